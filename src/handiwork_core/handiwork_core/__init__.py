@@ -1,0 +1,1 @@
+"""ROS-free values and contracts that every Handiwork package shares."""

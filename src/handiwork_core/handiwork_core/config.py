@@ -1,0 +1,156 @@
+"""Strict loading: a mapping becomes a frozen dataclass, or one error lists every fault with its key and the mend."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import enum
+import math
+import types
+import typing
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+
+T = TypeVar("T")
+
+
+class ConfigError(ValueError):
+    """All faults of one file or mapping. ``faults`` are sentences of the form ``key: what is wrong; what to do``."""
+
+    def __init__(self, source: str, faults: Sequence[str]) -> None:
+        self.source, self.faults = source, tuple(faults)
+        super().__init__(f"{source}: " + " | ".join(faults))
+
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    """Read a YAML mapping.
+
+    Raises:
+        ConfigError: the file is missing, is not YAML (with line and column), or does not hold a mapping.
+    """
+    try:
+        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(str(path), [f"cannot be read: {error.strerror}; check the path"]) from error
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"line {mark.line + 1}, column {mark.column + 1}" if mark else "somewhere"
+        what = getattr(error, "problem", None) or "bad syntax"
+        raise ConfigError(str(path), [f"{where}: {what}; mend the YAML there"]) from error
+    if not isinstance(data, dict):
+        raise ConfigError(str(path), [f"holds a {type(data).__name__}; write a mapping of keys at the top"])
+    return data
+
+
+def parse(kind: type[T], data: Mapping[str, Any], source: str) -> T:
+    """Build dataclass ``kind`` from ``data``.
+
+    Nested dataclasses, ``X | None``, ``tuple[X, ...]``, fixed tuples, ``dict[str, X]``, enums by value, str, bool, int and
+    float are understood. Unknown and missing keys, wrong types and numbers that are not finite are faults. A
+    ``__post_init__`` that raises ValueError becomes a fault of its key.
+
+    Raises:
+        ConfigError: with every fault found.
+    """
+    faults: list[str] = []
+    value = _build(kind, data, "", faults)
+    if faults:
+        raise ConfigError(source, faults)
+    return typing.cast(T, value)
+
+
+def load(kind: type[T], path: Path) -> T:
+    """``parse`` of a YAML file."""
+    return parse(kind, read_yaml(path), str(path))
+
+
+def nearest(name: str, choices: Sequence[str]) -> str:
+    """Words that name the closest choice, or all of them."""
+    close = difflib.get_close_matches(name, choices, n=1)
+    return f"did you mean {close[0]!r}?" if close else f"use one of {sorted(choices)}"
+
+
+def _build(kind: Any, data: Any, key: str, faults: list[str]) -> Any:
+    if not isinstance(data, Mapping):
+        faults.append(f"{key or 'top'}: is {data!r}; write a mapping of keys")
+        return None
+    hints = typing.get_type_hints(kind)
+    fields = {f.name: f for f in dataclasses.fields(kind)}
+    before = len(faults)
+    faults.extend(f"{_join(key, k)}: unknown key; {nearest(str(k), list(fields))}" for k in data if k not in fields)
+    values: dict[str, Any] = {}
+    for name, spec in fields.items():
+        if name in data:
+            values[name] = _value(hints[name], data[name], _join(key, name), faults)
+        elif spec.default is dataclasses.MISSING and spec.default_factory is dataclasses.MISSING:
+            faults.append(f"{_join(key, name)}: missing; add it")
+    if len(faults) > before:
+        return None
+    try:
+        return kind(**values)
+    except ValueError as error:
+        faults.append(f"{key or 'top'}: {error}")
+        return None
+
+
+def _value(hint: Any, data: Any, key: str, faults: list[str]) -> Any:
+    origin, args = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (types.UnionType, typing.Union):
+        if data is None and type(None) in args:
+            return None
+        return _value(next(a for a in args if a is not type(None)), data, key, faults)
+    if dataclasses.is_dataclass(hint):
+        return _build(hint, data, key, faults)
+    if origin is tuple:
+        return _sequence(args, data, key, faults)
+    if origin in (dict, Mapping):
+        if not isinstance(data, Mapping):
+            faults.append(f"{key}: is {data!r}; write a mapping of keys")
+            return None
+        return {str(k): _value(args[1], v, _join(key, str(k)), faults) for k, v in data.items()}
+    if isinstance(hint, type) and issubclass(hint, enum.Enum):
+        return _member(hint, data, key, faults)
+    return _scalar(hint, data, key, faults)
+
+
+def _sequence(args: tuple[Any, ...], data: Any, key: str, faults: list[str]) -> Any:
+    if not isinstance(data, Sequence) or isinstance(data, str):
+        faults.append(f"{key}: is {data!r}; write a list")
+        return None
+    if len(args) == 2 and args[1] is Ellipsis:
+        return tuple(_value(args[0], v, f"{key}[{i}]", faults) for i, v in enumerate(data))
+    if len(args) != len(data):
+        faults.append(f"{key}: has {len(data)} entries; write {len(args)}")
+        return None
+    return tuple(_value(a, v, f"{key}[{i}]", faults) for i, (a, v) in enumerate(zip(args, data, strict=True)))
+
+
+def _member(hint: type[enum.Enum], data: Any, key: str, faults: list[str]) -> Any:
+    for member in hint:
+        if member.value == data or member.name.lower() == str(data).lower():
+            return member
+    faults.append(f"{key}: is {data!r}; {nearest(str(data), [str(m.value) for m in hint])}")
+    return None
+
+
+def _scalar(hint: Any, data: Any, key: str, faults: list[str]) -> Any:
+    wanted = {float: "a number", int: "a whole number", str: "text", bool: "true or false"}.get(hint, str(hint))
+    if hint is float and isinstance(data, (int, float)) and not isinstance(data, bool):
+        if math.isfinite(data):
+            return float(data)
+        wanted = "a finite number"
+    elif hint in (bool, str) and isinstance(data, hint):
+        return data
+    elif hint is int and isinstance(data, int) and not isinstance(data, bool):
+        return data
+    elif hint is Any:
+        return data
+    faults.append(f"{key}: is {data!r}; write {wanted}")
+    return None
+
+
+def _join(key: str, name: str) -> str:
+    return f"{key}.{name}" if key else str(name)

@@ -1,0 +1,199 @@
+"""Rigid motions. Quaternions are wxyz here; xyzw has its own named door, used at the ROS edge only.
+
+A variable ``a_T_b`` is the pose of b in a: it maps coordinates in b to coordinates in a, so inner names cancel in
+``world_T_base @ base_T_ee``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+
+UNIT_TOLERANCE = 1e-3
+"""Largest deviation from norm one that is taken as round-off and normalised."""
+
+
+def frozen(values: ArrayLike) -> Array:
+    """Return a read-only float64 copy of ``values``."""
+    array = np.array(values, dtype=np.float64)
+    array.setflags(write=False)
+    return array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rotation:
+    """Unit quaternion, scalar first, scalar never negative. Built by name, never by position."""
+
+    wxyz: Array
+
+    @classmethod
+    def from_wxyz(cls, wxyz: ArrayLike) -> Rotation:
+        """Take (w, x, y, z) as MuJoCo, cuRobo and the seed documents write it.
+
+        Raises:
+            ValueError: not four finite numbers, or the norm is off one by more than ``UNIT_TOLERANCE``.
+        """
+        q = np.array(wxyz, dtype=np.float64)
+        if q.shape != (4,) or not np.isfinite(q).all():
+            raise ValueError(f"a quaternion has four finite numbers, not {np.asarray(wxyz).tolist()}")
+        norm = float(np.linalg.norm(q))
+        if abs(norm - 1.0) > UNIT_TOLERANCE:
+            raise ValueError(f"quaternion {q.tolist()} has norm {norm:.4g}; make it 1")
+        q /= -norm if q[0] < 0.0 else norm
+        q.setflags(write=False)
+        return cls(q)
+
+    @classmethod
+    def from_xyzw(cls, xyzw: ArrayLike) -> Rotation:
+        """Take (x, y, z, w) as ROS messages and scipy's default write it."""
+        return cls.from_wxyz(np.roll(np.asarray(xyzw, dtype=np.float64), 1))
+
+    @classmethod
+    def from_matrix(cls, matrix: ArrayLike) -> Rotation:
+        """Take a (3, 3) rotation matrix (Shepperd's method, largest pivot).
+
+        Raises:
+            ValueError: the matrix is not orthonormal with determinant +1 within 1e-3.
+        """
+        m = np.asarray(matrix, dtype=np.float64)
+        if m.shape != (3, 3) or not np.allclose(m @ m.T, np.eye(3), atol=1e-3) or np.linalg.det(m) < 0.0:
+            raise ValueError(f"not a rotation matrix: {m.tolist()}")
+        trace = float(np.trace(m))
+        pivots = np.array([trace, m[0, 0], m[1, 1], m[2, 2]])
+        i = int(np.argmax(pivots))
+        if i == 0:
+            q = np.array([1.0 + trace, m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]])
+        else:
+            a, b, c = i - 1, i % 3, (i + 1) % 3
+            q = np.empty(4)
+            q[0] = m[c, b] - m[b, c]
+            q[1 + a] = 1.0 + m[a, a] - m[b, b] - m[c, c]
+            q[1 + b] = m[b, a] + m[a, b]
+            q[1 + c] = m[c, a] + m[a, c]
+        return cls.from_wxyz(q / np.linalg.norm(q))
+
+    @classmethod
+    def from_axis_angle(cls, axis: ArrayLike, angle_rad: float) -> Rotation:
+        """Turn by ``angle_rad`` about ``axis`` (3,), which need not be a unit vector but must not be zero."""
+        a = np.asarray(axis, dtype=np.float64)
+        length = float(np.linalg.norm(a))
+        if not length > 0.0:
+            raise ValueError(f"a rotation axis must not be zero: {a.tolist()}")
+        half = 0.5 * angle_rad
+        return cls.from_wxyz(np.concatenate(([np.cos(half)], np.sin(half) * a / length)))
+
+    @classmethod
+    def from_rpy(cls, roll: float, pitch: float, yaw: float) -> Rotation:
+        """Fixed-axis x, y, z angles [rad], as in URDF."""
+        x = cls.from_axis_angle((1.0, 0.0, 0.0), roll)
+        y = cls.from_axis_angle((0.0, 1.0, 0.0), pitch)
+        return cls.from_axis_angle((0.0, 0.0, 1.0), yaw) @ y @ x
+
+    @classmethod
+    def identity(cls) -> Rotation:
+        """No turn."""
+        return cls.from_wxyz((1.0, 0.0, 0.0, 0.0))
+
+    @property
+    def xyzw(self) -> Array:
+        """Copy in ROS order, shape (4,)."""
+        return np.roll(self.wxyz, -1)
+
+    def matrix(self) -> Array:
+        """Shape (3, 3)."""
+        w, x, y, z = self.wxyz
+        return np.array(
+            [
+                [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+                [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+                [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+            ]
+        )
+
+    def inverse(self) -> Rotation:
+        """The opposite turn."""
+        return Rotation.from_wxyz(self.wxyz * np.array([1.0, -1.0, -1.0, -1.0]))
+
+    def __matmul__(self, other: Rotation) -> Rotation:
+        """Turn by ``other`` first, then by ``self``."""
+        aw, ax, ay, az = self.wxyz
+        bw, bx, by, bz = other.wxyz
+        return Rotation.from_wxyz(
+            (
+                aw * bw - ax * bx - ay * by - az * bz,
+                aw * bx + ax * bw + ay * bz - az * by,
+                aw * by - ax * bz + ay * bw + az * bx,
+                aw * bz + ax * by - ay * bx + az * bw,
+            )
+        )
+
+    def angle_to(self, other: Rotation) -> float:
+        """Angle between the two [rad], in 0..pi."""
+        return 2.0 * float(np.arccos(min(1.0, abs(float(self.wxyz @ other.wxyz)))))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pose:
+    """Rigid motion: rotation and translation (3,) [m]."""
+
+    rotation: Rotation
+    translation_m: Array
+
+    @classmethod
+    def of(cls, translation_m: ArrayLike, rotation: Rotation | None = None) -> Pose:
+        """Build from a translation (3,) [m] and an optional rotation (none: no turn).
+
+        Raises:
+            ValueError: the translation is not three finite numbers.
+        """
+        p = frozen(translation_m)
+        if p.shape != (3,) or not np.isfinite(p).all():
+            raise ValueError(f"a position has three finite numbers, not {np.asarray(translation_m).tolist()}")
+        return cls(rotation or Rotation.identity(), p)
+
+    @classmethod
+    def identity(cls) -> Pose:
+        """No motion."""
+        return cls.of((0.0, 0.0, 0.0))
+
+    @classmethod
+    def from_matrix(cls, matrix: ArrayLike) -> Pose:
+        """Take a homogeneous (4, 4) matrix."""
+        m = np.asarray(matrix, dtype=np.float64)
+        return cls.of(m[:3, 3], Rotation.from_matrix(m[:3, :3]))
+
+    def matrix(self) -> Array:
+        """Homogeneous (4, 4)."""
+        m = np.eye(4)
+        m[:3, :3] = self.rotation.matrix()
+        m[:3, 3] = self.translation_m
+        return m
+
+    def inverse(self) -> Pose:
+        """``a_T_b.inverse()`` is ``b_T_a``."""
+        back = self.rotation.inverse()
+        return Pose.of(-(back.matrix() @ self.translation_m), back)
+
+    def __matmul__(self, other: Pose) -> Pose:
+        """``a_T_b @ b_T_c`` is ``a_T_c``."""
+        return Pose.of(
+            self.rotation.matrix() @ other.translation_m + self.translation_m, self.rotation @ other.rotation
+        )
+
+    def apply(self, points: ArrayLike) -> Array:
+        """Map points (..., 3) in the inner frame to the outer frame [m]."""
+        return np.asarray(points, dtype=np.float64) @ self.rotation.matrix().T + self.translation_m
+
+    def distance_to(self, other: Pose) -> tuple[float, float]:
+        """Position [m] and angle [rad] between the two."""
+        gap = float(np.linalg.norm(self.translation_m - other.translation_m))
+        return gap, self.rotation.angle_to(other.rotation)
+
+    def almost_equal(self, other: Pose, *, within_m: float, within_rad: float) -> bool:
+        """Tolerant comparison with its tolerances named; ``==`` stays identity on purpose."""
+        gap_m, turn_rad = self.distance_to(other)
+        return gap_m <= within_m and turn_rad <= within_rad

@@ -1,0 +1,87 @@
+"""Why something ended: one enum of causes and one value that carries the cause with its numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import NamedTuple
+
+
+class Code(IntEnum):
+    """Cause of an end. The hundreds name the layer; numbers equal those in ``handiwork_msgs/msg/Outcome``."""
+
+    OK = 0
+    # Ended from outside.
+    CANCELED = 1
+    PREEMPTED = 2
+    SHUTDOWN = 3
+    TIME_RESET = 4
+    # The goal itself.
+    BAD_GOAL = 100
+    UNKNOWN_OBJECT = 101
+    UNKNOWN_FRAME = 102
+    BAD_NUMBER = 103
+    CONTRADICTION = 104
+    BUSY = 105
+    NOT_ACTIVE = 106
+    NO_CANDIDATE = 107
+    # Planning.
+    PLAN_FAILED = 200
+    START_IN_COLLISION = 201
+    GOAL_IN_COLLISION = 202
+    NO_IK = 203
+    JOINT_LIMIT = 204
+    PATH_BLOCKED = 205
+    PLAN_BUDGET = 206
+    UNSUPPORTED = 207
+    TRAJECTORY_REFUSED = 208
+    PLANNER_LOST = 209
+    # Motion.
+    NOT_REACHED = 300
+    PATH_TOLERANCE = 301
+    GOAL_TOLERANCE = 302
+    CONTROLLER_REFUSED = 303
+    ROBOT_LOST = 304
+    UNRESPONSIVE = 305
+    # World and perception.
+    STALE_WORLD = 400
+    OBJECT_MOVED = 401
+    NOT_IN_PLACE = 402
+    # Gripper.
+    NOTHING_GRASPED = 500
+    OBJECT_DROPPED = 501
+    GRIPPER_FAILED = 502
+    # Our own fault.
+    INTERNAL = 900
+
+
+class BodyPair(NamedTuple):
+    """Two bodies that touch. Robot links are ``<robot>/<link>``, objects go by their name."""
+
+    a: str
+    b: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The one result channel of a step: look at ``code``; the rest explains it.
+
+    ``field_name`` is the goal field at fault, ``blocking`` the bodies that touch, errors are measured against the
+    target [m, rad] and ``nan`` where none applies.
+    """
+
+    code: Code
+    message: str = ""
+    stage: str = ""
+    field_name: str = ""
+    blocking: BodyPair | None = None
+    position_error_m: float = field(default=float("nan"))
+    angle_error_rad: float = field(default=float("nan"))
+
+    @property
+    def ok(self) -> bool:
+        """True when nothing went wrong."""
+        return self.code is Code.OK
+
+
+OK = Outcome(Code.OK)

@@ -1,0 +1,72 @@
+"""The predicate contract: a pure function of one world snapshot with three values and its evidence."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import ClassVar
+
+from .world import World
+
+
+class Truth(IntEnum):
+    """Numbers equal those in ``handiwork_msgs/msg/Condition``."""
+
+    UNKNOWN = 0
+    FALSE = 1
+    TRUE = 2
+
+    @classmethod
+    def of(cls, value: bool) -> Truth:
+        """TRUE or FALSE."""
+        return cls.TRUE if value else cls.FALSE
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One number that decided: name, value, unit ("m", "N", "rad", "" for none), and what it was measured on."""
+
+    name: str
+    value: float
+    unit: str = ""
+    subject: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Value, the margin to the boundary in the predicate's own unit (> 0 exactly when TRUE, nan when UNKNOWN), a sentence
+    with numbers, and the evidence."""
+
+    truth: Truth
+    margin: float
+    reason: str
+    evidence: tuple[Evidence, ...] = ()
+
+    @classmethod
+    def unknown(cls, reason: str) -> Finding:
+        """What cannot be known, and why."""
+        return cls(Truth.UNKNOWN, float("nan"), reason)
+
+
+class Predicate(ABC):
+    """A configured condition: a frozen dataclass whose fields are its arguments and limits.
+
+    No time and no memory: staleness, hold time and ``since`` are done once, by the monitor. Unknown objects give UNKNOWN,
+    never an exception. Add one: copy a class in ``conditionals_node/predicates/``, list it in that folder's ``__init__``.
+    """
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def subjects(self) -> tuple[str, ...]:
+        """Names of the objects whose pose this predicate needs."""
+
+    @property
+    def needs_contacts(self) -> bool:
+        """True when it reads contacts."""
+        return False
+
+    @abstractmethod
+    def evaluate(self, world: World) -> Finding:
+        """Decide for one snapshot."""

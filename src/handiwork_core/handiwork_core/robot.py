@@ -1,0 +1,128 @@
+"""A robot as the rest of Handiwork sees it: kinematic tree, limits, collision spheres, arms and grippers.
+
+``robot_loader.load_robot`` builds it from ``robot_description/robots/<name>/``; nothing else reads those files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from .geometry import Array, Pose
+
+
+class JointType(Enum):
+    """URDF joint types that we support."""
+
+    FIXED = "fixed"
+    REVOLUTE = "revolute"
+    PRISMATIC = "prismatic"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mimic:
+    """This joint's position is ``multiplier * joint + offset``."""
+
+    joint: str
+    multiplier: float
+    offset: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Joint:
+    """``parent_T_joint`` is the pose of the child link at position zero; ``axis`` (3,) unit vector in the child frame.
+
+    Limits: positions [rad or m], ``velocity`` [rad/s or m/s], ``acceleration``, ``jerk``, ``effort`` [N*m or N].
+    """
+
+    name: str
+    type: JointType
+    parent: str
+    child: str
+    parent_T_joint: Pose
+    axis: Array
+    lower: float = 0.0
+    upper: float = 0.0
+    velocity: float = 0.0
+    acceleration: float = 0.0
+    jerk: float = 0.0
+    effort: float = 0.0
+    mimic: Mimic | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Spheres:
+    """Collision spheres of one link: ``centers`` (n, 3) in the link frame [m], ``radii`` (n,) [m]."""
+
+    link: str
+    centers: Array
+    radii: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GripperSpec:
+    """A parallel gripper. ``width = width_per_joint * position`` of ``joint`` (the others mimic it).
+
+    ``R_ee_graspnet``: (3, 3), GraspNet axes in the EE frame; ``finger_links`` touch the object when it is held.
+    """
+
+    name: str
+    joint: str
+    finger_links: tuple[str, ...]
+    min_width_m: float
+    max_width_m: float
+    width_per_joint: float
+    max_force_n: float
+    home_width_m: float
+    ee_axis: int
+    closing_axis: int
+    tcp_offset_m: float
+    R_ee_graspnet: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArmSpec:
+    """One arm: ``joint_names`` from base to tool, ``home_q`` (dof,) [rad]; poses are planned for ``ee_link``."""
+
+    name: str
+    base_link: str
+    ee_link: str
+    tcp_link: str
+    joint_names: tuple[str, ...]
+    home_q: Array
+    gripper: GripperSpec | None
+
+    @property
+    def controller(self) -> str:
+        """ROS name prefix of the trajectory action."""
+        return f"{self.name}_controller"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Robot:
+    """The whole robot. ``links`` are in tree order, root first; ``urdf`` is the expanded description.
+
+    ``ignored_pairs``: link pairs that may overlap (adjacent or never in reach), each sorted by name.
+    """
+
+    name: str
+    root_link: str
+    links: tuple[str, ...]
+    joints: Mapping[str, Joint]
+    spheres: tuple[Spheres, ...]
+    ignored_pairs: frozenset[tuple[str, str]]
+    arms: Mapping[str, ArmSpec]
+    urdf: str
+
+    def arm(self, name: str) -> ArmSpec:
+        """The named arm; an empty name means the only one.
+
+        Raises:
+            KeyError: no such arm, or an empty name with several arms; the message lists the arms.
+        """
+        if not name and len(self.arms) == 1:
+            return next(iter(self.arms.values()))
+        if name not in self.arms:
+            raise KeyError(f"arm {name!r} is not one of {sorted(self.arms)}")
+        return self.arms[name]

@@ -1,0 +1,114 @@
+"""The skill contract. A skill decides and judges; the executor alone moves, waits and looks at the token."""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Generic, TypeVar
+
+import numpy as np
+
+from .commands import Command
+from .outcome import Code, Outcome
+from .planning import Attachment
+from .ports import Arm, Clock, Gripper, Planner, WorldSource
+from .robot import ArmSpec, Robot
+from .world import World
+
+P = TypeVar("P")
+
+
+class Stopped(Exception):
+    """The token was set. Raised by Token.check, caught by the executor only."""
+
+
+class StepFailed(Exception):
+    """An expected failure. Raised by skills and the executor's steps, caught by the executor only."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__(outcome.message)
+        self.outcome = outcome
+
+
+class Token:
+    """One-way switch with a reason. The node sets it, the worker looks at it; safe between threads."""
+
+    def __init__(self) -> None:
+        self._event = threading.Event()
+        self.reason = Code.OK
+
+    def set(self, reason: Code) -> None:
+        """The first reason wins."""
+        if not self._event.is_set():
+            self.reason = reason
+            self._event.set()
+
+    def is_set(self) -> bool:
+        """True once set."""
+        return self._event.is_set()
+
+    def check(self) -> None:
+        """Raise Stopped once set."""
+        if self._event.is_set():
+            raise Stopped
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait in steady time; True when set."""
+        return self._event.wait(timeout_s)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """One feedback."""
+
+    stage: str
+    index: int
+    count: int
+    planning_time_s: float
+
+
+@dataclass
+class Context:
+    """Everything a running skill may touch. ``held`` is shared by the runs of one arm: what it holds now."""
+
+    robot: Robot
+    arm_spec: ArmSpec
+    planner: Planner
+    arm: Arm
+    gripper: Gripper
+    world: WorldSource
+    clock: Clock
+    token: Token
+    rng: np.random.Generator
+    seed: int
+    held: dict[str, Attachment]
+    report: Callable[[Progress], None] = lambda _progress: None
+
+
+class Skill(ABC, Generic[P]):
+    """One behaviour. Instances hold no state between runs: what a run needs is in params and context.
+
+    Add one: copy ``skill_server/skills/pick.py``, rename, put the class in the tuple of ``skills/__init__.py`` (or expose it
+    as an entry point in group ``handiwork.skills``).
+    """
+
+    name: ClassVar[str]
+    params_type: type[P]
+
+    @abstractmethod
+    def is_feasible(self, params: P, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
+        """Instant verdict on a goal, looking only at the arguments. Names the field and the valid choices. No waiting."""
+
+    @abstractmethod
+    def commands(self, params: P, context: Context) -> Sequence[Command]:
+        """Choose a candidate and return the list. May ask the planner; must not move anything.
+
+        Raises:
+            StepFailed: nothing can be done, with the constraint that removed the last candidate.
+        """
+
+    @abstractmethod
+    def is_success(self, params: P, before: World, after: World, context: Context) -> Outcome:
+        """Judge the settled world after the last command against the world before the first. Moves nothing."""

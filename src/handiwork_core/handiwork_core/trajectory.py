@@ -1,0 +1,42 @@
+"""Timed joint paths."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .geometry import Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trajectory:
+    """Joint motion that starts and ends at rest.
+
+    ``joint_names``: dof names; ``t_s``: (n,) strictly rising from 0; ``q``, ``qd``, ``qdd``: (n, dof) [rad, rad/s, rad/s^2,
+    or m for prismatic joints].
+    """
+
+    joint_names: tuple[str, ...]
+    t_s: Array
+    q: Array
+    qd: Array
+    qdd: Array
+
+    @property
+    def duration_s(self) -> float:
+        """Time from first to last sample."""
+        return float(self.t_s[-1])
+
+    def sample(self, t_s: float) -> tuple[Array, Array]:
+        """Positions and velocities (dof,) at ``t_s``, cubic Hermite between samples, held beyond the ends."""
+        t = float(np.clip(t_s, self.t_s[0], self.t_s[-1]))
+        i = int(np.clip(np.searchsorted(self.t_s, t, side="right") - 1, 0, len(self.t_s) - 2))
+        h = float(self.t_s[i + 1] - self.t_s[i])
+        u = (t - float(self.t_s[i])) / h
+        q0, q1, v0, v1 = self.q[i], self.q[i + 1], self.qd[i] * h, self.qd[i + 1] * h
+        position = (
+            (2 * u**3 - 3 * u**2 + 1) * q0 + (u**3 - 2 * u**2 + u) * v0 + (3 * u**2 - 2 * u**3) * q1 + (u**3 - u**2) * v1
+        )
+        velocity = ((6 * u**2 - 6 * u) * (q0 - q1) + (3 * u**2 - 4 * u + 1) * v0 + (3 * u**2 - 2 * u) * v1) / h
+        return position, velocity

@@ -1,0 +1,85 @@
+"""What is known of the world at one instant. All frames are ``world`` unless a name says otherwise; SI units."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+from .geometry import Array, Pose
+
+
+class ShapeKind(IntEnum):
+    """Numbers equal those in ``handiwork_msgs/msg/Shape``."""
+
+    BOX = 1
+    SPHERE = 2
+    CYLINDER = 3
+    CAPSULE = 4
+    CONVEX = 5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shape:
+    """One convex solid in its object's frame.
+
+    ``size``: BOX (3,) full edges; SPHERE (1,) radius; CYLINDER and CAPSULE (2,) radius, length along local z, where a
+    capsule's length is that of its straight part [m]. CONVEX has an empty ``size`` and ``vertices`` (n, 3) [m].
+    """
+
+    kind: ShapeKind
+    size: Array
+    object_T_shape: Pose
+    vertices: Array | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WorldObject:
+    """A named rigid body made of convex shapes. A concave body is the union of its shapes."""
+
+    name: str
+    shapes: tuple[Shape, ...]
+    is_static: bool = False
+    mass_kg: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ObjectState:
+    """Pose and twist of one object; velocities (3,) in world axes [m/s, rad/s]."""
+
+    world_T_object: Pose
+    world_v_object: Array
+    world_w_object: Array
+    stamp_s: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Contact:
+    """Net force on ``a`` from ``b`` (3,) [N] in world axes, and the mean contact point (3,) [m]."""
+
+    a: str
+    b: str
+    force_on_a_n: Array
+    point_m: Array
+
+
+@dataclass(frozen=True, slots=True)
+class JointState:
+    """Measured joints by name: positions [rad, m], velocities [rad/s, m/s]."""
+
+    stamp_s: float
+    position: Mapping[str, float]
+    velocity: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """Immutable snapshot. ``contacts`` is None where the backend has no contact source."""
+
+    stamp_s: float
+    version: int = 0
+    objects: Mapping[str, WorldObject] = field(default_factory=dict)
+    states: Mapping[str, ObjectState] = field(default_factory=dict)
+    contacts: tuple[Contact, ...] | None = None
+    contacts_stamp_s: float = 0.0
+    joints: JointState = field(default_factory=lambda: JointState(0.0, {}))
