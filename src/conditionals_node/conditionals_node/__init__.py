@@ -1,0 +1,1 @@
+"""Publishes whether task conditions hold, with evidence."""

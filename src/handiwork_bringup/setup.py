@@ -1,0 +1,35 @@
+"""Installs handiwork_bringup, by colcon or by pip."""
+
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+PACKAGE = "handiwork_bringup"
+
+
+def data_tree(folder: str) -> list[tuple[str, list[str]]]:
+    """Lists the files below a folder, each under share/<package>, for setuptools."""
+    folders = [Path(folder), *(path for path in sorted(Path(folder).rglob("*")) if path.is_dir())]
+    listed = [(where, [str(path) for path in sorted(where.iterdir()) if path.is_file()]) for where in folders]
+    return [(f"share/{PACKAGE}/{where}", files) for where, files in listed if files]
+
+
+setup(
+    name=PACKAGE,
+    version="0.1.0",
+    description="Launch files, configuration and the handiwork command.",
+    packages=find_packages(include=[PACKAGE, f"{PACKAGE}.*"]),
+    package_data={PACKAGE: ["py.typed"]},
+    data_files=[
+        ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
+        (f"share/{PACKAGE}", ["package.xml"]),
+        *data_tree("launch"),
+        *data_tree("config"),
+    ],
+    install_requires=["setuptools"],
+    zip_safe=False,
+    maintainer="Handiwork maintainers",
+    maintainer_email="maintainers@handiwork.example",
+    license="Apache-2.0",
+    entry_points={"console_scripts": ["handiwork = handiwork_bringup.cli:main"]},
+)

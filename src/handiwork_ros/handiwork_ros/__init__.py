@@ -1,0 +1,1 @@
+"""The ROS edge that every Handiwork node shares: conversions, clock, clients, shutdown."""

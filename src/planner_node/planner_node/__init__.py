@@ -1,0 +1,1 @@
+"""Motion planning service of Handiwork with exchangeable engines."""

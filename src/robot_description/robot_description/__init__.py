@@ -1,0 +1,1 @@
+"""Robots of Handiwork and the node that publishes their model and frames."""

@@ -1,0 +1,1 @@
+"""MuJoCo behind the robot-and-world contract of Handiwork."""

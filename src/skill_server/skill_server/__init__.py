@@ -1,0 +1,1 @@
+"""Pick and Place as ROS 2 actions."""
