@@ -1,0 +1,234 @@
+"""Trajectories, scenes, plan options, plan results and verdicts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from builtin_interfaces.msg import Duration
+from handiwork_core.geometry import Array
+from handiwork_core.outcome import BodyPair, Code, Outcome
+from handiwork_core.planning import NO_Q, Attachment, CandidateVerdict, PlanResult, SceneQuery, Verdict
+from handiwork_core.trajectory import Trajectory
+from handiwork_core.world import JointState
+from handiwork_msgs.msg import AttachedObject, PlanningScene
+from handiwork_msgs.msg import BodyPair as BodyPairMsg
+from handiwork_msgs.msg import CandidateVerdict as CandidateVerdictMsg
+from handiwork_msgs.msg import PlanOptions as PlanOptionsMsg
+from handiwork_msgs.msg import PlanResult as PlanResultMsg
+from sensor_msgs.msg import JointState as JointStateMsg
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from .outcome import blocking_from_msg, blocking_to_msg, code_from_msg, outcome_to_msg
+from .pose import BadMessage, finite, pose_from_msg, pose_to_msg, time_from_msg, time_to_msg
+from .world import joint_state_from_msg, joint_state_to_msg
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlanOptions:
+    """What every planning request shares. ``start`` None: the newest measured joints; ``budget_s`` is steady time."""
+
+    arm: str = ""
+    start: JointState | None = None
+    scene: SceneQuery = field(default_factory=SceneQuery)
+    hold_vec_weight: tuple[float, ...] | None = None
+    budget_s: float = 5.0
+    velocity_scaling: float = 1.0
+    acceleration_scaling: float = 1.0
+    seed: int = 0
+    min_world_version: int = 0
+
+
+def trajectory_from_msg(msg: JointTrajectory, field: str = "trajectory") -> Trajectory:
+    """Read a timed path. Velocities and accelerations that are missing in every point are zero.
+
+    Raises:
+        BadMessage: fewer than two points, a count that is not that of the joints, or a number that is not finite.
+    """
+    n, dof = len(msg.points), len(msg.joint_names)
+    if n < 2 or dof == 0:
+        raise BadMessage(f"{field}.points", f"has {n} points of {dof} joints; send at least 2 of 1", Code.BAD_GOAL)
+    columns = [
+        _column([getattr(p, name) for p in msg.points], dof, f"{field}.points.{name}", required=name == "positions")
+        for name in ("positions", "velocities", "accelerations")
+    ]
+    t_s = np.array([_seconds(p.time_from_start) for p in msg.points])
+    if not (np.diff(t_s) > 0.0).all() or abs(t_s[0]) > 1e-9:
+        raise BadMessage(f"{field}.points.time_from_start", "must rise strictly from 0", Code.BAD_GOAL)
+    return Trajectory(tuple(msg.joint_names), t_s, *columns)
+
+
+def trajectory_to_msg(trajectory: Trajectory) -> JointTrajectory:
+    """Write a timed path; a zero stamp means: start at once."""
+    msg = JointTrajectory(joint_names=list(trajectory.joint_names))
+    for i, t in enumerate(trajectory.t_s):
+        stamp = time_to_msg(float(t))
+        msg.points.append(
+            JointTrajectoryPoint(
+                positions=trajectory.q[i].tolist(),
+                velocities=trajectory.qd[i].tolist(),
+                accelerations=trajectory.qdd[i].tolist(),
+                time_from_start=Duration(sec=stamp.sec, nanosec=stamp.nanosec),
+            )
+        )
+    return msg
+
+
+def attachment_from_msg(msg: AttachedObject, field: str = "attachment") -> Attachment:
+    """Read a held object.
+
+    Raises:
+        BadMessage: an empty name or a bad pose.
+    """
+    for name in ("object", "link"):
+        if not getattr(msg, name):
+            raise BadMessage(f"{field}.{name}", "is empty; name it", Code.BAD_GOAL)
+    return Attachment(msg.object, msg.link, pose_from_msg(msg.pose, f"{field}.pose"))
+
+
+def attachment_to_msg(attachment: Attachment) -> AttachedObject:
+    """Write a held object."""
+    pose = pose_to_msg(attachment.link_T_object)
+    return AttachedObject(object=attachment.object, link=attachment.link, pose=pose)
+
+
+def scene_from_msg(msg: PlanningScene, field: str = "scene") -> SceneQuery:
+    """Read how the world is to be seen.
+
+    Raises:
+        BadMessage: see ``attachment_from_msg``; or gripper positions that are not finite.
+    """
+    gripper = joint_state_from_msg(msg.gripper, f"{field}.gripper")
+    return SceneQuery(
+        frozenset(msg.ignored),
+        tuple(attachment_from_msg(a, f"{field}.attached[{i}]") for i, a in enumerate(msg.attached)),
+        frozenset(BodyPair(p.a, p.b) for p in msg.allowed),
+        tuple(gripper.position.items()),
+    )
+
+
+def scene_to_msg(scene: SceneQuery) -> PlanningScene:
+    """Write how the world is to be seen."""
+    return PlanningScene(
+        ignored=sorted(scene.ignored),
+        attached=[attachment_to_msg(a) for a in scene.attached],
+        allowed=[BodyPairMsg(a=p.a, b=p.b) for p in sorted(scene.allowed)],
+        gripper=joint_state_to_msg(JointState(0.0, dict(scene.gripper_m))),
+    )
+
+
+def options_from_msg(msg: PlanOptionsMsg, field: str = "options") -> PlanOptions:
+    """Read what every planning request shares.
+
+    Raises:
+        BadMessage: a number is not finite or a part is malformed.
+    """
+    weights = finite(msg.hold_vec_weight, f"{field}.hold_vec_weight")
+    names = ("allowed_planning_time", "max_velocity_scaling_factor", "max_acceleration_scaling_factor")
+    budget_s, velocity, acceleration = (float(finite((getattr(msg, n),), f"{field}.{n}")[0]) for n in names)
+    return PlanOptions(
+        arm=msg.arm,
+        start=joint_state_from_msg(msg.start, f"{field}.start") if msg.start.name or msg.start.position else None,
+        scene=scene_from_msg(msg.scene, f"{field}.scene"),
+        hold_vec_weight=tuple(weights.tolist()) if weights.any() else None,
+        budget_s=budget_s,
+        velocity_scaling=velocity,
+        acceleration_scaling=acceleration,
+        seed=msg.seed,
+        min_world_version=msg.min_world_version,
+    )
+
+
+def options_to_msg(options: PlanOptions) -> PlanOptionsMsg:
+    """Write what every planning request shares."""
+    return PlanOptionsMsg(
+        arm=options.arm,
+        start=JointStateMsg() if options.start is None else joint_state_to_msg(options.start),
+        scene=scene_to_msg(options.scene),
+        hold_vec_weight=[float(w) for w in options.hold_vec_weight or (0.0,) * 6],
+        allowed_planning_time=float(options.budget_s),
+        max_velocity_scaling_factor=float(options.velocity_scaling),
+        max_acceleration_scaling_factor=float(options.acceleration_scaling),
+        seed=int(options.seed),
+        min_world_version=int(options.min_world_version),
+    )
+
+
+def plan_result_from_msg(msg: PlanResultMsg) -> PlanResult:
+    """Read an answer; an OK without a good trajectory becomes INTERNAL."""
+    code, message, trajectory = code_from_msg(msg.outcome.code), msg.outcome.message, None
+    if code is Code.OK:
+        try:
+            trajectory = trajectory_from_msg(msg.trajectory)
+        except BadMessage as error:
+            code, message = Code.INTERNAL, f"the planner answered OK, but {error}"
+    return PlanResult(
+        code,
+        message,
+        trajectory,
+        msg.goal_index,
+        msg.planning_time,
+        blocking_from_msg(msg.outcome.blocking),
+        msg.depth,
+        msg.outcome.position_error,
+        msg.outcome.angle_error,
+        msg.world_version,
+        msg.seed,
+    )
+
+
+def plan_result_to_msg(result: PlanResult) -> PlanResultMsg:
+    """Write an answer."""
+    outcome = Outcome(
+        result.code,
+        result.message,
+        blocking=result.blocking,
+        position_error_m=result.position_error_m,
+        angle_error_rad=result.angle_error_rad,
+    )
+    return PlanResultMsg(
+        outcome=outcome_to_msg(outcome),
+        trajectory=JointTrajectory() if result.trajectory is None else trajectory_to_msg(result.trajectory),
+        goal_index=result.goal_index,
+        planning_time=float(result.planning_time_s),
+        depth=float(result.depth_m),
+        world_version=int(result.world_version),
+        seed=int(result.seed),
+    )
+
+
+def candidate_verdict_from_msg(msg: CandidateVerdictMsg, dof: int) -> CandidateVerdict:
+    """Read one verdict of an arm with ``dof`` joints."""
+    flat = finite(msg.positions, "verdicts.positions")
+    if flat.size % dof:
+        raise BadMessage("verdicts.positions", f"has {flat.size} numbers; send {dof} per waypoint", Code.INTERNAL)
+    q = flat.reshape(-1, dof) if flat.size else NO_Q
+    return CandidateVerdict(code_from_msg(msg.code), q, msg.cost, blocking_from_msg(msg.blocking))
+
+
+def candidate_verdict_to_msg(verdict: CandidateVerdict) -> CandidateVerdictMsg:
+    """Write one verdict."""
+    return CandidateVerdictMsg(
+        code=int(verdict.code),
+        positions=np.ravel(verdict.q).tolist(),
+        cost=float(verdict.cost),
+        blocking=blocking_to_msg(verdict.blocking),
+    )
+
+
+def verdict_outcome(verdict: Verdict) -> Outcome:
+    """A verdict as an outcome; clearance and path index have fields of their own beside it."""
+    return Outcome(verdict.code, verdict.message, blocking=verdict.blocking)
+
+
+def _column(rows: list[object], dof: int, field: str, *, required: bool) -> Array:
+    if not required and not any(len(row) for row in rows):  # type: ignore[arg-type]
+        return np.zeros((len(rows), dof))
+    for i, row in enumerate(rows):
+        if len(row) != dof:  # type: ignore[arg-type]
+            raise BadMessage(f"{field}[{i}]", f"has {len(row)} numbers; send {dof}", Code.BAD_GOAL)  # type: ignore[arg-type]
+    return finite(np.array(rows, dtype=np.float64), field)
+
+
+def _seconds(duration: Duration) -> float:
+    return time_from_msg(duration)

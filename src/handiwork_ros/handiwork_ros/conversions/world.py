@@ -1,0 +1,174 @@
+"""Joints, geometry, states and contacts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+from geometry_msgs.msg import Point, Twist
+from handiwork_core.outcome import Code
+from handiwork_core.world import Contact, JointState, ObjectState, Shape, ShapeKind, WorldObject
+from handiwork_msgs.msg import Contact as ContactMsg
+from handiwork_msgs.msg import Contacts, ObjectStates, WorldObjects
+from handiwork_msgs.msg import ObjectState as ObjectStateMsg
+from handiwork_msgs.msg import Shape as ShapeMsg
+from handiwork_msgs.msg import WorldObject as WorldObjectMsg
+from sensor_msgs.msg import JointState as JointStateMsg
+from std_msgs.msg import Header
+
+from .pose import (
+    BadMessage,
+    finite,
+    pose_from_msg,
+    pose_to_msg,
+    time_from_msg,
+    time_to_msg,
+    vector_from_msg,
+    vector_to_msg,
+)
+
+WORLD = "world"
+
+SIZES = {ShapeKind.BOX: 3, ShapeKind.SPHERE: 1, ShapeKind.CYLINDER: 2, ShapeKind.CAPSULE: 2, ShapeKind.CONVEX: 0}
+"""How many numbers each kind's ``size`` has."""
+
+
+def joint_state_from_msg(msg: JointStateMsg, field: str = "joint_state") -> JointState:
+    """Read positions and, where given, velocities by name.
+
+    Raises:
+        BadMessage: lengths differ or a number is not finite.
+    """
+    position = _by_name(msg.name, msg.position, f"{field}.position")
+    velocity = _by_name(msg.name, msg.velocity, f"{field}.velocity") if msg.velocity else {}
+    return JointState(time_from_msg(msg.header.stamp), position, velocity)
+
+
+def joint_state_to_msg(joints: JointState) -> JointStateMsg:
+    """Write joints; velocities only when every joint has one."""
+    msg = JointStateMsg(header=Header(stamp=time_to_msg(joints.stamp_s)), name=list(joints.position))
+    msg.position = [float(v) for v in joints.position.values()]
+    if all(name in joints.velocity for name in joints.position):
+        msg.velocity = [float(joints.velocity[name]) for name in joints.position]
+    return msg
+
+
+def shape_from_msg(msg: ShapeMsg, field: str = "shape") -> Shape:
+    """Read one solid.
+
+    Raises:
+        BadMessage: unknown kind, wrong count, a size that is not above zero, or fewer than four vertices.
+    """
+    try:
+        kind = ShapeKind(msg.kind)
+    except ValueError:
+        kinds = ", ".join(f"{k.name}={k.value}" for k in ShapeKind)
+        raise BadMessage(f"{field}.kind", f"is {msg.kind}; use one of {kinds}", Code.BAD_GOAL) from None
+    size = finite(msg.size, f"{field}.size")
+    if size.shape != (SIZES[kind],) or not (size > 0.0).all():
+        raise BadMessage(
+            f"{field}.size", f"is {size.tolist()}; a {kind.name} has {SIZES[kind]} numbers, each above 0", Code.BAD_GOAL
+        )
+    vertices = None
+    if kind is ShapeKind.CONVEX:
+        flat = finite(msg.vertices, f"{field}.vertices")
+        if flat.size < 12 or flat.size % 3:
+            raise BadMessage(
+                f"{field}.vertices", f"has {flat.size} numbers; send x y z of at least four vertices", Code.BAD_GOAL
+            )
+        vertices = flat.reshape(-1, 3)
+    return Shape(kind, size, pose_from_msg(msg.pose, f"{field}.pose"), vertices)
+
+
+def shape_to_msg(shape: Shape) -> ShapeMsg:
+    """Write one solid."""
+    vertices = [] if shape.vertices is None else [float(v) for v in np.ravel(shape.vertices)]
+    size = [float(v) for v in shape.size]
+    return ShapeMsg(kind=int(shape.kind), size=size, vertices=vertices, pose=pose_to_msg(shape.object_T_shape))
+
+
+def world_object_from_msg(msg: WorldObjectMsg, field: str = "object") -> WorldObject:
+    """Read one body.
+
+    Raises:
+        BadMessage: an empty name, no shape, a bad shape or a bad mass.
+    """
+    if not msg.name:
+        raise BadMessage(f"{field}.name", "is empty; name the object", Code.BAD_GOAL)
+    if not msg.shapes:
+        raise BadMessage(f"{field}.shapes", f"of {msg.name!r} is empty; give it at least one shape", Code.BAD_GOAL)
+    shapes = tuple(shape_from_msg(s, f"{field}.shapes[{i}]") for i, s in enumerate(msg.shapes))
+    mass = float(finite((msg.mass,), f"{field}.mass")[0])
+    return WorldObject(msg.name, shapes, bool(msg.is_static), mass)
+
+
+def world_object_to_msg(item: WorldObject) -> WorldObjectMsg:
+    """Write one body."""
+    shapes = [shape_to_msg(s) for s in item.shapes]
+    return WorldObjectMsg(name=item.name, shapes=shapes, is_static=item.is_static, mass=float(item.mass_kg))
+
+
+def world_objects_from_msg(msg: WorldObjects) -> dict[str, WorldObject]:
+    """Read the geometry of the world by name; its version is ``msg.version``."""
+    items = (world_object_from_msg(o, f"objects[{i}]") for i, o in enumerate(msg.objects))
+    return {item.name: item for item in items}
+
+
+def world_objects_to_msg(objects: Iterable[WorldObject], version: int, stamp_s: float) -> WorldObjects:
+    """Write the geometry of the world."""
+    return WorldObjects(header=_header(stamp_s), version=version, objects=[world_object_to_msg(o) for o in objects])
+
+
+def object_states_from_msg(msg: ObjectStates) -> dict[str, ObjectState]:
+    """Read poses and twists by name."""
+    stamp_s = time_from_msg(msg.header.stamp)
+    states = {}
+    for i, s in enumerate(msg.states):
+        field = f"states[{i}]"
+        states[s.name] = ObjectState(
+            pose_from_msg(s.pose, f"{field}.pose"),
+            vector_from_msg(s.twist.linear, f"{field}.twist.linear"),
+            vector_from_msg(s.twist.angular, f"{field}.twist.angular"),
+            stamp_s,
+        )
+    return states
+
+
+def object_states_to_msg(states: Mapping[str, ObjectState], version: int, stamp_s: float) -> ObjectStates:
+    """Write poses and twists."""
+    msg = ObjectStates(header=_header(stamp_s), version=version)
+    for name, state in states.items():
+        twist = Twist(linear=vector_to_msg(state.world_v_object), angular=vector_to_msg(state.world_w_object))
+        msg.states.append(ObjectStateMsg(name=name, pose=pose_to_msg(state.world_T_object), twist=twist))
+    return msg
+
+
+def contacts_from_msg(msg: Contacts) -> tuple[Contact, ...]:
+    """Read contacts; their stamp is the header's."""
+    return tuple(
+        Contact(
+            c.a, c.b, vector_from_msg(c.force, f"contacts[{i}].force"), vector_from_msg(c.point, f"contacts[{i}].point")
+        )
+        for i, c in enumerate(msg.contacts)
+    )
+
+
+def contacts_to_msg(contacts: Iterable[Contact], stamp_s: float) -> Contacts:
+    """Write contacts."""
+    msg = Contacts(header=_header(stamp_s))
+    for c in contacts:
+        x, y, z = (float(v) for v in c.point_m)
+        force = vector_to_msg(c.force_on_a_n)
+        msg.contacts.append(ContactMsg(a=c.a, b=c.b, force=force, point=Point(x=x, y=y, z=z)))
+    return msg
+
+
+def _by_name(names: list[str], values: object, field: str) -> dict[str, float]:
+    array = finite(values, field)
+    if len(names) != array.size:
+        raise BadMessage(field, f"has {array.size} numbers for {len(names)} names; send one each", Code.BAD_GOAL)
+    return dict(zip(names, array.tolist(), strict=True))
+
+
+def _header(stamp_s: float) -> Header:
+    return Header(stamp=time_to_msg(stamp_s), frame_id=WORLD)
