@@ -1,0 +1,111 @@
+"""Gives each test run a DDS domain of its own, and finds threads and processes that a test leaves behind."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+DOMAIN_IDS = range(20, 100)
+LEFT_OVER_GRACE_S = 5.0
+_LEASE = pytest.StashKey[IO[str]]()
+
+
+def lease_domain_id() -> tuple[int, IO[str]]:
+    """Takes the first domain id that no other run on this machine holds.
+
+    Returns:
+        The id, and the locked file: the lease ends when it is closed, or when the process ends in any way.
+
+    Raises:
+        RuntimeError: All ids are taken.
+    """
+    for domain_id in DOMAIN_IDS:
+        path = Path(tempfile.gettempdir()) / f"handiwork_ros_domain_{os.getuid()}_{domain_id}.lock"
+        lease = path.open("w", encoding="utf-8")
+        try:
+            fcntl.flock(lease, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lease.close()
+            continue
+        return domain_id, lease
+    raise RuntimeError(
+        f"all DDS domain ids {DOMAIN_IDS.start} to {DOMAIN_IDS.stop - 1} are in use: end another test run"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Sets the ROS environment before any test module imports rclpy; child processes inherit it."""
+    domain_id, config.stash[_LEASE] = lease_domain_id()
+    os.environ["ROS_DOMAIN_ID"] = str(domain_id)
+    os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
+    os.environ["FASTRTPS_DEFAULT_PROFILES_FILE"] = str(ROOT / "config" / "dds" / "fast.xml")
+    os.environ["FASTDDS_BUILTIN_TRANSPORTS"] = "UDPv4"
+    os.environ.pop("ROS_LOCALHOST_ONLY", None)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Ends the lease of the domain id."""
+    config.stash[_LEASE].close()
+
+
+def pytest_report_header() -> str:
+    """Shows the domain id, which helps when a run hangs."""
+    return f"ROS_DOMAIN_ID: {os.environ['ROS_DOMAIN_ID']}"
+
+
+def child_pids() -> set[int]:
+    """Returns the processes that this one has started, whichever of its threads did, and that have not ended."""
+    alive: set[int] = set()
+    for tasks in Path("/proc/self/task").iterdir():
+        try:
+            children = {int(pid) for pid in (tasks / "children").read_text().split()}
+        except FileNotFoundError:  # the thread has ended meanwhile
+            continue
+        alive |= {pid for pid in children if not is_zombie(pid)}
+    return alive
+
+
+def is_zombie(pid: int) -> bool:
+    """Tells whether a process has ended, so that only its exit status is left."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+
+
+def name_process(pid: int) -> str:
+    """Returns the command line of a process for a message."""
+    try:
+        return f"{pid} ({Path(f'/proc/{pid}/cmdline').read_text().replace(chr(0), ' ').strip()})"
+    except (FileNotFoundError, ProcessLookupError):
+        return str(pid)
+
+
+def left_over(threads: set[threading.Thread], pids: set[int]) -> list[str]:
+    """Names the threads and processes that are alive now and were not before; daemon threads may stay."""
+    new_threads = [t for t in threading.enumerate() if t not in threads and not t.daemon]
+    return [f"thread {t.name}" for t in new_threads] + [
+        f"process {name_process(pid)}" for pid in child_pids() - pids
+    ]
+
+
+@pytest.fixture
+def nothing_left_over() -> Iterator[None]:
+    """Fails the test that leaves a thread or a child process behind; they have a moment to end."""
+    threads, pids = set(threading.enumerate()), child_pids()
+    yield
+    deadline = time.monotonic() + LEFT_OVER_GRACE_S
+    while left_over(threads, pids) and time.monotonic() < deadline:
+        threading.Event().wait(0.02)
+    left = left_over(threads, pids)
+    if left:
+        pytest.fail(f"left over after the test: {', '.join(left)}")
