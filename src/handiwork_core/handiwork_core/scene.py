@@ -1,0 +1,173 @@
+"""Scene files: strict YAML in, ``Scene`` out. ``config/scenes/tabletop.yaml`` shows every common key."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+
+from .config import ConfigError, load
+from .geometry import Pose, Rotation, frozen
+from .mesh_file import hull_vertices
+from .scene_layout import Randomisation, Scene, SceneObject
+from .world import Shape, ShapeKind, WorldObject
+
+__all__ = ["Randomisation", "Scene", "SceneObject", "load_scene"]
+
+
+class ShapeType(Enum):
+    """How a shape is written in a scene file."""
+
+    BOX = "box"
+    SPHERE = "sphere"
+    CYLINDER = "cylinder"
+    CAPSULE = "capsule"
+    MESH = "mesh"
+
+
+SIZES = {
+    ShapeType.BOX: ("edges x, y, z", 3),
+    ShapeType.SPHERE: ("radius", 1),
+    ShapeType.CYLINDER: ("radius, length", 2),
+    ShapeType.CAPSULE: ("radius, length of the straight part", 2),
+    ShapeType.MESH: ("nothing, or one scale factor", 0),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PoseSpec:
+    """Position [m] and either ``yaw`` [rad] or ``quaternion_wxyz``; neither means no turn."""
+
+    position: tuple[float, float, float]
+    yaw: float | None = None
+    quaternion_wxyz: tuple[float, float, float, float] | None = None
+
+    def __post_init__(self) -> None:
+        if self.yaw is not None and self.quaternion_wxyz is not None:
+            raise ValueError("has both yaw and quaternion_wxyz; keep one")
+        self.pose()
+
+    def pose(self) -> Pose:
+        """As a value."""
+        if self.quaternion_wxyz is not None:
+            return Pose.of(self.position, Rotation.from_wxyz(self.quaternion_wxyz))
+        return Pose.of(self.position, Rotation.from_axis_angle((0.0, 0.0, 1.0), self.yaw or 0.0))
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeSpec:
+    """One convex solid. ``file``: .obj or .stl beside the scene file, of which the convex hull is taken."""
+
+    type: ShapeType
+    size: tuple[float, ...] = ()
+    pose: PoseSpec = field(default_factory=lambda: PoseSpec((0.0, 0.0, 0.0)))
+    file: str = ""
+
+    def __post_init__(self) -> None:
+        meaning, count = SIZES[self.type]
+        is_mesh = self.type is ShapeType.MESH
+        if len(self.size) != count and not (is_mesh and len(self.size) == 1):
+            raise ValueError(f"size {list(self.size)} of a {self.type.value}; write {meaning}")
+        if any(edge <= 0.0 for edge in self.size):
+            raise ValueError(f"size {list(self.size)} must be more than 0 everywhere")
+        if is_mesh != bool(self.file):
+            raise ValueError("file belongs to type mesh and to it alone; add it or take it away")
+
+    def build(self, folder: Path) -> Shape:
+        """As a value; reads the mesh file."""
+        if self.type is ShapeType.MESH:
+            vertices = hull_vertices(folder / self.file) * (self.size[0] if self.size else 1.0)
+            return Shape(ShapeKind.CONVEX, frozen(()), self.pose.pose(), frozen(vertices))
+        return Shape(ShapeKind[self.type.name], frozen(self.size), self.pose.pose())
+
+
+@dataclass(frozen=True, slots=True)
+class ContainerSpec:
+    """An open box: ``inner`` space x, y, z [m], walls and floor of thickness ``wall`` [m]. Origin: centre of the underside."""
+
+    inner: tuple[float, float, float]
+    wall: float = 0.01
+
+    def __post_init__(self) -> None:
+        if min(*self.inner, self.wall) <= 0.0:
+            raise ValueError(f"inner {list(self.inner)} and wall {self.wall} must be more than 0")
+
+    def shapes(self) -> tuple[Shape, ...]:
+        """Floor and four walls."""
+        (x, y, z), w = self.inner, self.wall
+        height = w + z
+        boxes = (
+            ((x + 2 * w, y + 2 * w, w), (0.0, 0.0, w / 2)),
+            ((w, y + 2 * w, height), ((x + w) / 2, 0.0, height / 2)),
+            ((w, y + 2 * w, height), (-(x + w) / 2, 0.0, height / 2)),
+            ((x, w, height), (0.0, (y + w) / 2, height / 2)),
+            ((x, w, height), (0.0, -(y + w) / 2, height / 2)),
+        )
+        return tuple(Shape(ShapeKind.BOX, frozen(size), Pose.of(place)) for size, place in boxes)
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectSpec:
+    """One object: ``shapes`` or ``container``. ``mass`` [kg] is for objects that can move, ``static: true`` for the others."""
+
+    pose: PoseSpec
+    shapes: tuple[ShapeSpec, ...] = ()
+    container: ContainerSpec | None = None
+    static: bool = False
+    mass: float = 0.0
+    friction: float = 0.8
+    color: tuple[float, float, float, float] = (0.7, 0.7, 0.7, 1.0)
+    randomize: Randomisation | None = None
+
+    def __post_init__(self) -> None:
+        if bool(self.shapes) == (self.container is not None):
+            raise ValueError("needs either shapes or container; write exactly one of them")
+        if self.static == (self.mass > 0.0):
+            raise ValueError(
+                f"static is {self.static} and mass {self.mass}; give a mass in kg, or static: true without one"
+            )
+        if self.friction < 0.0:
+            raise ValueError(f"friction is {self.friction}; make it 0 or more")
+        if not all(0.0 <= channel <= 1.0 for channel in self.color):
+            raise ValueError(f"color {list(self.color)} must lie in 0..1")
+
+
+@dataclass(frozen=True, slots=True)
+class SceneSpec:
+    """The whole file. ``robot_base`` is where the arm's base link stands."""
+
+    name: str
+    objects: dict[str, ObjectSpec]
+    robot_base: PoseSpec = field(default_factory=lambda: PoseSpec((0.0, 0.0, 0.0)))
+
+    def __post_init__(self) -> None:
+        for name in self.objects:
+            if not name.replace("_", "").replace("-", "").isalnum() or name == "world":
+                raise ValueError(
+                    f"objects: {name!r} is no name; use letters, digits, _ and -, and not 'world'"
+                )
+
+
+def load_scene(path: Path) -> Scene:
+    """Read a scene file as declared, nothing randomised.
+
+    Raises:
+        ConfigError: every fault with file, key and mend.
+    """
+    spec = load(SceneSpec, path)
+    objects, faults = [], []
+    for name, item in spec.objects.items():
+        try:
+            shapes = (
+                item.container.shapes()
+                if item.container
+                else tuple(s.build(path.parent) for s in item.shapes)
+            )
+        except ValueError as error:
+            faults.append(f"objects.{name}.shapes: {error}")
+            continue
+        body = WorldObject(name, shapes, item.static, item.mass)
+        objects.append(SceneObject(body, item.pose.pose(), item.friction, item.color, item.randomize))
+    if faults:
+        raise ConfigError(str(path), faults)
+    return Scene(spec.name, str(path), spec.robot_base.pose(), tuple(objects))
