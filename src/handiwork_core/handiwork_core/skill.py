@@ -5,12 +5,13 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Generic, TypeVar
 
 import numpy as np
 
 from .commands import Command
+from .geometry import Array
 from .outcome import Code, Outcome
 from .planning import Attachment
 from .ports import Arm, Clock, Gripper, Planner, WorldSource
@@ -71,7 +72,11 @@ class Progress:
 
 @dataclass
 class Context:
-    """Everything a running skill may touch. ``held`` is shared by the runs of one arm: what it holds now."""
+    """Everything a running skill may touch. ``held`` is shared by the runs of one arm: what it holds now.
+
+    ``refused``: first configurations (dof,) that no free path led to in this run, so that another candidate is chosen;
+    ``planning_time_s``: steady time spent in the planner in this run.
+    """
 
     robot: Robot
     arm_spec: ArmSpec
@@ -85,6 +90,8 @@ class Context:
     seed: int
     held: dict[str, Attachment]
     report: Callable[[Progress], None] = lambda _progress: None
+    refused: list[Array] = field(default_factory=list)
+    planning_time_s: float = 0.0
 
 
 class Skill(ABC, Generic[P]):

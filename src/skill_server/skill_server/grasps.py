@@ -1,0 +1,221 @@
+"""Grasp candidates of a parallel gripper: antipodal ones for primitives, and those of GraspNet annotation rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from handiwork_core.geometry import Array, Pose, Rotation
+from handiwork_core.robot import GripperSpec
+from handiwork_core.world import Shape, ShapeKind, WorldObject
+
+from .grip import Reach
+from .solids import contains, shape_box, support, world_aabb
+
+TILTS_DEG = (0.0, 15.0, -15.0, 30.0, -30.0, 45.0, -45.0, 60.0, -60.0, 75.0, -75.0, 90.0, -90.0)
+TURNS = 12
+"""Closing directions tried around a round body."""
+CLEARANCE_M = 0.008
+"""The opening must be this much wider than the object."""
+SUPPORT_MARGIN_M = 0.004
+FINGER_HALF_BREADTH_M = 0.011
+FINGER_THICKNESS_M = 0.015
+LEAST_DEPTH_M = 0.008
+"""The TCP goes at least this deep into the object."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grasp:
+    """``world_T_ee`` when the fingers close over ``width_m``; ``score``: lower is better, 0 is straight down on the centre."""
+
+    world_T_ee: Pose
+    width_m: float
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class GraspSet:
+    """The grasps, best first, and why others were not made."""
+
+    grasps: tuple[Grasp, ...]
+    removed: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Line:
+    """One way to close on a body: ``closing`` (3,) unit and ``centre`` (3,) in the world, ``width_m`` between the pads."""
+
+    closing: Array
+    centre: Array
+    width_m: float
+    shape: Shape
+    world_T_shape: Pose
+
+
+def grasps_for(body: WorldObject, world_T_object: Pose, gripper: GripperSpec, reach: Reach, opening_m: float) -> GraspSet:
+    """Antipodal grasps of a body made of primitives that stands on something at its lowest point.
+
+    A hull is grasped by its box. The TCP is at the middle of the body or as deep as the palm lets it; finger tips stay
+    ``SUPPORT_MARGIN_M`` above the lowest point; open fingers are clear of the body's other shapes.
+    """
+    floor = float(world_aabb(body, world_T_object)[0][2])
+    found: list[Grasp] = []
+    wide = low = blocked = 0
+    for line in _lines(body, world_T_object):
+        if line.width_m > opening_m - CLEARANCE_M:
+            wide += 1
+            continue
+        for tilt in TILTS_DEG:
+            approach = _approach(line.closing, np.deg2rad(tilt))
+            depth = _depth(line, approach, gripper, reach, floor)
+            if depth is None:
+                low += 1
+                continue
+            grasp = _grasp(line, approach, depth, gripper)
+            if _fingers_blocked(grasp, body, world_T_object, gripper, reach, opening_m):
+                blocked += 1
+                continue
+            found.append(grasp)
+    removed = (
+        f"{wide} closing directions were wider than {(opening_m - CLEARANCE_M) * 1e3:.0f} mm, "
+        f"{low} grasps would put the finger tips into the support, {blocked} the fingers into the object"
+    )
+    return GraspSet(tuple(sorted(found, key=lambda g: g.score)), removed)
+
+
+def _lines(body: WorldObject, world_T_object: Pose) -> Iterator[_Line]:
+    for shape in body.shapes:
+        world_T_shape = world_T_object @ shape.object_T_shape
+        for direction in _closing_directions(shape, world_T_shape):
+            local = world_T_shape.rotation.matrix().T @ direction
+            low, high = -support(shape, -local), support(shape, local)
+            box_centre = world_T_shape.apply(shape_box(shape).pose.translation_m)
+            offset = 0.5 * (low + high) - float((box_centre - world_T_shape.translation_m) @ direction)
+            yield _Line(direction, box_centre + offset * direction, high - low, shape, world_T_shape)
+
+
+def _closing_directions(shape: Shape, world_T_shape: Pose) -> list[Array]:
+    """Unit vectors in the world along which two pads meet parallel or opposite surfaces, each in both senses."""
+    if shape.kind in (ShapeKind.BOX, ShapeKind.CONVEX):
+        axes = list((world_T_shape.rotation @ shape_box(shape).pose.rotation).matrix().T)
+    else:
+        turn = np.eye(3) if shape.kind is ShapeKind.SPHERE else world_T_shape.rotation.matrix()
+        angles = np.arange(TURNS) * np.pi / TURNS
+        axes = [np.cos(a) * turn[:, 0] + np.sin(a) * turn[:, 1] for a in angles]
+        if shape.kind is not ShapeKind.SPHERE:
+            axes.append(turn[:, 2])
+    return [sign * axis for axis in axes for sign in (1.0, -1.0)]
+
+
+def _approach(closing: Array, tilt_rad: float) -> Array:
+    """Unit vector across ``closing``: the steepest way down, turned about ``closing``."""
+    down = np.array([0.0, 0.0, -1.0]) - closing * -closing[2]
+    if np.linalg.norm(down) < 1e-3:
+        down = np.array([1.0, 0.0, 0.0]) - closing * closing[0]
+    down = down / np.linalg.norm(down)
+    side = np.cross(closing, down)
+    return np.asarray(np.cos(tilt_rad) * down + np.sin(tilt_rad) * side)
+
+
+def _depth(line: _Line, approach: Array, gripper: GripperSpec, reach: Reach, floor: float) -> float | None:
+    """How far the TCP goes in beyond the near surface [m]; None where no depth is both firm and clear of the support."""
+    local = line.world_T_shape.rotation.matrix().T @ approach
+    half = float((line.centre - line.world_T_shape.translation_m) @ approach) + support(line.shape, -local)
+    deepest = min(half, gripper.tcp_offset_m - reach.palm_m - 0.003)
+    surface = line.centre - half * approach
+    side = np.cross(line.closing, approach)
+    tip = reach.tip_m - gripper.tcp_offset_m
+    drop = abs(side[2]) * FINGER_HALF_BREADTH_M + abs(line.closing[2]) * (line.width_m / 2.0 + FINGER_THICKNESS_M)
+    lowest = float((surface + (deepest + tip) * approach)[2]) - drop
+    missing = floor + SUPPORT_MARGIN_M - lowest
+    if missing > 0.0:
+        if approach[2] > -0.3:
+            return None
+        deepest -= missing / -float(approach[2])
+    return deepest if deepest >= min(LEAST_DEPTH_M, half) else None
+
+
+def _grasp(line: _Line, approach: Array, depth: float, gripper: GripperSpec) -> Grasp:
+    local = line.world_T_shape.rotation.matrix().T @ approach
+    half = float((line.centre - line.world_T_shape.translation_m) @ approach) + support(line.shape, -local)
+    tcp = line.centre + (depth - half) * approach
+    columns = np.zeros((3, 3))
+    columns[:, gripper.ee_axis], columns[:, gripper.closing_axis] = approach, line.closing
+    third = 3 - gripper.ee_axis - gripper.closing_axis
+    columns[:, third] = np.cross(columns[:, (third + 1) % 3], columns[:, (third + 2) % 3])
+    pose = Pose.of(tcp - gripper.tcp_offset_m * approach, Rotation.from_matrix(columns))
+    steep = float(np.arccos(np.clip(-approach[2], -1.0, 1.0))) / (np.pi / 2.0)
+    off_centre = (half - depth) / max(half, 1e-6)
+    return Grasp(pose, line.width_m, steep + 0.3 * off_centre + 0.2 * line.width_m / gripper.max_width_m)
+
+
+def _fingers_blocked(
+    grasp: Grasp, body: WorldObject, world_T_object: Pose, gripper: GripperSpec, reach: Reach, opening_m: float
+) -> bool:
+    """True when an open finger stands in one of the shapes, judged at points of both fingers."""
+    third = 3 - gripper.ee_axis - gripper.closing_axis
+    points = []
+    for along in np.linspace(reach.tip_m - 0.045, reach.tip_m, 6):
+        for across in (0.5 * opening_m + 0.001, 0.5 * opening_m + FINGER_THICKNESS_M):
+            for sign in (1.0, -1.0):
+                for breadth in (-0.008, 0.0, 0.008):
+                    point = np.zeros(3)
+                    point[gripper.ee_axis], point[gripper.closing_axis], point[third] = along, sign * across, breadth
+                    points.append(point)
+    world = grasp.world_T_ee.apply(np.array(points))
+    return any(
+        bool(contains(shape, (world_T_object @ shape.object_T_shape).inverse().apply(world)).any()) for shape in body.shapes
+    )
+
+
+def grasps_from_rows(
+    rows: Array,
+    gripper: GripperSpec,
+    *,
+    grasp_scale: float = 1.0,
+    tcp_offset_m: float | None = None,
+    part: tuple[int, float, float] | None = None,
+    extra_depth: Callable[[Array], Array] | None = None,
+) -> tuple[Array, Array]:
+    """EE poses in the object frame (2m, 4, 4) and scores (2m,) of GraspNet rows: originals, then turned by 180 degrees.
+
+    ``rows`` (n, 16 or 17): score, width, height, depth, rotation (9, row-major), translation (3) [m]. ``part`` keeps grasps
+    whose TCP lies between two ratios of the range along an object axis (0..2). ``extra_depth`` maps clipped widths to
+    additional insertion [m]. Formulas: seed format, skills.md section 3.3.
+
+    Raises:
+        ValueError: rows of another width, or ratios that are upside down.
+    """
+    if rows.ndim != 2 or rows.shape[1] not in (16, 17):
+        raise ValueError(f"grasp rows have shape {rows.shape}; use (n, 16) or (n, 17)")
+    data = np.asarray(rows, dtype=np.float64)
+    axis = gripper.ee_axis
+    turn = data[:, 4:13].reshape(-1, 3, 3) @ gripper.R_ee_graspnet.T
+    depth = data[:, 3].copy()
+    if extra_depth is not None:
+        depth += extra_depth(np.clip(data[:, 1], gripper.min_width_m, gripper.max_width_m))
+    tcp = data[:, 13:16] * grasp_scale
+    offset = gripper.tcp_offset_m if tcp_offset_m is None else tcp_offset_m
+    poses = np.tile(np.eye(4), (len(data), 1, 1))
+    poses[:, :3, :3] = turn
+    poses[:, :3, 3] = tcp + turn[:, :, axis] * (depth - offset)[:, None]
+    scores = data[:, 0]
+    if part is not None:
+        keep = _within_part(tcp[:, part[0]], part[1], part[2])
+        poses, scores = poses[keep], scores[keep]
+    half_turn = np.eye(4)
+    for other in range(3):
+        if other != axis:
+            half_turn[other, other] = -1.0
+    return np.concatenate([poses, poses @ half_turn]), np.concatenate([scores, scores])
+
+
+def _within_part(values: Array, low: float, high: float) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Mask of the values between two ratios of their range, ends included in spite of round-off."""
+    if low > high:
+        raise ValueError(f"part keeps from ratio {low:g} to {high:g}; swap them")
+    least, span = float(values.min()), float(np.ptp(values))
+    slack = 1e-9 * max(span, 1e-9)
+    return np.asarray((values >= least + low * span - slack) & (values <= least + high * span + slack))

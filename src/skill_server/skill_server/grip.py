@@ -1,0 +1,113 @@
+"""What the gripper holds, by measurement, and how far the gripper reaches, by the robot's description."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from handiwork_core.geometry import Array, Pose
+from handiwork_core.kinematics import forward
+from handiwork_core.outcome import OK, BodyPair, Code, Outcome
+from handiwork_core.planning import Attachment
+from handiwork_core.robot import ArmSpec, GripperSpec, Robot
+from handiwork_core.world import World
+
+EMPTY_WIDTH_M = 0.001
+"""A gripper closed this far above its least width holds nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Distances from the EE origin along the approach axis [m]: ``palm`` of the hand's body, ``tip`` of the fingers."""
+
+    palm_m: float
+    tip_m: float
+
+
+def reach(robot: Robot, arm: ArmSpec, gripper: GripperSpec) -> Reach:
+    """Take both from the collision spheres of the EE link and of the finger links."""
+    zero = {name: 0.0 for name in robot.joints}
+    poses = forward(robot, zero)
+    ee_T_world = poses[arm.ee_link].inverse()
+    palm, tip = 0.0, gripper.tcp_offset_m
+    for spheres in robot.spheres:
+        if spheres.link != arm.ee_link and spheres.link not in gripper.finger_links:
+            continue
+        centers = (ee_T_world @ poses[spheres.link]).apply(spheres.centers)[:, gripper.ee_axis]
+        farthest = float(np.max(centers + spheres.radii, initial=0.0))
+        if spheres.link == arm.ee_link:
+            palm = max(palm, farthest)
+        else:
+            tip = max(tip, farthest)
+    return Reach(palm, tip)
+
+
+def finger_bodies(robot: Robot, gripper: GripperSpec) -> tuple[str, ...]:
+    """Body names of the fingers in ``world.contacts``."""
+    return tuple(f"{robot.name}/{link}" for link in gripper.finger_links)
+
+
+def gripper_bodies(robot: Robot, arm: ArmSpec) -> tuple[str, ...]:
+    """Body names of the fingers and of the hand."""
+    fingers = finger_bodies(robot, arm.gripper) if arm.gripper else ()
+    return (*fingers, f"{robot.name}/{arm.ee_link}")
+
+
+def touching_fingers(world: World, robot: Robot, gripper: GripperSpec, name: str) -> frozenset[str]:
+    """Fingers in contact with the object; empty where the world has no contact source."""
+    fingers = finger_bodies(robot, gripper)
+    found = set()
+    for contact in world.contacts or ():
+        for finger, other in ((contact.a, contact.b), (contact.b, contact.a)):
+            if finger in fingers and other == name:
+                found.add(finger)
+    return frozenset(found)
+
+
+def width_m(world: World, gripper: GripperSpec) -> float:
+    """Measured opening [m]; nan where the joint is not measured."""
+    return gripper.width_per_joint * world.joints.position.get(gripper.joint, float("nan"))
+
+
+def holds(world: World, robot: Robot, gripper: GripperSpec, name: str) -> Outcome:
+    """OK when all fingers touch the object, or, without contacts, when the fingers stopped before they met."""
+    width = width_m(world, gripper)
+    if world.contacts is None:
+        if width > gripper.min_width_m + EMPTY_WIDTH_M:
+            return OK
+        text = f"the gripper closed to {width * 1e3:.1f} mm, so {name!r} is not between the fingers"
+        return Outcome(Code.NOTHING_GRASPED, text)
+    touching = touching_fingers(world, robot, gripper, name)
+    missing = [finger for finger in finger_bodies(robot, gripper) if finger not in touching]
+    if not missing:
+        return OK
+    text = f"{' and '.join(missing)} do not touch {name!r}; the opening is {width * 1e3:.1f} mm"
+    return Outcome(Code.NOTHING_GRASPED, text, blocking=BodyPair(missing[0], name))
+
+
+def held_by_measurement(world: World, robot: Robot, arm: ArmSpec) -> str:
+    """Name of the movable object that all fingers touch; empty for none, or where the world has no contact source."""
+    if arm.gripper is None or world.contacts is None:
+        return ""
+    for name, body in world.objects.items():
+        if not body.is_static and holds(world, robot, arm.gripper, name).ok:
+            return name
+    return ""
+
+
+def ee_pose(world: World, robot: Robot, arm: ArmSpec, world_T_base: Pose) -> Pose:
+    """World pose of the EE link by the measured joints."""
+    poses = forward(robot, world.joints.position)
+    return world_T_base @ poses[arm.base_link].inverse() @ poses[arm.ee_link]
+
+
+def attachment(world: World, robot: Robot, arm: ArmSpec, world_T_base: Pose, name: str) -> Attachment:
+    """How the hand holds the object in this snapshot."""
+    world_T_ee = ee_pose(world, robot, arm, world_T_base)
+    return Attachment(name, arm.ee_link, world_T_ee.inverse() @ world.states[name].world_T_object)
+
+
+def arm_q(world: World, arm: ArmSpec) -> Array:
+    """Measured configuration (dof,) [rad]; nan for joints that are not measured."""
+    return np.array([world.joints.position.get(name, float("nan")) for name in arm.joint_names])

@@ -1,0 +1,73 @@
+"""How the planner is to read the world for one move: what is held, what may touch, how wide the gripper is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from handiwork_core.outcome import BodyPair
+from handiwork_core.planning import Attachment, SceneQuery
+from handiwork_core.robot import ArmSpec, GripperSpec, Robot
+from handiwork_core.world import World
+
+from .grip import gripper_bodies
+from .solids import world_aabb
+
+TOUCHING_GAP_M = 0.01
+
+
+def gripper_joints(robot: Robot, gripper: GripperSpec, width_m: float) -> tuple[tuple[str, float], ...]:
+    """Positions of the gripper's joints at an opening, mimicking ones included."""
+    position = width_m / gripper.width_per_joint
+    found = [(gripper.joint, position)]
+    for joint in robot.joints.values():
+        if joint.mimic is not None and joint.mimic.joint == gripper.joint:
+            found.append((joint.name, joint.mimic.multiplier * position + joint.mimic.offset))
+    return tuple(found)
+
+
+def measured_gripper_joints(world: World, robot: Robot, gripper: GripperSpec | None) -> tuple[tuple[str, float], ...]:
+    """The same from the measured joint; empty where it is not measured."""
+    if gripper is None or gripper.joint not in world.joints.position:
+        return ()
+    return gripper_joints(robot, gripper, world.joints.position[gripper.joint] * gripper.width_per_joint)
+
+
+def touch_pairs(
+    robot: Robot, arm: ArmSpec, held: Mapping[str, Attachment], touching: frozenset[str]
+) -> frozenset[BodyPair]:
+    """Pairs that may touch: the gripper and what it holds, and what it holds (or the open fingers) and ``touching``."""
+    hand = gripper_bodies(robot, arm)
+    pairs = {BodyPair(body, name) for body in hand for name in held}
+    for name in touching - frozenset(held):
+        pairs |= {BodyPair(body, name) for body in (tuple(held) or hand)}
+    return frozenset(pairs)
+
+
+def scene_for(
+    world: World,
+    robot: Robot,
+    arm: ArmSpec,
+    held: Mapping[str, Attachment],
+    ignored: frozenset[str],
+    touching: frozenset[str],
+) -> SceneQuery:
+    """The query for a move from where the robot is now."""
+    return SceneQuery(
+        ignored=ignored,
+        attached=tuple(held.values()),
+        allowed=touch_pairs(robot, arm, held, touching),
+        gripper_m=measured_gripper_joints(world, robot, arm.gripper),
+    )
+
+
+def supports(world: World, name: str) -> frozenset[str]:
+    """Objects that the named one rests on or leans against, by bounds that come within ``TOUCHING_GAP_M``."""
+    low, high = world_aabb(world.objects[name], world.states[name].world_T_object)
+    found = set()
+    for other, body in world.objects.items():
+        if other == name or other not in world.states:
+            continue
+        other_low, other_high = world_aabb(body, world.states[other].world_T_object)
+        if (low <= other_high + TOUCHING_GAP_M).all() and (high >= other_low - TOUCHING_GAP_M).all():
+            found.add(other)
+    return frozenset(found)

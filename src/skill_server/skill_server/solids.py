@@ -1,0 +1,104 @@
+"""Bounds of convex solids: support distances, axis-aligned and oriented boxes, point containment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from handiwork_core.geometry import Array, Pose, Rotation
+from handiwork_core.world import Shape, ShapeKind, WorldObject
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OrientedBox:
+    """A box of full edges ``size`` (3,) [m] about the origin of ``pose``."""
+
+    pose: Pose
+    size: Array
+
+    def corners(self) -> Array:
+        """Shape (8, 3) [m], in the frame of ``pose``'s parent."""
+        signs = np.array(np.meshgrid((-0.5, 0.5), (-0.5, 0.5), (-0.5, 0.5))).reshape(3, 8).T
+        return self.pose.apply(signs * self.size)
+
+    def moved(self, outer: Pose) -> OrientedBox:
+        """The same box seen from an outer frame."""
+        return OrientedBox(outer @ self.pose, self.size)
+
+
+def support(shape: Shape, direction: Array) -> float:
+    """Largest coordinate of the solid along unit ``direction`` (3,), both in the shape's own frame [m]."""
+    d, s = direction, shape.size
+    if shape.kind is ShapeKind.BOX:
+        return float(np.abs(d) @ s) / 2.0
+    if shape.kind is ShapeKind.SPHERE:
+        return float(s[0])
+    if shape.kind is ShapeKind.CYLINDER:
+        return float(s[0] * np.hypot(d[0], d[1]) + abs(d[2]) * s[1] / 2.0)
+    if shape.kind is ShapeKind.CAPSULE:
+        return float(s[0] + abs(d[2]) * s[1] / 2.0)
+    assert shape.vertices is not None
+    return float(np.max(shape.vertices @ d))
+
+
+def world_aabb(body: WorldObject, world_T_object: Pose) -> tuple[Array, Array]:
+    """Exact axis-aligned bounds (min (3,), max (3,)) of all shapes in the world [m]."""
+    low, high = np.full(3, np.inf), np.full(3, -np.inf)
+    for shape in body.shapes:
+        world_T_shape = world_T_object @ shape.object_T_shape
+        turn = world_T_shape.rotation.matrix()
+        for axis in range(3):
+            centre = float(world_T_shape.translation_m[axis])
+            high[axis] = max(high[axis], centre + support(shape, turn[axis]))
+            low[axis] = min(low[axis], centre - support(shape, -turn[axis]))
+    return low, high
+
+
+def object_box(body: WorldObject) -> OrientedBox:
+    """Box around the whole object, in the object's frame: along the shape's own axes for a single shape, else the object's."""
+    if len(body.shapes) == 1:
+        inner = shape_box(body.shapes[0])
+        return inner.moved(body.shapes[0].object_T_shape)
+    low, high = world_aabb(body, Pose.identity())
+    return OrientedBox(Pose.of((low + high) / 2.0), high - low)
+
+
+def shape_box(shape: Shape) -> OrientedBox:
+    """Box around one shape, in the shape's frame; a convex hull gets the box of its principal axes."""
+    if shape.kind is not ShapeKind.CONVEX:
+        half = np.array([support(shape, axis) for axis in np.eye(3)])
+        return OrientedBox(Pose.identity(), 2.0 * half)
+    assert shape.vertices is not None
+    boxes = [_box_along(shape.vertices, np.eye(3)), _box_along(shape.vertices, _principal_axes(shape.vertices))]
+    return min(boxes, key=lambda box: float(np.prod(box.size)))
+
+
+def _principal_axes(points: Array) -> Array:
+    """Columns are the axes of inertia of the points, right-handed (3, 3)."""
+    _, _, rows = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)
+    axes = np.asarray(rows.T, dtype=np.float64)
+    if np.linalg.det(axes) < 0.0:
+        axes[:, 2] *= -1.0
+    return axes
+
+
+def _box_along(points: Array, axes: Array) -> OrientedBox:
+    local = points @ axes
+    low, high = local.min(axis=0), local.max(axis=0)
+    return OrientedBox(Pose.of(axes @ ((low + high) / 2.0), Rotation.from_matrix(axes)), high - low)
+
+
+def contains(shape: Shape, points: Array, margin_m: float = 0.0) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Which of the points (n, 3), in the shape's frame, lie deeper than ``margin_m`` in the solid (n,); hulls by their box."""
+    p, s, m = points, shape.size, margin_m
+    if shape.kind is ShapeKind.SPHERE:
+        return np.asarray(np.linalg.norm(p, axis=1) < s[0] - m)
+    if shape.kind is ShapeKind.CYLINDER:
+        return np.asarray((np.hypot(p[:, 0], p[:, 1]) < s[0] - m) & (np.abs(p[:, 2]) < s[1] / 2.0 - m))
+    if shape.kind is ShapeKind.CAPSULE:
+        along = np.clip(p[:, 2], -s[1] / 2.0, s[1] / 2.0)
+        return np.asarray(np.linalg.norm(p - np.outer(along, (0.0, 0.0, 1.0)), axis=1) < s[0] - m)
+    box = shape_box(shape)
+    local = np.abs(box.pose.inverse().apply(p))
+    return np.asarray((local < box.size / 2.0 - m).all(axis=1))
