@@ -1,0 +1,53 @@
+"""Wrappers that keep a failing callback from ending ``spin()``, and with it the whole node."""
+
+from __future__ import annotations
+
+import inspect
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+from handiwork_core.outcome import Code, Outcome
+from rclpy.node import Node
+
+from .conversions import BadMessage, outcome_to_msg
+
+
+def guard(node: Node, callback: Callable[..., None]) -> Callable[..., None]:
+    """``callback`` of a subscription, timer or jump; an exception is logged with its traceback."""
+
+    def guarded(*args: Any) -> None:
+        try:
+            callback(*args)
+        except Exception:  # broad on purpose: the border between the executor and our code
+            node.get_logger().error(f"{_name(callback)} failed:\n{traceback.format_exc()}")
+
+    return guarded
+
+
+def guard_service(node: Node, handler: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """A plain or async service ``handler``; an exception becomes the outcome: its own for a bad message, else INTERNAL."""
+
+    async def guarded(request: Any, response: Any) -> Any:
+        try:
+            answer = handler(request, response)
+            return await answer if inspect.isawaitable(answer) else answer
+        except BadMessage as error:
+            return with_outcome(response, error.outcome)
+        except Exception as error:  # broad on purpose: the border between the executor and our code
+            node.get_logger().error(f"{_name(handler)} failed:\n{traceback.format_exc()}")
+            text = f"{node.get_name()}: {_name(handler)} raised {error!r}; see the node's log"
+            return with_outcome(response, Outcome(Code.INTERNAL, text))
+
+    return guarded
+
+
+def with_outcome(response: Any, outcome: Outcome) -> Any:
+    """Fill a response's outcome, be it in the response itself or in its ``result``."""
+    holder = response if hasattr(response, "outcome") else response.result
+    holder.outcome = outcome_to_msg(outcome)
+    return response
+
+
+def _name(callback: Callable[..., Any]) -> str:
+    return getattr(callback, "__qualname__", repr(callback))

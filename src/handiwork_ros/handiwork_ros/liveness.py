@@ -1,0 +1,94 @@
+"""Who is alive, by ``handiwork/status``, in steady time."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from handiwork_msgs.msg import NodeStatus
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+
+from .guards import guard
+from .managed_node import STATUS_PERIOD_S, STATUS_TOPIC
+from .qos import STATUS
+
+SILENCE_S = 1.0
+"""Silence after which a node is dead."""
+
+
+@dataclass(frozen=True)
+class Sign:
+    """The newest life sign of one node; ``heard_s`` is steady time."""
+
+    heard_s: float
+    state: int
+    message: str
+    pid: int
+
+
+class LifeSigns:
+    """Listens to every node's status. Its queries are safe from any thread."""
+
+    def __init__(self, node: Node) -> None:
+        self._lock = threading.Lock()
+        self._signs: dict[str, Sign] = {}
+        self._watched: dict[str, list[Callable[[str], None]]] = {}
+        self._told: set[str] = set()
+        self._sub = node.create_subscription(NodeStatus, STATUS_TOPIC, guard(node, self._on_status), STATUS)
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._timer = node.create_timer(STATUS_PERIOD_S, guard(node, self._look), clock=steady)
+
+    def sign(self, name: str) -> Sign | None:
+        """The newest sign of a node, or None when it was never heard."""
+        with self._lock:
+            return self._signs.get(name)
+
+    def names(self) -> tuple[str, ...]:
+        """Every node that was ever heard."""
+        with self._lock:
+            return tuple(sorted(self._signs))
+
+    def is_alive(self, name: str, within_s: float = SILENCE_S) -> bool:
+        """True when the node was heard within the last ``within_s`` and did not say good-bye."""
+        sign = self.sign(name)
+        if sign is None or sign.state == NodeStatus.SHUTTING_DOWN:
+            return False
+        return time.monotonic() - sign.heard_s <= within_s
+
+    def is_active(self, name: str, within_s: float = SILENCE_S) -> bool:
+        """True when the node is alive and serves."""
+        sign = self.sign(name)
+        return sign is not None and sign.state == NodeStatus.ACTIVE and self.is_alive(name, within_s)
+
+    def pid(self, name: str) -> int | None:
+        """Process id, which changes with a restart; None when never heard."""
+        sign = self.sign(name)
+        return None if sign is None else sign.pid
+
+    def on_loss(self, name: str, callback: Callable[[str], None]) -> None:
+        """Call ``callback(name)`` on the executor's thread each time the node falls silent, says good-bye or was restarted."""
+        with self._lock:
+            self._watched.setdefault(name, []).append(callback)
+
+    def _on_status(self, msg: NodeStatus) -> None:
+        with self._lock:
+            before = self._signs.get(msg.node)
+            self._signs[msg.node] = Sign(time.monotonic(), msg.state, msg.message, msg.pid)
+            restarted = before is not None and before.pid != msg.pid and msg.node not in self._told
+            if msg.state != NodeStatus.SHUTTING_DOWN:
+                self._told.discard(msg.node)
+        if restarted:
+            self._tell(msg.node)
+
+    def _look(self) -> None:
+        for name in list(self._watched):
+            if self.sign(name) is not None and not self.is_alive(name) and name not in self._told:
+                self._told.add(name)
+                self._tell(name)
+
+    def _tell(self, name: str) -> None:
+        for callback in self._watched.get(name, []):
+            callback(name)

@@ -1,0 +1,71 @@
+"""The process of a node: signals, spinning, ordered end, exit code."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from types import FrameType
+
+import rclpy
+from handiwork_core.config import ConfigError
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.signals import SignalHandlerOptions
+
+from .managed_node import STATUS_PERIOD_S, ManagedNode
+
+STOP_LIMIT_S = 2.0
+"""Longest time that running work gets to end at shutdown."""
+
+
+def run(factory: Callable[[], ManagedNode], argv: Sequence[str] | None = None) -> int:
+    """Make the node, spin it until SIGINT, SIGTERM or its own end, and return the exit code.
+
+    ``node.extra_nodes`` are spun by the same executor.
+    """
+    stop = threading.Event()
+
+    def on_signal(_number: int, _frame: FrameType | None) -> None:
+        stop.set()
+
+    # rclpy's own handlers would end the context first, and with it the last results and stop commands.
+    rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
+    previous = {s: signal.signal(s, on_signal) for s in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        return _run(factory, stop)
+    except ConfigError as error:
+        print(f"fatal: {error}", file=sys.stderr)
+        return 2
+    finally:
+        rclpy.try_shutdown()
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+
+
+def _run(factory: Callable[[], ManagedNode], stop: threading.Event) -> int:
+    node = factory()
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    for extra in node.extra_nodes:
+        executor.add_node(extra)
+    try:
+        while not stop.is_set() and node.exit_code is None:
+            executor.spin_once(timeout_sec=STATUS_PERIOD_S)
+        node.begin_shutdown()
+        deadline = time.monotonic() + STOP_LIMIT_S
+        while not node.is_idle() and time.monotonic() < deadline:
+            executor.spin_once(timeout_sec=0.02)
+        # Results and the last status are still on their way.
+        settle = time.monotonic() + 0.05
+        while time.monotonic() < settle:
+            executor.spin_once(timeout_sec=0.02)
+    except ExternalShutdownException:
+        pass
+    node.end_shutdown()
+    executor.shutdown()
+    for extra in node.extra_nodes:
+        extra.destroy_node()
+    node.destroy_node()
+    return node.exit_code or 0
