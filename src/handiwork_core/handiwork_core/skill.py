@@ -75,7 +75,7 @@ class Context:
     """Everything a running skill may touch. ``held`` is shared by the runs of one arm: what it holds now.
 
     ``refused``: first configurations (dof,) that no free path led to in this run, so that another candidate is chosen;
-    ``planning_time_s``: steady time spent in the planner in this run.
+    ``planning_time_s``: steady time spent in the planner in this run; ``released``: the object that was last let go in it.
     """
 
     robot: Robot
@@ -92,6 +92,7 @@ class Context:
     report: Callable[[Progress], None] = lambda _progress: None
     refused: list[Array] = field(default_factory=list)
     planning_time_s: float = 0.0
+    released: str = ""
 
 
 class Skill(ABC, Generic[P]):

@@ -1,0 +1,37 @@
+"""A straight joint motion from rest to rest, for commands that name joints and want no planner."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from handiwork_core.geometry import Array
+from handiwork_core.robot import ArmSpec, Robot
+from handiwork_core.trajectory import Trajectory
+
+PERIOD_S = 0.02
+PEAK_VELOCITY, PEAK_ACCELERATION, PEAK_JERK = 1.875, 5.7736, 60.0
+"""Peaks of a quintic from 0 to 1 in unit time."""
+
+
+def quintic(robot: Robot, arm: ArmSpec, start: Array, goal: Array, velocity: float, acceleration: float) -> Trajectory:
+    """Fifth-order polynomial from ``start`` to ``goal`` (dof,) within the scaled limits of velocity and acceleration, and jerk."""
+    move = np.abs(goal - start)
+    joints = [robot.joints[name] for name in arm.joint_names]
+    duration = 2.0 * PERIOD_S
+    for distance, joint in zip(move, joints, strict=True):
+        duration = max(
+            duration,
+            PEAK_VELOCITY * distance / (joint.velocity * velocity),
+            float(np.sqrt(PEAK_ACCELERATION * distance / (joint.acceleration * acceleration))),
+            float(np.cbrt(PEAK_JERK * distance / joint.jerk)),
+        )
+    n = int(np.ceil(duration / PERIOD_S)) + 1
+    u = np.linspace(0.0, 1.0, n)[:, None]
+    delta = (goal - start)[None, :]
+    return Trajectory(
+        arm.joint_names,
+        np.linspace(0.0, duration, n),
+        start + (10 * u**3 - 15 * u**4 + 6 * u**5) * delta,
+        (30 * u**2 - 60 * u**3 + 30 * u**4) * delta / duration,
+        (60 * u - 180 * u**2 + 120 * u**3) * delta / duration**2,
+    )

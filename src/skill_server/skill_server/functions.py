@@ -1,0 +1,107 @@
+"""The functions of the command list (design: skills.md section 2.1): gripper, attachments, constraints, direct joint motion."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from handiwork_core.commands import (
+    AttachObject,
+    CloseGripper,
+    Command,
+    DetachObject,
+    DummyForward,
+    OpenGripper,
+    UpdatePoseCostMetric,
+    UpdateSpecific,
+)
+from handiwork_core.outcome import Code, Outcome
+from handiwork_core.robot import GripperSpec
+from handiwork_core.skill import Context, StepFailed
+
+from . import grip
+from .direct_motion import quintic
+from .steps import ARRIVAL_S, POLL_S, Steps
+
+OPEN_TOLERANCE_M = 0.005
+
+
+class Functions:
+    """Runs the function of a command. The last gripper command is latched: repeating it does nothing."""
+
+    def __init__(self, context: Context, steps: Steps) -> None:
+        self._context, self._steps = context, steps
+        gripper = context.arm_spec.gripper
+        self._latched: float | None = gripper.min_width_m if gripper is not None and context.held else None
+
+    def run(self, command: Command) -> None:
+        """Do it; the arm is where the command wants it."""
+        function, context = command.function, self._context
+        if isinstance(function, UpdatePoseCostMetric):
+            self._steps.hold_vec_weight = function.hold_vec_weight
+        elif isinstance(function, UpdateSpecific):
+            self._steps.ignored = function.ignored
+        elif isinstance(function, OpenGripper):
+            self._open(function.width_m, command.stage)
+        elif isinstance(function, CloseGripper):
+            self._grip(self._gripper().min_width_m, command.stage)
+        elif isinstance(function, AttachObject):
+            self._attach(function.object, command.stage)
+        elif isinstance(function, DetachObject):
+            context.held.pop(function.object, None)
+            context.released = function.object
+        else:
+            self._direct(function, command)
+
+    def _gripper(self) -> GripperSpec:
+        gripper = self._context.arm_spec.gripper
+        if gripper is None:
+            raise StepFailed(Outcome(Code.BAD_GOAL, f"arm {self._context.arm_spec.name!r} has no gripper", "", "arm"))
+        return gripper
+
+    def _grip(self, width_m: float, stage: str) -> bool:
+        """Send the gripper to a width; False when it was sent there already."""
+        if self._latched == width_m:
+            return False
+        context = self._context
+        context.token.check()
+        self._steps.check_targets()
+        outcome = context.gripper.move(width_m, should_stop=context.token.is_set)
+        context.token.check()
+        if not outcome.ok:
+            raise StepFailed(replace(outcome, stage=stage))
+        self._latched = width_m
+        return True
+
+    def _open(self, width_m: float | None, stage: str) -> None:
+        gripper = self._gripper()
+        wanted = gripper.max_width_m if width_m is None else width_m
+        self._steps.watch.on = False
+        if not self._grip(wanted, stage):
+            return
+        until = self._context.clock.now_s() + ARRIVAL_S
+        while (width := grip.width_m(self._steps.world(), gripper)) < wanted - OPEN_TOLERANCE_M:
+            if self._context.clock.now_s() >= until:
+                text = f"the gripper opened to {width * 1e3:.0f} mm instead of {wanted * 1e3:.0f} mm; free the fingers"
+                raise StepFailed(Outcome(Code.GRIPPER_FAILED, text, stage))
+            self._steps.pause(POLL_S)
+
+    def _attach(self, name: str, stage: str) -> None:
+        """Record how the hand holds the object, once it is measured to hold it."""
+        context, gripper = self._context, self._gripper()
+        until = context.clock.now_s() + ARRIVAL_S
+        while not (found := grip.holds(self._steps.world(), context.robot, gripper, name)).ok:
+            if context.clock.now_s() >= until:
+                raise StepFailed(replace(found, stage=stage))
+            self._steps.pause(POLL_S)
+        world, base = self._steps.world(), context.world.world_T_base()
+        context.held[name] = grip.attachment(world, context.robot, context.arm_spec, base, name)
+        self._steps.target_is_free = False
+        self._steps.watch.on = True
+
+    def _direct(self, function: DummyForward, command: Command) -> None:
+        context, params = self._context, self._steps.params
+        start = grip.arm_q(self._steps.world(), context.arm_spec)
+        velocity = params.max_velocity_scaling_factor * command.speed
+        acceleration = params.max_acceleration_scaling_factor * command.speed
+        trajectory = quintic(context.robot, context.arm_spec, start, function.q, velocity, acceleration)
+        self._steps.send(trajectory, self._steps.scene_now(command.touching), command.stage)

@@ -1,0 +1,63 @@
+"""Stages of one run: what is reported while they happen and what they took."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from handiwork_core.outcome import Code
+from handiwork_core.skill import Context, Progress
+
+
+@dataclass(frozen=True, slots=True)
+class StageReport:
+    """One finished stage: ``duration_s`` in time of the robot's world, ``planning_time_s`` steady."""
+
+    stage: str
+    duration_s: float
+    planning_time_s: float
+    code: Code
+
+
+class StageLog:
+    """Opens and closes stages, and sends feedback at each start."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._done: list[StageReport] = []
+        self._names: tuple[str, ...] = ("select",)
+        self._since_s = 0.0
+        self._planning_s = 0.0
+        self.stage = ""
+
+    def expect(self, names: tuple[str, ...]) -> None:
+        """The stages that are to come, in order, after the choice."""
+        self._names = ("select", *names)
+
+    def enter(self, stage: str) -> None:
+        """Close the open stage as good and open this one, unless it is open already."""
+        if stage == self.stage:
+            return
+        self.close(Code.OK)
+        self.stage, self._since_s = stage, self._context.clock.now_s()
+        self._planning_s = self._context.planning_time_s
+        index = self._names.index(stage) if stage in self._names else 0
+        self._context.report(Progress(stage, index, len(self._names), 0.0))
+
+    def planned(self) -> None:
+        """Report the planning time of the open stage so far."""
+        index = self._names.index(self.stage) if self.stage in self._names else 0
+        spent = self._context.planning_time_s - self._planning_s
+        self._context.report(Progress(self.stage, index, len(self._names), spent))
+
+    def close(self, code: Code) -> None:
+        """End the open stage."""
+        if self.stage:
+            took = self._context.clock.now_s() - self._since_s
+            spent = self._context.planning_time_s - self._planning_s
+            self._done.append(StageReport(self.stage, took, spent, code))
+        self.stage = ""
+
+    @property
+    def reports(self) -> tuple[StageReport, ...]:
+        """The finished stages in order."""
+        return tuple(self._done)

@@ -1,0 +1,208 @@
+"""The executor's steps: one move, one function. Each raises StepFailed or Stopped, and looks at the token around every wait."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+
+from handiwork_core.commands import Command, Motion
+from handiwork_core.geometry import Array, Pose
+from handiwork_core.outcome import Code, Outcome
+from handiwork_core.planning import Goal, JointGoals, PlanRequest, PoseGoals, SceneQuery, StraightGoal
+from handiwork_core.skill import Context, StepFailed
+from handiwork_core.trajectory import Trajectory
+from handiwork_core.world import World
+
+from . import grip
+from .carry_watch import CarryWatch
+from .scene_query import scene_for
+
+STALE_S = 1.0
+MOVED_M = 0.01
+ARRIVAL_S = 0.5
+"""Time of the robot's world for measurements to catch up with a finished motion."""
+POLL_S = 0.02
+SAME_Q_RAD = 0.01
+PLANNER_VERDICTS = (Code.PLANNER_LOST, Code.STALE_WORLD, Code.ROBOT_LOST)
+
+
+class RunParams(Protocol):
+    """What the executor reads from every skill's parameters; fields as in the actions."""
+
+    @property
+    def t_eps(self) -> float: ...
+    @property
+    def o_eps(self) -> float: ...
+    @property
+    def max_velocity_scaling_factor(self) -> float: ...
+    @property
+    def max_acceleration_scaling_factor(self) -> float: ...
+    @property
+    def allowed_planning_time(self) -> float: ...
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """Objects whose motion makes the chosen commands wrong."""
+        ...
+
+
+class PlanRefused(StepFailed):
+    """No trajectory was found; nothing moved in this step."""
+
+
+@dataclass
+class Steps:
+    """Moves of one run and what they must remember: ``before`` is the world that the commands were chosen in."""
+
+    params: RunParams
+    context: Context
+    before: World
+    watch: CarryWatch
+    ignored: frozenset[str] = frozenset()
+    hold_vec_weight: tuple[float, ...] | None = None
+    target_is_free: bool = True
+    moved: bool = False
+    world_version: int = 0
+
+    def world(self) -> World:
+        """The newest snapshot, refused when it is old."""
+        self.context.token.check()
+        world = self.context.world.snapshot()
+        age = self.context.clock.now_s() - world.stamp_s
+        if age > STALE_S:
+            raise StepFailed(Outcome(Code.STALE_WORLD, f"the newest world is {age:.1f} s old; check its source"))
+        return world
+
+    def move(self, command: Command) -> None:
+        """Plan to the command's pose, validate, follow, and measure that it was reached."""
+        assert command.world_T_ee is not None
+        self.watch.check(command.stage)
+        self.check_targets()
+        world = self.world()
+        start_q = grip.arm_q(world, self.context.arm_spec)
+        if not np.isfinite(start_q).all():
+            raise StepFailed(Outcome(Code.ROBOT_LOST, "joint_states lacks joints of the arm; check the robot"))
+        if self._is_there(command, self._ee(world), start_q):
+            return
+        scene = self._scene(world, command)
+        self.send(self._plan(command, start_q, scene), scene, command.stage)
+        self._arrive(command.world_T_ee, command.stage)
+
+    def send(self, trajectory: Trajectory, scene: SceneQuery, stage: str) -> None:
+        """Let the planner judge the trajectory again, then follow it."""
+        context = self.context
+        context.token.check()
+        verdict = context.planner.validate(
+            context.arm_spec.name, trajectory, scene, should_stop=context.token.is_set
+        )
+        context.token.check()
+        if verdict.code is not Code.OK:
+            code = verdict.code if verdict.code in PLANNER_VERDICTS else Code.TRAJECTORY_REFUSED
+            text = f"the trajectory was refused right before it was sent: {verdict.message or verdict.code.name}"
+            raise StepFailed(Outcome(code, text, stage, blocking=verdict.blocking))
+        self.moved = True
+        outcome = context.arm.follow(trajectory, should_stop=lambda: context.token.is_set() or self.watch.dropped())
+        context.token.check()
+        self.watch.check(stage)
+        if not outcome.ok:
+            raise StepFailed(replace(outcome, stage=stage))
+
+    def scene_now(self, touching: frozenset[str]) -> SceneQuery:
+        """The scene for a move from the newest world."""
+        world = self.world()
+        return scene_for(world, self.context.robot, self.context.arm_spec, self.context.held, self.ignored, touching)
+
+    def check_targets(self) -> None:
+        """Refuse to go on when a target moved by more than ``MOVED_M`` since the commands were chosen."""
+        if not self.target_is_free:
+            return
+        world = self.world()
+        for name in self.params.targets:
+            if name not in world.states or name not in self.before.states:
+                raise StepFailed(Outcome(Code.OBJECT_MOVED, f"{name!r} is gone from the world; send the goal again"))
+            then, now = self.before.states[name].world_T_object, world.states[name].world_T_object
+            gap, turn = then.distance_to(now)
+            if gap > MOVED_M:
+                text = f"{name!r} moved by {gap * 1e3:.0f} mm since the grasp was chosen; send the goal again"
+                raise StepFailed(
+                    Outcome(Code.OBJECT_MOVED, text, position_error_m=gap, angle_error_rad=turn, field_name="object")
+                )
+
+    def pause(self, seconds: float) -> None:
+        """Wait in time of the robot's world."""
+        self.context.clock.sleep(seconds, should_stop=self.context.token.is_set)
+        self.context.token.check()
+
+    def _ee(self, world: World) -> Pose:
+        base = self.context.world.world_T_base()
+        return grip.ee_pose(world, self.context.robot, self.context.arm_spec, base)
+
+    def _is_there(self, command: Command, here: Pose, q: Array) -> bool:
+        assert command.world_T_ee is not None
+        near = here.almost_equal(command.world_T_ee, within_m=self.params.t_eps, within_rad=self.params.o_eps)
+        if not near or command.motion is Motion.STRAIGHT or command.q is None:
+            return near
+        return bool(np.abs(command.q - q).max() < SAME_Q_RAD)
+
+    def _scene(self, world: World, command: Command) -> SceneQuery:
+        context = self.context
+        return scene_for(world, context.robot, context.arm_spec, context.held, self.ignored, command.touching)
+
+    def _plan(self, command: Command, start_q: Array, scene: SceneQuery) -> Trajectory:
+        context, params = self.context, self.params
+        request = PlanRequest(
+            arm=context.arm_spec.name,
+            start_q=start_q,
+            goal=_goal(command),
+            scene=scene,
+            hold_vec_weight=self.hold_vec_weight,
+            budget_s=params.allowed_planning_time,
+            velocity_scaling=params.max_velocity_scaling_factor * command.speed,
+            acceleration_scaling=params.max_acceleration_scaling_factor * command.speed,
+            seed=context.seed,
+        )
+        context.token.check()
+        result = context.planner.plan(request, should_stop=context.token.is_set)
+        context.token.check()
+        context.planning_time_s += result.planning_time_s
+        self.world_version = max(self.world_version, result.world_version)
+        if result.code is Code.OK and result.trajectory is not None:
+            return result.trajectory
+        if result.code is Code.OK:
+            raise ValueError("the planner answered OK without a trajectory")
+        text = f"no {command.motion.value} motion for {command.stage!r}: {result.message or result.code.name}"
+        raise PlanRefused(
+            Outcome(
+                result.code,
+                text,
+                command.stage,
+                blocking=result.blocking,
+                position_error_m=result.position_error_m,
+                angle_error_rad=result.angle_error_rad,
+            )
+        )
+
+    def _arrive(self, target: Pose, stage: str) -> None:
+        """Wait for measurements within the tolerances; a missed waypoint fails with both errors."""
+        until = self.context.clock.now_s() + ARRIVAL_S
+        while True:
+            gap, turn = self._ee(self.world()).distance_to(target)
+            if gap <= self.params.t_eps and turn <= self.params.o_eps:
+                return
+            if self.context.clock.now_s() >= until:
+                text = (
+                    f"stopped {gap * 1e3:.1f} mm and {turn:.3f} rad from the waypoint; "
+                    f"allowed are t_eps {self.params.t_eps * 1e3:.1f} mm and o_eps {self.params.o_eps:.3f} rad"
+                )
+                raise StepFailed(Outcome(Code.NOT_REACHED, text, stage, position_error_m=gap, angle_error_rad=turn))
+            self.pause(POLL_S)
+
+
+def _goal(command: Command) -> Goal:
+    assert command.world_T_ee is not None
+    if command.motion is Motion.STRAIGHT:
+        return StraightGoal(command.world_T_ee)
+    if command.q is not None:
+        return JointGoals(command.q[None, :])
+    return PoseGoals((command.world_T_ee,))
