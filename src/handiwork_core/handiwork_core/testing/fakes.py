@@ -1,0 +1,263 @@
+"""Fakes of all ports around one small cell: time moves by hand, the arm follows exactly, the gripper holds what it closes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from handiwork_core.geometry import Array, Pose
+from handiwork_core.outcome import OK, BodyPair, Code, Outcome
+from handiwork_core.planning import (
+    CandidatesRequest,
+    CandidatesResult,
+    CandidateVerdict,
+    JointGoals,
+    PlanRequest,
+    PlanResult,
+    PoseGoals,
+    SceneQuery,
+    ShouldStop,
+    Verdict,
+)
+from handiwork_core.skill import Context, Token
+from handiwork_core.trajectory import Trajectory
+from handiwork_core.world import Contact, JointState, ObjectState, World, WorldObject
+
+from .gantry import gantry, gantry_pose, gantry_q
+
+TICK_S = 0.02
+GRASP_GAP_M = 0.02
+"""An object whose centre is this near to the TCP is grasped by closing fingers."""
+
+
+@dataclass
+class Cell:
+    """State that the fakes share. ``before`` is called with the name of each port call, for scripts and stop tests."""
+
+    objects: dict[str, WorldObject]
+    poses: dict[str, Pose]
+    width_of: dict[str, float] = field(default_factory=dict)
+    q: Array = field(default_factory=lambda: np.array(gantry().arms["arm"].home_q))
+    width_m: float = 0.04
+    now_s: float = 10.0
+    in_hand: str = ""
+    hand_T_object: Pose = field(default_factory=Pose.identity)
+    has_contacts: bool = True
+    calls: list[str] = field(default_factory=list)
+    before: Callable[[str], None] = lambda _call: None
+
+    def call(self, name: str) -> None:
+        """Record a port call."""
+        self.calls.append(name)
+        self.before(name)
+
+    def carry(self) -> None:
+        """Keep what is in the hand at its place in the hand."""
+        if self.in_hand:
+            self.poses[self.in_hand] = gantry_pose(self.q) @ self.hand_T_object
+
+    def drop(self, height_m: float = 0.0) -> None:
+        """Let go: the object falls straight down to a height."""
+        if self.in_hand:
+            pose = self.poses[self.in_hand]
+            self.poses[self.in_hand] = replace(pose, translation_m=np.array([*pose.translation_m[:2], height_m]))
+        self.in_hand = ""
+
+
+class FakeClock:
+    """Time that moves only when somebody sleeps."""
+
+    def __init__(self, cell: Cell) -> None:
+        self._cell = cell
+
+    def now_s(self) -> float:
+        """See ``Clock``."""
+        return self._cell.now_s
+
+    def sleep(self, seconds: float, *, should_stop: ShouldStop) -> None:
+        """See ``Clock``."""
+        self._cell.call("clock.sleep")
+        if not should_stop():
+            self._cell.now_s += seconds
+
+
+class FakeWorld:
+    """Snapshots of the cell, always new."""
+
+    def __init__(self, cell: Cell) -> None:
+        self._cell = cell
+
+    def world_T_base(self) -> Pose:
+        """See ``WorldSource``."""
+        return Pose.identity()
+
+    def snapshot(self) -> World:
+        """See ``WorldSource``."""
+        cell, zero = self._cell, np.zeros(3)
+        states = {name: ObjectState(pose, zero, zero, cell.now_s) for name, pose in cell.poses.items()}
+        contacts = tuple(
+            Contact(f"gantry/{finger}", cell.in_hand, zero, zero)
+            for finger in ("left_finger", "right_finger")
+            if cell.in_hand
+        )
+        names = gantry().arms["arm"].joint_names
+        position = dict(zip(names, cell.q.tolist(), strict=True))
+        position |= {"left_finger_joint": cell.width_m / 2.0, "right_finger_joint": cell.width_m / 2.0}
+        joints = JointState(cell.now_s, position, {name: 0.0 for name in position})
+        seen = contacts if cell.has_contacts else None
+        return World(cell.now_s, 1, dict(cell.objects), states, seen, cell.now_s, joints)
+
+
+class FakePlanner:
+    """Plans by the gantry's closed form and sees no obstacles; ``refusals`` answer the next plans instead."""
+
+    def __init__(self, cell: Cell) -> None:
+        self._cell = cell
+        self.refusals: list[PlanResult] = []
+        self.verdict = Verdict(Code.OK)
+        self.plans: list[PlanRequest] = []
+        self.candidates: list[CandidatesRequest] = []
+
+    def plan(self, request: PlanRequest, *, should_stop: ShouldStop) -> PlanResult:
+        """See ``Planner``."""
+        self._cell.call("planner.plan")
+        self.plans.append(request)
+        if should_stop():
+            return PlanResult(Code.CANCELED)
+        if self.refusals:
+            return self.refusals.pop(0)
+        goal = request.goal
+        if isinstance(goal, JointGoals):
+            end = np.asarray(goal.q[0])
+        else:
+            end = gantry_q(goal.world_T_ee[0] if isinstance(goal, PoseGoals) else goal.world_T_ee)
+        return PlanResult(Code.OK, trajectory=smooth(request.start_q, end), planning_time_s=0.001, world_version=1)
+
+    def check_candidates(self, request: CandidatesRequest, *, should_stop: ShouldStop) -> CandidatesResult:
+        """See ``Planner``."""
+        self._cell.call("planner.check_candidates")
+        self.candidates.append(request)
+        if should_stop():
+            return CandidatesResult(Code.CANCELED, "", ())
+        verdicts = []
+        for candidate in request.candidates:
+            q = np.array([gantry_q(pose) for pose in candidate.world_T_ee])
+            moves = np.abs(np.diff(np.vstack([request.start_q, q]), axis=0)).sum()
+            verdicts.append(CandidateVerdict(Code.OK, q, float(moves)))
+        return CandidatesResult(Code.OK, "", tuple(verdicts), 0.001, 1)
+
+    def validate(self, arm: str, trajectory: Trajectory, scene: SceneQuery, *, should_stop: ShouldStop) -> Verdict:
+        """See ``Planner``."""
+        self._cell.call("planner.validate")
+        return self.verdict
+
+
+class FakeArm:
+    """Follows exactly, a tick at a time; ``miss`` (6,) is added to where it ends."""
+
+    def __init__(self, cell: Cell) -> None:
+        self._cell = cell
+        self.miss = np.zeros(6)
+        self.on_tick: Callable[[float], None] = lambda _t: None
+        self.stops = 0
+        self.followed = 0
+
+    def follow(self, trajectory: Trajectory, *, should_stop: ShouldStop) -> Outcome:
+        """See ``Arm``."""
+        cell = self._cell
+        cell.call("arm.follow")
+        self.followed += 1
+        for t in np.arange(0.0, trajectory.duration_s + TICK_S, TICK_S):
+            if should_stop():
+                return Outcome(Code.CANCELED, "stopped")
+            cell.now_s += TICK_S
+            cell.q = trajectory.sample(float(t))[0]
+            cell.carry()
+            self.on_tick(float(t))
+        cell.q = trajectory.q[-1] + self.miss
+        cell.carry()
+        return OK
+
+    def stop(self) -> Outcome:
+        """See ``Arm``."""
+        self._cell.call("arm.stop")
+        self.stops += 1
+        return OK
+
+
+class FakeGripper:
+    """Closes on an object at the TCP, lets go when it opens."""
+
+    def __init__(self, cell: Cell) -> None:
+        self._cell = cell
+        self.outcome = OK
+
+    def move(self, width_m: float, *, should_stop: ShouldStop) -> Outcome:
+        """See ``Gripper``."""
+        cell = self._cell
+        cell.call("gripper.move")
+        if should_stop():
+            return Outcome(Code.CANCELED, "stopped")
+        cell.now_s += 0.2
+        hand = gantry_pose(cell.q)
+        tcp = hand.apply((0.0, 0.0, 0.1))
+        for name, object_width in cell.width_of.items():
+            near = float(np.linalg.norm(cell.poses[name].translation_m - tcp)) < GRASP_GAP_M
+            if near and width_m < object_width < cell.width_m + 1e-6:
+                cell.in_hand, cell.hand_T_object = name, hand.inverse() @ cell.poses[name]
+        held = cell.width_of.get(cell.in_hand, 0.0)
+        if width_m > held:
+            cell.drop(held / 2.0)
+        cell.width_m = max(width_m, held) if cell.in_hand else width_m
+        return self.outcome
+
+
+@dataclass
+class Fakes:
+    """All ports of one cell and a context that uses them."""
+
+    cell: Cell
+    planner: FakePlanner
+    arm: FakeArm
+    gripper: FakeGripper
+    context: Context
+
+
+def fakes(cell: Cell, seed: int = 0) -> Fakes:
+    """Build the fakes of a cell and a fresh context."""
+    robot = gantry()
+    planner, arm, gripper = FakePlanner(cell), FakeArm(cell), FakeGripper(cell)
+    context = Context(
+        robot=robot,
+        arm_spec=robot.arms["arm"],
+        planner=planner,
+        arm=arm,
+        gripper=gripper,
+        world=FakeWorld(cell),
+        clock=FakeClock(cell),
+        token=Token(),
+        rng=np.random.default_rng(seed),
+        seed=seed,
+        held={},
+    )
+    return Fakes(cell, planner, arm, gripper, context)
+
+
+def smooth(start: Array, end: Array, duration_s: float = 1.0, n: int = 21) -> Trajectory:
+    """Fifth-order motion from rest to rest between two configurations (dof,)."""
+    u = np.linspace(0.0, 1.0, n)[:, None]
+    d, t = (end - start)[None, :], duration_s
+    return Trajectory(
+        gantry().arms["arm"].joint_names,
+        np.linspace(0.0, duration_s, n),
+        start + (10 * u**3 - 15 * u**4 + 6 * u**5) * d,
+        (30 * u**2 - 60 * u**3 + 30 * u**4) * d / t,
+        (60 * u - 180 * u**2 + 120 * u**3) * d / t**2,
+    )
+
+
+def blocked(code: Code, a: str, b: str) -> PlanResult:
+    """A planner's refusal that names two bodies."""
+    return PlanResult(code, f"{a} would touch {b}", blocking=BodyPair(a, b))

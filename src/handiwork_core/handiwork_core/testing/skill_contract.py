@@ -1,0 +1,122 @@
+"""Contract tests of skills: subclass ``SkillContract`` in a test file, name it ``Test...``, and pytest runs them all.
+
+The subclass says how to make the skill, good and bad parameters and a scripted world; ``run`` is the executor's ``run_skill``.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+import pytest
+
+from handiwork_core.commands import Command
+from handiwork_core.outcome import Code, Outcome
+from handiwork_core.skill import Context, Skill
+
+from .fakes import Fakes
+
+P = TypeVar("P")
+REASONS = (Code.CANCELED, Code.PREEMPTED, Code.SHUTDOWN, Code.TIME_RESET)
+MOTION_CALLS = ("arm.follow", "gripper.move")
+
+
+class Run(Protocol):
+    """What the executor returns, as far as the contract looks at it."""
+
+    @property
+    def outcome(self) -> Outcome: ...
+
+
+class SkillContract(ABC, Generic[P]):
+    """What must hold for every skill."""
+
+    run: Callable[[Skill[Any], Any, Context], Run]
+
+    @abstractmethod
+    def skill(self) -> Skill[P]:
+        """A new instance."""
+
+    @abstractmethod
+    def params(self) -> P:
+        """A goal that succeeds in ``fakes``."""
+
+    @abstractmethod
+    def unknown(self) -> P:
+        """The same with an object that does not exist."""
+
+    @abstractmethod
+    def fakes(self, seed: int = 0) -> Fakes:
+        """A fresh world in which ``params`` succeeds."""
+
+    def go(self, fakes: Fakes) -> Outcome:
+        """Run the good goal."""
+        return type(self).run(self.skill(), self.params(), fakes.context).outcome
+
+    def commands(self, seed: int) -> Sequence[Command]:
+        """The command list in a fresh world."""
+        return self.skill().commands(self.params(), self.fakes(seed).context)
+
+    def test_succeeds(self) -> None:
+        outcome = self.go(self.fakes())
+        assert outcome.ok, outcome
+
+    def test_unknown_object_is_named_and_nothing_moves(self) -> None:
+        fakes = self.fakes()
+        outcome = type(self).run(self.skill(), self.unknown(), fakes.context).outcome
+        assert outcome.code is Code.UNKNOWN_OBJECT
+        assert outcome.field_name
+        assert not set(fakes.cell.calls) & set(MOTION_CALLS)
+
+    def test_choosing_moves_nothing(self) -> None:
+        fakes = self.fakes()
+        q = fakes.cell.q.copy()
+        self.skill().commands(self.params(), fakes.context)
+        assert not set(fakes.cell.calls) & set(MOTION_CALLS)
+        assert np.array_equal(fakes.cell.q, q)
+
+    def test_equal_seeds_give_equal_commands(self) -> None:
+        first, second = self.commands(3), self.commands(3)
+        assert [(c.stage, str(c.function)) for c in first] == [(c.stage, str(c.function)) for c in second]
+        for a, b in zip(first, second, strict=True):
+            if a.world_T_ee is not None and b.world_T_ee is not None:
+                assert np.array_equal(a.world_T_ee.matrix(), b.world_T_ee.matrix())
+
+    @pytest.mark.parametrize("reason", REASONS)
+    def test_stop_at_every_port_call(self, reason: Code) -> None:
+        for i in range(self._count()):
+            fakes = self.fakes()
+            fakes.cell.before = _at(fakes, i, lambda f=fakes: f.context.token.set(reason))  # type: ignore[misc]
+            outcome = self.go(fakes)
+            where = f"token set at call {i} ({fakes.cell.calls[i]})"
+            assert outcome.code is reason, f"{where}: {outcome}"
+            assert fakes.arm.stops == 1, where
+            assert not set(fakes.cell.calls[i + 1 :]) & set(MOTION_CALLS), where
+
+    def test_bug_in_a_port_is_internal_and_stops(self) -> None:
+        for i in range(self._count()):
+            fakes = self.fakes()
+            fakes.cell.before = _at(fakes, i, _bug)
+            outcome = self.go(fakes)
+            assert outcome.code is Code.INTERNAL, f"bug at call {i}: {outcome}"
+            assert "on purpose" in outcome.message
+            assert fakes.arm.stops == 1
+
+    def _count(self) -> int:
+        fakes = self.fakes()
+        assert self.go(fakes).ok
+        return len(fakes.cell.calls)
+
+
+def _at(fakes: Fakes, index: int, action: Callable[[], None]) -> Callable[[str], None]:
+    def before(_call: str) -> None:
+        if len(fakes.cell.calls) == index + 1:
+            action()
+
+    return before
+
+
+def _bug() -> None:
+    raise RuntimeError("on purpose")
