@@ -1,0 +1,66 @@
+"""Forward kinematics in plain numpy, for everything that is not the inner loop of a planner."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .geometry import Pose, Rotation
+from .robot import Joint, JointType, Robot
+
+
+def joint_position(robot: Robot, name: str, joint_positions: Mapping[str, float]) -> float:
+    """Position of a joint [rad or m]: measured, or through its mimic; a joint not named is at its home, else at zero.
+
+    Zero outside a joint's limits becomes the nearest limit.
+    """
+    joint = robot.joints[name]
+    if joint.mimic is not None:
+        return (
+            joint.mimic.multiplier * joint_position(robot, joint.mimic.joint, joint_positions)
+            + joint.mimic.offset
+        )
+    if name in joint_positions:
+        return float(joint_positions[name])
+    for arm in robot.arms.values():
+        if name in arm.joint_names:
+            return float(arm.home_q[arm.joint_names.index(name)])
+        if arm.gripper is not None and arm.gripper.joint == name:
+            return arm.gripper.home_width_m / arm.gripper.width_per_joint
+    return float(np.clip(0.0, joint.lower, joint.upper))
+
+
+def link_poses(robot: Robot, joint_positions: Mapping[str, float]) -> dict[str, Pose]:
+    """Pose of every link in the root link's frame, by link name. For joints not named see ``joint_position``."""
+    poses = {robot.root_link: Pose.identity()}
+    for joint in robot.joints.values():
+        parent_T_child = joint.parent_T_joint @ joint_motion(
+            joint, joint_position(robot, joint.name, joint_positions)
+        )
+        poses[joint.child] = poses[joint.parent] @ parent_T_child
+    return poses
+
+
+def joint_motion(joint: Joint, position: float) -> Pose:
+    """Pose of the child link at ``position`` [rad or m] in the child's frame at zero."""
+    if joint.type is JointType.REVOLUTE:
+        return Pose.of((0.0, 0.0, 0.0), Rotation.from_axis_angle(joint.axis, position))
+    return Pose.of(joint.axis * position if joint.type is JointType.PRISMATIC else (0.0, 0.0, 0.0))
+
+
+def forward(robot: Robot, arm: str, q: ArrayLike) -> Pose:
+    """``base_T_ee`` of an arm at ``q`` (dof,) [rad].
+
+    Raises:
+        KeyError: no such arm.
+        ValueError: ``q`` has another length.
+    """
+    spec = robot.arm(arm)
+    values = np.asarray(q, dtype=np.float64)
+    if values.shape != (len(spec.joint_names),):
+        raise ValueError(f"{spec.name} has {len(spec.joint_names)} joints, not {values.tolist()}")
+    poses = link_poses(robot, dict(zip(spec.joint_names, values.tolist(), strict=True)))
+    root_T_base, root_T_ee = poses[spec.base_link], poses[spec.ee_link]
+    return root_T_base.inverse() @ root_T_ee

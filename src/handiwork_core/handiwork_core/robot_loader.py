@@ -1,0 +1,221 @@
+"""Builds a ``Robot`` from a folder: ``robot.yaml``, the URDF or xacro and the sphere file that it names."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from .config import ConfigError, load, nearest
+from .geometry import Array, Rotation, frozen
+from .robot import ArmSpec, GripperSpec, Joint, JointType, Robot, Spheres
+from .urdf import UrdfModel, read_urdf
+
+Row = tuple[float, float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class MotionLimits:
+    """Limits that a URDF cannot hold: [rad/s^2, rad/s^3] or [m/s^2, m/s^3]."""
+
+    acceleration: float
+    jerk: float
+
+    def __post_init__(self) -> None:
+        if min(self.acceleration, self.jerk) <= 0.0:
+            raise ValueError(f"acceleration {self.acceleration} and jerk {self.jerk} must be more than 0")
+
+
+@dataclass(frozen=True, slots=True)
+class GripperFile:
+    """A gripper as it is written; see ``GripperSpec``."""
+
+    name: str
+    joint: str
+    finger_links: tuple[str, ...]
+    min_width: float
+    max_width: float
+    width_per_joint: float
+    max_force: float
+    home_width: float
+    ee_axis: int
+    closing_axis: int
+    tcp_offset: float
+    R_ee_graspnet: tuple[Row, Row, Row]
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.min_width <= self.home_width <= self.max_width:
+            raise ValueError(
+                f"widths {self.min_width}, {self.home_width}, {self.max_width}: write min <= home <= max"
+            )
+        if {self.ee_axis, self.closing_axis} - {0, 1, 2}:
+            raise ValueError("ee_axis and closing_axis are 0, 1 or 2")
+        Rotation.from_matrix(self.R_ee_graspnet)
+
+    def build(self) -> GripperSpec:
+        """As a value."""
+        return GripperSpec(
+            self.name, self.joint, self.finger_links, self.min_width, self.max_width, self.width_per_joint,
+            self.max_force, self.home_width, self.ee_axis, self.closing_axis, self.tcp_offset,
+            frozen(self.R_ee_graspnet),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ArmFile:
+    """An arm as it is written; ``joints`` from base to tool."""
+
+    base_link: str
+    ee_link: str
+    tcp_link: str
+    joints: tuple[str, ...]
+    home: tuple[float, ...]
+    gripper: GripperFile | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.joints) != len(self.home):
+            raise ValueError(
+                f"home has {len(self.home)} entries; write {len(self.joints)}, one for each joint"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class RobotFile:
+    """``robot.yaml``."""
+
+    name: str
+    urdf: str
+    spheres: str
+    limits: dict[str, MotionLimits]
+    ignored_pairs: tuple[tuple[str, str], ...]
+    arms: dict[str, ArmFile]
+
+
+@dataclass(frozen=True, slots=True)
+class SphereFile:
+    """One collision sphere in its link's frame [m]."""
+
+    center: Row
+    radius: float
+
+    def __post_init__(self) -> None:
+        if self.radius <= 0.0:
+            raise ValueError(f"radius {self.radius} must be more than 0")
+
+
+@dataclass(frozen=True, slots=True)
+class SpheresFile:
+    """``spheres.yaml``."""
+
+    links: dict[str, tuple[SphereFile, ...]]
+
+
+def load_robot(robot_dir: Path) -> Robot:
+    """Read a robot's folder.
+
+    Raises:
+        ConfigError: with every fault of the first file that has any: the key, what is wrong, what to do.
+    """
+    path = robot_dir / "robot.yaml"
+    spec = load(RobotFile, path)
+    urdf_path = robot_dir / spec.urdf
+    urdf = expand(urdf_path)
+    model = read_urdf(urdf, urdf_path)
+    spheres = load(SpheresFile, robot_dir / spec.spheres)
+    strange = [link for link in spheres.links if link not in model.links]
+    unknown = [f"links.{link}: no such link; {nearest(link, model.links)}" for link in strange]
+    if unknown:
+        raise ConfigError(str(robot_dir / spec.spheres), unknown)
+    faults = _faults(spec, model)
+    if faults:
+        raise ConfigError(str(path), faults)
+    return Robot(
+        name=spec.name,
+        root_link=model.links[0],
+        links=model.links,
+        joints={name: _limited(joint, spec.limits.get(name)) for name, joint in model.joints.items()},
+        spheres=tuple(_spheres(link, items) for link, items in spheres.links.items()),
+        ignored_pairs=frozenset((min(a, b), max(a, b)) for a, b in spec.ignored_pairs),
+        arms={name: _arm(name, arm) for name, arm in spec.arms.items()},
+        urdf=urdf,
+    )
+
+
+def expand(path: Path) -> str:
+    """The URDF text of a ``.urdf`` file, or of a ``.xacro`` file after expansion.
+
+    Raises:
+        ConfigError: the file cannot be read or expanded.
+    """
+    try:
+        if path.suffix != ".xacro":
+            return path.read_text(encoding="utf-8")
+        import xacro  # here because only this call needs it, and it costs more than the rest of the loader
+
+        return str(xacro.process_file(str(path)).toxml())
+    except ImportError as error:
+        text = "needs the package xacro; install it (`pip install xacro`, or ros-jazzy-xacro)"
+        raise ConfigError(str(path), [text]) from error
+    except OSError as error:
+        raise ConfigError(str(path), [f"cannot be read: {error.strerror}; check the path"]) from error
+    except Exception as error:  # broad on purpose: xacro raises what its expressions raise
+        raise ConfigError(str(path), [f"xacro cannot expand it: {error}; mend the file"]) from error
+
+
+def _faults(spec: RobotFile, model: UrdfModel) -> list[str]:
+    faults: list[str] = []
+    for joint in spec.limits:
+        _known(joint, list(model.joints), f"limits.{joint}", "joint", faults)
+    for i, pair in enumerate(spec.ignored_pairs):
+        for link in pair:
+            _known(link, model.links, f"ignored_pairs[{i}]", "link", faults)
+    for name, arm in spec.arms.items():
+        _arm_faults(f"arms.{name}", arm, spec, model, faults)
+    return faults
+
+
+def _arm_faults(key: str, arm: ArmFile, spec: RobotFile, model: UrdfModel, faults: list[str]) -> None:
+    for field, link in (("base_link", arm.base_link), ("ee_link", arm.ee_link), ("tcp_link", arm.tcp_link)):
+        _known(link, model.links, f"{key}.{field}", "link", faults)
+    for i, (name, home) in enumerate(zip(arm.joints, arm.home, strict=True)):
+        if not _known(name, list(model.joints), f"{key}.joints[{i}]", "joint", faults):
+            continue
+        joint = model.joints[name]
+        if joint.type is JointType.FIXED:
+            faults.append(f"{key}.joints[{i}]: {name} is fixed; name a joint that moves")
+        elif name not in spec.limits:
+            faults.append(f"limits.{name}: missing; add its acceleration and jerk")
+        elif not joint.lower <= home <= joint.upper:
+            faults.append(
+                f"{key}.home[{i}]: {home} is outside {name}'s limits {joint.lower} to {joint.upper}"
+            )
+    if arm.gripper is None:
+        return
+    for i, link in enumerate(arm.gripper.finger_links):
+        _known(link, model.links, f"{key}.gripper.finger_links[{i}]", "link", faults)
+    _known(arm.gripper.joint, list(model.joints), f"{key}.gripper.joint", "joint", faults)
+
+
+def _known(name: str, names: list[str] | tuple[str, ...], key: str, what: str, faults: list[str]) -> bool:
+    if name in names:
+        return True
+    faults.append(f"{key}: no {what} {name!r} in the URDF; {nearest(name, names)}")
+    return False
+
+
+def _limited(joint: Joint, limits: MotionLimits | None) -> Joint:
+    if limits is None:
+        return joint
+    return dataclasses.replace(joint, acceleration=limits.acceleration, jerk=limits.jerk)
+
+
+def _spheres(link: str, items: tuple[SphereFile, ...]) -> Spheres:
+    centers: Array = np.array([item.center for item in items], dtype=np.float64).reshape(-1, 3)
+    return Spheres(link, frozen(centers), frozen([item.radius for item in items]))
+
+
+def _arm(name: str, arm: ArmFile) -> ArmSpec:
+    gripper = arm.gripper.build() if arm.gripper is not None else None
+    return ArmSpec(name, arm.base_link, arm.ee_link, arm.tcp_link, arm.joints, frozen(arm.home), gripper)
