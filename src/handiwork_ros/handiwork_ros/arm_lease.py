@@ -1,0 +1,148 @@
+"""At most one skill body per arm, whatever the number of action servers that share the arm."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+
+from handiwork_core.outcome import Code, Outcome
+from handiwork_core.skill import Progress, Token
+from rclpy.clock import Clock, ClockType, JumpThreshold
+from rclpy.duration import Duration
+from rclpy.node import Node
+from rclpy.task import Future
+
+BEAT_S = 0.1
+"""Period of feedback and of the watchdog, in steady time; feedback is promised five times a second."""
+
+
+class Policy(Enum):
+    """What a new goal does while the arm is busy."""
+
+    REJECT = "reject"
+    LATEST_WINS = "latest_wins"
+
+
+@dataclass
+class Job:
+    """One accepted goal. ``answered`` gets its Outcome, or the body's own result."""
+
+    skill: str
+    token: Token
+    answered: Future
+    progress: Progress | None = None
+    publish: Callable[[Progress], None] = lambda _progress: None
+    stop_since: float | None = None
+    arm_stop_asked: bool = False
+
+
+@dataclass
+class ArmLease:
+    """Owner of one arm's worker thread and of the goals that run or wait on it; lives as long as its node.
+
+    Everything here runs on the executor's thread, but for the bodies given to ``submit``. ``stop_arm`` is the arm port's
+    blocking stop; it is called from a thread of its own when a body does not react to its token for ``watchdog_s``.
+    """
+
+    node: Node
+    stop_arm: Callable[[], Outcome]
+    watchdog_s: float = 2.0
+    closing: bool = False
+    jobs: dict[bytes, Job] = field(default_factory=dict)
+    holder: str = ""
+    idle: Future | None = None
+
+    def __post_init__(self) -> None:
+        self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        # A daemon, so that a body which never returns cannot keep the process from ending.
+        self._worker = threading.Thread(target=self._serve, name="skill", daemon=True)
+        self._worker.start()
+        self._timer = self.node.create_timer(BEAT_S, self._beat, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        self._timer.cancel()
+        back = JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=False)
+        self._jump = self.node.get_clock().create_jump_callback(back, post_callback=self._clock_went_back)
+
+    @property
+    def is_busy(self) -> bool:
+        """True while a goal is unanswered or a body has not returned."""
+        return bool(self.jobs) or self.idle is not None
+
+    def take(self, key: bytes, skill: str) -> Job:
+        """Enter a goal; those before it are told to stop."""
+        self.stop_all(Code.PREEMPTED)
+        job = self.jobs[key] = Job(skill, Token(), Future(executor=self.node.executor))
+        self._timer.reset()
+        return job
+
+    def give_back(self, key: bytes) -> None:
+        """Forget an answered goal."""
+        del self.jobs[key]
+        if not self.jobs:
+            self._timer.cancel()
+
+    def submit(self, body: Callable[[], None]) -> None:
+        """Run ``body`` on the worker; it must not raise."""
+        self._work.put(body)
+
+    def stop(self, key: bytes, reason: Code) -> None:
+        """Tell one goal's body to end, for ``reason`` unless it was told before."""
+        if (job := self.jobs.get(key)) is not None:
+            job.token.set(reason)
+            job.stop_since = job.stop_since or time.monotonic()
+
+    def stop_all(self, reason: Code) -> None:
+        """``stop`` for every goal."""
+        for key in self.jobs:
+            self.stop(key, reason)
+
+    def close(self, spin_once: Callable[[], None]) -> bool:
+        """Stop what runs, keep spinning until the results have left, join the worker. False when a body did not return."""
+        self.closing = True
+        self.stop_all(Code.SHUTDOWN)
+        end = time.monotonic() + self.watchdog_s + 1.5
+        while self.is_busy and time.monotonic() < end:
+            spin_once()
+        self._work.put(None)
+        if not self.is_busy:
+            self._worker.join()
+        self._timer.cancel()
+        self._jump.unregister()
+        return not self.is_busy
+
+    def _serve(self) -> None:
+        while (body := self._work.get()) is not None:
+            body()
+
+    def _clock_went_back(self, _jump: object) -> None:
+        self.stop_all(Code.TIME_RESET)
+
+    def _beat(self) -> None:
+        for job in list(self.jobs.values()):
+            if job.answered.done():
+                continue
+            if job.progress is not None:
+                job.publish(job.progress)
+            late = 0.0 if job.stop_since is None else time.monotonic() - job.stop_since
+            if late > self.watchdog_s and not job.arm_stop_asked:
+                job.arm_stop_asked = True
+                threading.Thread(target=self._stop_for, args=(job,), name="arm-stop", daemon=True).start()
+            elif late > self.watchdog_s + 1.0:
+                self._answer_for(job, "the arm's stop did not return either; use the emergency stop")
+
+    def _stop_for(self, job: Job) -> None:
+        try:
+            end = self.stop_arm()
+            said = "the arm was stopped" if end.ok else f"stopping the arm gave {end.code.name}: {end.message}"
+        except Exception as error:  # broad on purpose: a port of someone else, and the goal must still be answered
+            said = f"stopping the arm raised {error!r}"
+        self.node.executor.create_task(self._answer_for, job, said)
+
+    def _answer_for(self, job: Job, said: str) -> None:
+        """A body that does not react is answered for; the arm stays leased until it returns."""
+        if not job.answered.done():
+            text = f"skill {job.skill!r} did not react to {job.token.reason.name} for {self.watchdog_s} s; {said}"
+            job.answered.set_result(Outcome(Code.UNRESPONSIVE, text))
