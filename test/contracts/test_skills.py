@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+
 from handiwork_core.geometry import Pose
 from handiwork_core.planning import Attachment
 from handiwork_core.testing.fakes import Cell, Fakes, fakes

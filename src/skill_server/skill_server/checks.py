@@ -27,7 +27,9 @@ def number(field_name: str, value: float, low: float, high: float, unit: str) ->
     """Refuse what is not finite or not within [low, high]."""
     if math.isfinite(value) and low <= value <= high:
         return OK
-    return fault(Code.BAD_NUMBER, field_name, f"{field_name} is {value:g} {unit}; use {low:g} to {high:g} {unit}")
+    return fault(
+        Code.BAD_NUMBER, field_name, f"{field_name} is {value:g} {unit}; use {low:g} to {high:g} {unit}"
+    )
 
 
 def ordered(low_name: str, low: float, high_name: str, high: float) -> Outcome:
@@ -61,9 +63,13 @@ def known_object(field_name: str, name: str, world: World) -> Outcome:
     if not name:
         return fault(Code.BAD_GOAL, field_name, f"{field_name} is empty; use one of {sorted(world.objects)}")
     if name not in world.objects:
-        return fault(Code.UNKNOWN_OBJECT, field_name, f"no object {name!r}; {nearest(name, sorted(world.objects))}")
+        return fault(
+            Code.UNKNOWN_OBJECT, field_name, f"no object {name!r}; {nearest(name, sorted(world.objects))}"
+        )
     if name not in world.states:
-        return fault(Code.STALE_WORLD, field_name, f"the pose of {name!r} is not known yet; wait for object_states")
+        return fault(
+            Code.STALE_WORLD, field_name, f"the pose of {name!r} is not known yet; wait for object_states"
+        )
     return OK
 
 

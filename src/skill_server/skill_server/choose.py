@@ -74,14 +74,20 @@ def _judge(
     context.token.check()
     context.planning_time_s += result.planning_time_s
     if result.code is not Code.OK:
-        raise StepFailed(Outcome(result.code, result.message or "the planner refused the candidates", "select"))
+        raise StepFailed(
+            Outcome(result.code, result.message or "the planner refused the candidates", "select")
+        )
     if len(result.verdicts) != len(batch):
         raise ValueError(f"the planner gave {len(result.verdicts)} verdicts for {len(batch)} candidates")
     return result.verdicts
 
 
 def _cause(verdict: CandidateVerdict) -> str:
-    return f"{verdict.code.name} ({verdict.blocking.a} - {verdict.blocking.b})" if verdict.blocking else verdict.code.name
+    return (
+        f"{verdict.code.name} ({verdict.blocking.a} - {verdict.blocking.b})"
+        if verdict.blocking
+        else verdict.code.name
+    )
 
 
 def _refused(q: Array, refused: Sequence[Array]) -> bool:

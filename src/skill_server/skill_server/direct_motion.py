@@ -13,7 +13,9 @@ PEAK_VELOCITY, PEAK_ACCELERATION, PEAK_JERK = 1.875, 5.7736, 60.0
 """Peaks of a quintic from 0 to 1 in unit time."""
 
 
-def quintic(robot: Robot, arm: ArmSpec, start: Array, goal: Array, velocity: float, acceleration: float) -> Trajectory:
+def quintic(
+    robot: Robot, arm: ArmSpec, start: Array, goal: Array, velocity: float, acceleration: float
+) -> Trajectory:
     """Fifth-order polynomial from ``start`` to ``goal`` (dof,) within the scaled limits of velocity and acceleration, and jerk."""
     move = np.abs(goal - start)
     joints = [robot.joints[name] for name in arm.joint_names]

@@ -11,7 +11,7 @@ import numpy as np
 from handiwork_core.commands import Command, Motion, OpenGripper
 from handiwork_core.geometry import Array
 from handiwork_core.outcome import Code, Outcome
-from handiwork_core.skill import Context, Skill, Stopped, StepFailed
+from handiwork_core.skill import Context, Skill, StepFailed, Stopped
 from handiwork_core.world import World
 
 from . import grip
@@ -69,7 +69,9 @@ def _rest(context: Context, outcome: Outcome) -> Outcome:
     try:
         stopped = context.arm.stop()
         if not stopped.ok:
-            outcome = replace(outcome, message=f"{outcome.message}; the arm may still move: {stopped.message}")
+            outcome = replace(
+                outcome, message=f"{outcome.message}; the arm may still move: {stopped.message}"
+            )
         world, gripper = context.world.snapshot(), context.arm_spec.gripper
         for name in list(context.held):
             if gripper is None or world.contacts is None:
@@ -177,5 +179,7 @@ class _Run:
 
 
 def _at_rest(world: World) -> bool:
-    speeds = (np.linalg.norm(s.world_v_object) for n, s in world.states.items() if not world.objects[n].is_static)
+    speeds = (
+        np.linalg.norm(s.world_v_object) for n, s in world.states.items() if not world.objects[n].is_static
+    )
     return all(bool(speed < SETTLED_MPS) for speed in speeds)

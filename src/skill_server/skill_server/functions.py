@@ -55,7 +55,9 @@ class Functions:
     def _gripper(self) -> GripperSpec:
         gripper = self._context.arm_spec.gripper
         if gripper is None:
-            raise StepFailed(Outcome(Code.BAD_GOAL, f"arm {self._context.arm_spec.name!r} has no gripper", "", "arm"))
+            raise StepFailed(
+                Outcome(Code.BAD_GOAL, f"arm {self._context.arm_spec.name!r} has no gripper", "", "arm")
+            )
         return gripper
 
     def _grip(self, width_m: float, stage: str) -> bool:

@@ -54,7 +54,9 @@ class _Line:
     world_T_shape: Pose
 
 
-def grasps_for(body: WorldObject, world_T_object: Pose, gripper: GripperSpec, reach: Reach, opening_m: float) -> GraspSet:
+def grasps_for(
+    body: WorldObject, world_T_object: Pose, gripper: GripperSpec, reach: Reach, opening_m: float
+) -> GraspSet:
     """Antipodal grasps of a body made of primitives that stands on something at its lowest point.
 
     A hull is grasped by its box. The TCP is at the middle of the body or as deep as the palm lets it; finger tips stay
@@ -127,7 +129,9 @@ def _depth(line: _Line, approach: Array, gripper: GripperSpec, reach: Reach, flo
     surface = line.centre - half * approach
     side = np.cross(line.closing, approach)
     tip = reach.tip_m - gripper.tcp_offset_m
-    drop = abs(side[2]) * FINGER_HALF_BREADTH_M + abs(line.closing[2]) * (line.width_m / 2.0 + FINGER_THICKNESS_M)
+    drop = abs(side[2]) * FINGER_HALF_BREADTH_M + abs(line.closing[2]) * (
+        line.width_m / 2.0 + FINGER_THICKNESS_M
+    )
     lowest = float((surface + (deepest + tip) * approach)[2]) - drop
     missing = floor + SUPPORT_MARGIN_M - lowest
     if missing > 0.0:
@@ -152,7 +156,12 @@ def _grasp(line: _Line, approach: Array, depth: float, gripper: GripperSpec) -> 
 
 
 def _fingers_blocked(
-    grasp: Grasp, body: WorldObject, world_T_object: Pose, gripper: GripperSpec, reach: Reach, opening_m: float
+    grasp: Grasp,
+    body: WorldObject,
+    world_T_object: Pose,
+    gripper: GripperSpec,
+    reach: Reach,
+    opening_m: float,
 ) -> bool:
     """True when an open finger stands in one of the shapes, judged at points of both fingers."""
     third = 3 - gripper.ee_axis - gripper.closing_axis
@@ -162,11 +171,16 @@ def _fingers_blocked(
             for sign in (1.0, -1.0):
                 for breadth in (-0.008, 0.0, 0.008):
                     point = np.zeros(3)
-                    point[gripper.ee_axis], point[gripper.closing_axis], point[third] = along, sign * across, breadth
+                    point[gripper.ee_axis], point[gripper.closing_axis], point[third] = (
+                        along,
+                        sign * across,
+                        breadth,
+                    )
                     points.append(point)
     world = grasp.world_T_ee.apply(np.array(points))
     return any(
-        bool(contains(shape, (world_T_object @ shape.object_T_shape).inverse().apply(world)).any()) for shape in body.shapes
+        bool(contains(shape, (world_T_object @ shape.object_T_shape).inverse().apply(world)).any())
+        for shape in body.shapes
     )
 
 

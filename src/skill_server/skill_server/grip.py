@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from handiwork_core.geometry import Array, Pose
-from handiwork_core.kinematics import forward
+from handiwork_core.kinematics import link_poses
 from handiwork_core.outcome import OK, BodyPair, Code, Outcome
 from handiwork_core.planning import Attachment
 from handiwork_core.robot import ArmSpec, GripperSpec, Robot
@@ -27,8 +27,7 @@ class Reach:
 
 def reach(robot: Robot, arm: ArmSpec, gripper: GripperSpec) -> Reach:
     """Take both from the collision spheres of the EE link and of the finger links."""
-    zero = {name: 0.0 for name in robot.joints}
-    poses = forward(robot, zero)
+    poses = link_poses(robot, {})
     ee_T_world = poses[arm.ee_link].inverse()
     palm, tip = 0.0, gripper.tcp_offset_m
     for spheres in robot.spheres:
@@ -98,7 +97,7 @@ def held_by_measurement(world: World, robot: Robot, arm: ArmSpec) -> str:
 
 def ee_pose(world: World, robot: Robot, arm: ArmSpec, world_T_base: Pose) -> Pose:
     """World pose of the EE link by the measured joints."""
-    poses = forward(robot, world.joints.position)
+    poses = link_poses(robot, world.joints.position)
     return world_T_base @ poses[arm.base_link].inverse() @ poses[arm.ee_link]
 
 

@@ -66,11 +66,17 @@ class Cone:
     def sample(self, rng: np.random.Generator, n: int) -> Array:
         """Draw (n, 3, 3) uniformly from all rotations that satisfy this: on the cone first, then a turn about the vector."""
         low, high = np.cos(np.deg2rad([self.max_angle_deg, self.min_angle_deg]))
-        cosine, azimuth, roll = rng.uniform(low, high, n), rng.uniform(0, 2 * np.pi, n), rng.uniform(0, 2 * np.pi, n)
+        cosine, azimuth, roll = (
+            rng.uniform(low, high, n),
+            rng.uniform(0, 2 * np.pi, n),
+            rng.uniform(0, 2 * np.pi, n),
+        )
         sine = np.sqrt(np.maximum(0.0, 1.0 - cosine**2))
         v = _unit(self.base_vector)
         e1, e2 = _orthogonal(v)
-        wanted = np.outer(cosine, v) + np.outer(sine * np.cos(azimuth), e1) + np.outer(sine * np.sin(azimuth), e2)
+        wanted = (
+            np.outer(cosine, v) + np.outer(sine * np.cos(azimuth), e1) + np.outer(sine * np.sin(azimuth), e2)
+        )
         return _carry(_unit(self.ee_vector), wanted, roll)
 
     @property
@@ -85,7 +91,9 @@ def cones_of(filters: Sequence[OrientationFilter]) -> tuple[Cone, ...]:
     made = []
     for item in filters:
         low, high = sorted((item.min_angle_deg, item.max_angle_deg))
-        made.append(Cone(np.array(EE_AXES[item.ee_axis]), np.array(DIRECTIONS[item.direction]), low, high, str(item)))
+        made.append(
+            Cone(np.array(EE_AXES[item.ee_axis]), np.array(DIRECTIONS[item.direction]), low, high, str(item))
+        )
     return tuple(made)
 
 

@@ -76,7 +76,10 @@ def check_numbers(params: PlaceParams) -> Outcome:
 
 def _alignment(params: PlaceParams) -> tuple[Outcome, ...]:
     tol = params.align_obj_tol_deg
-    axes = {"align_pick_obj_axis": params.align_pick_obj_axis, "align_place_obj_axis": params.align_place_obj_axis}
+    axes = {
+        "align_pick_obj_axis": params.align_pick_obj_axis,
+        "align_place_obj_axis": params.align_place_obj_axis,
+    }
     found = [
         checks.number(f"{key}[{i}]", value, -1e6, 1e6, "")
         for key, axis in axes.items()

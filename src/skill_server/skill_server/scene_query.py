@@ -25,7 +25,9 @@ def gripper_joints(robot: Robot, gripper: GripperSpec, width_m: float) -> tuple[
     return tuple(found)
 
 
-def measured_gripper_joints(world: World, robot: Robot, gripper: GripperSpec | None) -> tuple[tuple[str, float], ...]:
+def measured_gripper_joints(
+    world: World, robot: Robot, gripper: GripperSpec | None
+) -> tuple[tuple[str, float], ...]:
     """The same from the measured joint; empty where it is not measured."""
     if gripper is None or gripper.joint not in world.joints.position:
         return ()

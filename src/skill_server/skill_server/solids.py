@@ -70,7 +70,10 @@ def shape_box(shape: Shape) -> OrientedBox:
         half = np.array([support(shape, axis) for axis in np.eye(3)])
         return OrientedBox(Pose.identity(), 2.0 * half)
     assert shape.vertices is not None
-    boxes = [_box_along(shape.vertices, np.eye(3)), _box_along(shape.vertices, _principal_axes(shape.vertices))]
+    boxes = [
+        _box_along(shape.vertices, np.eye(3)),
+        _box_along(shape.vertices, _principal_axes(shape.vertices)),
+    ]
     return min(boxes, key=lambda box: float(np.prod(box.size)))
 
 
@@ -89,7 +92,9 @@ def _box_along(points: Array, axes: Array) -> OrientedBox:
     return OrientedBox(Pose.of(axes @ ((low + high) / 2.0), Rotation.from_matrix(axes)), high - low)
 
 
-def contains(shape: Shape, points: Array, margin_m: float = 0.0) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def contains(
+    shape: Shape, points: Array, margin_m: float = 0.0
+) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """Which of the points (n, 3), in the shape's frame, lie deeper than ``margin_m`` in the solid (n,); hulls by their box."""
     p, s, m = points, shape.size, margin_m
     if shape.kind is ShapeKind.SPHERE:

@@ -71,7 +71,9 @@ class Steps:
         world = self.context.world.snapshot()
         age = self.context.clock.now_s() - world.stamp_s
         if age > STALE_S:
-            raise StepFailed(Outcome(Code.STALE_WORLD, f"the newest world is {age:.1f} s old; check its source"))
+            raise StepFailed(
+                Outcome(Code.STALE_WORLD, f"the newest world is {age:.1f} s old; check its source")
+            )
         return world
 
     def move(self, command: Command) -> None:
@@ -82,7 +84,9 @@ class Steps:
         world = self.world()
         start_q = grip.arm_q(world, self.context.arm_spec)
         if not np.isfinite(start_q).all():
-            raise StepFailed(Outcome(Code.ROBOT_LOST, "joint_states lacks joints of the arm; check the robot"))
+            raise StepFailed(
+                Outcome(Code.ROBOT_LOST, "joint_states lacks joints of the arm; check the robot")
+            )
         if self._is_there(command, self._ee(world), start_q):
             return
         scene = self._scene(world, command)
@@ -99,10 +103,14 @@ class Steps:
         context.token.check()
         if verdict.code is not Code.OK:
             code = verdict.code if verdict.code in PLANNER_VERDICTS else Code.TRAJECTORY_REFUSED
-            text = f"the trajectory was refused right before it was sent: {verdict.message or verdict.code.name}"
+            text = (
+                f"the trajectory was refused right before it was sent: {verdict.message or verdict.code.name}"
+            )
             raise StepFailed(Outcome(code, text, stage, blocking=verdict.blocking))
         self.moved = True
-        outcome = context.arm.follow(trajectory, should_stop=lambda: context.token.is_set() or self.watch.dropped())
+        outcome = context.arm.follow(
+            trajectory, should_stop=lambda: context.token.is_set() or self.watch.dropped()
+        )
         context.token.check()
         self.watch.check(stage)
         if not outcome.ok:
@@ -111,7 +119,9 @@ class Steps:
     def scene_now(self, touching: frozenset[str]) -> SceneQuery:
         """The scene for a move from the newest world."""
         world = self.world()
-        return scene_for(world, self.context.robot, self.context.arm_spec, self.context.held, self.ignored, touching)
+        return scene_for(
+            world, self.context.robot, self.context.arm_spec, self.context.held, self.ignored, touching
+        )
 
     def check_targets(self) -> None:
         """Refuse to go on when a target moved by more than ``MOVED_M`` since the commands were chosen."""
@@ -120,13 +130,21 @@ class Steps:
         world = self.world()
         for name in self.params.targets:
             if name not in world.states or name not in self.before.states:
-                raise StepFailed(Outcome(Code.OBJECT_MOVED, f"{name!r} is gone from the world; send the goal again"))
+                raise StepFailed(
+                    Outcome(Code.OBJECT_MOVED, f"{name!r} is gone from the world; send the goal again")
+                )
             then, now = self.before.states[name].world_T_object, world.states[name].world_T_object
             gap, turn = then.distance_to(now)
             if gap > MOVED_M:
                 text = f"{name!r} moved by {gap * 1e3:.0f} mm since the grasp was chosen; send the goal again"
                 raise StepFailed(
-                    Outcome(Code.OBJECT_MOVED, text, position_error_m=gap, angle_error_rad=turn, field_name="object")
+                    Outcome(
+                        Code.OBJECT_MOVED,
+                        text,
+                        position_error_m=gap,
+                        angle_error_rad=turn,
+                        field_name="object",
+                    )
                 )
 
     def pause(self, seconds: float) -> None:
@@ -195,7 +213,9 @@ class Steps:
                     f"stopped {gap * 1e3:.1f} mm and {turn:.3f} rad from the waypoint; "
                     f"allowed are t_eps {self.params.t_eps * 1e3:.1f} mm and o_eps {self.params.o_eps:.3f} rad"
                 )
-                raise StepFailed(Outcome(Code.NOT_REACHED, text, stage, position_error_m=gap, angle_error_rad=turn))
+                raise StepFailed(
+                    Outcome(Code.NOT_REACHED, text, stage, position_error_m=gap, angle_error_rad=turn)
+                )
             self.pause(POLL_S)
 
 

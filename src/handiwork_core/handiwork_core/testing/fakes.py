@@ -62,7 +62,9 @@ class Cell:
         """Let go: the object falls straight down to a height."""
         if self.in_hand:
             pose = self.poses[self.in_hand]
-            self.poses[self.in_hand] = replace(pose, translation_m=np.array([*pose.translation_m[:2], height_m]))
+            self.poses[self.in_hand] = replace(
+                pose, translation_m=np.array([*pose.translation_m[:2], height_m])
+            )
         self.in_hand = ""
 
 
@@ -133,7 +135,9 @@ class FakePlanner:
             end = np.asarray(goal.q[0])
         else:
             end = gantry_q(goal.world_T_ee[0] if isinstance(goal, PoseGoals) else goal.world_T_ee)
-        return PlanResult(Code.OK, trajectory=smooth(request.start_q, end), planning_time_s=0.001, world_version=1)
+        return PlanResult(
+            Code.OK, trajectory=smooth(request.start_q, end), planning_time_s=0.001, world_version=1
+        )
 
     def check_candidates(self, request: CandidatesRequest, *, should_stop: ShouldStop) -> CandidatesResult:
         """See ``Planner``."""
@@ -148,7 +152,9 @@ class FakePlanner:
             verdicts.append(CandidateVerdict(Code.OK, q, float(moves)))
         return CandidatesResult(Code.OK, "", tuple(verdicts), 0.001, 1)
 
-    def validate(self, arm: str, trajectory: Trajectory, scene: SceneQuery, *, should_stop: ShouldStop) -> Verdict:
+    def validate(
+        self, arm: str, trajectory: Trajectory, scene: SceneQuery, *, should_stop: ShouldStop
+    ) -> Verdict:
         """See ``Planner``."""
         self._cell.call("planner.validate")
         return self.verdict

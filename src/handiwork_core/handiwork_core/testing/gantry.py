@@ -32,10 +32,25 @@ def gantry() -> Robot:
         bound = 2.0 if name in RAILS else 2.0 * np.pi
         joints[name] = _joint(name, kind, LINKS[i], LINKS[i + 1], AXES[name], bound)
     joints["left_finger_joint"] = _finger("left_finger_joint", "left_finger", 1.0, None)
-    joints["right_finger_joint"] = _finger("right_finger_joint", "right_finger", -1.0, Mimic("left_finger_joint", 1.0, 0.0))
-    joints["tcp_joint"] = Joint("tcp_joint", JointType.FIXED, "hand", "tcp", Pose.of((0.0, 0.0, TCP_M)), frozen((0, 0, 1)))
+    joints["right_finger_joint"] = _finger(
+        "right_finger_joint", "right_finger", -1.0, Mimic("left_finger_joint", 1.0, 0.0)
+    )
+    joints["tcp_joint"] = Joint(
+        "tcp_joint", JointType.FIXED, "hand", "tcp", Pose.of((0.0, 0.0, TCP_M)), frozen((0, 0, 1))
+    )
     gripper = GripperSpec(
-        "gripper", "left_finger_joint", ("left_finger", "right_finger"), 0.0, 0.08, 2.0, 30.0, 0.08, 2, 1, TCP_M, np.eye(3)
+        "gripper",
+        "left_finger_joint",
+        ("left_finger", "right_finger"),
+        0.0,
+        0.08,
+        2.0,
+        30.0,
+        0.08,
+        2,
+        1,
+        TCP_M,
+        np.eye(3),
     )
     arm = ArmSpec("arm", "base", "hand", "tcp", JOINTS, frozen((0.3, 0.0, 0.6, 0.0, 0.0, np.pi)), gripper)
     spheres = (
@@ -63,10 +78,14 @@ def gantry_pose(q: Array) -> Pose:
 def _joint(
     name: str, kind: JointType, parent: str, child: str, axis: tuple[float, float, float], bound: float
 ) -> Joint:
-    return Joint(name, kind, parent, child, Pose.identity(), frozen(axis), -bound, bound, 1.0, 5.0, 100.0, 100.0)
+    return Joint(
+        name, kind, parent, child, Pose.identity(), frozen(axis), -bound, bound, 1.0, 5.0, 100.0, 100.0
+    )
 
 
 def _finger(name: str, link: str, side: float, mimic: Mimic | None) -> Joint:
     start = Pose.of((0.0, 0.0, 0.06))
     axis = frozen((0.0, side, 0.0))
-    return Joint(name, JointType.PRISMATIC, "hand", link, start, axis, 0.0, 0.04, 0.2, 5.0, 100.0, 30.0, mimic)
+    return Joint(
+        name, JointType.PRISMATIC, "hand", link, start, axis, 0.0, 0.04, 0.2, 5.0, 100.0, 30.0, mimic
+    )

@@ -70,7 +70,9 @@ class Pick(Skill[PickParams]):
 
     def is_feasible(self, params: PickParams, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
         """See ``Skill``."""
-        found = checks.first_fault((checks.with_gripper(arm), checks.known_object("object", params.object, world)))
+        found = checks.first_fault(
+            (checks.with_gripper(arm), checks.known_object("object", params.object, world))
+        )
         if not found.ok or arm.gripper is None:
             return found
         return checks.first_fault((*_object_checks(params, world), *_number_checks(params, arm.gripper)))
@@ -101,10 +103,14 @@ class Pick(Skill[PickParams]):
             return Outcome(Code.NOTHING_GRASPED, text)
         held = context.held.get(params.object)
         if held is not None:
-            here = grip.attachment(after, context.robot, context.arm_spec, context.world.world_T_base(), params.object)
+            here = grip.attachment(
+                after, context.robot, context.arm_spec, context.world.world_T_base(), params.object
+            )
             slip_m, slip_rad = held.link_T_object.distance_to(here.link_T_object)
             if slip_m > SLIP_M:
-                text = f"{params.object!r} slipped by {slip_m * 1e3:.0f} mm in the hand; it is not held firmly"
+                text = (
+                    f"{params.object!r} slipped by {slip_m * 1e3:.0f} mm in the hand; it is not held firmly"
+                )
                 return Outcome(Code.OBJECT_DROPPED, text, position_error_m=slip_m, angle_error_rad=slip_rad)
         return Outcome(Code.OK, f"picked {params.object!r}: it rose by {rise * 1e3:.0f} mm")
 
@@ -131,10 +137,14 @@ def _number_checks(params: PickParams, gripper: GripperSpec) -> tuple[Outcome, .
     low, high = params.post_grasp_offset_min, params.post_grasp_offset_max
     width = OK
     if params.gripper_width != 0.0:
-        width = checks.number("gripper_width", params.gripper_width, gripper.min_width_m, gripper.max_width_m, "m")
+        width = checks.number(
+            "gripper_width", params.gripper_width, gripper.min_width_m, gripper.max_width_m, "m"
+        )
     lift = OK
     if low <= params.lift_th:
-        text = f"lift_th {params.lift_th:g} m cannot be passed by a lift of {low:g} m; lower it or lift higher"
+        text = (
+            f"lift_th {params.lift_th:g} m cannot be passed by a lift of {low:g} m; lower it or lift higher"
+        )
         lift = checks.fault(Code.CONTRADICTION, "lift_th", text)
     return (
         width,
@@ -165,7 +175,9 @@ def _opening(params: PickParams, gripper: GripperSpec) -> float:
     return params.gripper_width or gripper.max_width_m
 
 
-def _wanted_grasps(params: PickParams, context: Context, world: World, gripper: GripperSpec) -> tuple[Grasp, ...]:
+def _wanted_grasps(
+    params: PickParams, context: Context, world: World, gripper: GripperSpec
+) -> tuple[Grasp, ...]:
     if params.grasp_poses:
         return tuple(Grasp(pose, 0.0, 0.01 * i) for i, pose in enumerate(params.grasp_poses))
     reach = grip.reach(context.robot, context.arm_spec, gripper)
@@ -199,7 +211,9 @@ def _ignored(params: PickParams, world: World) -> frozenset[str]:
     return frozenset(n for n in world.objects if any(part and part in n for part in params.ignore_substring))
 
 
-def _scenes(params: PickParams, context: Context, world: World, gripper: GripperSpec) -> tuple[SceneQuery, ...]:
+def _scenes(
+    params: PickParams, context: Context, world: World, gripper: GripperSpec
+) -> tuple[SceneQuery, ...]:
     """Open and clear of the object; fingers may touch it; then it is in the hand and no obstacle."""
     ignored = _ignored(params, world)
     opened = gripper_joints(context.robot, gripper, _opening(params, gripper))
@@ -225,7 +239,15 @@ def _command_list(
         Command("descend", opened, grasp, choice.q[1], Motion.STRAIGHT, target, speed=0.5),
         Command("grasp", CloseGripper(), dwell_s=0.2),
         Command("grasp", AttachObject(params.object)),
-        Command("lift", CloseGripper(), lifted, choice.q[2], Motion.STRAIGHT, supports(world, params.object), speed=0.5),
+        Command(
+            "lift",
+            CloseGripper(),
+            lifted,
+            choice.q[2],
+            Motion.STRAIGHT,
+            supports(world, params.object),
+            speed=0.5,
+        ),
     )
 
 

@@ -157,7 +157,8 @@ def _place_poses(
     found = []
     for i in range(N_CANDIDATES):
         ratios = context.rng.uniform(
-            (params.x_ratio_range[0], params.y_ratio_range[0]), (params.x_ratio_range[1], params.y_ratio_range[1])
+            (params.x_ratio_range[0], params.y_ratio_range[0]),
+            (params.x_ratio_range[1], params.y_ratio_range[1]),
         )
         pre, place = target_points(low, high, ratios, heights)
         turn = turns[i % len(turns)]
@@ -165,7 +166,9 @@ def _place_poses(
     return found
 
 
-def _rotations(params: PlaceParams, context: Context, world: World, attachment: Attachment) -> tuple[Rotation, ...]:
+def _rotations(
+    params: PlaceParams, context: Context, world: World, attachment: Attachment
+) -> tuple[Rotation, ...]:
     world_T_base = context.world.world_T_base()
     cones: list[Cone] = list(cones_of(params.orientation_filters))
     if any(params.align_pick_obj_axis):
@@ -198,7 +201,9 @@ def _ignored(params: PlaceParams, world: World) -> frozenset[str]:
 
 def _release_width(world: World, gripper: GripperSpec) -> float:
     width = grip.width_m(world, gripper)
-    return gripper.max_width_m if np.isnan(width) else float(min(gripper.max_width_m, width + RELEASE_OPENING_M))
+    return (
+        gripper.max_width_m if np.isnan(width) else float(min(gripper.max_width_m, width + RELEASE_OPENING_M))
+    )
 
 
 def _scenes(
@@ -244,8 +249,13 @@ def _judge(params: PlaceParams, name: str, before: World, after: World) -> Outco
     bottom = float(world_aabb(after.objects[name], pose)[0][2])
     p = pose.translation_m
     if params.success_mode == "3diou":
-        overlap = iou(object_box(after.objects[name]).moved(pose), object_box(container).moved(container_pose))
-        good, measured = overlap > params.success_th, f"overlap {overlap:.4f}, success_th {params.success_th:g}"
+        overlap = iou(
+            object_box(after.objects[name]).moved(pose), object_box(container).moved(container_pose)
+        )
+        good, measured = (
+            overlap > params.success_th,
+            f"overlap {overlap:.4f}, success_th {params.success_th:g}",
+        )
     elif params.success_mode == "height":
         release = _release_height(params, before) - params.success_th
         good, measured = bool(p[2] < release), f"height {p[2]:.3f} m, wanted below {release:.3f} m"
@@ -255,7 +265,9 @@ def _judge(params: PlaceParams, name: str, before: World, after: World) -> Outco
         measured = f"position ({p[0]:.3f}, {p[1]:.3f}) m, bottom {bottom:.3f} m, container {low.round(3)} to {high.round(3)}"
     if good:
         return Outcome(Code.OK, f"placed {name!r} into {params.container!r}: {measured}")
-    return Outcome(Code.NOT_IN_PLACE, f"{name!r} is not in {params.container!r} by {params.success_mode}: {measured}")
+    return Outcome(
+        Code.NOT_IN_PLACE, f"{name!r} is not in {params.container!r} by {params.success_mode}: {measured}"
+    )
 
 
 def _release_height(params: PlaceParams, before: World) -> float:

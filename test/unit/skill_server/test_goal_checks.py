@@ -1,0 +1,123 @@
+"""Bad goals are refused by field, with what would be right."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from handiwork_core.geometry import Pose
+from handiwork_core.outcome import Code
+from handiwork_core.testing.fakes import Cell, fakes
+from handiwork_core.world import Shape, ShapeKind, WorldObject
+from skill_server.orientation import OrientationFilter
+from skill_server.skills.pick import Pick, PickParams
+from skill_server.skills.place import Place, PlaceParams
+
+NAN = float("nan")
+DOWN = OrientationFilter("z", "downward", 0.0, 30.0)
+
+
+def made() -> Any:
+    shape = Shape(ShapeKind.BOX, np.array([0.04, 0.04, 0.04]), Pose.identity())
+    objects = {"cube": WorldObject("cube", (shape,)), "bin": WorldObject("bin", (shape,), is_static=True)}
+    return fakes(Cell(objects, {"cube": Pose.identity(), "bin": Pose.of((0.0, 0.3, 0.0))})).context
+
+
+PICKS = [
+    ({"object": ""}, Code.BAD_GOAL, "object", "cube"),
+    ({"object": "cub"}, Code.UNKNOWN_OBJECT, "object", "'cube'"),
+    ({"object": "bin"}, Code.BAD_GOAL, "object", "fixture"),
+    ({"gripper_width": 0.2}, Code.BAD_NUMBER, "gripper_width", "0.08"),
+    ({"gripper_width": NAN}, Code.BAD_NUMBER, "gripper_width", "0.08"),
+    ({"pre_grasp_offset": -0.1}, Code.BAD_NUMBER, "pre_grasp_offset", "0 to 1"),
+    ({"post_grasp_offset_min": 0.2}, Code.CONTRADICTION, "post_grasp_offset_min", "swap"),
+    ({"lift_th": 0.1}, Code.CONTRADICTION, "lift_th", "lift"),
+    ({"direction_to_obj": "up"}, Code.BAD_GOAL, "direction_to_obj", "left"),
+    ({"t_eps": 0.0}, Code.BAD_NUMBER, "t_eps", "m"),
+    ({"max_velocity_scaling_factor": 1.5}, Code.BAD_NUMBER, "max_velocity_scaling_factor", "1"),
+    (
+        {"orientation_filters": (replace(DOWN, ee_axis="w"),)},
+        Code.BAD_GOAL,
+        "orientation_filters[0].ee_axis",
+        "'x'",
+    ),
+    (
+        {"orientation_filters": (replace(DOWN, direction="down"),)},
+        Code.BAD_GOAL,
+        "orientation_filters[0].direction",
+        "downward",
+    ),
+    (
+        {"orientation_filters": (replace(DOWN, max_angle_deg=NAN),)},
+        Code.BAD_NUMBER,
+        "orientation_filters[0].max_angle_deg",
+        "180",
+    ),
+    (
+        {"orientation_filters": (replace(DOWN, max_angle_deg=0.0),)},
+        Code.CONTRADICTION,
+        "orientation_filters[0].max_angle_deg",
+        "width",
+    ),
+    (
+        {"orientation_filters": (DOWN,), "grasp_poses": (Pose.identity(),)},
+        Code.CONTRADICTION,
+        "orientation_filters",
+        "grasp_poses",
+    ),
+]
+PLACES = [
+    ({"container": ""}, Code.BAD_GOAL, "container", "bin"),
+    ({"container": "bun"}, Code.UNKNOWN_OBJECT, "container", "'bin'"),
+    ({"object": "cube", "container": "cube"}, Code.CONTRADICTION, "container", "two different"),
+    ({"place_direction": "horizontal"}, Code.UNSUPPORTED, "place_direction", "vertical"),
+    ({"place_direction": "sideways"}, Code.BAD_GOAL, "place_direction", "vertical"),
+    ({"position_constraint": "obj"}, Code.BAD_GOAL, "position_constraint", "object"),
+    ({"success_mode": "3d"}, Code.BAD_GOAL, "success_mode", "3diou"),
+    ({"x_ratio_range": (0.6, 0.4)}, Code.CONTRADICTION, "x_ratio_range[0]", "swap"),
+    ({"y_ratio_range": (NAN, 0.4)}, Code.BAD_NUMBER, "y_ratio_range[0]", "use"),
+    ({"pre_place_z_offset": 0.0}, Code.CONTRADICTION, "place_z_offset", "swap"),
+    ({"align_obj_tol_deg": 5.0}, Code.CONTRADICTION, "align_pick_obj_axis", "set all three"),
+    (
+        {"align_pick_obj_axis": (0.0, 0.0, 1.0), "align_obj_tol_deg": 5.0},
+        Code.CONTRADICTION,
+        "align_place_obj_axis",
+        "zero",
+    ),
+    ({"success_mode": "3diou", "success_th": 1.0}, Code.BAD_NUMBER, "success_th", "0.999"),
+    ({"post_place_vector": (0.0, NAN, 0.0)}, Code.BAD_NUMBER, "post_place_vector[1]", "m"),
+    (
+        {"orientation_filters": (DOWN,), "place_poses": (Pose.identity(),)},
+        Code.CONTRADICTION,
+        "orientation_filters",
+        "place_poses",
+    ),
+]
+
+
+@pytest.mark.parametrize(("changed", "code", "field_name", "words"), PICKS)
+def test_pick_refuses(changed: dict[str, Any], code: Code, field_name: str, words: str) -> None:
+    context = made()
+    params = replace(PickParams(object="cube"), **changed)
+    outcome = Pick().is_feasible(params, context.robot, context.arm_spec, context.world.snapshot())
+    assert (outcome.code, outcome.field_name) == (code, field_name), outcome
+    assert words in outcome.message
+
+
+@pytest.mark.parametrize(("changed", "code", "field_name", "words"), PLACES)
+def test_place_refuses(changed: dict[str, Any], code: Code, field_name: str, words: str) -> None:
+    context = made()
+    params = replace(PlaceParams(container="bin"), **changed)
+    outcome = Place().is_feasible(params, context.robot, context.arm_spec, context.world.snapshot())
+    assert (outcome.code, outcome.field_name) == (code, field_name), outcome
+    assert words in outcome.message
+
+
+def test_defaults_are_accepted() -> None:
+    context = made()
+    world = context.world.snapshot()
+    assert Pick().is_feasible(PickParams(object="cube"), context.robot, context.arm_spec, world).ok
+    assert Place().is_feasible(PlaceParams(container="bin"), context.robot, context.arm_spec, world).ok

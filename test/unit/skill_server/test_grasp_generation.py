@@ -1,0 +1,93 @@
+"""Generated grasps close on the object, clear of the support and of the palm."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from handiwork_core.geometry import Pose, Rotation
+from handiwork_core.testing.gantry import TCP_M, gantry
+from handiwork_core.world import Shape, ShapeKind, WorldObject
+from skill_server import grip
+from skill_server.grasps import CLEARANCE_M, SUPPORT_MARGIN_M, GraspSet, grasps_for
+from skill_server.solids import world_aabb
+
+ROBOT = gantry()
+ARM = ROBOT.arms["arm"]
+HULL = np.array([(x, y, z) for x in (-0.02, 0.02) for y in (-0.03, 0.03) for z in (-0.025, 0.025)])
+BODIES = {
+    "box": Shape(ShapeKind.BOX, np.array([0.04, 0.06, 0.05]), Pose.identity()),
+    "sphere": Shape(ShapeKind.SPHERE, np.array([0.025]), Pose.identity()),
+    "can": Shape(ShapeKind.CYLINDER, np.array([0.03, 0.12]), Pose.identity()),
+    "capsule": Shape(ShapeKind.CAPSULE, np.array([0.02, 0.06]), Pose.identity()),
+    "hull": Shape(ShapeKind.CONVEX, np.zeros(0), Pose.identity(), HULL),
+}
+
+
+def grasps(shape: Shape, pose: Pose, opening: float = 0.08) -> GraspSet:
+    assert ARM.gripper is not None
+    return grasps_for(
+        WorldObject("it", (shape,)), pose, ARM.gripper, grip.reach(ROBOT, ARM, ARM.gripper), opening
+    )
+
+
+def standing(shape: Shape, turn: Rotation) -> Pose:
+    low = world_aabb(WorldObject("it", (shape,)), Pose.of((0, 0, 0), turn))[0]
+    return Pose.of((0.4, 0.1, -low[2]), turn)
+
+
+@pytest.mark.parametrize("name", BODIES)
+@pytest.mark.parametrize("turn", [Rotation.identity(), Rotation.from_rpy(np.pi / 2, 0.0, 0.7)])
+def test_grasps_are_sound(name: str, turn: Rotation) -> None:
+    shape, pose = BODIES[name], standing(BODIES[name], turn)
+    found = grasps(shape, pose).grasps
+    assert len(found) >= 8
+    assert ARM.gripper is not None
+    tip = grip.reach(ROBOT, ARM, ARM.gripper).tip_m
+    for grasp in found:
+        assert grasp.width_m <= 0.08 - CLEARANCE_M
+        assert grasp.world_T_ee.apply((0.0, 0.0, tip))[2] >= SUPPORT_MARGIN_M - 1e-9
+        inside = pose.inverse().apply(grasp.world_T_ee.apply((0.0, 0.0, TCP_M)))
+        reach_m = max(0.03, 0.5 * float(np.max(shape.size, initial=0.06)) + 0.02)
+        assert np.abs(inside).max() < reach_m
+        assert grasp.score >= 0.0
+    assert [g.score for g in found] == sorted(g.score for g in found)
+
+
+def test_the_best_grasp_of_a_cube_is_straight_down_on_its_centre() -> None:
+    shape = Shape(ShapeKind.BOX, np.array([0.045, 0.045, 0.045]), Pose.identity())
+    pose = standing(shape, Rotation.from_rpy(0.0, 0.0, 0.4))
+    best = grasps(shape, pose).grasps[0]
+    assert np.allclose(best.world_T_ee.rotation.matrix()[:, 2], (0.0, 0.0, -1.0), atol=1e-9)
+    assert np.allclose(best.world_T_ee.apply((0.0, 0.0, TCP_M)), pose.translation_m, atol=1e-9)
+    closing = pose.rotation.matrix().T @ best.world_T_ee.rotation.matrix()[:, 1]
+    assert np.abs(closing).max() == pytest.approx(1.0)
+
+
+def test_a_tall_can_is_grasped_no_deeper_than_the_palm_lets() -> None:
+    pose = standing(BODIES["can"], Rotation.identity())
+    down = next(
+        g for g in grasps(BODIES["can"], pose).grasps if g.world_T_ee.rotation.matrix()[2, 2] < -0.999
+    )
+    assert ARM.gripper is not None
+    palm = grip.reach(ROBOT, ARM, ARM.gripper).palm_m
+    assert down.world_T_ee.translation_m[2] - palm > 0.12
+
+
+def test_too_wide_gives_none_and_says_so() -> None:
+    shape = Shape(ShapeKind.BOX, np.array([0.2, 0.2, 0.2]), Pose.identity())
+    found = grasps(shape, standing(shape, Rotation.identity()))
+    assert not found.grasps
+    assert "wider than 72 mm" in found.removed
+
+
+def test_fingers_do_not_stand_in_another_shape_of_the_body() -> None:
+    post = Shape(ShapeKind.BOX, np.array([0.03, 0.03, 0.1]), Pose.identity())
+    wall = Shape(ShapeKind.BOX, np.array([0.03, 0.03, 0.1]), Pose.of((0.0, 0.04, 0.0)))
+    assert ARM.gripper is not None
+    reach = grip.reach(ROBOT, ARM, ARM.gripper)
+    body = WorldObject("two", (post, wall))
+    for grasp in grasps_for(body, Pose.of((0.0, 0.0, 0.05)), ARM.gripper, reach, 0.06).grasps:
+        for sign in (1.0, -1.0):
+            finger = grasp.world_T_ee.apply((0.0, sign * 0.031, TCP_M))
+            assert not (np.abs(finger - (0.0, 0.04, 0.05)) < (0.014, 0.014, 0.049)).all()

@@ -1,0 +1,67 @@
+"""Constrained orientations are made, not hoped for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from handiwork_core.outcome import Code
+from handiwork_core.skill import StepFailed
+from skill_server.orientation import OrientationFilter, cones_of, sample_rotations, surviving
+
+
+def test_a_cone_of_one_degree_gives_all_that_were_asked_for() -> None:
+    cones = cones_of([OrientationFilter("z", "downward", 0.0, 1.0)])
+    turns = sample_rotations(cones, np.random.default_rng(0), 500)
+    assert len(turns) == 500
+    assert np.degrees(np.arccos(np.clip(-turns[:, 2, 2], -1, 1))).max() <= 1.0 + 1e-9
+    headings = np.arctan2(turns[:, 1, 0], turns[:, 0, 0])
+    assert np.histogram(headings, bins=4, range=(-np.pi, np.pi))[0].min() > 80, (
+        "the turn about the axis is not free"
+    )
+
+
+def test_samples_are_rotations_spread_evenly_over_the_cone() -> None:
+    turns = sample_rotations(
+        cones_of([OrientationFilter("x", "leftward", 20.0, 60.0)]), np.random.default_rng(1), 4000
+    )
+    assert np.allclose(turns @ turns.transpose(0, 2, 1), np.eye(3), atol=1e-12)
+    assert np.allclose(np.linalg.det(turns), 1.0)
+    cosine = turns[:, 1, 0]
+    low, high = np.cos(np.deg2rad([60.0, 20.0]))
+    assert cosine.mean() == pytest.approx((low + high) / 2.0, abs=0.01)
+
+
+def test_tight_combinations_that_rejection_would_miss() -> None:
+    filters = [
+        OrientationFilter("z", "forward", 0.0, 10.0),
+        OrientationFilter("y", "upward", 30.0, 60.0),
+        OrientationFilter("x", "downward", 30.0, 60.0),
+    ]
+    turns = sample_rotations(cones_of(filters), np.random.default_rng(2), 64)
+    assert len(turns) == 64
+    assert surviving(turns, cones_of(filters))[0].all()
+
+
+def test_angles_come_in_either_order() -> None:
+    a = cones_of([OrientationFilter("z", "upward", 10.0, 50.0)])
+    b = cones_of([OrientationFilter("z", "upward", 50.0, 10.0)])
+    turns = sample_rotations(a, np.random.default_rng(3), 50)
+    assert surviving(turns, b)[0].all()
+
+
+def test_equal_seeds_give_equal_rotations() -> None:
+    cones = cones_of([OrientationFilter("z", "downward", 0.0, 30.0)])
+    first, second = (sample_rotations(cones, np.random.default_rng(5), 20) for _ in range(2))
+    assert np.array_equal(first, second)
+
+
+def test_no_orientation_left_names_the_constraints() -> None:
+    cones = cones_of(
+        [OrientationFilter("z", "downward", 0.0, 20.0), OrientationFilter("z", "upward", 0.0, 20.0)]
+    )
+    with pytest.raises(StepFailed) as caught:
+        sample_rotations(cones, np.random.default_rng(0), 10)
+    assert caught.value.outcome.code is Code.NO_CANDIDATE
+    assert "downward" in caught.value.outcome.message
+    assert "upward" in caught.value.outcome.message
