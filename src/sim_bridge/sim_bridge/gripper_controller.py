@@ -1,0 +1,101 @@
+"""Moves a simulated parallel gripper; closing on an object ends in a stall that is reported as such."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from handiwork_core.robot import GripperSpec
+
+from sim_bridge.trajectory_controller import Ending
+
+STALL_VELOCITY = 0.001
+STALL_TIME_S = 0.3
+REACHED_M = 0.0005
+FINGER_SPEED = 0.1
+DEFAULT_FORCE_N = 40.0
+
+
+@dataclass(frozen=True, slots=True)
+class GripperGoal:
+    """Joint position [m], and limits while moving: force [N] and speed [m/s], 0 for the default."""
+
+    position: float
+    max_force_n: float = 0.0
+    max_speed: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class GripperResult:
+    """The end of one goal: measured ``position`` [m]; at most one of ``stalled`` and ``reached`` is true."""
+
+    ending: Ending
+    position: float
+    stalled: bool
+    reached: bool
+
+
+class GripperController:
+    """One gripper. A stall counts once the finger has been slower than 1 mm/s for 0.3 s of simulated time.
+
+    Args:
+        spec: limits.
+        velocity_limit: of the finger joint [m/s].
+        position: of the finger joint now [m].
+    """
+
+    def __init__(self, spec: GripperSpec, velocity_limit: float, position: float) -> None:
+        self.spec, self.velocity_limit = spec, velocity_limit
+        self.reference, self.force_n = position, min(DEFAULT_FORCE_N, spec.max_force_n)
+        self.busy = False
+        self.result: GripperResult | None = None
+        self._goal, self._speed, self._still_s = GripperGoal(position), FINGER_SPEED, 0.0
+
+    def check(self, goal: GripperGoal) -> str:
+        """Say in one sentence what is wrong with a goal; empty when nothing is."""
+        lower, upper = (w / self.spec.width_per_joint for w in (self.spec.min_width_m, self.spec.max_width_m))
+        if not all(np.isfinite(v) for v in (goal.position, goal.max_force_n, goal.max_speed)):
+            return f"gripper {self.spec.name}: position, effort and velocity must be finite, not {goal}"
+        if not lower - 1e-4 <= goal.position <= upper + 1e-4:
+            return f"joint {self.spec.joint}: position {goal.position:.4f} m is outside {lower:.4f} to {upper:.4f}"
+        if goal.max_force_n < 0.0 or goal.max_speed < 0.0:
+            return f"gripper {self.spec.name}: effort {goal.max_force_n} and velocity {goal.max_speed} must not be negative"
+        return ""
+
+    def start(self, goal: GripperGoal, position: float) -> None:
+        """Begin a goal that passed ``check``, from the measured ``position``; a running one must have ended.
+
+        The reference starts at the finger unless it already pushes that way, so that a grip is not let go.
+        """
+        pushes_on = (goal.position - position) * (self.reference - position) > 0.0
+        self.reference = self.reference if pushes_on else position
+        self.force_n = min(goal.max_force_n or DEFAULT_FORCE_N, self.spec.max_force_n)
+        self._speed = min(goal.max_speed or FINGER_SPEED, self.velocity_limit)
+        self._goal, self._still_s, self.busy, self.result = goal, 0.0, True, None
+
+    def stop(self, ending: Ending, position: float) -> None:
+        """End now; the gripper keeps its reference, so that a held object stays held."""
+        if self.busy:
+            self._end(GripperResult(ending, position, False, False))
+
+    def hold(self, position: float) -> None:
+        """Hold this position from now on, in a world that was reset; a running goal is aborted."""
+        self.stop(Ending.ABORTED, position)
+        self.reference = position
+
+    def update(self, position: float, velocity: float, step_s: float) -> float:
+        """Advance by one physics step; return the reference position [m]."""
+        if not self.busy:
+            return self.reference
+        step = self._speed * step_s
+        self.reference += float(np.clip(self._goal.position - self.reference, -step, step))
+        arrived = abs(position - self._goal.position) <= REACHED_M
+        self._still_s = self._still_s + step_s if abs(velocity) < STALL_VELOCITY else 0.0
+        if arrived and self._still_s > 0.0:
+            self._end(GripperResult(Ending.SUCCEEDED, position, False, True))
+        elif self._still_s >= STALL_TIME_S:
+            self._end(GripperResult(Ending.SUCCEEDED, position, True, False))
+        return self.reference
+
+    def _end(self, result: GripperResult) -> None:
+        self.busy, self.result = False, result

@@ -1,0 +1,157 @@
+"""The simulated world: a robot and a scene in MuJoCo. No ROS, no controllers, no time but its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from handiwork_core.geometry import Array, Pose, Rotation, frozen
+from handiwork_core.robot import Robot
+from handiwork_core.scene import Scene
+from handiwork_core.world import Contact, ObjectState
+from numpy.typing import NDArray
+
+from sim_bridge.world_model import STEP_S, compile_model, driven_joints, home_positions
+
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JointArrays:
+    """Measured joints in the order of ``MujocoWorld.joint_names``: positions, velocities, forces of the servos (n,)."""
+
+    stamp_s: float
+    position: Array
+    velocity: Array
+    effort: Array
+
+
+class MujocoWorld:
+    """Robot and scene with their state. One thread at a time may use it.
+
+    Args:
+        robot: its URDF becomes the bodies ``<robot>/<link>``.
+        scene: its objects become bodies of their own names.
+    """
+
+    def __init__(self, robot: Robot, scene: Scene) -> None:
+        import mujoco  # heavy, and only this file needs it
+
+        self._mj: Any = mujoco
+        self.robot = robot
+        self.joint_names = tuple(joint.name for joint in driven_joints(robot))
+        self._load(scene, 0.0)
+
+    def _load(self, scene: Scene, time_s: float) -> None:
+        self.scene = scene
+        self.model = compile_model(self._mj, self.robot, scene)
+        self.data = self._mj.MjData(self.model)
+        self.data.time = time_s
+        joints = [self.model.joint(f"{self.robot.name}/{name}") for name in self.joint_names]
+        self._q = np.array([joint.qposadr[0] for joint in joints])
+        self._v = np.array([joint.dofadr[0] for joint in joints])
+        self._servo = np.array([self._actuator(name) for name in self.joint_names])
+        self._rate = np.array([self._actuator(f"{name}/rate") for name in self.joint_names])
+        self._bodies = tuple(self.model.body(i).name for i in range(self.model.nbody))
+        home = home_positions(self.robot)
+        start = np.array([home.get(name, 0.0) for name in self.joint_names])
+        self.data.qpos[self._q] = start
+        self.command(np.arange(len(self.joint_names)), start, np.zeros(len(start)))
+        self._mj.mj_forward(self.model, self.data)
+
+    def _actuator(self, name: str) -> int:
+        return int(self._mj.mj_name2id(self.model, self._mj.mjtObj.mjOBJ_ACTUATOR, f"{self.robot.name}/{name}"))
+
+    @property
+    def time_s(self) -> float:
+        """Simulated time; never goes back, not at a reset either."""
+        return float(self.data.time)
+
+    def indices(self, names: Sequence[str]) -> Indices:
+        """Where these joints are in ``joint_names``."""
+        return np.array([self.joint_names.index(name) for name in names])
+
+    def step(self, count: int = 1) -> None:
+        """Advance by ``count`` steps of ``STEP_S``."""
+        self._mj.mj_step(self.model, self.data, count)
+
+    def reset(self, scene: Scene) -> None:
+        """Start over with ``scene``: robot at home, everything at rest, the clock goes on."""
+        self._load(scene, self.time_s)
+
+    def joints(self) -> JointArrays:
+        """Measured joints, as copies."""
+        data = self.data
+        return JointArrays(self.time_s, data.qpos[self._q], data.qvel[self._v], data.qfrc_actuator[self._v])
+
+    def command(self, indices: Indices, position: Array, velocity: Array) -> None:
+        """Give the servos of these joints their reference [rad, rad/s, or m]."""
+        servos, rates = self._servo[indices], self._rate[indices]
+        self.data.ctrl[servos[servos >= 0]] = position[servos >= 0]
+        self.data.ctrl[rates[rates >= 0]] = velocity[rates >= 0]
+
+    def limit_force(self, indices: Indices, force_n: float) -> None:
+        """Let these servos push with at most ``force_n`` each."""
+        self.model.actuator_forcerange[self._servo[indices]] = (-force_n, force_n)
+
+    def object_states(self) -> dict[str, ObjectState]:
+        """Poses and twists of all objects in ``world``."""
+        return {item.name: self._object_state(item.name, item.body.is_static) for item in self.scene.objects}
+
+    def _object_state(self, name: str, is_static: bool) -> ObjectState:
+        still = frozen((0.0, 0.0, 0.0))
+        if is_static:
+            body = self.model.body(name)
+            return ObjectState(Pose.of(body.pos, Rotation.from_wxyz(body.quat)), still, still, self.time_s)
+        joint = self.data.joint(name)
+        rotation = Rotation.from_wxyz(joint.qpos[3:])
+        spin = frozen(rotation.matrix() @ joint.qvel[3:])  # a free joint turns in its own axes
+        return ObjectState(Pose.of(joint.qpos[:3], rotation), frozen(joint.qvel[:3]), spin, self.time_s)
+
+    def set_object_pose(self, name: str, pose: Pose) -> None:
+        """Put an object somewhere, at rest.
+
+        Raises:
+            KeyError: there is no such object; the message lists them.
+        """
+        bodies = {item.name: item.body for item in self.scene.objects}
+        if name not in bodies:
+            raise KeyError(f"object {name!r} is not one of {sorted(bodies)}")
+        if bodies[name].is_static:
+            body = self.model.body(name)
+            body.pos[:], body.quat[:] = pose.translation_m, pose.rotation.wxyz
+        else:
+            joint = self.data.joint(name)
+            joint.qpos[:] = np.concatenate([pose.translation_m, pose.rotation.wxyz])
+            joint.qvel[:] = 0.0
+        self._mj.mj_forward(self.model, self.data)
+
+    def body_pose(self, body: str) -> Pose:
+        """Pose of an object or of a link ``<robot>/<link>`` in ``world``, as of the last step."""
+        found = self.data.body(body)
+        return Pose.of(found.xpos, Rotation.from_wxyz(found.xquat))
+
+    def contacts(self) -> tuple[Contact, ...]:
+        """Net force and mean point for each pair of bodies that touch."""
+        contact = self.data.contact
+        active = np.flatnonzero(contact.efc_address >= 0)
+        if len(active) == 0:
+            return ()
+        bodies = self.model.geom_bodyid[contact.geom[active]]
+        order = np.sort(bodies, axis=1)
+        # Rows of the frame are the contact's axes; its force acts on the second geom.
+        rows = contact.efc_address[active, None] + np.arange(3)
+        force = np.einsum("ni,nij->nj", self.data.efc_force[rows], contact.frame[active].reshape(-1, 3, 3))
+        force_on_first = np.where((bodies[:, :1] == order[:, :1]), -force, force)
+        pairs, member = np.unique(order, axis=0, return_inverse=True)
+        member = member.ravel()
+        total, point = np.zeros((len(pairs), 3)), np.zeros((len(pairs), 3))
+        np.add.at(total, member, force_on_first)
+        np.add.at(point, member, contact.pos[active])
+        point /= np.bincount(member)[:, None]
+        names = self._bodies
+        return tuple(
+            Contact(names[a], names[b], frozen(f), frozen(p)) for (a, b), f, p in zip(pairs, total, point, strict=True)
+        )

@@ -1,0 +1,97 @@
+"""World and controllers together, advanced step by step. No ROS, no threads."""
+
+from __future__ import annotations
+
+import numpy as np
+from handiwork_core.geometry import Array
+from handiwork_core.robot import Robot
+from handiwork_core.scene import Scene
+
+from sim_bridge.gripper_controller import GripperController
+from sim_bridge.mujoco_world import Indices, MujocoWorld
+from sim_bridge.trajectory_controller import TrajectoryController
+from sim_bridge.trajectory_goal import JointLimits
+from sim_bridge.world_model import STEP_S, finger_joints
+
+
+class ArmAxis:
+    """An arm's controller and where its joints are."""
+
+    def __init__(self, controller: TrajectoryController, indices: Indices) -> None:
+        self.controller, self.indices = controller, indices
+
+
+class GripperAxis:
+    """A gripper's controller and where its joints are, the leading one first."""
+
+    def __init__(self, controller: GripperController, indices: Indices) -> None:
+        self.controller, self.indices = controller, indices
+
+
+class Simulation:
+    """Robot, scene and controllers; ``arms`` and ``grippers`` go by the names in the robot's YAML."""
+
+    def __init__(self, robot: Robot, scene: Scene) -> None:
+        self.robot = robot
+        self.declared = scene
+        self.world = MujocoWorld(robot, scene)
+        self.arms: dict[str, ArmAxis] = {}
+        self.grippers: dict[str, GripperAxis] = {}
+        start = self.world.joints().position
+        for arm in robot.arms.values():
+            indices = self.world.indices(arm.joint_names)
+            controller = TrajectoryController(JointLimits.of(robot, arm), start[indices])
+            self.arms[arm.name] = ArmAxis(controller, indices)
+            if arm.gripper is not None:
+                fingers = self.world.indices(finger_joints(robot, arm.gripper))
+                limit = robot.joints[arm.gripper.joint].velocity
+                gripper = GripperController(arm.gripper, limit, float(start[fingers[0]]))
+                self.grippers[arm.gripper.name] = GripperAxis(gripper, fingers)
+        self._apply_forces()
+
+    @property
+    def busy(self) -> bool:
+        """True while any controller works."""
+        return any(axis.controller.busy for axis in (*self.arms.values(), *self.grippers.values()))
+
+    def measured(self, arm: str) -> Array:
+        """Joint positions (dof,) of an arm."""
+        return self.world.joints().position[self.arms[arm].indices]
+
+    def advance(self, steps: int) -> None:
+        """Run so many physics steps; the controllers look at each one while they are busy."""
+        done = 0
+        while done < steps and self.busy:
+            self._control()
+            self.world.step(1)
+            done += 1
+        if done < steps:
+            self.world.step(steps - done)
+
+    def reset(self, scene: Scene) -> None:
+        """Start over with ``scene``: running goals are aborted, the arm is at home, the clock goes on."""
+        self.world.reset(scene)
+        position = self.world.joints().position
+        for arm in self.arms.values():
+            arm.controller.hold(position[arm.indices], "the world was reset")
+        for gripper in self.grippers.values():
+            gripper.controller.hold(float(position[gripper.indices[0]]))
+        self._apply_forces()
+
+    def _control(self) -> None:
+        joints = self.world.joints()
+        for arm in self.arms.values():
+            if arm.controller.busy:
+                q, qd = joints.position[arm.indices], joints.velocity[arm.indices]
+                reference = arm.controller.update(q, qd, STEP_S)
+                self.world.command(arm.indices, reference.position, reference.velocity)
+        for gripper in self.grippers.values():
+            if gripper.controller.busy:
+                lead = gripper.indices[0]
+                target = gripper.controller.update(float(joints.position[lead]), float(joints.velocity[lead]), STEP_S)
+                self.world.command(gripper.indices, np.full(len(gripper.indices), target), np.zeros(len(gripper.indices)))
+                self.world.limit_force(gripper.indices, gripper.controller.force_n)
+
+    def _apply_forces(self) -> None:
+        for gripper in self.grippers.values():
+            self.world.limit_force(gripper.indices, gripper.controller.force_n)

@@ -1,0 +1,181 @@
+"""Follows joint trajectories in a simulated arm, step by step, and tells truthfully how that ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+from handiwork_core.geometry import Array
+
+from sim_bridge.trajectory_goal import (
+    CheckedTrajectory,
+    ErrorCode,
+    JointLimits,
+    Tolerances,
+    TrajectoryGoal,
+    check,
+)
+
+SLOWEST_BRAKE_S = 0.4
+"""Time in which a brake along the path ends at the latest, even where that needs more than the acceleration limits."""
+
+
+class Ending(Enum):
+    """How a goal ended."""
+
+    SUCCEEDED = "succeeded"
+    CANCELED = "canceled"
+    ABORTED = "aborted"
+
+
+@dataclass(frozen=True, slots=True)
+class TrajectoryResult:
+    """The end of one goal; ``message`` names joint, value and limit where something went wrong."""
+
+    ending: Ending
+    code: ErrorCode
+    message: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reference:
+    """What the servos are to follow now: positions and velocities (dof,)."""
+
+    position: Array
+    velocity: Array
+
+
+class Phase(Enum):
+    """What the controller is doing."""
+
+    HOLD = "hold"
+    FOLLOW = "follow"
+    BRAKE_ON_PATH = "brake on path"
+    BRAKE_HERE = "brake here"
+
+
+class TrajectoryController:
+    """One arm. ``start`` takes a goal, ``update`` is called at every physics step, ``result`` is set at the end.
+
+    A cancelled arm brakes along its path, which was checked, by slowing the path's time as fast as the acceleration
+    limits allow. An arm that left its path brakes from where it is. Either way it then holds its place.
+    """
+
+    def __init__(self, limits: JointLimits, start: Array, tolerances: Tolerances | None = None) -> None:
+        self.limits = limits
+        self.tolerances = tolerances or Tolerances()
+        self.phase = Phase.HOLD
+        self.result: TrajectoryResult | None = None
+        self.reference = Reference(start, np.zeros(len(start)))
+        self._goal: CheckedTrajectory | None = None
+        self._path_s, self._rate = 0.0, 1.0
+        self._pending = TrajectoryResult(Ending.CANCELED, ErrorCode.SUCCESSFUL, "")
+
+    @property
+    def busy(self) -> bool:
+        """True while a goal is being followed or the arm brakes."""
+        return self.phase is not Phase.HOLD
+
+    def start(self, goal: TrajectoryGoal, measured: Array) -> None:
+        """Begin a goal; the arm must not be busy.
+
+        Raises:
+            GoalRefused: the goal is bad; nothing changes.
+        """
+        self._goal = check(goal, self.limits, measured, self.tolerances)
+        self.result, self.phase, self._path_s, self._rate = None, Phase.FOLLOW, 0.0, 1.0
+
+    def stop(self, ending: Ending, message: str) -> None:
+        """Brake along the path; the goal ends with ``ending`` once the arm is at rest."""
+        if self.phase is Phase.FOLLOW:
+            self._pending = TrajectoryResult(ending, ErrorCode.SUCCESSFUL, message)
+            self.phase = Phase.BRAKE_ON_PATH
+
+    def hold(self, position: Array, message: str) -> None:
+        """Hold here from now on, whatever was going on; a running goal is aborted. For a world that was reset."""
+        if self.busy:
+            self.result = TrajectoryResult(Ending.ABORTED, ErrorCode.INVALID_GOAL, message)
+        self.reference, self.phase = Reference(position, np.zeros(len(position))), Phase.HOLD
+
+    def update(self, q: Array, qd: Array, step_s: float) -> Reference:
+        """Advance by one physics step from the measured state ``q``, ``qd`` (dof,)."""
+        if self.phase is Phase.FOLLOW:
+            self._follow(q, qd, step_s)
+        elif self.phase is Phase.BRAKE_ON_PATH:
+            self._brake_on_path(q, qd, step_s)
+        elif self.phase is Phase.BRAKE_HERE:
+            self._brake_here(qd, step_s)
+        return self.reference
+
+    def _follow(self, q: Array, qd: Array, step_s: float) -> None:
+        goal = self._goal
+        assert goal is not None
+        late_s = self._path_s - goal.duration_s
+        tolerance = goal.path_tolerance if late_s < 0.0 else np.maximum(goal.path_tolerance, goal.goal_tolerance)
+        if self._left_path(q, qd, tolerance):
+            return
+        self._path_s += step_s
+        self._sample(min(self._path_s, goal.duration_s), 1.0)
+        if late_s < 0.0:
+            return
+        error = np.abs(self.reference.position - q)
+        if (error <= goal.goal_tolerance).all() and np.abs(qd).max() <= self.tolerances.rest:
+            self._end(TrajectoryResult(Ending.SUCCEEDED, ErrorCode.SUCCESSFUL, ""))
+        elif late_s > goal.goal_time_s:
+            self._stop_here(q, qd, self._late(error, qd, goal))
+
+    def _late(self, error: Array, qd: Array, goal: CheckedTrajectory) -> TrajectoryResult:
+        i = int(np.argmax(error / goal.goal_tolerance))
+        if error[i] > goal.goal_tolerance[i]:
+            text = f"is {error[i]:.4f} rad from its goal; the tolerance is {goal.goal_tolerance[i]:.4f}"
+        else:
+            i = int(np.argmax(np.abs(qd)))
+            text = f"still moves at {abs(qd[i]):.4f} rad/s; the limit is {self.tolerances.rest:.4f}"
+        message = f"joint {self.limits.names[i]} {text}, {goal.goal_time_s:.2f} s after the end"
+        return TrajectoryResult(Ending.ABORTED, ErrorCode.GOAL_TOLERANCE_VIOLATED, message)
+
+    def _left_path(self, q: Array, qd: Array, tolerance: Array) -> bool:
+        error = np.abs(self.reference.position - q)
+        if (error <= tolerance).all():
+            return False
+        i = int(np.argmax(error / tolerance))
+        message = f"joint {self.limits.names[i]} is {error[i]:.4f} rad off its path; the tolerance is {tolerance[i]:.4f}"
+        self._stop_here(q, qd, TrajectoryResult(Ending.ABORTED, ErrorCode.PATH_TOLERANCE_VIOLATED, message))
+        return True
+
+    def _sample(self, path_s: float, rate: float) -> None:
+        goal = self._goal
+        assert goal is not None
+        self.reference = Reference(goal.position(path_s), goal.velocity(path_s) * rate)
+
+    def _brake_on_path(self, q: Array, qd: Array, step_s: float) -> None:
+        goal = self._goal
+        assert goal is not None
+        if self._rate > 0.0 and self._left_path(q, qd, goal.path_tolerance):
+            return
+        slope, bend = goal.velocity(self._path_s), goal.acceleration(self._path_s) * self._rate**2
+        moving = np.abs(slope) > 1e-6
+        room = self.limits.acceleration + np.sign(slope) * bend
+        slowing = float((room[moving] / np.abs(slope[moving])).min()) if moving.any() else np.inf
+        self._rate = max(0.0, self._rate - max(slowing, 1.0 / SLOWEST_BRAKE_S) * step_s)
+        self._path_s = min(self._path_s + self._rate * step_s, goal.duration_s)
+        self._sample(self._path_s, self._rate)
+        if (self._rate == 0.0 or self._path_s >= goal.duration_s) and np.abs(qd).max() <= self.tolerances.rest:
+            self._end(self._pending)
+
+    def _stop_here(self, q: Array, qd: Array, result: TrajectoryResult) -> None:
+        self._pending, self.phase = result, Phase.BRAKE_HERE
+        self.reference = Reference(q, np.clip(qd, -self.limits.velocity, self.limits.velocity))
+
+    def _brake_here(self, qd: Array, step_s: float) -> None:
+        was = self.reference.velocity
+        now = np.sign(was) * np.maximum(np.abs(was) - self.limits.acceleration * step_s, 0.0)
+        place = np.clip(self.reference.position + now * step_s, self.limits.lower, self.limits.upper)
+        self.reference = Reference(place, now)
+        if not now.any() and np.abs(qd).max() <= self.tolerances.rest:
+            self._end(self._pending)
+
+    def _end(self, result: TrajectoryResult) -> None:
+        self.reference = Reference(self.reference.position, np.zeros(len(self.limits.names)))
+        self.phase, self.result = Phase.HOLD, result

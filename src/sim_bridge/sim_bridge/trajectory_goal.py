@@ -1,0 +1,199 @@
+"""Checks of a trajectory goal, done once before anything moves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+import numpy as np
+from handiwork_core.geometry import Array
+from handiwork_core.robot import ArmSpec, Robot
+from scipy.interpolate import CubicHermiteSpline
+
+
+class ErrorCode(IntEnum):
+    """Numbers equal those in control_msgs/action/FollowJointTrajectory."""
+
+    SUCCESSFUL = 0
+    INVALID_GOAL = -1
+    INVALID_JOINTS = -2
+    OLD_HEADER_TIMESTAMP = -3
+    PATH_TOLERANCE_VIOLATED = -4
+    GOAL_TOLERANCE_VIOLATED = -5
+
+
+class GoalRefused(ValueError):
+    """A goal that must not start; the message names joint, value and limit."""
+
+    def __init__(self, code: ErrorCode, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JointLimits:
+    """Limits in the arm's joint order, each (dof,) [rad, rad/s, rad/s^2]."""
+
+    names: tuple[str, ...]
+    lower: Array
+    upper: Array
+    velocity: Array
+    acceleration: Array
+
+    @classmethod
+    def of(cls, robot: Robot, arm: ArmSpec) -> JointLimits:
+        """Take them from the robot."""
+        joints = [robot.joints[name] for name in arm.joint_names]
+        columns = [[getattr(j, key) for j in joints] for key in ("lower", "upper", "velocity", "acceleration")]
+        return cls(arm.joint_names, *(np.array(column, dtype=np.float64) for column in columns))
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerances:
+    """What counts as following and as arriving [rad, rad/s, s].
+
+    ``path``: largest distance to the reference on the way. 0.05 is ten times what the servos need, and less than what
+    a collision at 0.5 m reach could hide. ``start``: distance of the first point from the measured arm.
+    """
+
+    path: float = 0.05
+    goal: float = 0.005
+    goal_time_s: float = 1.0
+    start: float = 0.02
+    rest: float = 0.01
+    limit_excess: float = 1.02
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrajectoryGoal:
+    """A goal as it came: ``t_s`` (n,), ``q`` (n, dof), ``qd`` (n, dof) or None, columns in the order of ``joint_names``.
+
+    Tolerances by joint name: 0 or absent takes the default, negative lifts it, as control_msgs says.
+    """
+
+    joint_names: tuple[str, ...]
+    t_s: Array
+    q: Array
+    qd: Array | None = None
+    path_tolerance: Mapping[str, float] = field(default_factory=dict)
+    goal_tolerance: Mapping[str, float] = field(default_factory=dict)
+    goal_time_tolerance_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CheckedTrajectory:
+    """Ready to be sampled: splines over ``duration_s`` seconds, tolerances (dof,), all in the arm's joint order."""
+
+    position: CubicHermiteSpline
+    velocity: CubicHermiteSpline
+    acceleration: CubicHermiteSpline
+    duration_s: float
+    path_tolerance: Array
+    goal_tolerance: Array
+    goal_time_s: float
+
+
+def check(goal: TrajectoryGoal, limits: JointLimits, measured: Array, tolerances: Tolerances) -> CheckedTrajectory:
+    """Check everything about a goal and prepare it.
+
+    Args:
+        goal: as received.
+        limits: of the arm.
+        measured: (dof,) the arm now, in the order of ``limits.names``.
+        tolerances: defaults.
+
+    Raises:
+        GoalRefused: with the first fault.
+    """
+    order = _joint_order(goal.joint_names, limits.names)
+    t, q, qd = _arrays(goal, order)
+    if t[0] > 0.0:
+        t = np.concatenate([[0.0], t])
+        q = np.vstack([measured, q])
+        qd = np.vstack([np.zeros(len(measured)), qd])
+    _refuse(np.abs(q[0] - measured), tolerances.start, limits, "starts {value:.4f} rad from the measured position; "
+            "the limit is {limit:.4f}; plan from the newest joint_states")
+    _refuse(np.abs(qd[-1]), 1e-3, limits, "ends with {value:.4f} rad/s; the limit is {limit:.4f}; end at rest")
+    if len(t) == 1:
+        t, q, qd = np.array([0.0, 1e-3]), np.vstack([q, q]), np.vstack([qd, qd])
+    position = CubicHermiteSpline(t, q, qd)
+    velocity = position.derivative()
+    _check_limits(t, q, velocity, limits, tolerances)
+    return CheckedTrajectory(
+        position,
+        velocity,
+        velocity.derivative(),
+        float(t[-1]),
+        _by_joint(goal.path_tolerance, limits, tolerances.path, "path_tolerance"),
+        _by_joint(goal.goal_tolerance, limits, tolerances.goal, "goal_tolerance"),
+        goal.goal_time_tolerance_s if goal.goal_time_tolerance_s > 0.0 else tolerances.goal_time_s,
+    )
+
+
+def _joint_order(given: tuple[str, ...], wanted: tuple[str, ...]) -> list[int]:
+    unknown, missing = [n for n in given if n not in wanted], [n for n in wanted if n not in given]
+    if unknown or missing or len(set(given)) != len(given):
+        raise GoalRefused(
+            ErrorCode.INVALID_JOINTS,
+            f"joints {list(given)}: unknown {unknown}, missing {missing}; name each of {list(wanted)} once",
+        )
+    return [given.index(name) for name in wanted]
+
+
+def _arrays(goal: TrajectoryGoal, order: list[int]) -> tuple[Array, Array, Array]:
+    t, q, shape = goal.t_s, goal.q, (len(goal.t_s), len(order))
+    if len(t) == 0 or q.shape != shape or (goal.qd is not None and goal.qd.shape != shape):
+        velocities = None if goal.qd is None else goal.qd.shape
+        raise GoalRefused(
+            ErrorCode.INVALID_GOAL,
+            f"positions are {q.shape} and velocities {velocities} for {len(t)} points; write {len(order)} in every point",
+        )
+    if not (np.isfinite(t).all() and np.isfinite(q).all() and (goal.qd is None or np.isfinite(goal.qd).all())):
+        raise GoalRefused(ErrorCode.INVALID_GOAL, "the trajectory holds nan or infinite numbers; send finite ones")
+    if t[0] < 0.0 or (np.diff(t) <= 0.0).any():
+        at = int(np.argmax(np.diff(t) <= 0.0)) + 1 if t[0] >= 0.0 else 0
+        raise GoalRefused(
+            ErrorCode.INVALID_GOAL, f"time_from_start {t[at]:.6f} s of point {at} does not rise; make all times rise from 0"
+        )
+    if goal.qd is not None:
+        return t, q[:, order], goal.qd[:, order]
+    qd = np.zeros(shape)
+    if len(t) > 2:
+        qd[1:-1] = (q[2:] - q[:-2]) / (t[2:] - t[:-2])[:, None]
+    return t, q[:, order], qd[:, order]
+
+
+def _check_limits(
+    t: Array, q: Array, velocity: CubicHermiteSpline, limits: JointLimits, tolerances: Tolerances
+) -> None:
+    slack = 1e-3
+    for index in (int(np.argmax((limits.lower - q).max(axis=1))), int(np.argmax((q - limits.upper).max(axis=1)))):
+        beyond = np.maximum(limits.lower - q[index], q[index] - limits.upper)
+        _refuse(beyond, slack, limits, "goes {value:.4f} rad beyond its position limit at point " + str(index))
+    fine = np.unique(np.concatenate([t[:-1] + part * np.diff(t) for part in (0.0, 0.25, 0.5, 0.75)]))
+    speed = np.abs(velocity(fine)).max(axis=0)
+    _refuse(
+        speed - limits.velocity * tolerances.limit_excess,
+        0.0,
+        limits,
+        "moves {value:.4f} rad/s faster than its velocity limit; slow the trajectory down",
+    )
+
+
+def _refuse(values: Array, limit: float, limits: JointLimits, text: str) -> None:
+    worst = int(np.argmax(values))
+    if values[worst] > limit:
+        raise GoalRefused(
+            ErrorCode.INVALID_GOAL, f"joint {limits.names[worst]} " + text.format(value=values[worst], limit=limit)
+        )
+
+
+def _by_joint(given: Mapping[str, float], limits: JointLimits, default: float, what: str) -> Array:
+    unknown = sorted(set(given) - set(limits.names))
+    if unknown or not all(np.isfinite(value) for value in given.values()):
+        raise GoalRefused(
+            ErrorCode.INVALID_JOINTS, f"{what} names {unknown or dict(given)}; use finite values for {list(limits.names)}"
+        )
+    values = np.array([given.get(name, 0.0) for name in limits.names])
+    return np.where(values < 0.0, np.inf, np.where(values > 0.0, values, default))

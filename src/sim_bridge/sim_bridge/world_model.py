@@ -1,0 +1,192 @@
+"""Turns a robot and a scene into a compiled MuJoCo model: servos, contact settings, inertias.
+
+The simulator's module is handed in, because ``mujoco_world`` alone imports it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+from handiwork_core.geometry import Pose
+from handiwork_core.robot import GripperSpec, Joint, JointType, Robot
+from handiwork_core.scene import Scene, SceneObject
+from handiwork_core.world import Shape, ShapeKind
+from scipy.spatial import ConvexHull
+
+STEP_S = 0.002
+"""Physics step: 500 Hz keeps stiff friction contacts stable and leaves five steps between two publications."""
+
+ARM_BANDWIDTH = 100.0
+"""Natural frequency of the joint servos [rad/s]: a reference accelerating at 10 rad/s^2 is followed within 1 mrad."""
+
+ROTOR_INERTIA = 0.1
+"""Reflected rotor inertia of an arm joint [kg*m^2], typical of geared arms; it keeps light wrists stable."""
+
+FINGER_INERTIA = 0.2
+"""Reflected inertia of a finger drive [kg]."""
+
+FINGER_STIFFNESS = 12000.0
+"""Finger servo [N/m]: a 4 mm gap between reference and finger gives a grip of about 50 N."""
+
+FINGER_FRICTION = (1.2, 0.02, 0.0001)
+"""Rubber tips: sliding, torsional [m], rolling [m]."""
+
+ROBOT_BIT, OBJECT_BIT = 2, 1
+"""Robot links touch objects; objects touch objects. Links do not touch links: their boxes are rough hulls that overlap,
+and a plan is checked against self-collision with finer spheres."""
+
+
+def compile_model(mj: Any, robot: Robot, scene: Scene) -> Any:
+    """Build the model; actuators are ``<joint>`` (position) and, for arms, ``<joint>/rate`` (velocity feed-forward).
+
+    Raises:
+        ValueError: the robot description or a scene object cannot be compiled; the message is the simulator's.
+    """
+    spec = mj.MjSpec()
+    spec.option.timestep = STEP_S
+    spec.option.integrator = mj.mjtIntegrator.mjINT_IMPLICITFAST
+    spec.option.cone = mj.mjtCone.mjCONE_ELLIPTIC
+    spec.option.impratio = 10.0
+    spec.option.noslip_iterations = 2
+    _add_robot(mj, spec, robot, scene.world_T_base)
+    for item in scene.objects:
+        _add_object(mj, spec, item)
+    try:
+        model = spec.compile()
+        _add_servos(mj, spec, model, robot)
+        return spec.compile()
+    except ValueError as error:
+        raise ValueError(f"{scene.source}: the simulator refuses robot {robot.name!r} in this scene: {error}") from error
+
+
+def driven_joints(robot: Robot) -> tuple[Joint, ...]:
+    """All joints that move, mimicking ones too, in the robot's order."""
+    return tuple(joint for joint in robot.joints.values() if joint.type is not JointType.FIXED)
+
+
+def grippers(robot: Robot) -> tuple[GripperSpec, ...]:
+    """The grippers of all arms."""
+    return tuple(arm.gripper for arm in robot.arms.values() if arm.gripper is not None)
+
+
+def finger_joints(robot: Robot, gripper: GripperSpec) -> tuple[str, ...]:
+    """The gripper's joint and those that mimic it."""
+    followers = (j.name for j in robot.joints.values() if j.mimic is not None and j.mimic.joint == gripper.joint)
+    return (gripper.joint, *followers)
+
+
+def home_positions(robot: Robot) -> dict[str, float]:
+    """Joint positions that the world starts with: home of the arms, home width of the grippers."""
+    home: dict[str, float] = {}
+    for arm in robot.arms.values():
+        home |= dict(zip(arm.joint_names, map(float, arm.home_q), strict=True))
+        if arm.gripper is not None:
+            position = arm.gripper.home_width_m / arm.gripper.width_per_joint
+            home[arm.gripper.joint] = position
+            for joint in robot.joints.values():
+                if joint.mimic is not None and joint.mimic.joint == arm.gripper.joint:
+                    home[joint.name] = joint.mimic.multiplier * position + joint.mimic.offset
+    return home
+
+
+def _add_robot(mj: Any, spec: Any, robot: Robot, world_T_base: Pose) -> None:
+    options = '<mujoco><compiler fusestatic="false" discardvisual="true" balanceinertia="true"/></mujoco>'
+    urdf = re.sub(r"(<robot\b[^>]*>)", lambda found: found.group(1) + options, robot.urdf, count=1)
+    try:
+        part = mj.MjSpec.from_string(urdf)
+    except ValueError as error:
+        raise ValueError(f"robot {robot.name!r}: the simulator cannot read its URDF: {error}") from error
+    fingers = {link for gripper in grippers(robot) for link in gripper.finger_links}
+    for body in part.bodies:
+        body.gravcomp = 1.0
+        for geom in body.geoms:
+            geom.contype, geom.conaffinity = ROBOT_BIT, 0
+            geom.friction = FINGER_FRICTION if body.name in fingers else (0.6, 0.005, 0.0001)
+            geom.condim = 4 if body.name in fingers else 3
+            geom.solref, geom.solimp = (0.006, 1.0), (0.95, 0.99, 0.001, 0.5, 2.0)
+    for coupling in part.equalities:
+        coupling.solref, coupling.solimp = (0.004, 1.0), (0.99, 0.999, 0.0001, 0.5, 2.0)
+    driven = {name for gripper in grippers(robot) for name in finger_joints(robot, gripper)}
+    for joint in part.joints:
+        joint.armature = FINGER_INERTIA if joint.name in driven else ROTOR_INERTIA
+    frame = spec.worldbody.add_frame(pos=world_T_base.translation_m, quat=world_T_base.rotation.wxyz)
+    spec.attach(part, frame=frame, prefix=f"{robot.name}/")
+
+
+def _add_servos(mj: Any, spec: Any, model: Any, robot: Robot) -> None:
+    """Servos for every joint, their gains from the inertia each joint sees at home."""
+    data = mj.MjData(model)
+    for name, position in home_positions(robot).items():
+        data.joint(f"{robot.name}/{name}").qpos[0] = position
+    mj.mj_forward(model, data)
+    inertia = np.zeros((model.nv, model.nv))
+    mj.mj_fullM(model, data, inertia)
+    for gripper in grippers(robot):
+        for name in finger_joints(robot, gripper):
+            damping = 2.0 * float(np.sqrt(FINGER_STIFFNESS * FINGER_INERTIA))
+            _servo(mj, spec, f"{robot.name}/{name}", FINGER_STIFFNESS, damping, gripper.max_force_n)
+    for arm in robot.arms.values():
+        for name in arm.joint_names:
+            joint = f"{robot.name}/{name}"
+            seen = float(inertia[model.joint(joint).dofadr[0], model.joint(joint).dofadr[0]])
+            _servo(mj, spec, joint, seen * ARM_BANDWIDTH**2, 2.0 * seen * ARM_BANDWIDTH, 0.0)
+            rate = spec.add_actuator(name=f"{joint}/rate", target=joint, trntype=mj.mjtTrn.mjTRN_JOINT)
+            rate.gainprm[0] = 2.0 * seen * ARM_BANDWIDTH
+
+
+def _servo(mj: Any, spec: Any, joint: str, stiffness: float, damping: float, max_force: float) -> None:
+    servo = spec.add_actuator(name=joint, target=joint, trntype=mj.mjtTrn.mjTRN_JOINT)
+    servo.biastype = mj.mjtBias.mjBIAS_AFFINE
+    servo.gainprm[0] = stiffness
+    servo.biasprm[1:3] = (-stiffness, -damping)
+    if max_force > 0.0:
+        servo.forcelimited, servo.forcerange = True, (-max_force, max_force)
+
+
+def _add_object(mj: Any, spec: Any, item: SceneObject) -> None:
+    pose = item.world_T_object
+    body = spec.worldbody.add_body(name=item.name, pos=pose.translation_m, quat=pose.rotation.wxyz)
+    if not item.body.is_static:
+        body.add_freejoint(name=item.name)
+    volumes = [_volume(shape) for shape in item.body.shapes]
+    for index, (shape, volume) in enumerate(zip(item.body.shapes, volumes, strict=True)):
+        geom = _add_shape(mj, spec, body, shape, f"{item.name}/{index}")
+        geom.mass = item.body.mass_kg * volume / sum(volumes)
+        geom.contype, geom.conaffinity = OBJECT_BIT, OBJECT_BIT | ROBOT_BIT
+        geom.friction, geom.condim = (item.friction, 0.005, 0.0005), 4
+        geom.solref, geom.solimp = (0.006, 1.0), (0.95, 0.99, 0.001, 0.5, 2.0)
+        geom.rgba = item.color
+
+
+def _add_shape(mj: Any, spec: Any, body: Any, shape: Shape, name: str) -> Any:
+    types = {
+        ShapeKind.BOX: mj.mjtGeom.mjGEOM_BOX,
+        ShapeKind.SPHERE: mj.mjtGeom.mjGEOM_SPHERE,
+        ShapeKind.CYLINDER: mj.mjtGeom.mjGEOM_CYLINDER,
+        ShapeKind.CAPSULE: mj.mjtGeom.mjGEOM_CAPSULE,
+        ShapeKind.CONVEX: mj.mjtGeom.mjGEOM_MESH,
+    }
+    placed = shape.object_T_shape
+    geom = body.add_geom(name=name, type=types[shape.kind], pos=placed.translation_m, quat=placed.rotation.wxyz)
+    if shape.vertices is not None:
+        spec.add_mesh(name=name, uservert=shape.vertices.ravel())
+        geom.meshname = name
+        return geom
+    half = shape.size / 2.0 if shape.kind is ShapeKind.BOX else shape.size * (1.0, 0.5)[: len(shape.size)]
+    geom.size = np.concatenate([half, np.zeros(3 - len(half))])
+    return geom
+
+
+def _volume(shape: Shape) -> float:
+    if shape.vertices is not None:
+        return float(ConvexHull(shape.vertices).volume)
+    if shape.kind is ShapeKind.BOX:
+        return float(np.prod(shape.size))
+    radius = float(shape.size[0])
+    ball = 4.0 / 3.0 * np.pi * radius**3
+    if shape.kind is ShapeKind.SPHERE:
+        return ball
+    rod = np.pi * radius**2 * float(shape.size[1])
+    return rod + ball if shape.kind is ShapeKind.CAPSULE else rod
