@@ -1,4 +1,4 @@
-"""Where action servers live: rcl_action 9.2.8 spins at full load under sim time once a finished goal waits to expire."""
+"""Where action servers live, so that finished goals are forgotten in wall time, also while a simulation is paused."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from .managed_node import ManagedNode
 def action_host_node(node: ManagedNode) -> Node:
     """A node on wall time, in the namespace and executor of ``node``, to create action servers on.
 
-    Its clock serves only to forget old results; no skill reads it. With ``use_sim_time`` the expiry timer of rcl_action 9.2.8,
-    which counts wall time, would be armed with simulated instants and fire without end.
+    Its clock serves only to forget old results; no skill reads it. Under ``use_sim_time`` a paused simulation would keep every
+    result, and rcl_action below 9.2.11 is reported to spin on the expiry timer of one.
     """
     host = Node(
         f"{node.get_name()}_actions",

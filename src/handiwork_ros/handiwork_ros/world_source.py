@@ -37,7 +37,8 @@ class Latest(Generic[V]):
 
     def __init__(self, decode: Callable[[Any], V], empty: V) -> None:
         self._decode, self._empty = decode, empty
-        self._of: Any = None
+        self.decoded: Any = None
+        """The message that ``value`` was decoded from."""
         self._value = empty
         self.message: Any = None
         self.heard_s = -math.inf
@@ -54,9 +55,9 @@ class Latest(Generic[V]):
     def value(self) -> V:
         """Decoded value, or the empty one before the first message."""
         message = self.message
-        if message is not self._of:
+        if message is not self.decoded:
             self._value = self._empty if message is None else self._decode(message)
-            self._of = message
+            self.decoded = message
         return self._value
 
     def age_s(self) -> float:
@@ -139,11 +140,12 @@ class RosWorldSource:
 
     def _world(self) -> World:
         states, contacts, joints = self._states.value(), self._contacts.value(), self._joints.value()
-        states_msg, contacts_msg, geometry_msg = self._states.message, self._contacts.message, self._geometry.message
+        objects = self._geometry.value()
+        states_msg, contacts_msg, geometry_msg = self._states.decoded, self._contacts.decoded, self._geometry.decoded
         return World(
             stamp_s=time_from_msg(states_msg.header.stamp) if states_msg is not None else joints.stamp_s,
             version=geometry_msg.version if geometry_msg is not None else 0,
-            objects=self._geometry.value(),
+            objects=objects,
             states=states,
             contacts=contacts,
             contacts_stamp_s=time_from_msg(contacts_msg.header.stamp) if contacts_msg is not None else 0.0,
