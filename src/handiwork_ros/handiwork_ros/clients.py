@@ -1,0 +1,7 @@
+"""The ports of ``handiwork_core.ports`` over ROS, in one place to import from."""
+
+from .planner_client import PlannerClient
+from .robot_clients import ArmClient, GripperClient
+from .ros_clock import RosClock
+
+__all__ = ["ArmClient", "GripperClient", "PlannerClient", "RosClock"]

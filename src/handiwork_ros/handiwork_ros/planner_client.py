@@ -1,0 +1,174 @@
+"""The Planner port over the ``planner/*`` services."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+from geometry_msgs.msg import PoseArray, PoseStamped
+from handiwork_core.outcome import Code
+from handiwork_core.planning import (
+    CandidatesRequest,
+    CandidatesResult,
+    JointGoals,
+    PlanRequest,
+    PlanResult,
+    PoseGoals,
+    SceneQuery,
+    ShouldStop,
+    Verdict,
+)
+from handiwork_core.robot import Robot
+from handiwork_core.trajectory import Trajectory
+from handiwork_core.world import JointState
+from handiwork_msgs.msg import Candidate as CandidateMsg
+from handiwork_msgs.srv import CheckCandidates, PlanStraight, PlanToJoints, PlanToPoses, ValidateTrajectory
+from rclpy.node import Node
+from std_msgs.msg import Header
+
+from .conversions import (
+    BadMessage,
+    PlanOptions,
+    blocking_from_msg,
+    candidate_verdict_from_msg,
+    code_from_msg,
+    options_to_msg,
+    plan_result_from_msg,
+    pose_to_msg,
+    scene_to_msg,
+    trajectory_to_msg,
+)
+from .liveness import SILENCE_S, LifeSigns
+from .service_call import Silence, call
+
+PLANNER = "planner_node"
+GRACE_S = 2.0
+"""Time for queueing and transport that a call gets on top of its planning budget."""
+
+VALIDATE_S = 5.0
+
+WORLD_HEADER = Header(frame_id="world")
+
+
+class PlannerClient:
+    """Blocks, so call it from a worker thread while the node is spun. A lost planner is a result, never an exception."""
+
+    def __init__(self, node: Node, robot: Robot, signs: LifeSigns) -> None:
+        self._node, self._robot, self._signs = node, robot, signs
+        kinds = {
+            "plan_to_poses": PlanToPoses,
+            "plan_to_joints": PlanToJoints,
+            "plan_straight": PlanStraight,
+            "check_candidates": CheckCandidates,
+            "validate_trajectory": ValidateTrajectory,
+        }
+        self._clients = {name: node.create_client(kind, f"planner/{name}") for name, kind in kinds.items()}
+
+    def plan(self, request: PlanRequest, *, should_stop: ShouldStop) -> PlanResult:
+        """See ``Planner.plan``."""
+        name, message = self._plan_message(request)
+        answer = self._call(name, message, request.budget_s + GRACE_S, should_stop)
+        if isinstance(answer, tuple):
+            return PlanResult(answer[0], answer[1], seed=request.seed)
+        return plan_result_from_msg(answer.result)
+
+    def check_candidates(self, request: CandidatesRequest, *, should_stop: ShouldStop) -> CandidatesResult:
+        """See ``Planner.check_candidates``."""
+        options = PlanOptions(
+            arm=request.arm,
+            start=self._start(request.arm, request.start_q),
+            budget_s=request.budget_s,
+            seed=request.seed,
+        )
+        message = CheckCandidates.Request(
+            options=options_to_msg(options),
+            frame_id="world",
+            candidates=[
+                CandidateMsg(poses=[pose_to_msg(p) for p in c.world_T_ee]) for c in request.candidates
+            ],
+            scenes=[scene_to_msg(s) for s in request.scenes],
+        )
+        answer = self._call("check_candidates", message, request.budget_s + GRACE_S, should_stop)
+        if isinstance(answer, tuple):
+            return CandidatesResult(answer[0], answer[1], ())
+        dof = len(self._robot.arm(request.arm).joint_names)
+        try:
+            verdicts = tuple(candidate_verdict_from_msg(v, dof) for v in answer.verdicts)
+        except BadMessage as error:
+            return CandidatesResult(Code.INTERNAL, f"the planner's answer is malformed: {error}", ())
+        code, text = code_from_msg(answer.outcome.code), answer.outcome.message
+        return CandidatesResult(code, text, verdicts, answer.planning_time, answer.world_version)
+
+    def validate(
+        self, arm: str, trajectory: Trajectory, scene: SceneQuery, *, should_stop: ShouldStop
+    ) -> Verdict:
+        """See ``Planner.validate``: the planner takes the newest joint_states as the start."""
+        options = options_to_msg(PlanOptions(arm=arm, scene=scene, budget_s=VALIDATE_S))
+        message = ValidateTrajectory.Request(options=options, trajectory=trajectory_to_msg(trajectory))
+        answer = self._call("validate_trajectory", message, VALIDATE_S + GRACE_S, should_stop)
+        if isinstance(answer, tuple):
+            return Verdict(answer[0], answer[1])
+        outcome = answer.outcome
+        code, pair = code_from_msg(outcome.code), blocking_from_msg(outcome.blocking)
+        return Verdict(code, outcome.message, pair, answer.clearance, answer.point_index)
+
+    def _plan_message(self, request: PlanRequest) -> tuple[str, Any]:
+        options = options_to_msg(
+            PlanOptions(
+                request.arm,
+                self._start(request.arm, request.start_q),
+                request.scene,
+                request.hold_vec_weight,
+                request.budget_s,
+                request.velocity_scaling,
+                request.acceleration_scaling,
+                request.seed,
+            )
+        )
+        goal = request.goal
+        if isinstance(goal, JointGoals):
+            return "plan_to_joints", PlanToJoints.Request(options=options, goals=np.ravel(goal.q).tolist())
+        if isinstance(goal, PoseGoals):
+            poses = PoseArray(header=WORLD_HEADER, poses=[pose_to_msg(p) for p in goal.world_T_ee])
+            return "plan_to_poses", PlanToPoses.Request(options=options, goals=poses)
+        pose = PoseStamped(header=WORLD_HEADER, pose=pose_to_msg(goal.world_T_ee))
+        return "plan_straight", PlanStraight.Request(
+            options=options, goal=pose, max_deviation=float(goal.max_deviation_m)
+        )
+
+    def _start(self, arm: str, q: Any) -> JointState:
+        names = self._robot.arm(arm).joint_names
+        return JointState(0.0, dict(zip(names, (float(v) for v in q), strict=True)))
+
+    def _call(self, name: str, message: Any, timeout_s: float, should_stop: ShouldStop) -> Any:
+        """The response, or a tuple of code and message."""
+        begun_s, pid = time.monotonic(), self._signs.pid(PLANNER)
+
+        def is_lost() -> bool:
+            sign = self._signs.sign(PLANNER)
+            if sign is None:
+                return time.monotonic() - begun_s > SILENCE_S
+            return (pid is not None and sign.pid != pid) or not self._signs.is_alive(PLANNER)
+
+        answer = call(
+            self._node,
+            self._clients[name],
+            message,
+            timeout_s=timeout_s,
+            should_stop=should_stop,
+            is_lost=is_lost,
+        )
+        if answer is Silence.STOPPED:
+            return Code.CANCELED, "stopped while waiting for the planner"
+        if answer is Silence.LOST:
+            return (
+                Code.PLANNER_LOST,
+                f"{PLANNER} fell silent during planner/{name}; restart it and send the goal again",
+            )
+        if answer is Silence.TIMEOUT:
+            text = f"{PLANNER} lives but did not answer planner/{name} within {timeout_s:.1f} s; send the goal again"
+            return Code.PLANNER_LOST, text
+        if answer is Silence.FAILED:
+            return Code.INTERNAL, f"calling planner/{name} failed; see the log of {self._node.get_name()}"
+        return answer

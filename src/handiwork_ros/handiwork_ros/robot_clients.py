@@ -1,0 +1,164 @@
+"""The Arm and Gripper ports over the controllers' actions."""
+
+from __future__ import annotations
+
+import time
+
+from action_msgs.msg import GoalStatus
+from control_msgs.action import FollowJointTrajectory, ParallelGripperCommand
+from handiwork_core.outcome import OK, Code, Outcome
+from handiwork_core.planning import ShouldStop
+from handiwork_core.robot import ArmSpec, GripperSpec
+from handiwork_core.trajectory import Trajectory
+from rclpy.action import ActionClient
+from rclpy.node import Node
+
+from .action_call import ActionCall, start
+from .conversions import trajectory_to_msg
+from .ros_clock import RosClock
+from .world_source import RosWorldSource
+
+POLL_S = 0.01
+REST_RAD_S = 0.01
+"""Measured joint speed below which the arm is at rest."""
+
+SILENCE_S = 1.0
+BRAKE_S = 5.0
+OVERTIME_S = 5.0
+GRIPPER_S = 10.0
+
+CAUSES = {
+    FollowJointTrajectory.Result.PATH_TOLERANCE_VIOLATED: Code.PATH_TOLERANCE,
+    FollowJointTrajectory.Result.GOAL_TOLERANCE_VIOLATED: Code.GOAL_TOLERANCE,
+}
+
+
+class ArmClient:
+    """Blocks, so call it from a worker thread while the node is spun."""
+
+    def __init__(self, node: Node, arm: ArmSpec, world: RosWorldSource) -> None:
+        self._node, self._arm, self._world, self._clock = node, arm, world, RosClock(node)
+        self._name = f"{arm.controller}/follow_joint_trajectory"
+        self._client = ActionClient(node, FollowJointTrajectory, self._name)
+        self._running: ActionCall | None = None
+
+    def follow(self, trajectory: Trajectory, *, should_stop: ShouldStop) -> Outcome:
+        """See ``Arm.follow``."""
+        if should_stop():
+            return Outcome(Code.CANCELED, "stopped before the motion began")
+        self._running = run = start(self._node, self._client, _goal(trajectory))
+        if not run.answered.is_set():
+            return Outcome(
+                Code.CONTROLLER_REFUSED, f"{self._name} did not answer; is the controller running?"
+            )
+        if not run.accepted:
+            return Outcome(
+                Code.CONTROLLER_REFUSED, f"{self._name} refused the goal; see the controller's log"
+            )
+        begun_s = self._clock.now_s()
+        while not run.done.wait(POLL_S):
+            if self._is_lost():
+                run.cancel()
+                return self._lost()
+            if should_stop():
+                return self._brake(Outcome(Code.CANCELED, "stopped during the motion"))
+            if self._clock.now_s() - begun_s > trajectory.duration_s + OVERTIME_S:
+                text = f"{self._name} did not end {OVERTIME_S:.0f} s after the trajectory's {trajectory.duration_s:.1f} s"
+                return self._brake(Outcome(Code.UNRESPONSIVE, text))
+        return self._verdict(run)
+
+    def stop(self) -> Outcome:
+        """See ``Arm.stop``."""
+        return self._brake(OK)
+
+    def _brake(self, then: Outcome) -> Outcome:
+        """Cancel, then wait until the action has ended and the joints rest."""
+        deadline = time.monotonic() + BRAKE_S
+        run = self._running
+        while time.monotonic() < deadline:
+            if run is not None:
+                run.cancel()
+            if self._is_lost():
+                return self._lost()
+            if (run is None or run.done.is_set()) and self._is_at_rest():
+                return then
+            time.sleep(POLL_S)
+        text = f"the arm is not at rest {BRAKE_S:.0f} s after the stop was asked of {self._name}"
+        return Outcome(Code.UNRESPONSIVE, text)
+
+    def _is_at_rest(self) -> bool:
+        speeds = self._world.snapshot().joints.velocity
+        return all(abs(speeds.get(name, float("inf"))) < REST_RAD_S for name in self._arm.joint_names)
+
+    def _is_lost(self) -> bool:
+        return self._world.joint_age_s() > SILENCE_S
+
+    def _lost(self) -> Outcome:
+        return Outcome(
+            Code.ROBOT_LOST, f"no joint_states for {SILENCE_S:.0f} s; is the robot or the simulation running?"
+        )
+
+    def _verdict(self, run: ActionCall) -> Outcome:
+        if run.result is None:
+            return Outcome(
+                Code.INTERNAL, f"{self._name} gave no result; see the log of {self._node.get_name()}"
+            )
+        status, result = run.result.status, run.result.result
+        if (
+            status == GoalStatus.STATUS_SUCCEEDED
+            and result.error_code == FollowJointTrajectory.Result.SUCCESSFUL
+        ):
+            return OK
+        text = result.error_string or f"goal status {status}, error code {result.error_code}"
+        return Outcome(CAUSES.get(result.error_code, Code.CONTROLLER_REFUSED), f"{self._name}: {text}")
+
+
+class GripperClient:
+    """Blocks, so call it from a worker thread while the node is spun."""
+
+    def __init__(self, node: Node, gripper: GripperSpec) -> None:
+        self._node, self._gripper, self._clock = node, gripper, RosClock(node)
+        self._name = f"{gripper.name}_controller/gripper_cmd"
+        self._client = ActionClient(node, ParallelGripperCommand, self._name)
+
+    def move(self, width_m: float, *, should_stop: ShouldStop) -> Outcome:
+        """See ``Gripper.move``."""
+        spec = self._gripper
+        if not spec.min_width_m - 1e-9 <= width_m <= spec.max_width_m + 1e-9:
+            text = f"width {width_m} m is outside {spec.min_width_m} to {spec.max_width_m} m of {spec.name}"
+            return Outcome(Code.BAD_NUMBER, text, field_name="gripper_width")
+        goal = ParallelGripperCommand.Goal()
+        goal.command.name = [spec.joint]
+        goal.command.position = [width_m / spec.width_per_joint]
+        goal.command.effort = [spec.max_force_n]
+        run = start(self._node, self._client, goal)
+        if not run.accepted:
+            what = (
+                "refused the goal" if run.answered.is_set() else "did not answer; is the controller running?"
+            )
+            return Outcome(Code.GRIPPER_FAILED, f"{self._name} {what}")
+        return self._wait(run, should_stop)
+
+    def _wait(self, run: ActionCall, should_stop: ShouldStop) -> Outcome:
+        begun_s = self._clock.now_s()
+        while not run.done.wait(POLL_S):
+            if should_stop():
+                run.cancel()
+                return Outcome(Code.CANCELED, "stopped while the gripper moved")
+            if self._clock.now_s() - begun_s > GRIPPER_S:
+                run.cancel()
+                return Outcome(Code.GRIPPER_FAILED, f"{self._name} did not end within {GRIPPER_S:.0f} s")
+        if run.result is None:
+            return Outcome(Code.GRIPPER_FAILED, f"{self._name} gave no result")
+        result = run.result.result
+        if result.reached_goal or result.stalled:
+            return OK
+        return Outcome(
+            Code.GRIPPER_FAILED,
+            f"{self._name} neither reached the width nor stalled (status {run.result.status})",
+        )
+
+
+def _goal(trajectory: Trajectory) -> FollowJointTrajectory.Goal:
+    """Tolerances are left to the controller's own limits."""
+    return FollowJointTrajectory.Goal(trajectory=trajectory_to_msg(trajectory))

@@ -1,0 +1,80 @@
+"""One service call from a worker thread. The client itself is touched on its executor's thread only."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from enum import Enum
+from typing import Any
+
+from rclpy.client import Client
+from rclpy.node import Node
+
+POLL_S = 0.01
+
+
+class Silence(Enum):
+    """Why a call has no answer."""
+
+    STOPPED = "stopped"
+    LOST = "lost"
+    TIMEOUT = "timeout"
+    FAILED = "failed"
+
+
+def on_executor(node: Node, action: Callable[[], None]) -> None:
+    """Run ``action`` on the thread that spins ``node``: the only door from other threads.
+
+    Raises:
+        RuntimeError: the node is in no executor.
+    """
+    executor = node.executor
+    if executor is None:
+        raise RuntimeError(
+            f"node {node.get_name()!r} is not spun; add it to an executor before calling from a worker"
+        )
+    executor.create_task(action)
+
+
+def call(
+    node: Node,
+    client: Client,
+    request: Any,
+    *,
+    timeout_s: float,
+    should_stop: Callable[[], bool],
+    is_lost: Callable[[], bool],
+) -> Any | Silence:
+    """Send and wait in steady time; a reply that comes later is dropped."""
+    deadline = time.monotonic() + timeout_s
+    while not client.service_is_ready():
+        if (silence := _silence(deadline, should_stop, is_lost)) is not None:
+            return silence
+        time.sleep(POLL_S)
+    done = threading.Event()
+    futures: list[Any] = []
+
+    def send() -> None:
+        try:
+            future = client.call_async(request)
+            futures.append(future)
+            future.add_done_callback(lambda _future: done.set())
+        except Exception as error:  # broad on purpose: an escaped exception would end spin()
+            node.get_logger().error(f"calling {client.srv_name} failed: {error!r}")
+            done.set()
+
+    on_executor(node, send)
+    while not done.wait(POLL_S):
+        if (silence := _silence(deadline, should_stop, is_lost)) is not None:
+            on_executor(node, lambda: [client.remove_pending_request(f) for f in futures] and None)
+            return silence
+    return futures[0].result() if futures and futures[0].result() is not None else Silence.FAILED
+
+
+def _silence(deadline: float, should_stop: Callable[[], bool], is_lost: Callable[[], bool]) -> Silence | None:
+    if should_stop():
+        return Silence.STOPPED
+    if is_lost():
+        return Silence.LOST
+    return Silence.TIMEOUT if time.monotonic() > deadline else None
