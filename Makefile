@@ -1,0 +1,43 @@
+# `make help` lists the targets. PYTHON=python3.12 chooses another Python.
+
+PYTHON ?= python3
+N ?= 50
+SEED ?= 0
+PYTEST_ARGS ?=
+
+# Another ROS, or another environment, must not leak into .venv.
+unexport AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LIBRARY_PATH PYTHONHOME PYTHONPATH ROS_DISTRO
+unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
+
+.DEFAULT_GOAL := help
+.PHONY: help setup setup-dev demo test soak lint bench clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## make .venv with ROS 2, the interfaces and the packages
+	@$(PYTHON) scripts/setup.py
+
+setup-dev: ## the same, and what tests and checks need
+	@$(PYTHON) scripts/setup.py --dev
+
+demo: setup ## pick an object and place it into the container, in simulation
+	@.venv/bin/handiwork demo
+
+test: setup-dev ## run all tests; PYTEST_ARGS goes to pytest
+	@.venv/bin/python -m pytest $(PYTEST_ARGS)
+
+soak: setup ## run N randomised episodes from SEED and print success rate and times
+	@.venv/bin/handiwork soak --episodes $(N) --seed $(SEED)
+
+lint: setup-dev ## check style, types and who imports whom
+	@.venv/bin/ruff check
+	@.venv/bin/ruff format --check
+	@.venv/bin/mypy
+	@.venv/bin/lint-imports --no-logo
+
+bench: setup-dev ## measure the planner
+	@.venv/bin/python -m benchmarks
+
+clean: ## remove .venv and all that was built
+	rm -rf .venv build install log output
