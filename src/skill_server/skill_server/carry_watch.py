@@ -12,7 +12,10 @@ LOST_AFTER_S = 0.2
 
 
 class CarryWatch:
-    """Looks at each new contact report; cheap enough to be asked all the time from the thread that follows a trajectory."""
+    """Looks at each new contact report.
+
+    Cheap enough to be asked all the time from the thread that follows a trajectory.
+    """
 
     def __init__(self, context: Context) -> None:
         self._context = context

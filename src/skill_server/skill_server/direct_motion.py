@@ -16,7 +16,11 @@ PEAK_VELOCITY, PEAK_ACCELERATION, PEAK_JERK = 1.875, 5.7736, 60.0
 def quintic(
     robot: Robot, arm: ArmSpec, start: Array, goal: Array, velocity: float, acceleration: float
 ) -> Trajectory:
-    """Fifth-order polynomial from ``start`` to ``goal`` (dof,) within the scaled limits of velocity and acceleration, and jerk."""
+    """Fifth-order polynomial from ``start`` to ``goal`` (dof,) within the limits, two of them scaled.
+
+    Ifth-order polynomial from ``start`` to ``goal`` (dof,) within the scaled limits of velocity and
+    acceleration, and jerk.
+    """
     move = np.abs(goal - start)
     joints = [robot.joints[name] for name in arm.joint_names]
     duration = 2.0 * PERIOD_S

@@ -1,4 +1,7 @@
-"""Runs a skill: chooses, walks the command list, judges. The only place that moves, waits and looks at the token."""
+"""Runs a skill: chooses, walks the command list, judges.
+
+The only place that moves, waits and looks at the token.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,10 @@ class SkillRun:
 
 
 def run_skill(skill: Skill[P], params: P, context: Context) -> SkillRun:
-    """Run to the end, whatever it is; never raises. On anything but success the arm is at rest when this returns."""
+    """Run to the end, whatever it is; never raises.
+
+    On anything but success the arm is at rest when this returns.
+    """
     log = StageLog(context)
     run = _Run(skill, params, context, log)
     started_s = 0.0
@@ -53,7 +59,7 @@ def run_skill(skill: Skill[P], params: P, context: Context) -> SkillRun:
         outcome = Outcome(context.token.reason, f"{context.token.reason.name.lower()} in stage {log.stage!r}")
     except StepFailed as failure:
         outcome = failure.outcome
-    except Exception as bug:  # the border: a bug in a skill or a port ends the goal, not the server
+    except Exception as bug:  # noqa: BLE001 - the border: a bug in a skill or a port ends the goal, not the server
         outcome = Outcome(Code.INTERNAL, f"{type(bug).__name__}: {bug}; please report this")
     if not outcome.ok:
         outcome = replace(outcome, stage=outcome.stage or log.stage)
@@ -78,7 +84,7 @@ def _rest(context: Context, outcome: Outcome) -> Outcome:
                 continue
             if not grip.touching_fingers(world, context.robot, gripper, name):
                 del context.held[name]
-    except Exception as bug:  # the first cause stays the outcome; a broken port is told beside it
+    except Exception as bug:  # noqa: BLE001 - the first cause stays the outcome; a broken port is told beside it
         text = f"{outcome.message}; stopping the arm failed: {type(bug).__name__}: {bug}"
         outcome = replace(outcome, code=Code.INTERNAL, message=text)
     return outcome
@@ -88,7 +94,7 @@ def _close(log: StageLog, context: Context, outcome: Outcome, started_s: float) 
     try:
         log.close(outcome.code)
         return context.clock.now_s() - started_s
-    except Exception:  # a broken clock must not hide the outcome
+    except Exception:  # noqa: BLE001 - a broken clock must not hide the outcome
         return float("nan")
 
 

@@ -1,4 +1,7 @@
-"""The functions of the command list (design: skills.md section 2.1): gripper, attachments, constraints, direct joint motion."""
+"""The functions of the command list (design: skills.md section 2.1).
+
+Gripper, attachments, constraints, direct joint motion.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Grasp candidates of a parallel gripper: antipodal ones for primitives, and those of GraspNet annotation rows."""
+"""Grasp candidates of a parallel gripper.
+
+Antipodal ones for primitives, and those of GraspNet annotation rows.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,10 @@ LEAST_DEPTH_M = 0.008
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grasp:
-    """``world_T_ee`` when the fingers close over ``width_m``; ``score``: lower is better, 0 is straight down on the centre."""
+    """``world_T_ee`` when the fingers close over ``width_m``; ``score``.
+
+    Lower is better, 0 is straight down on the centre.
+    """
 
     world_T_ee: Pose
     width_m: float
@@ -45,7 +51,10 @@ class GraspSet:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Line:
-    """One way to close on a body: ``closing`` (3,) unit and ``centre`` (3,) in the world, ``width_m`` between the pads."""
+    """One way to close on a body.
+
+    ``closing`` (3,) unit and ``centre`` (3,) in the world, ``width_m`` between the pads.
+    """
 
     closing: Array
     centre: Array
@@ -99,7 +108,10 @@ def _lines(body: WorldObject, world_T_object: Pose) -> Iterator[_Line]:
 
 
 def _closing_directions(shape: Shape, world_T_shape: Pose) -> list[Array]:
-    """Unit vectors in the world along which two pads meet parallel or opposite surfaces, each in both senses."""
+    """Unit vectors in the world along which two pads meet parallel or opposite surfaces.
+
+    Each in both senses.
+    """
     if shape.kind in (ShapeKind.BOX, ShapeKind.CONVEX):
         axes = list((world_T_shape.rotation @ shape_box(shape).pose.rotation).matrix().T)
     else:
@@ -122,7 +134,10 @@ def _approach(closing: Array, tilt_rad: float) -> Array:
 
 
 def _depth(line: _Line, approach: Array, gripper: GripperSpec, reach: Reach, floor: float) -> float | None:
-    """How far the TCP goes in beyond the near surface [m]; None where no depth is both firm and clear of the support."""
+    """How far the TCP goes in beyond the near surface [m].
+
+    None where no depth is both firm and clear of the support.
+    """
     local = line.world_T_shape.rotation.matrix().T @ approach
     half = float((line.centre - line.world_T_shape.translation_m) @ approach) + support(line.shape, -local)
     deepest = min(half, gripper.tcp_offset_m - reach.palm_m - 0.003)
@@ -195,8 +210,8 @@ def grasps_from_rows(
 ) -> tuple[Array, Array]:
     """EE poses in the object frame (2m, 4, 4) and scores (2m,) of GraspNet rows: originals, then turned by 180 degrees.
 
-    ``rows`` (n, 16 or 17): score, width, height, depth, rotation (9, row-major), translation (3) [m]. ``part`` keeps grasps
-    whose TCP lies between two ratios of the range along an object axis (0..2). ``extra_depth`` maps clipped widths to
+    ``rows`` (n, 16 or 17): score, width, height, depth, rotation (9, row-major), translation (3) [m]. ``part`` keeps
+    grasps whose TCP lies between two ratios of the range along an object axis (0..2). ``extra_depth`` maps clipped widths to
     additional insertion [m]. Formulas: seed format, skills.md section 3.3.
 
     Raises:

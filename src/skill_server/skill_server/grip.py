@@ -19,7 +19,10 @@ EMPTY_WIDTH_M = 0.001
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """Distances from the EE origin along the approach axis [m]: ``palm`` of the hand's body, ``tip`` of the fingers."""
+    """Distances from the EE origin along the approach axis [m].
+
+    ``palm`` of the hand's body, ``tip`` of the fingers.
+    """
 
     palm_m: float
     tip_m: float
@@ -70,7 +73,10 @@ def width_m(world: World, gripper: GripperSpec) -> float:
 
 
 def holds(world: World, robot: Robot, gripper: GripperSpec, name: str) -> Outcome:
-    """OK when all fingers touch the object, or, without contacts, when the fingers stopped before they met."""
+    """OK when all fingers touch the object, or, without contacts.
+
+    When the fingers stopped before they met.
+    """
     width = width_m(world, gripper)
     if world.contacts is None:
         if width > gripper.min_width_m + EMPTY_WIDTH_M:
@@ -86,7 +92,10 @@ def holds(world: World, robot: Robot, gripper: GripperSpec, name: str) -> Outcom
 
 
 def held_by_measurement(world: World, robot: Robot, arm: ArmSpec) -> str:
-    """Name of the movable object that all fingers touch; empty for none, or where the world has no contact source."""
+    """Name of the movable object that all fingers touch.
+
+    Empty for none, or where the world has no contact source.
+    """
     if arm.gripper is None or world.contacts is None:
         return ""
     for name, body in world.objects.items():

@@ -1,6 +1,7 @@
 """Orientation constraints: an axis of the EE within a range of angles of a direction, as mask and as sampler.
 
-The angle is that from the *named* direction: ("z", "downward", 0, 30) keeps hands that point within 30 degrees of straight down.
+The angle is that from the *named* direction: ("z", "downward", 0, 30) keeps hands that point
+within 30 degrees of straight down.
 """
 
 from __future__ import annotations
@@ -9,12 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from handiwork_core.geometry import Array
 from handiwork_core.outcome import Code, Outcome
 from handiwork_core.skill import StepFailed
 
-Mask = np.ndarray[tuple[int], np.dtype[np.bool_]]
+Mask = NDArray[np.bool_]
 
 EE_AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 DIRECTIONS = {
@@ -34,7 +36,10 @@ DRAWS = 20000
 
 @dataclass(frozen=True, slots=True)
 class OrientationFilter:
-    """As the message of that name: ``ee_axis`` x, y or z; ``direction`` of the arm base; degrees in either order."""
+    """As the message of that name: ``ee_axis`` x, y or z; ``direction`` of the arm base.
+
+    Degrees in either order.
+    """
 
     ee_axis: str
     direction: str
@@ -48,7 +53,10 @@ class OrientationFilter:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cone:
-    """``ee_vector`` (3,) of the EE within [min, max] degrees of ``base_vector`` (3,) of the arm base; ``label`` for messages."""
+    """``ee_vector`` (3,) of the EE within [min, max] degrees of ``base_vector`` (3,) of the arm base.
+
+    ``label`` for messages.
+    """
 
     ee_vector: Array
     base_vector: Array
@@ -64,7 +72,10 @@ class Cone:
         return np.asarray((cosine >= low - ROUND_OFF) & (cosine <= high + ROUND_OFF))
 
     def sample(self, rng: np.random.Generator, n: int) -> Array:
-        """Draw (n, 3, 3) uniformly from all rotations that satisfy this: on the cone first, then a turn about the vector."""
+        """Draw (n, 3, 3) uniformly from all rotations that satisfy this.
+
+        On the cone first, then a turn about the vector.
+        """
         low, high = np.cos(np.deg2rad([self.max_angle_deg, self.min_angle_deg]))
         cosine, azimuth, roll = (
             rng.uniform(low, high, n),
@@ -98,7 +109,10 @@ def cones_of(filters: Sequence[OrientationFilter]) -> tuple[Cone, ...]:
 
 
 def surviving(base_R_ee: Array, cones: Sequence[Cone]) -> tuple[Mask, str]:
-    """Mask (n,) of the rotations (n, 3, 3) that satisfy all cones, and words that say how many each one removed."""
+    """Mask (n,) of the rotations (n, 3, 3) that satisfy all cones.
+
+    And words that say how many each one removed.
+    """
     keep = np.ones(len(base_R_ee), dtype=np.bool_)
     words = []
     for cone in cones:
@@ -124,7 +138,10 @@ def sample_rotations(cones: Sequence[Cone], rng: np.random.Generator, n: int) ->
 
 
 def _carry(a: Array, wanted: Array, roll: Array) -> Array:
-    """Rotations (n, 3, 3) that bring ``a`` (3,) to each of ``wanted`` (n, 3), with a free turn ``roll`` (n,) about it."""
+    """Rotations (n, 3, 3) that bring ``a`` (3,) to each of ``wanted`` (n, 3).
+
+    With a free turn ``roll`` (n,) about it.
+    """
     a1, a2 = _orthogonal(a)
     source = np.stack([a, a1, a2], axis=1)
     helper = np.where(np.abs(wanted[:, :1]) < 0.9, np.array([[1.0, 0.0, 0.0]]), np.array([[0.0, 1.0, 0.0]]))

@@ -89,7 +89,8 @@ def _alignment(params: PlaceParams) -> tuple[Outcome, ...]:
     given = {key: any(axis) for key, axis in axes.items()} | {"align_obj_tol_deg": tol != 0.0}
     if any(given.values()) and not all(given.values()):
         missing = next(key for key, there in given.items() if not there)
-        text = f"{missing} is zero while {sorted(k for k, there in given.items() if there)} is set; set all three or none"
+        there = [key for key, value in given.items() if value]
+        text = f"{missing} is zero while {there} is set; set all three or none"
         found.append(checks.fault(Code.CONTRADICTION, missing, text))
     return tuple(found)
 

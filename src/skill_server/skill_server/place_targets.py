@@ -49,7 +49,10 @@ def target_points(low: Array, high: Array, ratios_xy: Array, heights: Heights) -
 
 
 def ee_at(point: Array, world_R_ee: Rotation, constraint: PositionConstraint, ee_T_object: Pose) -> Pose:
-    """EE pose of orientation ``world_R_ee`` that brings the EE origin, or the held object's origin, to ``point`` (3,)."""
+    """EE pose of orientation ``world_R_ee`` that brings the EE origin, or the held object's origin.
+
+    To ``point`` (3,).
+    """
     if constraint is PositionConstraint.GRIPPER:
         return Pose.of(point, world_R_ee)
     return Pose.of(point, world_R_ee @ ee_T_object.rotation) @ ee_T_object.inverse()
@@ -92,7 +95,10 @@ def constrained_rotations(
 def alignment_cone(
     pick_axis: Array, place_axis: Array, tol_deg: float, ee_T_object: Pose, base_R_container: Rotation
 ) -> Cone:
-    """The held object's ``pick_axis`` (3,) within ``tol_deg`` of the container's ``place_axis`` (3,), each in its own frame."""
+    """The held object's ``pick_axis`` (3,) within ``tol_deg`` of the container's ``place_axis`` (3,).
+
+    Each in its own frame.
+    """
     label = f"align_obj_tol_deg {tol_deg:g}"
     in_ee = ee_T_object.rotation.matrix() @ pick_axis
     return Cone(in_ee, base_R_container.matrix() @ place_axis, 0.0, tol_deg, label)

@@ -1,4 +1,7 @@
-"""How the planner is to read the world for one move: what is held, what may touch, how wide the gripper is."""
+"""How the planner is to read the world for one move.
+
+What is held, what may touch, how wide the gripper is.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +21,9 @@ TOUCHING_GAP_M = 0.01
 def gripper_joints(robot: Robot, gripper: GripperSpec, width_m: float) -> tuple[tuple[str, float], ...]:
     """Positions of the gripper's joints at an opening, mimicking ones included."""
     position = width_m / gripper.width_per_joint
-    found = [(gripper.joint, position)]
-    for joint in robot.joints.values():
-        if joint.mimic is not None and joint.mimic.joint == gripper.joint:
-            found.append((joint.name, joint.mimic.multiplier * position + joint.mimic.offset))
-    return tuple(found)
+    mimics = [(j.name, j.mimic) for j in robot.joints.values() if j.mimic and j.mimic.joint == gripper.joint]
+    followers = ((name, mimic.multiplier * position + mimic.offset) for name, mimic in mimics)
+    return ((gripper.joint, position), *followers)
 
 
 def measured_gripper_joints(
@@ -37,7 +38,10 @@ def measured_gripper_joints(
 def touch_pairs(
     robot: Robot, arm: ArmSpec, held: Mapping[str, Attachment], touching: frozenset[str]
 ) -> frozenset[BodyPair]:
-    """Pairs that may touch: the gripper and what it holds, and what it holds (or the open fingers) and ``touching``."""
+    """Pairs that may touch.
+
+    The gripper and what it holds, and what it holds (or the open fingers) and ``touching``.
+    """
     hand = gripper_bodies(robot, arm)
     pairs = {BodyPair(body, name) for body in hand for name in held}
     for name in touching - frozenset(held):

@@ -56,7 +56,10 @@ def world_aabb(body: WorldObject, world_T_object: Pose) -> tuple[Array, Array]:
 
 
 def object_box(body: WorldObject) -> OrientedBox:
-    """Box around the whole object, in the object's frame: along the shape's own axes for a single shape, else the object's."""
+    """Box around the whole object, in the object's frame.
+
+    Along the shape's own axes for a single shape, else the object's.
+    """
     if len(body.shapes) == 1:
         inner = shape_box(body.shapes[0])
         return inner.moved(body.shapes[0].object_T_shape)
@@ -95,7 +98,10 @@ def _box_along(points: Array, axes: Array) -> OrientedBox:
 def contains(
     shape: Shape, points: Array, margin_m: float = 0.0
 ) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Which of the points (n, 3), in the shape's frame, lie deeper than ``margin_m`` in the solid (n,); hulls by their box."""
+    """Which of the points (n, 3), in the shape's frame, lie deeper than ``margin_m`` in the solid (n,).
+
+    Hulls by their box.
+    """
     p, s, m = points, shape.size, margin_m
     if shape.kind is ShapeKind.SPHERE:
         return np.asarray(np.linalg.norm(p, axis=1) < s[0] - m)

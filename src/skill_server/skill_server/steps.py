@@ -1,4 +1,7 @@
-"""The executor's steps: one move, one function. Each raises StepFailed or Stopped, and looks at the token around every wait."""
+"""The executor's steps: one move, one function.
+
+Each raises StepFailed or Stopped, and looks at the token around every wait.
+"""
 
 from __future__ import annotations
 
@@ -32,15 +35,30 @@ class RunParams(Protocol):
     """What the executor reads from every skill's parameters; fields as in the actions."""
 
     @property
-    def t_eps(self) -> float: ...
+    def t_eps(self) -> float:
+        """Position tolerance of a waypoint [m]."""
+        ...
+
     @property
-    def o_eps(self) -> float: ...
+    def o_eps(self) -> float:
+        """Angle tolerance of a waypoint [rad]."""
+        ...
+
     @property
-    def max_velocity_scaling_factor(self) -> float: ...
+    def max_velocity_scaling_factor(self) -> float:
+        """Part of the joints' velocity limits."""
+        ...
+
     @property
-    def max_acceleration_scaling_factor(self) -> float: ...
+    def max_acceleration_scaling_factor(self) -> float:
+        """Part of the joints' acceleration limits."""
+        ...
+
     @property
-    def allowed_planning_time(self) -> float: ...
+    def allowed_planning_time(self) -> float:
+        """Steady time for one plan [s]."""
+        ...
+
     @property
     def targets(self) -> tuple[str, ...]:
         """Objects whose motion makes the chosen commands wrong."""
@@ -53,7 +71,10 @@ class PlanRefused(StepFailed):
 
 @dataclass
 class Steps:
-    """Moves of one run and what they must remember: ``before`` is the world that the commands were chosen in."""
+    """Moves of one run and what they must remember.
+
+    ``before`` is the world that the commands were chosen in.
+    """
 
     params: RunParams
     context: Context

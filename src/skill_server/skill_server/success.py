@@ -1,4 +1,7 @@
-"""Judgements on the settled world: overlap of oriented boxes, inside of a container seen from above, height."""
+"""Judgements on the settled world.
+
+Overlap of oriented boxes, inside of a container seen from above, height.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,10 @@ FLAT_M = 1e-9
 
 
 def iou(a: OrientedBox, b: OrientedBox) -> float:
-    """Intersection over union of two boxes by exact half-space intersection; 0 for touching and for flat boxes."""
+    """Intersection over union of two boxes by exact half-space intersection.
+
+    0 for touching and for flat boxes.
+    """
     volume_a, volume_b = float(np.prod(a.size)), float(np.prod(b.size))
     if min(a.size.min(), b.size.min()) <= 0.0:
         return 0.0

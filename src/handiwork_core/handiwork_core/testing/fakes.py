@@ -1,4 +1,7 @@
-"""Fakes of all ports around one small cell: time moves by hand, the arm follows exactly, the gripper holds what it closes on."""
+"""Fakes of all ports around one small cell.
+
+Time moves by hand, the arm follows exactly, the gripper holds what it closes on.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,10 @@ GRASP_GAP_M = 0.02
 
 @dataclass
 class Cell:
-    """State that the fakes share. ``before`` is called with the name of each port call, for scripts and stop tests."""
+    """State that the fakes share.
+
+    ``before`` is called with the name of each port call, for scripts and stop tests.
+    """
 
     objects: dict[str, WorldObject]
     poses: dict[str, Pose]
@@ -257,7 +263,7 @@ def smooth(start: Array, end: Array, duration_s: float = 1.0, n: int = 21) -> Tr
     d, t = (end - start)[None, :], duration_s
     return Trajectory(
         gantry().arms["arm"].joint_names,
-        np.linspace(0.0, duration_s, n),
+        np.asarray(np.linspace(0.0, duration_s, n), dtype=np.float64),
         start + (10 * u**3 - 15 * u**4 + 6 * u**5) * d,
         (30 * u**2 - 60 * u**3 + 30 * u**4) * d / t,
         (60 * u - 180 * u**2 + 120 * u**3) * d / t**2,

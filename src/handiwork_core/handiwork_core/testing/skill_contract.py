@@ -1,6 +1,7 @@
 """Contract tests of skills: subclass ``SkillContract`` in a test file, name it ``Test...``, and pytest runs them all.
 
-The subclass says how to make the skill, good and bad parameters and a scripted world; ``run`` is the executor's ``run_skill``.
+The subclass says how to make the skill, good and bad parameters and a scripted world.
+``run`` is the executor's ``run_skill``.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ class Run(Protocol):
     """What the executor returns, as far as the contract looks at it."""
 
     @property
-    def outcome(self) -> Outcome: ...
+    def outcome(self) -> Outcome:
+        """How it ended."""
+        ...
 
 
 class SkillContract(ABC, Generic[P]):
@@ -60,10 +63,12 @@ class SkillContract(ABC, Generic[P]):
         return self.skill().commands(self.params(), self.fakes(seed).context)
 
     def test_succeeds(self) -> None:
+        """The good goal succeeds."""
         outcome = self.go(self.fakes())
         assert outcome.ok, outcome
 
     def test_unknown_object_is_named_and_nothing_moves(self) -> None:
+        """Refused by field."""
         fakes = self.fakes()
         outcome = type(self).run(self.skill(), self.unknown(), fakes.context).outcome
         assert outcome.code is Code.UNKNOWN_OBJECT
@@ -71,6 +76,7 @@ class SkillContract(ABC, Generic[P]):
         assert not set(fakes.cell.calls) & set(MOTION_CALLS)
 
     def test_choosing_moves_nothing(self) -> None:
+        """``commands`` only asks."""
         fakes = self.fakes()
         q = fakes.cell.q.copy()
         self.skill().commands(self.params(), fakes.context)
@@ -78,6 +84,7 @@ class SkillContract(ABC, Generic[P]):
         assert np.array_equal(fakes.cell.q, q)
 
     def test_equal_seeds_give_equal_commands(self) -> None:
+        """Nothing random but the seed."""
         first, second = self.commands(3), self.commands(3)
         assert [(c.stage, str(c.function)) for c in first] == [(c.stage, str(c.function)) for c in second]
         for a, b in zip(first, second, strict=True):
@@ -86,6 +93,7 @@ class SkillContract(ABC, Generic[P]):
 
     @pytest.mark.parametrize("reason", REASONS)
     def test_stop_at_every_port_call(self, reason: Code) -> None:
+        """Right code, arm at rest, no motion after it."""
         for i in range(self._count()):
             fakes = self.fakes()
             fakes.cell.before = _at(fakes, i, lambda f=fakes: f.context.token.set(reason))  # type: ignore[misc]
@@ -96,6 +104,7 @@ class SkillContract(ABC, Generic[P]):
             assert not set(fakes.cell.calls[i + 1 :]) & set(MOTION_CALLS), where
 
     def test_bug_in_a_port_is_internal_and_stops(self) -> None:
+        """A bug ends the goal, not the server."""
         for i in range(self._count()):
             fakes = self.fakes()
             fakes.cell.before = _at(fakes, i, _bug)

@@ -22,12 +22,11 @@ from handiwork_core.planning import Candidate, SceneQuery
 from handiwork_core.robot import ArmSpec, GripperSpec, Robot
 from handiwork_core.skill import Context, Skill, StepFailed
 from handiwork_core.world import World
-
-from .. import checks, grip
-from ..choose import Choice, choose
-from ..grasps import Grasp, grasps_for
-from ..orientation import OrientationFilter, cones_of, surviving
-from ..scene_query import gripper_joints, supports, touch_pairs
+from skill_server import checks, grip
+from skill_server.choose import Choice, choose
+from skill_server.grasps import Grasp, grasps_for
+from skill_server.orientation import Mask, OrientationFilter, cones_of, surviving
+from skill_server.scene_query import gripper_joints, supports, touch_pairs
 
 SIDES = ("", "left", "right")
 SLIP_M = 0.03
@@ -186,13 +185,14 @@ def _wanted_grasps(
     base_T_world = context.world.world_T_base().inverse()
     in_base = [base_T_world @ grasp.world_T_ee for grasp in made.grasps]
     turns = np.array([pose.rotation.matrix() for pose in in_base]).reshape(-1, 3, 3)
+    keep: Mask
     keep, words = surviving(turns, cones_of(params.orientation_filters))
     object_y = float((base_T_world @ pose).translation_m[1])
     if params.direction_to_obj:
         left = np.array([pose.translation_m[1] > object_y for pose in in_base], dtype=np.bool_)
         side = left if params.direction_to_obj == "left" else ~left
-        words += f", direction_to_obj {params.direction_to_obj!r} removed {int((keep & ~side).sum())}"
-        keep = keep & side
+        words = f"{words}, direction_to_obj {params.direction_to_obj!r} removed {int((keep & ~side).sum())}"
+        keep = np.asarray(keep & side)
     if keep.any():
         return tuple(grasp for grasp, kept in zip(made.grasps, keep, strict=True) if kept)
     field_name = "orientation_filters" if made.grasps else "object"

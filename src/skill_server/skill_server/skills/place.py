@@ -1,4 +1,7 @@
-"""Place: bring the held object over a container, lower it, let go, retreat; success is measured on the settled world."""
+"""Place: bring the held object over a container, lower it, let go, retreat.
+
+Success is measured on the settled world.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +25,11 @@ from handiwork_core.planning import Attachment, Candidate, SceneQuery
 from handiwork_core.robot import ArmSpec, GripperSpec, Robot
 from handiwork_core.skill import Context, Skill, StepFailed
 from handiwork_core.world import World
-
-from .. import grip
-from ..choose import Choice, choose
-from ..orientation import Cone, OrientationFilter, cones_of
-from ..place_checks import check_goal, check_numbers
-from ..place_targets import (
+from skill_server import grip
+from skill_server.choose import Choice, choose
+from skill_server.orientation import Cone, OrientationFilter, cones_of
+from skill_server.place_checks import check_goal, check_numbers
+from skill_server.place_targets import (
     Heights,
     Held,
     PositionConstraint,
@@ -38,9 +40,9 @@ from ..place_targets import (
     target_points,
     upright_rotations,
 )
-from ..scene_query import gripper_joints, measured_gripper_joints, touch_pairs
-from ..solids import object_box, world_aabb
-from ..success import inside_from_above, iou
+from skill_server.scene_query import gripper_joints, measured_gripper_joints, touch_pairs
+from skill_server.solids import object_box, world_aabb
+from skill_server.success import inside_from_above, iou
 
 N_CANDIDATES = 64
 N_YAWS = 8
@@ -96,7 +98,10 @@ class Place(Skill[PlaceParams]):
         return found if not found.ok else check_numbers(params)
 
     def commands(self, params: PlaceParams, context: Context) -> Sequence[Command]:
-        """Sampled release poses in random order of place, present heading first, judged in batches by the planner."""
+        """Sampled release poses in random order of place, present heading first.
+
+        Judged in batches by the planner.
+        """
         gripper = context.arm_spec.gripper
         assert gripper is not None
         world = context.world.snapshot()
@@ -262,7 +267,8 @@ def _judge(params: PlaceParams, name: str, before: World, after: World) -> Outco
     else:
         inside = inside_from_above(p, low, high, params.success_th)
         good = inside and bottom > float(low[2]) - 0.005
-        measured = f"position ({p[0]:.3f}, {p[1]:.3f}) m, bottom {bottom:.3f} m, container {low.round(3)} to {high.round(3)}"
+        sides = f"container ({low[0]:.3f}, {low[1]:.3f}) to ({high[0]:.3f}, {high[1]:.3f}) m"
+        measured = f"position ({p[0]:.3f}, {p[1]:.3f}) m, bottom {bottom:.3f} m, {sides}"
     if good:
         return Outcome(Code.OK, f"placed {name!r} into {params.container!r}: {measured}")
     return Outcome(
