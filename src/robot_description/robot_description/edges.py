@@ -1,0 +1,63 @@
+"""Which transforms a robot publishes: one edge per joint, and one from the world to the root link."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from handiwork_core.geometry import Pose
+from handiwork_core.kinematics import joint_motion, joint_position
+from handiwork_core.robot import JointType, Robot
+
+WORLD = "world"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Edge:
+    """Pose of frame ``child`` in frame ``parent``."""
+
+    parent: str
+    child: str
+    parent_T_child: Pose
+
+
+def frame(robot: Robot, link: str) -> str:
+    """Name of a link's frame."""
+    return f"{robot.name}/{link}"
+
+
+def static_edges(robot: Robot, world_T_base: Pose) -> list[Edge]:
+    """World to root link, and all fixed joints."""
+    fixed = [joint for joint in robot.joints.values() if joint.type is JointType.FIXED]
+    edges = [Edge(frame(robot, j.parent), frame(robot, j.child), j.parent_T_joint) for j in fixed]
+    return [Edge(WORLD, frame(robot, robot.root_link), world_T_base), *edges]
+
+
+def moving_edges(robot: Robot, positions: Mapping[str, float]) -> list[Edge]:
+    """All measured joints that move, at ``positions`` [rad or m] by joint name."""
+    edges = []
+    for joint in robot.joints.values():
+        source = joint.mimic.joint if joint.mimic is not None else joint.name
+        if joint.type is JointType.FIXED or source not in positions:
+            continue
+        parent_T_child = joint.parent_T_joint @ joint_motion(
+            joint, joint_position(robot, joint.name, positions)
+        )
+        edges.append(Edge(frame(robot, joint.parent), frame(robot, joint.child), parent_T_child))
+    return edges
+
+
+class Pace:
+    """Lets through at most ``rate_hz`` stamps per second of their own time; a step back starts anew."""
+
+    def __init__(self, rate_hz: float) -> None:
+        # Sources whose period divides ours must not lose every other stamp to round-off.
+        self._period_s = 1.0 / rate_hz - 1e-6
+        self._last_s: float | None = None
+
+    def due(self, stamp_s: float) -> bool:
+        """True when this stamp is to be used."""
+        if self._last_s is not None and 0.0 <= stamp_s - self._last_s < self._period_s:
+            return False
+        self._last_s = stamp_s
+        return True

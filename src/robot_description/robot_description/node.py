@@ -1,0 +1,82 @@
+"""Publishes ``robot_description``, ``/tf`` and ``/tf_static`` of one robot."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import TransformStamped
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+
+from handiwork_core.config import ConfigError
+from handiwork_core.geometry import Pose
+from handiwork_core.planning import Report
+from handiwork_core.robot_loader import load_robot
+from handiwork_core.scene import load_scene
+from handiwork_ros.conversions import joint_state_from_msg, transform_to_msg
+from handiwork_ros.guards import guard
+from handiwork_ros.managed_node import ManagedNode
+from handiwork_ros.qos import LATCHED, LATEST, TF, TF_STATIC
+from handiwork_ros.spinning import run
+from tf2_msgs.msg import TFMessage
+
+from .edges import Edge, Pace, moving_edges, static_edges
+
+TF_RATE_HZ = 30.0
+
+
+class RobotDescription(ManagedNode):
+    """One robot. Everything is read at start; a broken file ends the process with its fault."""
+
+    def __init__(self) -> None:
+        super().__init__("robot_description")
+        self._robot_dir = self.parameter(
+            "robot_dir", "", "folder of the robot: robot_description/robots/<name>"
+        )
+        text = "scene file that says where the robot stands; empty: at the origin of world"
+        self._scene_file = self.parameter("scene_file", "", text)
+        self._model_pub = self.create_publisher(String, "robot_description", LATCHED)
+        self._tf_pub = self.create_publisher(TFMessage, "/tf", TF)
+        self._static_pub = self.create_publisher(TFMessage, "/tf_static", TF_STATIC)
+        self._pace = Pace(TF_RATE_HZ)
+        self.create_subscription(JointState, "joint_states", guard(self, self._on_joints), LATEST)
+
+    def on_load(self, report: Report) -> None:
+        """Read the robot and the scene."""
+        report(0.0, "reading the robot")
+        if not self._robot_dir:
+            fault = "parameter robot_dir: is empty; give the folder of a robot, such as robots/fr3"
+            raise ConfigError(f"node {self.get_name()}", [fault])
+        self._robot = load_robot(Path(self._robot_dir))
+        self._world_T_base = (
+            load_scene(Path(self._scene_file)).world_T_base if self._scene_file else Pose.identity()
+        )
+
+    def on_start(self) -> None:
+        """Publish what does not change."""
+        self._model_pub.publish(String(data=self._robot.urdf))
+        stamp = self.get_clock().now().to_msg()
+        self._static_pub.publish(_tf_message(static_edges(self._robot, self._world_T_base), stamp))
+
+    def _on_joints(self, msg: JointState) -> None:
+        stamp_s = msg.header.stamp.sec + 1e-9 * msg.header.stamp.nanosec
+        if self.is_active and self._pace.due(stamp_s):
+            positions = joint_state_from_msg(msg, "joint_states").position
+            self._tf_pub.publish(_tf_message(moving_edges(self._robot, positions), msg.header.stamp))
+
+
+def _tf_message(edges: Sequence[Edge], stamp: Time) -> TFMessage:
+    message = TFMessage()
+    for edge in edges:
+        item = TransformStamped(child_frame_id=edge.child, transform=transform_to_msg(edge.parent_T_child))
+        item.header.frame_id, item.header.stamp = edge.parent, stamp
+        message.transforms.append(item)
+    return message
+
+
+def main() -> None:
+    """Entry point."""
+    sys.exit(run(RobotDescription))

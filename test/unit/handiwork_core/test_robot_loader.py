@@ -1,0 +1,61 @@
+"""Broken robot folders stop with the file, the key and the mend."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from handiwork_core.config import ConfigError
+from handiwork_core.robot_loader import load_robot
+
+FR3 = Path(__file__).resolve().parents[3] / "src" / "robot_description" / "robots" / "fr3"
+YAML, XACRO, SPHERES = "robot.yaml", "fr3.urdf.xacro", "spheres.yaml"
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "words"),
+    [
+        (YAML, "ee_link: fr3_hand", "ee_link: fr3_hnad", ["arms.fr3_arm.ee_link", "fr3_hnad", "'fr3_hand'"]),
+        (YAML, "[fr3_joint1, ", "[fr3_jiont1, ", ["joints[0]", "fr3_jiont1", "'fr3_joint1'"]),
+        (YAML, "home: [0.0,", "home: [9.0,", ["home[0]", "9.0", "-2.7437"]),
+        (YAML, "home: [0.0, ", "home: [", ["6 entries", "write 7"]),
+        (YAML, "[fr3_link0, fr3_link1]", "[fr3_link0, x]", ["ignored_pairs[0]", "'x'"]),
+        (YAML, "home_width: 0.08", "home_width: 0.09", ["widths", "0.09"]),
+        (YAML, "max_force", "max_fource", ["max_fource", "unknown key", "max_force"]),
+        (YAML, "  fr3_joint3: {acceleration: 10.0, jerk: 5000.0}\n", "", ["limits.fr3_joint3", "missing"]),
+        (YAML, "urdf: fr3.urdf.xacro", "urdf: no.urdf", ["no.urdf", "check the path"]),
+        (SPHERES, "fr3_hand:", "fr3_hant:", ["links.fr3_hant", "'fr3_hand'"]),
+        (SPHERES, "radius: 0.07}", "radius: -0.07}", ["fr3_link0[0]", "-0.07"]),
+        (XACRO, 'child="fr3_link3"', 'child="fr3_link33"', ["fr3_joint3", "fr3_link33", "fr3_link3"]),
+        (XACRO, 'axis xyz="0 0 1"', 'axis xyz="0 0 0"', ["fr3_joint1", "axis is zero"]),
+        (XACRO, 'lower="-2.7437"', 'lower="3"', ["fr3_joint1", "lower limit 3.0", "swap"]),
+        (XACRO, '<mimic joint="fr3_finger_joint1"', '<mimic joint="fr3_f"', ["fr3_finger_joint2", "'fr3_f'"]),
+        (
+            XACRO,
+            '<cylinder radius="0.1147" length="0.0255"/>',
+            '<mesh filename="a.stl"/>',
+            ["fr3_link0", "a.stl"],
+        ),
+        (
+            XACRO,
+            'parent="fr3_link0" child="fr3_link1"',
+            'parent="fr3_link4" child="fr3_link1"',
+            ["cycle", "fr3_link2"],
+        ),
+        (XACRO, "</robot>", '<link name="loose"/></robot>', ["loose", "one root"]),
+        (XACRO, "${2 * quarter}", "${2 * quarter", ["xacro"]),
+        (XACRO, 'type="revolute"', 'type="continuos"', ["continuos", "not supported"]),
+    ],
+)
+def test_a_fault_is_named(tmp_path: Path, file: str, old: str, new: str, words: list[str]) -> None:
+    folder = tmp_path / "fr3"
+    shutil.copytree(FR3, folder)
+    text = (folder / file).read_text(encoding="utf-8")
+    assert old in text
+    (folder / file).write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(ConfigError) as caught:
+        load_robot(folder)
+    assert all(word in str(caught.value) for word in words), str(caught.value)
+    assert str(folder) in caught.value.source
