@@ -1,0 +1,124 @@
+"""Pick and place on the CPU engine in the tabletop scene, without physics: candidates, plans and validation of each step."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from handiwork_core.geometry import Array, Pose
+from handiwork_core.kinematics import forward
+from handiwork_core.outcome import OK, Outcome
+from handiwork_core.planning import CandidatesRequest, PlanRequest, SceneQuery
+from handiwork_core.robot import Robot
+from handiwork_core.robot_loader import load_robot
+from handiwork_core.scene import load_scene
+from handiwork_core.skill import Context, Token
+from handiwork_core.trajectory import Trajectory
+from handiwork_core.world import Contact, JointState, ObjectState, World
+from planner_node.engines.cpu_engine import CpuEngine
+from skill_server.executor import run_skill
+from skill_server.skills.pick import Pick, PickParams
+from skill_server.skills.place import Place, PlaceParams
+
+ROOT = Path(__file__).parents[2]
+ZERO = np.zeros(3)
+
+
+class Cell:
+    """World, clock, arm and gripper at once: motions are exact, a closing hand takes the cube."""
+
+    def __init__(self, robot: Robot, engine: Any, seed: int) -> None:
+        self.robot, self.engine, self.spec = robot, engine, robot.arm("")
+        scene = load_scene(ROOT / "config/scenes/tabletop.yaml")
+        items = scene.randomized(seed).objects
+        self.base = scene.world_T_base
+        self.objects = {item.body.name: item.body for item in items}
+        self.poses = {item.body.name: item.world_T_object for item in items}
+        self.q: Array = np.array(self.spec.home_q)
+        self.width, self.time, self.held = 0.08, 1.0, False
+        self.hand_T_cube = Pose.identity()
+
+    def now_s(self) -> float:
+        return self.time
+
+    def sleep(self, seconds: float, *, should_stop: Any) -> None:
+        self.time += seconds
+
+    def world_T_base(self) -> Pose:
+        return self.base
+
+    def hand(self) -> Pose:
+        return self.base @ forward(self.robot, self.spec.name, self.q)
+
+    def snapshot(self) -> World:
+        assert self.spec.gripper is not None
+        fingers = self.spec.gripper.finger_links if self.held else ()
+        contacts = tuple(Contact(f"{self.robot.name}/{link}", "cube", ZERO, ZERO) for link in fingers)
+        position = dict(zip(self.spec.joint_names, self.q.tolist(), strict=True))
+        position[self.spec.gripper.joint] = self.width / self.spec.gripper.width_per_joint
+        states = {name: ObjectState(pose, ZERO, ZERO, self.time) for name, pose in self.poses.items()}
+        return World(self.time, 1, self.objects, states, contacts, self.time, JointState(self.time, position))
+
+    def plan(self, request: PlanRequest, *, should_stop: Any) -> Any:
+        self.engine.update_world(self.snapshot())
+        return self.engine.plan(request, should_stop)
+
+    def check_candidates(self, request: CandidatesRequest, *, should_stop: Any) -> Any:
+        self.engine.update_world(self.snapshot())
+        return self.engine.check_candidates(request, should_stop)
+
+    def validate(self, arm: str, trajectory: Trajectory, scene: SceneQuery, *, should_stop: Any) -> Any:
+        return self.engine.validate(arm, trajectory, scene, self.q)
+
+    def follow(self, trajectory: Trajectory, *, should_stop: Any) -> Outcome:
+        self.time += trajectory.duration_s
+        self.q = np.array(trajectory.q[-1])
+        if self.held:
+            self.poses["cube"] = self.hand() @ self.hand_T_cube
+        return OK
+
+    def stop(self) -> Outcome:
+        return OK
+
+    def move(self, width_m: float, *, should_stop: Any) -> Outcome:
+        closing = width_m < self.width
+        tcp = self.hand().apply((0.0, 0.0, 0.1034))
+        near = float(np.linalg.norm(tcp - self.poses["cube"].translation_m)) < 0.02
+        self.width = 0.045 if closing and near else width_m
+        if closing and near:
+            self.held, self.hand_T_cube = True, self.hand().inverse() @ self.poses["cube"]
+        elif not closing:
+            self.held = False
+        return OK
+
+
+def context(cell: Cell, seed: int) -> Context:
+    rng = np.random.default_rng(seed)
+    return Context(cell.robot, cell.spec, cell, cell, cell, cell, cell, Token(), rng, seed, {})
+
+
+@pytest.fixture(scope="module")
+def robot() -> Robot:
+    return load_robot(ROOT / "src/robot_description/robots/fr3")
+
+
+@pytest.fixture(scope="module")
+def engine(robot: Robot) -> Any:
+    made = CpuEngine(
+        robot, load_scene(ROOT / "config/scenes/tabletop.yaml").world_T_base, lambda _part, _what: None
+    )
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_pick_and_place(robot: Robot, engine: Any, seed: int) -> None:
+    cell = Cell(robot, engine, seed)
+    chosen = context(cell, seed)
+    run = run_skill(Pick(), PickParams(object="cube", seed=seed), chosen)
+    assert run.outcome.ok, run
+    run = run_skill(Place(), PlaceParams(container="bin", seed=seed), replace(chosen, planning_time_s=0.0))
+    assert run.outcome.ok, run
