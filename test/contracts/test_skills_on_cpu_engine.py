@@ -1,4 +1,4 @@
-"""Pick and place on the CPU engine in the tabletop scene, without physics: candidates, plans and validation of each step."""
+"""Pick and place on the CPU engine in the tabletop scene, without physics: choice, plans and validation."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from handiwork_core.geometry import Array, Pose
 from handiwork_core.kinematics import forward
 from handiwork_core.outcome import OK, Outcome
