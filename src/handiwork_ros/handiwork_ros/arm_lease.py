@@ -19,6 +19,8 @@ from rclpy.task import Future
 BEAT_S = 0.1
 """Period of feedback and of the watchdog, in steady time; feedback is promised five times a second."""
 
+CLOSING_WATCHDOG_S = 1.0
+
 
 class Policy(Enum):
     """What a new goal does while the arm is busy."""
@@ -61,7 +63,9 @@ class ArmLease:
         # A daemon, so that a body which never returns cannot keep the process from ending.
         self._worker = threading.Thread(target=self._serve, name="skill", daemon=True)
         self._worker.start()
-        self._timer = self.node.create_timer(BEAT_S, self._beat, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        self._timer = self.node.create_timer(
+            BEAT_S, self._beat, clock=Clock(clock_type=ClockType.STEADY_TIME)
+        )
         self._timer.cancel()
         back = JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=False)
         self._jump = self.node.get_clock().create_jump_callback(back, post_callback=self._clock_went_back)
@@ -99,13 +103,15 @@ class ArmLease:
         for key in self.jobs:
             self.stop(key, reason)
 
-    def close(self, spin_once: Callable[[], None]) -> bool:
-        """Stop what runs, keep spinning until the results have left, join the worker. False when a body did not return."""
+    def begin_close(self) -> None:
+        """Stop what runs; the executor must then be spun until ``is_busy`` is False, so that the results leave."""
         self.closing = True
+        # The process ends two seconds after this, and a deaf body's goal must be answered before.
+        self.watchdog_s = min(self.watchdog_s, CLOSING_WATCHDOG_S)
         self.stop_all(Code.SHUTDOWN)
-        end = time.monotonic() + self.watchdog_s + 1.5
-        while self.is_busy and time.monotonic() < end:
-            spin_once()
+
+    def end_close(self) -> bool:
+        """Join the worker. False when a body did not return."""
         self._work.put(None)
         if not self.is_busy:
             self._worker.join()
@@ -136,8 +142,12 @@ class ArmLease:
     def _stop_for(self, job: Job) -> None:
         try:
             end = self.stop_arm()
-            said = "the arm was stopped" if end.ok else f"stopping the arm gave {end.code.name}: {end.message}"
-        except Exception as error:  # broad on purpose: a port of someone else, and the goal must still be answered
+            said = (
+                "the arm was stopped" if end.ok else f"stopping the arm gave {end.code.name}: {end.message}"
+            )
+        except (
+            Exception
+        ) as error:  # broad on purpose: a port of someone else, and the goal must still be answered
             said = f"stopping the arm raised {error!r}"
         self.node.executor.create_task(self._answer_for, job, said)
 

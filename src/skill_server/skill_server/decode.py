@@ -1,0 +1,112 @@
+"""Goal messages become skill parameters, with every number, pose and frame checked. Moves nothing, waits for nothing."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from geometry_msgs.msg import PoseStamped
+from handiwork_core.config import nearest
+from handiwork_core.geometry import Pose
+from handiwork_core.kinematics import link_poses
+from handiwork_core.outcome import Code, Outcome
+from handiwork_core.robot import ArmSpec, Robot
+from handiwork_core.world import World
+from handiwork_msgs.msg import OrientationFilter as OrientationFilterMsg
+from handiwork_ros.conversions import BadMessage, finite, pose_from_msg
+from handiwork_ros.frames import FrameBuffer, UnknownFrame
+from handiwork_ros.skill_action_server import Refused
+
+from .orientation import OrientationFilter
+
+P = TypeVar("P")
+
+WorldTFrame = Callable[[str, str], Pose]
+"""Pose in ``world`` of a frame; the second argument is the goal field that named it. Raises UnknownFrame."""
+
+
+def decode_goal(params_type: type[P], goal: Any, world_T_frame: WorldTFrame) -> P:
+    """Fill the dataclass ``params_type`` from the goal's fields of the same names.
+
+    Raises:
+        Refused: a number is not finite, a pose is malformed or far out of reach of numbers, or a frame is unknown; the
+            outcome names the field.
+    """
+    try:
+        values = {
+            f.name: _value(getattr(goal, f.name), f.name, world_T_frame)
+            for f in dataclasses.fields(params_type)  # type: ignore[arg-type]  # every params type is a dataclass
+        }
+    except (BadMessage, UnknownFrame) as error:
+        raise Refused(error.outcome) from error
+    return params_type(**values)
+
+
+def decode_arm(robot: Robot, name: str) -> ArmSpec:
+    """The arm that a goal asks for.
+
+    Raises:
+        Refused: there is no such arm.
+    """
+    try:
+        return robot.arm(name)
+    except KeyError as error:
+        text = f"arm {name!r} is not known; {nearest(name, sorted(robot.arms))}"
+        raise Refused(Outcome(Code.BAD_GOAL, text, field_name="arm")) from error
+
+
+def frames_of(robot: Robot, world: World, static: FrameBuffer) -> WorldTFrame:
+    """Look frames up among objects, robot links as they are measured now, and static transforms."""
+
+    def lookup(frame: str, field: str) -> Pose:
+        links = {f"{robot.name}/{link}": link for link in robot.links}
+        if frame in world.states:
+            return world.states[frame].world_T_object
+        if frame in links and set(_moving(robot)) <= set(world.joints.position):
+            root = static.lookup("world", f"{robot.name}/{robot.root_link}", field)
+            return root @ link_poses(robot, world.joints.position)[links[frame]]
+        known = sorted({"world", *world.states, *links, *static.known()})
+        if frame == "world":
+            return Pose.identity()
+        if frame not in known:
+            text = f"frame {frame!r} is not known; {nearest(frame, known)}"
+            raise UnknownFrame(text, field)
+        return static.lookup("world", frame, field)
+
+    return lookup
+
+
+def _moving(robot: Robot) -> tuple[str, ...]:
+    return tuple(name for arm in robot.arms.values() for name in arm.joint_names)
+
+
+def _value(value: Any, field: str, world_T_frame: WorldTFrame) -> Any:
+    if isinstance(value, (bool, str, int)):
+        return value
+    if isinstance(value, float):
+        return float(finite((value,), field)[0])
+    items: Sequence[Any] = list(value)
+    return tuple(_item(item, f"{field}[{i}]", world_T_frame) for i, item in enumerate(items))
+
+
+def _item(item: Any, field: str, world_T_frame: WorldTFrame) -> Any:
+    if isinstance(item, PoseStamped):
+        return _pose(item, field, world_T_frame)
+    if isinstance(item, OrientationFilterMsg):
+        low = _value(item.min_angle_deg, f"{field}.min_angle_deg", world_T_frame)
+        high = _value(item.max_angle_deg, f"{field}.max_angle_deg", world_T_frame)
+        return OrientationFilter(item.ee_axis, item.direction, low, high)
+    return item if isinstance(item, str) else float(finite((item,), field)[0])
+
+
+def _pose(stamped: PoseStamped, field: str, world_T_frame: WorldTFrame) -> Pose:
+    frame_T_ee = pose_from_msg(stamped.pose, f"{field}.pose")
+    frame_field = f"{field}.header.frame_id"
+    if not stamped.header.frame_id:
+        raise BadMessage(frame_field, "is empty; name a frame, for example 'world'", Code.UNKNOWN_FRAME)
+    world_T_source = world_T_frame(stamped.header.frame_id.lstrip("/"), frame_field)
+    try:
+        return world_T_source @ frame_T_ee
+    except ValueError as error:
+        raise BadMessage(f"{field}.pose.position", f"is too far away: {error}") from error

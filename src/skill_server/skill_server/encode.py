@@ -1,0 +1,51 @@
+"""Runs and progress become messages."""
+
+from __future__ import annotations
+
+from geometry_msgs.msg import PoseStamped
+from handiwork_core.geometry import Pose
+from handiwork_core.kinematics import link_poses
+from handiwork_core.outcome import Outcome
+from handiwork_core.robot import ArmSpec, Robot
+from handiwork_core.skill import Progress
+from handiwork_core.world import World
+from handiwork_msgs.msg import SkillFeedback, SkillResult
+from handiwork_msgs.msg import StageReport as StageReportMsg
+from handiwork_ros.conversions import joint_state_to_msg, outcome_to_msg, pose_to_msg, time_to_msg
+
+from .executor import SkillRun
+
+
+def result_to_msg(outcome: Outcome, run: SkillRun | None, held: str) -> SkillResult:
+    """Everything but where the robot stopped; ``run`` is None when no skill ran to its own end."""
+    result = SkillResult(outcome=outcome_to_msg(outcome), held_object=held)
+    if run is not None:
+        result.stages = [
+            StageReportMsg(
+                stage=s.stage, duration=s.duration_s, planning_time=s.planning_time_s, code=int(s.code)
+            )
+            for s in run.stages
+        ]
+        result.duration, result.planning_time = run.duration_s, run.planning_time_s
+        result.seed, result.world_version = run.seed, run.world_version
+    return result
+
+
+def stopped_to_msg(result: SkillResult, robot: Robot, arm: ArmSpec, world: World, world_T_base: Pose) -> None:
+    """Write the measured joints, and the EE pose in ``world`` that follows from them, into ``result``."""
+    result.stopped_at = joint_state_to_msg(world.joints)
+    world_T_ee = world_T_base @ link_poses(robot, world.joints.position)[arm.ee_link]
+    result.stopped_ee = PoseStamped(pose=pose_to_msg(world_T_ee))
+    result.stopped_ee.header.frame_id = "world"
+    result.stopped_ee.header.stamp = time_to_msg(world.joints.stamp_s)
+
+
+def feedback_to_msg(progress: Progress) -> SkillFeedback:
+    """Progress is the part of the stages that lies behind."""
+    return SkillFeedback(
+        stage=progress.stage,
+        index=progress.index,
+        count=progress.count,
+        progress=progress.index / max(progress.count, 1),
+        planning_time=progress.planning_time_s,
+    )

@@ -1,0 +1,426 @@
+"""The contract that every skill's action server keeps, with a toy skill, under both busy policies."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import gc
+import itertools
+import random
+import threading
+import time
+
+import pytest
+import rclpy
+from action_msgs.msg import GoalStatus
+from handiwork_core.outcome import OK, Code, Outcome
+from handiwork_core.skill import Progress, Token
+from handiwork_msgs.action import Pick
+from handiwork_ros.arm_lease import ArmLease, Policy
+from handiwork_ros.skill_action_server import Refused, Report, SkillActionServer, SkillDoor
+from rclpy.action import ActionClient
+from rclpy.executors import SingleThreadedExecutor
+from rosgraph_msgs.msg import Clock as ClockMsg
+
+NAMES = {
+    GoalStatus.STATUS_SUCCEEDED: "SUCCEEDED",
+    GoalStatus.STATUS_CANCELED: "CANCELED",
+    GoalStatus.STATUS_ABORTED: "ABORTED",
+}
+DONE = ("SUCCEEDED", Code.OK)
+
+
+@dataclasses.dataclass
+class ToyRun:
+    """What the toy's body returns."""
+
+    outcome: Outcome
+
+
+class Toy:
+    """object "run <n>": n stages of 10 ms; "bug": raises; "deaf": ignores its token until freed; else: refused."""
+
+    def __init__(self) -> None:
+        self.running, self.overlaps, self.started = 0, 0, 0
+        self.freed = threading.Event()
+
+    def admit(self, goal: Pick.Goal):
+        word, _, count = goal.object.partition(" ")
+        if word not in ("run", "bug", "deaf"):
+            raise Refused(Outcome(Code.UNKNOWN_OBJECT, f"object {goal.object!r} is not known", field_name="object"))
+        return lambda token, report: self.body(word, int(count or 0), token, report)
+
+    def body(self, word: str, count: int, token: Token, report: Report) -> ToyRun:
+        self.started += 1
+        self.running += 1
+        self.overlaps += self.running > 1
+        try:
+            if word == "bug":
+                raise ZeroDivisionError("planted")
+            if word == "deaf":
+                self.freed.wait(20.0)
+            for i in range(count):
+                report(Progress(f"s{i}", i, count, 0.0))
+                if token.wait(0.01):
+                    return ToyRun(Outcome(token.reason, "stopped"))
+            return ToyRun(OK)
+        finally:
+            self.running -= 1
+
+
+def encode(outcome: Outcome, run: ToyRun | None) -> Pick.Result:
+    result = Pick.Result()
+    result.result.outcome.code = int(outcome.code)
+    result.result.outcome.message = outcome.message
+    result.result.outcome.field = outcome.field_name
+    return result
+
+
+def feedback(progress: Progress) -> Pick.Feedback:
+    message = Pick.Feedback()
+    message.feedback.stage, message.feedback.index, message.feedback.count = (
+        progress.stage,
+        progress.index,
+        progress.count,
+    )
+    return message
+
+
+class Rig:
+    """Server node and client node, each with its own executor and thread."""
+
+    def __init__(self, policy: Policy, *, sim_time: bool = False) -> None:
+        self.policy = policy
+        self.context = rclpy.Context()
+        rclpy.init(context=self.context)
+        time_parameter = [rclpy.parameter.Parameter("use_sim_time", value=sim_time)]
+        self.node = rclpy.create_node("toy_server", context=self.context, parameter_overrides=time_parameter)
+        self.executor = SingleThreadedExecutor(context=self.context)
+        self.executor.add_node(self.node)
+        self.toy, self.stops = Toy(), 0
+        self.lease = ArmLease(self.node, stop_arm=self.stop_arm, watchdog_s=0.3)
+        host = rclpy.create_node("toy_host", context=self.context)
+        self.executor.add_node(host)
+        self.servers = [
+            SkillActionServer(
+                self.lease, SkillDoor(name, Pick, self.toy.admit, encode, feedback), node=host, policy=policy
+            )
+            for name in ("pick", "place")
+        ]
+        self.client_node = rclpy.create_node("toy_client", context=self.context)
+        self.client_executor = SingleThreadedExecutor(context=self.context)
+        self.client_executor.add_node(self.client_node)
+        self.clients = {n: ActionClient(self.client_node, Pick, n) for n in ("pick", "place")}
+        self.nodes = [self.node, host, self.client_node]
+        self.feedback: list[tuple[float, int]] = []
+        self.spinning: list[tuple[threading.Event, threading.Thread]] = []
+        self.server_spin, self.client_spin = self.spin(self.executor), self.spin(self.client_executor)
+        for client in self.clients.values():
+            assert client.wait_for_server(10)
+
+    def stop_arm(self) -> Outcome:
+        self.stops += 1
+        return OK
+
+    def spin(self, executor: SingleThreadedExecutor):
+        end = threading.Event()
+
+        def turn() -> None:
+            while not end.is_set():
+                executor.spin_once(timeout_sec=0.05)
+
+        thread = threading.Thread(target=turn)
+        thread.start()
+
+        def stop() -> None:
+            end.set()
+            thread.join()
+
+        return stop
+
+    def on_client(self, call):
+        """Clients are called on the thread that spins them."""
+        done: list = []
+        self.client_executor.create_task(lambda: done.append(call()))
+        until(lambda: bool(done))
+        return done[0]
+
+    def wait(self, future):
+        until(future.done)
+        return future.result()
+
+    def send(self, what: str, name: str = "pick"):
+        def note(message) -> None:
+            self.feedback.append((time.monotonic(), message.feedback.feedback.index))
+
+        goal = Pick.Goal(object=what)
+        send = self.clients[name].send_goal_async
+        handle = self.wait(self.on_client(lambda: send(goal, feedback_callback=note)))
+        assert handle.accepted
+        return handle
+
+    def end(self, handle) -> tuple[str, Code]:
+        answer = self.wait(self.on_client(handle.get_result_async))
+        self.last = answer.result.result.outcome
+        return NAMES[answer.status], Code(self.last.code)
+
+    def run(self, what: str, name: str = "pick") -> tuple[str, Code]:
+        return self.end(self.send(what, name))
+
+    def close_lease(self) -> bool:
+        self.lease.begin_close()
+        end = time.monotonic() + 10.0
+        while self.lease.is_busy and time.monotonic() < end:
+            self.executor.spin_once(timeout_sec=0.02)
+        return self.lease.end_close()
+
+    def close(self) -> bool:
+        self.toy.freed.set()
+        self.server_spin()
+        returned = self.close_lease()
+        self.client_spin()
+        for executor in (self.executor, self.client_executor):
+            executor.shutdown()
+        for node in self.nodes:
+            node.destroy_node()
+        rclpy.shutdown(context=self.context)
+        return returned
+
+
+def until(true, limit_s: float = 15.0) -> None:
+    end = time.monotonic() + limit_s
+    while not true():
+        assert time.monotonic() < end, "nothing happened"
+        time.sleep(0.001)
+
+
+@pytest.fixture(params=list(Policy), ids=lambda policy: policy.name)
+def rig(request):
+    with lend(Rig(request.param)) as made:
+        yield made
+
+
+@contextlib.contextmanager
+def lend(made: Rig):
+    """Nothing may be left over: no overlap on the arm, no thread."""
+    others = {thread for thread in threading.enumerate()}
+    yield made
+    mine = [t for t in threading.enumerate() if t.name == "skill"]
+    assert made.close()
+    assert made.toy.overlaps == 0
+    for thread in mine:
+        thread.join(5.0)
+    left = [t.name for t in threading.enumerate() if t not in others]
+    assert not left and not any(t.is_alive() for t in mine)
+
+
+def test_a_goal_runs_with_rising_feedback(rig):
+    assert rig.run("run 5") == DONE
+    stages = [index for _, index in rig.feedback]
+    assert stages == sorted(stages) and set(stages) == set(range(5))
+
+
+def test_feedback_repeats_in_a_long_stage(rig):
+    handle = rig.send("deaf")
+    rig.on_client(handle.cancel_goal_async)  # no stage yet, so nothing is sent
+    rig.end(handle)
+    assert rig.feedback == []
+    rig.toy.freed.set()
+    until(lambda: not rig.lease.is_busy)
+    job_ended = rig.send("run 1")
+    rig.end(job_ended)
+    assert len(rig.feedback) >= 1
+
+
+def test_a_long_stage_sends_feedback_five_times_a_second(rig):
+    hold = threading.Event()
+    body = rig.toy.body
+
+    def long_stage(word, count, token, report):
+        report(Progress("long", 0, 1, 0.0))
+        hold.wait(10.0)
+        return body(word, count, token, report)
+
+    rig.toy.body = long_stage
+    handle = rig.send("run 0")
+    until(lambda: len(rig.feedback) >= 8)
+    stamps = [stamp for stamp, _ in rig.feedback]
+    gaps = sorted(b - a for a, b in itertools.pairwise(stamps))
+    assert gaps[len(gaps) // 2] <= 0.2
+    hold.set()
+    assert rig.end(handle) == DONE
+
+
+def test_a_bad_goal_is_aborted_with_its_cause_and_nothing_starts(rig):
+    assert rig.run("unicorn") == ("ABORTED", Code.UNKNOWN_OBJECT)
+    assert (rig.last.field, "unicorn" in rig.last.message) == ("object", True)
+    assert rig.toy.started == 0 and not rig.lease.is_busy
+    assert rig.run("run 1") == DONE
+
+
+def test_a_bad_goal_disturbs_no_running_goal(rig):
+    first = rig.send("run 20")
+    assert rig.run("unicorn") == ("ABORTED", Code.UNKNOWN_OBJECT)
+    assert rig.end(first) == DONE
+
+
+def test_second_goal_for_the_other_skill_of_the_same_arm(rig):
+    first = rig.send("run 100", "pick")
+    second = rig.send("run 2", "place")
+    if rig.policy is Policy.REJECT:
+        assert rig.end(second) == ("ABORTED", Code.BUSY)
+        assert "'pick'" in rig.last.message
+        assert rig.end(first) == DONE
+    else:
+        assert rig.end(first) == ("ABORTED", Code.PREEMPTED)
+        assert rig.end(second) == DONE
+
+
+def test_four_goals_fast(rig):
+    handles = [rig.send("run 60", name) for name in ("pick", "place", "pick", "place")]
+    ends = [rig.end(handle) for handle in handles]
+    if rig.policy is Policy.REJECT:
+        assert ends == [DONE, *[("ABORTED", Code.BUSY)] * 3]
+    else:
+        assert ends == [*[("ABORTED", Code.PREEMPTED)] * 3, DONE]
+
+
+@pytest.mark.parametrize("delay_s", [0.0, 0.002, 0.05, 0.15])
+def test_cancel_at_any_time(rig, delay_s):
+    handle = rig.send("run 1000")
+    time.sleep(delay_s)
+    rig.on_client(handle.cancel_goal_async)
+    assert rig.end(handle) == ("CANCELED", Code.CANCELED)
+    assert rig.toy.running == 0
+    assert rig.run("run 1") == DONE
+
+
+def test_cancel_after_the_end_is_harmless(rig):
+    handle = rig.send("run 1")
+    assert rig.end(handle) == DONE
+    assert not rig.wait(rig.on_client(handle.cancel_goal_async)).goals_canceling
+    assert rig.run("run 1") == DONE
+
+
+def test_a_bug_in_a_skill_becomes_internal(rig):
+    assert rig.run("bug") == ("ABORTED", Code.INTERNAL)
+    assert "planted" in rig.last.message
+    assert rig.run("run 1") == DONE
+
+
+def test_a_failing_encoder_still_tells_the_outcome(rig):
+    def broken(outcome, run):
+        if run is not None:
+            raise ValueError("planted")
+        return encode(outcome, run)
+
+    server = rig.servers[0]
+    server._door = dataclasses.replace(server._door, encode=broken)
+    handle = rig.send("run 1")
+    assert rig.end(handle)[1] is Code.INTERNAL
+    assert "planted" in rig.last.message
+
+
+def test_a_deaf_skill_is_answered_for_and_the_arm_stays_leased(rig):
+    handle = rig.send("deaf")
+    until(lambda: rig.toy.running == 1)
+    rig.on_client(handle.cancel_goal_async)
+    assert rig.end(handle) == ("ABORTED", Code.UNRESPONSIVE)
+    assert rig.stops == 1 and "the arm was stopped" in rig.last.message
+    later = rig.send("run 1")
+    if rig.policy is Policy.REJECT:
+        assert rig.end(later) == ("ABORTED", Code.BUSY)
+    rig.toy.freed.set()
+    if rig.policy is Policy.LATEST_WINS:
+        assert rig.end(later) == DONE
+    until(lambda: not rig.lease.is_busy)
+    assert rig.run("run 1") == DONE
+
+
+def test_a_stop_that_hangs_too_is_answered_for(rig):
+    hung = threading.Event()
+    rig.lease.stop_arm = lambda: (hung.wait(20.0), OK)[1]
+    handle = rig.send("deaf")
+    rig.on_client(handle.cancel_goal_async)
+    assert rig.end(handle) == ("ABORTED", Code.UNRESPONSIVE)
+    assert "emergency stop" in rig.last.message
+    hung.set()
+    rig.toy.freed.set()
+    until(lambda: not rig.lease.is_busy)
+
+
+def test_two_hundred_goals_leave_nothing(rig):
+    def count() -> tuple[int, int, int, int]:
+        gc.collect()
+        tasks = sum(isinstance(o, rclpy.task.Task) for o in gc.get_objects())
+        return tuple(sum(len(list(getattr(n, kind))) for n in rig.nodes) for kind in ("timers", "subscriptions")) + (
+            sum(len(list(n.waitables)) for n in rig.nodes),
+            tasks,
+        )
+
+    rig.run("run 1")
+    until(lambda: not rig.lease.is_busy)
+    before, threads, chance = count(), threading.active_count(), random.Random(0)
+    ends = []
+    for _ in range(200):
+        handle = rig.send(chance.choice(["run 1", "run 2", "run 4", "bug", "unicorn"]), chance.choice(["pick", "place"]))
+        if chance.random() < 0.3:
+            rig.on_client(handle.cancel_goal_async)
+        if chance.random() < 0.7:
+            ends.append(rig.end(handle)[1])
+    until(lambda: not rig.lease.is_busy)
+    always = {Code.OK, Code.CANCELED, Code.INTERNAL, Code.UNKNOWN_OBJECT}
+    assert always <= set(ends) <= always | {Code.BUSY if rig.policy is Policy.REJECT else Code.PREEMPTED}
+    until(lambda: count()[:3] == before[:3] and count()[3] <= before[3] + 2)
+    assert threading.active_count() == threads
+
+
+def test_shutdown_in_a_goal_answers_it(rig):
+    handle = rig.send("run 3000")
+    future = rig.on_client(handle.get_result_async)
+    until(lambda: rig.toy.running == 1)
+    rig.server_spin()
+    assert rig.close_lease()
+    rig.server_spin = rig.spin(rig.executor)
+    answer = rig.wait(future)
+    assert (NAMES[answer.status], answer.result.result.outcome.code) == ("ABORTED", Code.SHUTDOWN)
+    assert rig.run("run 1") == ("ABORTED", Code.SHUTDOWN)
+
+
+def test_a_client_that_goes_away_leaves_a_usable_server(rig):
+    other = rclpy.create_node("short_lived", context=rig.context)
+    rig.client_executor.add_node(other)
+    client = ActionClient(other, Pick, "pick")
+    assert client.wait_for_server(10)
+    rig.wait(rig.on_client(lambda: client.send_goal_async(Pick.Goal(object="run 30"))))
+    rig.client_spin()
+    rig.client_executor.remove_node(other)
+    client.destroy()
+    other.destroy_node()
+    rig.client_spin = rig.spin(rig.client_executor)
+    until(lambda: rig.toy.started == 1 and not rig.lease.is_busy)
+    assert rig.run("run 1") == DONE
+
+
+def test_a_clock_that_jumps_back_ends_the_goal():
+    with lend(Rig(Policy.REJECT, sim_time=True)) as rig:
+        publisher = rig.client_node.create_publisher(ClockMsg, "/clock", 1)
+        clock = rig.node.get_clock()
+
+        def tick(second: int) -> None:
+            message = ClockMsg()
+            message.clock.sec = second
+            end = time.monotonic() + 15.0
+            while clock.now().nanoseconds != second * 10**9:
+                assert time.monotonic() < end, "no clock"
+                rig.on_client(lambda: publisher.publish(message))
+                time.sleep(0.01)
+
+        tick(100)
+        handle = rig.send("run 3000")
+        until(lambda: rig.toy.running == 1)
+        tick(101)
+        assert rig.toy.running == 1
+        tick(5)
+        assert rig.end(handle) == ("ABORTED", Code.TIME_RESET)
+        assert rig.run("run 1") == DONE
