@@ -5,10 +5,11 @@ from __future__ import annotations
 import threading
 
 from geometry_msgs.msg import TransformStamped
+from rclpy.node import Node
+
 from handiwork_core.config import nearest
 from handiwork_core.geometry import Pose
 from handiwork_core.outcome import Code, Outcome
-from rclpy.node import Node
 from tf2_msgs.msg import TFMessage
 
 from .conversions import BadMessage, transform_from_msg
@@ -34,7 +35,9 @@ class FrameBuffer:
         self._lock = threading.Lock()
         self._links: dict[str, TransformStamped] = {}
         self._static: dict[str, TransformStamped] = {}
-        self._subs = [node.create_subscription(TFMessage, "/tf_static", guard(node, self._on_static), TF_STATIC)]
+        self._subs = [
+            node.create_subscription(TFMessage, "/tf_static", guard(node, self._on_static), TF_STATIC)
+        ]
         if dynamic:
             self._subs.append(node.create_subscription(TFMessage, "/tf", guard(node, self._on_dynamic), TF))
 
@@ -79,7 +82,9 @@ class FrameBuffer:
             pose = transform_from_msg(link.transform, f"transform of frame {name!r}") @ pose
             name = link.header.frame_id.lstrip("/")
             if name in found:
-                raise BadMessage("tf", f"has a loop through frame {name!r}; mend its publisher", Code.UNKNOWN_FRAME)
+                raise BadMessage(
+                    "tf", f"has a loop through frame {name!r}; mend its publisher", Code.UNKNOWN_FRAME
+                )
             found[name] = pose
         return found
 

@@ -7,10 +7,11 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from handiwork_core.outcome import Code, Outcome
 from rclpy.node import Node
 
-from .conversions import BadMessage, outcome_to_msg
+from handiwork_core.outcome import Code, Outcome
+
+from .conversions import outcome_to_msg
 
 
 def guard(node: Node, callback: Callable[..., None]) -> Callable[..., None]:
@@ -26,15 +27,16 @@ def guard(node: Node, callback: Callable[..., None]) -> Callable[..., None]:
 
 
 def guard_service(node: Node, handler: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """A plain or async service ``handler``; an exception becomes the outcome: its own for a bad message, else INTERNAL."""
+    """A plain or async service ``handler``; an exception becomes its ``outcome``, or INTERNAL."""
 
     async def guarded(request: Any, response: Any) -> Any:
         try:
             answer = handler(request, response)
             return await answer if inspect.isawaitable(answer) else answer
-        except BadMessage as error:
-            return with_outcome(response, error.outcome)
         except Exception as error:  # broad on purpose: the border between the executor and our code
+            expected = getattr(error, "outcome", None)
+            if isinstance(expected, Outcome):
+                return with_outcome(response, expected)
             node.get_logger().error(f"{_name(handler)} failed:\n{traceback.format_exc()}")
             text = f"{node.get_name()}: {_name(handler)} raised {error!r}; see the node's log"
             return with_outcome(response, Outcome(Code.INTERNAL, text))

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import threading
 import traceback
-from typing import Any, TypeVar, cast
+from collections.abc import Callable
+from typing import Any, NoReturn, TypeVar, cast
 
-from handiwork_core.config import ConfigError
-from handiwork_core.planning import Report
 from handiwork_msgs.msg import NodeStatus
 from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.clock import Clock, ClockType
@@ -16,10 +15,14 @@ from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from rclpy.lifecycle import Node as LifecycleNode
 from rclpy.node import Node
 
+from handiwork_core.config import ConfigError
+from handiwork_core.planning import Report
+
 from .guards import guard
 from .qos import STATUS
 
 V = TypeVar("V", bool, int, float, str)
+M = TypeVar("M")
 
 STATUS_TOPIC = "handiwork/status"
 STATUS_PERIOD_S = 0.25
@@ -43,7 +46,9 @@ class ManagedNode(LifecycleNode):
         self._lock = threading.Lock()
         self._status = NodeStatus(node=name, state=NodeStatus.UNCONFIGURED, pid=os.getpid())
         self._loader: threading.Thread | None = None
-        self._autostart = self.parameter("autostart", True, "configure and activate at start, without a lifecycle manager")
+        self._autostart = self.parameter(
+            "autostart", True, "configure and activate at start, without a lifecycle manager"
+        )
         self._status_pub = self.create_publisher(NodeStatus, STATUS_TOPIC, STATUS)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._beat = self.create_timer(STATUS_PERIOD_S, guard(self, self.publish_status), clock=steady)
@@ -77,8 +82,37 @@ class ManagedNode(LifecycleNode):
         if kind is float and type(value) is int:
             value = float(value)
         if type(value) is not kind:
-            raise ConfigError(f"node {self.get_name()}", [f"parameter {name}: is {value!r}; give a {kind.__name__}"])
+            raise ConfigError(
+                f"node {self.get_name()}", [f"parameter {name}: is {value!r}; give a {kind.__name__}"]
+            )
         return cast(V, value)
+
+    def on_executor(self, make: Callable[[], M]) -> M:
+        """Run ``make`` on the executor's thread and return its value: how ``on_load`` creates subscriptions and clients.
+
+        Raises:
+            RuntimeError: the node closes meanwhile, or is in no executor. What ``make`` raises is raised here.
+        """
+        done: list[Callable[[], M]] = []
+        ready = threading.Event()
+
+        def job() -> None:
+            try:
+                value = make()
+                done.append(lambda: value)
+            except Exception as error:  # noqa: BLE001  # handed on to the waiting thread
+                failure = error
+                done.append(lambda: _raise(failure))
+            ready.set()
+
+        executor = self.executor
+        if executor is None:
+            raise RuntimeError(f"node {self.get_name()!r} is in no executor")
+        executor.create_task(job)
+        while not ready.wait(0.05):
+            if self.closing.is_set():
+                raise RuntimeError("the node is closing")
+        return done[0]()
 
     @property
     def is_active(self) -> bool:
@@ -126,7 +160,9 @@ class ManagedNode(LifecycleNode):
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Begin to serve; refused while loading."""
         if not self.is_loaded:
-            self.get_logger().error(f"cannot activate: still loading; activate once {STATUS_TOPIC} says INACTIVE")
+            self.get_logger().error(
+                f"cannot activate: still loading; activate once {STATUS_TOPIC} says INACTIVE"
+            )
             return TransitionCallbackReturn.FAILURE
         try:
             self.on_start()
@@ -183,3 +219,7 @@ class ManagedNode(LifecycleNode):
         self.set_status(NodeStatus.FAULTY, str(error), self._status.progress)
         self.get_logger().fatal(str(error) if expected else traceback.format_exc())
         self.exit_code = 2 if expected else 1
+
+
+def _raise(error: Exception) -> NoReturn:
+    raise error

@@ -7,6 +7,11 @@ from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import PoseArray, PoseStamped
+from handiwork_msgs.msg import Candidate as CandidateMsg
+from handiwork_msgs.srv import CheckCandidates, PlanStraight, PlanToJoints, PlanToPoses, ValidateTrajectory
+from rclpy.node import Node
+from std_msgs.msg import Header
+
 from handiwork_core.outcome import Code
 from handiwork_core.planning import (
     CandidatesRequest,
@@ -22,10 +27,6 @@ from handiwork_core.planning import (
 from handiwork_core.robot import Robot
 from handiwork_core.trajectory import Trajectory
 from handiwork_core.world import JointState
-from handiwork_msgs.msg import Candidate as CandidateMsg
-from handiwork_msgs.srv import CheckCandidates, PlanStraight, PlanToJoints, PlanToPoses, ValidateTrajectory
-from rclpy.node import Node
-from std_msgs.msg import Header
 
 from .conversions import (
     BadMessage,

@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 
 from action_msgs.msg import GoalStatus
+from rclpy.action import ActionClient
+from rclpy.node import Node
+
 from control_msgs.action import FollowJointTrajectory, ParallelGripperCommand
 from handiwork_core.outcome import OK, Code, Outcome
 from handiwork_core.planning import ShouldStop
 from handiwork_core.robot import ArmSpec, GripperSpec
 from handiwork_core.trajectory import Trajectory
-from rclpy.action import ActionClient
-from rclpy.node import Node
 
 from .action_call import ActionCall, start
 from .conversions import trajectory_to_msg

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 
-from handiwork_core.planning import ShouldStop
 from rclpy.node import Node
+
+from handiwork_core.planning import ShouldStop
 
 POLL_S = 0.005
 

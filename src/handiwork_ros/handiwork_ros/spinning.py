@@ -10,9 +10,10 @@ from collections.abc import Callable, Sequence
 from types import FrameType
 
 import rclpy
-from handiwork_core.config import ConfigError
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
+
+from handiwork_core.config import ConfigError
 
 from .managed_node import STATUS_PERIOD_S, ManagedNode
 

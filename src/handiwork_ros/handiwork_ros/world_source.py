@@ -9,14 +9,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from handiwork_core.geometry import Pose
-from handiwork_core.robot import Robot
-from handiwork_core.world import Contact, JointState, ObjectState, World, WorldObject
 from handiwork_msgs.msg import Contacts, ObjectStates, WorldObjects
 from rclpy.clock import JumpThreshold
 from rclpy.duration import Duration
 from rclpy.node import Node
 from sensor_msgs.msg import JointState as JointStateMsg
+
+from handiwork_core.geometry import Pose
+from handiwork_core.robot import Robot
+from handiwork_core.world import Contact, JointState, ObjectState, World, WorldObject
 
 from .conversions import (
     contacts_from_msg,
@@ -94,10 +95,14 @@ class RosWorldSource:
             (wanted.joints, JointStateMsg, "joint_states", self._joints, LATEST),
         ]
         self._subs = [
-            node.create_subscription(kind, topic, latest.take, qos) for on, kind, topic, latest, qos in streams if on
+            node.create_subscription(kind, topic, latest.take, qos)
+            for on, kind, topic, latest, qos in streams
+            if on
         ]
         back = JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=False)
-        self._jump = node.get_clock().create_jump_callback(back, post_callback=guard(node, lambda _jump: self.drop()))
+        self._jump = node.get_clock().create_jump_callback(
+            back, post_callback=guard(node, lambda _jump: self.drop())
+        )
 
     def snapshot(self) -> World:
         """The newest known world.
@@ -141,7 +146,11 @@ class RosWorldSource:
     def _world(self) -> World:
         states, contacts, joints = self._states.value(), self._contacts.value(), self._joints.value()
         objects = self._geometry.value()
-        states_msg, contacts_msg, geometry_msg = self._states.decoded, self._contacts.decoded, self._geometry.decoded
+        states_msg, contacts_msg, geometry_msg = (
+            self._states.decoded,
+            self._contacts.decoded,
+            self._geometry.decoded,
+        )
         return World(
             stamp_s=time_from_msg(states_msg.header.stamp) if states_msg is not None else joints.stamp_s,
             version=geometry_msg.version if geometry_msg is not None else 0,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 
-from handiwork_core.outcome import BodyPair, Code, Outcome
-from handiwork_core.predicate import Evidence, Finding, Truth
 from handiwork_msgs.msg import Condition as ConditionMsg
 from handiwork_msgs.msg import Evidence as EvidenceMsg
 from handiwork_msgs.msg import Outcome as OutcomeMsg
+
+from handiwork_core.outcome import BodyPair, Code, Outcome
+from handiwork_core.predicate import Evidence, Finding, Truth
 
 
 def code_from_msg(code: int) -> Code:
@@ -64,6 +65,9 @@ def finding_from_msg(msg: ConditionMsg) -> Finding:
 
 def finding_to_msg(finding: Finding) -> ConditionMsg:
     """Write value, margin, reason and evidence; key, name, args and stamps are the monitor's."""
-    evidence = [EvidenceMsg(name=e.name, value=float(e.value), unit=e.unit, subject=e.subject) for e in finding.evidence]
+    evidence = [
+        EvidenceMsg(name=e.name, value=float(e.value), unit=e.unit, subject=e.subject)
+        for e in finding.evidence
+    ]
     margin = math.nan if finding.truth is Truth.UNKNOWN else float(finding.margin)
     return ConditionMsg(value=int(finding.truth), margin=margin, reason=finding.reason, evidence=evidence)

@@ -6,11 +6,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from builtin_interfaces.msg import Duration
-from handiwork_core.geometry import Array
-from handiwork_core.outcome import BodyPair, Code, Outcome
-from handiwork_core.planning import NO_Q, Attachment, CandidateVerdict, PlanResult, SceneQuery, Verdict
-from handiwork_core.trajectory import Trajectory
-from handiwork_core.world import JointState
 from handiwork_msgs.msg import AttachedObject, PlanningScene
 from handiwork_msgs.msg import BodyPair as BodyPairMsg
 from handiwork_msgs.msg import CandidateVerdict as CandidateVerdictMsg
@@ -18,6 +13,12 @@ from handiwork_msgs.msg import PlanOptions as PlanOptionsMsg
 from handiwork_msgs.msg import PlanResult as PlanResultMsg
 from sensor_msgs.msg import JointState as JointStateMsg
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from handiwork_core.geometry import Array
+from handiwork_core.outcome import BodyPair, Code, Outcome
+from handiwork_core.planning import NO_Q, Attachment, CandidateVerdict, PlanResult, SceneQuery, Verdict
+from handiwork_core.trajectory import Trajectory
+from handiwork_core.world import JointState
 
 from .outcome import blocking_from_msg, blocking_to_msg, code_from_msg, outcome_to_msg
 from .pose import BadMessage, finite, pose_from_msg, pose_to_msg, time_from_msg, time_to_msg
@@ -47,9 +48,16 @@ def trajectory_from_msg(msg: JointTrajectory, field: str = "trajectory") -> Traj
     """
     n, dof = len(msg.points), len(msg.joint_names)
     if n < 2 or dof == 0:
-        raise BadMessage(f"{field}.points", f"has {n} points of {dof} joints; send at least 2 of 1", Code.BAD_GOAL)
+        raise BadMessage(
+            f"{field}.points", f"has {n} points of {dof} joints; send at least 2 of 1", Code.BAD_GOAL
+        )
     columns = [
-        _column([getattr(p, name) for p in msg.points], dof, f"{field}.points.{name}", required=name == "positions")
+        _column(
+            [getattr(p, name) for p in msg.points],
+            dof,
+            f"{field}.points.{name}",
+            required=name == "positions",
+        )
         for name in ("positions", "velocities", "accelerations")
     ]
     t_s = np.array([_seconds(p.time_from_start) for p in msg.points])
@@ -128,7 +136,9 @@ def options_from_msg(msg: PlanOptionsMsg, field: str = "options") -> PlanOptions
     budget_s, velocity, acceleration = (float(finite((getattr(msg, n),), f"{field}.{n}")[0]) for n in names)
     return PlanOptions(
         arm=msg.arm,
-        start=joint_state_from_msg(msg.start, f"{field}.start") if msg.start.name or msg.start.position else None,
+        start=joint_state_from_msg(msg.start, f"{field}.start")
+        if msg.start.name or msg.start.position
+        else None,
         scene=scene_from_msg(msg.scene, f"{field}.scene"),
         hold_vec_weight=tuple(weights.tolist()) if weights.any() else None,
         budget_s=budget_s,
@@ -201,7 +211,9 @@ def candidate_verdict_from_msg(msg: CandidateVerdictMsg, dof: int) -> CandidateV
     """Read one verdict of an arm with ``dof`` joints."""
     flat = finite(msg.positions, "verdicts.positions")
     if flat.size % dof:
-        raise BadMessage("verdicts.positions", f"has {flat.size} numbers; send {dof} per waypoint", Code.INTERNAL)
+        raise BadMessage(
+            "verdicts.positions", f"has {flat.size} numbers; send {dof} per waypoint", Code.INTERNAL
+        )
     q = flat.reshape(-1, dof) if flat.size else NO_Q
     return CandidateVerdict(code_from_msg(msg.code), q, msg.cost, blocking_from_msg(msg.blocking))
 

@@ -8,6 +8,7 @@ import numpy as np
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Pose as PoseMsg
 from geometry_msgs.msg import Transform, Vector3
+
 from handiwork_core.geometry import UNIT_TOLERANCE, Array, Pose, Rotation, frozen
 from handiwork_core.outcome import Code, Outcome
 

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 from geometry_msgs.msg import Point, Twist
-from handiwork_core.outcome import Code
-from handiwork_core.world import Contact, JointState, ObjectState, Shape, ShapeKind, WorldObject
 from handiwork_msgs.msg import Contact as ContactMsg
 from handiwork_msgs.msg import Contacts, ObjectStates, WorldObjects
 from handiwork_msgs.msg import ObjectState as ObjectStateMsg
@@ -15,6 +13,9 @@ from handiwork_msgs.msg import Shape as ShapeMsg
 from handiwork_msgs.msg import WorldObject as WorldObjectMsg
 from sensor_msgs.msg import JointState as JointStateMsg
 from std_msgs.msg import Header
+
+from handiwork_core.outcome import Code
+from handiwork_core.world import Contact, JointState, ObjectState, Shape, ShapeKind, WorldObject
 
 from .pose import (
     BadMessage,
@@ -29,7 +30,13 @@ from .pose import (
 
 WORLD = "world"
 
-SIZES = {ShapeKind.BOX: 3, ShapeKind.SPHERE: 1, ShapeKind.CYLINDER: 2, ShapeKind.CAPSULE: 2, ShapeKind.CONVEX: 0}
+SIZES = {
+    ShapeKind.BOX: 3,
+    ShapeKind.SPHERE: 1,
+    ShapeKind.CYLINDER: 2,
+    ShapeKind.CAPSULE: 2,
+    ShapeKind.CONVEX: 0,
+}
 """How many numbers each kind's ``size`` has."""
 
 
@@ -67,14 +74,18 @@ def shape_from_msg(msg: ShapeMsg, field: str = "shape") -> Shape:
     size = finite(msg.size, f"{field}.size")
     if size.shape != (SIZES[kind],) or not (size > 0.0).all():
         raise BadMessage(
-            f"{field}.size", f"is {size.tolist()}; a {kind.name} has {SIZES[kind]} numbers, each above 0", Code.BAD_GOAL
+            f"{field}.size",
+            f"is {size.tolist()}; a {kind.name} has {SIZES[kind]} numbers, each above 0",
+            Code.BAD_GOAL,
         )
     vertices = None
     if kind is ShapeKind.CONVEX:
         flat = finite(msg.vertices, f"{field}.vertices")
         if flat.size < 12 or flat.size % 3:
             raise BadMessage(
-                f"{field}.vertices", f"has {flat.size} numbers; send x y z of at least four vertices", Code.BAD_GOAL
+                f"{field}.vertices",
+                f"has {flat.size} numbers; send x y z of at least four vertices",
+                Code.BAD_GOAL,
             )
         vertices = flat.reshape(-1, 3)
     return Shape(kind, size, pose_from_msg(msg.pose, f"{field}.pose"), vertices)
@@ -84,7 +95,9 @@ def shape_to_msg(shape: Shape) -> ShapeMsg:
     """Write one solid."""
     vertices = [] if shape.vertices is None else [float(v) for v in np.ravel(shape.vertices)]
     size = [float(v) for v in shape.size]
-    return ShapeMsg(kind=int(shape.kind), size=size, vertices=vertices, pose=pose_to_msg(shape.object_T_shape))
+    return ShapeMsg(
+        kind=int(shape.kind), size=size, vertices=vertices, pose=pose_to_msg(shape.object_T_shape)
+    )
 
 
 def world_object_from_msg(msg: WorldObjectMsg, field: str = "object") -> WorldObject:
@@ -96,7 +109,9 @@ def world_object_from_msg(msg: WorldObjectMsg, field: str = "object") -> WorldOb
     if not msg.name:
         raise BadMessage(f"{field}.name", "is empty; name the object", Code.BAD_GOAL)
     if not msg.shapes:
-        raise BadMessage(f"{field}.shapes", f"of {msg.name!r} is empty; give it at least one shape", Code.BAD_GOAL)
+        raise BadMessage(
+            f"{field}.shapes", f"of {msg.name!r} is empty; give it at least one shape", Code.BAD_GOAL
+        )
     shapes = tuple(shape_from_msg(s, f"{field}.shapes[{i}]") for i, s in enumerate(msg.shapes))
     mass = float(finite((msg.mass,), f"{field}.mass")[0])
     return WorldObject(msg.name, shapes, bool(msg.is_static), mass)
@@ -116,7 +131,9 @@ def world_objects_from_msg(msg: WorldObjects) -> dict[str, WorldObject]:
 
 def world_objects_to_msg(objects: Iterable[WorldObject], version: int, stamp_s: float) -> WorldObjects:
     """Write the geometry of the world."""
-    return WorldObjects(header=_header(stamp_s), version=version, objects=[world_object_to_msg(o) for o in objects])
+    return WorldObjects(
+        header=_header(stamp_s), version=version, objects=[world_object_to_msg(o) for o in objects]
+    )
 
 
 def object_states_from_msg(msg: ObjectStates) -> dict[str, ObjectState]:
@@ -147,7 +164,10 @@ def contacts_from_msg(msg: Contacts) -> tuple[Contact, ...]:
     """Read contacts; their stamp is the header's."""
     return tuple(
         Contact(
-            c.a, c.b, vector_from_msg(c.force, f"contacts[{i}].force"), vector_from_msg(c.point, f"contacts[{i}].point")
+            c.a,
+            c.b,
+            vector_from_msg(c.force, f"contacts[{i}].force"),
+            vector_from_msg(c.point, f"contacts[{i}].point"),
         )
         for i, c in enumerate(msg.contacts)
     )
@@ -166,7 +186,9 @@ def contacts_to_msg(contacts: Iterable[Contact], stamp_s: float) -> Contacts:
 def _by_name(names: list[str], values: object, field: str) -> dict[str, float]:
     array = finite(values, field)
     if len(names) != array.size:
-        raise BadMessage(field, f"has {array.size} numbers for {len(names)} names; send one each", Code.BAD_GOAL)
+        raise BadMessage(
+            field, f"has {array.size} numbers for {len(names)} names; send one each", Code.BAD_GOAL
+        )
     return dict(zip(names, array.tolist(), strict=True))
 
 

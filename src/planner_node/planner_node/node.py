@@ -1,0 +1,137 @@
+"""The planner's process: loads the robot and an engine, waits for the robot's place, serves ``planner/*``."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from handiwork_core.config import ConfigError, nearest
+from handiwork_core.geometry import Pose
+from handiwork_core.planning import Engine, Report
+from handiwork_core.registry import collect
+from handiwork_core.robot import Robot
+from handiwork_core.robot_loader import load_robot
+from handiwork_ros.frames import FrameBuffer, UnknownFrame
+from handiwork_ros.managed_node import ManagedNode
+from handiwork_ros.spinning import run
+from handiwork_ros.world_source import RosWorldSource, Wanted
+
+from .desk import Heard, PlanningDesk
+from .engine_worker import EngineWorker
+from .scene_table import SceneTable
+from .services_node import PlanningServices
+
+POLL_S = 0.02
+CLOSE_S = 2.0
+AUTO = "auto"
+PREFERRED = ("curobo", "cpu")
+"""What ``engine:=auto`` takes, first available first."""
+
+Engines = Callable[[], Mapping[str, type[Engine]]]
+
+
+def installed_engines() -> Mapping[str, type[Engine]]:
+    """Built-in engines and those of entry points."""
+    from .engines import ENGINES  # light packages only see it when the planner loads
+
+    return collect(ENGINES, "handiwork.engines")
+
+
+class PlannerNode(ManagedNode):
+    """Serves once ACTIVE; every engine call runs on one worker thread, so the executor stays free."""
+
+    def __init__(self, engines: Engines = installed_engines, **options: Any) -> None:
+        super().__init__("planner_node", **options)
+        self._engines = engines
+        self._robot_dir = self.parameter(
+            "robot_dir", "", "folder of the robot: robot_description/robots/<name>"
+        )
+        self._engine_name = self.parameter("engine", AUTO, "auto, or the name of an engine such as cpu")
+        self._wait_s = self.parameter(
+            "frame_timeout_s", 60.0, "longest wait for the robot's place in world [s]"
+        )
+        self._frames = FrameBuffer(self)
+        self._services = PlanningServices(self, self._frames)
+        self._desk: PlanningDesk | None = None
+        self._worker: EngineWorker | None = None
+
+    def on_load(self, report: Report) -> None:
+        """Robot, place, engine, in this order; the engine takes the longest."""
+        report(0.0, "reading the robot")
+        if not self._robot_dir:
+            raise ConfigError(
+                "node planner_node", ["parameter robot_dir: is empty; give a folder such as robots/fr3"]
+            )
+        robot = load_robot(Path(self._robot_dir))
+        kind = self._chosen()
+        source = self.on_executor(lambda: RosWorldSource(self, robot, Wanted(contacts=False)))
+        report(0.05, f"waiting for frame {robot.name}/{robot.root_link} on /tf_static")
+        world_T_base = self._wait_for_base(robot, source)
+        report(0.1, f"loading engine {kind.name!r}")
+        engine = kind(robot, world_T_base, lambda f, text: report(0.1 + 0.9 * f, text))
+        heard = Heard(source.snapshot, source.has_geometry, source.joint_age_s)
+        self._desk = PlanningDesk(robot, engine, SceneTable(), heard)
+        self._worker = EngineWorker("planner-engine")
+
+    def on_start(self) -> None:
+        """Open the services."""
+        if self._desk is not None and self._worker is not None:
+            self._services.open(self._desk, self._worker)
+
+    def on_stop(self) -> None:
+        """Shut the services; at shutdown the running call is asked to end."""
+        self._services.shut()
+        if self.closing.is_set() and self._worker is not None:
+            self._worker.stopping.set()
+
+    def is_idle(self) -> bool:
+        """True when no engine call is under way."""
+        return self._worker is None or self._worker.is_idle
+
+    def on_close(self) -> None:
+        """End the worker, then the engine."""
+        if self._worker is not None and not self._worker.close(CLOSE_S):
+            self.get_logger().error(f"the engine did not stop within {CLOSE_S:.0f} s; it is left behind")
+        elif self._desk is not None:
+            self._desk.engine.close()
+        self._worker, self._desk = None, None
+
+    def _chosen(self) -> type[Engine]:
+        engines = self._engines()
+        name = self._engine_name
+        if name == AUTO:
+            name = next((n for n in PREFERRED if n in engines), next(iter(engines), AUTO))
+            passed = (
+                [n for n in PREFERRED[: PREFERRED.index(name)] if n not in engines]
+                if name in PREFERRED
+                else []
+            )
+            why = f", as {' and '.join(passed)} is not installed" if passed else ""
+            self.get_logger().info(f"engine:=auto takes {name!r}{why}")
+        if name not in engines:
+            fault = f"parameter engine: {name!r} is not installed; {nearest(name, [AUTO, *engines])}"
+            raise ConfigError("node planner_node", [fault])
+        return engines[name]
+
+    def _wait_for_base(self, robot: Robot, source: RosWorldSource) -> Pose:
+        deadline = time.monotonic() + self._wait_s
+        while True:
+            try:
+                return source.world_T_base()
+            except UnknownFrame as error:
+                if self.closing.is_set() or time.monotonic() > deadline:
+                    fault = f"/tf_static: {error} after {self._wait_s:.0f} s; start robot_description"
+                    raise ConfigError("node planner_node", [fault]) from error
+            self.closing.wait(POLL_S)
+
+
+def main() -> None:
+    """Console entry."""
+    sys.exit(run(PlannerNode, sys.argv))
+
+
+if __name__ == "__main__":
+    main()

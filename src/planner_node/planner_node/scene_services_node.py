@@ -1,0 +1,61 @@
+"""The services that change the planner's own scene: attach, detach, update. Instant, so they run on the executor."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from handiwork_msgs import srv
+
+from handiwork_core.outcome import OK, Code
+from handiwork_core.planning import Attachment, SceneQuery
+from handiwork_ros import conversions as to
+from handiwork_ros.guards import guard_service, with_outcome
+
+from .request_checks import Refused, check_scene
+
+if TYPE_CHECKING:
+    from .services_node import PlanningServices
+
+
+def add_scene_services(services: PlanningServices) -> None:
+    """Create the three services on the node."""
+    node = services.node
+
+    def attach(request: Any, response: Any) -> Any:
+        desk, msg = services.ready_desk(), request.attachment
+        item = to.attachment_from_msg(msg)
+        world = desk.table.merged(desk.heard.snapshot())
+        check_scene(SceneQuery(attached=(item,)), world, desk.robot, "attachment")
+        if request.use_current_pose:
+            if item.object not in world.states:
+                raise Refused(
+                    Code.STALE_WORLD,
+                    f"no pose was received for {item.object!r}; send pose",
+                    "attachment.pose",
+                )
+            link = f"{desk.robot.name}/{item.link}"
+            world_T_link = services.frames.lookup("world", link, "attachment.link")
+            item = Attachment(
+                item.object, item.link, world_T_link.inverse() @ world.states[item.object].world_T_object
+            )
+        desk.table.attach(item)
+        return with_outcome(response, OK)
+
+    def detach(request: Any, response: Any) -> Any:
+        services.ready_desk().table.detach(request.object)
+        return with_outcome(response, OK)
+
+    def update(request: Any, response: Any) -> Any:
+        desk = services.ready_desk()
+        add = [to.world_object_from_msg(o, f"add[{i}]") for i, o in enumerate(request.add)]
+        poses = [to.pose_from_msg(p, f"add_poses[{i}]") for i, p in enumerate(request.add_poses)]
+        response.world_version = desk.table.update(desk.heard.snapshot(), add, poses, request.remove)
+        return with_outcome(response, OK)
+
+    handlers: dict[str, tuple[Any, Any]] = {
+        "attach_object": (srv.AttachObject, attach),
+        "detach_object": (srv.DetachObject, detach),
+        "update_scene": (srv.UpdateScene, update),
+    }
+    for name, (kind, handler) in handlers.items():
+        node.create_service(kind, f"planner/{name}", guard_service(node, handler))

@@ -1,0 +1,254 @@
+"""The ``planner/*`` services: message in, one job on the engine's thread, message out. Handlers never block."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from handiwork_msgs import srv
+from rclpy.task import Future
+
+from handiwork_core.geometry import Pose
+from handiwork_core.outcome import Code, Outcome
+from handiwork_core.planning import (
+    NO_Q,
+    Candidate,
+    CandidatesRequest,
+    Goal,
+    IkRequest,
+    JointGoals,
+    PlanRequest,
+    PoseGoals,
+    StraightGoal,
+)
+from handiwork_core.robot import ArmSpec
+from handiwork_ros import conversions as to
+from handiwork_ros.frames import FrameBuffer
+from handiwork_ros.guards import guard_service, with_outcome
+from handiwork_ros.managed_node import ManagedNode
+
+from .desk import PlanningDesk
+from .engine_worker import QUEUE_LIMIT, EngineWorker
+from .request_checks import Refused, check_limits, checked_arm, checked_q, ordered_q
+from .scene_services_node import add_scene_services
+
+Job = Callable[[PlanningDesk, Callable[[], bool]], Any]
+NOT_ACTIVE = "planner_node is not active; wait until handiwork/status says ACTIVE"
+
+
+class PlanningServices:
+    """Created once with the node; ``open`` gives it the desk, ``shut`` takes it away."""
+
+    def __init__(self, node: ManagedNode, frames: FrameBuffer) -> None:
+        self.node, self.frames = node, frames
+        self.desk: PlanningDesk | None = None
+        self._worker: EngineWorker | None = None
+        handlers: dict[str, tuple[Any, Any]] = {
+            "plan_to_poses": (srv.PlanToPoses, self._plan_to_poses),
+            "plan_to_joints": (srv.PlanToJoints, self._plan_to_joints),
+            "plan_straight": (srv.PlanStraight, self._plan_straight),
+            "check_candidates": (srv.CheckCandidates, self._check_candidates),
+            "solve_ik": (srv.SolveIk, self._solve_ik),
+            "validate_trajectory": (srv.ValidateTrajectory, self._validate),
+            "explain": (srv.Explain, self._explain),
+        }
+        for name, (kind, handler) in handlers.items():
+            node.create_service(kind, f"planner/{name}", guard_service(node, handler))
+        add_scene_services(self)
+
+    def open(self, desk: PlanningDesk, worker: EngineWorker) -> None:
+        """Serve from now on."""
+        self.desk, self._worker = desk, worker
+
+    def shut(self) -> None:
+        """Refuse from now on; what runs goes on to its end."""
+        self.desk = None
+
+    def ready_desk(self) -> PlanningDesk:
+        """The desk, or a refusal while the node is not active."""
+        if self.desk is None:
+            raise Refused(Code.NOT_ACTIVE, NOT_ACTIVE)
+        return self.desk
+
+    def pose_in_world(self, pose: Any, frame_id: str, field: str) -> Pose:
+        """A message's pose in ``world``."""
+        inner = to.pose_from_msg(pose, field)
+        if not frame_id:
+            text = f"{field}: header.frame_id is empty; name the frame, such as 'world'"
+            raise Refused(Code.UNKNOWN_FRAME, text, f"{field}.header.frame_id")
+        return (
+            inner
+            if frame_id == "world"
+            else self.frames.lookup("world", frame_id, f"{field}.header.frame_id") @ inner
+        )
+
+    async def _run(self, response: Any, job: Job, fill: Callable[[Any], None]) -> Any:
+        """Await the job's value; only ``fill`` and the return come after it."""
+        desk, worker, done = self.ready_desk(), self._worker, Future()
+        executor = self.node.executor
+        if worker is None or executor is None:
+            raise Refused(Code.NOT_ACTIVE, NOT_ACTIVE)
+
+        def work() -> None:
+            executor.create_task(done.set_result, self._value(desk, job, worker))
+
+        if not worker.submit(work):
+            raise Refused(Code.BUSY, f"{QUEUE_LIMIT} requests are under way already; ask again later")
+        value = await done
+        if isinstance(value, Outcome):
+            return with_outcome(response, value)
+        fill(value)
+        return response
+
+    def _value(self, desk: PlanningDesk, job: Job, worker: EngineWorker) -> Any:
+        """On the engine's thread."""
+        try:
+            if worker.stopping.is_set():
+                return Outcome(Code.SHUTDOWN, "planner_node is shutting down; ask again once it is back")
+            return job(desk, worker.stopping.is_set)
+        except Exception as error:  # broad on purpose: the border of engine code
+            outcome = getattr(error, "outcome", None)
+            if isinstance(outcome, Outcome):
+                return outcome
+            self.node.get_logger().error(f"engine {desk.engine.name!r} failed:\n{traceback.format_exc()}")
+            return Outcome(
+                Code.INTERNAL, f"engine {desk.engine.name!r} raised {error!r}; see planner_node's log"
+            )
+
+    def _options(self, msg: Any) -> tuple[to.PlanOptions, ArmSpec, Any, float]:
+        """Options, arm, start (dof,) or empty for the measured one, and the deadline, counted from now."""
+        arrived_s = time.monotonic()
+        desk, options = self.ready_desk(), to.options_from_msg(msg)
+        arm = checked_arm(desk.robot, options.arm)
+        check_limits(options.budget_s, options.velocity_scaling, options.acceleration_scaling)
+        start = NO_Q if options.start is None else ordered_q(options.start.position, arm, "options.start")
+        return options, arm, start, arrived_s + options.budget_s
+
+    async def _plan(self, request: Any, response: Any, goal_of: Callable[[ArmSpec], Goal]) -> Any:
+        options, arm, start, deadline_s = self._options(request.options)
+        asked = PlanRequest(
+            arm.name,
+            start,
+            goal_of(arm),
+            options.scene,
+            options.hold_vec_weight,
+            options.budget_s,
+            options.velocity_scaling,
+            options.acceleration_scaling,
+            options.seed,
+        )
+
+        def fill(value: Any) -> None:
+            response.result = to.plan_result_to_msg(value)
+
+        version = options.min_world_version
+        return await self._run(response, lambda desk, stop: desk.plan(asked, version, deadline_s, stop), fill)
+
+    def _poses(self, array: Any, field: str) -> tuple[Pose, ...]:
+        if not array.poses:
+            raise Refused(Code.BAD_GOAL, f"{field} is empty; send at least one pose", field)
+        frame = array.header.frame_id
+        return tuple(self.pose_in_world(p, frame, f"{field}[{i}]") for i, p in enumerate(array.poses))
+
+    async def _plan_to_poses(self, request: Any, response: Any) -> Any:
+        return await self._plan(
+            request, response, lambda _arm: PoseGoals(self._poses(request.goals, "goals"))
+        )
+
+    async def _plan_to_joints(self, request: Any, response: Any) -> Any:
+        return await self._plan(
+            request, response, lambda arm: JointGoals(checked_q(request.goals, arm, "goals"))
+        )
+
+    async def _plan_straight(self, request: Any, response: Any) -> Any:
+        def goal(_arm: ArmSpec) -> Goal:
+            if not 0.0 < request.max_deviation < float("inf"):
+                text = f"max_deviation is {request.max_deviation}; send a number above 0"
+                raise Refused(Code.BAD_NUMBER, text, "max_deviation")
+            pose = self.pose_in_world(request.goal.pose, request.goal.header.frame_id, "goal")
+            return StraightGoal(pose, request.max_deviation)
+
+        return await self._plan(request, response, goal)
+
+    async def _check_candidates(self, request: Any, response: Any) -> Any:
+        options, arm, start, deadline_s = self._options(request.options)
+        candidates = tuple(
+            Candidate(
+                tuple(
+                    self.pose_in_world(p, request.frame_id, f"candidates[{i}].poses[{k}]") for k, p in pairs
+                )
+            )
+            for i, c in enumerate(request.candidates)
+            for pairs in [tuple(enumerate(c.poses))]
+        )
+        counts = {len(c.world_T_ee) for c in candidates}
+        if not candidates or 0 in counts:
+            raise Refused(
+                Code.BAD_GOAL, "candidates is empty or holds an empty one; send poses", "candidates"
+            )
+        scenes = tuple(to.scene_from_msg(s, f"scenes[{i}]") for i, s in enumerate(request.scenes)) or (
+            options.scene,
+        )
+        if len(scenes) > 1 and counts != {len(scenes)}:
+            text = f"scenes has {len(scenes)} entries for candidates of {sorted(counts)} poses; send one, or one per pose"
+            raise Refused(Code.BAD_GOAL, text, "scenes")
+        asked = CandidatesRequest(arm.name, start, candidates, scenes, options.budget_s, options.seed)
+
+        def fill(value: Any) -> None:
+            response.outcome = to.outcome_to_msg(Outcome(value.code, value.message))
+            response.verdicts = [to.candidate_verdict_to_msg(v) for v in value.verdicts]
+            response.planning_time, response.world_version = float(value.planning_time_s), value.world_version
+
+        version = options.min_world_version
+        return await self._run(
+            response, lambda desk, stop: desk.check_candidates(asked, version, deadline_s, stop), fill
+        )
+
+    async def _solve_ik(self, request: Any, response: Any) -> Any:
+        options, arm, start, _deadline_s = self._options(request.options)
+        poses = self._poses(request.poses, "poses")
+        asked = IkRequest(arm.name, poses, start, options.scene, request.avoid_collision, options.seed)
+
+        def fill(value: Any) -> None:
+            found = any(code is Code.OK for code in value.codes)
+            text = "" if found else f"none of {len(value.codes)} poses has a solution; see codes"
+            response.outcome = to.outcome_to_msg(Outcome(Code.OK if found else Code.NO_IK, text))
+            response.codes = [int(code) for code in value.codes]
+            response.positions = np.ravel(value.q).tolist()
+            response.position_errors = value.position_error_m.tolist()
+            response.angle_errors = value.angle_error_rad.tolist()
+            response.planning_time = float(value.planning_time_s)
+
+        version = options.min_world_version
+        return await self._run(response, lambda desk, stop: desk.solve_ik(asked, version, stop), fill)
+
+    async def _validate(self, request: Any, response: Any) -> Any:
+        options, arm, start, _deadline_s = self._options(request.options)
+        trajectory = to.trajectory_from_msg(request.trajectory)
+
+        def fill(value: Any) -> None:
+            _fill_verdict(response, *value)
+            response.point_index = value[0].at
+
+        scene, version = options.scene, options.min_world_version
+        return await self._run(
+            response, lambda desk, _stop: desk.validate(arm, trajectory, scene, start, version), fill
+        )
+
+    async def _explain(self, request: Any, response: Any) -> Any:
+        options, arm, start, _deadline_s = self._options(request.options)
+        q = checked_q(request.positions, arm, "positions")[0] if len(request.positions) else start
+        scene, version = options.scene, options.min_world_version
+
+        def fill(value: Any) -> None:
+            _fill_verdict(response, *value)
+
+        return await self._run(response, lambda desk, _stop: desk.explain(arm, q, scene, version), fill)
+
+
+def _fill_verdict(response: Any, verdict: Any, version: int) -> None:
+    response.outcome = to.outcome_to_msg(to.verdict_outcome(verdict))
+    response.clearance, response.world_version = float(verdict.clearance_m), version
