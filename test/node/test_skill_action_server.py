@@ -13,14 +13,15 @@ import time
 import pytest
 import rclpy
 from action_msgs.msg import GoalStatus
-from handiwork_core.outcome import OK, Code, Outcome
-from handiwork_core.skill import Progress, Token
 from handiwork_msgs.action import Pick
-from handiwork_ros.arm_lease import ArmLease, Policy
-from handiwork_ros.skill_action_server import Refused, Report, SkillActionServer, SkillDoor
 from rclpy.action import ActionClient
 from rclpy.executors import SingleThreadedExecutor
 from rosgraph_msgs.msg import Clock as ClockMsg
+
+from handiwork_core.outcome import OK, Code, Outcome
+from handiwork_core.skill import Progress, Token
+from handiwork_ros.arm_lease import ArmLease, Policy
+from handiwork_ros.skill_action_server import Refused, Report, SkillActionServer, SkillDoor
 
 NAMES = {
     GoalStatus.STATUS_SUCCEEDED: "SUCCEEDED",
@@ -47,7 +48,9 @@ class Toy:
     def admit(self, goal: Pick.Goal):
         word, _, count = goal.object.partition(" ")
         if word not in ("run", "bug", "deaf"):
-            raise Refused(Outcome(Code.UNKNOWN_OBJECT, f"object {goal.object!r} is not known", field_name="object"))
+            raise Refused(
+                Outcome(Code.UNKNOWN_OBJECT, f"object {goal.object!r} is not known", field_name="object")
+            )
         return lambda token, report: self.body(word, int(count or 0), token, report)
 
     def body(self, word: str, count: int, token: Token, report: Report) -> ToyRun:
@@ -353,7 +356,9 @@ def test_two_hundred_goals_leave_nothing(rig):
     def count() -> tuple[int, int, int, int]:
         gc.collect()
         tasks = sum(isinstance(o, rclpy.task.Task) for o in gc.get_objects())
-        return tuple(sum(len(list(getattr(n, kind))) for n in rig.nodes) for kind in ("timers", "subscriptions")) + (
+        return tuple(
+            sum(len(list(getattr(n, kind))) for n in rig.nodes) for kind in ("timers", "subscriptions")
+        ) + (
             sum(len(list(n.waitables)) for n in rig.nodes),
             tasks,
         )
@@ -363,7 +368,9 @@ def test_two_hundred_goals_leave_nothing(rig):
     before, threads, chance = count(), threading.active_count(), random.Random(0)
     ends = []
     for _ in range(200):
-        handle = rig.send(chance.choice(["run 1", "run 2", "run 4", "bug", "unicorn"]), chance.choice(["pick", "place"]))
+        handle = rig.send(
+            chance.choice(["run 1", "run 2", "run 4", "bug", "unicorn"]), chance.choice(["pick", "place"])
+        )
         if chance.random() < 0.3:
             rig.on_client(handle.cancel_goal_async)
         if chance.random() < 0.7:

@@ -9,12 +9,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 
-from handiwork_core.outcome import Code, Outcome
-from handiwork_core.skill import Progress, Token
 from rclpy.clock import Clock, ClockType, JumpThreshold
 from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.task import Future
+
+from handiwork_core.outcome import Code, Outcome
+from handiwork_core.skill import Progress, Token
 
 BEAT_S = 0.1
 """Period of feedback and of the watchdog, in steady time; feedback is promised five times a second."""

@@ -8,11 +8,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-from handiwork_core.outcome import Code, Outcome
-from handiwork_core.skill import Progress, Token
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.node import Node
 from rclpy.task import Future
+
+from handiwork_core.outcome import Code, Outcome
+from handiwork_core.skill import Progress, Token
 
 from .arm_lease import ArmLease, Job, Policy
 
@@ -99,7 +100,9 @@ class SkillActionServer(Generic[E]):
     def _admit(self, goal: Any) -> Callable[[Token, Report], E] | Outcome:
         lease = self._lease
         if lease.closing:
-            return Outcome(Code.SHUTDOWN, "the skill server is shutting down; send the goal again once it is back")
+            return Outcome(
+                Code.SHUTDOWN, "the skill server is shutting down; send the goal again once it is back"
+            )
         try:
             body = self._door.admit(goal)
         except Refused as refusal:
@@ -109,7 +112,9 @@ class SkillActionServer(Generic[E]):
             return Outcome(Code.INTERNAL, f"looking at the goal raised {error!r}; see the skill server's log")
         if self._policy is Policy.REJECT and lease.is_busy:
             holder = lease.holder or next(iter(lease.jobs.values())).skill
-            return Outcome(Code.BUSY, f"the arm is busy with {holder!r}; cancel that goal or wait for its result")
+            return Outcome(
+                Code.BUSY, f"the arm is busy with {holder!r}; cancel that goal or wait for its result"
+            )
         return body
 
     def _on_cancel(self, handle: Any) -> CancelResponse:
@@ -137,7 +142,9 @@ class SkillActionServer(Generic[E]):
     def _encode(self, outcome: Outcome, run: E | None) -> Any:
         try:
             return self._door.encode(outcome, run)
-        except Exception as error:  # broad on purpose: the client must get the outcome, whatever else is broken
+        except (
+            Exception
+        ) as error:  # broad on purpose: the client must get the outcome, whatever else is broken
             log.exception("%s: the result message could not be filled", self._door.name)
             text = f"{outcome.code.name}: {outcome.message}; filling the result raised {error!r}"
             return self._door.encode(Outcome(Code.INTERNAL, text), None)

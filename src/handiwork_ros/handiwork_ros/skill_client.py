@@ -10,14 +10,15 @@ from types import TracebackType
 from typing import Any
 
 import rclpy
-from handiwork_core.geometry import Pose
-from handiwork_core.outcome import Code, Outcome
-from handiwork_core.skill import Progress
 from handiwork_msgs.action import Pick, Place
 from handiwork_msgs.msg import SkillFeedback, SkillResult
 from rclpy.action import ActionClient
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
+
+from handiwork_core.geometry import Pose
+from handiwork_core.outcome import Code, Outcome
+from handiwork_core.skill import Progress
 
 from .action_call import ActionCall
 from .conversions import code_from_msg, outcome_from_msg, pose_from_msg
@@ -62,7 +63,9 @@ class SkillReport:
 
 
 class _Call(ActionCall):
-    def __init__(self, client: SkillClient, action: ActionClient, goal: Any, on_feedback: OnFeedback | None) -> None:
+    def __init__(
+        self, client: SkillClient, action: ActionClient, goal: Any, on_feedback: OnFeedback | None
+    ) -> None:
         super().__init__(client.node, action, goal)
         self._on_feedback = on_feedback
 
@@ -146,9 +149,7 @@ class SkillClient:
 
     def __init__(self, *, domain_id: int | None = None, node_name: str = "handiwork_client") -> None:
         self._context = rclpy.Context()
-        rclpy.init(
-            context=self._context, domain_id=domain_id, signal_handler_options=SignalHandlerOptions.NO
-        )
+        rclpy.init(context=self._context, domain_id=domain_id, signal_handler_options=SignalHandlerOptions.NO)
         self.node = rclpy.create_node(node_name, context=self._context)
         self.signs = LifeSigns(self.node)
         self._actions = {

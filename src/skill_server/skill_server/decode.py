@@ -7,13 +7,14 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from geometry_msgs.msg import PoseStamped
+from handiwork_msgs.msg import OrientationFilter as OrientationFilterMsg
+
 from handiwork_core.config import nearest
 from handiwork_core.geometry import Pose
 from handiwork_core.kinematics import link_poses
 from handiwork_core.outcome import Code, Outcome
 from handiwork_core.robot import ArmSpec, Robot
 from handiwork_core.world import World
-from handiwork_msgs.msg import OrientationFilter as OrientationFilterMsg
 from handiwork_ros.conversions import BadMessage, finite, pose_from_msg
 from handiwork_ros.frames import FrameBuffer, UnknownFrame
 from handiwork_ros.skill_action_server import Refused

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from geometry_msgs.msg import PoseStamped
+from handiwork_msgs.msg import SkillFeedback, SkillResult
+from handiwork_msgs.msg import StageReport as StageReportMsg
+
 from handiwork_core.geometry import Pose
 from handiwork_core.kinematics import link_poses
 from handiwork_core.outcome import Outcome
 from handiwork_core.robot import ArmSpec, Robot
 from handiwork_core.skill import Progress
 from handiwork_core.world import World
-from handiwork_msgs.msg import SkillFeedback, SkillResult
-from handiwork_msgs.msg import StageReport as StageReportMsg
 from handiwork_ros.conversions import joint_state_to_msg, outcome_to_msg, pose_to_msg, time_to_msg
 
 from .executor import SkillRun
@@ -31,9 +32,13 @@ def result_to_msg(outcome: Outcome, run: SkillRun | None, held: str) -> SkillRes
     return result
 
 
-def stopped_to_msg(result: SkillResult, robot: Robot, arm: ArmSpec, world: World, world_T_base: Pose) -> None:
-    """Write the measured joints, and the EE pose in ``world`` that follows from them, into ``result``."""
+def stopped_to_msg(
+    result: SkillResult, robot: Robot, arm: ArmSpec, world: World, world_T_base: Pose | None
+) -> None:
+    """Write the measured joints, and where the base is known the EE pose in ``world``, into ``result``."""
     result.stopped_at = joint_state_to_msg(world.joints)
+    if world_T_base is None:
+        return
     world_T_ee = world_T_base @ link_poses(robot, world.joints.position)[arm.ee_link]
     result.stopped_ee = PoseStamped(pose=pose_to_msg(world_T_ee))
     result.stopped_ee.header.frame_id = "world"

@@ -7,19 +7,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+from handiwork_msgs.action import Pick, Place
+
 from handiwork_core.config import ConfigError, nearest
 from handiwork_core.outcome import Code, Outcome
-from handiwork_core.planning import Attachment, Report
+from handiwork_core.planning import Report
 from handiwork_core.registry import collect
-from handiwork_core.robot import ArmSpec
 from handiwork_core.robot_loader import load_robot
-from handiwork_core.skill import Context, Skill, Token
-from handiwork_msgs.action import Pick, Place
+from handiwork_core.skill import Skill, Token
 from handiwork_ros.action_host import action_host_node
 from handiwork_ros.arm_lease import ArmLease, Policy
 from handiwork_ros.clients import ArmClient, GripperClient, PlannerClient, RosClock
-from handiwork_ros.frames import UnknownFrame
 from handiwork_ros.liveness import LifeSigns
 from handiwork_ros.managed_node import ManagedNode
 from handiwork_ros.skill_action_server import Refused, SkillActionServer, SkillDoor
@@ -27,10 +25,10 @@ from handiwork_ros.skill_action_server import Report as Feedback
 from handiwork_ros.spinning import run
 from handiwork_ros.world_source import RosWorldSource, Wanted
 
-from . import grip
+from .arm_runs import ArmRuns
 from .decode import decode_arm, decode_goal, frames_of
-from .encode import feedback_to_msg, result_to_msg, stopped_to_msg
-from .executor import SkillRun, run_skill
+from .encode import feedback_to_msg
+from .executor import SkillRun
 from .skills import BUILTIN
 
 ACTIONS = {"pick": Pick, "place": Place}
@@ -49,19 +47,22 @@ class SkillServer(ManagedNode):
             raise ConfigError("node skill_server", [text])
         self._world_timeout_s = self.parameter("world_timeout_s", 2.0, "oldest world a goal may start on [s]")
         if len(self._robot.arms) != 1:
-            raise ConfigError("robot_dir", [f"arms: {sorted(self._robot.arms)}; one skill_server serves one arm"])
-        arm = self._arm_spec = self._robot.arm("")
+            raise ConfigError(
+                "robot_dir", [f"arms: {sorted(self._robot.arms)}; one skill_server serves one arm"]
+            )
+        arm = self._robot.arm("")
         if arm.gripper is None:
             raise ConfigError("robot_dir", [f"arms.{arm.name}.gripper: missing; the skills need a gripper"])
         self._world = RosWorldSource(self, self._robot, Wanted(contacts=True))
-        self._planner = PlannerClient(self, self._robot, LifeSigns(self))
-        self._arm, self._gripper = ArmClient(self, arm, self._world), GripperClient(self, arm.gripper)
-        self._clock, self._held = RosClock(self), dict[str, Attachment]()
-        self._lease = ArmLease(self, stop_arm=self._arm.stop)
+        planner = PlannerClient(self, self._robot, LifeSigns(self))
+        robot_arm, gripper = ArmClient(self, arm, self._world), GripperClient(self, arm.gripper)
+        self._runs = ArmRuns(self._robot, arm, planner, robot_arm, gripper, self._world, RosClock(self))
+        self._lease = ArmLease(self, stop_arm=robot_arm.stop)
         host = action_host_node(self)
         skills = collect(BUILTIN, "handiwork.skills").values()
         self._servers = [
-            SkillActionServer(self._lease, self._door(kind()), node=host, policy=Policy(policy)) for kind in skills
+            SkillActionServer(self._lease, self._door(kind()), node=host, policy=Policy(policy))
+            for kind in skills
         ]
 
     def on_load(self, report: Report) -> None:
@@ -102,7 +103,7 @@ class SkillServer(ManagedNode):
             raise ConfigError(f"skill {skill.name!r}", ["action_type: missing; name the class of its action"])
 
         def encode(outcome: Outcome, ended: SkillRun | None) -> Any:
-            return action.Result(result=self._result(outcome, ended))
+            return action.Result(result=self._runs.result(outcome, ended))
 
         return SkillDoor(
             skill.name,
@@ -125,34 +126,7 @@ class SkillServer(ManagedNode):
         verdict = skill.is_feasible(params, self._robot, arm, world)
         if not verdict.ok:
             raise Refused(verdict)
-        return lambda token, feedback: self._body(skill, params, arm, token, feedback)
-
-    def _body(self, skill: Skill[Any], params: Any, arm: ArmSpec, token: Token, report: Feedback) -> SkillRun:
-        """On the worker."""
-        self._forget_lost(arm)
-        rng = np.random.default_rng(params.seed & (2**64 - 1))
-        ports = (self._planner, self._arm, self._gripper, self._world, self._clock)
-        return run_skill(skill, params, Context(self._robot, arm, *ports, token, rng, params.seed, self._held, report))
-
-    def _forget_lost(self, arm: ArmSpec) -> None:
-        """Keep only what is still measured to be in the hand."""
-        world = self._world.snapshot()
-        for name in list(self._held):
-            gone = name not in world.objects
-            if arm.gripper is not None and world.contacts is not None:
-                gone = gone or not grip.touching_fingers(world, self._robot, arm.gripper, name)
-            if gone:
-                del self._held[name]
-
-    def _result(self, outcome: Outcome, ended: SkillRun | None) -> Any:
-        result = result_to_msg(outcome, ended, next(iter(self._held), ""))
-        world = self._world.snapshot()
-        if set(self._arm_spec.joint_names) <= set(world.joints.position):
-            try:
-                stopped_to_msg(result, self._robot, self._arm_spec, world, self._world.world_T_base())
-            except UnknownFrame as error:
-                self.get_logger().warning(f"the result has no stopped_ee: {error}")
-        return result
+        return lambda token, feedback: self._runs.run(skill, params, token, feedback)
 
 
 def main() -> None:

@@ -1,0 +1,80 @@
+"""Runs of skills on one arm: the ports they share, and what the arm holds from goal to goal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from handiwork_msgs.msg import SkillResult
+
+from handiwork_core.geometry import Pose
+from handiwork_core.outcome import Outcome
+from handiwork_core.planning import Attachment
+from handiwork_core.ports import Arm, Clock, Gripper, Planner, WorldSource
+from handiwork_core.robot import ArmSpec, Robot
+from handiwork_core.skill import Context, Skill, Token
+from handiwork_ros.frames import UnknownFrame
+from handiwork_ros.skill_action_server import Report
+
+from . import grip
+from .encode import result_to_msg, stopped_to_msg
+from .executor import SkillRun, run_skill
+
+
+@dataclass(frozen=True)
+class ArmRuns:
+    """``held`` is written by runs, which follow one another; it is measured again before each."""
+
+    robot: Robot
+    arm_spec: ArmSpec
+    planner: Planner
+    arm: Arm
+    gripper: Gripper
+    world: WorldSource
+    clock: Clock
+    held: dict[str, Attachment] = field(default_factory=dict)
+
+    def run(self, skill: Skill[Any], params: Any, token: Token, report: Report) -> SkillRun:
+        """Run to the end. On the arm's worker."""
+        self.forget_lost()
+        context = Context(
+            robot=self.robot,
+            arm_spec=self.arm_spec,
+            planner=self.planner,
+            arm=self.arm,
+            gripper=self.gripper,
+            world=self.world,
+            clock=self.clock,
+            token=token,
+            # Seeds of numpy are not negative; the wrapped value is as good.
+            rng=np.random.default_rng(params.seed & (2**64 - 1)),
+            seed=params.seed,
+            held=self.held,
+            report=report,
+        )
+        return run_skill(skill, params, context)
+
+    def forget_lost(self) -> None:
+        """Keep only what is still measured to be in the hand."""
+        world, gripper = self.world.snapshot(), self.arm_spec.gripper
+        for name in list(self.held):
+            gone = name not in world.objects
+            if gripper is not None and world.contacts is not None:
+                gone = gone or not grip.touching_fingers(world, self.robot, gripper, name)
+            if gone:
+                del self.held[name]
+
+    def result(self, outcome: Outcome, ended: SkillRun | None) -> SkillResult:
+        """The whole result, with where the robot is now as far as that is known."""
+        result = result_to_msg(outcome, ended, next(iter(self.held), ""))
+        world = self.world.snapshot()
+        if set(self.arm_spec.joint_names) <= set(world.joints.position):
+            stopped_to_msg(result, self.robot, self.arm_spec, world, self._world_T_base())
+        return result
+
+    def _world_T_base(self) -> Pose | None:
+        try:
+            return self.world.world_T_base()
+        except UnknownFrame:
+            return None
