@@ -34,7 +34,7 @@ lint: setup-dev ## check style, types and who imports whom
 	@.venv/bin/ruff check
 	@.venv/bin/ruff format --check
 	@.venv/bin/mypy
-	@.venv/bin/lint-imports --no-logo
+	@.venv/bin/lint-imports
 
 bench: setup-dev ## measure the planner
 	@.venv/bin/python -m benchmarks
