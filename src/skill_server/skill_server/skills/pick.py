@@ -235,7 +235,7 @@ def _command_list(
         Command("open", UpdatePoseCostMetric(None)),
         Command("open", UpdateSpecific(_ignored(params, world))),
         Command("open", opened),
-        Command("approach", opened, pre, choice.q[0]),
+        Command("approach", opened, pre, choice.q[0], speed=0.8),
         Command("descend", opened, grasp, choice.q[1], Motion.STRAIGHT, target, speed=0.5),
         Command("grasp", CloseGripper(), dwell_s=0.2),
         Command("grasp", AttachObject(params.object)),

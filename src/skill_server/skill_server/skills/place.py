@@ -49,6 +49,8 @@ N_YAWS = 8
 RELEASE_OPENING_M = 0.03
 """The fingers open by this much, so that they do not hit the walls of a narrow container."""
 REST_MPS = 0.05
+CARRY_SPEED = 0.6
+"""Part of the allowed speed while carrying, so that grip and tracking have a reserve."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,7 +238,7 @@ def _command_list(
     commands = [
         Command("transit", UpdatePoseCostMetric(None)),
         Command("transit", UpdateSpecific(_ignored(params, world))),
-        Command("transit", CloseGripper(), poses[0], q[0], speed=0.8),
+        Command("transit", CloseGripper(), poses[0], q[0], speed=CARRY_SPEED),
         Command("descend", CloseGripper(), poses[1], q[1], Motion.STRAIGHT, speed=0.5),
         Command("release", opened, dwell_s=0.3),
         Command("release", DetachObject(name)),
