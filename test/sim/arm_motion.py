@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.optimize import least_squares
+
 from handiwork_core.geometry import Array, Pose, Rotation
 from handiwork_core.robot import ArmSpec, JointType, Robot
-from scipy.optimize import least_squares
 from sim_bridge.trajectory_goal import TrajectoryGoal
 
 PERIOD_S = 0.02
@@ -27,16 +28,22 @@ def ee_pose(robot: Robot, arm: ArmSpec, q: Array) -> Pose:
 
 def solve_ik(robot: Robot, arm: ArmSpec, target: Pose, start: Array) -> Array:
     """Joint positions near ``start`` that bring the EE link to ``target`` in the base frame."""
-    lower, upper = (np.array([getattr(robot.joints[n], k) for n in arm.joint_names]) for k in ("lower", "upper"))
+    lower, upper = (
+        np.array([getattr(robot.joints[n], k) for n in arm.joint_names]) for k in ("lower", "upper")
+    )
 
     def error(q: Array) -> Array:
         now = ee_pose(robot, arm, q)
         turn = now.rotation.inverse() @ target.rotation
         return np.concatenate([now.translation_m - target.translation_m, turn.wxyz[1:], 1e-3 * (q - start)])
 
-    found = least_squares(error, np.clip(start, lower + 1e-3, upper - 1e-3), bounds=(lower, upper), xtol=1e-10)
+    found = least_squares(
+        error, np.clip(start, lower + 1e-3, upper - 1e-3), bounds=(lower, upper), xtol=1e-10
+    )
     gap_m, turn_rad = ee_pose(robot, arm, found.x).distance_to(target)
-    assert gap_m < 2e-3 and turn_rad < 5e-3, f"no IK for {target.translation_m}: {gap_m:.4f} m, {turn_rad:.4f} rad"
+    assert gap_m < 2e-3 and turn_rad < 5e-3, (
+        f"no IK for {target.translation_m}: {gap_m:.4f} m, {turn_rad:.4f} rad"
+    )
     return np.asarray(found.x)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from handiwork_core.robot import GripperSpec
 
+from handiwork_core.robot import GripperSpec
 from sim_bridge.trajectory_controller import Ending
 
 STALL_VELOCITY = 0.001
@@ -33,6 +33,7 @@ class GripperResult:
     position: float
     stalled: bool
     reached: bool
+    message: str = ""
 
 
 class GripperController:
@@ -73,14 +74,14 @@ class GripperController:
         self._speed = min(goal.max_speed or FINGER_SPEED, self.velocity_limit)
         self._goal, self._still_s, self.busy, self.result = goal, 0.0, True, None
 
-    def stop(self, ending: Ending, position: float) -> None:
+    def stop(self, ending: Ending, position: float, message: str = "") -> None:
         """End now; the gripper keeps its reference, so that a held object stays held."""
         if self.busy:
-            self._end(GripperResult(ending, position, False, False))
+            self._end(GripperResult(ending, position, stalled=False, reached=False, message=message))
 
     def hold(self, position: float) -> None:
         """Hold this position from now on, in a world that was reset; a running goal is aborted."""
-        self.stop(Ending.ABORTED, position)
+        self.stop(Ending.ABORTED, position, "the world was reset")
         self.reference = position
 
     def update(self, position: float, velocity: float, step_s: float) -> float:
@@ -92,9 +93,9 @@ class GripperController:
         arrived = abs(position - self._goal.position) <= REACHED_M
         self._still_s = self._still_s + step_s if abs(velocity) < STALL_VELOCITY else 0.0
         if arrived and self._still_s > 0.0:
-            self._end(GripperResult(Ending.SUCCEEDED, position, False, True))
+            self._end(GripperResult(Ending.SUCCEEDED, position, stalled=False, reached=True))
         elif self._still_s >= STALL_TIME_S:
-            self._end(GripperResult(Ending.SUCCEEDED, position, True, False))
+            self._end(GripperResult(Ending.SUCCEEDED, position, stalled=True, reached=False))
         return self.reference
 
     def _end(self, result: GripperResult) -> None:

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
 from handiwork_core.geometry import Array, Pose, Rotation, frozen
 from handiwork_core.robot import Robot
 from handiwork_core.scene import Scene
 from handiwork_core.world import Contact, ObjectState
-from numpy.typing import NDArray
-
-from sim_bridge.world_model import STEP_S, compile_model, driven_joints, home_positions
+from sim_bridge.world_model import compile_model, driven_joints, home_positions
 
 Indices = NDArray[np.intp]
 
@@ -62,7 +62,9 @@ class MujocoWorld:
         self._mj.mj_forward(self.model, self.data)
 
     def _actuator(self, name: str) -> int:
-        return int(self._mj.mj_name2id(self.model, self._mj.mjtObj.mjOBJ_ACTUATOR, f"{self.robot.name}/{name}"))
+        return int(
+            self._mj.mj_name2id(self.model, self._mj.mjtObj.mjOBJ_ACTUATOR, f"{self.robot.name}/{name}")
+        )
 
     @property
     def time_s(self) -> float:
@@ -74,7 +76,7 @@ class MujocoWorld:
         return np.array([self.joint_names.index(name) for name in names])
 
     def step(self, count: int = 1) -> None:
-        """Advance by ``count`` steps of ``STEP_S``."""
+        """Advance by ``count`` physics steps of ``world_model.STEP_S``."""
         self._mj.mj_step(self.model, self.data, count)
 
     def reset(self, scene: Scene) -> None:
@@ -153,5 +155,6 @@ class MujocoWorld:
         point /= np.bincount(member)[:, None]
         names = self._bodies
         return tuple(
-            Contact(names[a], names[b], frozen(f), frozen(p)) for (a, b), f, p in zip(pairs, total, point, strict=True)
+            Contact(names[a], names[b], frozen(f), frozen(p))
+            for (a, b), f, p in zip(pairs, total, point, strict=True)
         )

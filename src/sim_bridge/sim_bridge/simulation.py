@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import numpy as np
+
 from handiwork_core.geometry import Array
 from handiwork_core.robot import Robot
 from handiwork_core.scene import Scene
-
 from sim_bridge.gripper_controller import GripperController
 from sim_bridge.mujoco_world import Indices, MujocoWorld
 from sim_bridge.trajectory_controller import TrajectoryController
 from sim_bridge.trajectory_goal import JointLimits
 from sim_bridge.world_model import STEP_S, finger_joints
+
+STEPS_PER_CONTROL = 2
+"""Controllers run at 500 Hz."""
+
+CONTROL_S = STEPS_PER_CONTROL * STEP_S
 
 
 class ArmAxis:
@@ -59,14 +64,14 @@ class Simulation:
         return self.world.joints().position[self.arms[arm].indices]
 
     def advance(self, steps: int) -> None:
-        """Run so many physics steps; the controllers look at each one while they are busy."""
+        """Run so many control periods of ``CONTROL_S``; busy controllers act at the start of each."""
         done = 0
         while done < steps and self.busy:
             self._control()
-            self.world.step(1)
+            self.world.step(STEPS_PER_CONTROL)
             done += 1
         if done < steps:
-            self.world.step(steps - done)
+            self.world.step((steps - done) * STEPS_PER_CONTROL)
 
     def reset(self, scene: Scene) -> None:
         """Start over with ``scene``: running goals are aborted, the arm is at home, the clock goes on."""
@@ -83,13 +88,17 @@ class Simulation:
         for arm in self.arms.values():
             if arm.controller.busy:
                 q, qd = joints.position[arm.indices], joints.velocity[arm.indices]
-                reference = arm.controller.update(q, qd, STEP_S)
+                reference = arm.controller.update(q, qd, CONTROL_S)
                 self.world.command(arm.indices, reference.position, reference.velocity)
         for gripper in self.grippers.values():
             if gripper.controller.busy:
                 lead = gripper.indices[0]
-                target = gripper.controller.update(float(joints.position[lead]), float(joints.velocity[lead]), STEP_S)
-                self.world.command(gripper.indices, np.full(len(gripper.indices), target), np.zeros(len(gripper.indices)))
+                target = gripper.controller.update(
+                    float(joints.position[lead]), float(joints.velocity[lead]), CONTROL_S
+                )
+                self.world.command(
+                    gripper.indices, np.full(len(gripper.indices), target), np.zeros(len(gripper.indices))
+                )
                 self.world.limit_force(gripper.indices, gripper.controller.force_n)
 
     def _apply_forces(self) -> None:

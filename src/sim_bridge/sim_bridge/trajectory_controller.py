@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
-from handiwork_core.geometry import Array
 
+from handiwork_core.geometry import Array
 from sim_bridge.trajectory_goal import (
     CheckedTrajectory,
     ErrorCode,
@@ -112,7 +112,9 @@ class TrajectoryController:
         goal = self._goal
         assert goal is not None
         late_s = self._path_s - goal.duration_s
-        tolerance = goal.path_tolerance if late_s < 0.0 else np.maximum(goal.path_tolerance, goal.goal_tolerance)
+        tolerance = (
+            goal.path_tolerance if late_s < 0.0 else np.maximum(goal.path_tolerance, goal.goal_tolerance)
+        )
         if self._left_path(q, qd, tolerance):
             return
         self._path_s += step_s
@@ -161,7 +163,9 @@ class TrajectoryController:
         self._rate = max(0.0, self._rate - max(slowing, 1.0 / SLOWEST_BRAKE_S) * step_s)
         self._path_s = min(self._path_s + self._rate * step_s, goal.duration_s)
         self._sample(self._path_s, self._rate)
-        if (self._rate == 0.0 or self._path_s >= goal.duration_s) and np.abs(qd).max() <= self.tolerances.rest:
+        if (self._rate == 0.0 or self._path_s >= goal.duration_s) and np.abs(
+            qd
+        ).max() <= self.tolerances.rest:
             self._end(self._pending)
 
     def _stop_here(self, q: Array, qd: Array, result: TrajectoryResult) -> None:

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 
 import numpy as np
+from scipy.interpolate import CubicHermiteSpline
+
 from handiwork_core.geometry import Array
 from handiwork_core.robot import ArmSpec, Robot
-from scipy.interpolate import CubicHermiteSpline
 
 
 class ErrorCode(IntEnum):
@@ -45,7 +46,9 @@ class JointLimits:
     def of(cls, robot: Robot, arm: ArmSpec) -> JointLimits:
         """Take them from the robot."""
         joints = [robot.joints[name] for name in arm.joint_names]
-        columns = [[getattr(j, key) for j in joints] for key in ("lower", "upper", "velocity", "acceleration")]
+        columns = [
+            [getattr(j, key) for j in joints] for key in ("lower", "upper", "velocity", "acceleration")
+        ]
         return cls(arm.joint_names, *(np.array(column, dtype=np.float64) for column in columns))
 
 
@@ -94,7 +97,9 @@ class CheckedTrajectory:
     goal_time_s: float
 
 
-def check(goal: TrajectoryGoal, limits: JointLimits, measured: Array, tolerances: Tolerances) -> CheckedTrajectory:
+def check(
+    goal: TrajectoryGoal, limits: JointLimits, measured: Array, tolerances: Tolerances
+) -> CheckedTrajectory:
     """Check everything about a goal and prepare it.
 
     Args:
@@ -112,9 +117,16 @@ def check(goal: TrajectoryGoal, limits: JointLimits, measured: Array, tolerances
         t = np.concatenate([[0.0], t])
         q = np.vstack([measured, q])
         qd = np.vstack([np.zeros(len(measured)), qd])
-    _refuse(np.abs(q[0] - measured), tolerances.start, limits, "starts {value:.4f} rad from the measured position; "
-            "the limit is {limit:.4f}; plan from the newest joint_states")
-    _refuse(np.abs(qd[-1]), 1e-3, limits, "ends with {value:.4f} rad/s; the limit is {limit:.4f}; end at rest")
+    _refuse(
+        np.abs(q[0] - measured),
+        tolerances.start,
+        limits,
+        "starts {value:.4f} rad from the measured position; "
+        "the limit is {limit:.4f}; plan from the newest joint_states",
+    )
+    _refuse(
+        np.abs(qd[-1]), 1e-3, limits, "ends with {value:.4f} rad/s; the limit is {limit:.4f}; end at rest"
+    )
     if len(t) == 1:
         t, q, qd = np.array([0.0, 1e-3]), np.vstack([q, q]), np.vstack([qd, qd])
     position = CubicHermiteSpline(t, q, qd)
@@ -149,12 +161,17 @@ def _arrays(goal: TrajectoryGoal, order: list[int]) -> tuple[Array, Array, Array
             ErrorCode.INVALID_GOAL,
             f"positions are {q.shape} and velocities {velocities} for {len(t)} points; write {len(order)} in every point",
         )
-    if not (np.isfinite(t).all() and np.isfinite(q).all() and (goal.qd is None or np.isfinite(goal.qd).all())):
-        raise GoalRefused(ErrorCode.INVALID_GOAL, "the trajectory holds nan or infinite numbers; send finite ones")
+    if not (
+        np.isfinite(t).all() and np.isfinite(q).all() and (goal.qd is None or np.isfinite(goal.qd).all())
+    ):
+        raise GoalRefused(
+            ErrorCode.INVALID_GOAL, "the trajectory holds nan or infinite numbers; send finite ones"
+        )
     if t[0] < 0.0 or (np.diff(t) <= 0.0).any():
         at = int(np.argmax(np.diff(t) <= 0.0)) + 1 if t[0] >= 0.0 else 0
         raise GoalRefused(
-            ErrorCode.INVALID_GOAL, f"time_from_start {t[at]:.6f} s of point {at} does not rise; make all times rise from 0"
+            ErrorCode.INVALID_GOAL,
+            f"time_from_start {t[at]:.6f} s of point {at} does not rise; make all times rise from 0",
         )
     if goal.qd is not None:
         return t, q[:, order], goal.qd[:, order]
@@ -168,9 +185,14 @@ def _check_limits(
     t: Array, q: Array, velocity: CubicHermiteSpline, limits: JointLimits, tolerances: Tolerances
 ) -> None:
     slack = 1e-3
-    for index in (int(np.argmax((limits.lower - q).max(axis=1))), int(np.argmax((q - limits.upper).max(axis=1)))):
+    for index in (
+        int(np.argmax((limits.lower - q).max(axis=1))),
+        int(np.argmax((q - limits.upper).max(axis=1))),
+    ):
         beyond = np.maximum(limits.lower - q[index], q[index] - limits.upper)
-        _refuse(beyond, slack, limits, "goes {value:.4f} rad beyond its position limit at point " + str(index))
+        _refuse(
+            beyond, slack, limits, "goes {value:.4f} rad beyond its position limit at point " + str(index)
+        )
     fine = np.unique(np.concatenate([t[:-1] + part * np.diff(t) for part in (0.0, 0.25, 0.5, 0.75)]))
     speed = np.abs(velocity(fine)).max(axis=0)
     _refuse(
@@ -185,7 +207,8 @@ def _refuse(values: Array, limit: float, limits: JointLimits, text: str) -> None
     worst = int(np.argmax(values))
     if values[worst] > limit:
         raise GoalRefused(
-            ErrorCode.INVALID_GOAL, f"joint {limits.names[worst]} " + text.format(value=values[worst], limit=limit)
+            ErrorCode.INVALID_GOAL,
+            f"joint {limits.names[worst]} " + text.format(value=values[worst], limit=limit),
         )
 
 
@@ -193,7 +216,8 @@ def _by_joint(given: Mapping[str, float], limits: JointLimits, default: float, w
     unknown = sorted(set(given) - set(limits.names))
     if unknown or not all(np.isfinite(value) for value in given.values()):
         raise GoalRefused(
-            ErrorCode.INVALID_JOINTS, f"{what} names {unknown or dict(given)}; use finite values for {list(limits.names)}"
+            ErrorCode.INVALID_JOINTS,
+            f"{what} names {unknown or dict(given)}; use finite values for {list(limits.names)}",
         )
     values = np.array([given.get(name, 0.0) for name in limits.names])
     return np.where(values < 0.0, np.inf, np.where(values > 0.0, values, default))

@@ -1,0 +1,228 @@
+"""The arm's and the gripper's actions. Goals go to the physics thread, results come back by ``executor.create_task``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.task import Future
+from trajectory_msgs.msg import JointTrajectoryPoint
+
+from control_msgs.action import FollowJointTrajectory, ParallelGripperCommand
+from handiwork_core.geometry import Array
+from handiwork_core.robot import ArmSpec, GripperSpec
+from handiwork_ros.conversions import time_from_msg
+from handiwork_ros.liveness import LifeSigns
+from handiwork_ros.managed_node import ManagedNode
+from sim_bridge.goal_slot import Goal, GoalSlot
+from sim_bridge.gripper_controller import GripperGoal, GripperResult
+from sim_bridge.sim_loop import SimLoop
+from sim_bridge.trajectory_controller import Ending, TrajectoryResult
+from sim_bridge.trajectory_goal import ErrorCode, TrajectoryGoal
+
+RESULT_TIMEOUT_S = 30
+CLIENT = "skill_server"
+"""The node whose goals are aborted when it falls silent."""
+
+G = TypeVar("G")
+R = TypeVar("R", TrajectoryResult, GripperResult)
+
+
+class SlotServer(Generic[G, R]):
+    """An action server in front of one goal slot. A goal with faults is accepted, then aborted with the reason.
+
+    Args:
+        node: hosts the server.
+        loop: owner of the slot.
+        slot: takes the goals.
+        signs: tells whether the skill server lives.
+        read: message to goal; ValueError with a sentence for a person.
+        refuse: the result of a goal that could not be read.
+        write: result to message.
+    """
+
+    def __init__(
+        self,
+        node: ManagedNode,
+        loop: Callable[[], SimLoop],
+        slot: Callable[[], GoalSlot[G, R]],
+        signs: LifeSigns,
+        action: tuple[Any, str],
+        read: Callable[[Any], G],
+        refuse: Callable[[str], R],
+        write: Callable[[R], Any],
+    ) -> None:
+        self._node, self._loop, self._slot = node, loop, slot
+        self._read, self._refuse, self._write = read, refuse, write
+        self._signs = signs
+        self._goals: dict[bytes, Goal[G, R]] = {}
+        self._guarded: set[bytes] = set()
+        kind, name = action
+        self.server = ActionServer(
+            node,
+            kind,
+            name,
+            execute_callback=self._execute,
+            goal_callback=self._on_goal,
+            cancel_callback=self._on_cancel,
+            result_timeout=RESULT_TIMEOUT_S,
+        )
+        signs.on_loss(CLIENT, self._on_loss)
+
+    @property
+    def idle(self) -> bool:
+        """True while no client waits for a result."""
+        return not self._goals
+
+    def _on_goal(self, _request: Any) -> GoalResponse:
+        return GoalResponse.ACCEPT if self._node.is_active else GoalResponse.REJECT
+
+    def _on_cancel(self, handle: Any) -> CancelResponse:
+        goal = self._goals.get(bytes(handle.goal_id.uuid))
+        if goal is not None:
+            goal.canceled = True
+            self._loop().submit(lambda: self._slot().cancel(goal))
+        return CancelResponse.ACCEPT
+
+    def _on_loss(self, _name: str) -> None:
+        message = f"{CLIENT} fell silent on handiwork/status for 1 s; the arm was stopped"
+        if any(key in self._guarded for key in self._goals):
+            self._loop().submit(lambda: self._slot().abort(message))
+
+    async def _execute(self, handle: Any) -> Any:
+        key = bytes(handle.goal_id.uuid)
+        ended: Future = Future()
+        executor = self._node.executor
+        try:
+            goal: Goal[G, R] = Goal(
+                self._read(handle.request), lambda result: executor.create_task(ended.set_result, result)
+            )
+        except ValueError as error:
+            handle.abort()
+            return self._write(self._refuse(str(error)))
+        self._goals[key] = goal
+        if self._signs.is_alive(CLIENT):
+            self._guarded.add(key)
+        if handle.is_cancel_requested:
+            goal.canceled = True
+        self._loop().submit(lambda: self._begin(goal))
+        result: R = await ended
+        del self._goals[key]
+        self._guarded.discard(key)
+        message = self._write(result)
+        if result.ending is Ending.SUCCEEDED:
+            handle.succeed()
+        elif result.ending is Ending.CANCELED and handle.is_cancel_requested:
+            handle.canceled()
+        else:
+            if result.message:
+                self._node.get_logger().warning(result.message)
+            handle.abort()
+        return message
+
+    def _begin(self, goal: Goal[G, R]) -> None:
+        if goal.canceled:
+            goal.done(self._slot().driver.unstarted(Ending.CANCELED, "canceled by the client"))
+        else:
+            self._slot().submit(goal)
+
+
+def arm_server(
+    node: ManagedNode, loop: Callable[[], SimLoop], arm: ArmSpec, signs: LifeSigns
+) -> SlotServer[TrajectoryGoal, TrajectoryResult]:
+    """``<arm>_controller/follow_joint_trajectory``."""
+
+    def write(result: TrajectoryResult) -> Any:
+        return FollowJointTrajectory.Result(error_code=int(result.code), error_string=result.message)
+
+    return SlotServer(
+        node,
+        loop,
+        lambda: loop().arms[arm.name],
+        signs,
+        (FollowJointTrajectory, f"{arm.controller}/follow_joint_trajectory"),
+        read_trajectory,
+        lambda message: TrajectoryResult(Ending.ABORTED, ErrorCode.INVALID_GOAL, message),
+        write,
+    )
+
+
+def gripper_server(
+    node: ManagedNode, loop: Callable[[], SimLoop], gripper: GripperSpec, signs: LifeSigns
+) -> SlotServer[GripperGoal, GripperResult]:
+    """``<gripper>_controller/gripper_cmd``; a stall is a success that says ``stalled``."""
+
+    def write(result: GripperResult) -> Any:
+        message = ParallelGripperCommand.Result(stalled=result.stalled, reached_goal=result.reached)
+        message.state.name, message.state.position = [gripper.joint], [float(result.position)]
+        return message
+
+    return SlotServer(
+        node,
+        loop,
+        lambda: loop().grippers[gripper.name],
+        signs,
+        (ParallelGripperCommand, f"{gripper.name}_controller/gripper_cmd"),
+        lambda request: read_gripper(request, gripper),
+        lambda message: GripperResult(
+            Ending.ABORTED, float("nan"), stalled=False, reached=False, message=message
+        ),
+        write,
+    )
+
+
+def read_trajectory(request: Any) -> TrajectoryGoal:
+    """Take a FollowJointTrajectory goal.
+
+    Raises:
+        ValueError: points of unequal sizes, or parts that are not supported.
+    """
+    if (
+        request.multi_dof_trajectory.points
+        or request.component_path_tolerance
+        or request.component_goal_tolerance
+    ):
+        raise ValueError(
+            "multi_dof_trajectory and component tolerances are not supported; send trajectory alone"
+        )
+    points: list[JointTrajectoryPoint] = list(request.trajectory.points)
+    names = tuple(request.trajectory.joint_names)
+    qd = (
+        _rows([p.velocities for p in points], len(names), "velocities")
+        if any(p.velocities for p in points)
+        else None
+    )
+    return TrajectoryGoal(
+        names,
+        np.array([time_from_msg(p.time_from_start) for p in points]),
+        _rows([p.positions for p in points], len(names), "positions"),
+        qd,
+        {t.name: t.position for t in request.path_tolerance},
+        {t.name: t.position for t in request.goal_tolerance},
+        time_from_msg(request.goal_time_tolerance),
+    )
+
+
+def _rows(rows: list[Any], count: int, what: str) -> Array:
+    for index, row in enumerate(rows):
+        if len(row) != count:
+            raise ValueError(f"point {index} has {len(row)} {what} for {count} joints; send one for each")
+    return np.array(rows, dtype=np.float64).reshape(len(rows), count)
+
+
+def read_gripper(request: Any, gripper: GripperSpec) -> GripperGoal:
+    """Take a ParallelGripperCommand goal; an empty joint name means the gripper's joint.
+
+    Raises:
+        ValueError: another joint, or not one position.
+    """
+    command = request.command
+    if list(command.name) not in ([], [gripper.joint]) or len(command.position) != 1:
+        raise ValueError(
+            f"command names {list(command.name)} with {len(command.position)} positions; send one, for {gripper.joint!r}"
+        )
+    force = float(command.effort[0]) if len(command.effort) else 0.0
+    speed = float(command.velocity[0]) if len(command.velocity) else 0.0
+    return GripperGoal(float(command.position[0]), force, speed)

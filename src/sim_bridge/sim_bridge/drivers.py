@@ -1,0 +1,72 @@
+"""The controllers of a simulation as drivers of goal slots."""
+
+from __future__ import annotations
+
+from sim_bridge.gripper_controller import GripperGoal, GripperResult
+from sim_bridge.simulation import Simulation
+from sim_bridge.trajectory_controller import Ending, TrajectoryResult
+from sim_bridge.trajectory_goal import ErrorCode, GoalRefused, TrajectoryGoal
+
+
+class ArmDriver:
+    """One arm of a simulation."""
+
+    def __init__(self, simulation: Simulation, arm: str) -> None:
+        self._simulation, self._arm = simulation, arm
+        self._controller = simulation.arms[arm].controller
+
+    def begin(self, goal: TrajectoryGoal) -> TrajectoryResult | None:
+        """Start, or say why not."""
+        try:
+            self._controller.start(goal, self._simulation.measured(self._arm))
+        except GoalRefused as refusal:
+            return TrajectoryResult(Ending.ABORTED, refusal.code, str(refusal))
+        return None
+
+    def stop(self, ending: Ending, message: str) -> None:
+        """Brake."""
+        self._controller.stop(ending, message)
+
+    def take(self) -> TrajectoryResult | None:
+        """The end, once the arm is at rest."""
+        result, self._controller.result = self._controller.result, None
+        return result
+
+    def unstarted(self, ending: Ending, message: str) -> TrajectoryResult:
+        """Nothing moved."""
+        return TrajectoryResult(
+            ending, ErrorCode.SUCCESSFUL if ending is Ending.CANCELED else ErrorCode.INVALID_GOAL, message
+        )
+
+
+class GripperDriver:
+    """One gripper of a simulation."""
+
+    def __init__(self, simulation: Simulation, gripper: str) -> None:
+        self._simulation, self._gripper = simulation, gripper
+        self._controller = simulation.grippers[gripper].controller
+
+    def begin(self, goal: GripperGoal) -> GripperResult | None:
+        """Start, or say why not."""
+        message = self._controller.check(goal)
+        if message:
+            return self.unstarted(Ending.ABORTED, message)
+        self._controller.start(goal, self._position())
+        return None
+
+    def stop(self, ending: Ending, message: str) -> None:
+        """Stay as it is."""
+        self._controller.stop(ending, self._position(), message)
+
+    def take(self) -> GripperResult | None:
+        """The end."""
+        result, self._controller.result = self._controller.result, None
+        return result
+
+    def unstarted(self, ending: Ending, message: str) -> GripperResult:
+        """Nothing moved."""
+        return GripperResult(ending, self._position(), stalled=False, reached=False, message=message)
+
+    def _position(self) -> float:
+        lead = self._simulation.grippers[self._gripper].indices[0]
+        return float(self._simulation.world.joints().position[lead])

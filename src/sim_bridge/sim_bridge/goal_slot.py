@@ -1,0 +1,101 @@
+"""Hands goals to one controller: the newest wins, after the one before it has come to rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Generic, Protocol, TypeVar
+
+from sim_bridge.trajectory_controller import Ending
+
+G = TypeVar("G")
+R = TypeVar("R")
+
+
+class Goal(Generic[G, R]):
+    """One goal on its way; ``done`` is called once, with its result."""
+
+    def __init__(self, value: G, done: Callable[[R], None]) -> None:
+        self.value, self.done = value, done
+        self.canceled = False
+
+
+class Driver(Protocol[G, R]):
+    """What a slot needs of its controller."""
+
+    def begin(self, goal: G) -> R | None:
+        """Start; a result here means that the goal was refused."""
+        ...
+
+    def stop(self, ending: Ending, message: str) -> None:
+        """Bring the running goal to an end soon."""
+        ...
+
+    def take(self) -> R | None:
+        """The result of the goal that has just ended, once."""
+        ...
+
+    def unstarted(self, ending: Ending, message: str) -> R:
+        """The result of a goal that never started."""
+        ...
+
+
+class GoalSlot(Generic[G, R]):
+    """One controller's goal, and at most one that waits. Belongs to the simulation's thread."""
+
+    def __init__(self, driver: Driver[G, R]) -> None:
+        self.driver = driver
+        self.active: Goal[G, R] | None = None
+        self._waiting: Goal[G, R] | None = None
+
+    @property
+    def busy(self) -> bool:
+        """True while a goal has no result yet."""
+        return self.active is not None or self._waiting is not None
+
+    def submit(self, goal: Goal[G, R]) -> None:
+        """Take a goal; a running one is stopped first, a waiting one is dropped."""
+        message = "a newer goal took over"
+        if self._waiting is not None:
+            self._drop(Ending.ABORTED, message)
+        self._waiting = goal
+        if self.active is not None:
+            self.driver.stop(Ending.ABORTED, message)
+        self.poll()
+
+    def cancel(self, goal: Goal[G, R]) -> None:
+        """End this goal because its client asked."""
+        message = "canceled by the client"
+        if goal is self.active:
+            self.driver.stop(Ending.CANCELED, message)
+        elif goal is self._waiting:
+            self._drop(Ending.CANCELED, message)
+        self.poll()
+
+    def abort(self, message: str) -> None:
+        """End whatever is there."""
+        if self._waiting is not None:
+            self._drop(Ending.ABORTED, message)
+        if self.active is not None:
+            self.driver.stop(Ending.ABORTED, message)
+        self.poll()
+
+    def poll(self) -> None:
+        """Pass on a result, and start the goal that waits."""
+        if self.active is not None:
+            result = self.driver.take()
+            if result is None:
+                return
+            done, self.active = self.active.done, None
+            done(result)
+        if self._waiting is not None:
+            goal, self._waiting = self._waiting, None
+            refusal = self.driver.begin(goal.value)
+            if refusal is not None:
+                goal.done(refusal)
+            else:
+                self.active = goal
+
+    def _drop(self, ending: Ending, message: str) -> None:
+        goal, self._waiting = self._waiting, None
+        assert goal is not None
+        goal.done(self.driver.unstarted(ending, message))

@@ -1,0 +1,110 @@
+"""The simulation as a ROS node: it offers the whole robot-and-world contract and is the clock of all other nodes."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from handiwork_core.config import ConfigError
+from handiwork_core.planning import Report
+from handiwork_core.robot_loader import load_robot
+from handiwork_core.scene import load_scene
+from handiwork_ros.liveness import LifeSigns
+from handiwork_ros.managed_node import ManagedNode
+from handiwork_ros.spinning import run
+from sim_bridge.actions_node import SlotServer, arm_server, gripper_server
+from sim_bridge.gripper_controller import GripperGoal, GripperResult
+from sim_bridge.publishers_node import ContractPublishers
+from sim_bridge.services_node import SimServices
+from sim_bridge.sim_loop import SimLoop
+from sim_bridge.simulation import Simulation
+from sim_bridge.trajectory_controller import TrajectoryResult
+from sim_bridge.trajectory_goal import TrajectoryGoal
+
+
+class SimBridge(ManagedNode):
+    """Robot and scene in MuJoCo. Everything is read at start; a broken file ends the process with its fault."""
+
+    def __init__(self) -> None:
+        super().__init__("sim_bridge")
+        self._robot_dir = self.parameter(
+            "robot_dir", "", "folder of the robot: robot_description/robots/<name>"
+        )
+        self._scene_file = self.parameter("scene_file", "", "scene YAML: config/scenes/<name>.yaml")
+        text = "simulated seconds per second; 0 is as fast as it goes"
+        self._factor = self.parameter("real_time_factor", 1.0, text)
+        self._paused = self.parameter("paused", False, "start with the world standing still")
+        self._seed = self.parameter("seed", 0, "seed of the scene's random choices")
+        self._randomize = self.parameter("randomize", False, "scatter the scene's objects at the start")
+        self._simulation: Simulation | None = None
+        self._loop: SimLoop | None = None
+        self._contract: ContractPublishers | None = None
+        self._servers: list[
+            SlotServer[TrajectoryGoal, TrajectoryResult] | SlotServer[GripperGoal, GripperResult]
+        ] = []
+        self._signs = LifeSigns(self)
+
+    def on_load(self, report: Report) -> None:
+        """Read robot and scene, build the world."""
+        report(0.0, "reading robot and scene")
+        self._check_parameters()
+        robot = load_robot(Path(self._robot_dir))
+        scene = load_scene(Path(self._scene_file))
+        report(0.5, "building the world")
+        try:
+            simulation = Simulation(robot, scene)
+            if self._randomize:
+                simulation.reset(scene.randomized(self._seed))
+        except ValueError as error:
+            raise ConfigError(self._scene_file, [str(error)]) from error
+        self._simulation = simulation
+
+    def _check_parameters(self) -> None:
+        faults = []
+        if not self._robot_dir:
+            faults.append("parameter robot_dir: is empty; give the folder of a robot, such as robots/fr3")
+        if not self._scene_file:
+            faults.append("parameter scene_file: is empty; give a scene, such as config/scenes/tabletop.yaml")
+        if not 0.0 <= self._factor <= 1000.0:
+            faults.append(f"parameter real_time_factor: is {self._factor}; give 0 to 1000")
+        if self._seed < 0:
+            faults.append(f"parameter seed: is {self._seed}; give 0 or more")
+        if faults:
+            raise ConfigError(f"node {self.get_name()}", faults)
+
+    def on_start(self) -> None:
+        """Let time run, and serve."""
+        assert self._simulation is not None
+        if self._contract is None:
+            self._contract = ContractPublishers(self)
+            SimServices(self, self._running, self._contract)
+            for arm in self._simulation.robot.arms.values():
+                self._servers.append(arm_server(self, self._running, arm, self._signs))
+                if arm.gripper is not None:
+                    self._servers.append(gripper_server(self, self._running, arm.gripper, self._signs))
+        self._contract.publish_geometry(self._simulation)
+        publish = self._contract.publish
+        self._loop = SimLoop(self._simulation, self._factor, paused=self._paused, publish=publish)
+        self._loop.start()
+
+    def on_stop(self) -> None:
+        """Bring the arm to rest, end its goals, let time stand still."""
+        if self._loop is not None:
+            self._loop.close()
+
+    def is_idle(self) -> bool:
+        """True once every client has its result."""
+        return all(server.idle for server in self._servers)
+
+    def _running(self) -> SimLoop:
+        assert self._loop is not None
+        return self._loop
+
+
+def main() -> None:
+    """Entry point of the executable."""
+    sys.exit(run(SimBridge))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,83 @@
+"""What the simulation publishes. ``publish`` runs on the physics thread, everything else on the executor's."""
+
+from __future__ import annotations
+
+from array import array
+
+from geometry_msgs.msg import TransformStamped
+from handiwork_msgs.msg import Contacts, ObjectStates, WorldObjects
+from rclpy.node import Node
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+
+from handiwork_ros.conversions import (
+    contacts_to_msg,
+    object_states_to_msg,
+    time_to_msg,
+    transform_to_msg,
+    world_objects_to_msg,
+)
+from handiwork_ros.qos import CLOCK, LATCHED, LATEST, TF
+from sim_bridge.simulation import Simulation
+from tf2_msgs.msg import TFMessage
+
+WORLD_TICKS = 2
+"""object_states and contacts come with every second tick: 50 Hz."""
+
+TF_TICKS = 3
+"""Object frames come with every third tick: 33 Hz."""
+
+
+class ContractPublishers:
+    """The topics of the robot-and-world contract."""
+
+    def __init__(self, node: Node) -> None:
+        self._clock = node.create_publisher(Clock, "/clock", CLOCK)
+        self._joints = node.create_publisher(JointState, "joint_states", LATEST)
+        self._objects = node.create_publisher(WorldObjects, "world/objects", LATCHED)
+        self._states = node.create_publisher(ObjectStates, "world/object_states", LATEST)
+        self._contacts = node.create_publisher(Contacts, "world/contacts", LATEST)
+        self._tf = node.create_publisher(TFMessage, "/tf", TF)
+        self._clock_msg, self._joints_msg = Clock(), JointState()
+        self.version = 0
+
+    def publish_geometry(self, simulation: Simulation) -> int:
+        """Publish the objects as a new version, with their poses; return the version."""
+        self.version += 1
+        world = simulation.world
+        self._objects.publish(world_objects_to_msg(world.scene.world_objects(), self.version, world.time_s))
+        self._publish_world(simulation)
+        return self.version
+
+    def publish(self, simulation: Simulation, tick: int | None) -> None:
+        """Publish what is due at this tick; everything when the world stands still (None)."""
+        joints = simulation.world.joints()
+        stamp = time_to_msg(joints.stamp_s)
+        self._clock_msg.clock = stamp
+        self._clock.publish(self._clock_msg)
+        message = self._joints_msg
+        message.header.stamp = stamp
+        message.name = list(simulation.world.joint_names)
+        # Arrays of doubles are copied whole; anything else is checked number by number.
+        message.position = array("d", joints.position.tobytes())
+        message.velocity = array("d", joints.velocity.tobytes())
+        message.effort = array("d", joints.effort.tobytes())
+        self._joints.publish(message)
+        if tick is None or tick % WORLD_TICKS == 0:
+            self._publish_world(simulation)
+        if tick is None or tick % TF_TICKS == 0:
+            self._publish_frames(simulation)
+
+    def _publish_world(self, simulation: Simulation) -> None:
+        world = simulation.world
+        self._states.publish(object_states_to_msg(world.object_states(), self.version, world.time_s))
+        self._contacts.publish(contacts_to_msg(world.contacts(), world.time_s))
+
+    def _publish_frames(self, simulation: Simulation) -> None:
+        message = TFMessage()
+        stamp = time_to_msg(simulation.world.time_s)
+        for name, state in simulation.world.object_states().items():
+            frame = TransformStamped(child_frame_id=name, transform=transform_to_msg(state.world_T_object))
+            frame.header.frame_id, frame.header.stamp = "world", stamp
+            message.transforms.append(frame)
+        self._tf.publish(message)

@@ -1,0 +1,124 @@
+"""The simulator's services: reset, step, pause, move an object."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from concurrent.futures import Future as Job
+from typing import Any, TypeVar
+
+from handiwork_msgs.srv import ResetWorld, SetObjectPose, SetPaused, StepWorld
+from rclpy.task import Future
+
+from handiwork_core.geometry import Pose
+from handiwork_core.outcome import OK, Code, Outcome
+from handiwork_ros.conversions import BadMessage, outcome_to_msg, pose_from_msg
+from handiwork_ros.guards import guard_service
+from handiwork_ros.managed_node import ManagedNode
+from sim_bridge.publishers_node import ContractPublishers
+from sim_bridge.sim_loop import SimLoop
+
+LONGEST_STEP_S = 600.0
+
+T = TypeVar("T")
+
+
+class SimServices:
+    """``sim/*``. Every handler does its work on the physics thread and waits for it without blocking the executor."""
+
+    def __init__(
+        self, node: ManagedNode, loop: Callable[[], SimLoop], publishers: ContractPublishers
+    ) -> None:
+        self._node, self._loop, self._publishers = node, loop, publishers
+        for kind, name, handler in (
+            (ResetWorld, "sim/reset", self._reset),
+            (StepWorld, "sim/step", self._step),
+            (SetPaused, "sim/set_paused", self._set_paused),
+            (SetObjectPose, "sim/set_object_pose", self._set_object_pose),
+        ):
+            node.create_service(kind, name, guard_service(node, self._when_active(handler)))
+
+    def _when_active(self, handler: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+        async def checked(request: Any, response: Any) -> Any:
+            if not self._node.is_active:
+                response.outcome = outcome_to_msg(
+                    Outcome(Code.NOT_ACTIVE, "sim_bridge is not active; activate it first")
+                )
+                return response
+            return await handler(request, response)
+
+        return checked
+
+    async def _wait(self, job: Job[T]) -> T:
+        """The job's value, once the physics thread has done it."""
+        done = Future()
+        executor = self._node.executor
+        job.add_done_callback(lambda _job: executor.create_task(done.set_result, None))
+        await done
+        return job.result()
+
+    async def _reset(self, request: Any, response: Any) -> Any:
+        loop = self._loop()
+        simulation = loop.simulation
+
+        def reset() -> int:
+            scene = simulation.declared.randomized(request.seed) if request.randomize else simulation.declared
+            simulation.reset(scene)
+            return self._publishers.publish_geometry(simulation)
+
+        if request.seed < 0:
+            raise BadMessage("seed", f"is {request.seed}; give 0 or more", Code.BAD_NUMBER)
+        try:
+            response.world_version = await self._wait(loop.submit(reset))
+        except ValueError as error:
+            response.outcome = outcome_to_msg(Outcome(Code.BAD_GOAL, str(error), field_name="seed"))
+            return response
+        response.outcome = outcome_to_msg(OK)
+        return response
+
+    async def _step(self, request: Any, response: Any) -> Any:
+        if not (math.isfinite(request.duration) and 0.0 < request.duration <= LONGEST_STEP_S):
+            raise BadMessage(
+                "duration",
+                f"is {request.duration}; give more than 0 and at most {LONGEST_STEP_S} s",
+                Code.BAD_NUMBER,
+            )
+        if not self._loop().paused:
+            raise BadMessage(
+                "duration",
+                "cannot be stepped while the world runs; call sim/set_paused first",
+                Code.CONTRADICTION,
+            )
+        await self._wait(self._loop().step(request.duration))
+        response.outcome = outcome_to_msg(OK)
+        return response
+
+    async def _set_paused(self, request: Any, response: Any) -> Any:
+        loop = self._loop()
+
+        def pause() -> None:
+            loop.paused = bool(request.paused)
+
+        await self._wait(loop.submit(pause))
+        response.outcome = outcome_to_msg(OK)
+        return response
+
+    async def _set_object_pose(self, request: Any, response: Any) -> Any:
+        loop = self._loop()
+        pose = self._pose(request)
+        names = [item.name for item in loop.simulation.declared.objects]
+        if request.object not in names:
+            raise BadMessage(
+                "object", f"is {request.object!r}; use one of {sorted(names)}", Code.UNKNOWN_OBJECT
+            )
+        await self._wait(loop.submit(lambda: loop.simulation.world.set_object_pose(request.object, pose)))
+        response.outcome = outcome_to_msg(OK)
+        return response
+
+    def _pose(self, request: Any) -> Pose:
+        frame = request.pose.header.frame_id
+        if frame != "world":
+            raise BadMessage(
+                "pose.header.frame_id", f"is {frame!r}; give the pose in 'world'", Code.UNKNOWN_FRAME
+            )
+        return pose_from_msg(request.pose.pose, "pose.pose")

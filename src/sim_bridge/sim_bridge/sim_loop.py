@@ -1,0 +1,162 @@
+"""The thread that runs the physics in step with real time, faster, or on request. No ROS."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import TypeVar
+
+from sim_bridge.drivers import ArmDriver, GripperDriver
+from sim_bridge.goal_slot import GoalSlot
+from sim_bridge.gripper_controller import GripperGoal, GripperResult
+from sim_bridge.simulation import CONTROL_S, Simulation
+from sim_bridge.trajectory_controller import TrajectoryResult
+from sim_bridge.trajectory_goal import TrajectoryGoal
+
+TICK_S = 0.01
+"""Simulated time between two publications."""
+
+CONTROLS_PER_TICK = round(TICK_S / CONTROL_S)
+
+PAUSED_PERIOD_S = 0.2
+"""Wall time between two publications of the frozen world."""
+
+LAG_S = 0.2
+"""A simulation that is later than this gives the lost time up instead of hurrying after it."""
+
+LAST_BRAKE_S = 1.0
+"""Simulated time that running goals get to come to rest when the thread ends."""
+
+T = TypeVar("T")
+
+
+class SimLoop(threading.Thread):
+    """Owns the simulation while it runs; others hand work in with ``submit``.
+
+    Args:
+        simulation: not used by anyone else until ``close`` has returned.
+        real_time_factor: simulated seconds per second; 0 is as fast as it goes.
+        paused: whether to begin so.
+        publish: called on this thread after every tick with the tick's number; None while paused.
+    """
+
+    def __init__(
+        self,
+        simulation: Simulation,
+        real_time_factor: float,
+        *,
+        paused: bool,
+        publish: Callable[[Simulation, int | None], None],
+    ) -> None:
+        super().__init__(name="physics", daemon=True)
+        self.simulation = simulation
+        self.arms: dict[str, GoalSlot[TrajectoryGoal, TrajectoryResult]] = {
+            name: GoalSlot(ArmDriver(simulation, name)) for name in simulation.arms
+        }
+        self.grippers: dict[str, GoalSlot[GripperGoal, GripperResult]] = {
+            name: GoalSlot(GripperDriver(simulation, name)) for name in simulation.grippers
+        }
+        self.paused = paused
+        self._factor, self._publish = real_time_factor, publish
+        self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._closing = False
+        self._steps_left = 0
+        self._stepped: list[Future[None]] = []
+        self._tick = 0
+
+    @property
+    def idle(self) -> bool:
+        """True while no goal is without a result."""
+        return not any(slot.busy for slot in (*self.arms.values(), *self.grippers.values()))
+
+    def submit(self, work: Callable[[], T]) -> Future[T]:
+        """Run ``work`` on this thread between two ticks; from any thread."""
+        future: Future[T] = Future()
+
+        def call() -> None:
+            try:
+                future.set_result(work())
+            except Exception as error:  # noqa: BLE001 the border between two threads
+                future.set_exception(error)
+
+        self._work.put(call)
+        return future
+
+    def step(self, duration_s: float) -> Future[None]:
+        """Advance a paused world; the future ends when that is done."""
+        future: Future[None] = Future()
+
+        def add() -> None:
+            self._steps_left += max(1, round(duration_s / CONTROL_S))
+            self._stepped.append(future)
+
+        self._work.put(add)
+        return future
+
+    def close(self) -> None:
+        """Bring running goals to rest and end the thread."""
+        self._closing = True
+        self._work.put(None)
+        self.join(5.0)
+
+    def run(self) -> None:
+        """Thread body."""
+        due = time.monotonic()
+        while not self._closing:
+            if self.paused and self._steps_left == 0:
+                self._publish(self.simulation, None)
+                self._serve(time.monotonic() + PAUSED_PERIOD_S, until_work=True)
+                due = time.monotonic()
+                continue
+            self._advance()
+            if self._factor > 0.0 and not self.paused:
+                due = max(due + TICK_S / self._factor, time.monotonic() - LAG_S)
+                self._serve(due, until_work=False)
+            else:
+                self._serve(0.0, until_work=False)
+        self._finish()
+
+    def _advance(self) -> None:
+        controls = CONTROLS_PER_TICK if not self.paused else min(CONTROLS_PER_TICK, self._steps_left)
+        self.simulation.advance(controls)
+        self._tick += 1
+        self._poll()
+        self._publish(self.simulation, self._tick)
+        self._steps_left = max(0, self._steps_left - controls) if self.paused else 0
+        if self._steps_left == 0:
+            for future in self._stepped:
+                future.set_result(None)
+            self._stepped.clear()
+
+    def _serve(self, deadline: float, *, until_work: bool) -> None:
+        """Do what was handed in, until ``deadline`` or, with ``until_work``, until something was done."""
+        while not self._closing:
+            wait_s = deadline - time.monotonic()
+            try:
+                work = self._work.get(timeout=wait_s) if wait_s > 0.0 else self._work.get_nowait()
+            except queue.Empty:
+                return
+            if work is not None:
+                work()
+                self._poll()
+            if until_work and self._work.empty():
+                return
+
+    def _poll(self) -> None:
+        for arm in self.arms.values():
+            arm.poll()
+        for gripper in self.grippers.values():
+            gripper.poll()
+
+    def _finish(self) -> None:
+        for slot in (*self.arms.values(), *self.grippers.values()):
+            slot.abort("the simulation ends")
+        for _ in range(round(LAST_BRAKE_S / CONTROL_S)):
+            if self.idle:
+                break
+            self.simulation.advance(1)
+            self._poll()
+        self._publish(self.simulation, None)
