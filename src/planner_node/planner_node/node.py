@@ -54,7 +54,7 @@ class PlannerNode(ManagedNode):
             "frame_timeout_s", 60.0, "longest wait for the robot's place in world [s]"
         )
         self._frames = FrameBuffer(self)
-        self._services = PlanningServices(self, self._frames)
+        self._doors = PlanningServices(self, self._frames)
         self._desk: PlanningDesk | None = None
         self._worker: EngineWorker | None = None
 
@@ -79,11 +79,11 @@ class PlannerNode(ManagedNode):
     def on_start(self) -> None:
         """Open the services."""
         if self._desk is not None and self._worker is not None:
-            self._services.open(self._desk, self._worker)
+            self._doors.open(self._desk, self._worker)
 
     def on_stop(self) -> None:
         """Shut the services; at shutdown the running call is asked to end."""
-        self._services.shut()
+        self._doors.shut()
         if self.closing.is_set() and self._worker is not None:
             self._worker.stopping.set()
 
