@@ -142,7 +142,7 @@ def until(true, limit_s: float = 20.0) -> None:
     end = time.monotonic() + limit_s
     while not true():
         assert time.monotonic() < end, "nothing happened"
-        time.sleep(0.01)
+        threading.Event().wait(0.01)
 
 
 def at(frame: str = "world", x: float = 0.4, w: float = 1.0) -> PoseStamped:

@@ -47,8 +47,9 @@ class Job:
 class ArmLease:
     """Owner of one arm's worker thread and of the goals that run or wait on it; lives as long as its node.
 
-    Everything here runs on the executor's thread, but for the bodies given to ``submit``. ``stop_arm`` is the arm port's
-    blocking stop; it is called from a thread of its own when a body does not react to its token for ``watchdog_s``.
+    Everything here runs on the executor's thread, but for the bodies given to ``submit``. ``stop_arm`` is the arm
+    port's blocking stop; it is called from a thread of its own when a body does not react to its token for
+    ``watchdog_s``.
     """
 
     node: Node
@@ -146,9 +147,7 @@ class ArmLease:
             said = (
                 "the arm was stopped" if end.ok else f"stopping the arm gave {end.code.name}: {end.message}"
             )
-        except (
-            Exception
-        ) as error:  # broad on purpose: a port of someone else, and the goal must still be answered
+        except Exception as error:  # noqa: BLE001 - a port of someone else; the goal must still be answered
             said = f"stopping the arm raised {error!r}"
         self.node.executor.create_task(self._answer_for, job, said)
 

@@ -45,9 +45,9 @@ class Refused(Exception):
 class SkillDoor(Generic[E]):
     """What the action server needs of a skill.
 
-    ``admit`` looks at a goal message, at once and moving nothing, and returns the body or raises ``Refused``; the body runs
-    on the arm's worker and returns once the arm is at rest. ``encode`` makes the result message; its second argument is None
-    where no body ended by itself.
+    ``admit`` looks at a goal message, at once and moving nothing, and returns the body or raises ``Refused``; the
+    body runs on the arm's worker and returns once the arm is at rest. ``encode`` makes the result message; its second
+    argument is None where no body ended by itself.
     """
 
     name: str
@@ -58,7 +58,7 @@ class SkillDoor(Generic[E]):
 
 
 class SkillActionServer(Generic[E]):
-    """Every goal is accepted, so that a refusal can carry its cause: a bad goal or one for a busy arm is aborted at once.
+    """Every goal is accepted, so that a refusal can carry its cause: one that is bad or finds the arm busy is aborted.
 
     ``node`` hosts the action and must be spun by the lease's executor; it may differ from the lease's node.
     """

@@ -44,7 +44,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class SkillReport:
-    """How a goal ended. ``stopped_at``: joint positions by name [rad, m]; ``stopped_ee``: EE in ``world``, where known."""
+    """How a goal ended. ``stopped_at``: joints by name [rad, m]; ``stopped_ee``: EE in ``world``, where known."""
 
     outcome: Outcome
     stages: tuple[Stage, ...] = ()
@@ -78,7 +78,7 @@ class _Call(ActionCall):
             callback, progress = self._on_feedback, _progress(message.feedback.feedback)
             try:
                 callback(progress)
-            except Exception as error:  # broad on purpose: the user's callback must not end the goal
+            except Exception as error:  # noqa: BLE001 - the user's callback must not end the goal
                 self._node.get_logger().error(f"on_feedback raised {error!r}")
 
 
@@ -102,7 +102,7 @@ class GoalRun:
         self._call.cancel()
 
     def result(self, timeout_s: float = 120.0) -> SkillReport:
-        """Wait for the end. After ``timeout_s`` the goal is cancelled. Never raises for what can go wrong with a robot."""
+        """Wait for the end; after ``timeout_s`` the goal is cancelled. Failures are outcomes, not exceptions."""
         end_s = time.monotonic() + timeout_s
         late = False
         while not self._call.done.wait(0.02):
@@ -168,7 +168,7 @@ class SkillClient:
         while time.monotonic() < end_s:
             if self.signs.is_active(SERVER) and all(a.server_is_ready() for a in self._actions.values()):
                 return True
-            time.sleep(0.05)
+            self._closing.wait(0.05)
         return False
 
     def send(self, goal: Pick.Goal | Place.Goal, on_feedback: OnFeedback | None = None) -> GoalRun:
@@ -185,7 +185,7 @@ class SkillClient:
     def place(
         self, object: str, container: str, *, on_feedback: OnFeedback | None = None, timeout_s: float = 120.0
     ) -> SkillReport:
-        """Put the held ``object`` (empty: whatever is held) into ``container``, with the defaults of ``Place.action``."""
+        """Put the held ``object`` (empty: whatever is held) into ``container``, else as ``Place.action`` says."""
         return self.send(Place.Goal(object=object, container=container), on_feedback).result(timeout_s)
 
     def close(self) -> None:

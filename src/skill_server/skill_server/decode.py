@@ -1,4 +1,4 @@
-"""Goal messages become skill parameters, with every number, pose and frame checked. Moves nothing, waits for nothing."""
+"""Goal messages become skill parameters, with every number, pose and frame checked, without waiting."""
 
 from __future__ import annotations
 

@@ -1,0 +1,147 @@
+"""The client gives a terminal outcome whatever happens to the server."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+import rclpy
+from handiwork_msgs.action import Pick
+from handiwork_msgs.msg import NodeStatus
+from rclpy.action import ActionServer, CancelResponse
+from rclpy.executors import SingleThreadedExecutor
+
+from handiwork_core.outcome import Code
+from handiwork_ros.managed_node import STATUS_TOPIC
+from handiwork_ros.qos import STATUS
+from handiwork_ros.skill_client import SkillClient
+
+
+class FakeServer:
+    """Shows life signs and takes goals that end only when cancelled, as long as it obeys."""
+
+    def __init__(self) -> None:
+        self.context = rclpy.Context()
+        rclpy.init(context=self.context)
+        self.node = rclpy.create_node("fake_skill_server", context=self.context)
+        self.signs_on, self.pid, self.obeys, self.running, self.cancels = True, 1, True, 0, 0
+        self._status = self.node.create_publisher(NodeStatus, STATUS_TOPIC, STATUS)
+        self.node.create_timer(0.1, self._beat)
+        self._servers = [
+            ActionServer(self.node, Pick, "pick", self._execute, cancel_callback=self._on_cancel),
+        ]
+        self._executor = SingleThreadedExecutor(context=self.context)
+        self._executor.add_node(self.node)
+        self._ended = rclpy.task.Future(executor=self._executor)
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._spin)
+        self._thread.start()
+
+    def _spin(self) -> None:
+        while not self._end.is_set():
+            self._executor.spin_once(timeout_sec=0.05)
+
+    def _beat(self) -> None:
+        if self.signs_on:
+            self._status.publish(NodeStatus(node="skill_server", state=NodeStatus.ACTIVE, pid=self.pid))
+
+    def _on_cancel(self, _handle: object) -> CancelResponse:
+        self.cancels += 1
+        if self.obeys:
+            self._executor.create_task(self._ended.set_result, None)
+        return CancelResponse.ACCEPT
+
+    async def _execute(self, handle) -> Pick.Result:
+        self.running += 1
+        feedback = Pick.Feedback()
+        feedback.feedback.stage = "long"
+        handle.publish_feedback(feedback)
+        await self._ended
+        result = Pick.Result()
+        result.result.outcome.code = int(Code.CANCELED)
+        handle.canceled()
+        return result
+
+    def close(self) -> None:
+        if not self._ended.done():
+            self._executor.create_task(self._ended.set_result, None)
+        self._end.set()
+        self._thread.join()
+        self._executor.shutdown()
+        self.node.destroy_node()
+        rclpy.shutdown(context=self.context)
+
+
+@pytest.fixture
+def server() -> Iterator[FakeServer]:
+    made = FakeServer()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def client(server: FakeServer) -> Iterator[SkillClient]:
+    with SkillClient() as made:
+        until(lambda: made.signs.is_active("skill_server"))
+        until(lambda: all(a.server_is_ready() for kind, a in made._actions.items() if kind is Pick.Goal))
+        yield made
+
+
+def until(true, limit_s: float = 15.0) -> None:
+    end = time.monotonic() + limit_s
+    while not true():
+        assert time.monotonic() < end, "nothing happened"
+        threading.Event().wait(0.005)
+
+
+def test_cancel_ends_the_goal_with_feedback_before(server, client):
+    seen = []
+    run = client.send(Pick.Goal(object="cube"), seen.append)
+    until(lambda: bool(seen))
+    run.cancel()
+    assert run.result(20.0).outcome.code is Code.CANCELED
+    assert run.done
+    assert seen[0].stage == "long"
+
+
+def test_a_cancel_before_the_acceptance_is_not_lost(server, client):
+    run = client.send(Pick.Goal(object="cube"))
+    run.cancel()
+    assert run.result(20.0).outcome.code is Code.CANCELED
+
+
+def test_a_silent_server_ends_the_wait(server, client):
+    run = client.send(Pick.Goal(object="cube"))
+    until(lambda: server.running == 1)
+    server.signs_on = False
+    report = run.result(60.0)
+    assert report.outcome.code is Code.UNRESPONSIVE
+    assert "silent" in report.outcome.message
+
+
+def test_a_restarted_server_ends_the_wait(server, client):
+    run = client.send(Pick.Goal(object="cube"))
+    until(lambda: server.running == 1)
+    server.pid = 2
+    report = run.result(60.0)
+    assert report.outcome.code is Code.UNRESPONSIVE
+    assert "restarted" in report.outcome.message
+
+
+def test_the_time_limit_cancels_the_goal(server, client):
+    run = client.send(Pick.Goal(object="cube"))
+    until(lambda: server.running == 1)
+    assert run.result(0.1).outcome.code is Code.CANCELED
+    assert server.cancels >= 1
+
+
+def test_a_failing_feedback_callback_does_not_end_the_goal(server, client):
+    def broken(_progress) -> None:
+        raise ValueError("planted")
+
+    run = client.send(Pick.Goal(object="cube"), broken)
+    until(lambda: server.running == 1)
+    run.cancel()
+    assert run.result(20.0).outcome.code is Code.CANCELED
