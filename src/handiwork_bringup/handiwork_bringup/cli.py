@@ -1,0 +1,28 @@
+"""The ``handiwork`` command."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from handiwork_core.config import ConfigError
+
+from .commands import launch
+from .launch_model import LaunchError
+
+COMMANDS = (launch,)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; the exit code is zero exactly when it did what it is for."""
+    parser = argparse.ArgumentParser(prog="handiwork", description="Pick and place over ROS 2.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    for command in COMMANDS:
+        command.add_parser(commands)
+    options = parser.parse_args(argv)
+    try:
+        return int(options.run(options))
+    except (LaunchError, ConfigError) as error:
+        print(f"handiwork {options.command}: {error}", file=sys.stderr)
+        return 2

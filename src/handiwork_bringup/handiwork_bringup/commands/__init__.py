@@ -1,0 +1,1 @@
+"""The subcommands of ``handiwork``, one file each."""
