@@ -1,0 +1,71 @@
+"""What kernels read: flat arrays, C-contiguous, float64 or int64, bundled so that each kernel has one specialisation.
+
+A transform is 12 numbers: the (3, 3) rotation row by row, then the translation [m].
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handiwork_core.geometry import Array, Pose
+
+Ints = NDArray[np.int64]
+
+OFF = -1.0e9
+"""Margin that switches a pair off: no distance is below it."""
+
+
+class RobotArrays(NamedTuple):
+    """One arm at one gripper opening as a serial chain of n joints that all turn about, or slide along, local z.
+
+    Body 0 is what the arm does not move; body j + 1 is moved by joints 0..j. A group is a set of spheres of one body:
+    one link, or a patch of an attached object.
+    """
+
+    chain: Array
+    """(n, 12) pose of joint j's zero frame in body j; body 0 is the world."""
+    prismatic: Ints
+    """(n,) 1 where the joint slides."""
+    lower: Array
+    """(n,) [rad or m]."""
+    upper: Array
+    """(n,) [rad or m]."""
+    tool: Array
+    """(12,) EE link in body n."""
+    group_body: Ints
+    """(g,)."""
+    group_start: Ints
+    """(g + 1,) rows of ``spheres`` of each group."""
+    spheres: Array
+    """(s, 4) centre in the body frame and radius [m]."""
+    bounds: Array
+    """(g, 4) sphere around all spheres of a group."""
+    reach: Array
+    """(g, n) largest speed of any point of the group per unit speed of joint j [m/rad or m/m]."""
+    pairs: Ints
+    """(k, 2) groups that must not touch, body of the first <= body of the second."""
+
+
+class SceneArrays(NamedTuple):
+    """The world as convex shapes."""
+
+    kind: Ints
+    """(m,) ShapeKind."""
+    pose: Array
+    """(m, 12) world_T_shape."""
+    size: Array
+    """(m, 3) BOX half edges; SPHERE radius; CYLINDER and CAPSULE radius, half length; CONVEX unused [m]."""
+    bound: Array
+    """(m,) radius of a ball around the shape's local origin [m]."""
+    triangle_start: Ints
+    """(m + 1,) rows of ``triangles`` of each shape, CONVEX only."""
+    triangles: Array
+    """(t, 13) three corners, outward unit normal and plane offset, in the shape frame."""
+
+
+def flat(pose: Pose) -> Array:
+    """(12,) of a Pose."""
+    return np.concatenate([pose.rotation.matrix().ravel(), pose.translation_m])

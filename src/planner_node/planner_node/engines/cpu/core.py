@@ -1,0 +1,102 @@
+"""The engine's state between requests, and the planning of one motion."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from handiwork_core.geometry import Array, Pose
+from handiwork_core.outcome import Code
+from handiwork_core.planning import JointGoals, PlanRequest, PoseGoals, SceneQuery, StraightGoal
+from handiwork_core.robot import ArmSpec, Robot
+from handiwork_core.trajectory import Trajectory
+
+from . import free_motion
+from .finishing import timed_free, timed_straight
+from .goals import joint_goals, pose_goals
+from .line_motion import HOLD_M, HOLD_RAD, held_error, track
+from .query import Query, Reader
+from .requests import Deadline, Failed, checked_start, limits_of
+from .scene import Scene
+
+
+class Core:
+    """Robot, world and caches; one thread at a time."""
+
+    def __init__(self, robot: Robot, world_T_base: Pose) -> None:
+        self.robot, self.world_T_base = robot, world_T_base
+        self.scene = Scene()
+        self._reader = Reader(robot, world_T_base)
+
+    def arm(self, name: str) -> ArmSpec:
+        """The named arm, or Failed with BAD_GOAL."""
+        try:
+            return self.robot.arm(name)
+        except KeyError as error:
+            raise Failed(Code.BAD_GOAL, str(error.args[0])) from error
+
+    def read(self, arm: ArmSpec, query: SceneQuery) -> Query:
+        """The query for the kernels, or Failed with UNKNOWN_OBJECT."""
+        try:
+            return self._reader.read(arm, self.scene, query)
+        except KeyError as error:
+            raise Failed(Code.UNKNOWN_OBJECT, str(error.args[0])) from error
+
+    def plan(self, request: PlanRequest, deadline: Deadline) -> tuple[Trajectory, int]:
+        """Trajectory and the index of the goal that it reaches, or Failed."""
+        arm = self.arm(request.arm)
+        start, query = checked_start(arm, self.read(arm, request.scene), request.start_q)
+        deadline.poll()
+        for name, scaling in (
+            ("velocity_scaling", request.velocity_scaling),
+            ("acceleration_scaling", request.acceleration_scaling),
+        ):
+            if not 0.0 < scaling <= 1.0:
+                raise Failed(Code.BAD_NUMBER, f"{name} is {scaling}; give a number above 0 and at most 1")
+        if request.hold_vec_weight is not None and any(w > 0.0 for w in request.hold_vec_weight):
+            return self._held(request, arm, query, start, deadline)
+        if isinstance(request.goal, StraightGoal):
+            return self._straight(request, arm, query, start, request.goal, deadline), 0
+        if isinstance(request.goal, PoseGoals):
+            seeds = np.array([start, arm.home_q])
+            goals, owner = pose_goals(query, request.goal.world_T_ee, seeds, request.seed, deadline)
+        else:
+            goals, owner = joint_goals(arm, query, request.goal.q)
+        path = free_motion.find(query, start, goals, request.seed, deadline)
+        limits = limits_of(self.robot, arm, request.velocity_scaling, request.acceleration_scaling)
+        return timed_free(path.points, query, limits, arm.joint_names, deadline), int(owner[path.goal])
+
+    def _straight(
+        self, request: PlanRequest, arm: ArmSpec, query: Query, start: Array, goal: StraightGoal, deadline: Deadline
+    ) -> Trajectory:
+        path = track(query, arm, start, goal.world_T_ee, goal.max_deviation_m)
+        limits = limits_of(self.robot, arm, request.velocity_scaling, request.acceleration_scaling)
+        return timed_straight(path, goal.max_deviation_m, query, limits, arm.joint_names, deadline)
+
+    def _held(
+        self, request: PlanRequest, arm: ArmSpec, query: Query, start: Array, deadline: Deadline
+    ) -> tuple[Trajectory, int]:
+        """Hold components by moving straight, which changes only what differs between start and goal; checked after."""
+        assert request.hold_vec_weight is not None
+        if isinstance(request.goal, JointGoals):
+            raise Failed(Code.UNSUPPORTED, "hold_vec_weight is not done for joint goals; give EE poses")
+        if len(request.hold_vec_weight) != 6:
+            raise Failed(Code.BAD_NUMBER, f"hold_vec_weight has {len(request.hold_vec_weight)} numbers; give 6")
+        straight = isinstance(request.goal, StraightGoal)
+        goals = [request.goal] if isinstance(request.goal, StraightGoal) else [
+            StraightGoal(pose) for pose in request.goal.world_T_ee
+        ]
+        base_R_world, why = self.world_T_base.rotation.matrix().T, ""
+        for index, goal in enumerate(goals):
+            deadline.poll()
+            try:
+                trajectory = self._straight(request, arm, query, start, goal, deadline)
+            except Failed as failed:
+                if straight or failed.code in (Code.CANCELED, Code.PLAN_BUDGET):
+                    raise
+                why = failed.message
+                continue
+            moved_m, turned_rad = held_error(trajectory.q, query, base_R_world, request.hold_vec_weight)
+            if moved_m <= HOLD_M and turned_rad <= HOLD_RAD:
+                return trajectory, index
+            why = f"held components would change by {moved_m:.4f} m and {turned_rad:.4f} rad"
+        raise Failed(Code.UNSUPPORTED, f"hold_vec_weight is honoured on straight moves only, and none works: {why}")

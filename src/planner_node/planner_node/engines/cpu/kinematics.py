@@ -1,0 +1,97 @@
+"""Forward kinematics of a serial chain."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from handiwork_core.geometry import Array
+
+from .arrays import Ints, RobotArrays
+from .jit import kernel
+
+
+@kernel
+def compose(a: Array, b: Array, out: Array) -> None:
+    """``out`` = a b for transforms (12,); ``out`` must be neither of them."""
+    for i in range(3):
+        x, y, z = a[3 * i], a[3 * i + 1], a[3 * i + 2]
+        for j in range(3):
+            out[3 * i + j] = x * b[j] + y * b[3 + j] + z * b[6 + j]
+        out[9 + i] = x * b[9] + y * b[10] + z * b[11] + a[9 + i]
+
+
+@kernel
+def forward(q: Array, chain: Array, prismatic: Ints, frames: Array) -> None:
+    """Poses of all bodies in the world: ``q`` (n,), ``frames`` (n + 1, 12) is written; body 0 is the world."""
+    frames[0, :] = 0.0
+    frames[0, 0] = 1.0
+    frames[0, 4] = 1.0
+    frames[0, 8] = 1.0
+    for j in range(len(q)):
+        compose(frames[j], chain[j], frames[j + 1])
+        f = frames[j + 1]
+        if prismatic[j] == 1:
+            for i in range(3):
+                f[9 + i] += f[3 * i + 2] * q[j]
+        else:
+            s, c = np.sin(q[j]), np.cos(q[j])
+            for i in range(3):
+                x, y = f[3 * i], f[3 * i + 1]
+                f[3 * i] = x * c + y * s
+                f[3 * i + 1] = y * c - x * s
+
+
+@kernel
+def place(frame: Array, x: float, y: float, z: float) -> tuple[float, float, float]:
+    """A body point [m] in the world."""
+    return (
+        frame[0] * x + frame[1] * y + frame[2] * z + frame[9],
+        frame[3] * x + frame[4] * y + frame[5] * z + frame[10],
+        frame[6] * x + frame[7] * y + frame[8] * z + frame[11],
+    )
+
+
+@kernel
+def pose_error(target: Array, actual: Array, error: Array) -> None:
+    """``error`` (6,): translation [m] and rotation vector [rad], both in the world, that bring ``actual`` to ``target``.
+
+    Transforms are (12,). The rotation vector is the logarithm of R_target R_actual^T; near pi its axis comes from the
+    symmetric part.
+    """
+    trace = 0.0
+    for i in range(9):
+        trace += target[i] * actual[i]
+    d = np.empty(9)
+    for i in range(3):
+        error[i] = target[9 + i] - actual[9 + i]
+        for j in range(3):
+            d[3 * i + j] = (
+                target[3 * i] * actual[3 * j]
+                + target[3 * i + 1] * actual[3 * j + 1]
+                + target[3 * i + 2] * actual[3 * j + 2]
+            )
+    vx, vy, vz = d[7] - d[5], d[2] - d[6], d[3] - d[1]
+    sine = 0.5 * np.sqrt(vx * vx + vy * vy + vz * vz)
+    cosine = 0.5 * (trace - 1.0)
+    angle = np.arctan2(sine, cosine)
+    if sine > 1e-6 or cosine > 0.0:
+        scale = 0.5 if sine < 1e-9 else 0.5 * angle / sine
+        error[3], error[4], error[5] = vx * scale, vy * scale, vz * scale
+        return
+    k = 0
+    for i in range(1, 3):
+        if d[4 * i] > d[4 * k]:
+            k = i
+    pivot = np.sqrt(max(0.0, 0.5 * (d[4 * k] + 1.0)))
+    for i in range(3):
+        axis = pivot if i == k else 0.25 * (d[3 * i + k] + d[3 * k + i]) / pivot
+        error[3 + i] = axis * angle
+
+
+@kernel
+def tool_poses(path: Array, robot: RobotArrays, out: Array) -> None:
+    """World poses of the EE link, ``out`` (k, 12), for configurations ``path`` (k, n)."""
+    frames = np.empty((path.shape[1] + 1, 12))
+    for i in range(len(path)):
+        forward(path[i], robot.chain, robot.prismatic, frames)
+        compose(frames[path.shape[1]], robot.tool, out[i])

@@ -1,0 +1,78 @@
+"""Straight tool motions, and pose components that are to be held."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from handiwork_core.geometry import Array, Pose
+from handiwork_core.outcome import BodyPair, Code
+from handiwork_core.robot import ArmSpec
+
+from .arrays import flat
+from .kinematics import pose_error, tool_poses
+from .query import Query
+from .requests import Failed
+from .straight import BLOCKED, DEVIATED, FOLLOWED, JUMPED, follow
+
+STEP_M, STEP_RAD = 0.005, 0.03
+HOLD_M, HOLD_RAD = 0.002, 0.01
+"""A held component may differ this much from its start value."""
+
+
+def track(query: Query, arm: ArmSpec, q: Array, goal: Pose, deviation_m: float) -> Array:
+    """Joint path (k, n) from ``q`` (n,) along the line to ``goal``.
+
+    Raises:
+        Failed: NO_IK, JOINT_LIMIT, PATH_BLOCKED or PLAN_FAILED, with where and why.
+    """
+    target, here, shift = flat(goal), np.empty((1, 12)), np.empty(6)
+    tool_poses(q[None], query.robot, here)
+    pose_error(target, here[0], shift)
+    length, angle = float(np.linalg.norm(shift[:3])), float(np.linalg.norm(shift[3:]))
+    steps = max(1, int(np.ceil(max(length / STEP_M, angle / STEP_RAD))))
+    hit, error = np.zeros(2, dtype=np.int64), np.zeros(6)
+    for _ in range(4):
+        path = np.empty((steps + 1, len(q)))
+        state, rows = follow(
+            q, target, 0.5 * deviation_m, query.robot, query.scene, query.margins, path, error, hit
+        )
+        if state not in (DEVIATED, JUMPED):
+            break
+        steps *= 2
+    if state == FOLLOWED:
+        return path
+    gone = f"after {1e3 * length * (rows - 1) / steps:.0f} of {1e3 * length:.0f} mm of the line"
+    raise _failure(query, arm, path[rows], state, gone, error, query.pair(hit))
+
+
+def _failure(
+    query: Query, arm: ArmSpec, q: Array, state: int, gone: str, error: Array, pair: BodyPair
+) -> Failed:
+    if state == BLOCKED:
+        return Failed(Code.PATH_BLOCKED, f"{gone}: {pair.a} hits {pair.b}; clear the way", blocking=pair)
+    errors = (float(np.linalg.norm(error[:3])), float(np.linalg.norm(error[3:])))
+    margin = np.minimum(q - query.robot.lower, query.robot.upper - q)
+    tight = int(margin.argmin())
+    if margin[tight] < 1e-6:
+        return Failed(
+            Code.JOINT_LIMIT,
+            f"{gone}: joint {arm.joint_names[tight]} reaches its limit at {q[tight]:.4f}; start from another posture",
+            errors=errors,
+        )
+    if state in (DEVIATED, JUMPED):
+        return Failed(Code.PLAN_FAILED, f"{gone}: the joints would have to jump; start from another posture")
+    return Failed(Code.NO_IK, f"{gone}: the tool stays {errors[0]:.4f} m and {errors[1]:.4f} rad behind", errors=errors)
+
+
+def held_error(path: Array, query: Query, base_R_world: Array, weights: tuple[float, ...]) -> tuple[float, float]:
+    """Largest change [m, rad] along ``path`` (k, n) of the components with weight above zero, in axes of the base."""
+    poses, shift = np.empty((len(path), 12)), np.empty(6)
+    tool_poses(np.ascontiguousarray(path), query.robot, poses)
+    held = np.array(weights) > 0.0
+    worst_m, worst_rad = 0.0, 0.0
+    for pose in poses:
+        pose_error(pose, poses[0], shift)
+        turn, move = base_R_world @ shift[3:], base_R_world @ shift[:3]
+        worst_rad = max(worst_rad, float(np.abs(turn[held[:3]]).max(initial=0.0)))
+        worst_m = max(worst_m, float(np.abs(move[held[3:]]).max(initial=0.0)))
+    return worst_m, worst_rad

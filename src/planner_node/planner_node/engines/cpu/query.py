@@ -1,0 +1,135 @@
+"""One request's reading of robot and world: which pairs count, and how far apart they must stay."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from handiwork_core.geometry import Array, Pose
+from handiwork_core.outcome import BodyPair
+from handiwork_core.planning import Attachment, SceneQuery
+from handiwork_core.robot import ArmSpec, Robot
+
+from .arrays import OFF, Ints, RobotArrays, SceneArrays
+from .collision import all_distances
+from .covering import cover, patches
+from .robot_model import Chain, Group, assemble, fold, joint_values, link_groups
+from .scene import Scene
+
+LINK_MARGIN_M = 0.002
+"""Robot links stay this far from objects: more than an edge test can miss between two samples."""
+LINK_TOUCH_M = 0.002
+"""A start whose link is this deep in an object is taken as touching; the motion must not go deeper by TOUCH_SLACK_M."""
+HELD_TOUCH_M = 0.005
+"""The same for a held object, which rests on its support at the start of a lift."""
+TOUCH_SLACK_M = 0.0005
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Query:
+    """What the kernels need for one SceneQuery. ``bodies``: names of the groups, ``columns``: of the margin columns."""
+
+    robot: RobotArrays
+    scene: SceneArrays
+    margins: Array
+    bodies: tuple[str, ...]
+    columns: tuple[str, ...]
+    held: Array
+    """(g,) bool: the group is an attached object."""
+
+    @property
+    def frames(self) -> Array:
+        """Fresh scratch for the kernels."""
+        return np.empty((len(self.robot.lower) + 1, 12))
+
+    def pair(self, hit: Ints) -> BodyPair:
+        """Names of a pair of indices (2,)."""
+        return BodyPair(self.bodies[int(hit[0])], self.columns[int(hit[1])])
+
+    def distances(self, q: Array) -> Array:
+        """(g, m + g) signed distances [m] at ``q``; 1e9 where off or farther than 1 m."""
+        out = np.empty_like(self.margins)
+        all_distances(q, self.robot, self.scene, self.margins, self.frames, out)
+        return out
+
+    def touching_at(self, q: Array) -> Query:
+        """The same query, where pairs that touch at ``q`` within tolerance may stay as deep as they are."""
+        d = self.distances(q)
+        shapes = len(self.scene.kind)
+        tolerance = np.full_like(d, LINK_TOUCH_M)
+        tolerance[self.held, :shapes] = HELD_TOUCH_M
+        margins = np.where((d < self.margins) & (d >= -tolerance), d - TOUCH_SLACK_M, self.margins)
+        return Query(self.robot, self.scene, margins, self.bodies, self.columns, self.held)
+
+    def deepest(self, q: Array, *, over_margin: bool) -> tuple[float, BodyPair | None]:
+        """Smallest distance [m] and its pair, among pairs below their margin only if ``over_margin`` is False."""
+        d = self.distances(q)
+        if not over_margin:
+            d = np.where(d < self.margins, d, 1.0e9)
+        if d.size == 0 or d.min() > 1.0e8:
+            return float("inf"), None
+        index = np.array(np.unravel_index(int(d.argmin()), d.shape))
+        return float(d.min()), self.pair(index)
+
+
+class Reader:
+    """Turns SceneQuery into Query and keeps what can be kept: chains per gripper opening, covers per object."""
+
+    def __init__(self, robot: Robot, world_T_base: Pose) -> None:
+        self._robot, self._base = robot, world_T_base
+        self._chains: dict[tuple[str, tuple[tuple[str, float], ...]], tuple[Chain, list[Group], RobotArrays]] = {}
+        self._covers: dict[int, tuple[object, Array]] = {}
+
+    def read(self, arm: ArmSpec, scene: Scene, query: SceneQuery) -> Query:
+        """Raises KeyError: an attached object or its link is unknown, or a gripper joint is."""
+        chain, groups, arrays = self._chain(arm, query.gripper_m)
+        if query.attached:
+            groups = groups + [part for held in query.attached for part in self._held(scene, chain, held)]
+            arrays = assemble(self._robot, arm, chain, groups)
+        bodies = tuple(g.name for g in groups)
+        held = np.array([g.attached for g in groups])
+        margins = self._margins(scene, query, groups)
+        return Query(arrays, scene.arrays, margins, bodies, scene.names + bodies, held)
+
+    def _chain(
+        self, arm: ArmSpec, gripper_m: tuple[tuple[str, float], ...]
+    ) -> tuple[Chain, list[Group], RobotArrays]:
+        key = (arm.name, tuple(sorted((name, round(value, 6)) for name, value in gripper_m)))
+        if key not in self._chains:
+            if len(self._chains) > 64:
+                self._chains.clear()
+            chain = fold(self._robot, arm, self._base, joint_values(self._robot, gripper_m))
+            groups = link_groups(self._robot, chain)
+            self._chains[key] = (chain, groups, assemble(self._robot, arm, chain, groups))
+        return self._chains[key]
+
+    def _held(self, scene: Scene, chain: Chain, held: Attachment) -> list[Group]:
+        if held.object not in scene.world.objects:
+            raise KeyError(f"attached object {held.object!r} is not one of {sorted(scene.world.objects)}")
+        if held.link not in chain.mounts:
+            raise KeyError(f"link {held.link!r} is not one of {sorted(chain.mounts)}")
+        solid, mount = scene.world.objects[held.object], chain.mounts[held.link]
+        if id(solid) not in self._covers:
+            if len(self._covers) > 64:
+                self._covers.clear()
+            self._covers[id(solid)] = (solid, np.concatenate([cover(s) for s in solid.shapes]))
+        spheres = self._covers[id(solid)][1]
+        body_T_object = mount.body_T_link @ held.link_T_object.matrix()
+        centres = spheres[:, :3] @ body_T_object[:3, :3].T + body_T_object[:3, 3]
+        moved = np.column_stack([centres, spheres[:, 3]])
+        return [Group(held.object, held.link, mount.body, part, attached=True) for part in patches(moved)]
+
+    def _margins(self, scene: Scene, query: SceneQuery, groups: list[Group]) -> Array:
+        """(g, m + g): what the arm does not move is off, so are ignored, attached and allowed bodies."""
+        skipped = query.ignored | {a.object for a in query.attached}
+        links = [0.0 if g.attached else LINK_MARGIN_M for g in groups]
+        margins = np.zeros((len(groups), len(scene.names) + len(groups)))
+        margins[:, : len(scene.names)] = np.array(links)[:, None]
+        margins[:, : len(scene.names)][:, [name in skipped for name in scene.names]] = OFF
+        margins[[g.body == 0 for g in groups], : len(scene.names)] = OFF
+        if query.allowed:
+            allowed = query.allowed | {BodyPair(p.b, p.a) for p in query.allowed}
+            for c, name in enumerate(scene.names + tuple(g.name for g in groups)):
+                margins[[BodyPair(g.name, name) in allowed for g in groups], c] = OFF
+        return margins

@@ -1,0 +1,196 @@
+"""A second opinion on trajectories, written from the definitions in plain numpy and sharing nothing with the kernels.
+
+It works on the robot's own tree, on exact distances and on points of a held object's surface instead of covering spheres.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handiwork_core.geometry import Array, Pose
+from handiwork_core.kinematics import joint_position, link_poses
+from handiwork_core.outcome import BodyPair, Code
+from handiwork_core.planning import SceneQuery, Verdict
+from handiwork_core.robot import ArmSpec, JointType, Robot
+from handiwork_core.trajectory import Trajectory
+from handiwork_core.world import Shape, World
+
+from .referee_shapes import distance, radius, surface
+
+FINE_M, FINE_RAD = 0.005, 0.01
+LINK_DEPTH_M = 0.0005
+"""Links this deep in an object are refused."""
+OTHER_DEPTH_M = 0.002
+"""The same for a held object, whose points lie on its true surface, and for links in links."""
+TOUCH_M, DEEPER_M = 0.005, 0.002
+"""Pairs up to TOUCH_M deep at the start may stay so, and get deeper by no more than DEEPER_M."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Body:
+    """Balls (k, 4) in a link's frame."""
+
+    name: str
+    link: str
+    balls: Array
+    held: bool
+
+
+def collisions(
+    robot: Robot, arm: ArmSpec, world_T_base: Pose, world: World, query: SceneQuery, trajectory: Trajectory
+) -> Verdict:
+    """The first collision along ``trajectory``, sampled at FINE_M and FINE_RAD; ``at`` is the sample before it."""
+    gripper = dict(query.gripper_m)
+    root = world_T_base @ link_poses(robot, gripper)[arm.base_link].inverse()
+    bodies = _bodies(robot, world, query)
+    coarse = _centres(robot, arm, root, gripper, bodies, trajectory.q)
+    q, owner = _refine(trajectory, coarse)
+    frames = _frames(robot, arm, root, gripper, q)
+    spheres = {b.name: _placed(frames[b.link], b) for b in bodies}
+    worst = Verdict(Code.OK, clearance_m=float("inf"))
+    for pair, gaps, limit in _gaps(robot, arm, world, query, bodies, spheres):
+        if -TOUCH_M <= gaps[0] < limit:
+            limit = float(gaps[0]) - DEEPER_M
+        bad = np.flatnonzero(gaps < limit)
+        low = float(gaps.min())
+        if len(bad) and (worst.code is Code.OK or owner[bad[0]] < worst.at):
+            at = int(owner[bad[0]])
+            text = f"{pair.a} goes {-1e3 * low:.1f} mm into {pair.b}, first near sample {at}; plan again"
+            worst = Verdict(Code.TRAJECTORY_REFUSED, text, pair, low, at)
+        elif worst.code is Code.OK and low < worst.clearance_m:
+            worst = Verdict(Code.OK, f"nearest: {pair.a} and {pair.b}", pair, low)
+    return worst
+
+
+def _bodies(robot: Robot, world: World, query: SceneQuery) -> list[Body]:
+    found = [
+        Body(f"{robot.name}/{s.link}", s.link, np.column_stack([s.centers, s.radii]), False)
+        for s in robot.spheres
+        if len(s.radii)
+    ]
+    for held in query.attached:
+        points = np.concatenate([surface(s) for s in world.objects[held.object].shapes])
+        found.append(
+            Body(held.object, held.link, np.column_stack([held.link_T_object.apply(points[:, :3]), points[:, 3]]), True)
+        )
+    return found
+
+
+def _frames(
+    robot: Robot, arm: ArmSpec, world_T_root: Pose, gripper: dict[str, float], q: Array
+) -> dict[str, Array]:
+    """World poses (m, 4, 4) of all links for ``q`` (m, n)."""
+    frames = {robot.root_link: np.broadcast_to(world_T_root.matrix(), (len(q), 4, 4))}
+    for joint in robot.joints.values():
+        if joint.name in arm.joint_names:
+            value = q[:, arm.joint_names.index(joint.name)]
+        else:
+            value = np.full(len(q), joint_position(robot, joint.name, gripper))
+        move = np.zeros((len(q), 4, 4))
+        move[:] = np.eye(4)
+        if joint.type is JointType.PRISMATIC:
+            move[:, :3, 3] = value[:, None] * joint.axis
+        elif joint.type is JointType.REVOLUTE:
+            x, y, z = joint.axis
+            k = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+            s, c = np.sin(value)[:, None, None], np.cos(value)[:, None, None]
+            move[:, :3, :3] += s * k + (1.0 - c) * (k @ k)
+        frames[joint.child] = frames[joint.parent] @ joint.parent_T_joint.matrix() @ move
+    return frames
+
+
+def _placed(frames: Array, body: Body) -> Array:
+    """(m, k, 3) centres in the world."""
+    return np.asarray(np.einsum("mij,kj->mki", frames[:, :3, :3], body.balls[:, :3]) + frames[:, None, :3, 3])
+
+
+def _centres(
+    robot: Robot, arm: ArmSpec, root: Pose, gripper: dict[str, float], bodies: list[Body], q: Array
+) -> Array:
+    frames = _frames(robot, arm, root, gripper, q)
+    return np.concatenate([_placed(frames[b.link], b) for b in bodies], axis=1)
+
+
+def _refine(trajectory: Trajectory, centres: Array) -> tuple[Array, NDArray[np.int64]]:
+    """Configurations (m, n), fine enough, by cubic Hermite interpolation, and the sample before each."""
+    h = np.diff(trajectory.t_s)[:, None]
+    moved = np.linalg.norm(np.diff(centres, axis=0), axis=2).max(axis=1)
+    turned = np.maximum(np.abs(np.diff(trajectory.q, axis=0)), np.abs(trajectory.qd[:-1]) * h).max(axis=1)
+    counts = np.maximum(1, np.ceil(1.2 * np.maximum(moved / FINE_M, turned / FINE_RAD))).astype(np.int64)
+    i = np.repeat(np.arange(len(counts)), counts)
+    u = ((np.arange(len(i)) - np.repeat(np.cumsum(counts) - counts, counts)) / counts[i])[:, None]
+    q0, q1 = trajectory.q[i], trajectory.q[i + 1]
+    v0, v1 = trajectory.qd[i] * h[i], trajectory.qd[i + 1] * h[i]
+    q = (2 * u**3 - 3 * u**2 + 1) * q0 + (u**3 - 2 * u**2 + u) * v0
+    q += (3 * u**2 - 2 * u**3) * q1 + (u**3 - u**2) * v1
+    return np.concatenate([q, trajectory.q[-1:]]), np.append(i, len(counts))
+
+
+def _gaps(
+    robot: Robot,
+    arm: ArmSpec,
+    world: World,
+    query: SceneQuery,
+    bodies: list[Body],
+    spheres: dict[str, Array],
+) -> Iterator[tuple[BodyPair, Array, float]]:
+    """Every pair that counts: its name, its distance (m,) over time, and the distance below which it is refused."""
+    skipped = query.ignored | {a.object for a in query.attached}
+    allowed = {frozenset(p) for p in query.allowed}
+    rigid = _rigid_parts(robot, arm)
+    base = rigid[robot.root_link]
+    for body in bodies:
+        if rigid[body.link] == base:
+            continue
+        for name, solid in world.objects.items():
+            if name in skipped or name not in world.states or frozenset((body.name, name)) in allowed:
+                continue
+            pose = world.states[name].world_T_object
+            limit = -OTHER_DEPTH_M if body.held else -LINK_DEPTH_M
+            for shape in solid.shapes:
+                yield BodyPair(body.name, name), _to_shape(spheres[body.name], body, pose, shape), limit
+    for i, a in enumerate(bodies):
+        for b in bodies[i + 1 :]:
+            links = tuple(sorted((a.link, b.link)))
+            known = not (a.held or b.held) and links in robot.ignored_pairs
+            if known or rigid[a.link] == rigid[b.link] or frozenset((a.name, b.name)) in allowed:
+                continue
+            yield BodyPair(a.name, b.name), _between(spheres[a.name], a, spheres[b.name], b), -OTHER_DEPTH_M
+
+
+def _rigid_parts(robot: Robot, arm: ArmSpec) -> dict[str, str]:
+    """The first link of the rigid part that each link belongs to: parts are split by the arm's joints only."""
+    part = {robot.root_link: robot.root_link}
+    for joint in robot.joints.values():
+        part[joint.child] = joint.child if joint.name in arm.joint_names else part[joint.parent]
+    return part
+
+
+def _to_shape(centres: Array, body: Body, world_T_object: Pose, shape: Shape) -> Array:
+    """(m,) smallest distance over the balls; exact wherever some ball is within reach of the shape's bounding ball."""
+    shape_T_world = (world_T_object @ shape.object_T_shape).inverse()
+    local = shape_T_world.apply(centres.reshape(-1, 3)).reshape(centres.shape)
+    gaps = (np.linalg.norm(local, axis=2) - body.balls[:, 3]).min(axis=1) - radius(shape)
+    near = np.flatnonzero(gaps < 0.02)
+    if len(near):
+        exact = distance(shape, local[near].reshape(-1, 3)).reshape(len(near), -1)
+        gaps[near] = (exact - body.balls[:, 3]).min(axis=1)
+    return np.asarray(gaps)
+
+
+def _between(a_centres: Array, a: Body, b_centres: Array, b: Body) -> Array:
+    """(m,) smallest distance between the balls; a lower bound where the bodies are more than 2 cm apart."""
+    middle_a, middle_b = a_centres.mean(axis=1), b_centres.mean(axis=1)
+    ra = (np.linalg.norm(a_centres[0] - middle_a[0], axis=1) + a.balls[:, 3]).max()
+    rb = (np.linalg.norm(b_centres[0] - middle_b[0], axis=1) + b.balls[:, 3]).max()
+    gaps = np.linalg.norm(middle_a - middle_b, axis=1) - ra - rb
+    near = np.flatnonzero(gaps < 0.02)
+    for start in range(0, len(near), 64):
+        part = near[start : start + 64]
+        d = np.linalg.norm(a_centres[part][:, :, None] - b_centres[part][:, None], axis=3)
+        gaps[part] = (d - a.balls[:, None, 3] - b.balls[None, :, 3]).min(axis=(1, 2))
+    return np.asarray(gaps)

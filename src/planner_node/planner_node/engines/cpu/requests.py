@@ -1,0 +1,117 @@
+"""What every request needs first: the arm, its limits, the time left, and the start."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from handiwork_core.geometry import Array
+from handiwork_core.outcome import BodyPair, Code
+from handiwork_core.planning import ShouldStop
+from handiwork_core.robot import ArmSpec, Robot
+
+from .query import Query
+from .timing import Limits
+
+NUDGE_RAD = 0.01
+"""A configuration this far beyond a limit is moved to the limit instead of being refused."""
+
+
+class Failed(Exception):
+    """An expected failure inside one request; caught where the result is made."""
+
+    def __init__(
+        self,
+        code: Code,
+        message: str,
+        *,
+        blocking: BodyPair | None = None,
+        depth_m: float = float("nan"),
+        errors: tuple[float, float] = (float("nan"), float("nan")),
+    ) -> None:
+        super().__init__(message)
+        self.code, self.message, self.blocking, self.depth_m, self.errors = code, message, blocking, depth_m, errors
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """Steady time and the caller's wish to stop."""
+
+    should_stop: ShouldStop
+    budget_s: float
+    started_s: float
+
+    @classmethod
+    def start(cls, should_stop: ShouldStop, budget_s: float) -> Deadline:
+        """From now on."""
+        return cls(should_stop, budget_s, time.monotonic())
+
+    @property
+    def used_s(self) -> float:
+        """Steady time since the start."""
+        return time.monotonic() - self.started_s
+
+    def poll(self, about: Callable[[], str] = str) -> None:
+        """Raise Failed when stopped or out of time; ``about`` says what was known by then."""
+        if self.should_stop():
+            raise Failed(Code.CANCELED, f"stopped after {self.used_s:.3f} s")
+        if self.used_s > self.budget_s:
+            raise Failed(Code.PLAN_BUDGET, f"no path within budget_s = {self.budget_s:g} s{about()}; allow more time")
+
+
+def limits_of(robot: Robot, arm: ArmSpec, velocity_scaling: float, acceleration_scaling: float) -> Limits:
+    """Joint limits times scalings; jerk scales with acceleration."""
+    joints = [robot.joints[name] for name in arm.joint_names]
+    return Limits(
+        velocity_scaling * np.array([j.velocity for j in joints]),
+        acceleration_scaling * np.array([j.acceleration for j in joints]),
+        acceleration_scaling * np.array([j.jerk for j in joints]),
+    )
+
+
+def within_limits(arm: ArmSpec, query: Query, q: Array, what: str) -> Array:
+    """``q`` (n,) moved into limits by at most NUDGE_RAD.
+
+    Raises:
+        Failed: BAD_NUMBER for a wrong shape or a number that is not finite, JOINT_LIMIT for a joint farther out.
+    """
+    low, high = query.robot.lower, query.robot.upper
+    q = np.asarray(q, dtype=np.float64)
+    if q.shape != low.shape or not np.isfinite(q).all():
+        raise Failed(Code.BAD_NUMBER, f"{what} is {q.tolist()}; give {len(low)} finite joint positions")
+    beyond = np.maximum(low - q, q - high)
+    worst = int(beyond.argmax())
+    if beyond[worst] > NUDGE_RAD:
+        raise Failed(
+            Code.JOINT_LIMIT,
+            f"{what}: joint {arm.joint_names[worst]} at {q[worst]:.4f} is {beyond[worst]:.4f} outside "
+            f"[{low[worst]:.4f}, {high[worst]:.4f}]; move it inside",
+        )
+    return np.ascontiguousarray(np.clip(q, low, high))
+
+
+def checked_start(arm: ArmSpec, query: Query, start_q: Array) -> tuple[Array, Query]:
+    """The start within limits, and the query that lets it leave what it touches.
+
+    Raises:
+        Failed: as ``within_limits``, or START_IN_COLLISION with pair and depth.
+    """
+    start = within_limits(arm, query, start_q, "start")
+    touching = query.touching_at(start)
+    depth, pair = touching.deepest(start, over_margin=False)
+    if pair is not None:
+        raise Failed(
+            Code.START_IN_COLLISION,
+            f"start: {pair.a} and {pair.b} are {clearance(depth)}; move one of them or allow the pair",
+            blocking=pair,
+            depth_m=-depth,
+        )
+    return start, touching
+
+
+def clearance(distance_m: float) -> str:
+    """Words for a signed distance."""
+    return f"{-1e3 * distance_m:.1f} mm deep in each other" if distance_m < 0.0 else f"only {1e3 * distance_m:.1f} mm apart"

@@ -1,0 +1,26 @@
+"""Random numbers whose state is an array, so that a search can stop and go on without changing its result."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .jit import kernel
+
+State = NDArray[np.uint64]
+
+
+def new_state(seed: int) -> State:
+    """(1,) state for a seed of any size and sign."""
+    return np.array([seed & 0xFFFFFFFFFFFFFFFF], dtype=np.uint64)
+
+
+@kernel
+def uniform(state: State) -> float:
+    """Next number in [0, 1). SplitMix64 (Steele, Lea, Flood 2014)."""
+    state[0] += np.uint64(0x9E3779B97F4A7C15)
+    z = state[0]
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    z = z ^ (z >> np.uint64(31))
+    return np.float64(z >> np.uint64(11)) * (1.0 / 9007199254740992.0)  # type: ignore[return-value]

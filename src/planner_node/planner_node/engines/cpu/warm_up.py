@@ -1,0 +1,51 @@
+"""Call every kernel once with the types that requests use, so that no request waits for the compiler."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from handiwork_core.geometry import Pose
+from handiwork_core.planning import Report, SceneQuery
+from handiwork_core.robot import Robot
+
+from . import edges, ik, kinematics, shortcut, straight, tree_search
+from .query import Query, Reader
+from .rng import new_state
+from .scene import Scene
+
+
+def warm_up(robot: Robot, world_T_base: Pose, report: Report) -> None:
+    """Compile or load all kernels on the robot's first arm in an empty world; reports each."""
+    arm = next(iter(robot.arms.values()))
+    query = Reader(robot, world_T_base).read(arm, Scene(), SceneQuery())
+    steps = _steps(query, np.array(arm.home_q))
+    for i, (name, step) in enumerate(steps):
+        report(i / len(steps), f"kernel {name}")
+        step()
+
+
+def _steps(query: Query, q: np.ndarray[tuple[int], np.dtype[np.float64]]) -> list[tuple[str, Callable[[], object]]]:
+    robot, scene, margins, frames = query.robot, query.scene, query.margins, query.frames
+    hit, error, pose, state = np.zeros(2, dtype=np.int64), np.zeros(6), np.zeros((1, 12)), new_state(0)
+    kinematics.tool_poses(q[None], robot, pose)
+    goal, path = pose[0], np.array([q, q + 1e-3, q])
+    trees = tree_search.plant(q, path, margins.shape, 100)
+    return [
+        ("pose error", lambda: kinematics.pose_error(goal, goal, error)),
+        ("distances", lambda: query.distances(q)),
+        ("edges", lambda: edges.edge_is_free(q, q, robot, scene, margins, frames, hit)),
+        ("paths", lambda: edges.first_blocked(path, robot, scene, margins, frames, hit)),
+        (
+            "inverse kinematics",
+            lambda: ik.solve(goal, q[None], 1, robot, scene, margins, state, np.empty((1, len(q))), np.empty(2), hit),
+        ),
+        (
+            "straight lines",
+            lambda: straight.follow(q, goal, 1e-3, robot, scene, margins, np.empty((2, len(q))), error, hit),
+        ),
+        ("tree search", lambda: tree_search.grow(trees, 1, robot, scene, margins, state)),
+        ("skipping", lambda: shortcut.skip(path, robot, scene, margins)),
+        ("cutting", lambda: shortcut.cut(path, 1, robot, scene, margins, state)),
+    ]
