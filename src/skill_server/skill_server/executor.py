@@ -78,12 +78,7 @@ def _rest(context: Context, outcome: Outcome) -> Outcome:
             outcome = replace(
                 outcome, message=f"{outcome.message}; the arm may still move: {stopped.message}"
             )
-        world, gripper = context.world.snapshot(), context.arm_spec.gripper
-        for name in list(context.held):
-            if gripper is None or world.contacts is None:
-                continue
-            if not grip.touching_fingers(world, context.robot, gripper, name):
-                del context.held[name]
+        grip.forget_lost(context, context.world.snapshot())
     except Exception as bug:  # noqa: BLE001 - the first cause stays the outcome; a broken port is told beside it
         text = f"{outcome.message}; stopping the arm failed: {type(bug).__name__}: {bug}"
         outcome = replace(outcome, code=Code.INTERNAL, message=text)
@@ -113,6 +108,7 @@ class _Run:
         verdict = self._skill.is_feasible(self._params, context.robot, context.arm_spec, before)
         if not verdict.ok:
             return verdict
+        grip.forget_lost(context, before)
         tried: list[str] = []
         while True:
             self._log.enter("select")

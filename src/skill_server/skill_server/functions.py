@@ -1,4 +1,4 @@
-"""The functions of the command list (design: skills.md section 2.1).
+"""The functions of the command list.
 
 Gripper, attachments, constraints, direct joint motion.
 """

@@ -212,7 +212,7 @@ def grasps_from_rows(
 
     ``rows`` (n, 16 or 17): score, width, height, depth, rotation (9, row-major), translation (3) [m]. ``part`` keeps
     grasps whose TCP lies between two ratios of the range along an object axis (0..2). ``extra_depth`` maps clipped
-    widths to additional insertion [m]. Formulas: seed format, skills.md section 3.3.
+    widths to additional insertion [m]. Formulas: seed format.
 
     Raises:
         ValueError: rows of another width, or ratios that are upside down.

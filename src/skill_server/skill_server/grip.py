@@ -11,6 +11,7 @@ from handiwork_core.kinematics import link_poses
 from handiwork_core.outcome import OK, BodyPair, Code, Outcome
 from handiwork_core.planning import Attachment
 from handiwork_core.robot import ArmSpec, GripperSpec, Robot
+from handiwork_core.skill import Context
 from handiwork_core.world import World
 
 EMPTY_WIDTH_M = 0.001
@@ -89,6 +90,20 @@ def holds(world: World, robot: Robot, gripper: GripperSpec, name: str) -> Outcom
         return OK
     text = f"{' and '.join(missing)} do not touch {name!r}; the opening is {width * 1e3:.1f} mm"
     return Outcome(Code.NOTHING_GRASPED, text, blocking=BodyPair(missing[0], name))
+
+
+def forget_lost(context: Context, world: World) -> None:
+    """Take out of ``context.held`` what no finger touches, or, without contacts, what closed fingers cannot hold."""
+    gripper = context.arm_spec.gripper
+    if gripper is None:
+        return
+    for name in list(context.held):
+        if world.contacts is None:
+            lost = holds(world, context.robot, gripper, name).code is Code.NOTHING_GRASPED
+        else:
+            lost = not touching_fingers(world, context.robot, gripper, name)
+        if lost:
+            del context.held[name]
 
 
 def held_by_measurement(world: World, robot: Robot, arm: ArmSpec) -> str:

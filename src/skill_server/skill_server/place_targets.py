@@ -42,7 +42,7 @@ class Heights:
 def target_points(low: Array, high: Array, ratios_xy: Array, heights: Heights) -> tuple[Array, Array]:
     """Points (3,) in the world before and at the release, for ratios (2,) over the container's world bounds.
 
-    Source: seed format, skills.md section 1.3.1, vertical.
+    Source: seed format, vertical placing.
     """
     xy = low[:2] + ratios_xy * (high[:2] - low[:2])
     return np.append(xy, high[2] + heights.pre_place_m), np.append(xy, high[2] + heights.place_m)

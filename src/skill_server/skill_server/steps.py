@@ -157,7 +157,9 @@ class Steps:
             then, now = self.before.states[name].world_T_object, world.states[name].world_T_object
             gap, turn = then.distance_to(now)
             if gap > MOVED_M:
-                text = f"{name!r} moved by {gap * 1e3:.0f} mm since the grasp was chosen; send the goal again"
+                text = (
+                    f"{name!r} moved by {gap * 1e3:.0f} mm since the motion was chosen; send the goal again"
+                )
                 raise StepFailed(
                     Outcome(
                         Code.OBJECT_MOVED,

@@ -231,3 +231,14 @@ def test_a_miss_of_the_container_is_not_success() -> None:
     outcome = run_skill(Place(), params, f.context).outcome
     assert outcome.code is Code.NOT_IN_PLACE
     assert outcome.stage == "retreat"
+
+
+def test_an_object_lost_between_two_goals_can_be_picked_again() -> None:
+    f = made()
+    assert pick(f).outcome.ok
+    f.cell.drop(CUBE / 2)
+    f.cell.width_m = 0.08
+    outcome = run_skill(Place(), PlaceParams(container="tray"), f.context).outcome
+    assert outcome.code is Code.CONTRADICTION
+    assert "holds nothing" in outcome.message
+    assert pick(f).outcome.ok
