@@ -22,7 +22,7 @@ from handiwork_core.skill import Progress
 
 from .action_call import ActionCall
 from .conversions import code_from_msg, outcome_from_msg, pose_from_msg
-from .liveness import LifeSigns
+from .liveness import SILENCE_S, LifeSigns
 
 SERVER = "skill_server"
 ANSWER_S = 3.0
@@ -127,13 +127,14 @@ class GoalRun:
         return self._report()
 
     def _loss(self) -> str:
-        if not self._client.signs.is_alive(SERVER):
-            # Before the first life sign was heard, silence must have lasted as long as for a dead one.
-            if self._pid is not None or time.monotonic() - self._sent_s > ANSWER_S:
-                return f"{SERVER} is silent on handiwork/status; start it, then send the goal again"
-        elif self._pid is None:
-            self._pid = self._client.signs.pid(SERVER)
-        elif self._client.signs.pid(SERVER) != self._pid:
+        """Why no result can come any more. A server that says good-bye still sends results, until it falls silent."""
+        sign, now_s = self._client.signs.sign(SERVER), time.monotonic()
+        heard_s = self._sent_s + ANSWER_S - SILENCE_S if sign is None else sign.heard_s
+        if now_s - heard_s > SILENCE_S:
+            return f"{SERVER} is silent on handiwork/status; start it, then send the goal again"
+        if sign is not None and self._pid is None:
+            self._pid = sign.pid
+        elif sign is not None and sign.pid != self._pid:
             return f"{SERVER} was restarted while the goal ran; send the goal again"
         return ""
 
