@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 from handiwork_core.config import ConfigError
 
-from .commands import launch
+from .commands import demo, launch
 from .launch_model import LaunchError
 
-COMMANDS = (launch,)
+COMMANDS = (demo, launch)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

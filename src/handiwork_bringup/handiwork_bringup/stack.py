@@ -1,0 +1,110 @@
+"""The whole stack as one object: start it, wait for it, talk to it, end it."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import Any
+
+from .domain import lease_domain_id
+from .launch_evaluate import plan_processes
+from .package_paths import share_of
+from .process_runner import ProcessRunner
+from .ros_environment import with_ros_defaults
+
+NODES = ("robot_description", "sim_bridge", "planner_node", "skill_server", "conditionals_node")
+ANSWER_S = 20.0
+"""Longest wait for the answer of a service."""
+
+
+class StackError(RuntimeError):
+    """The stack did not come up, or does not answer."""
+
+
+class Stack:
+    """``with Stack(...) as stack``: processes of ``bringup.launch.xml`` in a DDS domain of their own, and a client."""
+
+    def __init__(self, arguments: Mapping[str, str], *, write: Callable[[str], None] = print) -> None:
+        self._arguments, self._write = dict(arguments), write
+
+    def __enter__(self) -> Stack:
+        domain_id, self._lease = lease_domain_id()
+        os.environ.update(with_ros_defaults({**os.environ, "ROS_DOMAIN_ID": str(domain_id)}))
+        path = share_of("handiwork_bringup") / "launch/bringup.launch.xml"
+        self.runner = ProcessRunner(plan_processes(path, self._arguments), write=self._write)
+        # Children die with the thread that started them, so one thread lives as long as they do.
+        self._thread = threading.Thread(target=self.runner.run, name="processes", daemon=True)
+        self._thread.start()
+        from handiwork_ros.skill_client import SkillClient
+
+        self.client = SkillClient(node_name="handiwork_command")
+        self._services: dict[str, Any] = {}
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.client.close()
+        self.runner.request_stop()
+        self._thread.join()
+        if self._lease is not None:
+            self._lease.close()
+
+    def wait_active(self, timeout_s: float = 180.0) -> float:
+        """Wait until all nodes are active.
+
+        Returns:
+            How long that took [s].
+
+        Raises:
+            StackError: a required process ended, or time is up; names the nodes that are missing.
+        """
+        begin_s = time.monotonic()
+        while True:
+            missing = [name for name in NODES if not self.client.signs.is_active(name)]
+            waited_s = time.monotonic() - begin_s
+            if not missing and self.client.wait_ready(5.0):
+                return waited_s
+            if not self._thread.is_alive():
+                raise StackError("the stack ended while it started; the lines above say why")
+            if waited_s > timeout_s:
+                raise StackError(f"not active after {timeout_s:.0f} s: {', '.join(missing)}; see the lines above")
+            time.sleep(0.05)
+
+    def call(self, kind: Any, name: str, request: Any) -> Any:
+        """Call a service and wait for its answer.
+
+        Raises:
+            StackError: no answer in time.
+        """
+        if name not in self._services:
+            self._services[name] = self.client.node.create_client(kind, name)
+        service, end_s = self._services[name], time.monotonic() + ANSWER_S
+        while not service.service_is_ready():
+            if time.monotonic() > end_s:
+                raise StackError(f"service {name} is not there after {ANSWER_S:.0f} s; see the lines above")
+            time.sleep(0.02)
+        done = threading.Event()
+        future = service.call_async(request)
+        future.add_done_callback(lambda _: done.set())
+        if not done.wait(ANSWER_S):
+            raise StackError(f"service {name} gave no answer in {ANSWER_S:.0f} s; see the lines above")
+        return future.result()
+
+    def settled(self, name: str, arguments: str, timeout_s: float) -> tuple[bool, str]:
+        """Ask the monitor until a condition is TRUE or time is up; whether it is, and the monitor's reason."""
+        from handiwork_msgs.msg import Condition
+        from handiwork_msgs.srv import EvaluateCondition
+
+        end_s = time.monotonic() + timeout_s
+        while True:
+            request = EvaluateCondition.Request(name=name, args=arguments)
+            answer = self.call(EvaluateCondition, "conditions/evaluate", request)
+            if answer.outcome.code == 0 and answer.condition.value == Condition.TRUE:
+                return True, answer.condition.reason
+            if time.monotonic() > end_s:
+                return False, answer.condition.reason or answer.outcome.message
+            time.sleep(0.1)
