@@ -23,7 +23,8 @@ TRIES = 200
 @dataclass(frozen=True, slots=True)
 class Randomisation:
     """What a seed may change. ``x``, ``y``, ``z``: absolute ranges in ``world`` [m]; ``yaw`` [rad] replaces the orientation by
-    a turn about z; ``size_scale``: common factor on all sizes, the underside staying where it is. None: left as declared."""
+    a turn about z; ``size_scale``: common factor on all sizes, the underside staying where it is. None: left as declared.
+    """
 
     x: tuple[float, float] | None = None
     y: tuple[float, float] | None = None

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from handiwork_core.config import ConfigError
 from handiwork_core.scene import load_scene
 from handiwork_core.scene_layout import world_boxes

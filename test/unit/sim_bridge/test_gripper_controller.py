@@ -1,0 +1,78 @@
+"""The gripper controller against a finger that moves freely or meets something."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from handiwork_core.robot import GripperSpec
+from sim_bridge.gripper_controller import GripperController, GripperGoal
+from sim_bridge.trajectory_controller import Ending
+
+STEP_S = 0.002
+SPEC = GripperSpec("hand", "finger", ("left", "right"), 0.0, 0.08, 2.0, 70.0, 0.08, 2, 1, 0.1, np.eye(3))
+
+
+def run(controller: GripperController, position: float, obstacle: float = -1.0, limit_s: float = 5.0) -> tuple[float, float]:
+    """Let the finger follow its reference down to ``obstacle``; return where it ended and how long it took."""
+    elapsed = 0.0
+    velocity = 0.0
+    while controller.busy and elapsed < limit_s:
+        target = max(controller.update(position, velocity, STEP_S), obstacle)
+        velocity, position = (target - position) / STEP_S, target
+        elapsed += STEP_S
+    return position, elapsed
+
+
+def test_a_free_finger_reaches_its_goal() -> None:
+    controller = GripperController(SPEC, 0.2, 0.04)
+    controller.start(GripperGoal(0.01), 0.04)
+    position, elapsed = run(controller, 0.04)
+    assert controller.result is not None
+    assert controller.result.reached and not controller.result.stalled
+    assert position == pytest.approx(0.01, abs=1e-6) and elapsed == pytest.approx(0.3, abs=0.02)
+
+
+def test_closing_on_something_stalls_after_the_stall_time_and_keeps_pushing() -> None:
+    controller = GripperController(SPEC, 0.2, 0.04)
+    controller.start(GripperGoal(0.0), 0.04)
+    _, elapsed = run(controller, 0.04, obstacle=0.02)
+    assert controller.result is not None
+    assert controller.result.stalled and not controller.result.reached
+    assert controller.result.ending is Ending.SUCCEEDED and controller.result.position == pytest.approx(0.02)
+    assert elapsed == pytest.approx(0.2 + 0.3, abs=0.02)
+    assert controller.reference < 0.02 - 0.003
+
+
+def test_a_stop_holds_the_reference() -> None:
+    controller = GripperController(SPEC, 0.2, 0.04)
+    controller.start(GripperGoal(0.0), 0.04)
+    position, _ = run(controller, 0.04, limit_s=0.1)
+    reference = controller.reference
+    controller.stop(Ending.CANCELED, position, "enough")
+    assert controller.result is not None and controller.result.ending is Ending.CANCELED
+    assert not controller.result.reached and not controller.result.stalled
+    assert controller.update(position, 0.0, STEP_S) == reference
+
+
+def test_effort_and_speed_are_limits_while_moving() -> None:
+    controller = GripperController(SPEC, 0.2, 0.04)
+    controller.start(GripperGoal(0.02, max_force_n=500.0, max_speed=0.05), 0.04)
+    assert controller.force_n == 70.0
+    assert run(controller, 0.04)[1] == pytest.approx(0.4, abs=0.02)
+    controller.start(GripperGoal(0.0, max_force_n=10.0), 0.02)
+    assert controller.force_n == 10.0
+
+
+@pytest.mark.parametrize(
+    ("goal", "told"),
+    [
+        (GripperGoal(0.05), "position 0.0500 m is outside 0.0000 to 0.0400"),
+        (GripperGoal(float("nan")), "must be finite"),
+        (GripperGoal(0.02, max_force_n=-1.0), "must not be negative"),
+        (GripperGoal(0.02), ""),
+    ],
+)
+def test_bad_goals_are_named(goal: GripperGoal, told: str) -> None:
+    message = GripperController(SPEC, 0.2, 0.04).check(goal)
+    assert told in message and bool(told) == bool(message)

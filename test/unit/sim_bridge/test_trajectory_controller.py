@@ -1,0 +1,144 @@
+"""The trajectory controller against an arm that follows exactly, lags, or is stuck."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from handiwork_core.geometry import Array
+from sim_bridge.trajectory_controller import Ending, TrajectoryController
+from sim_bridge.trajectory_goal import ErrorCode, GoalRefused, JointLimits, TrajectoryGoal
+
+STEP_S = 0.002
+NAMES = ("shoulder", "elbow")
+LIMITS = JointLimits(
+    NAMES, np.array([-2.0, -2.0]), np.array([2.0, 2.0]), np.array([2.0, 3.0]), np.array([10.0, 5.0])
+)
+
+
+def motion(end: tuple[float, float] = (1.0, -0.5), duration_s: float = 1.5) -> TrajectoryGoal:
+    t = np.linspace(0.0, duration_s, 40)
+    u = (t / duration_s)[:, None]
+    q = np.array(end) * (10 * u**3 - 15 * u**4 + 6 * u**5)
+    qd = np.array(end) * (30 * u**2 - 60 * u**3 + 30 * u**4) / duration_s
+    return TrajectoryGoal(NAMES, t, q, qd)
+
+
+def run(controller: TrajectoryController, steps: int = 5000, stuck_after: int | None = None) -> tuple[Array, Array]:
+    """Follow the reference exactly, until the arm gets stuck; return measured positions and velocities."""
+    q, qd = controller.reference.position, np.zeros(2)
+    positions, velocities = [], []
+    for index in range(steps):
+        if not controller.busy:
+            break
+        reference = controller.update(q, qd, STEP_S)
+        if stuck_after is None or index < stuck_after:
+            q, qd = reference.position, reference.velocity
+        else:
+            qd = np.zeros(2)
+        positions.append(q)
+        velocities.append(qd)
+    return np.array(positions), np.array(velocities)
+
+
+def started(goal: TrajectoryGoal) -> TrajectoryController:
+    controller = TrajectoryController(LIMITS, np.zeros(2))
+    controller.start(goal, np.zeros(2))
+    return controller
+
+
+def test_a_goal_that_is_followed_succeeds_at_its_end() -> None:
+    controller = started(motion())
+    positions, _ = run(controller)
+    assert controller.result is not None and controller.result.ending is Ending.SUCCEEDED
+    assert positions[-1] == pytest.approx([1.0, -0.5])
+    assert len(positions) * STEP_S == pytest.approx(1.5, abs=0.02)
+
+
+def test_joint_order_is_free() -> None:
+    goal = motion()
+    assert goal.qd is not None
+    swapped = TrajectoryGoal(NAMES[::-1], goal.t_s, goal.q[:, ::-1], goal.qd[:, ::-1])
+    positions, _ = run(started(swapped))
+    assert positions[-1] == pytest.approx([1.0, -0.5])
+
+
+def test_a_single_point_without_velocities_is_reached_from_the_measured_position() -> None:
+    controller = started(TrajectoryGoal(NAMES, np.array([1.0]), np.array([[0.4, 0.4]])))
+    positions, velocities = run(controller)
+    assert controller.result is not None and controller.result.ending is Ending.SUCCEEDED
+    assert positions[-1] == pytest.approx([0.4, 0.4]) and np.abs(velocities[-1]).max() < 1e-9
+
+
+@pytest.mark.parametrize("at_step", [1, 200, 375, 600, 740])
+def test_a_stopped_arm_brakes_on_its_path_within_its_limits(at_step: int) -> None:
+    whole, _ = run(started(motion()))
+    controller = started(motion())
+    before, speed_before = run(controller, at_step)
+    controller.stop(Ending.CANCELED, "enough")
+    after, speed_after = run(controller)
+    assert controller.result is not None and controller.result.ending is Ending.CANCELED
+    assert len(after) * STEP_S < 0.5
+    assert np.abs(speed_after[-1]).max() < 0.01
+    # On the straight path between start and end, never beyond the end.
+    assert after[:, 1] == pytest.approx(-0.5 * after[:, 0], abs=1e-9)
+    assert after[-1, 0] <= whole[-1, 0] + 1e-9
+    acceleration = np.diff(np.vstack([speed_before[-1:], speed_after]), axis=0) / STEP_S
+    assert (np.abs(acceleration) <= LIMITS.acceleration * 1.1).all()
+
+
+def test_an_arm_that_gets_stuck_ends_with_the_joint_and_both_numbers() -> None:
+    controller = started(motion())
+    run(controller, stuck_after=200)
+    assert controller.result is not None
+    assert controller.result.code is ErrorCode.PATH_TOLERANCE_VIOLATED
+    assert "joint shoulder is 0.05" in controller.result.message and "0.0500" in controller.result.message
+    assert not controller.busy
+
+
+def test_an_arm_that_stops_short_ends_with_goal_tolerance() -> None:
+    goal = motion()
+    wide = TrajectoryGoal(NAMES, goal.t_s, goal.q, goal.qd, {"shoulder": -1.0, "elbow": -1.0}, {}, 0.3)
+    controller = started(wide)
+    positions, _ = run(controller, stuck_after=600)
+    assert controller.result is not None
+    assert controller.result.code is ErrorCode.GOAL_TOLERANCE_VIOLATED
+    assert "0.30 s after the end" in controller.result.message
+    assert len(positions) * STEP_S == pytest.approx(1.8, abs=0.02)
+
+
+def changed(**changes: object) -> TrajectoryGoal:
+    goal = motion()
+    parts = {"joint_names": goal.joint_names, "t_s": goal.t_s, "q": goal.q, "qd": goal.qd} | changes
+    return TrajectoryGoal(**parts)  # type: ignore[arg-type]
+
+
+def with_nan() -> Array:
+    q = motion().q.copy()
+    q[3, 1] = np.nan
+    return q
+
+
+@pytest.mark.parametrize(
+    ("goal", "code", "told"),
+    [
+        (changed(joint_names=("shoulder", "wrist")), ErrorCode.INVALID_JOINTS, r"unknown \['wrist'\], missing \['elbow'\]"),
+        (changed(joint_names=("shoulder", "shoulder")), ErrorCode.INVALID_JOINTS, "name each of"),
+        (changed(t_s=np.linspace(0.0, 1.5, 40)[::-1]), ErrorCode.INVALID_GOAL, "does not rise"),
+        (changed(q=with_nan()), ErrorCode.INVALID_GOAL, "nan"),
+        (changed(q=motion().q[:-1]), ErrorCode.INVALID_GOAL, "in every point"),
+        (changed(q=motion().q + 0.1), ErrorCode.INVALID_GOAL, "starts 0.1000 rad from the measured position; the limit is 0.02"),
+        (changed(qd=np.ones((40, 2)) * 0.3), ErrorCode.INVALID_GOAL, "ends with 0.3000 rad/s"),
+        (motion((2.5, 0.0), 4.0), ErrorCode.INVALID_GOAL, "joint shoulder goes 0.5000 rad beyond its position limit"),
+        (motion((1.0, -0.5), 0.5), ErrorCode.INVALID_GOAL, "joint shoulder moves .* faster than its velocity limit"),
+        (changed(path_tolerance={"wrist": 0.1}), ErrorCode.INVALID_JOINTS, "path_tolerance names"),
+        (TrajectoryGoal(NAMES, np.zeros(0), np.zeros((0, 2))), ErrorCode.INVALID_GOAL, "0 points"),
+    ],
+)
+def test_bad_goals_are_refused_with_the_joint_the_value_and_the_limit(
+    goal: TrajectoryGoal, code: ErrorCode, told: str
+) -> None:
+    controller = TrajectoryController(LIMITS, np.zeros(2))
+    with pytest.raises(GoalRefused, match=told) as caught:
+        controller.start(goal, np.zeros(2))
+    assert caught.value.code is code and not controller.busy
