@@ -42,7 +42,7 @@ class ConditionsFile:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Condition:
-    """A predicate under its unique ``key``; ``args`` is the YAML mapping of the arguments that differ from the defaults."""
+    """A predicate under its unique ``key``; ``args`` is a YAML mapping of what differs from the defaults."""
 
     key: str
     name: str
@@ -100,18 +100,21 @@ class Builder:
         Raises:
             ConfigError: with every fault of every entry.
         """
-        faults, found = [], []
-        for i, spec in enumerate(load(ConditionsFile, path).conditions):
-            try:
-                found.append(self.build(spec.name, spec.args, spec.hold_s))
-            except ConfigError as error:
-                faults += [f"conditions[{i}].{fault}" for fault in error.faults]
+        faults: list[str] = []
+        found = [self._entry(i, spec, faults) for i, spec in enumerate(load(ConditionsFile, path).conditions)]
         if faults:
             raise ConfigError(str(path), faults)
-        return found
+        return [condition for condition in found if condition is not None]
+
+    def _entry(self, index: int, spec: ConditionSpec, faults: list[str]) -> Condition | None:
+        try:
+            return self.build(spec.name, spec.args, spec.hold_s)
+        except ConfigError as error:
+            faults += [f"conditions[{index}].{fault}" for fault in error.faults]
+            return None
 
 
-def explicit(predicate: Predicate) -> dict[str, Any]:
+def explicit(predicate: Predicate) -> dict[str, object]:
     """Arguments that differ from their defaults, as YAML would write them."""
     if not dataclasses.is_dataclass(predicate):
         raise TypeError(f"predicate {predicate!r} is no dataclass; make it one")
@@ -123,11 +126,11 @@ def explicit(predicate: Predicate) -> dict[str, Any]:
     return found
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     if isinstance(value, enum.Enum):
         return value.value
     return list(value) if isinstance(value, tuple) else value
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     return f"[{', '.join(map(str, value))}]" if isinstance(value, list) else str(value)

@@ -78,7 +78,7 @@ def hull_of(points: Array, name: str) -> Hull:
 def shape_points(shape: Shape) -> Array:
     """Points (n, 3) in the object's frame [m] whose hull stands for the shape."""
     if shape.kind is ShapeKind.CONVEX:
-        local = np.zeros((0, 3)) if shape.vertices is None else shape.vertices
+        local: Array = np.zeros((0, 3)) if shape.vertices is None else shape.vertices.reshape(-1, 3)
     elif shape.kind is ShapeKind.BOX:
         local = np.array(list(itertools.product((-0.5, 0.5), repeat=3))) * shape.size
     elif shape.kind is ShapeKind.CYLINDER:
@@ -94,10 +94,10 @@ def extent(item: WorldObject, world_T_object: Pose) -> tuple[Array, Array]:
     """Lower and upper corner (3,) of the object's axis-aligned box in ``world`` [m], exact also for round shapes.
 
     Raises:
-        GeometryError: the object has no shape.
+        GeometryError: the object has no shape, or one without points.
     """
-    if not item.shapes:
-        raise GeometryError(f"object {item.name!r} has no shape; give it one")
+    if not item.shapes or any(len(shape_points(shape)) == 0 for shape in item.shapes):
+        raise GeometryError(f"object {item.name!r} has a shape without points, or none; give it a solid")
     boxes = [_shape_extent(shape, world_T_object @ shape.object_T_shape) for shape in item.shapes]
     return np.min([low for low, _ in boxes], axis=0), np.max([high for _, high in boxes], axis=0)
 

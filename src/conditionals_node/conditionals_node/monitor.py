@@ -13,7 +13,7 @@ from .build import Condition
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shown:
-    """What is known of one condition: its finding, when it took its value and which world it was last decided on [s]."""
+    """What is known of one condition: its finding, since when its value holds, and of which world it is [s]."""
 
     condition: Condition
     finding: Finding
@@ -32,8 +32,8 @@ class _Entry:
 class Monitor:
     """Holds the watched conditions.
 
-    ``max_age_s``: pose or contacts older than this make a condition UNKNOWN, at once. Any other change of a value counts
-    once it has lasted the condition's ``hold_s``.
+    ``max_age_s``: pose or contacts older than this make a condition UNKNOWN, at once. Any other change counts once it
+    has lasted the condition's ``hold_s``.
     """
 
     def __init__(self, max_age_s: float) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +23,14 @@ from handiwork_ros.qos import EVENTS, LATCHED, LATEST
 from handiwork_ros.spinning import run
 from handiwork_ros.world_source import RosWorldSource, Wanted
 
-from .build import Builder, Condition
+from .build import Builder
 from .monitor import Monitor, Shown
 
 SHOW_PERIOD_S = 1.0
 
 
 class ConditionalsNode(ManagedNode):
-    """Decides when ``world/object_states`` arrives, at most 50 times a second, and once a second for what falls silent."""
+    """Decides when ``world/object_states`` arrives, at most 50 times a second, and once a second for what is silent."""
 
     def __init__(self) -> None:
         super().__init__("conditionals_node")
@@ -41,10 +42,8 @@ class ConditionalsNode(ManagedNode):
         )
         max_age_s = self.parameter("max_age_s", 1.0, "older poses and contacts make a condition UNKNOWN [s]")
         rate_hz = self.parameter("rate_hz", 50.0, "greatest rate of decisions, in ROS time [Hz]")
-        if not (rate_hz > 0.0 and max_age_s > 0.0):
-            raise ConfigError(
-                "node conditionals_node", [f"rate_hz {rate_hz}, max_age_s {max_age_s}: must be more than 0"]
-            )
+        if min(rate_hz, max_age_s) <= 0.0:
+            raise ConfigError(f"node {self.get_name()}", ["rate_hz, max_age_s: write more than 0"])
         self._period_s, self._last_s = 1.0 / rate_hz - 1e-6, float("-inf")
         self.monitor = Monitor(max_age_s)
         self._source: RosWorldSource | None = None
@@ -55,7 +54,7 @@ class ConditionalsNode(ManagedNode):
             (WatchCondition, "watch", self._watch),
             (UnwatchCondition, "unwatch", self._unwatch),
         ):
-            self.create_service(kind, f"conditions/{name}", guard_service(self, self._when_active(handler)))
+            self.create_service(kind, f"conditions/{name}", guard_service(self, self._answer(handler)))
         self.create_subscription(ObjectStates, "world/object_states", guard(self, self._on_states), LATEST)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.create_timer(SHOW_PERIOD_S, guard(self, self._show_again), clock=steady)
@@ -108,13 +107,13 @@ class ConditionalsNode(ManagedNode):
     def _now_s(self) -> float:
         return float(self.get_clock().now().nanoseconds) * 1e-9
 
-    def _when_active(self, handler: Any) -> Any:
-        """A handler that answers BAD_GOAL for bad names and arguments, and NOT_ACTIVE while the node does not serve."""
+    def _answer(self, handler: Callable[[Any, Any], Outcome]) -> Callable[[Any, Any], Any]:
+        """``handler`` with an outcome also for bad names and arguments, and while the node does not serve."""
 
-        def answer(request: Any, response: Any) -> Any:
+        def answer(request: object, response: object) -> object:
             if not self.is_active:
                 return with_outcome(
-                    response, Outcome(Code.NOT_ACTIVE, "conditionals_node is not active; activate it")
+                    response, Outcome(Code.NOT_ACTIVE, f"{self.get_name()} is not active; activate it")
                 )
             try:
                 return with_outcome(response, handler(request, response))
@@ -127,13 +126,13 @@ class ConditionalsNode(ManagedNode):
     def _evaluate(self, request: EvaluateCondition.Request, response: EvaluateCondition.Response) -> Outcome:
         condition = self._builder.build_text(request.name, request.args)
         assert self._source is not None  # the node is active
-        world, now_s = self._source.snapshot(), self._now_s()
-        finding = self.monitor.decide(condition, world, now_s)
+        world = self._source.snapshot()
+        finding = self.monitor.decide(condition, world, self._now_s())
         response.condition = _to_msg(Shown(condition, finding, world.stamp_s, world.stamp_s))
         return OK
 
     def _watch(self, request: WatchCondition.Request, response: WatchCondition.Response) -> Outcome:
-        condition: Condition = self._builder.build_text(request.name, request.args)
+        condition = self._builder.build_text(request.name, request.args)
         self.monitor.watch(condition, self._now_s())
         response.key = condition.key
         self._show_again()

@@ -80,10 +80,13 @@ class ObjectInContainer(Predicate):
 
     def evaluate(self, world: World) -> Finding:
         """Geometry first, then what else is required."""
+        unknown = missing(world, self.object, self.container)
+        if unknown is not None:
+            return unknown
         parts = [_inside(self, world)]
-        if self.object in world.states and self.require_gripper_detached:
+        if self.require_gripper_detached:
             parts.append(is_released(world, self.object, self.fingers, self.min_force))
-        if self.object in world.states and self.require_stationary:
+        if self.require_stationary:
             parts.append(is_slow(world, self.object, self.stationary_threshold))
         return all_of(parts)
 

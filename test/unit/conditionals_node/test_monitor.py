@@ -1,0 +1,139 @@
+"""Building conditions strictly, and the monitor's memory: since, hold time, staleness, steps back of the clock."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from conditionals_node.build import Builder, Condition
+from conditionals_node.monitor import Monitor, Shown
+from handiwork_core.config import ConfigError
+from handiwork_core.geometry import Pose, frozen
+from handiwork_core.predicate import Truth
+from handiwork_core.robot_loader import load_robot
+from handiwork_core.world import JointState, ObjectState, World
+
+ROOT = Path(__file__).resolve().parents[3]
+BUILDER = Builder(load_robot(ROOT / "src" / "robot_description" / "robots" / "fr3"))
+STILL = {"object": "cube", "linear_threshold": 0.1}
+
+
+def world(speed: float, stamp_s: float) -> World:
+    state = ObjectState(Pose.identity(), frozen((speed, 0.0, 0.0)), frozen(np.zeros(3)), stamp_s)
+    return World(stamp_s, states={"cube": state}, contacts=(), contacts_stamp_s=stamp_s)
+
+
+def watching(hold_s: float = 0.0) -> Monitor:
+    monitor = Monitor(max_age_s=1.0)
+    monitor.watch(BUILDER.build("object_stationary", STILL, hold_s), 0.0)
+    return monitor
+
+
+def only(monitor: Monitor) -> Shown:
+    (shown,) = monitor.shown()
+    return shown
+
+
+def test_changes_are_told_once_with_their_time() -> None:
+    monitor = watching()
+    assert [c.finding.truth for c in monitor.update(world(0.0, 1.0), 1.0)] == [Truth.TRUE]
+    assert monitor.update(world(0.05, 2.0), 2.0) == []
+    assert (only(monitor).since_s, only(monitor).stamp_s) == (1.0, 2.0)
+    assert only(monitor).finding.margin == pytest.approx(0.05)
+    assert [c.finding.truth for c in monitor.update(world(0.5, 3.0), 3.0)] == [Truth.FALSE]
+    assert only(monitor).since_s == 3.0
+
+
+def test_a_flicker_shorter_than_the_hold_time_is_not_shown() -> None:
+    monitor = watching(hold_s=0.2)
+    monitor.update(world(0.0, 1.0), 1.0)
+    for t, speed in ((1.1, 0.5), (1.2, 0.0), (1.3, 0.5), (1.45, 0.5)):
+        assert monitor.update(world(speed, t), t) == []
+        assert only(monitor).finding.truth is Truth.TRUE
+    assert len(monitor.update(world(0.5, 1.55), 1.55)) == 1
+    assert only(monitor).since_s == 1.3
+
+
+def test_an_old_world_is_unknown_at_once() -> None:
+    monitor = watching(hold_s=5.0)
+    monitor.update(world(0.0, 1.0), 1.0)
+    (change,) = monitor.update(world(0.0, 1.0), 2.5)
+    assert change.finding.truth is Truth.UNKNOWN
+    assert "1.5 s old" in change.finding.reason
+    (change,) = monitor.update(world(0.0, 2.6), 2.6)
+    assert change.finding.truth is Truth.TRUE
+
+
+def test_old_contacts_and_joints_are_unknown() -> None:
+    grabbed = BUILDER.build("object_grabbed", {"object": "cube"})
+    late = World(9.0, states=world(0.0, 9.0).states, contacts=(), contacts_stamp_s=2.0)
+    assert "world/contacts" in Monitor(1.0).decide(grabbed, late, 9.0).reason
+    opened = BUILDER.build("gripper_open", {})
+    joints = World(9.0, joints=JointState(2.0, {"fr3_finger_joint1": 0.04}))
+    assert "joint_states" in Monitor(1.0).decide(opened, joints, 9.0).reason
+    assert Monitor(10.0).decide(opened, joints, 9.0).truth is Truth.TRUE
+
+
+def test_a_step_back_of_the_clock_starts_anew() -> None:
+    monitor = watching(hold_s=5.0)
+    monitor.update(world(0.0, 100.0), 100.0)
+    (change,) = monitor.update(world(0.5, 1.0), 1.0)
+    assert (change.finding.truth, change.since_s) == (Truth.FALSE, 1.0)
+
+
+def test_watching_twice_is_watching_once() -> None:
+    monitor = watching()
+    monitor.watch(BUILDER.build("object_stationary", STILL), 5.0)
+    assert monitor.keys() == ["object_stationary(object=cube, linear_threshold=0.1)"]
+    assert monitor.unwatch(monitor.keys()[0])
+    assert not monitor.unwatch("x")
+    assert monitor.shown() == []
+
+
+def test_keys_name_what_differs_from_the_defaults() -> None:
+    plain: Condition = BUILDER.build_text(
+        "object_in_container", "{object: cube, container: bin, tolerance: 0.0}"
+    )
+    assert plain.key == "object_in_container(object=cube, container=bin)"
+    assert BUILDER.build_text(plain.name, plain.args).key == plain.key
+    assert BUILDER.build_text("gripper_open", "").key == "gripper_open()"
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "words"),
+    [
+        ("object_in_contaner", "{object: a}", ["name", "object_in_contaner", "'object_in_container'"]),
+        ("object_grabbed", "{objct: a}", ["objct", "unknown key", "'object'"]),
+        ("object_grabbed", "{}", ["object", "missing"]),
+        ("object_grabbed", "{object: a, min_force: soft}", ["min_force", "soft", "number"]),
+        ("object_in_container", "{object: a, container: b, point: middle}", ["point", "middle"]),
+        ("object_on_top", "{object: a, reference_object: b, cone_deg: 0}", ["cone_deg", "more than 0"]),
+        ("object_grabbed", "cube", ["args", "cube", "mapping"]),
+        ("object_grabbed", "{object: [", ["args", "YAML"]),
+        ("gripper_open", "{joint: elbow}", ["elbow", "fr3_finger_joint1"]),
+    ],
+)
+def test_bad_conditions_are_refused(name: str, args: str, words: list[str]) -> None:
+    with pytest.raises(ConfigError) as caught:
+        BUILDER.build_text(name, args)
+    assert all(word in str(caught.value) for word in words), str(caught.value)
+
+
+def test_the_file_of_the_demo_is_good_and_a_bad_one_names_every_entry(tmp_path: Path) -> None:
+    found = BUILDER.load(ROOT / "config" / "conditions.yaml")
+    names = {
+        "object_grabbed",
+        "object_in_container",
+        "object_on_top",
+        "object_above",
+        "object_outside_of",
+        "gripper_open",
+    }
+    assert {condition.name for condition in found} == names
+    path = tmp_path / "bad.yaml"
+    path.write_text("conditions: [{name: x}, {name: gripper_open}, {name: object_above, args: {object: a}}]")
+    with pytest.raises(ConfigError) as caught:
+        BUILDER.load(path)
+    assert [fault[:13] for fault in caught.value.faults] == ["conditions[0]", "conditions[2]"]
