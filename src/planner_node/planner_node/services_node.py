@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from handiwork_msgs import srv
+from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.task import Future
 
 from handiwork_core.geometry import Pose
@@ -46,6 +47,8 @@ class PlanningServices:
         self.node, self.frames = node, frames
         self.desk: PlanningDesk | None = None
         self._worker: EngineWorker | None = None
+        # A waiting handler keeps its group busy: in the node's own group it would stop the life signs and the world.
+        group = ReentrantCallbackGroup()
         handlers: dict[str, tuple[Any, Any]] = {
             "plan_to_poses": (srv.PlanToPoses, self._plan_to_poses),
             "plan_to_joints": (srv.PlanToJoints, self._plan_to_joints),
@@ -56,7 +59,7 @@ class PlanningServices:
             "explain": (srv.Explain, self._explain),
         }
         for name, (kind, handler) in handlers.items():
-            node.create_service(kind, f"planner/{name}", guard_service(node, handler))
+            node.create_service(kind, f"planner/{name}", guard_service(node, handler), callback_group=group)
         add_scene_services(self)
 
     def open(self, desk: PlanningDesk, worker: EngineWorker) -> None:

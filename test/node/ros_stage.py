@@ -1,0 +1,57 @@
+"""A context of its own, an executor in a thread, and waiting on conditions instead of sleeping."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+
+
+@dataclass
+class Stage:
+    """Nodes added here are spun until the stage ends."""
+
+    context: Context
+    executor: SingleThreadedExecutor
+    nodes: list[Node] = field(default_factory=list)
+
+    def add(self, node: Node) -> None:
+        self.nodes.append(node)
+        self.executor.add_node(node)
+
+
+def wait_for(condition: Callable[[], bool], timeout_s: float = 10.0) -> None:
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline, "did not happen in time"
+        time.sleep(0.005)
+
+
+@contextmanager
+def stage() -> Iterator[Stage]:
+    context = Context()
+    context.init()
+    executor = SingleThreadedExecutor(context=context)
+    made, over = Stage(context, executor), threading.Event()
+
+    def spin() -> None:
+        while not over.is_set():
+            executor.spin_once(timeout_sec=0.1)
+
+    thread = threading.Thread(target=spin)
+    thread.start()
+    try:
+        yield made
+    finally:
+        over.set()
+        thread.join()
+        executor.shutdown()
+        for node in made.nodes:
+            node.destroy_node()
+        context.shutdown()
