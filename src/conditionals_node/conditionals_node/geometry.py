@@ -75,8 +75,9 @@ def hull_of(points: Array, name: str) -> Hull:
     )
 
 
+@functools.lru_cache(maxsize=2048)
 def shape_points(shape: Shape) -> Array:
-    """Points (n, 3) in the object's frame [m] whose hull stands for the shape."""
+    """Points (n, 3) in the object's frame [m] whose hull stands for the shape; kept, since shapes never change."""
     if shape.kind is ShapeKind.CONVEX:
         local: Array = np.zeros((0, 3)) if shape.vertices is None else shape.vertices.reshape(-1, 3)
     elif shape.kind is ShapeKind.BOX:
@@ -87,7 +88,7 @@ def shape_points(shape: Shape) -> Array:
     else:
         half = shape.size[1] / 2 if shape.kind is ShapeKind.CAPSULE else 0.0
         local = _ball(shape.size[0], half)
-    return shape.object_T_shape.apply(local)
+    return frozen(shape.object_T_shape.apply(local))
 
 
 def extent(item: WorldObject, world_T_object: Pose) -> tuple[Array, Array]:
@@ -98,22 +99,23 @@ def extent(item: WorldObject, world_T_object: Pose) -> tuple[Array, Array]:
     """
     if not item.shapes or any(len(shape_points(shape)) == 0 for shape in item.shapes):
         raise GeometryError(f"object {item.name!r} has a shape without points, or none; give it a solid")
-    boxes = [_shape_extent(shape, world_T_object @ shape.object_T_shape) for shape in item.shapes]
+    boxes = [_shape_extent(shape, world_T_object) for shape in item.shapes]
     return np.min([low for low, _ in boxes], axis=0), np.max([high for _, high in boxes], axis=0)
 
 
-def _shape_extent(shape: Shape, world_T_shape: Pose) -> tuple[Array, Array]:
+def _shape_extent(shape: Shape, world_T_object: Pose) -> tuple[Array, Array]:
+    if shape.kind in (ShapeKind.BOX, ShapeKind.CONVEX):
+        points = world_T_object.apply(shape_points(shape))
+        return points.min(axis=0), points.max(axis=0)
+    world_T_shape = world_T_object @ shape.object_T_shape
     middle = world_T_shape.translation_m
     axis = np.abs(world_T_shape.rotation.matrix()[:, 2])
     if shape.kind is ShapeKind.SPHERE:
         reach = np.full(3, shape.size[0])
     elif shape.kind is ShapeKind.CAPSULE:
         reach = axis * shape.size[1] / 2 + shape.size[0]
-    elif shape.kind is ShapeKind.CYLINDER:
-        reach = axis * shape.size[1] / 2 + shape.size[0] * np.sqrt(np.maximum(0.0, 1.0 - axis**2))
     else:
-        points = (world_T_shape @ shape.object_T_shape.inverse()).apply(shape_points(shape))
-        return points.min(axis=0), points.max(axis=0)
+        reach = axis * shape.size[1] / 2 + shape.size[0] * np.sqrt(np.maximum(0.0, 1.0 - axis**2))
     return middle - reach, middle + reach
 
 
