@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 from handiwork_core.config import ConfigError
 
-from .commands import demo, launch
+from .commands import demo, launch, soak
 from .launch_model import LaunchError
 
-COMMANDS = (demo, launch)
+COMMANDS = (demo, launch, soak)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -36,12 +36,11 @@ def run(options: argparse.Namespace) -> int:
 
 def _loop(stack: Stack, name: str, container: str) -> int:
     begin_s = time.monotonic()
-    shown = _Shown()
     print(f"pick {name}", flush=True)
-    reports = {"pick": stack.client.pick(name, on_feedback=shown)}
+    reports = {"pick": stack.client.pick(name, on_feedback=_Shown())}
     if reports["pick"].ok:
         print(f"place {name} into {container}", flush=True)
-        reports["place"] = stack.client.place(name, container, on_feedback=shown)
+        reports["place"] = stack.client.place(name, container, on_feedback=_Shown())
     wall_s = time.monotonic() - begin_s
     _print_table(reports)
     print(f"{wall_s:.1f} s of wall time")
@@ -52,14 +51,14 @@ def _loop(stack: Stack, name: str, container: str) -> int:
 
 
 class _Shown:
-    """Prints each stage once, as it begins."""
+    """Prints each stage once, as it is first heard of; later stages are planned while earlier ones move."""
 
     def __init__(self) -> None:
-        self._last = ""
+        self._seen: set[str] = set()
 
     def __call__(self, progress: Progress) -> None:
-        if progress.stage != self._last:
-            self._last = progress.stage
+        if progress.stage not in self._seen:
+            self._seen.add(progress.stage)
             print(f"  {progress.index + 1}/{progress.count} {progress.stage}", flush=True)
 
 

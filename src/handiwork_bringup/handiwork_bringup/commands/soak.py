@@ -1,0 +1,113 @@
+"""``handiwork soak``: many randomised episodes, each with a cancel at a random moment."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..joint_watch import JointWatch
+from ..soak_statistics import Failure, Tally
+from ..stack import Stack, StackError
+
+if TYPE_CHECKING:
+    from handiwork_ros.skill_client import SkillReport
+
+STOP_TIMEOUT_S = 5.0
+LATEST_CANCEL_S = 2.5
+"""World time into the pick by which it is canceled; a pick takes about three seconds."""
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the command."""
+    parser = commands.add_parser("soak", help="many randomised episodes; fails below 98 %% success")
+    parser.add_argument("--episodes", type=int, default=50)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--real-time-factor", type=float, default=4.0)
+    parser.add_argument("--scene", default="tabletop")
+    parser.add_argument("--object", default="cube")
+    parser.add_argument("--container", default="bin")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Zero exactly when enough episodes succeed."""
+    tally, begin_s = Tally(), time.monotonic()
+    arguments = {"scene": options.scene, "real_time_factor": str(options.real_time_factor)}
+    try:
+        with Stack(arguments, write=lambda line: print(line, file=sys.stderr, flush=True)) as stack:
+            stack.wait_active()
+            watch = JointWatch(stack.client.node)
+            for index in range(options.episodes):
+                failure = _episode(stack, index, options, tally)
+                tally.episodes += 1
+                if failure is not None:
+                    tally.failures.append(failure)
+                _cancel_probe(stack, watch, index, options, tally)
+                print(f"episode {index + 1}/{options.episodes}: {'failed' if failure else 'ok'}", flush=True)
+    except StackError as error:
+        print(f"handiwork soak: {error}", file=sys.stderr)
+        print("\n".join(tally.lines()))
+        return 1
+    print("\n".join(tally.lines()))
+    print(f"{time.monotonic() - begin_s:.0f} s of wall time")
+    return 0 if tally.good else 1
+
+
+def _reset(stack: Stack, seed: int) -> str:
+    """Scatter the world by a seed; the fault, or empty."""
+    from handiwork_msgs.srv import ResetWorld
+
+    answer = stack.call(ResetWorld, "sim/reset", ResetWorld.Request(seed=seed, randomize=True))
+    return "" if answer.outcome.code == 0 else f"{answer.outcome.name}: {answer.outcome.message}"
+
+
+def _episode(stack: Stack, index: int, options: argparse.Namespace, tally: Tally) -> Failure | None:
+    seed = options.seed + index
+    if fault := _reset(stack, seed):
+        return Failure(index, seed, "reset", "RESET", fault)
+    for skill in ("pick", "place"):
+        if skill == "pick":
+            report = stack.client.pick(options.object)
+        else:
+            report = stack.client.place(options.object, options.container)
+        tally.planning_s.append(report.planning_time_s)
+        if not report.ok:
+            return _failure(index, seed, skill, report)
+    arguments = f"{{object: {options.object}, container: {options.container}}}"
+    inside, reason = stack.settled("object_in_container", arguments, timeout_s=3.0)
+    return None if inside else Failure(index, seed, "verdict", "NOT_IN_PLACE", reason)
+
+
+def _failure(index: int, seed: int, skill: str, report: SkillReport) -> Failure:
+    outcome = report.outcome
+    return Failure(index, seed, f"{skill} {outcome.stage}".strip(), outcome.code.name, outcome.message)
+
+
+def _cancel_probe(stack: Stack, watch: JointWatch, index: int, options: argparse.Namespace, tally: Tally) -> None:
+    """Cancel a pick at a random moment and measure how long the arm goes on; no end is a failure of the episode."""
+    from handiwork_core.outcome import Code
+    from handiwork_msgs.action import Pick
+
+    seed = options.seed + index
+    if _reset(stack, seed):
+        return
+    share = float(np.random.default_rng(seed).uniform(0.05, 1.0))
+    run_ = stack.client.send(Pick.Goal(object=options.object))
+    end_s = time.monotonic() + share * LATEST_CANCEL_S / max(options.real_time_factor, 1e-3)
+    while time.monotonic() < end_s and not run_.done:
+        time.sleep(0.001)
+    if run_.done:
+        return
+    moving = watch.now()[0] > 0.0
+    run_.cancel()
+    still = watch.wait_still(STOP_TIMEOUT_S)
+    report = run_.result(STOP_TIMEOUT_S)
+    if still is None or report.outcome.code not in (Code.CANCELED, Code.OK):
+        tally.failures.append(_failure(index, seed, "cancel probe of pick", report))
+    elif moving:
+        tally.stop_world_s.append(still[0])
+        tally.stop_wall_s.append(still[1])

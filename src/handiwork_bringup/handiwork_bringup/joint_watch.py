@@ -1,0 +1,45 @@
+"""Watches whether the arm stands still."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rclpy.node import Node
+
+STANDSTILL = 0.01
+"""Greatest joint speed of an arm at rest [rad/s]."""
+
+
+class JointWatch:
+    """Newest arm speed, and when it was measured; finger joints are left out."""
+
+    def __init__(self, node: Node) -> None:
+        from sensor_msgs.msg import JointState
+
+        self._lock = threading.Lock()
+        self._speed, self._stamp_s = float("inf"), 0.0
+        node.create_subscription(JointState, "joint_states", self._on_joints, 1)
+
+    def _on_joints(self, message: Any) -> None:
+        speeds = [abs(v) for name, v in zip(message.name, message.velocity, strict=True) if "finger" not in name]
+        stamp = message.header.stamp
+        with self._lock:
+            self._speed, self._stamp_s = max(speeds, default=0.0), stamp.sec + 1e-9 * stamp.nanosec
+
+    def now(self) -> tuple[float, float]:
+        """Greatest joint speed [rad/s] and the world's time of it [s]."""
+        with self._lock:
+            return self._speed, self._stamp_s
+
+    def wait_still(self, timeout_s: float) -> tuple[float, float] | None:
+        """World and wall time [s] from now until the arm rests; None when it does not rest in time."""
+        begin_s, (_, world_s) = time.monotonic(), self.now()
+        while time.monotonic() - begin_s < timeout_s:
+            speed, stamp_s = self.now()
+            if stamp_s > world_s and speed < STANDSTILL:
+                return stamp_s - world_s, time.monotonic() - begin_s
+            time.sleep(0.001)
+        return None
