@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 from handiwork_core.config import ConfigError
 from handiwork_core.planning import Report
@@ -25,8 +26,8 @@ from sim_bridge.trajectory_goal import TrajectoryGoal
 class SimBridge(ManagedNode):
     """Robot and scene in MuJoCo. Everything is read at start; a broken file ends the process with its fault."""
 
-    def __init__(self) -> None:
-        super().__init__("sim_bridge")
+    def __init__(self, **options: Any) -> None:  # noqa: ANN401 what rclpy's Node takes
+        super().__init__("sim_bridge", **options)
         self._robot_dir = self.parameter(
             "robot_dir", "", "folder of the robot: robot_description/robots/<name>"
         )
