@@ -11,14 +11,14 @@ import pytest
 SRC = Path(__file__).resolve().parents[3] / "src"
 FRAME = r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*"
 NAME = re.compile(rf"_*({FRAME})_[TR]_({FRAME})")
-ANY_FRAME = "link"
-"""In ``Attachment.link_T_object`` it stands for whichever link holds the object."""
+ANY_FRAMES = {"link", "object", "frame"}
+"""Fields such as ``Attachment.link_T_object`` name a role: whichever link holds whichever object."""
 Ends = tuple[str, str]
 
 
 def fit(a: str, b: str) -> bool:
     """Whether two frame names can mean the same."""
-    return a == b or ANY_FRAME in (a, b)
+    return a == b or bool(ANY_FRAMES & {a, b})
 
 
 def ends(node: ast.expr, faults: list[str]) -> Ends | None:
