@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..joint_watch import JointWatch
+from ..joint_watch import STANDSTILL, JointWatch
 from ..soak_statistics import Failure, Tally
 from ..stack import Stack, StackError
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from handiwork_ros.skill_client import SkillReport
 
 STOP_TIMEOUT_S = 5.0
-LATEST_CANCEL_S = 2.5
-"""World time into the pick by which it is canceled; a pick takes about three seconds."""
+PLANNING_S, MOTION_S = 1.0, 2.5
+"""A pick is canceled within this much wall time for planning and world time for motion."""
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -93,16 +93,17 @@ def _cancel_probe(stack: Stack, watch: JointWatch, index: int, options: argparse
     from handiwork_msgs.action import Pick
 
     seed = options.seed + index
-    if _reset(stack, seed):
+    if fault := _reset(stack, seed):
+        tally.failures.append(Failure(index, seed, "reset before the cancel probe", "RESET", fault))
         return
     share = float(np.random.default_rng(seed).uniform(0.05, 1.0))
     run_ = stack.client.send(Pick.Goal(object=options.object))
-    end_s = time.monotonic() + share * LATEST_CANCEL_S / max(options.real_time_factor, 1e-3)
+    end_s = time.monotonic() + share * (PLANNING_S + MOTION_S / max(options.real_time_factor, 1e-3))
     while time.monotonic() < end_s and not run_.done:
         time.sleep(0.001)
     if run_.done:
         return
-    moving = watch.now()[0] > 0.0
+    moving = watch.now()[0] > STANDSTILL
     run_.cancel()
     still = watch.wait_still(STOP_TIMEOUT_S)
     report = run_.result(STOP_TIMEOUT_S)

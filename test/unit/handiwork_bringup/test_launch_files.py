@@ -1,0 +1,103 @@
+"""The launch files mean here what they mean to ros2 launch, and faults name file and line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from handiwork_bringup.launch_evaluate import plan_processes
+from handiwork_bringup.launch_model import LaunchError, Substitution
+from handiwork_bringup.launch_text import parse_template, split_words, typed
+
+BRINGUP = Path(__file__).resolve().parents[3] / "launch" / "bringup.launch.xml"
+
+
+def commands(folder: Path, body: str, **arguments: str) -> list[tuple[str, ...]]:
+    path = folder / "it.launch.xml"
+    path.write_text(f"<launch>\n{body}\n</launch>")
+    return [spec.command for spec in plan_processes(path, arguments)]
+
+
+def test_template_with_nested_substitution_and_escape() -> None:
+    assert parse_template(r"a\$(b") == ("a$(b",)
+    inner = Substitution("var", (("x",),))
+    assert parse_template("a$(env 'H O' $(var x))b") == ("a", Substitution("env", (("H O",), (inner,))), "b")
+
+
+def test_words_split_at_plain_space_only() -> None:
+    words = split_words(parse_template("run $(var a)/b 'c d' $(var e)"))
+    assert [len(word) for word in words] == [1, 2, 1, 1]
+    assert words[2] == ("c d",)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "value"),
+    [("4", "float", 4.0), ("4", "", 4), ("4", "str", "4"), ("1", "bool", True), ("[1, 2]", "list_of_int", [1, 2])],
+)
+def test_parameter_types(text: str, kind: str, value: object) -> None:
+    got = typed(text, kind)
+    assert got == value
+    assert type(got) is type(value)
+
+
+def test_mixed_list_is_refused() -> None:
+    with pytest.raises(ValueError, match="one kind"):
+        typed("[1, a]", "")
+
+
+def test_group_forgets_and_unscoped_group_keeps(tmp_path: Path) -> None:
+    body = """<let name="a" value="1"/>
+      <group><let name="a" value="2"/><executable cmd="x $(var a)"/></group><executable cmd="x $(var a)"/>
+      <group scoped="false"><let name="a" value="3"/></group><executable cmd="x $(var a)"/>"""
+    assert [c[1] for c in commands(tmp_path, body)] == ["2", "1", "3"]
+
+
+def test_conditions_and_argument_values(tmp_path: Path) -> None:
+    body = """<arg name="on" default="true"/><executable cmd="x" if="$(var on)"/>
+      <executable cmd="y" unless="$(var on)"/>"""
+    assert commands(tmp_path, body) == [("x",)]
+    assert commands(tmp_path, body, on="false") == [("y",)]
+
+
+def test_include_passes_arguments(tmp_path: Path) -> None:
+    (tmp_path / "in.launch.xml").write_text('<launch><arg name="n"/><executable cmd="x $(var n)"/></launch>')
+    body = '<include file="$(dirname)/in.launch.xml"><arg name="n" value="7"/></include>'
+    assert commands(tmp_path, body) == [("x", "7")]
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("<nodde/>", r"it.launch.xml:2: <nodde> is not supported; did you mean 'node'"),
+        ('<executable cmd="$(vra a)"/>', r":2: \$\(vra"),
+        ('<executable cmd="x" shel="true"/>', r":2: <executable> does not take 'shel'"),
+        ('<executable cmd="x" on_exit="respawn"/>', r":2: on_exit"),
+        ('<executable cmd="x" if="maybe"/>', r":2: 'maybe' is no condition"),
+        ("\n<include file='/no/such'/>", r":3: included file /no/such"),
+        ('<arg name="a"/>', r":2: argument 'a' has no value"),
+        ('<node pkg="planner_node" exec="planer"/>', r":2: package 'planner_node' has no executable 'planer'"),
+        ('<include file="$(filename)"/>', "break the circle"),
+    ],
+)
+def test_faults_name_their_place(tmp_path: Path, body: str, words: str) -> None:
+    with pytest.raises(LaunchError, match=words):
+        commands(tmp_path, body)
+
+
+def test_bringup_starts_five_nodes_and_four_on_a_real_robot() -> None:
+    labels = [spec.label for spec in plan_processes(BRINGUP, {"real_time_factor": "4"})]
+    assert labels == ["robot_description", "sim_bridge", "planner_node", "skill_server", "conditionals_node"]
+    sim = next(s for s in plan_processes(BRINGUP, {"real_time_factor": "4"}) if s.label == "sim_bridge")
+    assert "real_time_factor:=4.0" in sim.command
+    real = plan_processes(BRINGUP, {"sim": "none"})
+    assert "sim_bridge" not in [spec.label for spec in real]
+    assert all("use_sim_time:=false" in spec.command for spec in real)
+
+
+def test_unknown_argument_and_choice_are_refused() -> None:
+    with pytest.raises(LaunchError, match="did you mean 'robot'"):
+        plan_processes(BRINGUP, {"robt": "fr3"})
+    with pytest.raises(LaunchError, match="mujoco"):
+        plan_processes(BRINGUP, {"sim": "mujoko"})
+
