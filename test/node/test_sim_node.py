@@ -11,23 +11,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from control_msgs.action import FollowJointTrajectory, ParallelGripperCommand
+from handiwork_msgs.msg import Contacts, NodeStatus, ObjectStates, WorldObjects
+from handiwork_msgs.srv import ResetWorld, SetObjectPose, SetPaused, StepWorld
 from rclpy.action import ActionClient
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from ros_stage import Stage, stage, wait_for
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
-from tf2_msgs.msg import TFMessage
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from control_msgs.action import FollowJointTrajectory, ParallelGripperCommand
 from handiwork_core.outcome import Code
-from handiwork_msgs.msg import Contacts, NodeStatus, ObjectStates, WorldObjects
-from handiwork_msgs.srv import ResetWorld, SetObjectPose, SetPaused, StepWorld
 from handiwork_ros.conversions import time_from_msg
 from handiwork_ros.managed_node import STATUS_TOPIC
 from handiwork_ros.qos import CLOCK, LATCHED, LATEST, STATUS, TF
 from sim_bridge.node import SimBridge
+from tf2_msgs.msg import TFMessage
 
 ROOT = Path(__file__).parents[2]
 ROBOT, SCENE = ROOT / "src/robot_description/robots/fr3", ROOT / "config/scenes/tabletop.yaml"
@@ -52,9 +52,16 @@ class Client:
         self.newest: dict[str, Any] = {}
         for topic, (kind, qos) in TOPICS.items():
             self.node.create_subscription(kind, topic, lambda m, t=topic: self.newest.__setitem__(t, m), qos)
-        self.arm = ActionClient(self.node, FollowJointTrajectory, "fr3_arm_controller/follow_joint_trajectory")
+        self.arm = ActionClient(
+            self.node, FollowJointTrajectory, "fr3_arm_controller/follow_joint_trajectory"
+        )
         self.gripper = ActionClient(self.node, ParallelGripperCommand, "fr3_gripper_controller/gripper_cmd")
-        kinds = {"reset": ResetWorld, "step": StepWorld, "set_paused": SetPaused, "set_object_pose": SetObjectPose}
+        kinds = {
+            "reset": ResetWorld,
+            "step": StepWorld,
+            "set_paused": SetPaused,
+            "set_object_pose": SetObjectPose,
+        }
         self.services = {n: self.node.create_client(k, f"sim/{n}") for n, k in kinds.items()}
         self.status = self.node.create_publisher(NodeStatus, STATUS_TOPIC, STATUS)
         on.add(self.node)
@@ -203,9 +210,13 @@ def test_closing_on_an_object_stalls(client: Client) -> None:
 
 
 def test_a_silent_skill_server_stops_the_arm(client: Client) -> None:
-    client.executor.create_task(client.status.publish, NodeStatus(node="skill_server", state=NodeStatus.ACTIVE, pid=1))
+    client.executor.create_task(
+        client.status.publish, NodeStatus(node="skill_server", state=NodeStatus.ACTIVE, pid=1)
+    )
     wait_for(lambda: client.status.get_subscription_count() > 0)
-    client.executor.create_task(client.status.publish, NodeStatus(node="skill_server", state=NodeStatus.ACTIVE, pid=1))
+    client.executor.create_task(
+        client.status.publish, NodeStatus(node="skill_server", state=NodeStatus.ACTIVE, pid=1)
+    )
     answer = client.result(client.send(client.arm, client.motion(2.0, 8.0)))
     assert answer.status == ABORTED
     assert "skill_server fell silent" in answer.result.error_string
@@ -240,7 +251,9 @@ def test_a_reset_raises_the_version_and_the_clock_goes_on(client: Client) -> Non
         ("cube", "world", 0.0, Code.BAD_NUMBER, "pose.pose.orientation"),
     ],
 )
-def test_bad_poses_are_refused(client: Client, name: str, frame: str, w: float, code: Code, field: str) -> None:
+def test_bad_poses_are_refused(
+    client: Client, name: str, frame: str, w: float, code: Code, field: str
+) -> None:
     request = SetObjectPose.Request(object=name)
     request.pose.header.frame_id = frame
     request.pose.pose.orientation.w = w
@@ -253,7 +266,9 @@ def test_a_broken_scene_ends_the_process_with_file_key_and_mend(tmp_path: Path) 
     path.write_text(SCENE.read_text().replace("mass: 0.1", "mas: 0.1"))
     parameters = ["-p", f"robot_dir:={ROBOT}", "-p", f"scene_file:={path}"]
     command = [sys.executable, "-m", "sim_bridge.node", "--ros-args", *parameters]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, env=os.environ.copy(), check=False)
+    ended = subprocess.run(
+        command, capture_output=True, text=True, timeout=60, env=os.environ.copy(), check=False
+    )
     assert ended.returncode == 2
     assert f"{path}: objects.cube.mas: unknown key; did you mean 'mass'?" in ended.stderr
     assert "Traceback" not in ended.stderr

@@ -60,7 +60,9 @@ def cube_pose(simulation: Simulation) -> Pose:
     return simulation.world.object_states()["cube"].world_T_object
 
 
-def grasp_and_lift(simulation: Simulation, robot: Robot, error: Array, yaw_error: float) -> tuple[Array, GripperResult]:
+def grasp_and_lift(
+    simulation: Simulation, robot: Robot, error: Array, yaw_error: float
+) -> tuple[Array, GripperResult]:
     """Pick the cube up from above with a pose error; return the configuration above it and the gripper's result."""
     arm = robot.arm(ARM)
     cube = cube_pose(simulation)
@@ -84,7 +86,8 @@ def test_everything_stays_where_it_is_while_nothing_is_commanded(robot: Robot, s
     for name, state in simulation.world.object_states().items():
         if name != "ball":  # round things may roll a little
             gap_m, turn_rad = state.world_T_object.distance_to(objects[name].world_T_object)
-            assert gap_m < 1e-3 and turn_rad < 0.01, name
+            assert gap_m < 1e-3, name
+            assert turn_rad < 0.01, name
 
 
 def test_an_object_presses_on_the_table_with_its_weight(robot: Robot) -> None:
@@ -116,7 +119,8 @@ def test_a_canceled_arm_stands_still_within_half_a_second(robot: Robot, part: fl
     assert speeds(simulation).max() > 0.01
     controller.stop(Ending.CANCELED, "test")
     simulation.advance(int(0.5 / CONTROL_S))
-    assert controller.result is not None and controller.result.ending is Ending.CANCELED
+    assert controller.result is not None
+    assert controller.result.ending is Ending.CANCELED
     assert speeds(simulation).max() < 0.01
 
 
@@ -126,7 +130,8 @@ def test_an_arm_that_runs_into_the_wall_says_so_and_stops(robot: Robot) -> None:
     beyond = solve_ik(robot, arm, grasp_pose(robot, arm, np.array([0.5, -0.3, 0.1]), 0.0), low)
     assert follow(simulation, move(arm, arm.home_q, low))[0].ending is Ending.SUCCEEDED
     result, _ = follow(simulation, move(arm, low, beyond))
-    assert result.ending is Ending.ABORTED and result.code is ErrorCode.PATH_TOLERANCE_VIOLATED
+    assert result.ending is Ending.ABORTED
+    assert result.code is ErrorCode.PATH_TOLERANCE_VIOLATED
     assert "fr3_joint" in result.message
     simulation.advance(100)
     assert speeds(simulation).max() < 0.01
@@ -137,8 +142,11 @@ def test_friction_alone_holds_the_cube_in_lift_and_swing(robot: Robot, seed: int
     simulation, arm = simulate(robot, seed=seed), robot.arm(ARM)
     rng = np.random.default_rng(seed)
     start = cube_pose(simulation)
-    above, gripped = grasp_and_lift(simulation, robot, rng.uniform(-0.008, 0.008, 3), float(rng.uniform(-0.15, 0.15)))
-    assert gripped.stalled and not gripped.reached
+    above, gripped = grasp_and_lift(
+        simulation, robot, rng.uniform(-0.008, 0.008, 3), float(rng.uniform(-0.15, 0.15))
+    )
+    assert gripped.stalled
+    assert not gripped.reached
     assert cube_pose(simulation).translation_m[2] - start.translation_m[2] == pytest.approx(0.1, abs=0.01)
     held = simulation.world.body_pose(HAND).inverse() @ cube_pose(simulation)
     swing = above + np.array([-1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
@@ -150,7 +158,9 @@ def test_friction_alone_holds_the_cube_in_lift_and_swing(robot: Robot, seed: int
     waited = simulation.world.body_pose(HAND).inverse() @ cube_pose(simulation)
     assert swung.distance_to(waited)[0] < 2e-4
     fingers = {f"fr3/{link}" for link in arm.gripper.finger_links} if arm.gripper else set()
-    assert {c.a if c.b == "cube" else c.b for c in simulation.world.contacts() if "cube" in (c.a, c.b)} == fingers
+    assert {
+        c.a if c.b == "cube" else c.b for c in simulation.world.contacts() if "cube" in (c.a, c.b)
+    } == fingers
 
 
 def test_opening_drops_the_cube_so_nothing_glues_it(robot: Robot) -> None:
@@ -159,12 +169,14 @@ def test_opening_drops_the_cube_so_nothing_glues_it(robot: Robot) -> None:
     lifted = cube_pose(simulation).translation_m[2]
     assert grip(simulation, 0.04).reached
     simulation.advance(500)
-    assert lifted > 0.1 and cube_pose(simulation).translation_m[2] < 0.03
+    assert lifted > 0.1
+    assert cube_pose(simulation).translation_m[2] < 0.03
 
 
 def test_closing_on_nothing_reaches_the_end(robot: Robot) -> None:
     result = grip(simulate(robot), 0.0)
-    assert result.reached and not result.stalled
+    assert result.reached
+    assert not result.stalled
 
 
 def test_a_reset_aborts_and_goes_home_while_the_clock_goes_on(robot: Robot) -> None:
@@ -174,11 +186,13 @@ def test_a_reset_aborts_and_goes_home_while_the_clock_goes_on(robot: Robot) -> N
     simulation.advance(200)
     before = simulation.world.time_s
     simulation.reset(simulation.declared.randomized(5))
-    assert controller.result is not None and controller.result.ending is Ending.ABORTED
+    assert controller.result is not None
+    assert controller.result.ending is Ending.ABORTED
     assert simulation.world.time_s == before
     assert simulation.measured(ARM) == pytest.approx(arm.home_q)
     simulation.advance(500)
-    assert simulation.world.time_s > before and simulation.measured(ARM) == pytest.approx(arm.home_q, abs=1e-3)
+    assert simulation.world.time_s > before
+    assert simulation.measured(ARM) == pytest.approx(arm.home_q, abs=1e-3)
 
 
 @pytest.mark.parametrize("name", ["cube", "bin"])

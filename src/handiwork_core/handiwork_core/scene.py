@@ -83,7 +83,7 @@ class ShapeSpec:
 
 @dataclass(frozen=True, slots=True)
 class ContainerSpec:
-    """An open box: ``inner`` space x, y, z [m], walls and floor of thickness ``wall`` [m]. Origin: centre of the underside."""
+    """An open box: ``inner`` space x, y, z [m], walls and floor ``wall`` thick [m]. Origin: centre of the underside."""
 
     inner: tuple[float, float, float]
     wall: float = 0.01
@@ -108,7 +108,7 @@ class ContainerSpec:
 
 @dataclass(frozen=True, slots=True)
 class ObjectSpec:
-    """One object: ``shapes`` or ``container``. ``mass`` [kg] is for objects that can move, ``static: true`` for the others."""
+    """One object: ``shapes`` or ``container``. ``mass`` [kg] is for what can move, ``static: true`` for the rest."""
 
     pose: PoseSpec
     shapes: tuple[ShapeSpec, ...] = ()

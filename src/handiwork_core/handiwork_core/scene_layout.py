@@ -22,8 +22,10 @@ TRIES = 200
 
 @dataclass(frozen=True, slots=True)
 class Randomisation:
-    """What a seed may change. ``x``, ``y``, ``z``: absolute ranges in ``world`` [m]; ``yaw`` [rad] replaces the orientation by
-    a turn about z; ``size_scale``: common factor on all sizes, the underside staying where it is. None: left as declared.
+    """What a seed may change; None: left as declared.
+
+    ``x``, ``y``, ``z``: absolute ranges in ``world`` [m]; ``yaw`` [rad] replaces the orientation by a turn about z;
+    ``size_scale``: common factor on all sizes, the underside staying where it is.
     """
 
     x: tuple[float, float] | None = None
@@ -98,7 +100,8 @@ class Scene:
             if not _overlap(world_boxes(drawn), boxes):
                 return drawn
         raise ValueError(
-            f"{self.source}: objects.{item.name}.randomize: no free place in {TRIES} draws; widen its ranges or take objects away"
+            f"{self.source}: objects.{item.name}.randomize: no free place in {TRIES} draws; "
+            "widen its ranges or take objects away"
         )
 
 

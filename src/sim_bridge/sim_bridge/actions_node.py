@@ -1,4 +1,6 @@
-"""The arm's and the gripper's actions. Goals go to the physics thread, results come back by ``executor.create_task``."""
+"""The arm's and the gripper's actions. Goals go to the physics thread; results come by ``executor.create_task``."""
+
+# ruff: noqa: ANN401 rclpy's handles and messages have no types
 
 from __future__ import annotations
 
@@ -221,7 +223,7 @@ def read_gripper(request: Any, gripper: GripperSpec) -> GripperGoal:
     command = request.command
     if list(command.name) not in ([], [gripper.joint]) or len(command.position) != 1:
         raise ValueError(
-            f"command names {list(command.name)} with {len(command.position)} positions; send one, for {gripper.joint!r}"
+            f"command names {list(command.name)} with {len(command.position)} positions; send one for {gripper.joint!r}"
         )
     force = float(command.effort[0]) if len(command.effort) else 0.0
     speed = float(command.velocity[0]) if len(command.velocity) else 0.0

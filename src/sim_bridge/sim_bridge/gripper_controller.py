@@ -60,7 +60,7 @@ class GripperController:
         if not lower - 1e-4 <= goal.position <= upper + 1e-4:
             return f"joint {self.spec.joint}: position {goal.position:.4f} m is outside {lower:.4f} to {upper:.4f}"
         if goal.max_force_n < 0.0 or goal.max_speed < 0.0:
-            return f"gripper {self.spec.name}: effort {goal.max_force_n} and velocity {goal.max_speed} must not be negative"
+            return f"gripper {self.spec.name}: force {goal.max_force_n} and speed {goal.max_speed} must not be negative"
         return ""
 
     def start(self, goal: GripperGoal, position: float) -> None:

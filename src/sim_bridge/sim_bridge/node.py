@@ -26,7 +26,7 @@ from sim_bridge.trajectory_goal import TrajectoryGoal
 class SimBridge(ManagedNode):
     """Robot and scene in MuJoCo. Everything is read at start; a broken file ends the process with its fault."""
 
-    def __init__(self, **options: Any) -> None:  # noqa: ANN401 what rclpy's Node takes
+    def __init__(self, **options: Any) -> None:
         super().__init__("sim_bridge", **options)
         self._robot_dir = self.parameter(
             "robot_dir", "", "folder of the robot: robot_description/robots/<name>"

@@ -142,7 +142,7 @@ class TrajectoryController:
         if (error <= tolerance).all():
             return False
         i = int(np.argmax(error / tolerance))
-        message = f"joint {self.limits.names[i]} is {error[i]:.4f} rad off its path; the tolerance is {tolerance[i]:.4f}"
+        message = f"joint {self.limits.names[i]} is {error[i]:.4f} rad off its path; tolerance is {tolerance[i]:.4f}"
         self._stop_here(q, qd, TrajectoryResult(Ending.ABORTED, ErrorCode.PATH_TOLERANCE_VIOLATED, message))
         return True
 

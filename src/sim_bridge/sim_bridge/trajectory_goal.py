@@ -70,7 +70,7 @@ class Tolerances:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrajectoryGoal:
-    """A goal as it came: ``t_s`` (n,), ``q`` (n, dof), ``qd`` (n, dof) or None, columns in the order of ``joint_names``.
+    """A goal as it came: ``t_s`` (n,), ``q`` (n, dof), ``qd`` (n, dof) or None, columns as in ``joint_names``.
 
     Tolerances by joint name: 0 or absent takes the default, negative lifts it, as control_msgs says.
     """
@@ -159,7 +159,7 @@ def _arrays(goal: TrajectoryGoal, order: list[int]) -> tuple[Array, Array, Array
         velocities = None if goal.qd is None else goal.qd.shape
         raise GoalRefused(
             ErrorCode.INVALID_GOAL,
-            f"positions are {q.shape} and velocities {velocities} for {len(t)} points; write {len(order)} in every point",
+            f"positions are {q.shape} and velocities {velocities} for {len(t)} points; write {len(order)} in each point",
         )
     if not (
         np.isfinite(t).all() and np.isfinite(q).all() and (goal.qd is None or np.isfinite(goal.qd).all())

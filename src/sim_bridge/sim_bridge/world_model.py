@@ -3,6 +3,8 @@
 The simulator's module is handed in, because ``mujoco_world`` alone imports it.
 """
 
+# ruff: noqa: ANN401 the simulator's module is handed in as a value
+
 from __future__ import annotations
 
 import re
@@ -20,8 +22,11 @@ STEP_S = 0.001
 """Physics step."""
 
 CONTACT = (2.0 * STEP_S, 1.0)
-"""Time constant [s] and damping ratio of contacts, as stiff as the step allows. The solver leaves out the change of contact
-frames in a turn, so a held object slips by speed x angle x this constant / 2: 1 mm per radian at 1 m/s."""
+"""Time constant [s] and damping ratio of contacts, as stiff as the step allows.
+
+The solver leaves out how contact frames change in a turn, so a held object slips by speed x angle x this constant / 2:
+1 mm per radian at 1 m/s.
+"""
 
 ARM_BANDWIDTH = 100.0
 """Natural frequency of the joint servos [rad/s]: a reference accelerating at 10 rad/s^2 is followed within 1 mrad."""

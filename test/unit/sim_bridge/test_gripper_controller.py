@@ -13,7 +13,9 @@ STEP_S = 0.002
 SPEC = GripperSpec("hand", "finger", ("left", "right"), 0.0, 0.08, 2.0, 70.0, 0.08, 2, 1, 0.1, np.eye(3))
 
 
-def run(controller: GripperController, position: float, obstacle: float = -1.0, limit_s: float = 5.0) -> tuple[float, float]:
+def run(
+    controller: GripperController, position: float, obstacle: float = -1.0, limit_s: float = 5.0
+) -> tuple[float, float]:
     """Let the finger follow its reference down to ``obstacle``; return where it ended and how long it took."""
     elapsed = 0.0
     velocity = 0.0
@@ -29,8 +31,10 @@ def test_a_free_finger_reaches_its_goal() -> None:
     controller.start(GripperGoal(0.01), 0.04)
     position, elapsed = run(controller, 0.04)
     assert controller.result is not None
-    assert controller.result.reached and not controller.result.stalled
-    assert position == pytest.approx(0.01, abs=1e-6) and elapsed == pytest.approx(0.3, abs=0.02)
+    assert controller.result.reached
+    assert not controller.result.stalled
+    assert position == pytest.approx(0.01, abs=1e-6)
+    assert elapsed == pytest.approx(0.3, abs=0.02)
 
 
 def test_closing_on_something_stalls_after_the_stall_time_and_keeps_pushing() -> None:
@@ -38,8 +42,10 @@ def test_closing_on_something_stalls_after_the_stall_time_and_keeps_pushing() ->
     controller.start(GripperGoal(0.0), 0.04)
     _, elapsed = run(controller, 0.04, obstacle=0.02)
     assert controller.result is not None
-    assert controller.result.stalled and not controller.result.reached
-    assert controller.result.ending is Ending.SUCCEEDED and controller.result.position == pytest.approx(0.02)
+    assert controller.result.stalled
+    assert not controller.result.reached
+    assert controller.result.ending is Ending.SUCCEEDED
+    assert controller.result.position == pytest.approx(0.02)
     assert elapsed == pytest.approx(0.2 + 0.3, abs=0.02)
     assert controller.reference < 0.02 - 0.003
 
@@ -50,8 +56,10 @@ def test_a_stop_holds_the_reference() -> None:
     position, _ = run(controller, 0.04, limit_s=0.1)
     reference = controller.reference
     controller.stop(Ending.CANCELED, position, "enough")
-    assert controller.result is not None and controller.result.ending is Ending.CANCELED
-    assert not controller.result.reached and not controller.result.stalled
+    assert controller.result is not None
+    assert controller.result.ending is Ending.CANCELED
+    assert not controller.result.reached
+    assert not controller.result.stalled
     assert controller.update(position, 0.0, STEP_S) == reference
 
 
@@ -75,4 +83,5 @@ def test_effort_and_speed_are_limits_while_moving() -> None:
 )
 def test_bad_goals_are_named(goal: GripperGoal, told: str) -> None:
     message = GripperController(SPEC, 0.2, 0.04).check(goal)
-    assert told in message and bool(told) == bool(message)
+    assert told in message
+    assert bool(told) == bool(message)

@@ -61,7 +61,9 @@ def test_scaling_keeps_the_underside_in_place(tmp_path: Path) -> None:
         sizes.append(float(block.body.shapes[0].size[0]))
         assert world_boxes(block)[0, 0, 2] == pytest.approx(0.0, abs=1e-9)
         assert world_boxes(block)[0, 1, 2] == pytest.approx(sizes[-1])
-    assert min(sizes) >= 0.02 and max(sizes) <= 0.06 and max(sizes) - min(sizes) > 0.005
+    assert min(sizes) >= 0.02
+    assert max(sizes) <= 0.06
+    assert max(sizes) - min(sizes) > 0.005
 
 
 def test_scattered_objects_keep_clear_of_each_other() -> None:
@@ -130,13 +132,12 @@ def test_a_container_is_open_above_and_closed_elsewhere() -> None:
             for s in body.shapes
         )
 
-    assert (
-        filled(0.0, 0.0, 0.005)
-        and filled(0.115, 0.0, 0.05)
-        and filled(0.0, -0.115, 0.05)
-        and filled(0.115, 0.115, 0.05)
-    )
-    assert not filled(0.0, 0.0, 0.02) and not filled(0.1, 0.1, 0.085)
+    assert filled(0.0, 0.0, 0.005)
+    assert filled(0.115, 0.0, 0.05)
+    assert filled(0.0, -0.115, 0.05)
+    assert filled(0.115, 0.115, 0.05)
+    assert not filled(0.0, 0.0, 0.02)
+    assert not filled(0.1, 0.1, 0.085)
 
 
 def test_meshes_become_convex_hulls(tmp_path: Path) -> None:
@@ -147,8 +148,10 @@ def test_meshes_become_convex_hulls(tmp_path: Path) -> None:
         "{type: box, size: [0.04, 0.04, 0.04]}", "{type: mesh, file: block.obj, size: [0.04]}"
     )
     shape = load_scene(write(tmp_path, text)).objects[1].body.shapes[0]
-    assert shape.kind is ShapeKind.CONVEX and shape.vertices is not None
-    assert shape.vertices.shape == (8, 3) and shape.vertices.max() == pytest.approx(0.04)
+    assert shape.kind is ShapeKind.CONVEX
+    assert shape.vertices is not None
+    assert shape.vertices.shape == (8, 3)
+    assert shape.vertices.max() == pytest.approx(0.04)
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,9 @@ def motion(end: tuple[float, float] = (1.0, -0.5), duration_s: float = 1.5) -> T
     return TrajectoryGoal(NAMES, t, q, qd)
 
 
-def run(controller: TrajectoryController, steps: int = 5000, stuck_after: int | None = None) -> tuple[Array, Array]:
+def run(
+    controller: TrajectoryController, steps: int = 5000, stuck_after: int | None = None
+) -> tuple[Array, Array]:
     """Follow the reference exactly, until the arm gets stuck; return measured positions and velocities."""
     q, qd = controller.reference.position, np.zeros(2)
     positions, velocities = [], []
@@ -50,7 +52,8 @@ def started(goal: TrajectoryGoal) -> TrajectoryController:
 def test_a_goal_that_is_followed_succeeds_at_its_end() -> None:
     controller = started(motion())
     positions, _ = run(controller)
-    assert controller.result is not None and controller.result.ending is Ending.SUCCEEDED
+    assert controller.result is not None
+    assert controller.result.ending is Ending.SUCCEEDED
     assert positions[-1] == pytest.approx([1.0, -0.5])
     assert len(positions) * STEP_S == pytest.approx(1.5, abs=0.02)
 
@@ -66,18 +69,21 @@ def test_joint_order_is_free() -> None:
 def test_a_single_point_without_velocities_is_reached_from_the_measured_position() -> None:
     controller = started(TrajectoryGoal(NAMES, np.array([1.0]), np.array([[0.4, 0.4]])))
     positions, velocities = run(controller)
-    assert controller.result is not None and controller.result.ending is Ending.SUCCEEDED
-    assert positions[-1] == pytest.approx([0.4, 0.4]) and np.abs(velocities[-1]).max() < 1e-9
+    assert controller.result is not None
+    assert controller.result.ending is Ending.SUCCEEDED
+    assert positions[-1] == pytest.approx([0.4, 0.4])
+    assert np.abs(velocities[-1]).max() < 1e-9
 
 
 @pytest.mark.parametrize("at_step", [1, 200, 375, 600, 740])
 def test_a_stopped_arm_brakes_on_its_path_within_its_limits(at_step: int) -> None:
     whole, _ = run(started(motion()))
     controller = started(motion())
-    before, speed_before = run(controller, at_step)
+    _before, speed_before = run(controller, at_step)
     controller.stop(Ending.CANCELED, "enough")
     after, speed_after = run(controller)
-    assert controller.result is not None and controller.result.ending is Ending.CANCELED
+    assert controller.result is not None
+    assert controller.result.ending is Ending.CANCELED
     assert len(after) * STEP_S < 0.5
     assert np.abs(speed_after[-1]).max() < 0.01
     # On the straight path between start and end, never beyond the end.
@@ -92,7 +98,8 @@ def test_an_arm_that_gets_stuck_ends_with_the_joint_and_both_numbers() -> None:
     run(controller, stuck_after=200)
     assert controller.result is not None
     assert controller.result.code is ErrorCode.PATH_TOLERANCE_VIOLATED
-    assert "joint shoulder is 0.05" in controller.result.message and "0.0500" in controller.result.message
+    assert "joint shoulder is 0.05" in controller.result.message
+    assert "0.0500" in controller.result.message
     assert not controller.busy
 
 
@@ -122,15 +129,31 @@ def with_nan() -> Array:
 @pytest.mark.parametrize(
     ("goal", "code", "told"),
     [
-        (changed(joint_names=("shoulder", "wrist")), ErrorCode.INVALID_JOINTS, r"unknown \['wrist'\], missing \['elbow'\]"),
+        (
+            changed(joint_names=("shoulder", "wrist")),
+            ErrorCode.INVALID_JOINTS,
+            r"unknown \['wrist'\], missing \['elbow'\]",
+        ),
         (changed(joint_names=("shoulder", "shoulder")), ErrorCode.INVALID_JOINTS, "name each of"),
         (changed(t_s=np.linspace(0.0, 1.5, 40)[::-1]), ErrorCode.INVALID_GOAL, "does not rise"),
         (changed(q=with_nan()), ErrorCode.INVALID_GOAL, "nan"),
-        (changed(q=motion().q[:-1]), ErrorCode.INVALID_GOAL, "in every point"),
-        (changed(q=motion().q + 0.1), ErrorCode.INVALID_GOAL, "starts 0.1000 rad from the measured position; the limit is 0.02"),
+        (changed(q=motion().q[:-1]), ErrorCode.INVALID_GOAL, "in each point"),
+        (
+            changed(q=motion().q + 0.1),
+            ErrorCode.INVALID_GOAL,
+            "starts 0.1000 rad from the measured position; the limit is 0.02",
+        ),
         (changed(qd=np.ones((40, 2)) * 0.3), ErrorCode.INVALID_GOAL, "ends with 0.3000 rad/s"),
-        (motion((2.5, 0.0), 4.0), ErrorCode.INVALID_GOAL, "joint shoulder goes 0.5000 rad beyond its position limit"),
-        (motion((1.0, -0.5), 0.5), ErrorCode.INVALID_GOAL, "joint shoulder moves .* faster than its velocity limit"),
+        (
+            motion((2.5, 0.0), 4.0),
+            ErrorCode.INVALID_GOAL,
+            "joint shoulder goes 0.5000 rad beyond its position limit",
+        ),
+        (
+            motion((1.0, -0.5), 0.5),
+            ErrorCode.INVALID_GOAL,
+            "joint shoulder moves .* faster than its velocity limit",
+        ),
         (changed(path_tolerance={"wrist": 0.1}), ErrorCode.INVALID_JOINTS, "path_tolerance names"),
         (TrajectoryGoal(NAMES, np.zeros(0), np.zeros((0, 2))), ErrorCode.INVALID_GOAL, "0 points"),
     ],
@@ -141,4 +164,5 @@ def test_bad_goals_are_refused_with_the_joint_the_value_and_the_limit(
     controller = TrajectoryController(LIMITS, np.zeros(2))
     with pytest.raises(GoalRefused, match=told) as caught:
         controller.start(goal, np.zeros(2))
-    assert caught.value.code is code and not controller.busy
+    assert caught.value.code is code
+    assert not controller.busy
