@@ -126,7 +126,9 @@ class CpuEngine(Engine):
             return Verdict(Code.OK, "nothing within 1 m", clearance_m=gap)
         if gap < 0.0:
             return Verdict(Code.START_IN_COLLISION, f"{pair.a} and {pair.b} are {clearance(gap)}", pair, gap)
-        return Verdict(Code.OK, f"free; nearest are {pair.a} and {pair.b}, {1e3 * gap:.1f} mm apart", pair, gap)
+        return Verdict(
+            Code.OK, f"free; nearest are {pair.a} and {pair.b}, {1e3 * gap:.1f} mm apart", pair, gap
+        )
 
     def validate(self, arm: str, trajectory: Trajectory, scene: SceneQuery, start_q: Array) -> Verdict:
         """See ``Engine.validate``. Shares no code with the planner's own checks."""

@@ -15,7 +15,6 @@ HIT, NEAR, CLEAR = 0, 1, 2
 """A pair is below its margin; none is, but one might be within the inflation; none is even then."""
 
 
-
 @kernel
 def group_to_shape(
     robot: RobotArrays, scene: SceneArrays, frame: Array, g: int, s: int, floor: float, ceiling: float
@@ -116,7 +115,9 @@ def check(
 
 
 @kernel
-def all_distances(q: Array, robot: RobotArrays, scene: SceneArrays, margins: Array, frames: Array, out: Array) -> None:
+def all_distances(
+    q: Array, robot: RobotArrays, scene: SceneArrays, margins: Array, frames: Array, out: Array
+) -> None:
     """Exact signed distances [m] of every pair that is on, ``out`` (g, m + g); 1e9 elsewhere and beyond 1 m."""
     forward(q, robot.chain, robot.prismatic, frames)
     shapes = len(scene.kind)

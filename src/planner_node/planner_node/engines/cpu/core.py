@@ -66,7 +66,13 @@ class Core:
         return timed_free(path.points, query, limits, arm.joint_names, deadline), int(owner[path.goal])
 
     def _straight(
-        self, request: PlanRequest, arm: ArmSpec, query: Query, start: Array, goal: StraightGoal, deadline: Deadline
+        self,
+        request: PlanRequest,
+        arm: ArmSpec,
+        query: Query,
+        start: Array,
+        goal: StraightGoal,
+        deadline: Deadline,
     ) -> Trajectory:
         path = track(query, arm, start, goal.world_T_ee, goal.max_deviation_m)
         limits = limits_of(self.robot, arm, request.velocity_scaling, request.acceleration_scaling)
@@ -80,11 +86,15 @@ class Core:
         if isinstance(request.goal, JointGoals):
             raise Failed(Code.UNSUPPORTED, "hold_vec_weight is not done for joint goals; give EE poses")
         if len(request.hold_vec_weight) != 6:
-            raise Failed(Code.BAD_NUMBER, f"hold_vec_weight has {len(request.hold_vec_weight)} numbers; give 6")
+            raise Failed(
+                Code.BAD_NUMBER, f"hold_vec_weight has {len(request.hold_vec_weight)} numbers; give 6"
+            )
         straight = isinstance(request.goal, StraightGoal)
-        goals = [request.goal] if isinstance(request.goal, StraightGoal) else [
-            StraightGoal(pose) for pose in request.goal.world_T_ee
-        ]
+        goals = (
+            [request.goal]
+            if isinstance(request.goal, StraightGoal)
+            else [StraightGoal(pose) for pose in request.goal.world_T_ee]
+        )
         base_R_world, why = self.world_T_base.rotation.matrix().T, ""
         for index, goal in enumerate(goals):
             deadline.poll()
@@ -99,4 +109,6 @@ class Core:
             if moved_m <= HOLD_M and turned_rad <= HOLD_RAD:
                 return trajectory, index
             why = f"held components would change by {moved_m:.4f} m and {turned_rad:.4f} rad"
-        raise Failed(Code.UNSUPPORTED, f"hold_vec_weight is honoured on straight moves only, and none works: {why}")
+        raise Failed(
+            Code.UNSUPPORTED, f"hold_vec_weight is honoured on straight moves only, and none works: {why}"
+        )

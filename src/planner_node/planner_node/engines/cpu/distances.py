@@ -87,7 +87,8 @@ def to_triangle_squared(a: Array, x: float, y: float, z: float) -> float:
 @kernel
 def to_convex(x: float, y: float, z: float, triangles: Array, start: int, stop: int) -> float:
     """Convex polyhedron given by triangle rows start..stop: inside, the nearest face plane; outside, the nearest triangle
-    among those that face the point."""
+    among those that face the point.
+    """
     deepest = -1.0e30
     for i in range(start, stop):
         a = triangles[i]

@@ -16,7 +16,9 @@ from .requests import Deadline, Failed
 from .timing import Limits, Timed, parameterise, sample
 
 
-def timed_free(path: Array, query: Query, limits: Limits, names: tuple[str, ...], deadline: Deadline) -> Trajectory:
+def timed_free(
+    path: Array, query: Query, limits: Limits, names: tuple[str, ...], deadline: Deadline
+) -> Trajectory:
     """Time ``path`` (k, n); corners whose rounding would touch become stops, as the path itself is known to be free.
 
     Raises:
@@ -38,7 +40,9 @@ def timed_free(path: Array, query: Query, limits: Limits, names: tuple[str, ...]
             break
         stops |= (corners & inner) or inner
     pair = query.pair(hit)
-    raise Failed(Code.PLAN_FAILED, f"the timed path touches: {pair.a} and {pair.b}; plan again", blocking=pair)
+    raise Failed(
+        Code.PLAN_FAILED, f"the timed path touches: {pair.a} and {pair.b}; plan again", blocking=pair
+    )
 
 
 def timed_straight(
@@ -53,7 +57,9 @@ def timed_straight(
         if line_deviation(trajectory.q, query) <= deviation_m and _first_blocked(trajectory, query, hit) < 0:
             return trajectory
         pace *= 0.75
-    raise Failed(Code.PLAN_FAILED, f"no pace keeps the tool within {deviation_m:g} m of its line; allow more deviation")
+    raise Failed(
+        Code.PLAN_FAILED, f"no pace keeps the tool within {deviation_m:g} m of its line; allow more deviation"
+    )
 
 
 def line_deviation(path: Array, query: Query) -> float:

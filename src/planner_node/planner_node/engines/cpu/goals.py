@@ -31,7 +31,9 @@ class IkFound:
     hit: Ints
 
 
-def solve_pose(query: Query, pose: Pose, seeds: Array, state: State, tries: int = TRIES, most: int = PER_POSE) -> IkFound:
+def solve_pose(
+    query: Query, pose: Pose, seeds: Array, state: State, tries: int = TRIES, most: int = PER_POSE
+) -> IkFound:
     """Free configurations for one EE pose; the seeds (s, n) come first."""
     found, best = np.empty((most, len(query.robot.lower))), np.full(2, np.inf)
     hit = np.empty(2, dtype=np.int64)
@@ -91,12 +93,21 @@ def checked_goal(arm: ArmSpec, query: Query, q: Array, what: str) -> Array:
     return goal
 
 
-def _none_found(query: Query, poses: tuple[Pose, ...], seeds: Array, seed: int, found: list[IkFound]) -> Failed:
+def _none_found(
+    query: Query, poses: tuple[Pose, ...], seeds: Array, seed: int, found: list[IkFound]
+) -> Failed:
     """The nearest miss: a solution that touches, with its depth, or else the smallest error."""
     for pose, one in zip(poses, found, strict=True):
         if one.hit[0] < 0:
             continue
-        anything = Query(query.robot, query.scene, np.full_like(query.margins, OFF), query.bodies, query.columns, query.held)
+        anything = Query(
+            query.robot,
+            query.scene,
+            np.full_like(query.margins, OFF),
+            query.bodies,
+            query.columns,
+            query.held,
+        )
         for q in solve_pose(anything, pose, seeds, new_state(seed)).q:
             depth, pair = query.deepest(q, over_margin=False)
             if pair is not None:

@@ -18,7 +18,9 @@ def triangulate(vertices: Array) -> Array:
     try:
         hull = ConvexHull(vertices)
     except (QhullError, ValueError) as error:
-        raise ValueError(f"a convex shape of {len(vertices)} vertices has no volume; give four that are not flat") from error
+        raise ValueError(
+            f"a convex shape of {len(vertices)} vertices has no volume; give four that are not flat"
+        ) from error
     corners = vertices[hull.simplices]
     return np.ascontiguousarray(
         np.concatenate([corners.reshape(-1, 9), hull.equations[:, :3], -hull.equations[:, 3:]], axis=1)

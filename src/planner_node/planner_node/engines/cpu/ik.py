@@ -22,7 +22,9 @@ STEP_RAD = 0.7
 
 
 @kernel
-def jacobian_and_error(q: Array, goal: Array, robot: RobotArrays, frames: Array, jac: Array, error: Array) -> None:
+def jacobian_and_error(
+    q: Array, goal: Array, robot: RobotArrays, frames: Array, jac: Array, error: Array
+) -> None:
     """Writes ``jac`` (6, n), world axes, at the EE origin, and ``error`` (6,) [m, rad] towards ``goal`` (12,)."""
     n = len(q)
     forward(q, robot.chain, robot.prismatic, frames)

@@ -61,10 +61,14 @@ def _failure(
         )
     if state in (DEVIATED, JUMPED):
         return Failed(Code.PLAN_FAILED, f"{gone}: the joints would have to jump; start from another posture")
-    return Failed(Code.NO_IK, f"{gone}: the tool stays {errors[0]:.4f} m and {errors[1]:.4f} rad behind", errors=errors)
+    return Failed(
+        Code.NO_IK, f"{gone}: the tool stays {errors[0]:.4f} m and {errors[1]:.4f} rad behind", errors=errors
+    )
 
 
-def held_error(path: Array, query: Query, base_R_world: Array, weights: tuple[float, ...]) -> tuple[float, float]:
+def held_error(
+    path: Array, query: Query, base_R_world: Array, weights: tuple[float, ...]
+) -> tuple[float, float]:
     """Largest change [m, rad] along ``path`` (k, n) of the components with weight above zero, in axes of the base."""
     poses, shift = np.empty((len(path), 12)), np.empty(6)
     tool_poses(np.ascontiguousarray(path), query.robot, poses)

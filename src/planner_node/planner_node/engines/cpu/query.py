@@ -78,7 +78,9 @@ class Reader:
 
     def __init__(self, robot: Robot, world_T_base: Pose) -> None:
         self._robot, self._base = robot, world_T_base
-        self._chains: dict[tuple[str, tuple[tuple[str, float], ...]], tuple[Chain, list[Group], RobotArrays]] = {}
+        self._chains: dict[
+            tuple[str, tuple[tuple[str, float], ...]], tuple[Chain, list[Group], RobotArrays]
+        ] = {}
         self._covers: dict[int, tuple[object, Array]] = {}
 
     def read(self, arm: ArmSpec, scene: Scene, query: SceneQuery) -> Query:

@@ -75,7 +75,12 @@ def _bodies(robot: Robot, world: World, query: SceneQuery) -> list[Body]:
     for held in query.attached:
         points = np.concatenate([surface(s) for s in world.objects[held.object].shapes])
         found.append(
-            Body(held.object, held.link, np.column_stack([held.link_T_object.apply(points[:, :3]), points[:, 3]]), True)
+            Body(
+                held.object,
+                held.link,
+                np.column_stack([held.link_T_object.apply(points[:, :3]), points[:, 3]]),
+                True,
+            )
         )
     return found
 

@@ -25,7 +25,9 @@ def motion(robot: Robot, arm: ArmSpec, trajectory: Trajectory, start_q: Array) -
     away = np.abs(trajectory.q[0] - start_q)
     if away.max() > START_RAD:
         j = int(away.argmax())
-        return _refused(f"starts {away[j]:.4f} from where joint {arm.joint_names[j]} is; plan again from there", 0)
+        return _refused(
+            f"starts {away[j]:.4f} from where joint {arm.joint_names[j]} is; plan again from there", 0
+        )
     for end in (0, -1):
         speed = float(np.abs(trajectory.qd[end]).max())
         if speed > REST:
@@ -65,7 +67,9 @@ def _limits(robot: Robot, arm: ArmSpec, t: Trajectory) -> Verdict:
     ):
         if excess.max() > 0.0:
             i, j = np.unravel_index(int(excess.argmax()), excess.shape)
-            text = f"has, at sample {i}, joint {arm.joint_names[j]}: {what}, by {excess[i, j]:.4g}; plan again"
+            text = (
+                f"has, at sample {i}, joint {arm.joint_names[j]}: {what}, by {excess[i, j]:.4g}; plan again"
+            )
             return _refused(text, int(i))
     return Verdict(Code.OK)
 

@@ -99,7 +99,9 @@ def _box_points(half: Array) -> Array:
 
 
 def _cylinder_points(round_m: float, length: float) -> Array:
-    angles = np.linspace(0.0, 2.0 * np.pi, max(8, int(np.ceil(2.0 * np.pi * round_m / PITCH_M))), endpoint=False)
+    angles = np.linspace(
+        0.0, 2.0 * np.pi, max(8, int(np.ceil(2.0 * np.pi * round_m / PITCH_M))), endpoint=False
+    )
     rim = np.column_stack([np.cos(angles), np.sin(angles)])
     rings = [
         np.column_stack([round_m * rim, np.full(len(rim), z)])
@@ -114,7 +116,7 @@ def _hull_points(vertices: Array) -> Array:
     """Points along all edges of the hull's triangles, and between these and the opposite corner."""
     from scipy.spatial import ConvexHull
 
-    found = [vertices]
+    found = []
     for face in vertices[ConvexHull(vertices).simplices]:
         found += [_line(face[i], face[j]) for i, j in combinations(range(3), 2)]
         found += [_line(point, face[0]) for point in _line(face[1], face[2])]

@@ -33,7 +33,13 @@ class Failed(Exception):
         errors: tuple[float, float] = (float("nan"), float("nan")),
     ) -> None:
         super().__init__(message)
-        self.code, self.message, self.blocking, self.depth_m, self.errors = code, message, blocking, depth_m, errors
+        self.code, self.message, self.blocking, self.depth_m, self.errors = (
+            code,
+            message,
+            blocking,
+            depth_m,
+            errors,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +65,9 @@ class Deadline:
         if self.should_stop():
             raise Failed(Code.CANCELED, f"stopped after {self.used_s:.3f} s")
         if self.used_s > self.budget_s:
-            raise Failed(Code.PLAN_BUDGET, f"no path within budget_s = {self.budget_s:g} s{about()}; allow more time")
+            raise Failed(
+                Code.PLAN_BUDGET, f"no path within budget_s = {self.budget_s:g} s{about()}; allow more time"
+            )
 
 
 def limits_of(robot: Robot, arm: ArmSpec, velocity_scaling: float, acceleration_scaling: float) -> Limits:
@@ -114,4 +122,8 @@ def checked_start(arm: ArmSpec, query: Query, start_q: Array) -> tuple[Array, Qu
 
 def clearance(distance_m: float) -> str:
     """Words for a signed distance."""
-    return f"{-1e3 * distance_m:.1f} mm deep in each other" if distance_m < 0.0 else f"only {1e3 * distance_m:.1f} mm apart"
+    return (
+        f"{-1e3 * distance_m:.1f} mm deep in each other"
+        if distance_m < 0.0
+        else f"only {1e3 * distance_m:.1f} mm apart"
+    )

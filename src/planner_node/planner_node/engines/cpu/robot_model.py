@@ -77,7 +77,9 @@ def fold(robot: Robot, arm: ArmSpec, world_T_base: Pose, values: Mapping[str, fl
             continue
         index = arm.joint_names.index(joint.name)
         if parent.body != index:
-            raise ValueError(f"arm {arm.name!r}: joint {joint.name!r} is not next in the chain; mend joint_names")
+            raise ValueError(
+                f"arm {arm.name!r}: joint {joint.name!r} is not next in the chain; mend joint_names"
+            )
         turn = _z_to(joint.axis)
         start = body_T_zero @ turn
         transforms[index] = np.concatenate([start[:3, :3].ravel(), start[:3, 3]])
@@ -90,7 +92,10 @@ def link_groups(robot: Robot, chain: Chain) -> list[Group]:
     """Collision spheres of every link in its body's frame."""
     return [
         Group(
-            f"{robot.name}/{s.link}", s.link, chain.mounts[s.link].body, _moved(chain.mounts[s.link].body_T_link, s)
+            f"{robot.name}/{s.link}",
+            s.link,
+            chain.mounts[s.link].body,
+            _moved(chain.mounts[s.link].body_T_link, s),
         )
         for s in robot.spheres
         if len(s.radii)

@@ -42,7 +42,9 @@ def _point(path: Array, ends: Array, s: float, out: Array) -> int:
 
 
 @kernel
-def cut(path: Array, tries: int, robot: RobotArrays, scene: SceneArrays, margins: Array, state: State) -> Array:
+def cut(
+    path: Array, tries: int, robot: RobotArrays, scene: SceneArrays, margins: Array, state: State
+) -> Array:
     """Replace pieces between two random points by straight motions where these are free (Geraerts, Overmars 2007)."""
     n = path.shape[1]
     frames, hit = np.empty((n + 1, 12)), np.zeros(2, dtype=np.int64)

@@ -67,7 +67,10 @@ class Timed:
         h = np.diff(k)[:, None]
         one = np.concatenate([np.zeros((1, x.shape[1])), np.cumsum(x[:-1] * h + 0.5 * v * h**2, axis=0)])
         two = np.concatenate(
-            [np.zeros((1, x.shape[1])), np.cumsum(one[:-1] * h + 0.5 * x[:-1] * h**2 + v * h**3 / 6.0, axis=0)]
+            [
+                np.zeros((1, x.shape[1])),
+                np.cumsum(one[:-1] * h + 0.5 * x[:-1] * h**2 + v * h**3 / 6.0, axis=0),
+            ]
         )
         v = np.concatenate([v, np.zeros((1, x.shape[1]))])
         i = np.clip(np.searchsorted(k, t, side="right") - 1, 0, len(k) - 1)

@@ -26,7 +26,9 @@ def warm_up(robot: Robot, world_T_base: Pose, report: Report) -> None:
         step()
 
 
-def _steps(query: Query, q: np.ndarray[tuple[int], np.dtype[np.float64]]) -> list[tuple[str, Callable[[], object]]]:
+def _steps(
+    query: Query, q: np.ndarray[tuple[int], np.dtype[np.float64]]
+) -> list[tuple[str, Callable[[], object]]]:
     robot, scene, margins, frames = query.robot, query.scene, query.margins, query.frames
     hit, error, pose, state = np.zeros(2, dtype=np.int64), np.zeros(6), np.zeros((1, 12)), new_state(0)
     kinematics.tool_poses(q[None], robot, pose)
@@ -39,7 +41,9 @@ def _steps(query: Query, q: np.ndarray[tuple[int], np.dtype[np.float64]]) -> lis
         ("paths", lambda: edges.first_blocked(path, robot, scene, margins, frames, hit)),
         (
             "inverse kinematics",
-            lambda: ik.solve(goal, q[None], 1, robot, scene, margins, state, np.empty((1, len(q))), np.empty(2), hit),
+            lambda: ik.solve(
+                goal, q[None], 1, robot, scene, margins, state, np.empty((1, len(q))), np.empty(2), hit
+            ),
         ),
         (
             "straight lines",
