@@ -56,8 +56,11 @@ class SlotServer(Generic[G, R]):
         refuse: Callable[[str], R],
         write: Callable[[R], Any],
     ) -> None:
-        self._node, self._loop, self._slot = node, loop, slot
-        self._read, self._refuse, self._write = read, refuse, write
+        self._node, self._loop = node, loop
+        self._slot: Callable[[], GoalSlot[G, R]] = slot
+        self._read: Callable[[Any], G] = read
+        self._refuse: Callable[[str], R] = refuse
+        self._write: Callable[[R], Any] = write
         self._signs = signs
         self._goals: dict[bytes, Goal[G, R]] = {}
         self._guarded: set[bytes] = set()

@@ -9,6 +9,8 @@ from sim_bridge.trajectory_controller import Ending
 
 G = TypeVar("G")
 R = TypeVar("R")
+G_contra = TypeVar("G_contra", contravariant=True)
+R_co = TypeVar("R_co", covariant=True)
 
 
 class Goal(Generic[G, R]):
@@ -19,10 +21,10 @@ class Goal(Generic[G, R]):
         self.canceled = False
 
 
-class Driver(Protocol[G, R]):
+class Driver(Protocol[G_contra, R_co]):
     """What a slot needs of its controller."""
 
-    def begin(self, goal: G) -> R | None:
+    def begin(self, goal: G_contra) -> R_co | None:
         """Start; a result here means that the goal was refused."""
         ...
 
@@ -30,11 +32,11 @@ class Driver(Protocol[G, R]):
         """Bring the running goal to an end soon."""
         ...
 
-    def take(self) -> R | None:
+    def take(self) -> R_co | None:
         """The result of the goal that has just ended, once."""
         ...
 
-    def unstarted(self, ending: Ending, message: str) -> R:
+    def unstarted(self, ending: Ending, message: str) -> R_co:
         """The result of a goal that never started."""
         ...
 

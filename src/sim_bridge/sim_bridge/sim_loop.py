@@ -70,7 +70,8 @@ class SimLoop(threading.Thread):
     @property
     def idle(self) -> bool:
         """True while no goal is without a result."""
-        return not any(slot.busy for slot in (*self.arms.values(), *self.grippers.values()))
+        arms = any(slot.busy for slot in self.arms.values())
+        return not arms and not any(slot.busy for slot in self.grippers.values())
 
     def submit(self, work: Callable[[], T]) -> Future[T]:
         """Run ``work`` on this thread between two ticks; from any thread."""
@@ -152,8 +153,11 @@ class SimLoop(threading.Thread):
             gripper.poll()
 
     def _finish(self) -> None:
-        for slot in (*self.arms.values(), *self.grippers.values()):
-            slot.abort("the simulation ends")
+        message = "the simulation ends"
+        for arm in self.arms.values():
+            arm.abort(message)
+        for gripper in self.grippers.values():
+            gripper.abort(message)
         for _ in range(round(LAST_BRAKE_S / CONTROL_S)):
             if self.idle:
                 break

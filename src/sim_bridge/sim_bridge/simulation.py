@@ -57,7 +57,8 @@ class Simulation:
     @property
     def busy(self) -> bool:
         """True while any controller works."""
-        return any(axis.controller.busy for axis in (*self.arms.values(), *self.grippers.values()))
+        arms = any(arm.controller.busy for arm in self.arms.values())
+        return arms or any(gripper.controller.busy for gripper in self.grippers.values())
 
     def measured(self, arm: str) -> Array:
         """Joint positions (dof,) of an arm."""

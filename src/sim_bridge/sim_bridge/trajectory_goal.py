@@ -159,7 +159,7 @@ def _arrays(goal: TrajectoryGoal, order: list[int]) -> tuple[Array, Array, Array
         velocities = None if goal.qd is None else goal.qd.shape
         raise GoalRefused(
             ErrorCode.INVALID_GOAL,
-            f"positions are {q.shape} and velocities {velocities} for {len(t)} points; write {len(order)} in each point",
+            f"positions are {q.shape}, velocities {velocities} for {len(t)} points; write {len(order)} in each point",
         )
     if not (
         np.isfinite(t).all() and np.isfinite(q).all() and (goal.qd is None or np.isfinite(goal.qd).all())
