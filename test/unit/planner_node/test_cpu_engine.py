@@ -224,8 +224,8 @@ def test_each_failure_has_its_code(engine: Engine, robot: Robot) -> None:
 
 def test_stop_and_budget_end_the_search(engine: Engine, robot: Robot) -> None:
     a, b = swing(robot)
-    front = ("wall", (box((1.5, 0.02, 4.0)),), Pose.of((0.87, 0.0, 0.0)))
-    behind = ("back", (box((1.5, 0.02, 4.0)),), Pose.of((-0.87, 0.0, 0.0)))
+    front = ("wall", (box((1.5, 0.02, 4.0)),), Pose.of((0.93, 0.0, 0.0)))
+    behind = ("back", (box((1.5, 0.02, 4.0)),), Pose.of((-0.93, 0.0, 0.0)))
     lid = ("lid", (box((4.0, 0.02, 2.0)),), Pose.of((0.0, 0.0, 1.8)))
     engine.update_world(world_of(front, behind, lid))
     request = PlanRequest("", a, JointGoals(b[None]), budget_s=0.3)
