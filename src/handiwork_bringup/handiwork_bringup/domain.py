@@ -29,4 +29,6 @@ def lease_domain_id() -> tuple[int, IO[str] | None]:
             lease.close()
             continue
         return domain_id, lease
-    raise RuntimeError(f"all DDS domain ids {DOMAIN_IDS.start} to {DOMAIN_IDS.stop - 1} are in use; end another run")
+    raise RuntimeError(
+        f"all DDS domain ids {DOMAIN_IDS.start} to {DOMAIN_IDS.stop - 1} are in use; end another run"
+    )

@@ -24,7 +24,9 @@ class JointWatch:
         node.create_subscription(JointState, "joint_states", self._on_joints, 1)
 
     def _on_joints(self, message: Any) -> None:
-        speeds = [abs(v) for name, v in zip(message.name, message.velocity, strict=True) if "finger" not in name]
+        speeds = [
+            abs(v) for name, v in zip(message.name, message.velocity, strict=True) if "finger" not in name
+        ]
         stamp = message.header.stamp
         with self._lock:
             self._speed, self._stamp_s = max(speeds, default=0.0), stamp.sec + 1e-9 * stamp.nanosec

@@ -163,7 +163,9 @@ def _declare(argument: Argument, scope: Scope) -> None:
         scope.variables[argument.name] = _text(argument.default, argument.place, scope)
     value = scope.variables[argument.name]
     if argument.choices and value not in argument.choices:
-        raise argument.place.error(f"argument {argument.name!r} is {value!r}; {nearest(value, argument.choices)}")
+        raise argument.place.error(
+            f"argument {argument.name!r} is {value!r}; {nearest(value, argument.choices)}"
+        )
 
 
 def _node(node: Node, scope: Scope) -> ProcessSpec:

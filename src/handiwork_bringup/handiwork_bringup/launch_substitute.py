@@ -20,7 +20,9 @@ class _Context:
     environment: Mapping[str, str]
 
 
-def evaluate(template: Template, place: Place, variables: Mapping[str, str], environment: Mapping[str, str]) -> str:
+def evaluate(
+    template: Template, place: Place, variables: Mapping[str, str], environment: Mapping[str, str]
+) -> str:
     """Join the values of a template's parts.
 
     Raises:
@@ -41,7 +43,8 @@ def _value(substitution: Substitution, context: _Context) -> str:
         given = len(substitution.arguments)
         raise context.place.error(f"$({substitution.name} ...) has {given} arguments; give it {wanted}")
     values = [
-        evaluate(argument, context.place, context.variables, context.environment) for argument in substitution.arguments
+        evaluate(argument, context.place, context.variables, context.environment)
+        for argument in substitution.arguments
     ]
     try:
         return function(values, context)
@@ -63,7 +66,9 @@ def _var(values: list[str], context: _Context) -> str:
 def _env(values: list[str], context: _Context) -> str:
     found = context.environment.get(values[0], os.environ.get(values[0]))
     if found is None and len(values) == 1:
-        raise LaunchError(f"environment variable {values[0]!r} is not set; set it, or write $(env {values[0]} default)")
+        raise LaunchError(
+            f"environment variable {values[0]!r} is not set; set it, or write $(env {values[0]} default)"
+        )
     return values[1] if found is None else found
 
 

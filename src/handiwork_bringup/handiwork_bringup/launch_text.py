@@ -120,9 +120,15 @@ def typed(text: str, kind: str) -> Value:
         return _list(value, kind)
     if isinstance(value, (bool, int, float, str)):
         return value
-    if isinstance(value, list) and len({type(v) for v in value}) <= 1 and all(type(v) in _KINDS.values() for v in value):
+    if (
+        isinstance(value, list)
+        and len({type(v) for v in value}) <= 1
+        and all(type(v) in _KINDS.values() for v in value)
+    ):
         return value
-    raise ValueError(f"{text!r} is no value that a ROS parameter can take; write a number, text, true, false or a list of one kind")
+    raise ValueError(
+        f"{text!r} is no value that a ROS parameter can take; write a number, text, true, false or a list of one kind"
+    )
 
 
 def _number(text: str, kind: str) -> Scalar:

@@ -45,7 +45,9 @@ def parse_file(path: Path) -> LaunchFile:
     except OSError as error:
         raise LaunchError(f"{path}: cannot be read: {error.strerror}; check the path") from error
     except expat.ExpatError as error:
-        raise LaunchError(f"{path}:{error.lineno}: {expat.ErrorString(error.code)}; mend the XML there") from error
+        raise LaunchError(
+            f"{path}:{error.lineno}: {expat.ErrorString(error.code)}; mend the XML there"
+        ) from error
     if root.tag != "launch":
         raise root.place.error(f"the top element is <{root.tag}>; write <launch>")
     actions = tuple(_action(child) for child in root.children())
@@ -81,7 +83,9 @@ def _push_namespace(element: Element, condition: Condition) -> PushNamespace:
 
 
 def _include(element: Element, condition: Condition) -> Include:
-    return Include(element.place, condition, element.required("file"), _pairs(element, "arg", "name", "value"))
+    return Include(
+        element.place, condition, element.required("file"), _pairs(element, "arg", "name", "value")
+    )
 
 
 def _group(element: Element, condition: Condition) -> Group:
@@ -138,7 +142,9 @@ def _parameters(element: Element, prefix: Template) -> tuple[Parameter | Paramet
     value, kind, nested = element.optional("value"), element.text("type", ""), element.take("param")
     element.close()
     if (value is None) == (not nested):
-        raise element.place.error("a <param> has either a value or <param> elements inside; write one of them")
+        raise element.place.error(
+            "a <param> has either a value or <param> elements inside; write one of them"
+        )
     if kind and kind not in TYPES:
         raise element.place.error(f"type is {kind!r}; {nearest(kind, TYPES)}")
     if value is not None:

@@ -37,7 +37,9 @@ def prefix_of(package: str) -> Path:
             return prefix
     if source_folder(package) is not None:
         return Path(sys.prefix)
-    raise LaunchError(f"package {package!r} is not installed; run `make setup`, or source the workspace that has it")
+    raise LaunchError(
+        f"package {package!r} is not installed; run `make setup`, or source the workspace that has it"
+    )
 
 
 def share_of(package: str) -> Path:
@@ -67,4 +69,6 @@ def executable_of(package: str, name: str) -> Path:
     script = Path(sys.prefix) / "bin" / name
     if name in offered and os.access(script, os.X_OK):
         return script
-    raise LaunchError(f"package {package!r} has no executable {name!r}; it has {', '.join(offered) or 'none'}")
+    raise LaunchError(
+        f"package {package!r} has no executable {name!r}; it has {', '.join(offered) or 'none'}"
+    )

@@ -140,7 +140,9 @@ class ProcessRunner:
             return
         child.done = True
         self._failed = self._failed or spec.required or code != 0
-        self._write(f"[{spec.label}] ended ({how})" + ("; it is required, stopping all" if spec.required else ""))
+        self._write(
+            f"[{spec.label}] ended ({how})" + ("; it is required, stopping all" if spec.required else "")
+        )
         if spec.required:
             self._stop.set()
 

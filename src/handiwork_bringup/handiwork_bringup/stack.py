@@ -71,7 +71,9 @@ class Stack:
             if not self._thread.is_alive():
                 raise StackError("the stack ended while it started; the lines above say why")
             if waited_s > timeout_s:
-                raise StackError(f"not active after {timeout_s:.0f} s: {', '.join(missing)}; see the lines above")
+                raise StackError(
+                    f"not active after {timeout_s:.0f} s: {', '.join(missing)}; see the lines above"
+                )
             time.sleep(0.05)
 
     def call(self, kind: Any, name: str, request: Any) -> Any:

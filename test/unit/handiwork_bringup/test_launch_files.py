@@ -33,7 +33,13 @@ def test_words_split_at_plain_space_only() -> None:
 
 @pytest.mark.parametrize(
     ("text", "kind", "value"),
-    [("4", "float", 4.0), ("4", "", 4), ("4", "str", "4"), ("1", "bool", True), ("[1, 2]", "list_of_int", [1, 2])],
+    [
+        ("4", "float", 4.0),
+        ("4", "", 4),
+        ("4", "str", "4"),
+        ("1", "bool", True),
+        ("[1, 2]", "list_of_int", [1, 2]),
+    ],
 )
 def test_parameter_types(text: str, kind: str, value: object) -> None:
     got = typed(text, kind)
@@ -76,7 +82,10 @@ def test_include_passes_arguments(tmp_path: Path) -> None:
         ('<executable cmd="x" if="maybe"/>', r":2: 'maybe' is no condition"),
         ("\n<include file='/no/such'/>", r":3: included file /no/such"),
         ('<arg name="a"/>', r":2: argument 'a' has no value"),
-        ('<node pkg="planner_node" exec="planer"/>', r":2: package 'planner_node' has no executable 'planer'"),
+        (
+            '<node pkg="planner_node" exec="planer"/>',
+            r":2: package 'planner_node' has no executable 'planer'",
+        ),
         ('<include file="$(filename)"/>', "break the circle"),
     ],
 )
@@ -100,4 +109,3 @@ def test_unknown_argument_and_choice_are_refused() -> None:
         plan_processes(BRINGUP, {"robt": "fr3"})
     with pytest.raises(LaunchError, match="mujoco"):
         plan_processes(BRINGUP, {"sim": "mujoko"})
-

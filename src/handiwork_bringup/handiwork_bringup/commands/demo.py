@@ -46,7 +46,9 @@ def _loop(stack: Stack, name: str, container: str) -> int:
     print(f"{wall_s:.1f} s of wall time")
     arguments = f"{{object: {name}, container: {container}}}"
     inside, reason = stack.settled("object_in_container", arguments, timeout_s=3.0)
-    print(f"monitor: object_in_container({name}, {container}) is {'TRUE' if inside else 'not TRUE'}: {reason}")
+    print(
+        f"monitor: object_in_container({name}, {container}) is {'TRUE' if inside else 'not TRUE'}: {reason}"
+    )
     return 0 if inside and all(report.ok for report in reports.values()) else 1
 
 

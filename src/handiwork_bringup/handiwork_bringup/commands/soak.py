@@ -87,10 +87,13 @@ def _failure(index: int, seed: int, skill: str, report: SkillReport) -> Failure:
     return Failure(index, seed, f"{skill} {outcome.stage}".strip(), outcome.code.name, outcome.message)
 
 
-def _cancel_probe(stack: Stack, watch: JointWatch, index: int, options: argparse.Namespace, tally: Tally) -> None:
+def _cancel_probe(
+    stack: Stack, watch: JointWatch, index: int, options: argparse.Namespace, tally: Tally
+) -> None:
     """Cancel a pick at a random moment and measure how long the arm goes on; no end is a failure of the episode."""
-    from handiwork_core.outcome import Code
     from handiwork_msgs.action import Pick
+
+    from handiwork_core.outcome import Code
 
     seed = options.seed + index
     if fault := _reset(stack, seed):
