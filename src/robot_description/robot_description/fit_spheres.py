@@ -38,7 +38,8 @@ class Primitive:
             p = np.stack([np.hypot(p[:, 0], p[:, 1]), np.abs(p[:, 2])], axis=1)
         gap = np.abs(p) - self.size
         outside: Array = np.linalg.norm(np.maximum(gap, 0.0), axis=1)
-        return outside + np.minimum(gap.max(axis=1), 0.0)
+        inside: Array = np.minimum(gap.max(axis=1), 0.0)
+        return outside + inside
 
     def grid(self, step_m: float) -> Array:
         """Points (n, 3) of a grid over the solid, its surface included."""
