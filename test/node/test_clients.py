@@ -14,6 +14,8 @@ import pytest
 from geometry_msgs.msg import TransformStamped
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.node import Node
+from ros_stage import Stage, stage, wait_for
+from sensor_msgs.msg import JointState as JointStateMsg
 
 from control_msgs.action import FollowJointTrajectory, ParallelGripperCommand
 from handiwork_core.outcome import Code, Outcome
@@ -25,8 +27,6 @@ from handiwork_ros.clients import ArmClient, GripperClient, RosClock
 from handiwork_ros.frames import FrameBuffer, UnknownFrame
 from handiwork_ros.qos import LATEST, TF_STATIC
 from handiwork_ros.world_source import RosWorldSource
-from ros_stage import Stage, stage, wait_for
-from sensor_msgs.msg import JointState as JointStateMsg
 from tf2_msgs.msg import TFMessage
 
 ROBOT = load_robot(Path(__file__).resolve().parents[2] / "src/robot_description/robots/fr3")

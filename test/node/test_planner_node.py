@@ -13,33 +13,34 @@ from typing import Any
 import numpy as np
 import pytest
 from geometry_msgs.msg import TransformStamped
+from handiwork_msgs import srv
+from handiwork_msgs.msg import WorldObjects
 from rclpy.node import Node
 from rclpy.parameter import Parameter
+from ros_stage import Stage, stage, wait_for
+from sensor_msgs.msg import JointState as JointStateMsg
 
 from handiwork_core.geometry import Pose
 from handiwork_core.outcome import Code
 from handiwork_core.planning import (
-    Capability,
     CandidatesResult,
+    Capability,
     Engine,
     JointGoals,
     PlanRequest,
     PlanResult,
     PoseGoals,
+    SceneQuery,
+    Verdict,
 )
-from handiwork_core.planning import SceneQuery, Verdict
 from handiwork_core.robot_loader import load_robot
 from handiwork_core.trajectory import Trajectory
 from handiwork_core.world import JointState, ObjectState, Shape, ShapeKind, WorldObject
-from handiwork_msgs import srv
-from handiwork_msgs.msg import WorldObjects
 from handiwork_ros import conversions as to
 from handiwork_ros.clients import PlannerClient
 from handiwork_ros.liveness import LifeSigns
 from handiwork_ros.qos import LATCHED, LATEST, TF_STATIC
 from planner_node.node import PlannerNode
-from ros_stage import Stage, stage, wait_for
-from sensor_msgs.msg import JointState as JointStateMsg
 from tf2_msgs.msg import TFMessage
 
 ROBOT_DIR = Path(__file__).resolve().parents[2] / "src/robot_description/robots/fr3"

@@ -49,6 +49,7 @@ def test_installed_type_hash_is_upstreams(interface: str) -> None:
 
 def test_the_middleware_announces_upstreams_type_hash() -> None:
     import rclpy
+
     from tf2_msgs.msg import TFMessage
 
     context = rclpy.Context()

@@ -1,6 +1,6 @@
 """The arm's and the gripper's actions. Goals go to the physics thread; results come by ``executor.create_task``."""
 
-# ruff: noqa: ANN401 rclpy's handles and messages have no types
+
 
 from __future__ import annotations
 

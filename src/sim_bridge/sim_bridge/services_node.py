@@ -1,6 +1,6 @@
 """The simulator's services: reset, step, pause, move an object."""
 
-# ruff: noqa: ANN401 rclpy's handles and messages have no types
+
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from ..stack import Stack, StackError
+from handiwork_bringup.stack import Stack, StackError
 
 if TYPE_CHECKING:
     from handiwork_core.skill import Progress

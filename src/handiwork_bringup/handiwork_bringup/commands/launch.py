@@ -8,11 +8,11 @@ import signal
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..launch_evaluate import declared_arguments, plan_processes
-from ..launch_model import Argument, LaunchError, Substitution, Template
-from ..package_paths import share_of
-from ..process_runner import ProcessRunner
-from ..ros_environment import with_ros_defaults
+from handiwork_bringup.launch_evaluate import declared_arguments, plan_processes
+from handiwork_bringup.launch_model import Argument, LaunchError, Substitution, Template
+from handiwork_bringup.package_paths import share_of
+from handiwork_bringup.process_runner import ProcessRunner
+from handiwork_bringup.ros_environment import with_ros_defaults
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..joint_watch import STANDSTILL, JointWatch
-from ..soak_statistics import Failure, Tally
-from ..stack import Stack, StackError
+from handiwork_bringup.joint_watch import STANDSTILL, JointWatch
+from handiwork_bringup.soak_statistics import Failure, Tally
+from handiwork_bringup.stack import Stack, StackError
 
 if TYPE_CHECKING:
     from handiwork_ros.skill_client import SkillReport
