@@ -30,7 +30,7 @@ def wait_for(condition: Callable[[], bool], timeout_s: float = 10.0) -> None:
     deadline = time.monotonic() + timeout_s
     while not condition():
         assert time.monotonic() < deadline, "did not happen in time"
-        time.sleep(0.005)
+        time.sleep(0.005)  # noqa: TID251 - any condition
 
 
 @contextmanager

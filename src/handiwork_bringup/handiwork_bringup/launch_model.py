@@ -1,4 +1,4 @@
-"""What a declarative launch file says, as values: text with substitutions in it, actions, and the processes that result."""
+"""What a declarative launch file says, as values: text with substitutions, actions, and the resulting processes."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ class LaunchFile:
 
 @dataclass(frozen=True, slots=True)
 class ProcessSpec:
-    """One process to run. ``label`` prefixes its output and is unique; ``environment`` is added to that of the runner."""
+    """One process to run. ``label`` is unique and prefixes its output; ``environment`` is added to the runner's."""
 
     label: str
     command: tuple[str, ...]

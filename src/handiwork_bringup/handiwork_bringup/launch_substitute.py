@@ -26,7 +26,7 @@ def evaluate(
     """Join the values of a template's parts.
 
     Raises:
-        LaunchError: an unknown substitution or variable, wrong arguments, or an unset environment variable; with its place.
+        LaunchError: an unknown substitution or variable, wrong arguments, or an unset environment variable.
     """
     context = _Context(place, variables, environment)
     return "".join(part if isinstance(part, str) else _value(part, context) for part in template)

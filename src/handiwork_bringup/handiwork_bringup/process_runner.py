@@ -1,7 +1,8 @@
-"""Runs processes until they end or are told to stop: own process groups, prefixed output, respawn, orderly stop, no orphans."""
+"""Runs processes until they end or are told to stop: own groups, prefixed output, respawn, orderly stop, no orphans."""
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import selectors
@@ -163,7 +164,7 @@ class ProcessRunner:
 
     def _forward_output(self, timeout_s: float) -> None:
         if not self._selector.get_map():
-            time.sleep(timeout_s)
+            time.sleep(timeout_s)  # noqa: TID251 - nothing to select on between two respawns
             return
         for key, _ in self._selector.select(timeout_s):
             child: _Child = key.data
@@ -200,7 +201,5 @@ class ProcessRunner:
 
 
 def _signal_group(pid: int, number: signal.Signals) -> None:
-    try:
+    with contextlib.suppress(ProcessLookupError):
         os.killpg(pid, number)
-    except ProcessLookupError:
-        pass

@@ -24,7 +24,7 @@ class Failure:
 
 @dataclass
 class Tally:
-    """Grows with each episode. Times in seconds; stops are from cancel request to standstill, in world and wall time."""
+    """Grows with each episode. Times in seconds; a stop lasts from cancel request to standstill, world and wall."""
 
     episodes: int = 0
     failures: list[Failure] = field(default_factory=list)

@@ -80,7 +80,9 @@ def _build(kind: Any, data: Any, key: str, faults: list[str]) -> Any:
     hints = typing.get_type_hints(kind)
     fields = {f.name: f for f in dataclasses.fields(kind)}
     before = len(faults)
-    faults.extend(f"{_join(key, k)}: unknown key; {nearest(str(k), list(fields))}" for k in data if k not in fields)
+    faults.extend(
+        f"{_join(key, k)}: unknown key; {nearest(str(k), list(fields))}" for k in data if k not in fields
+    )
     values: dict[str, Any] = {}
     for name, spec in fields.items():
         if name in data:
@@ -137,16 +139,14 @@ def _member(hint: type[enum.Enum], data: Any, key: str, faults: list[str]) -> An
 
 
 def _scalar(hint: Any, data: Any, key: str, faults: list[str]) -> Any:
-    wanted = {float: "a number", int: "a whole number", str: "text", bool: "true or false"}.get(hint, str(hint))
+    wanted = {float: "a number", int: "a whole number", str: "text", bool: "true or false"}.get(
+        hint, str(hint)
+    )
     if hint is float and isinstance(data, (int, float)) and not isinstance(data, bool):
         if math.isfinite(data):
             return float(data)
         wanted = "a finite number"
-    elif hint in (bool, str) and isinstance(data, hint):
-        return data
-    elif hint is int and isinstance(data, int) and not isinstance(data, bool):
-        return data
-    elif hint is Any:
+    elif hint is Any or type(data) is hint:
         return data
     faults.append(f"{key}: is {data!r}; write {wanted}")
     return None

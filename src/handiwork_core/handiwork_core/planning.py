@@ -129,7 +129,7 @@ class CandidatesRequest:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CandidateVerdict:
-    """``q``: (n_waypoints, dof) when OK, else empty; ``cost``: sum of joint moves [rad], first waypoint from the start."""
+    """``q``: (n_waypoints, dof) when OK, else empty; ``cost``: sum of joint moves [rad], the first from the start."""
 
     code: Code
     q: Array
@@ -173,7 +173,7 @@ class IkResult:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Verdict:
-    """Why a configuration or trajectory is good or bad. ``clearance_m`` < 0 is penetration; ``at`` is the path index."""
+    """Why a configuration or path is good or bad. ``clearance_m`` < 0 is penetration; ``at`` is the path index."""
 
     code: Code
     message: str = ""
@@ -208,7 +208,7 @@ class Engine(ABC):
 
     @abstractmethod
     def update_world(self, world: World) -> None:
-        """Take a new snapshot: geometry when ``world.version`` changed, else only poses. Fast, keeps attachments out of it."""
+        """Take a new snapshot: geometry when ``world.version`` changed, else poses. Fast; keeps attachments out."""
 
     @abstractmethod
     def plan(self, request: PlanRequest, should_stop: ShouldStop) -> PlanResult:
@@ -228,10 +228,12 @@ class Engine(ABC):
 
     @abstractmethod
     def validate(self, arm: str, trajectory: Trajectory, scene: SceneQuery, start_q: Array) -> Verdict:
-        """Judge a timed trajectory again, sampled at 5 mm and 0.01 rad or finer: start, limits of position, velocity and
-        acceleration, rest at both ends, collision."""
+        """Judge a timed trajectory again, sampled at 5 mm and 0.01 rad or finer.
 
-    def close(self) -> None:
+        What is judged: start, limits of position, velocity and acceleration, rest at both ends, collision.
+        """
+
+    def close(self) -> None:  # noqa: B027 - most engines have nothing to free
         """Free what ``__init__`` took."""
 
 

@@ -107,7 +107,7 @@ class Skill(ABC, Generic[P]):
 
     @abstractmethod
     def is_feasible(self, params: P, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
-        """Instant verdict on a goal, looking only at the arguments. Names the field and the valid choices. No waiting."""
+        """Verdict on a goal by its arguments alone, at once. Names the field and the valid choices."""
 
     @abstractmethod
     def commands(self, params: P, context: Context) -> Sequence[Command]:

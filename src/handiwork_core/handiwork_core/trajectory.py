@@ -35,8 +35,9 @@ class Trajectory:
         h = float(self.t_s[i + 1] - self.t_s[i])
         u = (t - float(self.t_s[i])) / h
         q0, q1, v0, v1 = self.q[i], self.q[i + 1], self.qd[i] * h, self.qd[i + 1] * h
-        position = (
-            (2 * u**3 - 3 * u**2 + 1) * q0 + (u**3 - 2 * u**2 + u) * v0 + (3 * u**2 - 2 * u**3) * q1 + (u**3 - u**2) * v1
-        )
-        velocity = ((6 * u**2 - 6 * u) * (q0 - q1) + (3 * u**2 - 4 * u + 1) * v0 + (3 * u**2 - 2 * u) * v1) / h
+        position = (2 * u**3 - 3 * u**2 + 1) * q0 + (u**3 - 2 * u**2 + u) * v0
+        position = position + (3 * u**2 - 2 * u**3) * q1 + (u**3 - u**2) * v1
+        velocity = (
+            (6 * u**2 - 6 * u) * (q0 - q1) + (3 * u**2 - 4 * u + 1) * v0 + (3 * u**2 - 2 * u) * v1
+        ) / h
         return position, velocity

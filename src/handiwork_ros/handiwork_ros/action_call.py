@@ -18,7 +18,7 @@ CANCEL_AGAIN_S = 0.5
 
 
 class ActionCall:
-    """Sends one goal; ``done`` is set at its end. ``result`` has the status and the result, None when there was none."""
+    """Sends one goal; ``done`` is set at its end. ``result`` has status and result, None when there was none."""
 
     def __init__(self, node: Node, client: ActionClient, goal: Any) -> None:
         self._node, self._client, self._goal = node, client, goal
@@ -70,7 +70,7 @@ class ActionCall:
         def run() -> None:
             try:
                 action()
-            except Exception as error:  # broad on purpose: an escaped exception would end spin()
+            except Exception as error:  # noqa: BLE001 - an escaped exception would end spin()
                 self._node.get_logger().error(f"action call failed: {error!r}")
                 self.done.set()
                 self.answered.set()

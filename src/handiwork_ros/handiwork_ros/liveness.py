@@ -69,7 +69,7 @@ class LifeSigns:
         return None if sign is None else sign.pid
 
     def on_loss(self, name: str, callback: Callable[[str], None]) -> None:
-        """Call ``callback(name)`` on the executor's thread each time the node falls silent, says good-bye or was restarted."""
+        """Call ``callback(name)`` on the executor's thread when the node falls silent, ends or was restarted."""
         with self._lock:
             self._watched.setdefault(name, []).append(callback)
 

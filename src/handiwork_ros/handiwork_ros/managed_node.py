@@ -1,4 +1,4 @@
-"""The lifecycle node that every Handiwork node is: it loads in a thread of its own, shows its state, and ends in order."""
+"""The lifecycle node that every Handiwork node is: it loads in its own thread, shows its state, ends in order."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class ManagedNode(LifecycleNode):
         self._first = self.create_timer(0.0, guard(self, self._start), clock=steady)
 
     def on_load(self, report: Report) -> None:
-        """Read, load, warm up; call ``report(fraction, text)``. Watch ``self.closing``. Raise ConfigError for bad input."""
+        """Read, load, warm up; call ``report(fraction, text)``; watch ``self.closing``. ConfigError: bad input."""
 
     def on_start(self) -> None:
         """Begin to serve."""
@@ -88,7 +88,7 @@ class ManagedNode(LifecycleNode):
         return cast(V, value)
 
     def on_executor(self, make: Callable[[], M]) -> M:
-        """Run ``make`` on the executor's thread and return its value: how ``on_load`` creates subscriptions and clients.
+        """Run ``make`` on the executor's thread, return its value: how ``on_load`` creates subscriptions and clients.
 
         Raises:
             RuntimeError: the node closes meanwhile, or is in no executor. What ``make`` raises is raised here.
@@ -166,7 +166,7 @@ class ManagedNode(LifecycleNode):
             return TransitionCallbackReturn.FAILURE
         try:
             self.on_start()
-        except Exception as error:  # broad on purpose: the border to the subclass
+        except Exception as error:  # noqa: BLE001 - the border to the subclass
             self._fail(error)
             return TransitionCallbackReturn.FAILURE
         self.set_status(NodeStatus.ACTIVE)
@@ -194,7 +194,7 @@ class ManagedNode(LifecycleNode):
         """In the loader thread. The executor alone finishes the transition."""
         try:
             self.on_load(self._report)
-        except Exception as error:  # broad on purpose: the border to the subclass
+        except Exception as error:  # noqa: BLE001 - the border to the subclass
             self._fail(error)
             return
         executor = self.executor

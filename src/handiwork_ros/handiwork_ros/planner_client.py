@@ -53,7 +53,7 @@ WORLD_HEADER = Header(frame_id="world")
 
 
 class PlannerClient:
-    """Blocks, so call it from a worker thread while the node is spun. A lost planner is a result, never an exception."""
+    """Blocks: call it from a worker thread while the node is spun. A lost planner is a result, no exception."""
 
     def __init__(self, node: Node, robot: Robot, signs: LifeSigns) -> None:
         self._node, self._robot, self._signs = node, robot, signs

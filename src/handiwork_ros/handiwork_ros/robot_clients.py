@@ -64,7 +64,8 @@ class ArmClient:
             if should_stop():
                 return self._brake(Outcome(Code.CANCELED, "stopped during the motion"))
             if self._clock.now_s() - begun_s > trajectory.duration_s + OVERTIME_S:
-                text = f"{self._name} did not end {OVERTIME_S:.0f} s after the trajectory's {trajectory.duration_s:.1f} s"
+                lasts_s = trajectory.duration_s
+                text = f"{self._name} did not end {OVERTIME_S:.0f} s after the trajectory's {lasts_s:.1f} s"
                 return self._brake(Outcome(Code.UNRESPONSIVE, text))
         return self._verdict(run)
 
@@ -83,7 +84,7 @@ class ArmClient:
                 return self._lost()
             if (run is None or run.done.is_set()) and self._is_at_rest():
                 return then
-            time.sleep(POLL_S)
+            time.sleep(POLL_S)  # noqa: TID251 - several signals at once
         text = f"the arm is not at rest {BRAKE_S:.0f} s after the stop was asked of {self._name}"
         return Outcome(Code.UNRESPONSIVE, text)
 

@@ -25,4 +25,4 @@ class RosClock:
         """Return after ``seconds`` of ROS time, when stopped, or when time jumps back."""
         start_s = self.now_s()
         while 0.0 <= self.now_s() - start_s < seconds and not should_stop():
-            time.sleep(POLL_S)
+            time.sleep(POLL_S)  # noqa: TID251 - ROS time may jump or stand

@@ -51,7 +51,7 @@ def call(
     while not client.service_is_ready():
         if (silence := _silence(deadline, should_stop, is_lost)) is not None:
             return silence
-        time.sleep(POLL_S)
+        time.sleep(POLL_S)  # noqa: TID251 - rclpy has no event for a service that appears
     done = threading.Event()
     futures: list[Any] = []
 
@@ -60,7 +60,7 @@ def call(
             future = client.call_async(request)
             futures.append(future)
             future.add_done_callback(lambda _future: done.set())
-        except Exception as error:  # broad on purpose: an escaped exception would end spin()
+        except Exception as error:  # noqa: BLE001 - an escaped exception would end spin()
             node.get_logger().error(f"calling {client.srv_name} failed: {error!r}")
             done.set()
 

@@ -37,7 +37,7 @@ def run(factory: Callable[[], ManagedNode], argv: Sequence[str] | None = None) -
     try:
         return _run(factory, stop)
     except ConfigError as error:
-        print(f"fatal: {error}", file=sys.stderr)
+        sys.stderr.write(f"fatal: {error}\n")
         return 2
     finally:
         rclpy.try_shutdown()

@@ -134,7 +134,8 @@ def _left(deadline_s: float) -> float:
 
 def _in_order(trajectory: Trajectory, arm: ArmSpec) -> Trajectory:
     if sorted(trajectory.joint_names) != sorted(arm.joint_names):
-        text = f"trajectory.joint_names are {list(trajectory.joint_names)}; arm {arm.name!r} has {list(arm.joint_names)}"
+        names, wanted = list(trajectory.joint_names), list(arm.joint_names)
+        text = f"trajectory.joint_names are {names}; arm {arm.name!r} has {wanted}"
         raise Refused(Code.BAD_GOAL, text, "trajectory.joint_names")
     order = np.array([trajectory.joint_names.index(name) for name in arm.joint_names])
     columns = (trajectory.q[:, order], trajectory.qd[:, order], trajectory.qdd[:, order])

@@ -112,7 +112,7 @@ class PlanningServices:
             if worker.stopping.is_set():
                 return Outcome(Code.SHUTDOWN, "planner_node is shutting down; ask again once it is back")
             return job(desk, worker.stopping.is_set)
-        except Exception as error:  # broad on purpose: the border of engine code
+        except Exception as error:  # noqa: BLE001 - the border of engine code
             outcome = getattr(error, "outcome", None)
             if isinstance(outcome, Outcome):
                 return outcome
@@ -196,7 +196,10 @@ class PlanningServices:
             options.scene,
         )
         if len(scenes) > 1 and counts != {len(scenes)}:
-            text = f"scenes has {len(scenes)} entries for candidates of {sorted(counts)} poses; send one, or one per pose"
+            poses = sorted(counts)
+            text = (
+                f"scenes has {len(scenes)} entries for candidates of {poses} poses; send one, or one per pose"
+            )
             raise Refused(Code.BAD_GOAL, text, "scenes")
         asked = CandidatesRequest(arm.name, start, candidates, scenes, options.budget_s, options.seed)
 

@@ -1,7 +1,5 @@
 """The arm's and the gripper's actions. Goals go to the physics thread; results come by ``executor.create_task``."""
 
-
-
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The simulator's services: reset, step, pause, move an object."""
 
-
-
 from __future__ import annotations
 
 import math

@@ -54,7 +54,10 @@ def test_respawn_until_told_to_stop() -> None:
 
 
 def test_stubborn_process_is_killed() -> None:
-    code = "import signal, time; [signal.signal(s, signal.SIG_IGN) for s in (2, 15)]; print('up', flush=True); time.sleep(600)"
+    code = (
+        "import signal, time; [signal.signal(s, signal.SIG_IGN) for s in (2, 15)]; "
+        "print('up', flush=True); time.sleep(600)"
+    )
     assert run_until([python("a", code, sigterm_after_s=0.1, sigkill_after_s=0.1)], "] up")[0] == 0
 
 

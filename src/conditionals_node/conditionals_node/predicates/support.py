@@ -116,7 +116,10 @@ class ObjectAbove(Predicate):
             reference = self.reference_object
             _, highest = extent(world.objects[reference], world.states[reference].world_T_object)
             gap = float(lowest[2] - highest[2])
-            reason = f"underside of {self.object} is {gap:.3f} m over the top of {reference}, needed are {self.z_margin:g}"
+            reason = (
+                f"underside of {self.object} is {gap:.3f} m over the top of {reference}, "
+                f"needed are {self.z_margin:g}"
+            )
             margin = gap - self.z_margin if gap != self.z_margin else math.ulp(0.0)
             height = decided(margin, reason, Evidence("gap", gap, "m", self.object))
             return all_of([height, over(world, self.object, reference, self.tolerance)])

@@ -103,7 +103,7 @@ def _cancel_probe(
     run_ = stack.client.send(Pick.Goal(object=options.object))
     end_s = time.monotonic() + share * (PLANNING_S + MOTION_S / max(options.real_time_factor, 1e-3))
     while time.monotonic() < end_s and not run_.done:
-        time.sleep(0.001)
+        time.sleep(0.001)  # noqa: TID251 - a chosen moment of the episode
     if run_.done:
         return
     moving = watch.now()[0] > STANDSTILL

@@ -1,4 +1,4 @@
-"""Messages to values and back, in pairs ``x_from_msg`` and ``x_to_msg``. Reading checks, so that what is inside is good."""
+"""Messages to values and back, in pairs ``x_from_msg`` and ``x_to_msg``. Reading checks what comes from outside."""
 
 from .outcome import (
     blocking_from_msg,
