@@ -12,6 +12,8 @@ from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
+from handiwork_ros.destroy import destroy_with_actions
+
 
 @dataclass
 class Stage:
@@ -53,5 +55,5 @@ def stage() -> Iterator[Stage]:
         thread.join()
         executor.shutdown()
         for node in made.nodes:
-            node.destroy_node()
+            destroy_with_actions(node)
         context.shutdown()

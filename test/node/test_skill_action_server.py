@@ -21,6 +21,7 @@ from rosgraph_msgs.msg import Clock as ClockMsg
 from handiwork_core.outcome import OK, Code, Outcome
 from handiwork_core.skill import Progress, Token
 from handiwork_ros.arm_lease import ArmLease, Policy
+from handiwork_ros.destroy import destroy_with_actions
 from handiwork_ros.skill_action_server import Refused, Report, SkillActionServer, SkillDoor
 
 NAMES = {
@@ -185,7 +186,7 @@ class Rig:
         for executor in (self.executor, self.client_executor):
             executor.shutdown()
         for node in self.nodes:
-            node.destroy_node()
+            destroy_with_actions(node)
         rclpy.shutdown(context=self.context)
         return returned
 

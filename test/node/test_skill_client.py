@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import rclpy
@@ -14,6 +17,7 @@ from rclpy.action import ActionServer, CancelResponse
 from rclpy.executors import SingleThreadedExecutor
 
 from handiwork_core.outcome import Code
+from handiwork_ros.destroy import destroy_with_actions
 from handiwork_ros.managed_node import STATUS_TOPIC
 from handiwork_ros.qos import STATUS
 from handiwork_ros.skill_client import SkillClient
@@ -70,7 +74,7 @@ class FakeServer:
         self._end.set()
         self._thread.join()
         self._executor.shutdown()
-        self.node.destroy_node()
+        destroy_with_actions(self.node)
         rclpy.shutdown(context=self.context)
 
 
@@ -145,3 +149,24 @@ def test_a_failing_feedback_callback_does_not_end_the_goal(server, client):
     until(lambda: server.running == 1)
     run.cancel()
     assert run.result(20.0).outcome.code is Code.CANCELED
+
+
+def sockets() -> int:
+    links = []
+    for entry in Path("/proc/self/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            links.append(str(entry.readlink()))
+    return sum(link.startswith("socket:") for link in links)
+
+
+def test_a_closed_client_leaves_no_socket_to_the_garbage_collector():
+    SkillClient().close()  # what rclpy opens once and keeps
+    before = sockets()
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(3):
+            SkillClient().close()
+        assert sockets() <= before
+    finally:
+        gc.enable()

@@ -23,6 +23,7 @@ from handiwork_core.outcome import Code
 from handiwork_core.robot_loader import load_robot
 from handiwork_core.world import JointState, ObjectState, Shape, ShapeKind, WorldObject
 from handiwork_ros.conversions import joint_state_to_msg, object_states_to_msg, world_objects_to_msg
+from handiwork_ros.destroy import destroy_with_actions
 from handiwork_ros.qos import LATCHED, LATEST, TF_STATIC
 from handiwork_ros.skill_client import SkillClient
 from skill_server.node import SkillServer
@@ -116,7 +117,7 @@ class Stack:
         self.server.end_shutdown()
         self.executor.shutdown()
         for node in (*self.server.extra_nodes, self.server, self.world.node):
-            node.destroy_node()
+            destroy_with_actions(node)
         rclpy.shutdown(context=self.context)
 
 

@@ -22,6 +22,7 @@ from handiwork_core.skill import Progress
 
 from .action_call import ActionCall
 from .conversions import code_from_msg, outcome_from_msg, pose_from_msg
+from .destroy import destroy_with_actions
 from .liveness import SILENCE_S, LifeSigns
 
 SERVER = "skill_server"
@@ -196,7 +197,7 @@ class SkillClient:
         self._closing.set()
         self._thread.join()
         self._executor.shutdown()
-        self.node.destroy_node()
+        destroy_with_actions(self.node)
         rclpy.shutdown(context=self._context)
 
     def __enter__(self) -> SkillClient:

@@ -15,6 +15,7 @@ from rclpy.signals import SignalHandlerOptions
 
 from handiwork_core.config import ConfigError
 
+from .destroy import destroy_with_actions
 from .managed_node import STATUS_PERIOD_S, ManagedNode
 
 STOP_LIMIT_S = 2.0
@@ -67,6 +68,6 @@ def _run(factory: Callable[[], ManagedNode], stop: threading.Event) -> int:
     node.end_shutdown()
     executor.shutdown()
     for extra in node.extra_nodes:
-        extra.destroy_node()
-    node.destroy_node()
+        destroy_with_actions(extra)
+    destroy_with_actions(node)
     return node.exit_code or 0
