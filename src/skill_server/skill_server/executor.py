@@ -56,7 +56,7 @@ def run_skill(skill: Skill[P], params: P, context: Context) -> SkillRun:
         started_s = context.clock.now_s()
         outcome = run.run()
     except Stopped:
-        outcome = Outcome(context.token.reason, f"{context.token.reason.name.lower()} in stage {log.stage!r}")
+        outcome = _stopped(context.token.reason, log.stage)
     except StepFailed as failure:
         outcome = failure.outcome
     except Exception as bug:  # noqa: BLE001 - the border: a bug in a skill or a port ends the goal, not the server
@@ -68,6 +68,14 @@ def run_skill(skill: Skill[P], params: P, context: Context) -> SkillRun:
     return SkillRun(
         outcome, log.reports, duration_s, context.planning_time_s, run.world_version, context.seed
     )
+
+
+def _stopped(reason: Code, stage: str) -> Outcome:
+    if reason is Code.PLANNER_LOST:
+        return Outcome(
+            reason, f"planner_node was lost in stage {stage!r}; restart it and send the goal again"
+        )
+    return Outcome(reason, f"{reason.name.lower()} in stage {stage!r}")
 
 
 def _rest(context: Context, outcome: Outcome) -> Outcome:

@@ -20,6 +20,7 @@ from handiwork_ros.arm_lease import ArmLease, Policy
 from handiwork_ros.clients import ArmClient, GripperClient, PlannerClient, RosClock
 from handiwork_ros.liveness import LifeSigns
 from handiwork_ros.managed_node import ManagedNode
+from handiwork_ros.planner_client import PLANNER
 from handiwork_ros.skill_action_server import Refused, SkillActionServer, SkillDoor
 from handiwork_ros.skill_action_server import Report as Feedback
 from handiwork_ros.spinning import run
@@ -54,10 +55,13 @@ class SkillServer(ManagedNode):
         if arm.gripper is None:
             raise ConfigError("robot_dir", [f"arms.{arm.name}.gripper: missing; the skills need a gripper"])
         self._world = RosWorldSource(self, self._robot, Wanted(contacts=True))
-        planner = PlannerClient(self, self._robot, LifeSigns(self))
+        signs = LifeSigns(self)
+        planner = PlannerClient(self, self._robot, signs)
         robot_arm, gripper = ArmClient(self, arm, self._world), GripperClient(self, arm.gripper)
         self._runs = ArmRuns(self._robot, arm, planner, robot_arm, gripper, self._world, RosClock(self))
         self._lease = ArmLease(self, stop_arm=robot_arm.stop)
+        # Also a goal whose arm is on a long way ends soon, not when it next needs a plan.
+        signs.on_loss(PLANNER, lambda _name: self._lease.stop_all(Code.PLANNER_LOST))
         host = action_host_node(self)
         skills = collect(BUILTIN, "handiwork.skills").values()
         self._servers = [

@@ -1,0 +1,32 @@
+"""One bring-up of the whole stack for each test module, and the world put back before each test."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))  # pytest's importlib mode adds no folder by itself
+
+from rig import Rig
+
+from handiwork_bringup.stack import Stack
+
+
+@pytest.fixture(scope="module")
+def running(request: pytest.FixtureRequest) -> Iterator[Rig]:
+    """The stack with the module's ``LAUNCH_ARGUMENTS``; it must have ended in order when the module ends."""
+    arguments = {"real_time_factor": "2", **getattr(request.module, "LAUNCH_ARGUMENTS", {})}
+    with Stack(arguments) as stack:
+        stack.wait_active()
+        yield Rig(stack)
+
+
+@pytest.fixture
+def rig(running: Rig) -> Rig:
+    """All nodes active, the world as its scene file says, nothing recorded yet."""
+    running.stack.wait_active(60.0)
+    running.reset()
+    return running

@@ -1,0 +1,190 @@
+"""What the system tests share: the stack with records of what its joints and contacts did."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from handiwork_msgs.action import Pick, Place
+from handiwork_msgs.msg import Contacts
+from handiwork_msgs.srv import ResetWorld
+from sensor_msgs.msg import JointState
+
+from handiwork_bringup.joint_watch import STANDSTILL
+from handiwork_bringup.stack import NODES, Stack
+from handiwork_core.geometry import Array
+from handiwork_core.outcome import Outcome
+from handiwork_core.skill import Progress
+from handiwork_ros.qos import LATEST
+from handiwork_ros.skill_client import GoalRun
+
+PICK_STAGES = ["select", "open", "approach", "descend", "grasp", "lift"]
+PLACE_STAGES = ["select", "transit", "descend", "release", "retreat"]
+TERMINAL_S = 2.0
+"""Wall time within which every goal ends and the arm rests, whichever node is killed."""
+REST_S = 0.3
+"""World time for which an arm at rest must stay so."""
+SLOW = Pick.Goal(object="cube", max_velocity_scaling_factor=0.1)
+"""Approaches for many seconds, so that nothing ends by itself while a test looks."""
+EVENT_S = 30.0
+"""Longest wait for something that takes a second or two."""
+
+
+def wait_for(what: str, is_there: Callable[[], bool], timeout_s: float = EVENT_S) -> None:
+    """Wait in steady time.
+
+    Raises:
+        AssertionError: it did not come; names it.
+    """
+    end_s, pause = time.monotonic() + timeout_s, threading.Event()
+    while not is_there():
+        assert time.monotonic() < end_s, f"not within {timeout_s:g} s: {what}"
+        pause.wait(0.005)
+
+
+@dataclass(frozen=True)
+class JointSample:
+    """One ``joint_states``: stamp in world time [s], positions of all joints (n,), greatest arm speed [rad/s]."""
+
+    heard_s: float
+    stamp_s: float
+    positions: Array
+    speed: float
+
+
+class JointRecord:
+    """Everything on ``joint_states`` since ``clear``."""
+
+    def __init__(self, node: Any) -> None:
+        self._samples: list[JointSample] = []
+        node.create_subscription(JointState, "joint_states", self._on_joints, LATEST)
+
+    def _on_joints(self, message: JointState) -> None:
+        speeds = [
+            abs(v) for name, v in zip(message.name, message.velocity, strict=True) if "finger" not in name
+        ]
+        stamp = message.header.stamp
+        stamp_s = stamp.sec + 1e-9 * stamp.nanosec
+        self._samples.append(JointSample(time.monotonic(), stamp_s, np.array(message.position), max(speeds)))
+
+    def clear(self) -> None:
+        """Forget, and wait for the first new sample."""
+        self._samples = []
+        self.next()
+
+    def next(self) -> JointSample:
+        """A sample of the world after this call; one that was on its way may be older, so the second one."""
+        samples, count = self._samples, len(self._samples)
+        wait_for("two messages on joint_states", lambda: len(samples) >= count + 2)
+        return samples[count + 1]
+
+    def over(self, world_s: float) -> list[JointSample]:
+        """The samples of the next ``world_s`` seconds of world time."""
+        first, start = self.next(), len(self._samples) - 1
+        wait_for(f"{world_s} s of world time", lambda: self._samples[-1].stamp_s >= first.stamp_s + world_s)
+        return [first, *self._samples[start:]]
+
+    def greatest_change(self) -> float:
+        """How far any joint was from where it started [rad, m]."""
+        positions = np.array([sample.positions for sample in self._samples])
+        return float(np.abs(positions - positions[0]).max())
+
+    def assert_rests(self) -> None:
+        """The arm stands still now and goes on doing so."""
+        fastest = max(self.over(REST_S), key=lambda sample: sample.speed)
+        assert fastest.speed < STANDSTILL, f"a joint moves at {fastest.speed:.3f} rad/s"
+
+    def wait_moving(self, speed: float = 10 * STANDSTILL) -> None:
+        """Wait until the arm is really on its way."""
+        wait_for("a motion of the arm", lambda: self._samples[-1].speed > speed)
+
+    def wait_rest(self, since_s: float) -> None:
+        """The arm rests within the bound after the steady time ``since_s``, and stays so."""
+        wait_for("an arm at rest", lambda: self._samples[-1].speed < STANDSTILL)
+        assert self._samples[-1].heard_s - since_s <= TERMINAL_S
+        self.assert_rests()
+
+
+class ContactRecord:
+    """All pairs of bodies that ``world/contacts`` ever showed since ``clear``."""
+
+    def __init__(self, node: Any) -> None:
+        self.pairs: set[frozenset[str]] = set()
+        self.count = 0
+        node.create_subscription(Contacts, "world/contacts", self._on_contacts, LATEST)
+
+    def _on_contacts(self, message: Contacts) -> None:
+        self.count += 1
+        self.pairs |= {frozenset((contact.a, contact.b)) for contact in message.contacts}
+
+    def clear(self) -> None:
+        """Forget, and wait for new ones."""
+        self.pairs, self.count = set(), 0
+        wait_for("two messages on world/contacts", lambda: self.count >= 2)
+
+    def of(self, body: str) -> set[str]:
+        """What touched ``body``."""
+        return {other for pair in self.pairs if body in pair for other in pair - {body}}
+
+
+class Rig:
+    """A running stack and the records of it."""
+
+    def __init__(self, stack: Stack) -> None:
+        self.stack, self.client = stack, stack.client
+        self.joints = JointRecord(stack.client.node)
+        self.contacts = ContactRecord(stack.client.node)
+
+    def reset(self) -> None:
+        """Put the world back to its scene file, and record anew."""
+        answer = self.stack.call(ResetWorld, "sim/reset", ResetWorld.Request(seed=1, randomize=False))
+        assert answer.outcome.code == 0, answer.outcome.message
+        self.joints.clear()
+        self.contacts.clear()
+
+    def pids(self) -> dict[str, int | None]:
+        """Process ids by node, as the nodes themselves say."""
+        return {name: self.client.signs.pid(name) for name in NODES}
+
+    def wait_restarted(self, node: str, old: int) -> None:
+        """Wait until a new process of the node is active."""
+        signs = self.client.signs
+        wait_for(
+            f"a new {node} that is active",
+            lambda: signs.pid(node) != old and signs.is_active(node),
+            2 * EVENT_S,
+        )
+
+    def send_until(self, goal: Pick.Goal | Place.Goal, stage: str) -> GoalRun:
+        """Send a goal and return as soon as its feedback names the stage."""
+        return send_until(self.client.send, goal, stage)
+
+
+def send_until(
+    send: Callable[..., GoalRun], goal: Pick.Goal | Place.Goal, stage: str, timeout_s: float = EVENT_S
+) -> GoalRun:
+    """Send a goal and return as soon as its feedback names the stage."""
+    reached = threading.Event()
+
+    def note(progress: Progress) -> None:
+        if progress.stage == stage:
+            reached.set()
+
+    run = send(goal, note)
+    wait_for(f"stage {stage!r} in the feedback", lambda: reached.is_set() or run.done, timeout_s)
+    assert reached.is_set(), f"the goal ended before stage {stage!r}: {run.result(1.0).outcome}"
+    return run
+
+
+def end_in_time(run: GoalRun, killed_s: float) -> Outcome:
+    """The outcome of a goal, which must come within the bound after ``killed_s`` (steady) and be no success."""
+    outcome = run.result(10.0).outcome
+    took_s = time.monotonic() - killed_s
+    assert took_s <= TERMINAL_S, f"terminal after {took_s:.2f} s: {outcome}"
+    assert not outcome.ok
+    assert outcome.message
+    return outcome

@@ -1,0 +1,76 @@
+"""``handiwork launch`` as a process of its own, as a user starts it, and what it leaves behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from handiwork_bringup.package_paths import share_of
+
+END_S = 20.0
+"""Longest wait for the end of everything; each process gets SIGKILL after ten seconds."""
+
+
+def is_running(pid: int) -> bool:
+    """Tells whether a process is there and has not ended."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+class Started:
+    """The running command; ``output`` is all that it wrote so far."""
+
+    def __init__(self, process: subprocess.Popen[bytes], log: Path) -> None:
+        self.process, self._log = process, log
+
+    @property
+    def output(self) -> str:
+        """What it and its nodes wrote."""
+        return self._log.read_text(errors="replace")
+
+    def exit_code(self, timeout_s: float = END_S) -> int:
+        """Wait for the end."""
+        return self.process.wait(timeout_s)
+
+    def children(self) -> set[int]:
+        """Processes that the command has started and that run."""
+        tasks = Path(f"/proc/{self.process.pid}/task").glob("*/children")
+        pids = {int(pid) for task in tasks for pid in task.read_text().split()}
+        return {pid for pid in pids if is_running(pid)}
+
+
+@contextmanager
+def launched(log: Path, arguments: dict[str, str]) -> Iterator[Started]:
+    """Start the whole stack by the command line; it is ended in any case."""
+    command = [str(Path(sys.executable).parent / "handiwork"), "launch", "handiwork_bringup"]
+    words = [f"{name}:={value}" for name, value in arguments.items()]
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [*command, "bringup.launch.xml", *words],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    try:
+        yield Started(process, log)
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+            try:
+                process.wait(END_S)
+            except subprocess.TimeoutExpired:
+                process.kill()  # the kernel then kills its children
+                process.wait(END_S)
+
+
+def from_folder(path: Path, package: str, folder: str) -> str:
+    """The value of a launch argument that names something in a package's folder, for a path that lies elsewhere."""
+    return os.path.relpath(path.resolve(), (share_of(package) / folder).resolve())

@@ -1,0 +1,83 @@
+"""Pick and place as the demo does them, judged by the monitor, and what is told meanwhile."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from handiwork_msgs.action import Pick
+from handiwork_msgs.msg import Condition
+from rig import PICK_STAGES, PLACE_STAGES, Rig, wait_for
+
+from handiwork_core.outcome import Code
+from handiwork_core.skill import Progress
+from handiwork_ros.qos import EVENTS
+
+IN_BIN = "{object: cube, container: bin}"
+
+
+@pytest.fixture(scope="module")
+def events(running: Rig) -> list[Condition]:
+    heard: list[Condition] = []
+    running.client.node.create_subscription(Condition, "conditions/events", heard.append, EVENTS)
+    return heard
+
+
+def ros_s(stamp: object) -> float:
+    return float(stamp.sec + 1e-9 * stamp.nanosec)  # type: ignore[attr-defined]
+
+
+def assert_turned_true(events: list[Condition], name: str, since_s: float) -> None:
+    """There was an event that says that it holds since a moment after ``since_s``, and by what numbers."""
+
+    def found() -> list[Condition]:
+        return [e for e in events if e.name == name and e.value == Condition.TRUE]
+
+    wait_for(f"an event that {name} is TRUE", lambda: bool(found()), 10.0)
+    event = found()[-1]
+    assert ros_s(event.since) >= since_s, event
+    assert ros_s(event.stamp) >= since_s, event
+    assert event.margin > 0.0, event
+    assert event.evidence, event
+    assert all(item.name and math.isfinite(item.value) for item in event.evidence), event
+    assert event.reason, event
+
+
+def test_pick_and_place_end_in_the_container(rig: Rig, events: list[Condition]) -> None:
+    events.clear()
+    begin_s, told = rig.joints.next().stamp_s, []
+    assert not rig.stack.settled("object_in_container", IN_BIN, 0.0)[0]
+
+    def note(progress: Progress) -> None:
+        told.append((progress.index, progress.stage))
+
+    picked = rig.client.pick("cube", on_feedback=note)
+    assert picked.ok, picked.outcome
+    assert picked.held_object == "cube"
+    assert [s.name for s in picked.stages] == PICK_STAGES
+    assert all(s.code is Code.OK for s in picked.stages)
+    assert list(dict.fromkeys(told)) == sorted(dict.fromkeys(told)), "stages are told in order"
+    assert {stage for _, stage in told} <= set(PICK_STAGES)
+    assert_turned_true(events, "object_grabbed", begin_s)
+    lifted_s = rig.joints.next().stamp_s
+
+    placed = rig.client.place("cube", "bin")
+    assert placed.ok, placed.outcome
+    assert placed.held_object == ""
+    assert [s.name for s in placed.stages] == PLACE_STAGES
+    inside, reason = rig.stack.settled("object_in_container", IN_BIN, 10.0)
+    assert inside, reason
+    assert_turned_true(events, "object_in_container", lifted_s)
+    grabbed = [e.value for e in events if e.name == "object_grabbed"]
+    assert grabbed[-1] == Condition.FALSE, "the cube was let go, and the monitor said so"
+
+
+def test_second_goal_for_a_busy_arm_is_refused_and_disturbs_nothing(rig: Rig) -> None:
+    first = rig.send_until(Pick.Goal(object="cube"), "approach")
+    second = rig.client.send(Pick.Goal(object="can")).result(10.0).outcome
+    assert not first.done, "the first goal was over before it could be disturbed"
+    assert second.code is Code.BUSY, second
+    assert "'pick'" in second.message, second
+    ended = first.result()
+    assert ended.ok, ended.outcome
+    assert ended.held_object == "cube"

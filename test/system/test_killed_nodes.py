@@ -1,0 +1,100 @@
+"""SIGKILL of a node that is started again, in mid-goal.
+
+The goal ends and the arm rests within two seconds; then the new process is used.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+from handiwork_msgs.action import Pick
+from handiwork_msgs.msg import Conditions
+from rig import SLOW, Rig, end_in_time, wait_for
+
+from handiwork_core.outcome import Code
+from handiwork_ros.qos import LATCHED
+
+LAUNCH_ARGUMENTS = {"real_time_factor": "1"}
+
+
+def kill(rig: Rig, node: str) -> tuple[int, float]:
+    """Kill at once; the old process id, and when [s]."""
+    pid = rig.client.signs.pid(node)
+    assert pid is not None
+    os.kill(pid, signal.SIGKILL)
+    return pid, time.monotonic()
+
+
+def assert_others_kept(rig: Rig, before: dict[str, int | None], node: str) -> None:
+    after = rig.pids()
+    assert {n: p for n, p in after.items() if n != node} == {n: p for n, p in before.items() if n != node}
+
+
+def test_planner_killed_while_it_plans(rig: Rig) -> None:
+    before = rig.pids()
+    run = rig.send_until(Pick.Goal(object="cube"), "select")
+    old, killed_s = kill(rig, "planner_node")
+    outcome = end_in_time(run, killed_s)
+    assert outcome.code is Code.PLANNER_LOST, outcome
+    assert outcome.stage in ("select", "open", "approach"), outcome
+    rig.joints.wait_rest(killed_s)
+    rig.wait_restarted("planner_node", old)
+    again = rig.client.pick("cube")
+    assert again.ok, again.outcome
+    assert_others_kept(rig, before, "planner_node")
+
+
+def test_planner_killed_while_the_arm_moves(rig: Rig) -> None:
+    before = rig.pids()
+    run = rig.send_until(SLOW, "approach")
+    rig.joints.wait_moving(0.05)
+    old, killed_s = kill(rig, "planner_node")
+    outcome = end_in_time(run, killed_s)
+    assert outcome.code is Code.PLANNER_LOST, outcome
+    assert outcome.stage == "approach", outcome
+    rig.joints.wait_rest(killed_s)
+    rig.wait_restarted("planner_node", old)
+    again = rig.client.pick("cube")
+    assert again.ok, again.outcome
+    assert_others_kept(rig, before, "planner_node")
+
+
+def test_skill_server_killed_while_the_arm_moves(rig: Rig) -> None:
+    before = rig.pids()
+    run = rig.send_until(SLOW, "approach")
+    rig.joints.wait_moving(0.05)
+    old, killed_s = kill(rig, "skill_server")
+    outcome = end_in_time(run, killed_s)
+    assert outcome.code is Code.UNRESPONSIVE, outcome
+    assert "skill_server" in outcome.message
+    rig.joints.wait_rest(killed_s)
+    rig.wait_restarted("skill_server", old)
+    assert rig.client.wait_ready(30.0)
+    again = rig.client.pick("cube")
+    assert again.ok, again.outcome
+    assert_others_kept(rig, before, "skill_server")
+
+
+def test_conditionals_node_killed_disturbs_nobody(rig: Rig) -> None:
+    before = rig.pids()
+    heard: list[tuple[float, Conditions]] = []
+
+    def note(message: Conditions) -> None:
+        heard.append((time.monotonic(), message))
+
+    rig.client.node.create_subscription(Conditions, "conditions", note, LATCHED)
+    wait_for("conditions", lambda: bool(heard))
+    watched = {item.key for item in heard[-1][1].conditions}
+    run = rig.send_until(Pick.Goal(object="cube"), "approach")
+    old, _ = kill(rig, "conditionals_node")
+    report = run.result()
+    assert report.ok, report.outcome
+    rig.wait_restarted("conditionals_node", old)
+    active_s = time.monotonic()
+    wait_for("the same conditions as before", lambda: heard[-1][0] > active_s)
+    assert {item.key for item in heard[-1][1].conditions} == watched
+    held, reason = rig.stack.settled("object_grabbed", "{object: cube}", 10.0)
+    assert held, reason
+    assert_others_kept(rig, before, "conditionals_node")
