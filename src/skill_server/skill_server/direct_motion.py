@@ -16,10 +16,9 @@ PEAK_VELOCITY, PEAK_ACCELERATION, PEAK_JERK = 1.875, 5.7736, 60.0
 def quintic(
     robot: Robot, arm: ArmSpec, start: Array, goal: Array, velocity: float, acceleration: float
 ) -> Trajectory:
-    """Fifth-order polynomial from ``start`` to ``goal`` (dof,) within the limits, two of them scaled.
+    """Fifth-order polynomial from ``start`` to ``goal`` (dof,) within the limits.
 
-    Ifth-order polynomial from ``start`` to ``goal`` (dof,) within the scaled limits of velocity and
-    acceleration, and jerk.
+    Those of velocity and acceleration are scaled by the two factors, that of jerk is not.
     """
     move = np.abs(goal - start)
     joints = [robot.joints[name] for name in arm.joint_names]
@@ -36,7 +35,7 @@ def quintic(
     delta = (goal - start)[None, :]
     return Trajectory(
         arm.joint_names,
-        np.linspace(0.0, duration, n),
+        np.linspace(0.0, duration, n).astype(np.float64),
         start + (10 * u**3 - 15 * u**4 + 6 * u**5) * delta,
         (30 * u**2 - 60 * u**3 + 30 * u**4) * delta / duration,
         (60 * u - 180 * u**2 + 120 * u**3) * delta / duration**2,

@@ -90,11 +90,14 @@ class Steps:
         """The newest snapshot, refused when it is old."""
         self.context.token.check()
         world = self.context.world.snapshot()
-        age = self.context.clock.now_s() - world.stamp_s
-        if age > STALE_S:
-            raise StepFailed(
-                Outcome(Code.STALE_WORLD, f"the newest world is {age:.1f} s old; check its source")
-            )
+        stamps = {"world state": world.stamp_s}
+        if world.contacts is not None:
+            stamps["report of contacts"] = world.contacts_stamp_s
+        for what, stamp_s in stamps.items():
+            age = self.context.clock.now_s() - stamp_s
+            if age > STALE_S:
+                text = f"the newest {what} is {age:.1f} s old; check its source"
+                raise StepFailed(Outcome(Code.STALE_WORLD, text))
         return world
 
     def move(self, command: Command) -> None:

@@ -53,6 +53,7 @@ def _halfspaces(box: OrientedBox) -> Array:
     return np.concatenate([upper, lower])
 
 
-def inside_from_above(point: Array, low: Array, high: Array, margin_m: float = 0.0) -> bool:
-    """True when the point is in x and y strictly within the bounds, shrunk by the margin."""
-    return bool((point[:2] > low[:2] + margin_m).all() and (point[:2] < high[:2] - margin_m).all())
+def inside_from_above(point: Array, box: OrientedBox, margin_m: float = 0.0) -> bool:
+    """True when the point (3,) is in x and y strictly within the outline of the box, shrunk by the margin [m]."""
+    sides = ConvexHull(box.corners()[:, :2]).equations
+    return bool((sides[:, :2] @ point[:2] + sides[:, 2] < -margin_m).all())

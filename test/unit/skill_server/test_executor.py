@@ -206,6 +206,15 @@ def test_old_world_is_refused() -> None:
     assert pick(f).outcome.code is Code.STALE_WORLD
 
 
+def test_old_contacts_are_refused_as_an_old_world() -> None:
+    f = made()
+    new = f.context.world.snapshot
+    f.context.world.snapshot = lambda: replace(new(), contacts_stamp_s=5.0)  # type: ignore[method-assign]
+    outcome = pick(f).outcome
+    assert outcome.code is Code.STALE_WORLD
+    assert "contacts" in outcome.message
+
+
 def test_picking_twice_and_placing_nothing_are_refused() -> None:
     f = made()
     outcome = run_skill(Place(), PlaceParams(container="tray"), f.context).outcome

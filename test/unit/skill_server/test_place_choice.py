@@ -127,6 +127,20 @@ def test_success_modes(changed: dict[str, Any], cube: tuple[float, float, float]
     assert judged(PlaceParams(container="tray", **changed), cube) is (Code.OK if good else Code.NOT_IN_PLACE)
 
 
+@pytest.mark.parametrize(("x", "good"), [(0.4, True), (0.52, False)])
+def test_beside_a_turned_container_is_not_inside(x: float, good: bool) -> None:
+    """At x = 0.52 the cube lies within the axis-aligned bounds of the turned tray, but beside the tray."""
+    f = made()
+    f.cell.poses["tray"] = Pose.of((0.4, -0.3, 0.01), Rotation.from_rpy(0.0, 0.0, np.pi / 4))
+    before = f.context.world.snapshot()
+    f.cell.in_hand, f.context.released = "", "cube"
+    f.cell.poses["cube"] = Pose.of((x, -0.3 - (x - 0.4), 0.04))
+    code = (
+        Place().is_success(PlaceParams(container="tray"), before, f.context.world.snapshot(), f.context).code
+    )
+    assert code is (Code.OK if good else Code.NOT_IN_PLACE)
+
+
 def test_a_moving_object_is_not_in_place() -> None:
     moving = {"world_v_object": np.array([0.2, 0.0, 0.0])}
     assert judged(PlaceParams(container="tray"), (0.4, -0.3, 0.04), **moving) is Code.NOT_IN_PLACE

@@ -267,7 +267,7 @@ def _judge(params: PlaceParams, name: str, before: World, after: World) -> Outco
         release = _release_height(params, before) - params.success_th
         good, measured = bool(p[2] < release), f"height {p[2]:.3f} m, wanted below {release:.3f} m"
     else:
-        inside = inside_from_above(p, low, high, params.success_th)
+        inside = inside_from_above(p, object_box(container).moved(container_pose), params.success_th)
         good = inside and bottom > float(low[2]) - 0.005
         sides = f"container ({low[0]:.3f}, {low[1]:.3f}) to ({high[0]:.3f}, {high[1]:.3f}) m"
         measured = f"position ({p[0]:.3f}, {p[1]:.3f}) m, bottom {bottom:.3f} m, {sides}"
