@@ -76,7 +76,9 @@ class FakeWorld:
         position = dict(zip(ARM.joint_names, ARM.home_q.tolist(), strict=True))
         position[ARM.gripper.joint] = 0.04
         self._states.publish(object_states_to_msg(states, 1, now_s))
-        self._contacts.publish(Contacts())
+        contacts = Contacts()
+        contacts.header.stamp = self.node.get_clock().now().to_msg()
+        self._contacts.publish(contacts)
         self._joints.publish(joint_state_to_msg(JointState(now_s, position, dict.fromkeys(position, 0.0))))
 
     def _count(self, handle, kind):

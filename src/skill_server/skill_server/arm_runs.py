@@ -14,6 +14,7 @@ from handiwork_core.planning import Attachment
 from handiwork_core.ports import Arm, Clock, Gripper, Planner, WorldSource
 from handiwork_core.robot import ArmSpec, Robot
 from handiwork_core.skill import Context, Skill, Token
+from handiwork_core.world import World
 from handiwork_ros.frames import UnknownFrame
 from handiwork_ros.skill_action_server import Report
 
@@ -37,7 +38,6 @@ class ArmRuns:
 
     def run(self, skill: Skill[Any], params: Any, token: Token, report: Report) -> SkillRun:
         """Run to the end. On the arm's worker."""
-        self.forget_lost()
         context = Context(
             robot=self.robot,
             arm_spec=self.arm_spec,
@@ -55,23 +55,18 @@ class ArmRuns:
         )
         return run_skill(skill, params, context)
 
-    def forget_lost(self) -> None:
-        """Keep only what is still measured to be in the hand."""
-        world, gripper = self.world.snapshot(), self.arm_spec.gripper
-        for name in list(self.held):
-            gone = name not in world.objects
-            if gripper is not None and world.contacts is not None:
-                gone = gone or not grip.touching_fingers(world, self.robot, gripper, name)
-            if gone:
-                del self.held[name]
-
     def result(self, outcome: Outcome, ended: SkillRun | None) -> SkillResult:
         """The whole result, with where the robot is now as far as that is known."""
-        result = result_to_msg(outcome, ended, next(iter(self.held), ""))
         world = self.world.snapshot()
+        result = result_to_msg(outcome, ended, self._held_now(world))
         if set(self.arm_spec.joint_names) <= set(world.joints.position):
             stopped_to_msg(result, self.robot, self.arm_spec, world, self._world_T_base())
         return result
+
+    def _held_now(self, world: World) -> str:
+        """By measurement: also what a goal that ended before its entry has grasped, never what is gone since."""
+        kept = (n for n in self.held if not grip.is_lost(world, self.robot, self.arm_spec, n))
+        return next(kept, "") or grip.held_by_measurement(world, self.robot, self.arm_spec)
 
     def _world_T_base(self) -> Pose | None:
         try:

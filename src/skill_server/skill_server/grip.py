@@ -93,17 +93,21 @@ def holds(world: World, robot: Robot, gripper: GripperSpec, name: str) -> Outcom
 
 
 def forget_lost(context: Context, world: World) -> None:
-    """Take out of ``context.held`` what no finger touches, or, without contacts, what closed fingers cannot hold."""
-    gripper = context.arm_spec.gripper
-    if gripper is None:
-        return
+    """Take out of ``context.held`` what is lost by ``is_lost``."""
     for name in list(context.held):
-        if world.contacts is None:
-            lost = holds(world, context.robot, gripper, name).code is Code.NOTHING_GRASPED
-        else:
-            lost = not touching_fingers(world, context.robot, gripper, name)
-        if lost:
+        if is_lost(world, context.robot, context.arm_spec, name):
             del context.held[name]
+
+
+def is_lost(world: World, robot: Robot, arm: ArmSpec, name: str) -> bool:
+    """True for what the world lacks or no finger touches, or, without contacts, what closed fingers cannot hold."""
+    if name not in world.objects:
+        return True
+    if arm.gripper is None:
+        return False
+    if world.contacts is None:
+        return holds(world, robot, arm.gripper, name).code is Code.NOTHING_GRASPED
+    return not touching_fingers(world, robot, arm.gripper, name)
 
 
 def held_by_measurement(world: World, robot: Robot, arm: ArmSpec) -> str:

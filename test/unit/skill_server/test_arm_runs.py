@@ -1,0 +1,44 @@
+"""What an arm holds is measured for every result, whatever its record says."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import numpy as np
+
+from handiwork_core.geometry import Pose
+from handiwork_core.outcome import OK
+from handiwork_core.planning import Attachment
+from handiwork_core.testing.fakes import Cell, Fakes, fakes
+from handiwork_core.world import Shape, ShapeKind, WorldObject
+from skill_server.arm_runs import ArmRuns
+
+
+def made() -> tuple[Fakes, ArmRuns]:
+    cube = WorldObject("cube", (Shape(ShapeKind.BOX, np.array([0.04, 0.04, 0.04]), Pose.identity()),))
+    f = fakes(Cell({"cube": cube}, {"cube": Pose.of((0.4, 0.1, 0.02))}, {"cube": 0.04}))
+    f.cell.width_m = 0.04
+    return f, ArmRuns(**{item.name: getattr(f.context, item.name) for item in fields(ArmRuns)})
+
+
+def test_what_is_grasped_but_not_recorded_is_told() -> None:
+    f, runs = made()
+    f.cell.in_hand = "cube"
+    assert runs.result(OK, None).held_object == "cube"
+
+
+def test_what_was_recorded_but_is_gone_is_not_told() -> None:
+    f, runs = made()
+    runs.held["cube"] = Attachment("cube", "hand", Pose.identity())
+    assert runs.result(OK, None).held_object == ""
+    f.cell.in_hand = "cube"
+    assert runs.result(OK, None).held_object == "cube"
+    f.cell.in_hand, f.cell.has_contacts, f.cell.width_m = "", False, 0.0
+    assert runs.result(OK, None).held_object == ""
+
+
+def test_an_object_that_left_the_world_is_forgotten() -> None:
+    f, runs = made()
+    runs.held["old"] = Attachment("old", "hand", Pose.identity())
+    f.cell.has_contacts = False
+    assert runs.result(OK, None).held_object == ""
