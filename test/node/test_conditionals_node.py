@@ -18,6 +18,7 @@ from conditionals_node.node import ConditionalsNode
 from handiwork_core.geometry import Pose, frozen
 from handiwork_core.world import ObjectState, Shape, ShapeKind, WorldObject
 from handiwork_ros.conversions import contacts_to_msg, object_states_to_msg, world_objects_to_msg
+from handiwork_ros.destroy import destroy_with_actions
 from handiwork_ros.qos import EVENTS, LATCHED, LATEST
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -114,7 +115,7 @@ def peer(tmp_path: Path) -> Iterator[Peer]:
     thread.join(LIMIT_S)
     node.begin_shutdown()
     node.end_shutdown()
-    node.destroy_node()
+    destroy_with_actions(node)
     other.destroy_node()
     rclpy.shutdown()
 

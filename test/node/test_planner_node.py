@@ -157,7 +157,12 @@ def publish_world(node: Node) -> None:
     )
     state_pub = node.create_publisher(type(states), "world/object_states", LATEST)
     joint_pub = node.create_publisher(JointStateMsg, "joint_states", LATEST)
-    node.create_timer(0.02, lambda: (state_pub.publish(states), joint_pub.publish(joints)) and None)
+
+    def show() -> None:
+        state_pub.publish(states)
+        joint_pub.publish(joints)
+
+    node.create_timer(0.02, show)
 
 
 def joint_request(**changes: Any) -> PlanRequest:

@@ -15,6 +15,7 @@ from std_msgs.msg import String
 
 from handiwork_core.kinematics import link_poses
 from handiwork_core.robot_loader import load_robot
+from handiwork_ros.destroy import destroy_with_actions
 from handiwork_ros.frames import FrameBuffer, UnknownFrame
 from handiwork_ros.qos import LATCHED, LATEST
 from robot_description.node import RobotDescription
@@ -38,7 +39,7 @@ def peer() -> Iterator[Node]:
     thread.join(LIMIT_S)
     node.begin_shutdown()
     node.end_shutdown()
-    node.destroy_node()
+    destroy_with_actions(node)
     other.destroy_node()
     rclpy.shutdown()
 

@@ -16,7 +16,7 @@ from handiwork_core.config import ConfigError, nearest
 from handiwork_core.outcome import OK, Code, Outcome
 from handiwork_core.planning import Report
 from handiwork_core.robot_loader import load_robot
-from handiwork_ros.conversions import finding_to_msg, time_from_msg, time_to_msg
+from handiwork_ros.conversions import time_from_msg
 from handiwork_ros.guards import guard, guard_service, with_outcome
 from handiwork_ros.managed_node import ManagedNode
 from handiwork_ros.qos import EVENTS, LATCHED, LATEST
@@ -25,6 +25,7 @@ from handiwork_ros.world_source import RosWorldSource, Wanted
 
 from .build import Builder
 from .monitor import Monitor, Shown
+from .shown_node import shown_to_msg
 
 SHOW_PERIOD_S = 1.0
 
@@ -34,9 +35,7 @@ class ConditionalsNode(ManagedNode):
 
     def __init__(self) -> None:
         super().__init__("conditionals_node")
-        self._robot_dir = self.parameter(
-            "robot_dir", "", "folder of the robot: robot_description/robots/<name>"
-        )
+        self._robot_dir = self.parameter("robot_dir", "", "folder: robot_description/robots/<name>")
         self._file = self.parameter(
             "conditions_file", "", "YAML of what is watched from the start; empty: nothing"
         )
@@ -96,11 +95,11 @@ class ConditionalsNode(ManagedNode):
             return False
         changed = self.monitor.update(self._source.snapshot(), self._now_s())
         for shown in changed:
-            self._events.publish(_to_msg(shown))
+            self._events.publish(shown_to_msg(shown))
         return bool(changed)
 
     def _publish(self) -> None:
-        message = Conditions(conditions=[_to_msg(shown) for shown in self.monitor.shown()])
+        message = Conditions(conditions=[shown_to_msg(shown) for shown in self.monitor.shown()])
         message.header.frame_id, message.header.stamp = "world", self.get_clock().now().to_msg()
         self._pub.publish(message)
 
@@ -128,7 +127,7 @@ class ConditionalsNode(ManagedNode):
         assert self._source is not None  # the node is active
         world = self._source.snapshot()
         finding = self.monitor.decide(condition, world, self._now_s())
-        response.condition = _to_msg(Shown(condition, finding, world.stamp_s, world.stamp_s))
+        response.condition = shown_to_msg(Shown(condition, finding, world.stamp_s, world.stamp_s))
         return OK
 
     def _watch(self, request: WatchCondition.Request, response: WatchCondition.Response) -> Outcome:
@@ -144,14 +143,6 @@ class ConditionalsNode(ManagedNode):
             return Outcome(Code.BAD_GOAL, text, field_name="key")
         self._publish()
         return OK
-
-
-def _to_msg(shown: Shown) -> ConditionMsg:
-    message = finding_to_msg(shown.finding)
-    condition = shown.condition
-    message.key, message.name, message.args = condition.key, condition.name, condition.args
-    message.since, message.stamp = time_to_msg(shown.since_s), time_to_msg(shown.stamp_s)
-    return message
 
 
 def main() -> None:

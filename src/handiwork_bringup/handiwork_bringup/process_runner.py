@@ -35,8 +35,8 @@ class _Child:
 class ProcessRunner:
     """Starts processes and looks after them in ``run``.
 
-    Each is the leader of its own process group; the group gets SIGINT, then SIGTERM, then SIGKILL. When the runner itself
-    dies, even by SIGKILL, the kernel kills its children.
+    Each is the leader of its own process group; the group gets SIGINT, then SIGTERM, then SIGKILL. When the
+    runner itself dies, even by SIGKILL, the kernel kills its children.
     """
 
     def __init__(

@@ -66,7 +66,13 @@ class DummyForward:
 
 
 Function = (
-    UpdatePoseCostMetric | UpdateSpecific | OpenGripper | CloseGripper | AttachObject | DetachObject | DummyForward
+    UpdatePoseCostMetric
+    | UpdateSpecific
+    | OpenGripper
+    | CloseGripper
+    | AttachObject
+    | DetachObject
+    | DummyForward
 )
 
 
@@ -74,9 +80,9 @@ Function = (
 class Command:
     """Be at ``world_T_ee`` (None: stay), then do ``function``, then wait ``dwell_s``.
 
-    ``q`` (dof,): the configuration found for the pose when the candidate was chosen; a FREE move goes there, so that the
-    straight moves behind it stay feasible. ``touching``: objects that may be touched during this move, and no longer.
-    ``stage`` is what feedback and results call this part.
+    ``q`` (dof,): the configuration found for the pose when the candidate was chosen; a FREE move goes there,
+    so that the straight moves behind it stay feasible. ``touching``: objects that may be touched during this
+    move, and no longer. ``stage`` is what feedback and results call this part.
     """
 
     stage: str

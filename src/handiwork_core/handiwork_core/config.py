@@ -48,9 +48,9 @@ def read_yaml(path: Path) -> dict[str, Any]:
 def parse(kind: type[T], data: Mapping[str, Any], source: str) -> T:
     """Build dataclass ``kind`` from ``data``.
 
-    Nested dataclasses, ``X | None``, ``tuple[X, ...]``, fixed tuples, ``dict[str, X]``, enums by value, str, bool, int and
-    float are understood. Unknown and missing keys, wrong types and numbers that are not finite are faults. A
-    ``__post_init__`` that raises ValueError becomes a fault of its key.
+    Nested dataclasses, ``X | None``, ``tuple[X, ...]``, fixed tuples, ``dict[str, X]``, enums by value, str,
+    bool, int and float are understood. Unknown and missing keys, wrong types and numbers that are not finite
+    are faults. A ``__post_init__`` that raises ValueError becomes a fault of its key.
 
     Raises:
         ConfigError: with every fault found.

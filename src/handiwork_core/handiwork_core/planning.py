@@ -34,8 +34,8 @@ class Attachment:
 class SceneQuery:
     """How the world is to be read for one request.
 
-    ``ignored``: exact object names that are no obstacle; ``allowed``: pairs that may touch; ``gripper_m``: position of each
-    gripper joint by name [m or rad], for joints not named the robot's home value holds.
+    ``ignored``: exact object names that are no obstacle; ``allowed``: pairs that may touch; ``gripper_m``:
+    position of each gripper joint by name [m or rad], for joints not named the robot's home value holds.
     """
 
     ignored: frozenset[str] = frozenset()
@@ -73,8 +73,9 @@ Goal = PoseGoals | JointGoals | StraightGoal
 class PlanRequest:
     """One planning problem.
 
-    ``start_q``: (dof,) [rad]; ``hold_vec_weight``: (ang x, y, z, lin x, y, z) weights of base-frame components that must
-    keep their start value, 0 is free, None is no constraint; ``budget_s`` is steady time.
+    ``start_q``: (dof,) [rad]; ``hold_vec_weight``: (ang x, y, z, lin x, y, z) weights of base-frame
+    components that must keep their start value, 0 is free, None is no constraint; ``budget_s`` is steady
+    time.
     """
 
     arm: str
@@ -116,7 +117,8 @@ class Candidate:
 class CandidatesRequest:
     """Which of many candidates can be done from ``start_q`` (dof,), without planning the free part.
 
-    ``scene`` may differ per waypoint (a target object is ignored only while it is grasped): one entry for all, or one each.
+    ``scene`` may differ per waypoint (a target object is ignored only while it is grasped): one entry for
+    all, or one each.
     """
 
     arm: str
@@ -195,9 +197,9 @@ class Capability(Enum):
 class Engine(ABC):
     """A planning engine. One thread at a time calls it.
 
-    Subclasses load and warm up in ``__init__`` (``report`` shows progress) so that no first call is slow. Heavy imports
-    belong inside ``__init__``. Every method is deterministic for equal arguments and seed, and polls ``should_stop`` at least
-    every 20 ms.
+    Subclasses load and warm up in ``__init__`` (``report`` shows progress) so that no first call is slow.
+    Heavy imports belong inside ``__init__``. Every method is deterministic for equal arguments and seed, and
+    polls ``should_stop`` at least every 20 ms.
     """
 
     name: ClassVar[str]

@@ -33,7 +33,9 @@ class Planner(Protocol):
         """See ``Engine.check_candidates``."""
         ...
 
-    def validate(self, arm: str, trajectory: Trajectory, scene: SceneQuery, *, should_stop: ShouldStop) -> Verdict:
+    def validate(
+        self, arm: str, trajectory: Trajectory, scene: SceneQuery, *, should_stop: ShouldStop
+    ) -> Verdict:
         """See ``Engine.validate``; the start is the measured configuration."""
         ...
 

@@ -35,8 +35,11 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Value, the margin to the boundary in the predicate's own unit (> 0 exactly when TRUE, nan when UNKNOWN), a sentence
-    with numbers, and the evidence."""
+    """A verdict.
+
+    Value, the margin to the boundary in the predicate's own unit (> 0 exactly when TRUE, nan when UNKNOWN), a
+    sentence with numbers, and the evidence.
+    """
 
     truth: Truth
     margin: float
@@ -52,8 +55,9 @@ class Finding:
 class Predicate(ABC):
     """A configured condition: a frozen dataclass whose fields are its arguments and limits.
 
-    No time and no memory: staleness, hold time and ``since`` are done once, by the monitor. Unknown objects give UNKNOWN,
-    never an exception. Add one: copy a class in ``conditionals_node/predicates/``, list it in that folder's ``__init__``.
+    No time and no memory: staleness, hold time and ``since`` are done once, by the monitor. Unknown objects
+    give UNKNOWN, never an exception. Add one: copy a class in ``conditionals_node/predicates/``, list it in
+    that folder's ``__init__``.
     """
 
     name: ClassVar[str]

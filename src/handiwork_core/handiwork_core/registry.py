@@ -16,6 +16,8 @@ def collect(builtin: Iterable[Any], group: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for item in [*builtin, *(point.load() for point in entry_points(group=group))]:
         if item.name in found:
-            raise ValueError(f"{group}: {item.name!r} is offered by both {found[item.name]} and {item}; rename one")
+            raise ValueError(
+                f"{group}: {item.name!r} is offered by both {found[item.name]} and {item}; rename one"
+            )
         found[item.name] = item
     return found

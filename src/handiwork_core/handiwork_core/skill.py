@@ -74,8 +74,9 @@ class Progress:
 class Context:
     """Everything a running skill may touch. ``held`` is shared by the runs of one arm: what it holds now.
 
-    ``refused``: first configurations (dof,) that no free path led to in this run, so that another candidate is chosen;
-    ``planning_time_s``: steady time spent in the planner in this run; ``released``: the object that was last let go in it.
+    ``refused``: first configurations (dof,) that no free path led to in this run, so that another candidate
+    is chosen; ``planning_time_s``: steady time spent in the planner in this run; ``released``: the object
+    that was last let go in it.
     """
 
     robot: Robot
@@ -98,8 +99,8 @@ class Context:
 class Skill(ABC, Generic[P]):
     """One behaviour. Instances hold no state between runs: what a run needs is in params and context.
 
-    Add one: copy ``skill_server/skills/pick.py``, rename, put the class in the tuple of ``skills/__init__.py`` (or expose it
-    as an entry point in group ``handiwork.skills``).
+    Add one: copy ``skill_server/skills/pick.py``, rename, put the class in the tuple of
+    ``skills/__init__.py`` (or expose it as an entry point in group ``handiwork.skills``).
     """
 
     name: ClassVar[str]

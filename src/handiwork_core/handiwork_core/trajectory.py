@@ -13,8 +13,8 @@ from .geometry import Array
 class Trajectory:
     """Joint motion that starts and ends at rest.
 
-    ``joint_names``: dof names; ``t_s``: (n,) strictly rising from 0; ``q``, ``qd``, ``qdd``: (n, dof) [rad, rad/s, rad/s^2,
-    or m for prismatic joints].
+    ``joint_names``: dof names; ``t_s``: (n,) strictly rising from 0; ``q``, ``qd``, ``qdd``: (n, dof) [rad,
+    rad/s, rad/s^2, or m for prismatic joints].
     """
 
     joint_names: tuple[str, ...]

@@ -11,8 +11,8 @@ from .managed_node import ManagedNode
 def action_host_node(node: ManagedNode) -> Node:
     """A node on wall time, in the namespace and executor of ``node``, to create action servers on.
 
-    Its clock serves only to forget old results; no skill reads it. Under ``use_sim_time`` a paused simulation would keep every
-    result, and rcl_action below 9.2.11 is reported to spin on the expiry timer of one.
+    Its clock serves only to forget old results; no skill reads it. Under ``use_sim_time`` a paused simulation
+    would keep every result, and rcl_action below 9.2.11 is reported to spin on the expiry timer of one.
     """
     host = Node(
         f"{node.get_name()}_actions",

@@ -1,19 +1,22 @@
-"""Destroys a node with its actions."""
+"""Destroys a node with all that keeps it alive."""
 
 from __future__ import annotations
 
 from rclpy.action import ActionClient, ActionServer
+from rclpy.lifecycle import LifecycleNode
 from rclpy.node import Node
 
 
 def destroy_with_actions(node: Node) -> None:
-    """Destroy the action servers and clients of a node that nobody spins any more, then the node.
+    """Destroy the actions and the life cycle of a node that nobody spins any more, then the node.
 
-    ``destroy_node`` leaves them out. They and the node refer to each other, so the DDS participant with its
+    ``destroy_node`` leaves these out. They and the node refer to each other, so the DDS participant with its
     threads and sockets would stay until a garbage collection, which may come in the middle of another call of
     rclpy and block there.
     """
     for waitable in list(node.waitables):
         if isinstance(waitable, (ActionClient, ActionServer)):
             waitable.destroy()
+    if isinstance(node, LifecycleNode):
+        node._state_machine.destroy_when_not_in_use()
     node.destroy_node()

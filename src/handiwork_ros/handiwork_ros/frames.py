@@ -57,8 +57,8 @@ class FrameBuffer:
         for name, source_pose in up_source.items():
             if name in up_target:
                 return up_target[name].inverse() @ source_pose
-        text = f"frames {target!r} and {source!r} are not connected; publish a transform between {list(up_target)[-1]!r}"
-        raise UnknownFrame(f"{text} and {list(up_source)[-1]!r}", field)
+        text = f"frames {target!r} and {source!r} are not connected; publish a transform between"
+        raise UnknownFrame(f"{text} {list(up_target)[-1]!r} and {list(up_source)[-1]!r}", field)
 
     def known(self) -> list[str]:
         """Names of all frames, sorted."""

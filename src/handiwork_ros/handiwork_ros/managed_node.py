@@ -31,8 +31,9 @@ STATUS_PERIOD_S = 0.25
 class ManagedNode(LifecycleNode):
     """Subclasses fill the ``on_*`` hooks; ``spinning.run`` makes the process.
 
-    ``on_load`` runs in a worker thread while the executor spins, so it may take long and may wait for messages; until it
-    has returned the status is CONFIGURING and activation is refused. All other hooks run on the executor's thread.
+    ``on_load`` runs in a worker thread while the executor spins, so it may take long and may wait for
+    messages; until it has returned the status is CONFIGURING and activation is refused. All other hooks run
+    on the executor's thread.
     """
 
     def __init__(self, name: str, **options: Any) -> None:
@@ -78,7 +79,7 @@ class ManagedNode(LifecycleNode):
         """
         descriptor = ParameterDescriptor(description=description, dynamic_typing=True, read_only=True)
         value = self.declare_parameter(name, default, descriptor).value
-        kind = type(default)
+        kind: type[Any] = type(default)
         if kind is float and type(value) is int:
             value = float(value)
         if type(value) is not kind:

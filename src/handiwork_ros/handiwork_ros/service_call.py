@@ -64,10 +64,14 @@ def call(
             node.get_logger().error(f"calling {client.srv_name} failed: {error!r}")
             done.set()
 
+    def forget() -> None:
+        for future in futures:
+            client.remove_pending_request(future)
+
     on_executor(node, send)
     while not done.wait(POLL_S):
         if (silence := _silence(deadline, should_stop, is_lost)) is not None:
-            on_executor(node, lambda: [client.remove_pending_request(f) for f in futures] and None)
+            on_executor(node, forget)
             return silence
     return futures[0].result() if futures and futures[0].result() is not None else Silence.FAILED
 

@@ -13,6 +13,7 @@ from handiwork_msgs.msg import Contacts, ObjectStates, WorldObjects
 from rclpy.clock import JumpThreshold
 from rclpy.duration import Duration
 from rclpy.node import Node
+from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState as JointStateMsg
 
 from handiwork_core.geometry import Pose
@@ -88,7 +89,7 @@ class RosWorldSource:
         self._contacts: Latest[tuple[Contact, ...] | None] = Latest(contacts_from_msg, None)
         self._joints: Latest[JointState] = Latest(joint_state_from_msg, JointState(0.0, {}))
         self._cached: tuple[tuple[Any, ...], World] | None = None
-        streams = [
+        streams: list[tuple[bool, Any, str, Latest[Any], QoSProfile]] = [
             (wanted.objects, WorldObjects, "world/objects", self._geometry, LATCHED),
             (wanted.objects, ObjectStates, "world/object_states", self._states, LATEST),
             (wanted.contacts, Contacts, "world/contacts", self._contacts, LATEST),

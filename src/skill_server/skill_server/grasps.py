@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from handiwork_core.geometry import Array, Pose, Rotation
 from handiwork_core.robot import GripperSpec
@@ -241,7 +242,7 @@ def grasps_from_rows(
     return np.concatenate([poses, poses @ half_turn]), np.concatenate([scores, scores])
 
 
-def _within_part(values: Array, low: float, high: float) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def _within_part(values: Array, low: float, high: float) -> npt.NDArray[np.bool_]:
     """Mask of the values between two ratios of their range, ends included in spite of round-off."""
     if low > high:
         raise ValueError(f"part keeps from ratio {low:g} to {high:g}; swap them")

@@ -85,9 +85,9 @@ class Cone:
         sine = np.sqrt(np.maximum(0.0, 1.0 - cosine**2))
         v = _unit(self.base_vector)
         e1, e2 = _orthogonal(v)
-        wanted = (
+        wanted: Array = (
             np.outer(cosine, v) + np.outer(sine * np.cos(azimuth), e1) + np.outer(sine * np.sin(azimuth), e2)
-        )
+        ).astype(np.float64)
         return _carry(_unit(self.ee_vector), wanted, roll)
 
     @property
@@ -157,8 +157,8 @@ def _orthogonal(v: Array) -> tuple[Array, Array]:
     """Two unit vectors that make (v, first, second) right-handed."""
     helper = np.array([1.0, 0.0, 0.0]) if abs(v[0]) < 0.9 else np.array([0.0, 1.0, 0.0])
     first = _unit(np.cross(v, helper))
-    return first, np.cross(v, first)
+    return first, np.asarray(np.cross(v, first), dtype=np.float64)
 
 
 def _unit(v: Array) -> Array:
-    return v / np.linalg.norm(v)
+    return np.asarray(v / np.linalg.norm(v), dtype=np.float64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from handiwork_core.geometry import Array, Pose, Rotation
 from handiwork_core.world import Shape, ShapeKind, WorldObject
@@ -95,9 +96,7 @@ def _box_along(points: Array, axes: Array) -> OrientedBox:
     return OrientedBox(Pose.of(axes @ ((low + high) / 2.0), Rotation.from_matrix(axes)), high - low)
 
 
-def contains(
-    shape: Shape, points: Array, margin_m: float = 0.0
-) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def contains(shape: Shape, points: Array, margin_m: float = 0.0) -> npt.NDArray[np.bool_]:
     """Which of the points (n, 3), in the shape's frame, lie deeper than ``margin_m`` in the solid (n,).
 
     Hulls by their box.

@@ -1,0 +1,106 @@
+"""A robot's files as they are written: the keys of ``robot.yaml`` and of the sphere file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .geometry import Rotation, frozen
+from .robot import GripperSpec
+
+Row = tuple[float, float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class MotionLimits:
+    """Limits that a URDF cannot hold: [rad/s^2, rad/s^3] or [m/s^2, m/s^3]."""
+
+    acceleration: float
+    jerk: float
+
+    def __post_init__(self) -> None:
+        if min(self.acceleration, self.jerk) <= 0.0:
+            raise ValueError(f"acceleration {self.acceleration} and jerk {self.jerk} must be more than 0")
+
+
+@dataclass(frozen=True, slots=True)
+class GripperFile:
+    """A gripper as it is written; see ``GripperSpec``."""
+
+    name: str
+    joint: str
+    finger_links: tuple[str, ...]
+    min_width: float
+    max_width: float
+    width_per_joint: float
+    max_force: float
+    home_width: float
+    ee_axis: int
+    closing_axis: int
+    tcp_offset: float
+    R_ee_graspnet: tuple[Row, Row, Row]
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.min_width <= self.home_width <= self.max_width:
+            raise ValueError(
+                f"widths {self.min_width}, {self.home_width}, {self.max_width}: write min <= home <= max"
+            )
+        if {self.ee_axis, self.closing_axis} - {0, 1, 2}:
+            raise ValueError("ee_axis and closing_axis are 0, 1 or 2")
+        Rotation.from_matrix(self.R_ee_graspnet)
+
+    def build(self) -> GripperSpec:
+        """As a value."""
+        return GripperSpec(
+            self.name, self.joint, self.finger_links, self.min_width, self.max_width, self.width_per_joint,
+            self.max_force, self.home_width, self.ee_axis, self.closing_axis, self.tcp_offset,
+            frozen(self.R_ee_graspnet),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ArmFile:
+    """An arm as it is written; ``joints`` from base to tool."""
+
+    base_link: str
+    ee_link: str
+    tcp_link: str
+    joints: tuple[str, ...]
+    home: tuple[float, ...]
+    gripper: GripperFile | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.joints) != len(self.home):
+            raise ValueError(
+                f"home has {len(self.home)} entries; write {len(self.joints)}, one for each joint"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class RobotFile:
+    """``robot.yaml``."""
+
+    name: str
+    urdf: str
+    spheres: str
+    limits: dict[str, MotionLimits]
+    ignored_pairs: tuple[tuple[str, str], ...]
+    arms: dict[str, ArmFile]
+
+
+@dataclass(frozen=True, slots=True)
+class SphereFile:
+    """One collision sphere in its link's frame [m]."""
+
+    center: Row
+    radius: float
+
+    def __post_init__(self) -> None:
+        if self.radius <= 0.0:
+            raise ValueError(f"radius {self.radius} must be more than 0")
+
+
+@dataclass(frozen=True, slots=True)
+class SpheresFile:
+    """``spheres.yaml``."""
+
+    links: dict[str, tuple[SphereFile, ...]]
