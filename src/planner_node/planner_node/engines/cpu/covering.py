@@ -35,7 +35,7 @@ def patches(spheres: Array, edge_m: float = 0.04) -> list[Array]:
 
 
 def _box(shape: Shape) -> Array:
-    """One sphere around each outer cell of a grid: half diagonal as radius, so it stands out by that less half an edge."""
+    """One sphere around each outer cell of a grid; it stands out by half a diagonal less half an edge."""
     size, edge = shape.size, 0.0082
     while True:
         counts = np.maximum(1, np.ceil(size / edge)).astype(int)

@@ -48,7 +48,7 @@ def timed_free(
 def timed_straight(
     path: Array, deviation_m: float, query: Query, limits: Limits, names: tuple[str, ...], deadline: Deadline
 ) -> Trajectory:
-    """Time a path along a tool line; slower until its rounding keeps the tool within ``deviation_m`` and touches nothing."""
+    """Time a path along a tool line, slower until rounding stays within ``deviation_m`` and touches nothing."""
     path, pace = _distinct(path), 1.0
     hit = np.zeros(2, dtype=np.int64)
     while pace > 0.02:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from handiwork_core.geometry import Array
 from handiwork_core.outcome import BodyPair, Code
@@ -71,13 +72,13 @@ def _search(query: Query, start: Array, goals: Array, seed: int, deadline: Deadl
     return Path(shortcut.skip(points, query.robot, query.scene, query.margins), goal)
 
 
-def _most_hit(query: Query, blocked: Array) -> BodyPair | None:
+def _most_hit(query: Query, blocked: NDArray[np.int64]) -> BodyPair | None:
     if blocked.max(initial=0) == 0:
         return None
     return query.pair(np.array(np.unravel_index(int(blocked.argmax()), blocked.shape)))
 
 
-def most_hit(query: Query, blocked: Array) -> str:
+def most_hit(query: Query, blocked: NDArray[np.int64]) -> str:
     """Words that name the bodies that ended most edges."""
     pair = _most_hit(query, blocked)
     return "" if pair is None else f"; most often {pair.a} hit {pair.b}"

@@ -72,7 +72,7 @@ def joint_goals(arm: ArmSpec, query: Query, goals: Array) -> tuple[Array, Ints]:
         try:
             good.append(checked_goal(arm, query, q, f"goal {i}"))
             owner.append(i)
-        except Failed as failed:
+        except Failed as failed:  # noqa: PERF203 - few goals, and each may be good
             first = first or failed
     if not good:
         raise first or Failed(Code.BAD_GOAL, "no goal was given; give at least one")
@@ -121,7 +121,8 @@ def _none_found(
     errors = min((f.errors for f in found), key=lambda e: e[0] + 0.1 * e[1])
     return Failed(
         Code.NO_IK,
-        f"none of {len(poses)} goal poses can be reached: the closest is {errors[0]:.4f} m and {errors[1]:.4f} rad off; "
+        f"none of {len(poses)} goal poses can be reached: "
+        f"the closest is {errors[0]:.4f} m and {errors[1]:.4f} rad off; "
         "move it closer to the arm",
         errors=errors,
     )

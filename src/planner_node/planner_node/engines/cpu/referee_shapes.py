@@ -73,7 +73,7 @@ def _to_face(p: Array, corners: Array, normal: Array) -> Array:
 def surface(shape: Shape) -> Array:
     """(k, 4) balls of radius zero on the surface, in the object's frame; a sphere or capsule keeps its radius."""
     if shape.kind is ShapeKind.SPHERE:
-        points = np.zeros((1, 3))
+        points: Array = np.zeros((1, 3))
     elif shape.kind is ShapeKind.CAPSULE:
         points = _line(np.array([0.0, 0.0, -0.5 * shape.size[1]]), np.array([0.0, 0.0, 0.5 * shape.size[1]]))
     elif shape.kind is ShapeKind.BOX:

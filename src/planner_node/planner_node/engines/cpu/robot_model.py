@@ -176,7 +176,7 @@ def _reach(chain: Chain, groups: list[Group], joints: list[Joint]) -> Array:
 
 
 def _pairs(robot: Robot, groups: list[Group]) -> Ints:
-    """Group pairs on different bodies that are not listed as ignored; an attached object against links of other bodies."""
+    """Group pairs on different bodies that are not ignored; an attached object against links of other bodies."""
     found = []
     for i, a in enumerate(groups):
         for j in range(i + 1, len(groups)):

@@ -31,7 +31,7 @@ def skip(path: Array, robot: RobotArrays, scene: SceneArrays, margins: Array) ->
 
 @kernel
 def _point(path: Array, ends: Array, s: float, out: Array) -> int:
-    """Point ``out`` (n,) at length ``s`` of the path; ``ends`` (k,) lengths up to each way point; returns its segment."""
+    """Point ``out`` (n,) at length ``s``; ``ends`` (k,) are lengths up to each way point; returns its segment."""
     i = 0
     while i < len(ends) - 2 and ends[i + 1] < s:
         i += 1
