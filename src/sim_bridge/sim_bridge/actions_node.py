@@ -14,8 +14,11 @@ from control_msgs.action import FollowJointTrajectory, ParallelGripperCommand
 from handiwork_core.geometry import Array
 from handiwork_core.robot import ArmSpec, GripperSpec
 from handiwork_ros.conversions import time_from_msg
-from handiwork_ros.liveness import LifeSigns
+from handiwork_ros.guards import guard
+from handiwork_ros.liveness import SILENCE_S, LifeSigns
 from handiwork_ros.managed_node import ManagedNode
+from sim_bridge.drivers import ArmDriver
+from sim_bridge.feedback_node import feedback_to_msg
 from sim_bridge.goal_slot import Goal, GoalSlot
 from sim_bridge.gripper_controller import GripperGoal, GripperResult
 from sim_bridge.sim_loop import SimLoop
@@ -41,6 +44,7 @@ class SlotServer(Generic[G, R]):
         read: message to goal; ValueError with a sentence for a person.
         refuse: the result of a goal that could not be read.
         write: result to message.
+        progress: the feedback as a message, called on the physics thread; None where there is none.
     """
 
     def __init__(
@@ -53,13 +57,14 @@ class SlotServer(Generic[G, R]):
         read: Callable[[Any], G],
         refuse: Callable[[str], R],
         write: Callable[[R], Any],
+        progress: Callable[[], Any] | None = None,
     ) -> None:
         self._node, self._loop = node, loop
         self._slot: Callable[[], GoalSlot[G, R]] = slot
         self._read: Callable[[Any], G] = read
         self._refuse: Callable[[str], R] = refuse
         self._write: Callable[[R], Any] = write
-        self._signs = signs
+        self._signs, self._progress = signs, progress
         self._goals: dict[bytes, Goal[G, R]] = {}
         self._guarded: set[bytes] = set()
         kind, name = action
@@ -90,7 +95,7 @@ class SlotServer(Generic[G, R]):
         return CancelResponse.ACCEPT
 
     def _on_loss(self, _name: str) -> None:
-        message = f"{CLIENT} fell silent on handiwork/status for 1 s; the arm was stopped"
+        message = f"{CLIENT} fell silent on handiwork/status for {SILENCE_S} s; the arm was stopped"
         if any(key in self._guarded for key in self._goals):
             self._loop().submit(lambda: self._slot().abort(message))
 
@@ -100,7 +105,9 @@ class SlotServer(Generic[G, R]):
         executor = self._node.executor
         try:
             goal: Goal[G, R] = Goal(
-                self._read(handle.request), lambda result: executor.create_task(ended.set_result, result)
+                self._read(handle.request),
+                lambda result: executor.create_task(ended.set_result, result),
+                self._teller(handle),
             )
         except ValueError as error:
             handle.abort()
@@ -124,6 +131,18 @@ class SlotServer(Generic[G, R]):
                 self._node.get_logger().warning(result.message)
             handle.abort()
         return message
+
+    def _teller(self, handle: Any) -> Callable[[], None] | None:
+        """What sends feedback to a goal's client when the physics thread calls it."""
+        progress, executor = self._progress, self._node.executor
+        if progress is None:
+            return None
+
+        def publish(message: Any) -> None:
+            if handle.is_active:
+                handle.publish_feedback(message)
+
+        return lambda: executor.create_task(guard(self._node, publish), progress()) and None
 
     def _begin(self, goal: Goal[G, R]) -> None:
         if goal.canceled:
@@ -149,6 +168,7 @@ def arm_server(
         read_trajectory,
         lambda message: TrajectoryResult(Ending.ABORTED, ErrorCode.INVALID_GOAL, message),
         write,
+        lambda: feedback_to_msg(ArmDriver(loop().simulation, arm.name).progress()),
     )
 
 
@@ -205,6 +225,7 @@ def read_trajectory(request: Any) -> TrajectoryGoal:
         {t.name: t.position for t in request.path_tolerance},
         {t.name: t.position for t in request.goal_tolerance},
         time_from_msg(request.goal_time_tolerance),
+        time_from_msg(request.trajectory.header.stamp),
     )
 
 

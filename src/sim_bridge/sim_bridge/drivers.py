@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from sim_bridge.gripper_controller import GripperGoal, GripperResult
 from sim_bridge.simulation import Simulation
-from sim_bridge.trajectory_controller import Ending, TrajectoryResult
+from sim_bridge.trajectory_controller import Ending, Reference, TrajectoryResult
 from sim_bridge.trajectory_goal import ErrorCode, GoalRefused, TrajectoryGoal
+from sim_bridge.trajectory_start import from_now
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArmProgress:
+    """Where an arm is on its path at ``stamp_s``: ``path_s`` seconds after its start [s of simulated time]."""
+
+    stamp_s: float
+    joint_names: tuple[str, ...]
+    path_s: float
+    desired: Reference
+    actual: Reference
 
 
 class ArmDriver:
@@ -18,7 +32,8 @@ class ArmDriver:
     def begin(self, goal: TrajectoryGoal) -> TrajectoryResult | None:
         """Start, or say why not."""
         try:
-            self._controller.start(goal, self._simulation.measured(self._arm))
+            now_s = self._simulation.world.time_s
+            self._controller.start(from_now(goal, now_s), self._simulation.measured(self._arm))
         except GoalRefused as refusal:
             return TrajectoryResult(Ending.ABORTED, refusal.code, str(refusal))
         return None
@@ -26,6 +41,14 @@ class ArmDriver:
     def stop(self, ending: Ending, message: str) -> None:
         """Brake."""
         self._controller.stop(ending, message)
+
+    def progress(self) -> ArmProgress:
+        """Where the arm is now."""
+        joints, indices = self._simulation.world.joints(), self._simulation.arms[self._arm].indices
+        controller = self._controller
+        actual = Reference(joints.position[indices], joints.velocity[indices])
+        names = controller.limits.names
+        return ArmProgress(joints.stamp_s, names, controller.path_s, controller.reference, actual)
 
     def take(self) -> TrajectoryResult | None:
         """The end, once the arm is at rest."""

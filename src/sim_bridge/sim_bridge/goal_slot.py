@@ -14,10 +14,12 @@ R_co = TypeVar("R_co", covariant=True)
 
 
 class Goal(Generic[G, R]):
-    """One goal on its way; ``done`` is called once, with its result."""
+    """One goal on its way; ``done`` is called once, with its result; ``progressed`` now and then before."""
 
-    def __init__(self, value: G, done: Callable[[R], None]) -> None:
-        self.value, self.done = value, done
+    def __init__(
+        self, value: G, done: Callable[[R], None], progressed: Callable[[], None] | None = None
+    ) -> None:
+        self.value, self.done, self.progressed = value, done, progressed
         self.canceled = False
 
 
@@ -48,6 +50,8 @@ class GoalSlot(Generic[G, R]):
         self.driver = driver
         self.active: Goal[G, R] | None = None
         self._waiting: Goal[G, R] | None = None
+        self._ending: tuple[Ending, str] | None = None
+        self._settles = False
 
     @property
     def busy(self) -> bool:
@@ -61,14 +65,14 @@ class GoalSlot(Generic[G, R]):
             self._drop(Ending.ABORTED, message)
         self._waiting = goal
         if self.active is not None:
-            self.driver.stop(Ending.ABORTED, message)
+            self._stop(Ending.ABORTED, message)
         self.poll()
 
     def cancel(self, goal: Goal[G, R]) -> None:
         """End this goal because its client asked."""
         message = "canceled by the client"
         if goal is self.active:
-            self.driver.stop(Ending.CANCELED, message)
+            self._stop(Ending.CANCELED, message)
         elif goal is self._waiting:
             self._drop(Ending.CANCELED, message)
         self.poll()
@@ -78,17 +82,24 @@ class GoalSlot(Generic[G, R]):
         if self._waiting is not None:
             self._drop(Ending.ABORTED, message)
         if self.active is not None:
-            self.driver.stop(Ending.ABORTED, message)
+            self._stop(Ending.ABORTED, message)
         self.poll()
+
+    def release(self) -> None:
+        """End a goal that is being stopped, in a world that stands still; its brake goes on when time does."""
+        if self.active is not None and self._ending is not None:
+            ending, message = self._ending
+            self._settles = True
+            self._finish(self.driver.unstarted(ending, f"{message}; the world stands still"))
 
     def poll(self) -> None:
         """Pass on a result, and start the goal that waits."""
-        if self.active is not None:
+        if self.active is not None or self._settles:
             result = self.driver.take()
             if result is None:
                 return
-            done, self.active = self.active.done, None
-            done(result)
+            self._settles = False
+            self._finish(result)
         if self._waiting is not None:
             goal, self._waiting = self._waiting, None
             refusal = self.driver.begin(goal.value)
@@ -96,6 +107,15 @@ class GoalSlot(Generic[G, R]):
                 goal.done(refusal)
             else:
                 self.active = goal
+
+    def _stop(self, ending: Ending, message: str) -> None:
+        self._ending = self._ending or (ending, message)
+        self.driver.stop(ending, message)
+
+    def _finish(self, result: R) -> None:
+        goal, self.active, self._ending = self.active, None, None
+        if goal is not None:
+            goal.done(result)
 
     def _drop(self, ending: Ending, message: str) -> None:
         goal, self._waiting = self._waiting, None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from array import array
 
 from geometry_msgs.msg import TransformStamped
@@ -19,13 +20,17 @@ from handiwork_ros.conversions import (
 )
 from handiwork_ros.qos import CLOCK, LATCHED, LATEST, TF
 from sim_bridge.simulation import Simulation
+from sim_bridge.wall_pace import WallPace
 from tf2_msgs.msg import TFMessage
 
 WORLD_TICKS = 2
 """object_states and contacts come with every second tick: 50 Hz."""
 
-TF_TICKS = 3
-"""Object frames come with every third tick: 33 Hz."""
+JOINTS_HZ, WORLD_HZ, FRAMES_HZ = 125.0, 62.5, 30.0
+"""Greatest rates per second of steady time; they bind when the simulation is faster than 1.25 times real time."""
+
+CATCH_UP = 25
+"""Messages that may follow without a pause after a hiccup; the simulation catches up with 20 ticks at most."""
 
 
 class ContractPublishers:
@@ -39,6 +44,8 @@ class ContractPublishers:
         self._contacts = node.create_publisher(Contacts, "world/contacts", LATEST)
         self._tf = node.create_publisher(TFMessage, "/tf", TF)
         self._clock_msg, self._joints_msg = Clock(), JointState()
+        self._joints_pace, self._world_pace = WallPace(JOINTS_HZ, CATCH_UP), WallPace(WORLD_HZ, CATCH_UP)
+        self._frames_pace = WallPace(FRAMES_HZ)
         self.version = 0
 
     def publish_geometry(self, simulation: Simulation) -> int:
@@ -51,6 +58,15 @@ class ContractPublishers:
 
     def publish(self, simulation: Simulation, tick: int | None) -> None:
         """Publish what is due at this tick; everything when the world stands still (None)."""
+        now_s = time.monotonic()
+        if tick is None or self._joints_pace.due(now_s):
+            self._publish_joints(simulation)
+        if tick is None or (tick % WORLD_TICKS == 0 and self._world_pace.due(now_s)):
+            self._publish_world(simulation)
+        if tick is None or self._frames_pace.due(now_s):
+            self._publish_frames(simulation)
+
+    def _publish_joints(self, simulation: Simulation) -> None:
         joints = simulation.world.joints()
         stamp = time_to_msg(joints.stamp_s)
         self._clock_msg.clock = stamp
@@ -63,10 +79,6 @@ class ContractPublishers:
         message.velocity = array("d", joints.velocity.tobytes())
         message.effort = array("d", joints.effort.tobytes())
         self._joints.publish(message)
-        if tick is None or tick % WORLD_TICKS == 0:
-            self._publish_world(simulation)
-        if tick is None or tick % TF_TICKS == 0:
-            self._publish_frames(simulation)
 
     def _publish_world(self, simulation: Simulation) -> None:
         world = simulation.world

@@ -21,6 +21,9 @@ TICK_S = 0.01
 
 CONTROLS_PER_TICK = round(TICK_S / CONTROL_S)
 
+FEEDBACK_TICKS = 5
+"""A followed trajectory tells its progress with every fifth tick: 20 Hz."""
+
 PAUSED_PERIOD_S = 0.2
 """Wall time between two publications of the frozen world."""
 
@@ -108,6 +111,7 @@ class SimLoop(threading.Thread):
         due = time.monotonic()
         while not self._closing:
             if self.paused and self._steps_left == 0:
+                self._release()
                 self._publish(self.simulation, None)
                 self._serve(time.monotonic() + PAUSED_PERIOD_S, until_work=True)
                 due = time.monotonic()
@@ -125,6 +129,8 @@ class SimLoop(threading.Thread):
         self.simulation.advance(controls)
         self._tick += 1
         self._poll()
+        if self._tick % FEEDBACK_TICKS == 0:
+            self._tell_progress()
         self._publish(self.simulation, self._tick)
         self._steps_left = max(0, self._steps_left - controls) if self.paused else 0
         if self._steps_left == 0:
@@ -151,6 +157,17 @@ class SimLoop(threading.Thread):
             arm.poll()
         for gripper in self.grippers.values():
             gripper.poll()
+
+    def _release(self) -> None:
+        for arm in self.arms.values():
+            arm.release()
+        for gripper in self.grippers.values():
+            gripper.release()
+
+    def _tell_progress(self) -> None:
+        for slot in self.arms.values():
+            if slot.active is not None and slot.active.progressed is not None:
+                slot.active.progressed()
 
     def _finish(self) -> None:
         message = "the simulation ends"

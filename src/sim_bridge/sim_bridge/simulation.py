@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from handiwork_core.geometry import Array
-from handiwork_core.robot import Robot
+from handiwork_core.robot import Joint, Robot
 from handiwork_core.scene import Scene
 from sim_bridge.gripper_controller import GripperController
 from sim_bridge.mujoco_world import Indices, MujocoWorld
@@ -27,10 +29,16 @@ class ArmAxis:
 
 
 class GripperAxis:
-    """A gripper's controller and where its joints are, the leading one first."""
+    """A gripper's controller and where its joints are, the leading one first; each follows it by its own law."""
 
-    def __init__(self, controller: GripperController, indices: Indices) -> None:
+    def __init__(self, controller: GripperController, indices: Indices, joints: Sequence[Joint]) -> None:
         self.controller, self.indices = controller, indices
+        laws = [(1.0, 0.0) if j.mimic is None else (j.mimic.multiplier, j.mimic.offset) for j in joints]
+        self._multiplier, self._offset = np.array(laws).T
+
+    def positions(self, lead: float) -> Array:
+        """Positions of all joints (n,) when the leading one is at ``lead``."""
+        return np.asarray(self._multiplier * lead + self._offset)
 
 
 class Simulation:
@@ -48,10 +56,13 @@ class Simulation:
             controller = TrajectoryController(JointLimits.of(robot, arm), start[indices])
             self.arms[arm.name] = ArmAxis(controller, indices)
             if arm.gripper is not None:
-                fingers = self.world.indices(finger_joints(robot, arm.gripper))
+                names = finger_joints(robot, arm.gripper)
+                fingers = self.world.indices(names)
                 limit = robot.joints[arm.gripper.joint].velocity
                 gripper = GripperController(arm.gripper, limit, float(start[fingers[0]]))
-                self.grippers[arm.gripper.name] = GripperAxis(gripper, fingers)
+                self.grippers[arm.gripper.name] = GripperAxis(
+                    gripper, fingers, [robot.joints[name] for name in names]
+                )
         self._apply_forces()
 
     @property
@@ -97,9 +108,8 @@ class Simulation:
                 target = gripper.controller.update(
                     float(joints.position[lead]), float(joints.velocity[lead]), CONTROL_S
                 )
-                self.world.command(
-                    gripper.indices, np.full(len(gripper.indices), target), np.zeros(len(gripper.indices))
-                )
+                still = np.zeros(len(gripper.indices))
+                self.world.command(gripper.indices, gripper.positions(target), still)
                 self.world.limit_force(gripper.indices, gripper.controller.force_n)
 
     def _apply_forces(self) -> None:

@@ -77,6 +77,11 @@ class TrajectoryController:
         """True while a goal is being followed or the arm brakes."""
         return self.phase is not Phase.HOLD
 
+    @property
+    def path_s(self) -> float:
+        """Time on the path [s] from its start."""
+        return self._path_s
+
     def start(self, goal: TrajectoryGoal, measured: Array) -> None:
         """Begin a goal; the arm must not be busy.
 

@@ -72,7 +72,8 @@ class Tolerances:
 class TrajectoryGoal:
     """A goal as it came: ``t_s`` (n,), ``q`` (n, dof), ``qd`` (n, dof) or None, columns as in ``joint_names``.
 
-    Tolerances by joint name: 0 or absent takes the default, negative lifts it, as control_msgs says.
+    Tolerances by joint name: 0 or absent takes the default, negative lifts it, as control_msgs says. ``start_s``: when
+    the trajectory is to start [s of simulated time], 0 for now.
     """
 
     joint_names: tuple[str, ...]
@@ -82,6 +83,7 @@ class TrajectoryGoal:
     path_tolerance: Mapping[str, float] = field(default_factory=dict)
     goal_tolerance: Mapping[str, float] = field(default_factory=dict)
     goal_time_tolerance_s: float = 0.0
+    start_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)

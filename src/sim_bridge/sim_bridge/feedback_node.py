@@ -1,0 +1,32 @@
+"""Where a followed trajectory is, as feedback of FollowJointTrajectory."""
+
+from __future__ import annotations
+
+from array import array
+
+from trajectory_msgs.msg import JointTrajectoryPoint
+
+from control_msgs.action import FollowJointTrajectory
+from handiwork_core.geometry import Array
+from handiwork_ros.conversions import time_to_msg
+from sim_bridge.drivers import ArmProgress
+
+
+def feedback_to_msg(progress: ArmProgress) -> FollowJointTrajectory.Feedback:
+    """Desired, actual and their difference, desired less actual."""
+    message = FollowJointTrajectory.Feedback(joint_names=list(progress.joint_names))
+    message.header.stamp = time_to_msg(progress.stamp_s)
+    wanted, actual = progress.desired, progress.actual
+    message.desired = _point(wanted.position, wanted.velocity, progress.path_s)
+    message.actual = _point(actual.position, actual.velocity, progress.path_s)
+    difference = wanted.position - actual.position, wanted.velocity - actual.velocity
+    message.error = _point(*difference, progress.path_s)
+    return message
+
+
+def _point(position: Array, velocity: Array, path_s: float) -> JointTrajectoryPoint:
+    point = JointTrajectoryPoint()
+    point.positions, point.velocities = array("d", position.tobytes()), array("d", velocity.tobytes())
+    point.time_from_start.sec = int(path_s)
+    point.time_from_start.nanosec = int((path_s % 1.0) * 1e9)
+    return point
