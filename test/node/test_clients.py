@@ -193,6 +193,25 @@ def test_silence_of_the_joints_is_a_lost_robot(bench: Bench) -> None:
     assert outcomes[0].code is Code.ROBOT_LOST
 
 
+def test_a_stop_after_time_jumped_back_waits_for_the_joints(bench: Bench) -> None:
+    bench.robot.silent = True
+    wait_for(lambda: bench.world.joint_age_s() > 0.1)
+    bench.world.drop()
+    thread, outcomes = in_thread(bench.arm.stop)
+    thread.join(0.1)
+    assert thread.is_alive(), "joints that were only dropped are no lost robot"
+    bench.robot.silent = False
+    thread.join(5.0)
+    assert outcomes[0].ok
+
+
+def test_a_stop_without_any_joints_is_a_lost_robot(bench: Bench) -> None:
+    bench.robot.silent = True
+    wait_for(lambda: bench.world.joint_age_s() > 0.1)
+    bench.world.drop()
+    assert bench.arm.stop().code is Code.ROBOT_LOST
+
+
 def test_the_gripper_maps_width_and_takes_a_stall_for_ok(bench: Bench) -> None:
     bench.robot.stalled = True
     assert bench.gripper.move(0.04, should_stop=never).ok

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 
 from action_msgs.msg import GoalStatus
@@ -56,9 +57,9 @@ class ArmClient:
             return Outcome(
                 Code.CONTROLLER_REFUSED, f"{self._name} refused the goal; see the controller's log"
             )
-        begun_s = self._clock.now_s()
+        begun_s, asked_s = self._clock.now_s(), time.monotonic()
         while not run.done.wait(POLL_S):
-            if self._is_lost():
+            if self._is_lost(asked_s):
                 run.cancel()
                 return self._lost()
             if should_stop():
@@ -75,12 +76,11 @@ class ArmClient:
 
     def _brake(self, then: Outcome) -> Outcome:
         """Cancel, then wait until the action has ended and the joints rest."""
-        deadline = time.monotonic() + BRAKE_S
-        run = self._running
-        while time.monotonic() < deadline:
+        asked_s, run = time.monotonic(), self._running
+        while time.monotonic() < asked_s + BRAKE_S:
             if run is not None:
                 run.cancel()
-            if self._is_lost():
+            if self._is_lost(asked_s):
                 return self._lost()
             if (run is None or run.done.is_set()) and self._is_at_rest():
                 return then
@@ -92,8 +92,10 @@ class ArmClient:
         speeds = self._world.snapshot().joints.velocity
         return all(abs(speeds.get(name, float("inf"))) < REST_RAD_S for name in self._arm.joint_names)
 
-    def _is_lost(self) -> bool:
-        return self._world.joint_age_s() > SILENCE_S
+    def _is_lost(self, since_s: float) -> bool:
+        """``since_s`` is steady. Joints forgotten in a jump of time (age inf) get ``SILENCE_S`` to return."""
+        age_s = self._world.joint_age_s()
+        return age_s > SILENCE_S and (math.isfinite(age_s) or time.monotonic() - since_s > SILENCE_S)
 
     def _lost(self) -> Outcome:
         return Outcome(
