@@ -109,7 +109,7 @@ def typed(text: str, kind: str) -> Value:
     if kind == "str":
         return text
     if kind == "bool":
-        return truth(text)
+        return _boolean(text)
     if kind in ("int", "float"):
         return _number(text, kind)
     try:
@@ -129,6 +129,17 @@ def typed(text: str, kind: str) -> Value:
     raise ValueError(
         f"{text!r} is no value that a ROS parameter can take; write a number, text, true, false or a list of one kind"
     )
+
+
+def _boolean(text: str) -> bool:
+    """As launch reads a parameter: a truth word of YAML (also yes, no, on, off), or 1 or 0."""
+    try:
+        value = text == "1" if text in ("0", "1") else yaml.safe_load(text)
+    except yaml.YAMLError:
+        value = None
+    if not isinstance(value, bool):
+        raise ValueError(f"{text!r} is not of type bool; write true or false")
+    return value
 
 
 def _number(text: str, kind: str) -> Scalar:

@@ -38,6 +38,8 @@ def test_words_split_at_plain_space_only() -> None:
         ("4", "", 4),
         ("4", "str", "4"),
         ("1", "bool", True),
+        ("yes", "bool", True),
+        ("Off", "bool", False),
         ("[1, 2]", "list_of_int", [1, 2]),
     ],
 )
