@@ -83,9 +83,10 @@ def _rest(context: Context, outcome: Outcome) -> Outcome:
     try:
         stopped = context.arm.stop()
         if not stopped.ok:
-            outcome = replace(
-                outcome, message=f"{outcome.message}; the arm may still move: {stopped.message}"
-            )
+            text = f"{outcome.message}; the arm may still move: {stopped.message}"
+            # Whoever reads CANCELED takes the arm to be at rest.
+            code = stopped.code if outcome.code is Code.CANCELED else outcome.code
+            outcome = replace(outcome, code=code, message=text)
         grip.forget_lost(context, context.world.snapshot())
     except Exception as bug:  # noqa: BLE001 - the first cause stays the outcome; a broken port is told beside it
         text = f"{outcome.message}; stopping the arm failed: {type(bug).__name__}: {bug}"

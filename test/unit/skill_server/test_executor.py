@@ -192,6 +192,15 @@ def test_a_stop_in_mid_motion_keeps_what_is_held() -> None:
     assert set(f.context.held) == {"cube"}
 
 
+def test_a_cancel_that_leaves_the_arm_moving_is_not_told_as_canceled() -> None:
+    f = made()
+    f.arm.on_tick = lambda t: f.context.token.set(Code.CANCELED) if t > 0.3 else None
+    f.arm.stop = lambda: Outcome(Code.UNRESPONSIVE, "joint x still moves")  # type: ignore[method-assign]
+    outcome = pick(f).outcome
+    assert outcome.code is Code.UNRESPONSIVE
+    assert "the arm may still move: joint x" in outcome.message
+
+
 def test_controller_errors_pass_through_with_their_stage() -> None:
     f = made()
     f.arm.follow = lambda _t, *, should_stop: Outcome(Code.PATH_TOLERANCE, "too far off")  # type: ignore[method-assign]
