@@ -141,6 +141,18 @@ def test_beside_a_turned_container_is_not_inside(x: float, good: bool) -> None:
     assert code is (Code.OK if good else Code.NOT_IN_PLACE)
 
 
+@pytest.mark.parametrize(("fall", "good"), [(0.0, False), (0.1, True)])
+def test_height_is_that_of_the_object_also_for_place_poses(fall: float, good: bool) -> None:
+    f = made()
+    release = Pose.of((0.4, -0.3, 0.30), DOWN)
+    params = PlaceParams(container="tray", success_mode="height", success_th=0.05, place_poses=(release,))
+    before = f.context.world.snapshot()
+    f.cell.in_hand, f.context.released = "", "cube"
+    f.cell.poses["cube"] = Pose.of((0.0, 0.0, -fall)) @ release @ f.cell.hand_T_object
+    code = Place().is_success(params, before, f.context.world.snapshot(), f.context).code
+    assert code is (Code.OK if good else Code.NOT_IN_PLACE)
+
+
 def test_a_moving_object_is_not_in_place() -> None:
     moving = {"world_v_object": np.array([0.2, 0.0, 0.0])}
     assert judged(PlaceParams(container="tray"), (0.4, -0.3, 0.04), **moving) is Code.NOT_IN_PLACE

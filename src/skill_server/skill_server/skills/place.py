@@ -127,7 +127,7 @@ class Place(Skill[PlaceParams]):
         speed = float(np.linalg.norm(after.states[name].world_v_object))
         if speed > REST_MPS:
             return Outcome(Code.NOT_IN_PLACE, f"{name!r} still moves at {speed:.2f} m/s")
-        return _judge(params, name, before, after)
+        return _judge(params, name, before, after, context)
 
 
 def _held(params: PlaceParams, context: Context, world: World) -> Attachment:
@@ -249,7 +249,7 @@ def _command_list(
     return tuple(commands)
 
 
-def _judge(params: PlaceParams, name: str, before: World, after: World) -> Outcome:
+def _judge(params: PlaceParams, name: str, before: World, after: World, context: Context) -> Outcome:
     pose, container_pose = after.states[name].world_T_object, after.states[params.container].world_T_object
     container = after.objects[params.container]
     low, high = world_aabb(container, container_pose)
@@ -264,7 +264,7 @@ def _judge(params: PlaceParams, name: str, before: World, after: World) -> Outco
             f"overlap {overlap:.4f}, success_th {params.success_th:g}",
         )
     elif params.success_mode == "height":
-        release = _release_height(params, before) - params.success_th
+        release = _release_height(params, name, before, context) - params.success_th
         good, measured = bool(p[2] < release), f"height {p[2]:.3f} m, wanted below {release:.3f} m"
     else:
         inside = inside_from_above(p, object_box(container).moved(container_pose), params.success_th)
@@ -278,9 +278,11 @@ def _judge(params: PlaceParams, name: str, before: World, after: World) -> Outco
     )
 
 
-def _release_height(params: PlaceParams, before: World) -> float:
-    """Height of the driven point at the release [m]."""
+def _release_height(params: PlaceParams, name: str, before: World, context: Context) -> float:
+    """Height of the driven point at the release, of the object's origin for ``place_poses`` [m]."""
     if params.place_poses:
-        return min(float(pose.translation_m[2]) for pose in params.place_poses)
+        base = context.world.world_T_base()
+        ee_T_object = grip.attachment(before, context.robot, context.arm_spec, base, name).link_T_object
+        return min(float((pose @ ee_T_object).translation_m[2]) for pose in params.place_poses)
     body, state = before.objects[params.container], before.states[params.container]
     return float(world_aabb(body, state.world_T_object)[1][2]) + params.place_z_offset
