@@ -6,7 +6,6 @@ import os
 import platform
 import shutil
 import sys
-import sysconfig
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -28,11 +27,6 @@ def check_python() -> None:
         )
     if find_spec("ensurepip") is None:
         raise Missing("Python's venv module is not installed: install it, as in `apt install python3-venv`.")
-    if not Path(sysconfig.get_path("include"), "Python.h").is_file():
-        raise Missing(
-            "Python's C headers are not installed, and the interfaces are compiled against them: "
-            "install them, as in `apt install python3-dev`."
-        )
 
 
 def check_platform() -> None:

@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from machine import Missing, check_machine
+from python_headers import find_headers
 
 ROOT = Path(__file__).resolve().parents[1]
 VENV = ROOT / ".venv"
@@ -152,11 +153,15 @@ def build_interfaces() -> None:
     changed = [package for package in INTERFACES if not is_done(package.name, contents[package])]
     if not changed:
         return
+    headers = find_headers(BUILD / "headers")
+    if headers:  # Debian's pyconfig.h includes another one, by its path below usr/include
+        os.environ["CPATH"] = os.pathsep.join(map(str, headers))
     wheels = BUILD / "wheels"
     shutil.rmtree(wheels, ignore_errors=True)
     with announced(f"Building {', '.join(package.name for package in changed)}"):
         started = [
-            (package.name, *start(package.name, wheel_command(package, wheels))) for package in changed
+            (package.name, *start(package.name, wheel_command(package, wheels, headers)))
+            for package in changed
         ]
         for name, process, log in started:
             finish(f"building {name}", process, log)
@@ -166,10 +171,18 @@ def build_interfaces() -> None:
         mark_done(package.name, contents[package])
 
 
-def wheel_command(package: Path, wheels: Path) -> list[str]:
-    """Returns the command that builds an interface package; its build folder is kept for the next change."""
+def wheel_command(package: Path, wheels: Path, headers: list[Path]) -> list[str]:
+    """Returns the command that builds an interface package; its build folder is kept for the next change.
+
+    Args:
+        package: The package's folder.
+        wheels: Where the wheel goes.
+        headers: Folders of Python's C headers, the one with Python.h first; none where Python has its own.
+    """
     folder = BUILD / "interfaces" / package.name
-    settings = ("--config-settings", f"build-dir={folder}")
+    settings = ["--config-settings", f"build-dir={folder}"]
+    if headers:
+        settings += ["--config-settings", f"cmake.define.Python3_INCLUDE_DIR={headers[0]}"]
     return pip("wheel", "--no-build-isolation", "--no-deps", "-w", str(wheels), *settings, str(package))
 
 

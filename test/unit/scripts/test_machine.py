@@ -35,14 +35,6 @@ def test_a_python_without_wheels_is_named(
         machine.check_python()
 
 
-def test_missing_headers_are_named(
-    machine: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(machine.sysconfig, "get_path", lambda name: str(tmp_path))
-    with pytest.raises(machine.Missing, match="python3-dev"):
-        machine.check_python()
-
-
 def test_a_missing_venv_module_is_named(machine: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine, "find_spec", lambda name: None)
     with pytest.raises(machine.Missing, match="python3-venv"):
