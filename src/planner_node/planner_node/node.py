@@ -26,6 +26,7 @@ from .services_node import PlanningServices
 
 POLL_S = 0.02
 CLOSE_S = 2.0
+GEOMETRY_S = 5.0  # discovery by Fast DDS's own settings takes up to 3.3 s
 AUTO = "auto"
 PREFERRED = ("curobo", "cpu")
 """What ``engine:=auto`` takes, first available first."""
@@ -73,8 +74,17 @@ class PlannerNode(ManagedNode):
         report(0.1, f"loading engine {kind.name!r}")
         engine = kind(robot, world_T_base, lambda f, text: report(0.1 + 0.9 * f, text))
         heard = Heard(source.snapshot, source.has_geometry, source.joint_age_s)
+        self._await_geometry(source, report)
         self._desk = PlanningDesk(robot, engine, SceneTable(), heard)
         self._worker = EngineWorker("planner-engine")
+
+    def _await_geometry(self, source: RosWorldSource, report: Report) -> None:
+        """Give discovery its time, so that no first request meets a planner that knows no world."""
+        end_s = time.monotonic() + GEOMETRY_S
+        while not source.has_geometry() and time.monotonic() < end_s:
+            report(1.0, "waiting for world/objects")
+            if self.closing.wait(0.05):
+                return
 
     def on_start(self) -> None:
         """Open the services."""
