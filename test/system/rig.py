@@ -139,9 +139,9 @@ class Rig:
         self.joints = JointRecord(stack.client.node)
         self.contacts = ContactRecord(stack.client.node)
 
-    def reset(self) -> None:
+    def reset(self, seed: int = 0, *, randomize: bool = False) -> None:
         """Put the world back to its scene file, and record anew."""
-        answer = self.stack.call(ResetWorld, "sim/reset", ResetWorld.Request(seed=1, randomize=False))
+        answer = self.stack.call(ResetWorld, "sim/reset", ResetWorld.Request(seed=seed, randomize=randomize))
         assert answer.outcome.code == 0, answer.outcome.message
         self.joints.clear()
         self.contacts.clear()
