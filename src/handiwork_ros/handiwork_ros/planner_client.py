@@ -149,7 +149,7 @@ class PlannerClient:
         def is_lost() -> bool:
             sign = self._signs.sign(PLANNER)
             if sign is None:
-                return time.monotonic() - begun_s > SILENCE_S
+                return self._signs.silence_s(PLANNER, begun_s) > SILENCE_S
             return (pid is not None and sign.pid != pid) or not self._signs.is_alive(PLANNER)
 
         answer = call(

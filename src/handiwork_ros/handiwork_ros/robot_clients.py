@@ -17,6 +17,7 @@ from handiwork_core.trajectory import Trajectory
 
 from .action_call import ActionCall, start
 from .conversions import trajectory_to_msg
+from .liveness import SILENCE_S
 from .ros_clock import RosClock
 from .world_source import RosWorldSource
 
@@ -24,7 +25,9 @@ POLL_S = 0.01
 REST_RAD_S = 0.01
 """Measured joint speed below which the arm is at rest."""
 
-SILENCE_S = 1.0
+STANDSTILL_S = 0.5
+"""A world whose stamps do not go on for this long stands still, and the arm in it, whatever speed it froze with."""
+
 BRAKE_S = 5.0
 OVERTIME_S = 5.0
 GRIPPER_S = 10.0
@@ -77,12 +80,17 @@ class ArmClient:
     def _brake(self, then: Outcome) -> Outcome:
         """Cancel, then wait until the action has ended and the joints rest."""
         asked_s, run = time.monotonic(), self._running
+        stamp_s, changed_s = float("-inf"), asked_s
         while time.monotonic() < asked_s + BRAKE_S:
             if run is not None:
                 run.cancel()
             if self._is_lost(asked_s):
                 return self._lost()
-            if (run is None or run.done.is_set()) and self._is_at_rest():
+            newest_s = self._world.snapshot().joints.stamp_s
+            if newest_s != stamp_s:
+                stamp_s, changed_s = newest_s, time.monotonic()
+            is_frozen = time.monotonic() - changed_s > STANDSTILL_S > self._world.joint_age_s()
+            if (run is None or run.done.is_set()) and (is_frozen or self._is_at_rest()):
                 return then
             time.sleep(POLL_S)  # noqa: TID251 - several signals at once
         text = f"the arm is not at rest {BRAKE_S:.0f} s after the stop was asked of {self._name}"
@@ -99,7 +107,7 @@ class ArmClient:
 
     def _lost(self) -> Outcome:
         return Outcome(
-            Code.ROBOT_LOST, f"no joint_states for {SILENCE_S:.0f} s; is the robot or the simulation running?"
+            Code.ROBOT_LOST, f"no joint_states for {SILENCE_S} s; is the robot or the simulation running?"
         )
 
     def _verdict(self, run: ActionCall) -> Outcome:

@@ -129,9 +129,9 @@ class GoalRun:
 
     def _loss(self) -> str:
         """Why no result can come any more. A server that says good-bye still sends results, until it falls silent."""
-        sign, now_s = self._client.signs.sign(SERVER), time.monotonic()
-        heard_s = self._sent_s + ANSWER_S - SILENCE_S if sign is None else sign.heard_s
-        if now_s - heard_s > SILENCE_S:
+        signs = self._client.signs
+        sign = signs.sign(SERVER)
+        if signs.silence_s(SERVER, self._sent_s + ANSWER_S - SILENCE_S) > SILENCE_S:
             return f"{SERVER} is silent on handiwork/status; start it, then send the goal again"
         if sign is not None and self._pid is None:
             self._pid = sign.pid

@@ -48,7 +48,7 @@ def moving_edges(robot: Robot, positions: Mapping[str, float]) -> list[Edge]:
 
 
 class Pace:
-    """Lets through at most ``rate_hz`` stamps per second of their own time; a step back starts anew."""
+    """Lets through at most ``rate_hz`` times per second of their own clock; a step back starts anew."""
 
     def __init__(self, rate_hz: float) -> None:
         # Sources whose period divides ours must not lose every other stamp to round-off.
