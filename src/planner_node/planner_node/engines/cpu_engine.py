@@ -96,7 +96,7 @@ class CpuEngine(Engine):
                 if not candidate.world_T_ee:
                     raise Failed(Code.BAD_GOAL, f"candidate {i} has no pose; give at least one")
                 state = new_state(request.seed + 7919 * i)
-                verdicts.append(judge(arm, queries, start, arm.home_q, candidate, state))
+                verdicts.append(judge(arm, queries, start, arm.home_q, candidate, state, deadline))
         except Failed as failed:
             code, message = failed.code, failed.message
             missing = len(request.candidates) - len(verdicts)

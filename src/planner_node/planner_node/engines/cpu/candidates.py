@@ -12,7 +12,7 @@ from handiwork_core.robot import ArmSpec
 from .goals import solve_pose
 from .line_motion import track
 from .query import Query
-from .requests import Failed
+from .requests import Deadline, Failed
 from .rng import State
 
 DEVIATION_M = 0.002
@@ -20,12 +20,18 @@ TRIES, SOLUTIONS = 10, 4
 
 
 def judge(
-    arm: ArmSpec, queries: tuple[Query, ...], start: Array, home: Array, candidate: Candidate, state: State
+    arm: ArmSpec,
+    queries: tuple[Query, ...],
+    start: Array,
+    home: Array,
+    candidate: Candidate,
+    state: State,
+    deadline: Deadline,
 ) -> CandidateVerdict:
     """The cheapest way found to do ``candidate``, or why its best try failed.
 
-    Solutions for the first pose are tried nearest to ``start`` (n,) first; the line to way point i is checked in the scene of
-    way point i. Cost is the sum of joint moves along the way points [rad].
+    Solutions for the first pose are tried nearest to ``start`` (n,) first; the line to way point i is checked
+    in the scene of way point i. Cost is the sum of joint moves along the way points [rad].
     """
     first = solve_pose(queries[0], candidate.world_T_ee[0], np.array([start, home]), state, TRIES, SOLUTIONS)
     if len(first.q) == 0:
@@ -35,8 +41,10 @@ def judge(
     last: Failed | None = None
     for i in np.argsort(np.abs(first.q - start).sum(axis=1), kind="stable"):
         try:
-            q = _later(arm, queries, first.q[i], candidate)
+            q = _later(arm, queries, first.q[i], candidate, deadline)
         except Failed as failed:
+            if failed.code in (Code.CANCELED, Code.PLAN_BUDGET):
+                raise
             last = last or failed
             continue
         cost = float(np.abs(np.diff(np.concatenate([start[None], q]), axis=0)).sum())
@@ -45,10 +53,12 @@ def judge(
     return CandidateVerdict(last.code, NO_Q, blocking=last.blocking)
 
 
-def _later(arm: ArmSpec, queries: tuple[Query, ...], q: Array, candidate: Candidate) -> Array:
+def _later(
+    arm: ArmSpec, queries: tuple[Query, ...], q: Array, candidate: Candidate, deadline: Deadline
+) -> Array:
     """Configurations (w, n) at all way points, or Failed."""
     rows = [q]
     for i, pose in enumerate(candidate.world_T_ee[1:], start=1):
         query = queries[min(i, len(queries) - 1)].touching_at(rows[-1])
-        rows.append(track(query, arm, rows[-1], pose, DEVIATION_M)[-1])
+        rows.append(track(query, arm, rows[-1], pose, DEVIATION_M, deadline)[-1])
     return np.array(rows)

@@ -74,7 +74,7 @@ class Core:
         goal: StraightGoal,
         deadline: Deadline,
     ) -> Trajectory:
-        path = track(query, arm, start, goal.world_T_ee, goal.max_deviation_m)
+        path = track(query, arm, start, goal.world_T_ee, goal.max_deviation_m, deadline)
         limits = limits_of(self.robot, arm, request.velocity_scaling, request.acceleration_scaling)
         return timed_straight(path, goal.max_deviation_m, query, limits, arm.joint_names, deadline)
 

@@ -86,7 +86,9 @@ def to_triangle_squared(a: Array, x: float, y: float, z: float) -> float:
 
 @kernel
 def to_convex(x: float, y: float, z: float, triangles: Array, start: int, stop: int) -> float:
-    """Convex polyhedron given by triangle rows start..stop: inside, the nearest face plane; outside, the nearest triangle
+    """Convex polyhedron given by triangle rows start..stop.
+
+    Inside, the nearest face plane; outside, the nearest triangle
     among those that face the point.
     """
     deepest = -1.0e30
@@ -105,13 +107,8 @@ def to_convex(x: float, y: float, z: float, triangles: Array, start: int, stop: 
 
 
 @kernel
-def to_shape(scene: SceneArrays, i: int, wx: float, wy: float, wz: float) -> float:
-    """World point to shape ``i`` of the scene."""
-    p = scene.pose[i]
-    dx, dy, dz = wx - p[9], wy - p[10], wz - p[11]
-    x = p[0] * dx + p[3] * dy + p[6] * dz
-    y = p[1] * dx + p[4] * dy + p[7] * dz
-    z = p[2] * dx + p[5] * dy + p[8] * dz
+def to_local(scene: SceneArrays, i: int, x: float, y: float, z: float) -> float:
+    """Point in the frame of shape ``i`` to that shape."""
     size, kind = scene.size[i], scene.kind[i]
     if kind == 1:
         return to_box(x, y, z, size[0], size[1], size[2])
@@ -122,3 +119,14 @@ def to_shape(scene: SceneArrays, i: int, wx: float, wy: float, wz: float) -> flo
     if kind == 4:
         return to_capsule(x, y, z, size[0], size[1])
     return to_convex(x, y, z, scene.triangles, scene.triangle_start[i], scene.triangle_start[i + 1])
+
+
+@kernel
+def to_shape(scene: SceneArrays, i: int, wx: float, wy: float, wz: float) -> float:
+    """World point to shape ``i`` of the scene."""
+    p = scene.pose[i]
+    dx, dy, dz = wx - p[9], wy - p[10], wz - p[11]
+    x = p[0] * dx + p[3] * dy + p[6] * dz
+    y = p[1] * dx + p[4] * dy + p[7] * dz
+    z = p[2] * dx + p[5] * dy + p[8] * dz
+    return to_local(scene, i, x, y, z)

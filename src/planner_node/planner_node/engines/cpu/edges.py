@@ -1,4 +1,7 @@
-"""Continuous test of a straight joint motion by bisection with motion bounds (Schwarzer, Saha, Latombe 2005)."""
+"""Continuous test of straight joint motions by bisection with motion bounds (Schwarzer, Saha, Latombe 2005).
+
+Each piece of a path asks only the pairs that its parent could not clear, so deep pieces ask few.
+"""
 
 from __future__ import annotations
 
@@ -7,73 +10,98 @@ import numpy as np
 from handiwork_core.geometry import Array
 
 from .arrays import Ints, RobotArrays, SceneArrays
-from .collision import CLEAR, HIT, check
+from .collision import pairs_on, screen, touches
 from .jit import kernel
 
-FINEST_M = 0.003
-"""A piece is not split once no sphere centre travels further than this along it, and no joint further than FINEST_RAD.
-Between two tests, then, nothing gets deeper by more than half of it."""
-FINEST_RAD = 0.01
+
+@kernel
+def middle_of(path: Array, low: float, high: float, q: Array, move: Array) -> float:
+    """Middle of the piece between places ``low`` and ``high`` on ``path`` (k, n), counted in rows.
+
+    Writes the configuration there to ``q`` (n,) and the farthest that each joint is from it on the piece to
+    ``move`` (n,). A piece longer than one row starts and ends at rows, and is split at a row.
+    """
+    n = path.shape[1]
+    if high - low > 1.0:
+        middle = np.floor(0.5 * (low + high))
+        m = int(middle)
+        for j in range(n):
+            q[j], move[j] = path[m, j], 0.0
+            for i in range(int(low), int(high) + 1):
+                move[j] = max(move[j], abs(path[i, j] - q[j]))
+        return middle
+    middle = 0.5 * (low + high)
+    i = min(int(low), len(path) - 2)
+    for j in range(n):
+        step = path[i + 1, j] - path[i, j]
+        q[j] = path[i, j] + (middle - i) * step
+        move[j] = 0.5 * (high - low) * abs(step)
+    return middle
+
+
+@kernel
+def blocked_at(
+    path: Array, robot: RobotArrays, scene: SceneArrays, margins: Array, frames: Array, hit: Ints
+) -> int:
+    """Row of ``path`` (k, n) at, or before, which the straight motions through all rows touch; -1: they are free.
+
+    The last row is tested, the first is taken as tested. Breadth first: all pieces of one size before the next, so that
+    blocked paths end early; the row is therefore not always the first one. ``hit`` (2,) gets the pair.
+    """
+    n = path.shape[1]
+    q, move = np.empty(n), np.empty(n)
+    active = pairs_on(robot, scene, margins)
+    ends, first = np.array([[0.0, len(path) - 1.0]]), np.array([0, len(active)])
+    root = True
+    while len(ends) > 0:
+        count, filled = 0, 0
+        halves, begin = np.empty((2 * len(ends), 2)), np.zeros(2 * len(ends) + 1, dtype=np.int64)
+        kept = np.empty((2 * len(active), 2), dtype=np.int64)
+        for i in range(len(ends)):
+            low, high = ends[i, 0], ends[i, 1]
+            middle = middle_of(path, low, high, q, move)
+            near = screen(
+                q, move, active[first[i] : first[i + 1]], robot, scene, margins, frames, kept[filled:], hit
+            )
+            if near < 0:
+                return max(1, int(np.ceil(middle)))
+            if root and touches(path[-1], kept[:near], robot, scene, margins, frames, hit):
+                return len(path) - 1
+            root = False
+            if near == 0 or middle <= low or middle >= high:
+                continue
+            kept[filled + near : filled + 2 * near] = kept[filled : filled + near]
+            halves[count, 0], halves[count, 1] = low, middle
+            halves[count + 1, 0], halves[count + 1, 1] = middle, high
+            begin[count + 1], begin[count + 2] = filled + near, filled + 2 * near
+            filled += 2 * near
+            count += 2
+        ends, first, active = halves[:count], begin[: count + 1], kept[:filled]
+    return -1
 
 
 @kernel
 def edge_is_free(
     a: Array, b: Array, robot: RobotArrays, scene: SceneArrays, margins: Array, frames: Array, hit: Ints
 ) -> bool:
-    """Is the straight motion from ``a`` (n,) to ``b`` (n,) free? ``b`` itself is tested, ``a`` is taken as tested.
-
-    A piece is free when its middle is CLEAR for the joint moves of half the piece: then no point of it can touch. Pieces
-    that are merely NEAR are halved down to FINEST_M and FINEST_RAD. Middles of large pieces come first, so that blocked edges
-    end early.
-    """
-    n = len(a)
-    q, move = np.empty(n), np.zeros(n)
-    if check(b, move, robot, scene, margins, frames, hit) == HIT:
-        return False
-    widest, farthest = 0.0, 0.0
-    for j in range(n):
-        widest = max(widest, abs(b[j] - a[j]))
-    for g in range(len(robot.group_body)):
-        total = 0.0
-        for j in range(robot.group_body[g]):
-            total += abs(b[j] - a[j]) * robot.reach[g, j]
-        farthest = max(farthest, total)
-    pieces = max(farthest / FINEST_M, widest / FINEST_RAD)
-    levels = 0
-    while pieces > 1.0 and levels < 20:
-        pieces *= 0.5
-        levels += 1
-    # Breadth first: all pieces of one size before the next; a cleared piece has no halves.
-    todo = np.zeros(64, dtype=np.int64)
-    count, width = 1, 1.0
-    for level in range(levels + 1):
-        following = np.empty(2 * count, dtype=np.int64)
-        fresh = 0
-        for j in range(n):
-            move[j] = 0.5 * width * abs(b[j] - a[j])
-        for i in range(count):
-            middle = (todo[i] + 0.5) * width
-            for j in range(n):
-                q[j] = a[j] + middle * (b[j] - a[j])
-            state = check(q, move, robot, scene, margins, frames, hit)
-            if state == HIT:
-                return False
-            if state != CLEAR and level < levels:
-                following[fresh] = 2 * todo[i]
-                following[fresh + 1] = 2 * todo[i] + 1
-                fresh += 2
-        if fresh == 0:
-            return True
-        todo, count, width = following, fresh, 0.5 * width
-    return True
+    """Is the straight motion from ``a`` (n,) to ``b`` (n,) free? ``b`` itself is tested, ``a`` is taken as tested."""
+    path = np.empty((2, len(a)))
+    path[0], path[1] = a, b
+    return blocked_at(path, robot, scene, margins, frames, hit) < 0
 
 
 @kernel
 def first_blocked(
     path: Array, robot: RobotArrays, scene: SceneArrays, margins: Array, frames: Array, hit: Ints
 ) -> int:
-    """Index of the first row of ``path`` (k, n) that cannot be reached straight from the row before; -1: all can."""
-    for i in range(1, len(path)):
-        if not edge_is_free(path[i - 1], path[i], robot, scene, margins, frames, hit):
-            return i
-    return -1
+    """The first row of ``path`` (k, n) that cannot be reached from the row before, as close as bisection tells; -1: none."""
+    row, earlier = -1, blocked_at(path, robot, scene, margins, frames, hit)
+    pair = hit.copy()
+    while earlier >= 0:
+        row = earlier
+        pair[:] = hit
+        if row < 2:
+            break
+        earlier = blocked_at(path[:row], robot, scene, margins, frames, hit)
+    hit[:] = pair
+    return row

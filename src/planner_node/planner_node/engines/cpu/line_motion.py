@@ -5,25 +5,26 @@ from __future__ import annotations
 import numpy as np
 
 from handiwork_core.geometry import Array, Pose
-from handiwork_core.outcome import BodyPair, Code
+from handiwork_core.outcome import Code
 from handiwork_core.robot import ArmSpec
 
 from .arrays import flat
+from .edges import first_blocked
 from .kinematics import pose_error, tool_poses
 from .query import Query
-from .requests import Failed
-from .straight import BLOCKED, DEVIATED, FOLLOWED, JUMPED, follow
+from .requests import Deadline, Failed
+from .straight import DEVIATED, FOLLOWED, JUMPED, follow
 
 STEP_M, STEP_RAD = 0.005, 0.03
 HOLD_M, HOLD_RAD = 0.002, 0.01
 """A held component may differ this much from its start value."""
 
 
-def track(query: Query, arm: ArmSpec, q: Array, goal: Pose, deviation_m: float) -> Array:
+def track(query: Query, arm: ArmSpec, q: Array, goal: Pose, deviation_m: float, deadline: Deadline) -> Array:
     """Joint path (k, n) from ``q`` (n,) along the line to ``goal``.
 
     Raises:
-        Failed: NO_IK, JOINT_LIMIT, PATH_BLOCKED or PLAN_FAILED, with where and why.
+        Failed: CANCELED, PLAN_BUDGET, NO_IK, JOINT_LIMIT, PATH_BLOCKED or PLAN_FAILED, with where and why.
     """
     target, here, shift = flat(goal), np.empty((1, 12)), np.empty(6)
     tool_poses(q[None], query.robot, here)
@@ -32,38 +33,41 @@ def track(query: Query, arm: ArmSpec, q: Array, goal: Pose, deviation_m: float) 
     steps = max(1, int(np.ceil(max(length / STEP_M, angle / STEP_RAD))))
     hit, error = np.zeros(2, dtype=np.int64), np.zeros(6)
     for _ in range(4):
+        deadline.poll()
         path = np.empty((steps + 1, len(q)))
-        state, rows = follow(
-            q, target, 0.5 * deviation_m, query.robot, query.scene, query.margins, path, error, hit
-        )
+        state, rows = follow(q, target, 0.5 * deviation_m, query.robot, path, error)
         if state not in (DEVIATED, JUMPED):
             break
         steps *= 2
-    if state == FOLLOWED:
+    deadline.poll()
+    bad = first_blocked(path[:rows], query.robot, query.scene, query.margins, query.frames, hit)
+    if bad < 0 and state == FOLLOWED:
         return path
-    gone = f"after {1e3 * length * (rows - 1) / steps:.0f} of {1e3 * length:.0f} mm of the line"
-    raise _failure(query, arm, path[rows], state, gone, error, query.pair(hit))
+    at = bad if bad >= 0 else rows
+    gone = f"the line stops after {1e3 * length * (at - 1) / steps:.0f} of {1e3 * length:.0f} mm"
+    if bad >= 0:
+        pair = query.pair(hit)
+        text = f"{gone}, where {pair.a} would hit {pair.b}; clear the way or start from another posture"
+        raise Failed(Code.PATH_BLOCKED, text, blocking=pair)
+    raise _failure(query, arm, path[rows], state, gone, error)
 
 
-def _failure(
-    query: Query, arm: ArmSpec, q: Array, state: int, gone: str, error: Array, pair: BodyPair
-) -> Failed:
-    if state == BLOCKED:
-        return Failed(Code.PATH_BLOCKED, f"{gone}: {pair.a} hits {pair.b}; clear the way", blocking=pair)
+def _failure(query: Query, arm: ArmSpec, q: Array, state: int, gone: str, error: Array) -> Failed:
     errors = (float(np.linalg.norm(error[:3])), float(np.linalg.norm(error[3:])))
     margin = np.minimum(q - query.robot.lower, query.robot.upper - q)
     tight = int(margin.argmin())
     if margin[tight] < 1e-6:
         return Failed(
             Code.JOINT_LIMIT,
-            f"{gone}: joint {arm.joint_names[tight]} reaches its limit at {q[tight]:.4f}; start from another posture",
+            f"{gone}, where joint {arm.joint_names[tight]} reaches its limit at {q[tight]:.4f}; "
+            "start from another posture",
             errors=errors,
         )
     if state in (DEVIATED, JUMPED):
-        return Failed(Code.PLAN_FAILED, f"{gone}: the joints would have to jump; start from another posture")
-    return Failed(
-        Code.NO_IK, f"{gone}: the tool stays {errors[0]:.4f} m and {errors[1]:.4f} rad behind", errors=errors
-    )
+        text = f"{gone}, where the joints would have to jump; start from another posture"
+        return Failed(Code.PLAN_FAILED, text)
+    text = f"{gone}, where the arm reaches no farther: {1e3 * errors[0]:.1f} mm and {errors[1]:.4f} rad are missing"
+    return Failed(Code.NO_IK, f"{text}; choose a line closer to the arm", errors=errors)
 
 
 def held_error(

@@ -47,15 +47,15 @@ class Query:
         """Names of a pair of indices (2,)."""
         return BodyPair(self.bodies[int(hit[0])], self.columns[int(hit[1])])
 
-    def distances(self, q: Array) -> Array:
-        """(g, m + g) signed distances [m] at ``q``; 1e9 where off or farther than 1 m."""
+    def distances(self, q: Array, ceiling: float = 1.0) -> Array:
+        """(g, m + g) signed distances [m] at ``q``; 1e9 where off or farther than ``ceiling`` [m]."""
         out = np.empty_like(self.margins)
-        all_distances(q, self.robot, self.scene, self.margins, self.frames, out)
+        all_distances(q, ceiling, self.robot, self.scene, self.margins, self.frames, out)
         return out
 
     def touching_at(self, q: Array) -> Query:
         """The same query, where pairs that touch at ``q`` within tolerance may stay as deep as they are."""
-        d = self.distances(q)
+        d = self.distances(q, 0.01)
         shapes = len(self.scene.kind)
         tolerance = np.full_like(d, LINK_TOUCH_M)
         tolerance[self.held, :shapes] = HELD_TOUCH_M
@@ -64,7 +64,7 @@ class Query:
 
     def deepest(self, q: Array, *, over_margin: bool) -> tuple[float, BodyPair | None]:
         """Smallest distance [m] and its pair, among pairs below their margin only if ``over_margin`` is False."""
-        d = self.distances(q)
+        d = self.distances(q, 1.0 if over_margin else 0.01)
         if not over_margin:
             d = np.where(d < self.margins, d, 1.0e9)
         if d.size == 0 or d.min() > 1.0e8:

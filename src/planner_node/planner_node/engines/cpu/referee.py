@@ -1,6 +1,7 @@
 """A second opinion on trajectories, written from the definitions in plain numpy and sharing nothing with the kernels.
 
-It works on the robot's own tree, on exact distances and on points of a held object's surface instead of covering spheres.
+It works on the robot's own tree, on exact distances and on points of a held object's surface instead of
+covering spheres.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ LINK_DEPTH_M = 0.0005
 """Links this deep in an object are refused."""
 OTHER_DEPTH_M = 0.002
 """The same for a held object, whose points lie on its true surface, and for links in links."""
+NEAR_M = 0.02
+"""Farther pairs are told apart by the balls around the bodies only."""
 TOUCH_M, DEEPER_M = 0.005, 0.002
 """Pairs up to TOUCH_M deep at the start may stay so, and get deeper by no more than DEEPER_M."""
 
@@ -39,6 +42,27 @@ class Body:
     balls: Array
     held: bool
 
+    @property
+    def around(self) -> Array:
+        """(4,) centre and radius [m] of a ball around all balls."""
+        middle = 0.5 * (self.balls[:, :3].min(axis=0) + self.balls[:, :3].max(axis=0))
+        far = np.linalg.norm(self.balls[:, :3] - middle, axis=1) + self.balls[:, 3]
+        return np.append(middle, far.max())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Track:
+    """A body over time: link poses (m, 4, 4) in the world, and centre (m, 3) and radius [m] of the ball around it."""
+
+    body: Body
+    frames: Array
+    middle: Array
+    radius: float
+
+    def centres(self, rows: NDArray[np.int64]) -> Array:
+        """(r, k, 3) of all balls at some samples."""
+        return _placed(self.frames[rows], self.body)
+
 
 def collisions(
     robot: Robot, arm: ArmSpec, world_T_base: Pose, world: World, query: SceneQuery, trajectory: Trajectory
@@ -50,9 +74,9 @@ def collisions(
     coarse = _centres(robot, arm, root, gripper, bodies, trajectory.q)
     q, owner = _refine(trajectory, coarse)
     frames = _frames(robot, arm, root, gripper, q)
-    spheres = {b.name: _placed(frames[b.link], b) for b in bodies}
+    tracks = [_track(frames[b.link], b) for b in bodies]
     worst = Verdict(Code.OK, clearance_m=float("inf"))
-    for pair, gaps, limit in _gaps(robot, arm, world, query, bodies, spheres):
+    for pair, gaps, limit in _gaps(robot, arm, world, query, tracks):
         if -TOUCH_M <= gaps[0] < limit:
             limit = float(gaps[0]) - DEEPER_M
         bad = np.flatnonzero(gaps < limit)
@@ -113,6 +137,12 @@ def _placed(frames: Array, body: Body) -> Array:
     return np.asarray(np.einsum("mij,kj->mki", frames[:, :3, :3], body.balls[:, :3]) + frames[:, None, :3, 3])
 
 
+def _track(frames: Array, body: Body) -> Track:
+    around = body.around
+    middle = frames[:, :3, :3] @ around[:3] + frames[:, :3, 3]
+    return Track(body, frames, middle, float(around[3]))
+
+
 def _centres(
     robot: Robot, arm: ArmSpec, root: Pose, gripper: dict[str, float], bodies: list[Body], q: Array
 ) -> Array:
@@ -140,31 +170,35 @@ def _gaps(
     arm: ArmSpec,
     world: World,
     query: SceneQuery,
-    bodies: list[Body],
-    spheres: dict[str, Array],
+    tracks: list[Track],
 ) -> Iterator[tuple[BodyPair, Array, float]]:
     """Every pair that counts: its name, its distance (m,) over time, and the distance below which it is refused."""
     skipped = query.ignored | {a.object for a in query.attached}
     allowed = {frozenset(p) for p in query.allowed}
     rigid = _rigid_parts(robot, arm)
     base = rigid[robot.root_link]
-    for body in bodies:
+    solids = [
+        (name, shape, (world.states[name].world_T_object @ shape.object_T_shape).inverse())
+        for name, solid in world.objects.items()
+        if name not in skipped and name in world.states
+        for shape in solid.shapes
+    ]
+    for track in tracks:
+        body = track.body
         if rigid[body.link] == base:
             continue
-        for name, solid in world.objects.items():
-            if name in skipped or name not in world.states or frozenset((body.name, name)) in allowed:
-                continue
-            pose = world.states[name].world_T_object
-            limit = -OTHER_DEPTH_M if body.held else -LINK_DEPTH_M
-            for shape in solid.shapes:
-                yield BodyPair(body.name, name), _to_shape(spheres[body.name], body, pose, shape), limit
-    for i, a in enumerate(bodies):
-        for b in bodies[i + 1 :]:
+        limit = -OTHER_DEPTH_M if body.held else -LINK_DEPTH_M
+        for name, shape, shape_T_world in solids:
+            if frozenset((body.name, name)) not in allowed:
+                yield BodyPair(body.name, name), _to_shape(track, shape_T_world, shape), limit
+    for i, one in enumerate(tracks):
+        for other in tracks[i + 1 :]:
+            a, b = one.body, other.body
             links = tuple(sorted((a.link, b.link)))
             known = not (a.held or b.held) and links in robot.ignored_pairs
             if known or rigid[a.link] == rigid[b.link] or frozenset((a.name, b.name)) in allowed:
                 continue
-            yield BodyPair(a.name, b.name), _between(spheres[a.name], a, spheres[b.name], b), -OTHER_DEPTH_M
+            yield BodyPair(a.name, b.name), _between(one, other), -OTHER_DEPTH_M
 
 
 def _rigid_parts(robot: Robot, arm: ArmSpec) -> dict[str, str]:
@@ -175,27 +209,25 @@ def _rigid_parts(robot: Robot, arm: ArmSpec) -> dict[str, str]:
     return part
 
 
-def _to_shape(centres: Array, body: Body, world_T_object: Pose, shape: Shape) -> Array:
-    """(m,) smallest distance over the balls; exact wherever some ball is within reach of the shape's bounding ball."""
-    shape_T_world = (world_T_object @ shape.object_T_shape).inverse()
-    local = shape_T_world.apply(centres.reshape(-1, 3)).reshape(centres.shape)
-    gaps = (np.linalg.norm(local, axis=2) - body.balls[:, 3]).min(axis=1) - radius(shape)
-    near = np.flatnonzero(gaps < 0.02)
+def _to_shape(track: Track, shape_T_world: Pose, shape: Shape) -> Array:
+    """(m,) smallest distance over the balls; exact below NEAR_M, beyond that a lower bound by the ball around them."""
+    balls = track.body.balls
+    gaps = distance(shape, shape_T_world.apply(track.middle)) - track.radius
+    near = np.flatnonzero(gaps < NEAR_M)
     if len(near):
-        exact = distance(shape, local[near].reshape(-1, 3)).reshape(len(near), -1)
-        gaps[near] = (exact - body.balls[:, 3]).min(axis=1)
+        local = shape_T_world.apply(track.centres(near).reshape(-1, 3))
+        gaps[near] = (distance(shape, local).reshape(len(near), -1) - balls[:, 3]).min(axis=1)
     return np.asarray(gaps)
 
 
-def _between(a_centres: Array, a: Body, b_centres: Array, b: Body) -> Array:
-    """(m,) smallest distance between the balls; a lower bound where the bodies are more than 2 cm apart."""
-    middle_a, middle_b = a_centres.mean(axis=1), b_centres.mean(axis=1)
-    ra = (np.linalg.norm(a_centres[0] - middle_a[0], axis=1) + a.balls[:, 3]).max()
-    rb = (np.linalg.norm(b_centres[0] - middle_b[0], axis=1) + b.balls[:, 3]).max()
-    gaps = np.linalg.norm(middle_a - middle_b, axis=1) - ra - rb
-    near = np.flatnonzero(gaps < 0.02)
+def _between(a: Track, b: Track) -> Array:
+    """(m,) smallest distance between the balls; as above a lower bound beyond NEAR_M."""
+    gaps = np.linalg.norm(a.middle - b.middle, axis=1) - a.radius - b.radius
+    near = np.flatnonzero(gaps < NEAR_M)
+    sums = a.body.balls[:, None, 3] + b.body.balls[None, :, 3]
     for start in range(0, len(near), 64):
         part = near[start : start + 64]
-        d = np.linalg.norm(a_centres[part][:, :, None] - b_centres[part][:, None], axis=3)
-        gaps[part] = (d - a.balls[:, None, 3] - b.balls[None, :, 3]).min(axis=(1, 2))
+        p, q = a.centres(part), b.centres(part)
+        square = (p**2).sum(axis=2)[:, :, None] + (q**2).sum(axis=2)[:, None] - 2.0 * p @ q.transpose(0, 2, 1)
+        gaps[part] = (np.sqrt(np.maximum(square, 0.0)) - sums).min(axis=(1, 2))
     return np.asarray(gaps)

@@ -6,13 +6,12 @@ import numpy as np
 
 from handiwork_core.geometry import Array
 
-from .arrays import Ints, RobotArrays, SceneArrays
-from .edges import edge_is_free
+from .arrays import RobotArrays
 from .ik import descend
 from .jit import kernel
 from .kinematics import compose, forward, pose_error
 
-FOLLOWED, LOST, JUMPED, BLOCKED, DEVIATED = 0, 1, 2, 3, 4
+FOLLOWED, LOST, JUMPED, DEVIATED = 0, 1, 2, 3
 JUMP_RAD = 0.35
 """Longest joint move of one step; more means another branch of solutions."""
 
@@ -41,16 +40,15 @@ def follow(
     goal: Array,
     deviation_m: float,
     robot: RobotArrays,
-    scene: SceneArrays,
-    margins: Array,
     path: Array,
     error: Array,
-    hit: Ints,
 ) -> tuple[int, int]:
-    """Track the line from the tool's pose at ``q`` (n,) to ``goal`` (12,); returns a state and the number of good rows.
+    """Track the line from the tool's pose at ``q`` (n,) to ``goal`` (12,); returns a state and the number of good rows. Collisions are not
+    looked at here.
 
-    ``path`` (k, n) is written: row 0 is ``q``, row k - 1 the goal. Between rows the joints move straight, and the middle of
-    each step is within ``deviation_m`` of the line. ``error`` (6,) is the last gap to the line [m, rad].
+    ``path`` (k, n) is written: row 0 is ``q``, row k - 1 the goal. Between rows the joints move straight, and
+    the middle of each step is within ``deviation_m`` of the line. ``error`` (6,) is the last gap to the line
+    [m, rad].
     """
     n, steps = len(q), len(path) - 1
     frames, start, target, tool = np.empty((n + 1, 12)), np.empty(12), np.empty(12), np.empty(12)
@@ -76,6 +74,4 @@ def follow(
         pose_error(target, tool, error)
         if np.sqrt(error[0] ** 2 + error[1] ** 2 + error[2] ** 2) > deviation_m:
             return DEVIATED, k
-        if not edge_is_free(path[k - 1], path[k], robot, scene, margins, frames, hit):
-            return BLOCKED, k
     return FOLLOWED, steps + 1

@@ -1,9 +1,9 @@
 """Time along a path of straight joint motions by two moving averages.
 
-The joints run through the way points at constant velocities; averaging that over T1 and then over T2 bounds acceleration by
-(change of velocity) / T1 and jerk by (change of acceleration over T2) / T2, brings both ends to rest, keeps single segments
-straight and rounds corners (Biagiotti, Melchiorri, "FIR filters for online trajectory planning", 2012). All is closed form:
-a moving average is a difference of integrals.
+The joints run through the way points at constant velocities; averaging that over T1 and then over T2 bounds
+acceleration by (change of velocity) / T1 and jerk by (change of acceleration over T2) / T2, brings both ends
+to rest, keeps single segments straight and rounds corners (Biagiotti, Melchiorri, "FIR filters for online
+trajectory planning", 2012). All is closed form: a moving average is a difference of integrals.
 """
 
 from __future__ import annotations
@@ -45,10 +45,11 @@ class Timed:
 
     def evaluate(self, t: Array) -> tuple[Array, Array, Array]:
         """Positions, velocities and accelerations (m, n) at times ``t`` (m,) [s]."""
-        q = self._mix(t, 2)
-        qd = self._mix(t, 1)
-        qdd = self._mix(t, 0)
-        return q, qd, qdd
+        return self._mix(t, 2), self._mix(t, 1), self.acceleration(t)
+
+    def acceleration(self, t: Array) -> Array:
+        """(m, n) at times ``t`` (m,) [s]."""
+        return self._mix(t, 0)
 
     def corners(self) -> Array:
         """All times at which jerk changes: between two of them acceleration is linear."""
@@ -56,30 +57,27 @@ class Timed:
         return np.unique(np.concatenate([k, k + self.t1, k + self.t2, k + self.t1 + self.t2]))
 
     def _mix(self, t: Array, order: int) -> Array:
-        x = self._integral(t, order) - self._integral(t - self.t1, order)
-        x -= self._integral(t - self.t2, order) - self._integral(t - self.t1 - self.t2, order)
-        return np.asarray(x / (self.t1 * self.t2))
+        late = np.concatenate([t, t - self.t1, t - self.t2, t - self.t1 - self.t2])
+        a, b, c, d = self._integral(late, order).reshape(4, len(t), -1)
+        return np.asarray((a - b - c + d) / (self.t1 * self.t2))
 
     def _integral(self, t: Array, order: int) -> Array:
         """The path (relative to its start, held at both ends) integrated ``order`` times from 0, at ``t`` (m,)."""
         k, x = self.knots, self.points - self.points[0]
-        v = np.diff(x, axis=0) / np.diff(k)[:, None]
         h = np.diff(k)[:, None]
-        one = np.concatenate([np.zeros((1, x.shape[1])), np.cumsum(x[:-1] * h + 0.5 * v * h**2, axis=0)])
-        two = np.concatenate(
-            [
-                np.zeros((1, x.shape[1])),
-                np.cumsum(one[:-1] * h + 0.5 * x[:-1] * h**2 + v * h**3 / 6.0, axis=0),
-            ]
-        )
-        v = np.concatenate([v, np.zeros((1, x.shape[1]))])
-        i = np.clip(np.searchsorted(k, t, side="right") - 1, 0, len(k) - 1)
+        v = np.diff(x, axis=0) / h
+        i = np.minimum(np.maximum(np.searchsorted(k, t, side="right") - 1, 0), len(k) - 1)
         u = np.maximum(t - k[i], 0.0)[:, None]
+        still = np.zeros((1, x.shape[1]))
+        slope = np.concatenate([v, still])[i]
         if order == 0:
-            return np.asarray(x[i] + v[i] * u)
+            return np.asarray(x[i] + slope * u)
+        one = np.concatenate([still, np.cumsum(x[:-1] * h + 0.5 * v * h**2, axis=0)])
         if order == 1:
-            return np.asarray(one[i] + x[i] * u + 0.5 * v[i] * u**2)
-        return np.asarray(two[i] + one[i] * u + 0.5 * x[i] * u**2 + v[i] * u**3 / 6.0)
+            return np.asarray(one[i] + x[i] * u + 0.5 * slope * u**2)
+        steps = one[:-1] * h + 0.5 * x[:-1] * h**2 + v * h**3 / 6.0
+        two = np.concatenate([still, np.cumsum(steps, axis=0)])
+        return np.asarray(two[i] + one[i] * u + 0.5 * x[i] * u**2 + slope * u**3 / 6.0)
 
 
 def parameterise(points: Array, limits: Limits, pace: float = 1.0) -> Timed:
@@ -126,7 +124,7 @@ def _with_window(points: Array, limits: Limits, pace: float, t1: float) -> Timed
     for _ in range(12):
         timed = Timed(np.concatenate([[0.0], np.cumsum(h)]), points, t1, t2)
         at = timed.corners()
-        excess = (np.abs(timed.evaluate(at)[2]) / limits.acceleration).max(axis=1)
+        excess = (np.abs(timed.acceleration(at)) / limits.acceleration).max(axis=1)
         late = at[excess > 1.0 + 1e-6]
         if len(late) == 0:
             return timed

@@ -67,7 +67,7 @@ def extend(
     frames: Array,
     hit: Ints,
 ) -> tuple[int, bool]:
-    """One step of at most RANGE_RAD from the nearest node towards ``target`` (n,); the new node (-1: none), and whether it is there."""
+    """At most RANGE_RAD from the nearest node towards ``target`` (n,): new node (-1: none), is it there."""
     i, d = nearest_node(trees.nodes[side], trees.counts[side], target)
     share = min(1.0, RANGE_RAD / max(d, 1.0e-12))
     q = trees.nodes[side, i] + share * (target - trees.nodes[side, i])

@@ -47,7 +47,7 @@ def _steps(
         ),
         (
             "straight lines",
-            lambda: straight.follow(q, goal, 1e-3, robot, scene, margins, np.empty((2, len(q))), error, hit),
+            lambda: straight.follow(q, goal, 1e-3, robot, np.empty((2, len(q))), error),
         ),
         ("tree search", lambda: tree_search.grow(trees, 1, robot, scene, margins, state)),
         ("skipping", lambda: shortcut.skip(path, robot, scene, margins)),
