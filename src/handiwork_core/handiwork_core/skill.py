@@ -62,12 +62,13 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """One feedback."""
+    """One feedback; ``fraction`` of the run that lies behind, 0 to 1, never falls."""
 
     stage: str
     index: int
     count: int
     planning_time_s: float
+    fraction: float = 0.0
 
 
 @dataclass
@@ -76,7 +77,7 @@ class Context:
 
     ``refused``: first configurations (dof,) that no free path led to in this run, so that another candidate
     is chosen; ``planning_time_s``: steady time spent in the planner in this run; ``released``: the object
-    that was last let go in it.
+    that was last let go in it, and ``release_height_m`` of its origin in the world right before.
     """
 
     robot: Robot
@@ -94,6 +95,7 @@ class Context:
     refused: list[Array] = field(default_factory=list)
     planning_time_s: float = 0.0
     released: str = ""
+    release_height_m: float = float("nan")
 
 
 class Skill(ABC, Generic[P]):

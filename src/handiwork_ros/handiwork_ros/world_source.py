@@ -113,9 +113,10 @@ class RosWorldSource:
         """
         with self._lock:
             streams = (self._geometry, self._states, self._contacts, self._joints)
-            key = tuple(id(latest.message) for latest in streams)
-            if self._cached is None or self._cached[0] != key:
-                self._cached = (key, self._world())
+            newest = tuple(latest.message for latest in streams)
+            # By identity, not by id(): a message that was dropped may leave its id to the next one.
+            if self._cached is None or any(a is not b for a, b in zip(self._cached[0], newest, strict=True)):
+                self._cached = (newest, self._world())
             return self._cached[1]
 
     def world_T_base(self) -> Pose:

@@ -16,6 +16,8 @@ from handiwork_core.world import ObjectState, World, WorldObject
 
 from .request_checks import Refused
 
+OWN = " (planner's own)"
+
 
 class SceneTable:
     """Changed on one thread and read on another; every change is whole."""
@@ -73,12 +75,16 @@ class SceneTable:
             self._attached = {k: v for k, v in self._attached.items() if name and k != name}
 
     def merged(self, heard: World) -> World:
-        """The heard world with the planner's own obstacles."""
+        """The heard world with the planner's own obstacles.
+
+        A heard object that took the name of one later does not hide it: both are obstacles.
+        """
         with self._lock:
             own, version = self._own, heard.version + self._changes
         zero = np.zeros(3)
-        states = {name: ObjectState(pose, zero, zero, heard.stamp_s) for name, (_, pose) in own.items()}
-        objects = {name: item for name, (item, _) in own.items()}
+        kept = {f"{n}{OWN}" if n in heard.objects else n: found for n, found in own.items()}
+        states = {name: ObjectState(pose, zero, zero, heard.stamp_s) for name, (_, pose) in kept.items()}
+        objects = {name: dataclasses.replace(item, name=name) for name, (item, _) in kept.items()}
         return dataclasses.replace(
             heard, version=version, objects={**objects, **heard.objects}, states={**states, **heard.states}
         )

@@ -7,7 +7,6 @@ from handiwork_msgs.msg import SkillFeedback, SkillResult
 from handiwork_msgs.msg import StageReport as StageReportMsg
 
 from handiwork_core.geometry import Pose
-from handiwork_core.kinematics import link_poses
 from handiwork_core.outcome import Outcome
 from handiwork_core.robot import ArmSpec, Robot
 from handiwork_core.skill import Progress
@@ -15,6 +14,7 @@ from handiwork_core.world import World
 from handiwork_ros.conversions import joint_state_to_msg, outcome_to_msg, pose_to_msg, time_to_msg
 
 from .executor import SkillRun
+from .grip import ee_pose
 
 
 def result_to_msg(outcome: Outcome, run: SkillRun | None, held: str) -> SkillResult:
@@ -39,18 +39,17 @@ def stopped_to_msg(
     result.stopped_at = joint_state_to_msg(world.joints)
     if world_T_base is None:
         return
-    world_T_ee = world_T_base @ link_poses(robot, world.joints.position)[arm.ee_link]
-    result.stopped_ee = PoseStamped(pose=pose_to_msg(world_T_ee))
+    result.stopped_ee = PoseStamped(pose=pose_to_msg(ee_pose(world, robot, arm, world_T_base)))
     result.stopped_ee.header.frame_id = "world"
     result.stopped_ee.header.stamp = time_to_msg(world.joints.stamp_s)
 
 
 def feedback_to_msg(progress: Progress) -> SkillFeedback:
-    """Progress is the part of the stages that lies behind."""
+    """One to one."""
     return SkillFeedback(
         stage=progress.stage,
         index=progress.index,
         count=progress.count,
-        progress=progress.index / max(progress.count, 1),
+        progress=progress.fraction,
         planning_time=progress.planning_time_s,
     )

@@ -182,11 +182,15 @@ class _Run:
             steps.watch.check(self._log.stage)
             world = steps.world()
             waited = context.clock.now_s() - ended_s
-            fresh = world.stamp_s >= ended_s + NEW_WORLD_S
+            heard_s = world.stamp_s if world.contacts is None else min(world.stamp_s, world.contacts_stamp_s)
+            fresh = heard_s >= ended_s + NEW_WORLD_S
             if fresh and (_at_rest(world) or waited > SETTLE_S):
                 break
         context.token.check()
-        return self._skill.is_success(self._params, before, world, context)
+        outcome = self._skill.is_success(self._params, before, world, context)
+        if outcome.ok:
+            self._log.finished()
+        return outcome
 
 
 def _at_rest(world: World) -> bool:

@@ -81,6 +81,7 @@ class Functions:
         gripper = self._gripper()
         wanted = gripper.max_width_m if width_m is None else width_m
         self._steps.watch.on = False
+        self._note_release()
         if not self._grip(wanted, stage):
             return
         until = self._context.clock.now_s() + ARRIVAL_S
@@ -89,6 +90,13 @@ class Functions:
                 text = f"the gripper opened to {width * 1e3:.0f} mm instead of {wanted * 1e3:.0f} mm; free the fingers"
                 raise StepFailed(Outcome(Code.GRIPPER_FAILED, text, stage))
             self._steps.pause(POLL_S)
+
+    def _note_release(self) -> None:
+        """Remember how high the object is that the hand is about to let go."""
+        states = self._steps.world().states
+        for name in self._context.held:
+            if name in states:
+                self._context.release_height_m = float(states[name].world_T_object.translation_m[2])
 
     def _attach(self, name: str, stage: str) -> None:
         """Record how the hand holds the object, once it is measured to hold it."""

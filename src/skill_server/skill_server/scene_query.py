@@ -5,7 +5,7 @@ What is held, what may touch, how wide the gripper is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from handiwork_core.outcome import BodyPair
 from handiwork_core.planning import Attachment, SceneQuery
@@ -77,3 +77,8 @@ def supports(world: World, name: str) -> frozenset[str]:
         if (low <= other_high + TOUCHING_GAP_M).all() and (high >= other_low - TOUCHING_GAP_M).all():
             found.add(other)
     return frozenset(found)
+
+
+def ignored_objects(substrings: Sequence[str], world: World) -> frozenset[str]:
+    """Names of the objects that contain one of ``substrings``; empty texts match nothing."""
+    return frozenset(name for name in world.objects if any(part and part in name for part in substrings))

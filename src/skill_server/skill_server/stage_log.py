@@ -27,6 +27,7 @@ class StageLog:
         self._names: tuple[str, ...] = ("select",)
         self._since_s = 0.0
         self._planning_s = 0.0
+        self._fraction = 0.0
         self.stage = ""
 
     def expect(self, names: tuple[str, ...]) -> None:
@@ -40,14 +41,22 @@ class StageLog:
         self.close(Code.OK)
         self.stage, self._since_s = stage, self._context.clock.now_s()
         self._planning_s = self._context.planning_time_s
-        index = self._names.index(stage) if stage in self._names else 0
-        self._context.report(Progress(stage, index, len(self._names), 0.0))
+        self._report(0.0)
 
     def planned(self) -> None:
         """Report the planning time of the open stage so far."""
-        index = self._names.index(self.stage) if self.stage in self._names else 0
-        spent = self._context.planning_time_s - self._planning_s
-        self._context.report(Progress(self.stage, index, len(self._names), spent))
+        self._report(self._context.planning_time_s - self._planning_s)
+
+    def finished(self) -> None:
+        """Report that all stages lie behind."""
+        self._fraction = 1.0
+        self.planned()
+
+    def _report(self, planning_s: float) -> None:
+        index, count = self._names.index(self.stage) if self.stage in self._names else 0, len(self._names)
+        # A second choice begins again at the first stage; what was reported stands.
+        self._fraction = max(self._fraction, index / count)
+        self._context.report(Progress(self.stage, index, count, planning_s, self._fraction))
 
     def close(self, code: Code) -> None:
         """End the open stage."""

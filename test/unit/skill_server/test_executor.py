@@ -68,6 +68,18 @@ def test_pick_then_place_reports_every_stage() -> None:
     assert run.outcome.ok, run.outcome
     assert [s.stage for s in run.stages] == ["select", "transit", "descend", "release", "retreat"]
     assert not f.context.held
+    # Let go with its origin place_z_offset over the tray's top.
+    assert f.context.release_height_m == pytest.approx(0.02 + 0.03, abs=1e-3)
+
+
+def test_progress_never_falls_and_ends_at_one() -> None:
+    f = made()
+    fractions: list[float] = []
+    f.context.report = lambda progress: fractions.append(progress.fraction)
+    assert pick(f).outcome.ok
+    assert fractions == sorted(fractions)
+    assert fractions[0] == 0.0
+    assert fractions[-1] == 1.0
 
 
 def test_commands_carry_the_names_of_the_seed_format() -> None:

@@ -101,7 +101,7 @@ def test_a_small_tilt_is_taken_out_and_a_large_one_kept() -> None:
 def judged(params: PlaceParams, cube: tuple[float, float, float], **moving: Any) -> Code:
     f = made()
     before = f.context.world.snapshot()
-    f.cell.in_hand, f.context.released = "", "cube"
+    f.cell.in_hand, f.context.released, f.context.release_height_m = "", "cube", 0.06
     f.cell.poses["cube"] = Pose.of(cube)
     after = f.context.world.snapshot()
     if moving:
@@ -148,6 +148,7 @@ def test_height_is_that_of_the_object_also_for_place_poses(fall: float, good: bo
     params = PlaceParams(container="tray", success_mode="height", success_th=0.05, place_poses=(release,))
     before = f.context.world.snapshot()
     f.cell.in_hand, f.context.released = "", "cube"
+    f.context.release_height_m = float((release @ f.cell.hand_T_object).translation_m[2])
     f.cell.poses["cube"] = Pose.of((0.0, 0.0, -fall)) @ release @ f.cell.hand_T_object
     code = Place().is_success(params, before, f.context.world.snapshot(), f.context).code
     assert code is (Code.OK if good else Code.NOT_IN_PLACE)

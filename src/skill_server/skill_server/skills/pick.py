@@ -26,7 +26,7 @@ from skill_server import checks, grip
 from skill_server.choose import Choice, choose
 from skill_server.grasps import Grasp, grasps_for
 from skill_server.orientation import Mask, OrientationFilter, cones_of, surviving
-from skill_server.scene_query import gripper_joints, supports, touch_pairs
+from skill_server.scene_query import gripper_joints, ignored_objects, supports, touch_pairs
 
 SIDES = ("", "left", "right")
 SLIP_M = 0.03
@@ -207,15 +207,11 @@ def _waypoints(grasp: Grasp, params: PickParams, gripper: GripperSpec, lift_m: f
     return Candidate((grasp.world_T_ee @ Pose.of(back), grasp.world_T_ee, up @ grasp.world_T_ee))
 
 
-def _ignored(params: PickParams, world: World) -> frozenset[str]:
-    return frozenset(n for n in world.objects if any(part and part in n for part in params.ignore_substring))
-
-
 def _scenes(
     params: PickParams, context: Context, world: World, gripper: GripperSpec
 ) -> tuple[SceneQuery, ...]:
     """Open and clear of the object; fingers may touch it; then it is in the hand and no obstacle."""
-    ignored = _ignored(params, world)
+    ignored = ignored_objects(params.ignore_substring, world)
     opened = gripper_joints(context.robot, gripper, _opening(params, gripper))
     pairs = touch_pairs(context.robot, context.arm_spec, context.held, frozenset({params.object}))
     return (
@@ -233,7 +229,7 @@ def _command_list(
     target = frozenset({params.object})
     return (
         Command("open", UpdatePoseCostMetric(None)),
-        Command("open", UpdateSpecific(_ignored(params, world))),
+        Command("open", UpdateSpecific(ignored_objects(params.ignore_substring, world))),
         Command("open", opened),
         Command("approach", opened, pre, choice.q[0], speed=0.8),
         Command("descend", opened, grasp, choice.q[1], Motion.STRAIGHT, target, speed=0.5),

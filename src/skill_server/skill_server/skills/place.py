@@ -40,7 +40,7 @@ from skill_server.place_targets import (
     target_points,
     upright_rotations,
 )
-from skill_server.scene_query import gripper_joints, measured_gripper_joints, touch_pairs
+from skill_server.scene_query import gripper_joints, ignored_objects, measured_gripper_joints, touch_pairs
 from skill_server.solids import object_box, world_aabb
 from skill_server.success import inside_from_above, iou
 
@@ -127,7 +127,7 @@ class Place(Skill[PlaceParams]):
         speed = float(np.linalg.norm(after.states[name].world_v_object))
         if speed > REST_MPS:
             return Outcome(Code.NOT_IN_PLACE, f"{name!r} still moves at {speed:.2f} m/s")
-        return _judge(params, name, before, after, context)
+        return _judge(params, name, after, context)
 
 
 def _held(params: PlaceParams, context: Context, world: World) -> Attachment:
@@ -202,10 +202,6 @@ def _waypoints(pre: Pose, place: Pose, params: PlaceParams) -> Candidate:
     return Candidate((pre, place, retreat_pose(place, np.array(params.post_place_vector))))
 
 
-def _ignored(params: PlaceParams, world: World) -> frozenset[str]:
-    return frozenset(n for n in world.objects if any(part and part in n for part in params.ignore_substring))
-
-
 def _release_width(world: World, gripper: GripperSpec) -> float:
     width = grip.width_m(world, gripper)
     return (
@@ -217,7 +213,7 @@ def _scenes(
     params: PlaceParams, context: Context, world: World, name: str, gripper: GripperSpec
 ) -> tuple[SceneQuery, ...]:
     """The object in the hand on the way and at the release; then it is out of the open hand."""
-    ignored = _ignored(params, world)
+    ignored = ignored_objects(params.ignore_substring, world)
     carried = SceneQuery(
         ignored,
         tuple(context.held.values()),
@@ -237,7 +233,7 @@ def _command_list(
     opened = OpenGripper(_release_width(world, gripper))
     commands = [
         Command("transit", UpdatePoseCostMetric(None)),
-        Command("transit", UpdateSpecific(_ignored(params, world))),
+        Command("transit", UpdateSpecific(ignored_objects(params.ignore_substring, world))),
         Command("transit", CloseGripper(), poses[0], q[0], speed=CARRY_SPEED),
         Command("descend", CloseGripper(), poses[1], q[1], Motion.STRAIGHT, speed=0.5),
         Command("release", opened, dwell_s=0.3),
@@ -249,7 +245,7 @@ def _command_list(
     return tuple(commands)
 
 
-def _judge(params: PlaceParams, name: str, before: World, after: World, context: Context) -> Outcome:
+def _judge(params: PlaceParams, name: str, after: World, context: Context) -> Outcome:
     pose, container_pose = after.states[name].world_T_object, after.states[params.container].world_T_object
     container = after.objects[params.container]
     low, high = world_aabb(container, container_pose)
@@ -264,7 +260,7 @@ def _judge(params: PlaceParams, name: str, before: World, after: World, context:
             f"overlap {overlap:.4f}, success_th {params.success_th:g}",
         )
     elif params.success_mode == "height":
-        release = _release_height(params, name, before, context) - params.success_th
+        release = context.release_height_m - params.success_th
         good, measured = bool(p[2] < release), f"height {p[2]:.3f} m, wanted below {release:.3f} m"
     else:
         inside = inside_from_above(p, object_box(container).moved(container_pose), params.success_th)
@@ -276,13 +272,3 @@ def _judge(params: PlaceParams, name: str, before: World, after: World, context:
     return Outcome(
         Code.NOT_IN_PLACE, f"{name!r} is not in {params.container!r} by {params.success_mode}: {measured}"
     )
-
-
-def _release_height(params: PlaceParams, name: str, before: World, context: Context) -> float:
-    """Height of the driven point at the release, of the object's origin for ``place_poses`` [m]."""
-    if params.place_poses:
-        base = context.world.world_T_base()
-        ee_T_object = grip.attachment(before, context.robot, context.arm_spec, base, name).link_T_object
-        return min(float((pose @ ee_T_object).translation_m[2]) for pose in params.place_poses)
-    body, state = before.objects[params.container], before.states[params.container]
-    return float(world_aabb(body, state.world_T_object)[1][2]) + params.place_z_offset
