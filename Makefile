@@ -40,4 +40,4 @@ bench: setup-dev ## measure the planner
 	@.venv/bin/python -m benchmarks
 
 clean: ## remove .venv and all that was built
-	rm -rf .venv build install log output
+	rm -rf .venv build install log out output

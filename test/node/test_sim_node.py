@@ -132,7 +132,7 @@ def client() -> Iterator[Client]:
 
 def test_every_topic_of_the_contract_is_there(client: Client) -> None:
     objects = client.newest["world/objects"]
-    assert {o.name for o in objects.objects} == {"floor", "table", "cube", "bin", "can"}
+    assert {o.name for o in objects.objects} == {"floor", "pedestal", "table", "cube", "bin", "can"}
     assert {s.name for s in client.newest["world/object_states"].states} == {o.name for o in objects.objects}
     assert client.newest["world/object_states"].version == objects.version
     assert {t.child_frame_id for t in client.newest["/tf"].transforms} == {o.name for o in objects.objects}

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 from handiwork_core.config import ConfigError
 
-from .commands import demo, launch, soak
+from .commands import demo, goal, launch, soak, status
 from .launch_model import LaunchError
 
-COMMANDS = (demo, launch, soak)
+COMMANDS = (demo, launch, status, goal, soak)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

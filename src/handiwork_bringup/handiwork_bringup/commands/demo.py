@@ -1,75 +1,102 @@
-"""``handiwork demo``: pick an object, place it into a container, and let the monitor judge."""
+"""``handiwork demo``: pick an object, place it into a container, film it, and let the monitor judge."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from handiwork_bringup.package_paths import share_of
+from handiwork_bringup.skill_output import StageLines, print_table
 from handiwork_bringup.stack import Stack, StackError
+from handiwork_core.robot_loader import load_robot
 
 if TYPE_CHECKING:
-    from handiwork_core.skill import Progress
-    from handiwork_ros.skill_client import SkillReport
+    from handiwork_bringup.film.recorder import Recorder
+
+ROBOT = "fr3"
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Declare the command."""
-    parser = commands.add_parser("demo", help="pick and place once in simulation")
+    parser = commands.add_parser("demo", help="pick and place once in simulation, and film it")
     parser.add_argument("--scene", default="tabletop", help="file in config/scenes, without .yaml")
     parser.add_argument("--object", default="cube")
     parser.add_argument("--container", default="bin")
+    parser.add_argument("--out", type=Path, default=Path("out"), help="folder of demo.webp and demo.png")
+    parser.add_argument("--no-film", action="store_true", help="write no film")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Zero exactly when the monitor finds the object in the container."""
+    print("starting; the very first start also compiles the planner, which takes about a minute", flush=True)
+    recorder: Recorder | None = None
     try:
-        with Stack({"scene": options.scene}, write=lambda line: print(line, flush=True)) as stack:
+        with Stack({"scene": options.scene, "robot": ROBOT}, write=_show) as stack:
             print(f"all nodes active after {stack.wait_active():.1f} s", flush=True)
-            return _loop(stack, options.object, options.container)
+            recorder = None if options.no_film else _start_recorder()
+            good = _pick_and_place(stack, options.object, options.container)
     except StackError as error:
         print(f"handiwork demo: {error}", file=sys.stderr)
-        return 1
+        good = False
+    if recorder is not None:
+        _write_film(recorder, options)
+    return 0 if good else 1
 
 
-def _loop(stack: Stack, name: str, container: str) -> int:
+def _show(line: str) -> None:
+    print(line, flush=True)
+
+
+def _pick_and_place(stack: Stack, name: str, container: str) -> bool:
     begin_s = time.monotonic()
-    print(f"pick {name}", flush=True)
-    reports = {"pick": stack.client.pick(name, on_feedback=_Shown())}
+    _show(f"pick {name}")
+    lines = StageLines(_show)
+    reports = {"pick": stack.client.pick(name, on_feedback=lines)}
+    lines.end(reports["pick"])
     if reports["pick"].ok:
-        print(f"place {name} into {container}", flush=True)
-        reports["place"] = stack.client.place(name, container, on_feedback=_Shown())
+        _show(f"place {name} into {container}")
+        lines = StageLines(_show)
+        reports["place"] = stack.client.place(name, container, on_feedback=lines)
+        lines.end(reports["place"])
     wall_s = time.monotonic() - begin_s
-    _print_table(reports)
-    print(f"{wall_s:.1f} s of wall time")
+    print_table(reports)
+    _show(f"{wall_s:.1f} s of wall time")
     arguments = f"{{object: {name}, container: {container}}}"
     inside, reason = stack.settled("object_in_container", arguments, timeout_s=3.0)
-    print(
+    _show(
         f"monitor: object_in_container({name}, {container}) is {'TRUE' if inside else 'not TRUE'}: {reason}"
     )
-    return 0 if inside and all(report.ok for report in reports.values()) else 1
+    return inside
 
 
-class _Shown:
-    """Prints each stage once, as it is first heard of; later stages are planned while earlier ones move."""
-
-    def __init__(self) -> None:
-        self._seen: set[str] = set()
-
-    def __call__(self, progress: Progress) -> None:
-        if progress.stage not in self._seen:
-            self._seen.add(progress.stage)
-            print(f"  {progress.index + 1}/{progress.count} {progress.stage}", flush=True)
+def _robot_dir() -> Path:
+    return share_of("robot_description") / "robots" / ROBOT
 
 
-def _print_table(reports: dict[str, SkillReport]) -> None:
-    print(f"\n{'skill':<7}{'stage':<22}{'duration':>10}{'planning':>11}  result")
-    for skill, report in reports.items():
-        for stage in report.stages:
-            times = f"{stage.duration_s:>8.2f} s{1e3 * stage.planning_time_s:>8.0f} ms"
-            print(f"{skill:<7}{stage.name:<22}{times}  {stage.code.name}")
-        total = f"{report.duration_s:>8.2f} s{1e3 * report.planning_time_s:>8.0f} ms"
-        outcome = report.outcome
-        print(f"{skill:<7}{'in all':<22}{total}  {outcome.code.name} {outcome.message}")
+def _start_recorder() -> Recorder | None:
+    try:
+        from handiwork_bringup.film.recorder import Recorder
+
+        return Recorder(load_robot(_robot_dir()))
+    except Exception as error:  # noqa: BLE001 - no film is no reason not to judge
+        print(f"no film: recording did not start: {error}", file=sys.stderr, flush=True)
+        return None
+
+
+def _write_film(recorder: Recorder, options: argparse.Namespace) -> None:
+    begin_s = time.monotonic()
+    try:
+        recording = recorder.stop()
+        _show(f"drawing {len(recording.instants)} frames (the first time, the renderer is compiled)")
+        from handiwork_bringup.film.film import render
+
+        robot_dir = _robot_dir()
+        render(recording, load_robot(robot_dir), robot_dir, options.object, options.container, options.out)
+        files = f"{options.out / 'demo.webp'} and {options.out / 'demo.png'}"
+        _show(f"film: {files}, {time.monotonic() - begin_s:.1f} s")
+    except Exception as error:  # noqa: BLE001 - no film is no reason not to judge
+        print(f"no film: {error}", file=sys.stderr, flush=True)

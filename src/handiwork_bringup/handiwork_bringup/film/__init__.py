@@ -1,0 +1,1 @@
+"""Films what the robot did, in software: bare machines have no OpenGL."""

@@ -1,0 +1,68 @@
+"""What a person sees of running skills: stages as they end, then a table."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from handiwork_core.skill import Progress
+    from handiwork_ros.skill_client import SkillReport
+
+
+class StageLines:
+    """Feedback callback that prints each stage as it ends: wall time and planning time.
+
+    The planning time of a stage may arrive just after the start of the next one, so a line waits for one more feedback.
+    """
+
+    def __init__(self, write: Callable[[str], None] = print) -> None:
+        self._write = write
+        self._since_s = time.monotonic()
+        self._now: Progress | None = None
+        self._took_s = 0.0
+        self._ended = ""
+        self._planning_s: dict[str, float] = {}
+
+    def __call__(self, progress: Progress) -> None:
+        """Take one feedback."""
+        stage = progress.stage
+        self._planning_s[stage] = max(progress.planning_time_s, self._planning_s.get(stage, 0.0))
+        if self._now is None:
+            self._now = progress
+        elif progress.index > self._now.index:
+            self._flush()
+            self._close(self._now)
+            self._now = progress
+        elif stage == self._ended:
+            self._flush()
+
+    def end(self, report: SkillReport) -> None:
+        """Print what is left, the last stage with the outcome where that is a failure."""
+        self._flush()
+        if self._now is not None:
+            self._close(self._now)
+            self._flush("" if report.ok else f"  {report.outcome.code.name}")
+
+    def _close(self, stage: Progress) -> None:
+        now_s = time.monotonic()
+        self._took_s, self._since_s, self._ended = now_s - self._since_s, now_s, stage.stage
+
+    def _flush(self, note: str = "") -> None:
+        if self._ended:
+            planning_ms = 1e3 * self._planning_s[self._ended]
+            self._write(f"  {self._ended:<22}{self._took_s:>6.2f} s, planning {planning_ms:>4.0f} ms{note}")
+            self._ended = ""
+
+
+def print_table(reports: Mapping[str, SkillReport]) -> None:
+    """Print each stage of each skill: duration in the world's time, planning time, result."""
+    print(f"\n{'skill':<7}{'stage':<22}{'duration':>10}{'planning':>11}  result")
+    for skill, report in reports.items():
+        for stage in report.stages:
+            times = f"{stage.duration_s:>8.2f} s{1e3 * stage.planning_time_s:>8.0f} ms"
+            print(f"{skill:<7}{stage.name:<22}{times}  {stage.code.name}")
+        total = f"{report.duration_s:>8.2f} s{1e3 * report.planning_time_s:>8.0f} ms"
+        outcome = report.outcome
+        print(f"{skill:<7}{'in all':<22}{total}  {outcome.code.name} {outcome.message}".rstrip(), flush=True)
