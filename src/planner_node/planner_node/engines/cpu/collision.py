@@ -21,7 +21,7 @@ COARSE_M = 0.05
 
 @kernel
 def pairs_on(robot: RobotArrays, scene: SceneArrays, margins: Array) -> Ints:
-    """(k, 2) group and column of ``margins`` (g, m + g) of all pairs that count; tool groups first, as they hit most."""
+    """(k, 2) group and column of ``margins`` (g, m + g) of pairs that count; tool groups first, as they hit most."""
     shapes, groups = len(scene.kind), len(robot.group_body)
     found = np.empty((groups * shapes + len(robot.pairs), 2), dtype=np.int64)
     count = 0
@@ -42,7 +42,7 @@ def pairs_on(robot: RobotArrays, scene: SceneArrays, margins: Array) -> Ints:
 def touches(
     q: Array, pairs: Ints, robot: RobotArrays, scene: SceneArrays, margins: Array, frames: Array, hit: Ints
 ) -> bool:
-    """Is any of ``pairs`` (k, 2) below its margin at ``q`` (n,)? ``frames`` is left at ``q``; ``hit`` (2,) gets the pair."""
+    """Is any of ``pairs`` (k, 2) below its margin at ``q`` (n,)? Leaves ``frames`` at ``q``; ``hit`` (2,): the pair."""
     forward(q, robot.chain, robot.prismatic, frames)
     bounds, pose, bound = robot.bounds, scene.pose, scene.bound
     centres = np.empty((len(bounds), 3))
@@ -114,7 +114,7 @@ def all_distances(
     frames: Array,
     out: Array,
 ) -> None:
-    """Exact signed distances [m] of every pair that is on, ``out`` (g, m + g); 1e9 elsewhere and beyond ``ceiling`` [m]."""
+    """Exact signed distances [m] of pairs that are on, ``out`` (g, m + g); 1e9 elsewhere and beyond ``ceiling`` [m]."""
     forward(q, robot.chain, robot.prismatic, frames)
     out[:] = 1.0e9
     pairs = pairs_on(robot, scene, margins)

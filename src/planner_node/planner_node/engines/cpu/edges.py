@@ -94,7 +94,7 @@ def edge_is_free(
 def first_blocked(
     path: Array, robot: RobotArrays, scene: SceneArrays, margins: Array, frames: Array, hit: Ints
 ) -> int:
-    """The first row of ``path`` (k, n) that cannot be reached from the row before, as close as bisection tells; -1: none."""
+    """The first row of ``path`` (k, n) that cannot be reached from the one before, as bisection tells; -1: none."""
     row, earlier = -1, blocked_at(path, robot, scene, margins, frames, hit)
     pair = hit.copy()
     while earlier >= 0:

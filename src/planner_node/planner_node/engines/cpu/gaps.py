@@ -111,7 +111,7 @@ def ball_centres(robot: RobotArrays, frames: Array, out: Array) -> None:
 def far_apart(
     centres: Array, bounds: Array, pose: Array, bound: Array, g: int, column: int, ceiling: float
 ) -> bool:
-    """Do the bounding spheres alone show that a pair is not closer than ``ceiling`` [m]? Takes arrays, to cost nothing."""
+    """Do bounding spheres alone show that a pair is not closer than ``ceiling`` [m]? Takes arrays, to cost nothing."""
     shapes = len(bound)
     if column < shapes:
         x, y, z = pose[column, 9], pose[column, 10], pose[column, 11]
@@ -126,7 +126,7 @@ def far_apart(
 
 @kernel
 def motion_bound(reach: Array, body: Ints, move: Array, after: int, g: int) -> float:
-    """How far any point of group ``g`` can move [m] relative to body ``after`` when joint j moves by ``move[j]`` >= 0."""
+    """How far any point of group ``g`` can move [m] relative to body ``after`` when joint j moves by ``move[j]``."""
     total = 0.0
     for j in range(after, body[g]):
         total += move[j] * reach[g, j]

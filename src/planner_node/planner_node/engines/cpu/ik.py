@@ -103,7 +103,7 @@ def descend(q: Array, goal: Array, robot: RobotArrays, iterations: int, frames: 
         for j in range(n):
             q[j] = min(upper[j], max(lower[j], q[j] + step[j] * (STEP_RAD / largest)))
     jacobian_and_error(q, goal, robot, frames, jac, error)
-    for i in range(6):
+    for i in range(6):  # noqa: SIM110 - Numba compiles no generator
         if abs(error[i]) > TOLERANCE_M:
             return False
     return True

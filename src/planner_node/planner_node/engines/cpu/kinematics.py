@@ -57,7 +57,7 @@ def place(frame: Array, x: float, y: float, z: float) -> tuple[float, float, flo
 
 @kernel
 def pose_error(target: Array, actual: Array, error: Array) -> None:
-    """``error`` (6,): translation [m] and rotation vector [rad], both in the world, that bring ``actual`` to ``target``.
+    """``error`` (6,): translation [m] and rotation vector [rad], in the world, that bring ``actual`` to ``target``.
 
     Transforms are (12,). The rotation vector is the logarithm of R_target R_actual^T; near pi its axis comes from the
     symmetric part.

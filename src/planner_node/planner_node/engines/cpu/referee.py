@@ -20,7 +20,7 @@ from handiwork_core.robot import ArmSpec, JointType, Robot
 from handiwork_core.trajectory import Trajectory
 from handiwork_core.world import Shape, World
 
-from .referee_shapes import distance, radius, surface
+from .referee_shapes import distance, surface
 
 FINE_M, FINE_RAD = 0.005, 0.01
 LINK_DEPTH_M = 0.0005

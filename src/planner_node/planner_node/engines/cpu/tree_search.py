@@ -21,7 +21,9 @@ RANGE_RAD = 1.5
 
 
 class Trees(NamedTuple):
-    """Search state: ``nodes`` (2, k, n), ``parents`` (2, k), ``counts`` (2,), ``blocked`` (g, m + g) counts of hits,
+    """Search state.
+
+    ``nodes`` (2, k, n), ``parents`` (2, k), ``counts`` (2,), ``blocked`` (g, m + g) counts of hits,
     ``turn`` (1,) which tree grows next, ``meeting`` (2,) node of each tree where they met.
     """
 
