@@ -1,0 +1,57 @@
+"""The planner's own obstacles: taken whole or not at all, and never hidden."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from handiwork_core.geometry import Pose
+from handiwork_core.outcome import Code
+from handiwork_core.world import ObjectState, Shape, ShapeKind, World, WorldObject
+from planner_node.request_checks import Refused
+from planner_node.scene_table import SceneTable
+
+
+def box(name: str) -> WorldObject:
+    return WorldObject(name, (Shape(ShapeKind.BOX, np.ones(3), Pose.identity()),))
+
+
+def heard(*names: str) -> World:
+    states = {n: ObjectState(Pose.identity(), np.zeros(3), np.zeros(3), 0.0) for n in names}
+    return World(0.0, 3, {n: box(n) for n in names}, states)
+
+
+def test_an_obstacle_is_added_and_removed_with_a_new_version() -> None:
+    table = SceneTable()
+    assert table.update(heard("cube"), [box("wall")], [Pose.of((1.0, 0.0, 0.0))], []) == 4
+    merged = table.merged(heard("cube"))
+    assert sorted(merged.objects) == ["cube", "wall"]
+    assert merged.version == 4
+    assert merged.states["wall"].world_T_object.translation_m[0] == 1.0
+    assert table.update(heard("cube"), [], [], ["wall"]) == 5
+    assert sorted(table.merged(heard("cube")).objects) == ["cube"]
+
+
+@pytest.mark.parametrize(
+    ("add", "remove", "code", "field"),
+    [
+        (["post", "cube"], [], Code.CONTRADICTION, "add"),
+        (["post"], ["nothing"], Code.UNKNOWN_OBJECT, "remove"),
+    ],
+)
+def test_a_bad_transaction_changes_nothing(add: list[str], remove: list[str], code: Code, field: str) -> None:
+    table = SceneTable()
+    with pytest.raises(Refused) as caught:
+        table.update(heard("cube"), [box(n) for n in add], [Pose.identity()] * len(add), remove)
+    assert caught.value.outcome.code is code
+    assert caught.value.outcome.field_name == field
+    merged = table.merged(heard("cube"))
+    assert (sorted(merged.objects), merged.version) == (["cube"], 3)
+
+
+def test_an_obstacle_stays_when_the_world_takes_its_name_later() -> None:
+    table = SceneTable()
+    table.update(heard("cube"), [box("wall")], [Pose.of((1.0, 0.0, 0.0))], [])
+    merged = table.merged(heard("cube", "wall"))
+    assert len(merged.objects) == 3
+    assert any(s.world_T_object.translation_m[0] == 1.0 for s in merged.states.values())
