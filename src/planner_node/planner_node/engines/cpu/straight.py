@@ -18,7 +18,7 @@ JUMP_RAD = 0.35
 
 @kernel
 def along(start: Array, shift: Array, t: float, out: Array) -> None:
-    """Pose ``out`` (12,) at share ``t`` of the way from ``start`` (12,) by ``shift`` (6,) [m, rad], axes of the world."""
+    """Pose ``out`` (12,) at share ``t`` of the way from ``start`` (12,) by ``shift`` (6,) [m, rad] in the world."""
     angle = np.sqrt(shift[3] ** 2 + shift[4] ** 2 + shift[5] ** 2)
     turn = np.zeros(12)
     s, c = np.sin(angle * t), np.cos(angle * t)
@@ -43,8 +43,9 @@ def follow(
     path: Array,
     error: Array,
 ) -> tuple[int, int]:
-    """Track the line from the tool's pose at ``q`` (n,) to ``goal`` (12,); returns a state and the number of good rows. Collisions are not
-    looked at here.
+    """Track the line from the tool's pose at ``q`` (n,) to ``goal`` (12,); returns a state and how many rows are good.
+
+    Collisions are not looked at here.
 
     ``path`` (k, n) is written: row 0 is ``q``, row k - 1 the goal. Between rows the joints move straight, and
     the middle of each step is within ``deviation_m`` of the line. ``error`` (6,) is the last gap to the line
