@@ -189,7 +189,9 @@ def wheel_command(package: Path, wheels: Path, headers: list[Path]) -> list[str]
 def install_packages() -> None:
     """Installs the Python packages of src/ so that edits take effect at once, by path entries."""
     packages = sorted(path.parent for path in (ROOT / "src").glob("*/setup.py"))
-    content = hash_files(package / name for package in packages for name in ("setup.py", "setup.cfg"))
+    content = hash_files(
+        [package / name for package in packages for name in ("setup.py", "setup.cfg")], "linked"
+    )
     if is_done("packages", content):
         return
     with announced(f"Installing {len(packages)} packages of src/"):
@@ -198,6 +200,9 @@ def install_packages() -> None:
         finish("pip install -e", *start("packages", pip("install", *options, *folders)))
         for package in packages:
             link_share(package)
+        command = VENV / "bin" / "handiwork"  # setup.cfg puts it below lib/, where ros2 run looks for it
+        command.unlink(missing_ok=True)
+        command.symlink_to(VENV / "lib" / "handiwork_bringup" / "handiwork")
     mark_done("packages", content)
 
 
