@@ -26,10 +26,10 @@ from handiwork_ros.skill_action_server import Report as Feedback
 from handiwork_ros.spinning import run
 from handiwork_ros.world_source import RosWorldSource, Wanted
 
-from .arm_runs import ArmRuns
-from .decode import decode_arm, decode_goal, frames_of
-from .encode import feedback_to_msg
+from .arm_runs_node import ArmRuns
 from .executor import SkillRun
+from .goals_node import decode_arm, decode_goal, frames_of
+from .results_node import feedback_to_msg
 from .skills import BUILTIN
 
 ACTIONS = {"pick": Pick, "place": Place}

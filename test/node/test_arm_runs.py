@@ -11,7 +11,7 @@ from handiwork_core.outcome import OK
 from handiwork_core.planning import Attachment
 from handiwork_core.testing.fakes import Cell, Fakes, fakes
 from handiwork_core.world import Shape, ShapeKind, WorldObject
-from skill_server.arm_runs import ArmRuns
+from skill_server.arm_runs_node import ArmRuns
 
 
 def made() -> tuple[Fakes, ArmRuns]:

@@ -19,8 +19,8 @@ from handiwork_ros.frames import UnknownFrame
 from handiwork_ros.skill_action_server import Report
 
 from . import grip
-from .encode import result_to_msg, stopped_to_msg
 from .executor import SkillRun, run_skill
+from .results_node import result_to_msg, stopped_to_msg
 
 
 @dataclass(frozen=True)

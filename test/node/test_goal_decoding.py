@@ -18,7 +18,7 @@ from handiwork_core.geometry import Pose
 from handiwork_core.outcome import Code, Outcome
 from handiwork_ros.frames import UnknownFrame
 from handiwork_ros.skill_action_server import Refused
-from skill_server.decode import decode_goal
+from skill_server.goals_node import decode_goal
 from skill_server.skills.pick import PickParams
 from skill_server.skills.place import PlaceParams
 
