@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from handiwork_core.geometry import Array
 from handiwork_core.outcome import BodyPair, Code
 
 from . import shortcut, tree_search
+from .arrays import Ints
 from .edges import edge_is_free
 from .query import Query
 from .requests import Deadline, Failed
@@ -18,7 +18,7 @@ from .rng import new_state
 
 ROOM = 12_000
 """Nodes per tree; full trees mean that the goal is walled in as far as this search can tell."""
-CUTS, CUTS_AT_ONCE = 120, 20
+CUTS, CUTS_AT_ONCE = 120, 10
 CHUNK_S = 0.008
 
 
@@ -72,13 +72,18 @@ def _search(query: Query, start: Array, goals: Array, seed: int, deadline: Deadl
     return Path(shortcut.skip(points, query.robot, query.scene, query.margins), goal)
 
 
-def _most_hit(query: Query, blocked: NDArray[np.int64]) -> BodyPair | None:
+def _most_hit(query: Query, blocked: Ints) -> BodyPair | None:
     if blocked.max(initial=0) == 0:
         return None
     return query.pair(np.array(np.unravel_index(int(blocked.argmax()), blocked.shape)))
 
 
-def most_hit(query: Query, blocked: NDArray[np.int64]) -> str:
-    """Words that name the bodies that ended most edges."""
-    pair = _most_hit(query, blocked)
-    return "" if pair is None else f"; most often {pair.a} hit {pair.b}"
+def most_hit(query: Query, blocked: Ints) -> str:
+    """Words that name the pairs that ended most edges, with counts."""
+    counts: dict[BodyPair, int] = {}
+    for index in np.argwhere(blocked > 0):
+        pair = query.pair(index)
+        counts[pair] = counts.get(pair, 0) + int(blocked[tuple(index)])
+    most = sorted(counts.items(), key=lambda item: -item[1])[:3]
+    named = ", ".join(f"{pair.a} into {pair.b} ({count} times)" for pair, count in most)
+    return f"; what was hit most often: {named}" if named else ""

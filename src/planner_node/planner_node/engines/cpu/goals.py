@@ -122,7 +122,6 @@ def _none_found(
     return Failed(
         Code.NO_IK,
         f"none of {len(poses)} goal poses can be reached: "
-        f"the closest is {errors[0]:.4f} m and {errors[1]:.4f} rad off; "
-        "move it closer to the arm",
+        f"the closest try stays {1e3 * errors[0]:.1f} mm and {errors[1]:.4f} rad off; move the goal closer to the arm",
         errors=errors,
     )

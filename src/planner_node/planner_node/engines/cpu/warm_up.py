@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from handiwork_core.geometry import Pose
+from handiwork_core.geometry import Array, Pose
 from handiwork_core.planning import Report, SceneQuery
 from handiwork_core.robot import Robot
 
@@ -26,14 +26,12 @@ def warm_up(robot: Robot, world_T_base: Pose, report: Report) -> None:
         step()
 
 
-def _steps(
-    query: Query, q: np.ndarray[tuple[int], np.dtype[np.float64]]
-) -> list[tuple[str, Callable[[], object]]]:
+def _steps(query: Query, q: Array) -> list[tuple[str, Callable[[], object]]]:
     robot, scene, margins, frames = query.robot, query.scene, query.margins, query.frames
     hit, error, pose, state = np.zeros(2, dtype=np.int64), np.zeros(6), np.zeros((1, 12)), new_state(0)
     kinematics.tool_poses(q[None], robot, pose)
     goal, path = pose[0], np.array([q, q + 1e-3, q])
-    trees = tree_search.plant(q, path, margins.shape, 100)
+    trees = tree_search.plant(q, path, (margins.shape[0], margins.shape[1]), 100)
     return [
         ("pose error", lambda: kinematics.pose_error(goal, goal, error)),
         ("distances", lambda: query.distances(q)),

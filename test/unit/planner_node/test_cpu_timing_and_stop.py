@@ -1,0 +1,105 @@
+"""Timing on its own, repetition, and how soon a stop is heeded."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from handiwork_core.geometry import Pose
+from handiwork_core.outcome import Code
+from handiwork_core.planning import (
+    Candidate,
+    CandidatesRequest,
+    Engine,
+    IkRequest,
+    JointGoals,
+    PlanRequest,
+    SceneQuery,
+)
+from handiwork_core.robot import Robot
+from planner_node.engines.cpu.timing import Limits, parameterise, sample
+
+from .conftest import box, hand_down, world_of
+
+RESPONSE_S = 0.5
+"""Ten times what a stop may take, as machines are shared."""
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_timing_keeps_every_limit_and_rests_at_both_ends(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    limits = Limits(rng.uniform(0.5, 3.0, 7), rng.uniform(2.0, 15.0, 7), rng.uniform(100.0, 5000.0, 7))
+    points = np.cumsum(rng.normal(size=(int(rng.integers(2, 12)), 7)) * rng.choice([0.01, 0.3, 1.0]), axis=0)
+    names = tuple(f"j{i}" for i in range(7))
+    t = sample(parameterise(points, limits, float(rng.choice([1.0, 0.5]))), names)
+    assert (np.abs(t.qd) <= limits.velocity * 1.0001).all()
+    assert (np.abs(t.qdd) <= limits.acceleration * 1.0001).all()
+    jerk = np.diff(t.qdd, axis=0) / np.diff(t.t_s)[:, None]
+    assert (np.abs(jerk) <= limits.jerk * 1.001).all()
+    np.testing.assert_array_equal(t.q[[0, -1]], points[[0, -1]])
+    assert not t.qd[[0, -1]].any() and not t.qdd[[0, -1]].any()
+    drift = np.diff(t.q, axis=0) - 0.5 * np.diff(t.t_s)[:, None] * (t.qd[1:] + t.qd[:-1])
+    assert np.abs(drift).max() < 0.02**2 * limits.acceleration.max()
+
+
+def stopped_after(engine: Engine, work: str, robot: Robot) -> float:
+    """Seconds from a flag set by another thread until the call returns, which must say CANCELED."""
+    flag, raised = threading.Event(), [0.0]
+
+    def raise_flag() -> None:
+        raised[0] = time.monotonic()
+        flag.set()
+
+    home = np.array(robot.arm("").home_q)
+    poses = tuple(hand_down(robot, 0.5, 0.0, 0.3, yaw) for yaw in np.linspace(-3.0, 3.0, 20_000))
+    timer = threading.Timer(0.2, raise_flag)
+    timer.start()
+    if work == "ik":
+        codes = engine.solve_ik(IkRequest("", poses, home), flag.is_set).codes
+        code = codes[-1]
+    elif work == "candidates":
+        candidates = tuple(Candidate((pose,)) for pose in poses)
+        code = engine.check_candidates(
+            CandidatesRequest("", home, candidates, (SceneQuery(),), budget_s=60.0), flag.is_set
+        ).code
+    else:
+        goal = home.copy()
+        goal[0] = 1.3
+        start = replace_first(home, -1.3)
+        request = PlanRequest("", start, JointGoals(goal[None]), budget_s=60.0)
+        code = engine.plan(request, flag.is_set).code
+    timer.join()
+    assert code is Code.CANCELED
+    return time.monotonic() - raised[0]
+
+
+def replace_first(q: np.ndarray, value: float) -> np.ndarray:  # type: ignore[type-arg]
+    changed = q.copy()
+    changed[0] = value
+    return changed
+
+
+@pytest.mark.parametrize("work", ["ik", "candidates", "plan"])
+def test_a_stop_from_another_thread_is_heeded_soon(engine: Engine, robot: Robot, work: str) -> None:
+    if work == "plan":
+        walls = [((1.5, 0.02, 4.0), (0.93, 0.0, 0.0)), ((1.5, 0.02, 4.0), (-0.93, 0.0, 0.0))]
+        lid = ("lid", (box((4.0, 0.02, 2.0)),), Pose.of((0.0, 0.0, 1.8)))
+        engine.update_world(
+            world_of(*[(f"wall{i}", (box(s),), Pose.of(p)) for i, (s, p) in enumerate(walls)], lid)
+        )
+    assert stopped_after(engine, work, robot) < RESPONSE_S
+
+
+def test_twenty_problems_come_out_the_same_twice(engine: Engine, robot: Robot) -> None:
+    home, rng = np.array(robot.arm("").home_q), np.random.default_rng(1)
+    for seed in range(20):
+        goal = home + rng.uniform(-0.5, 0.5, len(home))
+        request = PlanRequest("", replace_first(home, -1.0), JointGoals(goal[None]), seed=seed)
+        one, two = (engine.plan(replace(request), lambda: False) for _ in range(2))
+        assert (one.code, one.message, one.blocking) == (two.code, two.message, two.blocking)
+        if one.trajectory is not None and two.trajectory is not None:
+            np.testing.assert_array_equal(one.trajectory.q, two.trajectory.q)
