@@ -9,6 +9,7 @@ import argparse
 import fcntl
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -190,7 +191,7 @@ def install_packages() -> None:
     """Installs the Python packages of src/ so that edits take effect at once, by path entries."""
     packages = sorted(path.parent for path in (ROOT / "src").glob("*/setup.py"))
     content = hash_files(
-        [package / name for package in packages for name in ("setup.py", "setup.cfg")], "linked"
+        [package / name for package in packages for name in ("setup.py", "setup.cfg")], "commands"
     )
     if is_done("packages", content):
         return
@@ -200,10 +201,26 @@ def install_packages() -> None:
         finish("pip install -e", *start("packages", pip("install", *options, *folders)))
         for package in packages:
             link_share(package)
-        command = VENV / "bin" / "handiwork"  # setup.cfg puts it below lib/, where ros2 run looks for it
-        command.unlink(missing_ok=True)
-        command.symlink_to(VENV / "lib" / "handiwork_bringup" / "handiwork")
+            for name in re.findall(
+                r'"(\w+) = \w+\.\w+:main"', (package / "setup.py").read_text(encoding="utf-8")
+            ):
+                link_command(package.name, name)
     mark_done("packages", content)
+
+
+def link_command(package: str, name: str) -> None:
+    """Makes a command reachable in bin/ and in lib/<package>/, wherever pip has put it; setup.cfg asks for lib/."""
+    places = (VENV / "bin" / name, VENV / "lib" / package / name)
+    for link in places:
+        if link.is_symlink():
+            link.unlink()
+    made = [path for path in places if path.exists()]
+    if not made:
+        raise Missing(f"pip made no command {name!r} of {package}: run `make clean` and try again.")
+    for link in places:
+        if not link.exists():
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(made[0])
 
 
 def link_share(package: Path) -> None:
