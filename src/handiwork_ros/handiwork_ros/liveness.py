@@ -18,11 +18,11 @@ from .qos import STATUS
 SILENCE_S = 1.2
 """Silence after which a node is dead, or a robot lost [s of steady time]."""
 
-LOOK_S = 0.1
+LOOK_S = 0.25
 LAG_S = 0.3
 """A look that is later than this shows that the judging process itself was held up, and may not have read its mail."""
 
-HEARING_S = 0.4
+HEARING_S = 0.5
 """Time to read the mail after a lag, before the next verdict; longer than the pause between two signs of a node."""
 
 

@@ -25,7 +25,7 @@ V = TypeVar("V", bool, int, float, str)
 M = TypeVar("M")
 
 STATUS_TOPIC = "handiwork/status"
-STATUS_PERIOD_S = 0.25
+STATUS_PERIOD_S = 0.4
 
 
 class ManagedNode(LifecycleNode):
