@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import pytest
 from handiwork_msgs.action import Pick
@@ -81,3 +82,13 @@ def test_second_goal_for_a_busy_arm_is_refused_and_disturbs_nothing(rig: Rig) ->
     ended = first.result()
     assert ended.ok, ended.outcome
     assert ended.held_object == "cube"
+
+
+def test_the_example_of_the_readme_runs(rig: Rig, capsys: pytest.CaptureFixture[str]) -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    example = readme.split("```python\n")[1].split("```")[0]
+    exec(example, {})
+    told = capsys.readouterr().out
+    assert "picked 'cube'" in told
+    assert "placed 'cube' into 'bin'" in told
+    assert rig.stack.settled("object_in_container", IN_BIN, 5.0)[0]

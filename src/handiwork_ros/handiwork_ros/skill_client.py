@@ -62,6 +62,11 @@ class SkillReport:
         """True when the skill succeeded."""
         return self.outcome.ok
 
+    @property
+    def message(self) -> str:
+        """One sentence for a person."""
+        return self.outcome.message
+
 
 class _Call(ActionCall):
     def __init__(

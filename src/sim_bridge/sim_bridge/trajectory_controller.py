@@ -17,6 +17,8 @@ from sim_bridge.trajectory_goal import (
     check,
 )
 
+STILL_S = 0.05
+"""How long a braked arm must be still before it counts as at rest."""
 SLOWEST_BRAKE_S = 0.4
 """Time in which a brake along the path ends at the latest, even where that needs more than the acceleration limits."""
 
@@ -69,7 +71,7 @@ class TrajectoryController:
         self.result: TrajectoryResult | None = None
         self.reference = Reference(start, np.zeros(len(start)))
         self._goal: CheckedTrajectory | None = None
-        self._path_s, self._rate = 0.0, 1.0
+        self._path_s, self._rate, self._still_s = 0.0, 1.0, 0.0
         self._pending = TrajectoryResult(Ending.CANCELED, ErrorCode.SUCCESSFUL, "")
 
     @property
@@ -168,10 +170,7 @@ class TrajectoryController:
         self._rate = max(0.0, self._rate - max(slowing, 1.0 / SLOWEST_BRAKE_S) * step_s)
         self._path_s = min(self._path_s + self._rate * step_s, goal.duration_s)
         self._sample(self._path_s, self._rate)
-        if (self._rate == 0.0 or self._path_s >= goal.duration_s) and np.abs(
-            qd
-        ).max() <= self.tolerances.rest:
-            self._end(self._pending)
+        self._end_at_rest(self._rate == 0.0 or self._path_s >= goal.duration_s, qd, step_s)
 
     def _stop_here(self, q: Array, qd: Array, result: TrajectoryResult) -> None:
         self._pending, self.phase = result, Phase.BRAKE_HERE
@@ -182,9 +181,15 @@ class TrajectoryController:
         now = np.sign(was) * np.maximum(np.abs(was) - self.limits.acceleration * step_s, 0.0)
         place = np.clip(self.reference.position + now * step_s, self.limits.lower, self.limits.upper)
         self.reference = Reference(place, now)
-        if not now.any() and np.abs(qd).max() <= self.tolerances.rest:
+        self._end_at_rest(not now.any(), qd, step_s)
+
+    def _end_at_rest(self, is_braked: bool, qd: Array, step_s: float) -> None:
+        """End once the arm has been still for ``STILL_S``: an arm that swings out has moments without speed."""
+        still = is_braked and bool(np.abs(qd).max() <= self.tolerances.rest)
+        self._still_s = self._still_s + step_s if still else 0.0
+        if self._still_s >= STILL_S:
             self._end(self._pending)
 
     def _end(self, result: TrajectoryResult) -> None:
         self.reference = Reference(self.reference.position, np.zeros(len(self.limits.names)))
-        self.phase, self.result = Phase.HOLD, result
+        self.phase, self.result, self._still_s = Phase.HOLD, result, 0.0

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from handiwork_core.geometry import Array
-from sim_bridge.trajectory_controller import Ending, TrajectoryController
+from sim_bridge.trajectory_controller import STILL_S, Ending, TrajectoryController
 from sim_bridge.trajectory_goal import ErrorCode, GoalRefused, JointLimits, TrajectoryGoal
 
 STEP_S = 0.002
@@ -111,7 +111,22 @@ def test_an_arm_that_stops_short_ends_with_goal_tolerance() -> None:
     assert controller.result is not None
     assert controller.result.code is ErrorCode.GOAL_TOLERANCE_VIOLATED
     assert "0.30 s after the end" in controller.result.message
-    assert len(positions) * STEP_S == pytest.approx(1.8, abs=0.02)
+    # 1.5 s of motion, 0.3 s of patience, and the time that the arm must be still.
+    assert len(positions) * STEP_S == pytest.approx(1.8 + STILL_S, abs=0.02)
+
+
+def test_a_moment_without_speed_is_not_rest() -> None:
+    controller = started(motion())
+    controller.update(controller.reference.position, np.zeros(2), STEP_S)
+    controller.stop(Ending.CANCELED, "asked")
+    for i in range(int(1.0 / STEP_S)):
+        swing = np.full(2, 0.03 * np.cos(2.0 * np.pi * 8.0 * i * STEP_S))
+        controller.update(controller.reference.position, swing, STEP_S)
+        assert controller.result is None
+    for _ in range(int(1.2 * STILL_S / STEP_S)):
+        controller.update(controller.reference.position, np.zeros(2), STEP_S)
+    assert controller.result is not None
+    assert controller.result.ending is Ending.CANCELED
 
 
 def changed(**changes: object) -> TrajectoryGoal:
