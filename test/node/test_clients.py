@@ -25,7 +25,7 @@ from handiwork_core.world import JointState
 from handiwork_ros import conversions as to
 from handiwork_ros.clients import ArmClient, GripperClient, RosClock
 from handiwork_ros.frames import FrameBuffer, UnknownFrame
-from handiwork_ros.qos import LATEST, TF_STATIC
+from handiwork_ros.qos import LATEST, TF, TF_STATIC
 from handiwork_ros.world_source import RosWorldSource
 from tf2_msgs.msg import TFMessage
 
@@ -249,3 +249,10 @@ def test_frames_chain_and_unknown_ones_are_named(bench: Bench) -> None:
     assert frames.lookup("cube", "hand").translation_m[0] == pytest.approx(1.0)
     with pytest.raises(UnknownFrame, match="did you mean 'cube'"):
         frames.lookup("world", "cub")
+    moving = TransformStamped(child_frame_id="lid")
+    moving.header.frame_id = "world"
+    bench.node.create_publisher(TFMessage, "/tf", TF).publish(TFMessage(transforms=[moving]))
+    wait_for(lambda: "lid" in frames.known())
+    frames.forget_dynamic()
+    assert "lid" not in frames.known()
+    assert "cube" in frames.known()

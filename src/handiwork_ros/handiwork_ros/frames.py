@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 
 from geometry_msgs.msg import TransformStamped
+from rclpy.clock import JumpThreshold
+from rclpy.duration import Duration
 from rclpy.node import Node
 
 from handiwork_core.config import nearest
@@ -35,6 +37,10 @@ class FrameBuffer:
         self._lock = threading.Lock()
         self._links: dict[str, TransformStamped] = {}
         self._static: dict[str, TransformStamped] = {}
+        back = JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=False)
+        self._jump = node.get_clock().create_jump_callback(
+            back, post_callback=guard(node, lambda _jump: self.forget_dynamic())
+        )
         self._subs = [
             node.create_subscription(TFMessage, "/tf_static", guard(node, self._on_static), TF_STATIC)
         ]
@@ -67,7 +73,7 @@ class FrameBuffer:
         return sorted(set(links) | {t.header.frame_id.lstrip("/") for t in links.values()})
 
     def forget_dynamic(self) -> None:
-        """Drop what moves; called when time jumps back."""
+        """Drop what moves: done when time jumps back, since it is of another run."""
         with self._lock:
             self._links = {}
 
