@@ -64,12 +64,17 @@ class Predicate(ABC):
 
     @abstractmethod
     def subjects(self) -> tuple[str, ...]:
-        """Names of the objects whose pose this predicate needs."""
+        """Names of all objects whose pose this predicate reads: it is decided anew when one of them has moved."""
 
     @property
     def needs_contacts(self) -> bool:
         """True when it reads contacts."""
         return False
+
+    @property
+    def needs_joints(self) -> bool:
+        """True when it reads joints: by default those without objects."""
+        return not self.subjects()
 
     @abstractmethod
     def evaluate(self, world: World) -> Finding:

@@ -74,7 +74,10 @@ class JointState:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """Immutable snapshot. ``contacts`` is None where the backend has no contact source."""
+    """Immutable snapshot. ``contacts`` is None where the backend has no contact source.
+
+    ``derived`` keeps what was computed from this snapshot, so that predicates share it; keys are up to who computes.
+    """
 
     stamp_s: float
     version: int = 0
@@ -83,3 +86,4 @@ class World:
     contacts: tuple[Contact, ...] | None = None
     contacts_stamp_s: float = 0.0
     joints: JointState = field(default_factory=lambda: JointState(0.0, {}))
+    derived: dict[object, object] = field(default_factory=dict, init=False, repr=False, compare=False)
