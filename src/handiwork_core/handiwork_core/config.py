@@ -8,13 +8,18 @@ import enum
 import math
 import types
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
 
 T = TypeVar("T")
+
+KIND_WORDS = {float: "a number", int: "a whole number", str: "text", bool: "true or false"}
+
+LONGEST_YAML = 1_000_000
+LONGEST_SHOWN = 80
 
 
 class ConfigError(ValueError):
@@ -32,39 +37,102 @@ def read_yaml(path: Path) -> dict[str, Any]:
         ConfigError: the file is missing, is not YAML (with line and column), or does not hold a mapping.
     """
     try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise ConfigError(str(path), [f"cannot be read: {error.strerror}; check the path"]) from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(str(path), [f"byte {error.start}: is no UTF-8; save it as UTF-8 text"]) from error
+    return mapping_from_yaml(text, str(path))
+
+
+def mapping_from_yaml(text: str, source: str) -> dict[str, Any]:
+    """A YAML mapping from text that anybody may have sent; no text means an empty mapping.
+
+    Raises:
+        ConfigError: too long, no YAML (with line and column), a key that stands twice, an alias, or no mapping.
+    """
+    if len(text) > LONGEST_YAML:
+        raise ConfigError(source, [f"is {len(text)} characters long; keep it within {LONGEST_YAML}"])
+    try:
+        data = yaml.load(text, Loader=_StrictLoader)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"line {mark.line + 1}, column {mark.column + 1}" if mark else "somewhere"
         what = getattr(error, "problem", None) or "bad syntax"
-        raise ConfigError(str(path), [f"{where}: {what}; mend the YAML there"]) from error
+        raise ConfigError(source, [f"{where}: {what}; mend the YAML there"]) from error
+    except (ValueError, OverflowError) as error:
+        raise ConfigError(
+            source, [f"holds a value that YAML cannot read: {error}; mend or quote it"]
+        ) from error
+    except RecursionError as error:
+        raise ConfigError(source, ["is nested too deeply; flatten it"]) from error
+    data = {} if data is None and not text.strip() else data
     if not isinstance(data, dict):
-        raise ConfigError(str(path), [f"holds a {type(data).__name__}; write a mapping of keys at the top"])
+        raise ConfigError(source, [f"holds a {type(data).__name__}; write a mapping of keys at the top"])
     return data
 
 
-def parse(kind: type[T], data: Mapping[str, Any], source: str) -> T:
+class _StrictLoader(yaml.SafeLoader):
+    """Refuses what would be read in silence as something else, or could grow without bound."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        event = self.peek_event()  # type: ignore[no-untyped-call]
+        if isinstance(event, yaml.AliasEvent):
+            problem = f"alias *{event.anchor} is not understood; write the value out"
+            raise yaml.composer.ComposerError(None, None, problem, event.start_mark)
+        return super().compose_node(parent, index)
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+        seen = set()
+        for key, _ in getattr(node, "value", ()):
+            if key.value in seen and isinstance(key.value, str):
+                problem = f"key {key.value!r} stands twice; keep one"
+                raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
+            if isinstance(key.value, str):
+                seen.add(key.value)
+        return super().construct_mapping(node, deep=deep)
+
+
+Reader = Callable[[Any], Any]
+"""Makes a value of one type from what YAML holds; raises ValueError with what is wrong and the mend."""
+
+
+def parse(
+    kind: type[T], data: Mapping[str, Any], source: str, readers: Mapping[Any, Reader] | None = None
+) -> T:
     """Build dataclass ``kind`` from ``data``.
 
     Nested dataclasses, ``X | None``, ``tuple[X, ...]``, fixed tuples, ``dict[str, X]``, enums by value, str,
-    bool, int and float are understood. Unknown and missing keys, wrong types and numbers that are not finite
-    are faults. A ``__post_init__`` that raises ValueError becomes a fault of its key.
+    bool, int and float are understood, and the types of ``readers``. Unknown and missing keys, wrong types and
+    numbers that are not finite are faults. A ``__post_init__`` that raises ValueError becomes a fault of its key.
 
     Raises:
         ConfigError: with every fault found.
     """
-    faults: list[str] = []
+    faults = _Faults(readers or {})
     value = _build(kind, data, "", faults)
     if faults:
         raise ConfigError(source, faults)
     return typing.cast(T, value)
 
 
+class _Faults(list[str]):
+    """What was found wrong so far, and how to read further types."""
+
+    def __init__(self, readers: Mapping[Any, Reader]) -> None:
+        super().__init__()
+        self.readers = readers
+
+
 def load(kind: type[T], path: Path) -> T:
     """``parse`` of a YAML file."""
     return parse(kind, read_yaml(path), str(path))
+
+
+def shown(data: Any) -> str:
+    """A value for a message, cut where it is long."""
+    text = repr(data)
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
 
 
 def nearest(name: str, choices: Sequence[str]) -> str:
@@ -73,16 +141,17 @@ def nearest(name: str, choices: Sequence[str]) -> str:
     return f"did you mean {close[0]!r}?" if close else f"use one of {sorted(choices)}"
 
 
-def _build(kind: Any, data: Any, key: str, faults: list[str]) -> Any:
+def _build(kind: Any, data: Any, key: str, faults: _Faults) -> Any:
     if not isinstance(data, Mapping):
-        faults.append(f"{key or 'top'}: is {data!r}; write a mapping of keys")
+        faults.append(f"{key or 'top'}: is {shown(data)}; write a mapping of keys")
         return None
     hints = typing.get_type_hints(kind)
     fields = {f.name: f for f in dataclasses.fields(kind)}
     before = len(faults)
-    faults.extend(
-        f"{_join(key, k)}: unknown key; {nearest(str(k), list(fields))}" for k in data if k not in fields
-    )
+    for given in data:
+        if given not in fields:
+            name = str(given)[:LONGEST_SHOWN]
+            faults.append(f"{_join(key, name)}: unknown key; {nearest(name, list(fields))}")
     values: dict[str, Any] = {}
     for name, spec in fields.items():
         if name in data:
@@ -98,19 +167,25 @@ def _build(kind: Any, data: Any, key: str, faults: list[str]) -> Any:
         return None
 
 
-def _value(hint: Any, data: Any, key: str, faults: list[str]) -> Any:
+def _value(hint: Any, data: Any, key: str, faults: _Faults) -> Any:
     origin, args = typing.get_origin(hint), typing.get_args(hint)
+    if reader := faults.readers.get(hint):
+        try:
+            return reader(data)
+        except ValueError as error:
+            faults.append(f"{key}: {error}")
+            return None
     if origin in (types.UnionType, typing.Union):
         if data is None and type(None) in args:
             return None
-        return _value(next(a for a in args if a is not type(None)), data, key, faults)
+        return _one_of([a for a in args if a is not type(None)], data, key, faults)
     if dataclasses.is_dataclass(hint):
         return _build(hint, data, key, faults)
     if origin is tuple:
         return _sequence(args, data, key, faults)
     if origin in (dict, Mapping):
         if not isinstance(data, Mapping):
-            faults.append(f"{key}: is {data!r}; write a mapping of keys")
+            faults.append(f"{key}: is {shown(data)}; write a mapping of keys")
             return None
         return {str(k): _value(args[1], v, _join(key, str(k)), faults) for k, v in data.items()}
     if isinstance(hint, type) and issubclass(hint, enum.Enum):
@@ -118,9 +193,28 @@ def _value(hint: Any, data: Any, key: str, faults: list[str]) -> Any:
     return _scalar(hint, data, key, faults)
 
 
-def _sequence(args: tuple[Any, ...], data: Any, key: str, faults: list[str]) -> Any:
+def _one_of(hints: list[Any], data: Any, key: str, faults: _Faults) -> Any:
+    """The first of several kinds that fits; where none does, one fault names them all, or the last tells its own."""
+    found = _Faults(faults.readers)
+    for hint in hints:
+        found = _Faults(faults.readers)
+        value = _value(hint, data, key, found)
+        if not found:
+            return value
+    if len(hints) > 1 and all(fault.startswith(f"{key}: ") for fault in found):
+        words = " or ".join(_kind_words(hint) for hint in hints)
+        found[:] = [f"{key}: is {shown(data)}; write {words}"]
+    faults.extend(found)
+    return None
+
+
+def _kind_words(hint: Any) -> str:
+    return KIND_WORDS.get(hint, "a list" if typing.get_origin(hint) is tuple else str(hint))
+
+
+def _sequence(args: tuple[Any, ...], data: Any, key: str, faults: _Faults) -> Any:
     if not isinstance(data, Sequence) or isinstance(data, str):
-        faults.append(f"{key}: is {data!r}; write a list")
+        faults.append(f"{key}: is {shown(data)}; write a list")
         return None
     if len(args) == 2 and args[1] is Ellipsis:
         return tuple(_value(args[0], v, f"{key}[{i}]", faults) for i, v in enumerate(data))
@@ -130,25 +224,23 @@ def _sequence(args: tuple[Any, ...], data: Any, key: str, faults: list[str]) -> 
     return tuple(_value(a, v, f"{key}[{i}]", faults) for i, (a, v) in enumerate(zip(args, data, strict=True)))
 
 
-def _member(hint: type[enum.Enum], data: Any, key: str, faults: list[str]) -> Any:
+def _member(hint: type[enum.Enum], data: Any, key: str, faults: _Faults) -> Any:
     for member in hint:
         if member.value == data or member.name.lower() == str(data).lower():
             return member
-    faults.append(f"{key}: is {data!r}; {nearest(str(data), [str(m.value) for m in hint])}")
+    faults.append(f"{key}: is {shown(data)}; {nearest(str(data), [str(m.value) for m in hint])}")
     return None
 
 
-def _scalar(hint: Any, data: Any, key: str, faults: list[str]) -> Any:
-    wanted = {float: "a number", int: "a whole number", str: "text", bool: "true or false"}.get(
-        hint, str(hint)
-    )
+def _scalar(hint: Any, data: Any, key: str, faults: _Faults) -> Any:
+    wanted = _kind_words(hint)
     if hint is float and isinstance(data, (int, float)) and not isinstance(data, bool):
         if math.isfinite(data):
             return float(data)
         wanted = "a finite number"
     elif hint is Any or type(data) is hint:
         return data
-    faults.append(f"{key}: is {data!r}; write {wanted}")
+    faults.append(f"{key}: is {shown(data)}; write {wanted}")
     return None
 
 

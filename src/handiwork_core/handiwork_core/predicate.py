@@ -76,6 +76,18 @@ class Predicate(ABC):
         """True when it reads joints: by default those without objects."""
         return not self.subjects()
 
+    def frames(self) -> tuple[str, ...]:
+        """Names of the objects whose frame is only a point of view; not "world", not "robot"."""
+        return ()
+
     @abstractmethod
     def evaluate(self, world: World) -> Finding:
         """Decide for one snapshot."""
+
+
+class LatchedPredicate(Predicate):
+    """A condition that also depends on what was before. It stays pure: whoever watches it keeps its memory."""
+
+    @abstractmethod
+    def advance(self, memory: object | None, world: World) -> tuple[Finding, object]:
+        """Decide for a snapshot after those that made ``memory``; None is the beginning, as after a reset."""

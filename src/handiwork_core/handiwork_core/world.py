@@ -87,3 +87,4 @@ class World:
     contacts_stamp_s: float = 0.0
     joints: JointState = field(default_factory=lambda: JointState(0.0, {}))
     derived: dict[object, object] = field(default_factory=dict, init=False, repr=False, compare=False)
+    frames: Mapping[str, Pose] = field(default_factory=dict)

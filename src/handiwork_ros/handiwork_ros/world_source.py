@@ -27,7 +27,7 @@ from .conversions import (
     time_from_msg,
     world_objects_from_msg,
 )
-from .frames import FrameBuffer
+from .frames import FrameBuffer, UnknownFrame
 from .guards import guard
 from .qos import LATCHED, LATEST
 
@@ -89,6 +89,7 @@ class RosWorldSource:
         self._contacts: Latest[tuple[Contact, ...] | None] = Latest(contacts_from_msg, None)
         self._joints: Latest[JointState] = Latest(joint_state_from_msg, JointState(0.0, {}))
         self._cached: tuple[tuple[Any, ...], World] | None = None
+        self._base: Pose | None = None
         streams: list[tuple[bool, Any, str, Latest[Any], QoSProfile]] = [
             (wanted.objects, WorldObjects, "world/objects", self._geometry, LATCHED),
             (wanted.objects, ObjectStates, "world/object_states", self._states, LATEST),
@@ -144,6 +145,7 @@ class RosWorldSource:
         with self._lock:
             for latest in (self._states, self._contacts, self._joints):
                 latest.drop()
+            self._base = None
 
     def _world(self) -> World:
         states, contacts, joints = self._states.value(), self._contacts.value(), self._joints.value()
@@ -161,4 +163,14 @@ class RosWorldSource:
             contacts=contacts,
             contacts_stamp_s=time_from_msg(contacts_msg.header.stamp) if contacts_msg is not None else 0.0,
             joints=joints,
+            frames=self._known_frames(),
         )
+
+    def _known_frames(self) -> dict[str, Pose]:
+        """The robot's frame, which is static: looked up once."""
+        if self._base is None:
+            try:
+                self._base = self.world_T_base()
+            except UnknownFrame:
+                return {}
+        return {"robot": self._base}

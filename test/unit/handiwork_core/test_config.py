@@ -33,6 +33,7 @@ class Outer:
     colour: Colour = Colour.RED
     table: dict[str, int] | None = None
     on: bool = False
+    who: bool | str | tuple[str, ...] = False
 
 
 GOOD = {"name": "a", "parts": [{"size": 1}], "corner": [0, 1.5]}
@@ -42,6 +43,11 @@ def test_good_data_becomes_values() -> None:
     found = parse(Outer, {**GOOD, "colour": "blue", "table": {"x": 3}, "on": True}, "here")
     assert found == Outer("a", (Inner(1.0),), (0.0, 1.5), Colour.BLUE, {"x": 3}, True)
     assert isinstance(found.parts[0].size, float)
+
+
+@pytest.mark.parametrize(("given", "value"), [(True, True), ("a", "a"), (["a", "b"], ("a", "b"))])
+def test_a_value_may_have_one_of_several_kinds(given: object, value: object) -> None:
+    assert parse(Outer, {**GOOD, "who": given}, "here").who == value
 
 
 @pytest.mark.parametrize(
@@ -58,6 +64,8 @@ def test_good_data_becomes_values() -> None:
         ({"on": 1}, ["on", "true or false"]),
         ({"name": True}, ["name", "text"]),
         ({"parts": "abc"}, ["parts", "list"]),
+        ({"who": 3}, ["who", "3", "true or false or text or a list"]),
+        ({"who": ["a", 3]}, ["who[1]", "3", "text"]),
     ],
 )
 def test_a_fault_names_key_value_and_mend(change: dict[str, object], words: list[str]) -> None:
