@@ -20,7 +20,7 @@ from rosgraph_msgs.msg import Clock as ClockMsg
 
 from handiwork_core.outcome import OK, Code, Outcome
 from handiwork_core.skill import Progress, Token
-from handiwork_ros.arm_lease import ArmLease, Policy
+from handiwork_ros.arm_lease import QUEUE_LENGTH, ArmLease, Policy
 from handiwork_ros.destroy import destroy_with_actions
 from handiwork_ros.skill_action_server import Refused, Report, SkillActionServer, SkillDoor
 
@@ -275,9 +275,12 @@ def test_second_goal_for_the_other_skill_of_the_same_arm(rig):
         assert rig.end(second) == ("ABORTED", Code.BUSY)
         assert "'pick'" in rig.last.message
         assert rig.end(first) == DONE
-    else:
+    elif rig.policy is Policy.LATEST_WINS:
         assert rig.end(first) == ("ABORTED", Code.PREEMPTED)
         assert rig.end(second) == DONE
+    else:
+        assert rig.end(second) == DONE
+        assert rig.end(first) == DONE
 
 
 def test_four_goals_fast(rig):
@@ -285,8 +288,31 @@ def test_four_goals_fast(rig):
     ends = [rig.end(handle) for handle in handles]
     if rig.policy is Policy.REJECT:
         assert ends == [DONE, *[("ABORTED", Code.BUSY)] * 3]
-    else:
+    elif rig.policy is Policy.LATEST_WINS:
         assert ends == [*[("ABORTED", Code.PREEMPTED)] * 3, DONE]
+    else:
+        assert ends == [DONE] * 4
+
+
+def test_queued_goals_run_in_order_and_a_cancelled_one_leaves_at_once():
+    with lend(Rig(Policy.QUEUE)) as rig:
+        ended = []
+        first = rig.send("run 150")
+        waiting = [rig.send("run 1", name) for name in ("place", "pick", "place")]
+        rig.on_client(waiting[1].cancel_goal_async)
+        assert rig.end(waiting[1]) == ("CANCELED", Code.CANCELED)
+        assert rig.toy.started == 1 and "nothing moved" in rig.last.message
+        for handle in (first, waiting[0], waiting[2]):
+            ended.append(rig.end(handle))
+        assert ended == [DONE] * 3 and rig.toy.started == 3
+
+
+def test_a_queue_has_an_end():
+    with lend(Rig(Policy.QUEUE)) as rig:
+        handles = [rig.send("run 60")] + [rig.send("run 0") for _ in range(QUEUE_LENGTH + 1)]
+        assert rig.end(handles[-1]) == ("ABORTED", Code.BUSY)
+        assert "'pick'" in rig.last.message
+        assert [rig.end(handle) for handle in handles[:-1]] == [DONE] * (QUEUE_LENGTH + 1)
 
 
 @pytest.mark.parametrize("delay_s", [0.0, 0.002, 0.05, 0.15])
@@ -335,7 +361,7 @@ def test_a_deaf_skill_is_answered_for_and_the_arm_stays_leased(rig):
     if rig.policy is Policy.REJECT:
         assert rig.end(later) == ("ABORTED", Code.BUSY)
     rig.toy.freed.set()
-    if rig.policy is Policy.LATEST_WINS:
+    if rig.policy is not Policy.REJECT:
         assert rig.end(later) == DONE
     until(lambda: not rig.lease.is_busy)
     assert rig.run("run 1") == DONE
@@ -378,7 +404,7 @@ def test_two_hundred_goals_leave_nothing(rig):
             ends.append(rig.end(handle)[1])
     until(lambda: not rig.lease.is_busy)
     always = {Code.OK, Code.CANCELED, Code.INTERNAL, Code.UNKNOWN_OBJECT}
-    assert always <= set(ends) <= always | {Code.BUSY if rig.policy is Policy.REJECT else Code.PREEMPTED}
+    assert always <= set(ends) <= always | {Code.PREEMPTED if rig.policy is Policy.LATEST_WINS else Code.BUSY}
     until(lambda: count()[:3] == before[:3] and count()[3] <= before[3] + 2)
     assert threading.active_count() == threads
 

@@ -38,6 +38,7 @@ class Token:
 
     def __init__(self) -> None:
         self._event = threading.Event()
+        self._children: list[Token] = []
         self.reason = Code.OK
 
     def set(self, reason: Code) -> None:
@@ -45,6 +46,16 @@ class Token:
         if not self._event.is_set():
             self.reason = reason
             self._event.set()
+        for child in list(self._children):
+            child.set(self.reason)
+
+    def child(self) -> Token:
+        """A token that is set with this one, and may be set alone."""
+        made = Token()
+        self._children.append(made)
+        if self._event.is_set():
+            made.set(self.reason)
+        return made
 
     def is_set(self) -> bool:
         """True once set."""
@@ -101,11 +112,15 @@ class Context:
 class Skill(ABC, Generic[P]):
     """One behaviour. Instances hold no state between runs: what a run needs is in params and context.
 
-    Add one: copy ``skill_server/skills/pick.py``, rename, put the class in the tuple of
-    ``skills/__init__.py`` (or expose it as an entry point in group ``handiwork.skills``).
+    Add one in a package of your own: ``handiwork new-skill NAME`` writes it, with an entry point in group
+    ``handiwork.skills``. A built-in one is a file in ``skill_server/skills`` and an entry in its ``__init__.py``.
     """
 
     name: ClassVar[str]
+    aliases: ClassVar[tuple[str, ...]] = ()
+    """Further names in lower case with single underscores."""
+    object_fields: ClassVar[tuple[str, ...]] = ()
+    """Fields that the seed format's list ``objects`` fills, in order."""
     params_type: type[P]
 
     @abstractmethod

@@ -14,6 +14,7 @@ from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.task import Future
 
+from handiwork_core.config import nearest
 from handiwork_core.outcome import Code, Outcome
 from handiwork_core.skill import Progress, Token
 
@@ -23,16 +24,34 @@ BEAT_S = 0.1
 CLOSING_WATCHDOG_S = 1.0
 
 
+QUEUE_LENGTH = 8
+"""Goals that may wait for one arm, beside the one that runs."""
+
+
 class Policy(Enum):
     """What a new goal does while the arm is busy."""
 
     REJECT = "reject"
-    LATEST_WINS = "latest_wins"
+    QUEUE = "queue"
+    LATEST_WINS = "preempt"
+
+    @classmethod
+    def of(cls, word: str) -> Policy:
+        """The policy of a word.
+
+        Raises:
+            ValueError: there is none; says which there are.
+        """
+        try:
+            return cls(word)
+        except ValueError:
+            text = f"{word[:80]!r} is no answer to a busy arm; {nearest(word[:80], [p.value for p in cls])}"
+            raise ValueError(text) from None
 
 
 @dataclass
 class Job:
-    """One accepted goal. ``answered`` gets its Outcome, or the body's own result."""
+    """One accepted goal. ``answered`` gets its Outcome, or the body's own result; ``skill`` names the arm's holder."""
 
     skill: str
     token: Token
@@ -61,6 +80,7 @@ class ArmLease:
     idle: Future | None = None
 
     def __post_init__(self) -> None:
+        self._changed = Future(executor=self.node.executor)
         self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         # A daemon, so that a body which never returns cannot keep the process from ending.
         self._worker = threading.Thread(target=self._serve, name="skill", daemon=True)
@@ -77,9 +97,19 @@ class ArmLease:
         """True while a goal is unanswered or a body has not returned."""
         return bool(self.jobs) or self.idle is not None
 
-    def take(self, key: bytes, skill: str) -> Job:
-        """Enter a goal; those before it are told to stop."""
-        self.stop_all(Code.PREEMPTED)
+    @property
+    def is_full(self) -> bool:
+        """True when no further goal may wait."""
+        return len(self.jobs) > QUEUE_LENGTH
+
+    def owner(self) -> str:
+        """Who holds the arm now, or will first; empty while it is free."""
+        return self.holder or next((job.skill for job in self.jobs.values()), "")
+
+    def take(self, key: bytes, skill: str, policy: Policy = Policy.LATEST_WINS) -> Job:
+        """Enter a goal; under ``LATEST_WINS`` those before it are told to stop."""
+        if policy is Policy.LATEST_WINS:
+            self.stop_all(Code.PREEMPTED)
         job = self.jobs[key] = Job(skill, Token(), Future(executor=self.node.executor))
         self._timer.reset()
         return job
@@ -87,8 +117,23 @@ class ArmLease:
     def give_back(self, key: bytes) -> None:
         """Forget an answered goal."""
         del self.jobs[key]
+        self.note_change()
         if not self.jobs:
             self._timer.cancel()
+
+    async def turn(self, key: bytes) -> None:
+        """Return when the arm is free and every earlier goal is answered, or when the goal was told to end."""
+        while not self.jobs[key].token.is_set() and self.is_waiting(key):
+            await self._changed
+
+    def is_waiting(self, key: bytes) -> bool:
+        """True while another goal goes first."""
+        return self.idle is not None or next(iter(self.jobs)) != key
+
+    def note_change(self) -> None:
+        """Let those who wait for their turn look again."""
+        changed, self._changed = self._changed, Future(executor=self.node.executor)
+        changed.set_result(None)
 
     def submit(self, body: Callable[[], None]) -> None:
         """Run ``body`` on the worker; it must not raise."""
@@ -99,6 +144,7 @@ class ArmLease:
         if (job := self.jobs.get(key)) is not None:
             job.token.set(reason)
             job.stop_since = job.stop_since or time.monotonic()
+            self.note_change()
 
     def stop_all(self, reason: Code) -> None:
         """``stop`` for every goal."""

@@ -34,11 +34,14 @@ Report = Callable[[Progress], None]
 
 
 class Refused(Exception):
-    """A goal that cannot be done as it is asked. Raised by ``SkillDoor.admit``, caught by the action server only."""
+    """A goal that is answered at once, as it cannot be done, or moves nothing; ``ended`` is what ``encode`` gets.
 
-    def __init__(self, outcome: Outcome) -> None:
+    Raised by ``SkillDoor.admit``, caught by the action server only.
+    """
+
+    def __init__(self, outcome: Outcome, ended: Any = None) -> None:
         super().__init__(outcome.message)
-        self.outcome = outcome
+        self.outcome, self.ended = outcome, ended
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,8 @@ class SkillDoor(Generic[E]):
 
     ``admit`` looks at a goal message, at once and moving nothing, and returns the body or raises ``Refused``; the
     body runs on the arm's worker and returns once the arm is at rest. ``encode`` makes the result message; its second
-    argument is None where no body ended by itself.
+    argument is None where no body ended by itself. ``label`` names the holder of the arm; without it the name does.
+    A goal's field ``when_busy``, where it has one and it is not empty, goes before the server's policy.
     """
 
     name: str
@@ -55,6 +59,7 @@ class SkillDoor(Generic[E]):
     admit: Callable[[Any], Callable[[Token, Report], E]]
     encode: Callable[[Outcome, E | None], Any]
     feedback: Callable[[Progress], Any]
+    label: Callable[[Any], str] | None = None
 
 
 class SkillActionServer(Generic[E]):
@@ -73,7 +78,7 @@ class SkillActionServer(Generic[E]):
         result_timeout_s: int = 60,
     ) -> None:
         self._lease, self._door, self._policy = lease, door, policy
-        self._bodies: dict[bytes, Callable[[Token, Report], E] | Outcome] = {}
+        self._bodies: dict[bytes, Callable[[Token, Report], E] | Refused] = {}
         self.server = ActionServer(
             node or lease.node,
             door.action_type,
@@ -87,35 +92,48 @@ class SkillActionServer(Generic[E]):
 
     def _on_accepted(self, handle: Any) -> None:
         """Runs in the same executor turn as the acceptance, so no second goal slips in between look and take."""
-        key = bytes(handle.goal_id.uuid)
-        verdict = self._admit(handle.request)
-        if isinstance(verdict, Outcome):
-            text = f"{self._door.name}: goal refused: {verdict.code.name}: {verdict.message}"
+        key, goal = bytes(handle.goal_id.uuid), handle.request
+        verdict = self._admit(goal)
+        if not isinstance(verdict, Refused):
+            label = self._door.label
+            self._lease.take(key, label(goal) if label else self._door.name, self._policy_of(goal))
+        elif not verdict.outcome.ok:
+            text = f"{self._door.name}: goal refused: {verdict.outcome.code.name}: {verdict.outcome.message}"
             self._lease.node.get_logger().warning(text)
-        else:
-            self._lease.take(key, self._door.name)
         self._bodies[key] = verdict
         handle.execute()
 
-    def _admit(self, goal: Any) -> Callable[[Token, Report], E] | Outcome:
+    def _policy_of(self, goal: Any) -> Policy:
+        word = getattr(goal, "when_busy", "")
+        return Policy.of(word) if word else self._policy
+
+    def _admit(self, goal: Any) -> Callable[[Token, Report], E] | Refused:
         lease = self._lease
         if lease.closing:
-            return Outcome(
-                Code.SHUTDOWN, "the skill server is shutting down; send the goal again once it is back"
-            )
+            text = "the skill server is shutting down; send the goal again once it is back"
+            return Refused(Outcome(Code.SHUTDOWN, text))
+        try:
+            policy = self._policy_of(goal)
+        except ValueError as error:
+            return Refused(Outcome(Code.BAD_GOAL, f"when_busy: {error}", "check", "when_busy"))
         try:
             body = self._door.admit(goal)
         except Refused as refusal:
-            return refusal.outcome
+            return refusal
         except Exception as error:  # broad on purpose: the border of plug-in code
             log.exception("%s: looking at a goal failed", self._door.name)
-            return Outcome(Code.INTERNAL, f"looking at the goal raised {error!r}; see the skill server's log")
-        if self._policy is Policy.REJECT and lease.is_busy:
-            holder = lease.holder or next(iter(lease.jobs.values())).skill
-            return Outcome(
-                Code.BUSY, f"the arm is busy with {holder!r}; cancel that goal or wait for its result"
-            )
+            text = f"looking at the goal raised {error!r}; see the skill server's log"
+            return Refused(Outcome(Code.INTERNAL, text))
+        if (policy is Policy.REJECT and lease.is_busy) or (policy is Policy.QUEUE and lease.is_full):
+            return Refused(Outcome(Code.BUSY, self._busy(policy)))
         return body
+
+    def _busy(self, policy: Policy) -> str:
+        owner = self._lease.owner()
+        if policy is Policy.QUEUE:
+            waiting = len(self._lease.jobs) - 1
+            return f"the arm is busy with {owner!r} and {waiting} goals wait for it; wait for their results"
+        return f"the arm is busy with {owner!r}; cancel that goal, wait for its result, or send when_busy 'queue'"
 
     def _on_cancel(self, handle: Any) -> CancelResponse:
         self._lease.stop(bytes(handle.goal_id.uuid), Code.CANCELED)
@@ -125,8 +143,8 @@ class SkillActionServer(Generic[E]):
         """First the result, then the transition, then return: nothing may come between the last two."""
         key = bytes(handle.goal_id.uuid)
         body = self._bodies.pop(key)
-        if isinstance(body, Outcome):
-            outcome, run = body, None
+        if isinstance(body, Refused):
+            outcome, run = body.outcome, body.ended
         else:
             outcome, run = await self._run(key, handle, body)
             self._lease.give_back(key)
@@ -153,14 +171,16 @@ class SkillActionServer(Generic[E]):
         self, key: bytes, handle: Any, body: Callable[[Token, Report], E]
     ) -> tuple[Outcome, E | None]:
         lease, job = self._lease, self._lease.jobs[key]
-        while lease.idle is not None:
-            await lease.idle
+        job.publish = lambda progress: handle.publish_feedback(self._door.feedback(progress))
+        if lease.is_waiting(key):
+            _note(job, Progress("queued", 0, 1, 0.0))
+        await lease.turn(key)
         if job.token.is_set():
             return _ended_from_outside(job), None
+        job.progress = None
         executor = lease.node.executor
         idle = lease.idle = Future(executor=executor)
         lease.holder = job.skill
-        job.publish = lambda progress: handle.publish_feedback(self._door.feedback(progress))
 
         def work() -> None:
             end = _call(body, job, lambda progress: executor.create_task(_note, job, progress))
@@ -169,6 +189,7 @@ class SkillActionServer(Generic[E]):
         def finish(end: E | Outcome) -> None:
             lease.idle, lease.holder = None, ""
             idle.set_result(None)
+            lease.note_change()
             if not job.answered.done():
                 job.answered.set_result(end)
 

@@ -1,0 +1,27 @@
+"""The parameters that every skill has: what the executor reads. A skill's own dataclass extends these."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkillParams:
+    """Extend it by a dataclass with the same three arguments; every field becomes a key of ``run_skill``.
+
+    ``ignore_substring``: objects whose name contains one of these are no obstacle; ``t_eps`` [m] and ``o_eps`` [rad]:
+    tolerances of a waypoint; factors scale the joints' limits; ``allowed_planning_time`` [s] for one plan.
+    """
+
+    ignore_substring: tuple[str, ...] = ()
+    t_eps: float = 0.005
+    o_eps: float = 0.05
+    max_velocity_scaling_factor: float = 1.0
+    max_acceleration_scaling_factor: float = 1.0
+    allowed_planning_time: float = 5.0
+    seed: int = 0
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """Objects whose motion makes the chosen commands wrong."""
+        return ()

@@ -1,0 +1,95 @@
+"""Every skill there is: the built-in ones, and those that packages offer by entry point."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import typing
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from handiwork_core.config import nearest
+from handiwork_core.skill import Skill
+from handiwork_core.skill_params import SkillParams
+
+GROUP = "handiwork.skills"
+EXECUTOR_FIELDS = tuple(f.name for f in dataclasses.fields(SkillParams))
+
+
+class UnknownSkill(ValueError):
+    """There is no such skill; the message says which there are, or why it did not load."""
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """Skills by name; ``broken``: entry points that could not be used, with the cause."""
+
+    skills: Mapping[str, Skill[Any]]
+    broken: Mapping[str, str]
+
+    def find(self, name: str) -> Skill[Any]:
+        """The skill of a name or an alias, in any of the spellings that ``plain_name`` unites.
+
+        Raises:
+            UnknownSkill: there is none.
+        """
+        plain = plain_name(name)
+        if plain in self.skills:
+            return self.skills[plain]
+        for skill in self.skills.values():
+            if plain in skill.aliases:
+                return skill
+        if name in self.broken or plain in self.broken:
+            raise UnknownSkill(
+                f"skill {name!r} could not be loaded: {self.broken.get(name) or self.broken[plain]}"
+            )
+        if not name:
+            raise UnknownSkill(f"skill is empty; use one of {sorted(self.skills)}")
+        raise UnknownSkill(f"no skill {name[:80]!r}; {nearest(plain[:80], sorted(self.skills))}")
+
+
+def plain_name(name: str) -> str:
+    """``goto__pose``, ``Goto_Pose`` and ``GotoPose`` are ``goto_pose``."""
+    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
+    return re.sub(r"_+", "_", parted).strip("_").lower()
+
+
+def load_catalog(builtin: Iterable[type[Skill[Any]]], points: Iterable[EntryPoint] | None = None) -> Catalog:
+    """The built-in skills, then each entry point of ``GROUP``; one that cannot be used harms no other."""
+    skills: dict[str, Skill[Any]] = {kind.name: kind() for kind in builtin}
+    broken: dict[str, str] = {}
+    for point in entry_points(group=GROUP) if points is None else points:
+        try:
+            skill = _made(point.load())
+            if skill.name in skills:
+                raise ValueError(f"name {skill.name!r} is taken by {type(skills[skill.name])}; rename it")
+        except Exception as error:  # noqa: BLE001 - the border of plug-in code
+            broken[point.name] = f"{point.value}: {type(error).__name__}: {error}"
+            continue
+        skills[skill.name] = skill
+    return Catalog(skills, broken)
+
+
+def _made(kind: object) -> Skill[Any]:
+    """An instance of a plug-in's class.
+
+    Raises:
+        ValueError: it is no skill; says what is missing.
+    """
+    if not (isinstance(kind, type) and issubclass(kind, Skill)):
+        raise ValueError(f"{kind!r} is no class derived from handiwork_core.skill.Skill")
+    name = getattr(kind, "name", "")
+    if not isinstance(name, str) or not name or plain_name(name) != name:
+        raise ValueError(f"name is {name!r}; use lower case letters, digits and single underscores")
+    params = getattr(kind, "params_type", None)
+    if not (isinstance(params, type) and dataclasses.is_dataclass(params)):
+        raise ValueError(f"params_type is {params!r}; make it a dataclass that extends SkillParams")
+    missing = [f for f in (*EXECUTOR_FIELDS, "targets") if not hasattr(params, f)]
+    if missing:
+        raise ValueError(
+            f"params_type lacks {', '.join(missing)}; extend handiwork_core.skill_params.SkillParams"
+        )
+    typing.get_type_hints(params)
+    return kind()

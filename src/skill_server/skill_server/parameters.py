@@ -1,0 +1,87 @@
+"""A mapping, or its YAML text, becomes the typed parameters of a skill, or one error with every fault."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from handiwork_core.config import ConfigError, mapping_from_yaml, parse, shown
+from handiwork_core.geometry import Pose, Rotation
+from handiwork_core.skill import Skill
+
+from .seed_format import OBJECT_FIELDS, translated
+
+P = TypeVar("P")
+
+LARGEST_SEED = 2**63 - 1
+POSE_KEYS = ("position", "quaternion_wxyz", "yaw_deg", "rpy_deg")
+
+
+def parameters_from_yaml(skill: Skill[P], text: str, arm: str, source: str) -> P:
+    """``parameters_from`` of a YAML mapping.
+
+    Raises:
+        ConfigError: every fault with its key and the mend.
+    """
+    return parameters_from(skill, mapping_from_yaml(text, source), arm, source)
+
+
+def parameters_from(skill: Skill[P], data: Mapping[str, Any], arm: str, source: str) -> P:
+    """An instance of ``skill.params_type``; ``arm`` is the name that was asked for outside of the parameters, if any.
+
+    Raises:
+        ConfigError: every fault with its key and the mend.
+    """
+    fields = tuple(f.name for f in dataclasses.fields(skill.params_type))  # type: ignore[arg-type]
+    made, faults = translated(data, fields, skill.object_fields or OBJECT_FIELDS.get(skill.name, ()))
+    if "arm" in fields and arm:
+        if made.get("arm", "") not in ("", arm):
+            faults.append(f"arm: is {shown(made['arm'])} where the goal says {arm!r}; name the arm once")
+        made["arm"] = arm
+    seed = made.get("seed", 0)
+    if type(seed) is int and abs(seed) > LARGEST_SEED:
+        faults.append(f"seed: is {shown(seed)}; use -{LARGEST_SEED} to {LARGEST_SEED}")
+    try:
+        params = parse(skill.params_type, made, source, {Pose: pose_from})
+    except ConfigError as error:
+        faults.extend(error.faults)
+    if faults:
+        raise ConfigError(source, faults)
+    return params
+
+
+def pose_from(data: object) -> Pose:
+    """``{position: [x, y, z]}`` in metres and at most one of ``quaternion_wxyz``, ``yaw_deg``, ``rpy_deg``.
+
+    Raises:
+        ValueError: what is wrong, and the mend.
+    """
+    if not isinstance(data, Mapping):
+        raise ValueError(f"is {shown(data)}; write {{position: [x, y, z], yaw_deg: 0.0}}")
+    unknown = sorted(str(key)[:40] for key in data if key not in POSE_KEYS)
+    if unknown:
+        raise ValueError(f"has unknown keys {unknown}; use {', '.join(POSE_KEYS)}")
+    turns = [key for key in POSE_KEYS[1:] if key in data]
+    if len(turns) > 1:
+        raise ValueError(f"has {' and '.join(turns)}; keep one")
+    position = _numbers(data.get("position"), 3, "position")
+    return Pose.of(position, _rotation(data, turns[0]) if turns else Rotation.identity())
+
+
+def _rotation(data: Mapping[str, Any], key: str) -> Rotation:
+    if key == "quaternion_wxyz":
+        return Rotation.from_wxyz(_numbers(data[key], 4, key))
+    if key == "rpy_deg":
+        roll, pitch, yaw = (math.radians(angle) for angle in _numbers(data[key], 3, key))
+        return Rotation.from_rpy(roll, pitch, yaw)
+    return Rotation.from_rpy(0.0, 0.0, math.radians(_numbers([data[key]], 1, key)[0]))
+
+
+def _numbers(value: object, count: int, key: str) -> tuple[float, ...]:
+    numbers = value if isinstance(value, list) else []
+    good = [float(n) for n in numbers if type(n) in (int, float) and math.isfinite(n) and abs(n) < 1e6]
+    if len(numbers) == len(good) == count:
+        return tuple(good)
+    raise ValueError(f"{key} is {shown(value)}; write {count} finite number{'s' if count > 1 else ''}")
