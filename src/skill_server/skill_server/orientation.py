@@ -1,4 +1,4 @@
-"""Orientation constraints: an axis of the EE within a range of angles of a direction, as mask and as sampler.
+"""Orientation constraints: an axis of the EE within a range of angles of a direction, as mask and as sampler of one.
 
 The angle is that from the *named* direction: ("z", "downward", 0, 30) keeps hands that point
 within 30 degrees of straight down.
@@ -6,6 +6,7 @@ within 30 degrees of straight down.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,8 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handiwork_core.geometry import Array
-from handiwork_core.outcome import Code, Outcome
-from handiwork_core.skill import StepFailed
 
 Mask = NDArray[np.bool_]
 
@@ -31,7 +30,6 @@ DIRECTIONS = {
 
 ROUND_OFF = 1e-12
 """Slack of the cosines, so that an axis exactly on a limit is inside."""
-DRAWS = 20000
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +53,7 @@ class OrientationFilter:
 class Cone:
     """``ee_vector`` (3,) of the EE within [min, max] degrees of ``base_vector`` (3,) of the arm base.
 
-    ``label`` for messages.
+    ``label`` for messages, ``field_name`` of the goal.
     """
 
     ee_vector: Array
@@ -63,10 +61,11 @@ class Cone:
     min_angle_deg: float
     max_angle_deg: float
     label: str
+    field_name: str = "orientation_filters"
 
     def mask(self, base_R_ee: Array) -> Mask:
         """Which of the rotations (n, 3, 3) satisfy this, limits included."""
-        a, v = _unit(self.ee_vector), _unit(self.base_vector)
+        a, v = unit(self.ee_vector), unit(self.base_vector)
         cosine = np.clip((base_R_ee @ a) @ v, -1.0, 1.0)
         low, high = np.cos(np.deg2rad([self.max_angle_deg, self.min_angle_deg]))
         return np.asarray((cosine >= low - ROUND_OFF) & (cosine <= high + ROUND_OFF))
@@ -83,12 +82,13 @@ class Cone:
             rng.uniform(0, 2 * np.pi, n),
         )
         sine = np.sqrt(np.maximum(0.0, 1.0 - cosine**2))
-        v = _unit(self.base_vector)
-        e1, e2 = _orthogonal(v)
-        wanted: Array = (
-            np.outer(cosine, v) + np.outer(sine * np.cos(azimuth), e1) + np.outer(sine * np.sin(azimuth), e2)
-        ).astype(np.float64)
-        return _carry(_unit(self.ee_vector), wanted, roll)
+        v = unit(self.base_vector)
+        e1, e2 = orthogonal(v)
+        base = np.stack([v, e1, e2], axis=1)
+        s, c, zero = np.sin(azimuth), np.cos(azimuth), np.zeros(n)
+        w = base @ np.stack([cosine, sine * c, sine * s])
+        w1 = base @ np.stack([-sine, cosine * c, cosine * s])
+        return axis_carried_to(unit(self.ee_vector), w, w1, base @ np.stack([zero, -s, c]), roll)
 
     @property
     def share(self) -> float:
@@ -122,43 +122,30 @@ def surviving(base_R_ee: Array, cones: Sequence[Cone]) -> tuple[Mask, str]:
     return np.asarray(keep), ", ".join(words)
 
 
-def sample_rotations(cones: Sequence[Cone], rng: np.random.Generator, n: int) -> Array:
-    """Draw (n, 3, 3) different rotations that satisfy all cones: drawn in the tightest cone, rejected by the others.
+def axis_carried_to(a: Array, w: Array, w1: Array, w2: Array, roll: Array) -> Array:
+    """Rotations (n, 3, 3) that bring ``a`` (3,) to ``w`` (3, n), turned by ``roll`` (n,) about it.
 
-    Raises:
-        StepFailed: NO_CANDIDATE, naming what each constraint removed, when fewer than one in ``DRAWS`` draws survives.
+    ``w1`` and ``w2`` (3, n) make right-handed frames with ``w``.
     """
-    tightest = min(cones, key=lambda cone: cone.share)
-    drawn = tightest.sample(rng, n if len(cones) == 1 else DRAWS)
-    keep, words = surviving(drawn, [cone for cone in cones if cone is not tightest])
-    if not keep.any():
-        text = f"no orientation satisfies all constraints: of {len(drawn)} with '{tightest.label}', {words}; widen one"
-        raise StepFailed(Outcome(Code.NO_CANDIDATE, text, "select", "orientation_filters"))
-    return drawn[keep][:n]
-
-
-def _carry(a: Array, wanted: Array, roll: Array) -> Array:
-    """Rotations (n, 3, 3) that bring ``a`` (3,) to each of ``wanted`` (n, 3).
-
-    With a free turn ``roll`` (n,) about it.
-    """
-    a1, a2 = _orthogonal(a)
-    source = np.stack([a, a1, a2], axis=1)
-    helper = np.where(np.abs(wanted[:, :1]) < 0.9, np.array([[1.0, 0.0, 0.0]]), np.array([[0.0, 1.0, 0.0]]))
-    w1 = np.cross(wanted, helper)
-    w1 /= np.linalg.norm(w1, axis=1, keepdims=True)
-    w2 = np.cross(wanted, w1)
-    c, s = np.cos(roll)[:, None], np.sin(roll)[:, None]
-    target = np.stack([wanted, c * w1 + s * w2, -s * w1 + c * w2], axis=2)
+    source = np.stack([a, *orthogonal(a)], axis=1)
+    c, s = np.cos(roll), np.sin(roll)
+    target = np.stack([w, c * w1 + s * w2, c * w2 - s * w1]).transpose(2, 1, 0)
     return np.asarray(target @ source.T)
 
 
-def _orthogonal(v: Array) -> tuple[Array, Array]:
-    """Two unit vectors that make (v, first, second) right-handed."""
-    helper = np.array([1.0, 0.0, 0.0]) if abs(v[0]) < 0.9 else np.array([0.0, 1.0, 0.0])
-    first = _unit(np.cross(v, helper))
-    return first, np.asarray(np.cross(v, first), dtype=np.float64)
+def orthogonal(v: Array) -> tuple[Array, Array]:
+    """Two unit vectors that make (v, first, second) right-handed, for a unit ``v`` (3,).
+
+    Source: Duff and others, Building an Orthonormal Basis, Revisited, JCGT 2017.
+    """
+    x, y, z = (float(part) for part in v)
+    sign = math.copysign(1.0, z)
+    a = -1.0 / (sign + z)
+    b = x * y * a
+    first = np.array([1.0 + sign * x * x * a, sign * b, -sign * x])
+    return first, np.array([b, sign + y * y * a, -y])
 
 
-def _unit(v: Array) -> Array:
-    return np.asarray(v / np.linalg.norm(v), dtype=np.float64)
+def unit(v: Array) -> Array:
+    """Length one (3,)."""
+    return np.asarray(v / math.sqrt(float(v @ v)), dtype=np.float64)

@@ -10,7 +10,8 @@ import numpy as np
 
 from handiwork_core.geometry import Array, Pose, Rotation
 
-from .orientation import Cone, sample_rotations
+from .orientation import Cone
+from .rotation_sampler import sample_rotations
 
 UPRIGHT_RAD = np.deg2rad(20.0)
 """An object tilted by less than this is set upright for the release."""

@@ -7,7 +7,8 @@ import pytest
 
 from handiwork_core.outcome import Code
 from handiwork_core.skill import StepFailed
-from skill_server.orientation import OrientationFilter, cones_of, sample_rotations, surviving
+from skill_server.orientation import Cone, OrientationFilter, cones_of, surviving, unit
+from skill_server.rotation_sampler import is_feasible, sample_rotations
 
 
 def test_a_cone_of_one_degree_gives_all_that_were_asked_for() -> None:
@@ -65,3 +66,45 @@ def test_no_orientation_left_names_the_constraints() -> None:
     assert caught.value.outcome.code is Code.NO_CANDIDATE
     assert "downward" in caught.value.outcome.message
     assert "upward" in caught.value.outcome.message
+
+
+def around(seed: int) -> list[Cone]:
+    """Two to four constraints of any width from 0.03 to 50 degrees, which some rotation satisfies."""
+    rng = np.random.default_rng(seed)
+    turn = cones_of([OrientationFilter("z", "upward", 0.0, 180.0)])[0].sample(rng, 1)[0]
+    made = []
+    for i in range(int(rng.integers(2, 5))):
+        a, v = unit(rng.normal(size=3)), unit(rng.normal(size=3))
+        angle = float(np.degrees(np.arccos(turn @ a @ v)))
+        low, high = angle - 10 ** rng.uniform(-1.5, 1.7, 2) * (1.0, -1.0)
+        made.append(Cone(a, v, max(0.0, low), min(180.0, high), str(i)))
+    return made
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_any_feasible_set_gives_twenty_different_rotations(seed: int) -> None:
+    cones = around(seed)
+    turns = sample_rotations(cones, np.random.default_rng(seed), 20)
+    assert surviving(turns, cones)[0].all()
+    assert len(np.unique(np.round(turns.reshape(20, 9), 9), axis=0)) == 20
+    assert np.allclose(turns @ turns.transpose(0, 2, 1), np.eye(3), atol=1e-12)
+
+
+def test_a_gap_between_two_constraints_is_told_from_a_thin_overlap() -> None:
+    below = OrientationFilter("z", "downward", 0.0, 30.0)
+    assert is_feasible(cones_of([below, OrientationFilter("z", "downward", 29.99, 60.0)]))
+    assert not is_feasible(cones_of([below, OrientationFilter("z", "downward", 30.01, 60.0)]))
+
+
+def test_only_what_contradicts_is_named() -> None:
+    filters = [
+        OrientationFilter("z", "downward", 0.0, 60.0),
+        OrientationFilter("y", "leftward", 0.0, 50.0),
+        OrientationFilter("y", "leftward", 60.0, 70.0),
+    ]
+    with pytest.raises(StepFailed) as caught:
+        sample_rotations(cones_of(filters), np.random.default_rng(0), 20)
+    message = caught.value.outcome.message
+    assert "0 to 50 deg from leftward" in message
+    assert "60 to 70 deg from leftward" in message
+    assert "downward" not in message
