@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import rclpy
 from geometry_msgs.msg import PoseStamped, TransformStamped
-from handiwork_msgs.action import Pick, Place
+from handiwork_msgs.action import Pick, Place, RunSkill
 from handiwork_msgs.msg import Contacts, ObjectStates, OrientationFilter, WorldObjects
 from rclpy.action import ActionServer
 from rclpy.executors import SingleThreadedExecutor
@@ -94,7 +94,10 @@ class Stack:
         self.context = rclpy.Context()
         rclpy.init(context=self.context)
         self.executor = SingleThreadedExecutor(context=self.context)
-        parameters = [Parameter("robot_dir", value=str(ROBOT_DIR))]
+        parameters = [
+            Parameter("robot_dir", value=str(ROBOT_DIR)),
+            Parameter("planner_patience_s", value=0.0),
+        ]
         self.server = SkillServer(context=self.context, parameter_overrides=parameters)
         self.world = FakeWorld(self.context)
         for node in (self.server, *self.server.extra_nodes, self.world.node):
@@ -198,6 +201,49 @@ def test_a_bad_goal_names_its_field_and_nothing_moves(stack, goal, code, field):
     report = stack.client.send(goal).result(20.0)
     assert (report.outcome.code, report.outcome.field_name) == (code, field), report.outcome.message
     assert report.outcome.message and stack.world.asked == 0
+
+
+UNKNOWN_KEYS = "{objct: cube, lift_th: high, orientation_filters: [{ee_axis: z}]}"
+BAD_RUNS = [
+    (RunSkill.Goal(), Code.BAD_GOAL, "skill"),
+    (RunSkill.Goal(skill="pikc"), Code.BAD_GOAL, "skill"),
+    (RunSkill.Goal(skill="pick"), Code.BAD_GOAL, "object"),
+    (RunSkill.Goal(skill="pick", parameters="{object: unicorn}"), Code.UNKNOWN_OBJECT, "object"),
+    (RunSkill.Goal(skill="pick", parameters="{objects: [unicorn]}"), Code.UNKNOWN_OBJECT, "object"),
+    (RunSkill.Goal(skill="pick", parameters=UNKNOWN_KEYS), Code.BAD_GOAL, "objct"),
+    (RunSkill.Goal(skill="pick", parameters="{object: cube, lift_th: 1e9}"), Code.BAD_NUMBER, "lift_th"),
+    (RunSkill.Goal(skill="pick", parameters="{object: [cube"), Code.BAD_GOAL, "parameters"),
+    (RunSkill.Goal(skill="pick", parameters="[cube]"), Code.BAD_GOAL, "parameters"),
+    (RunSkill.Goal(skill="pick", arm="left", parameters="{object: cube}"), Code.BAD_GOAL, "arm"),
+    (
+        RunSkill.Goal(skill="place", parameters="{container: bin}", when_busy="shove"),
+        Code.BAD_GOAL,
+        "when_busy",
+    ),
+    (
+        RunSkill.Goal(skill="Place", parameters="{container: bin, success_mode: luck}"),
+        Code.BAD_GOAL,
+        "success_mode",
+    ),
+]
+
+
+@pytest.mark.parametrize(("goal", "code", "field"), BAD_RUNS, ids=[f"{c.name}-{f}" for _, c, f in BAD_RUNS])
+def test_a_bad_run_skill_names_its_field_and_nothing_moves(stack, goal, code, field):
+    report = stack.client.send(goal).result(20.0)
+    assert (report.outcome.code, report.outcome.field_name) == (code, field), report.outcome.message
+    assert report.outcome.message and stack.world.asked == 0
+
+
+def test_all_faults_of_parameters_are_told_at_once(stack):
+    message = stack.client.send(RunSkill.Goal(skill="pick", parameters=UNKNOWN_KEYS)).result(20.0).message
+    for part in (
+        "objct: unknown key; did you mean 'object'?",
+        "object: missing",
+        "lift_th: is 'high'",
+        "direction",
+    ):
+        assert part in message, message
 
 
 def test_the_result_says_where_the_robot_is(stack):

@@ -159,14 +159,14 @@ class Rig:
             2 * EVENT_S,
         )
 
-    def send_until(self, goal: Pick.Goal | Place.Goal, stage: str) -> GoalRun:
+    def send_until(self, goal: Pick.Goal | Place.Goal, stage: str) -> GoalRun[SkillReport]:
         """Send a goal and return as soon as its feedback names the stage."""
         return send_until(self.client.send, goal, stage)
 
 
 def send_until(
     send: Callable[..., GoalRun], goal: Pick.Goal | Place.Goal, stage: str, timeout_s: float = EVENT_S
-) -> GoalRun:
+) -> GoalRun[SkillReport]:
     """Send a goal and return as soon as its feedback names the stage."""
     reached = threading.Event()
 

@@ -6,6 +6,7 @@ import dataclasses
 import difflib
 import enum
 import math
+import re
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
@@ -91,6 +92,12 @@ class _StrictLoader(yaml.SafeLoader):
             if isinstance(key.value, str):
                 seen.add(key.value)
         return super().construct_mapping(node, deep=deep)
+
+
+# YAML 1.1 takes 1e-3, without a dot, for text.
+_StrictLoader.add_implicit_resolver(  # type: ignore[no-untyped-call]
+    "tag:yaml.org,2002:float", re.compile(r"^[-+]?[0-9]+[eE][-+]?[0-9]+$"), list("-+0123456789")
+)
 
 
 Reader = Callable[[Any], Any]

@@ -3,37 +3,37 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from handiwork_msgs.action import Pick, Place
 
-from handiwork_core.config import ConfigError, nearest
-from handiwork_core.outcome import Code, Outcome
+from handiwork_core.config import ConfigError
+from handiwork_core.outcome import Code
 from handiwork_core.planning import Report
-from handiwork_core.registry import collect
+from handiwork_core.ports import Planner
 from handiwork_core.robot_loader import load_robot
-from handiwork_core.skill import Skill, Token
 from handiwork_ros.action_host import action_host_node
 from handiwork_ros.arm_lease import ArmLease, Policy
 from handiwork_ros.clients import ArmClient, GripperClient, PlannerClient, RosClock
 from handiwork_ros.liveness import LifeSigns
 from handiwork_ros.managed_node import ManagedNode
+from handiwork_ros.patient_planner import PatientPlanner
 from handiwork_ros.planner_client import PLANNER
-from handiwork_ros.skill_action_server import Refused, SkillActionServer, SkillDoor
-from handiwork_ros.skill_action_server import Report as Feedback
+from handiwork_ros.skill_action_server import SkillActionServer, SkillDoor
 from handiwork_ros.spinning import run
 from handiwork_ros.world_source import RosWorldSource, Wanted
 
 from .arm_runs_node import ArmRuns
+from .catalog import Catalog, load_catalog
 from .executor import SkillRun
-from .goals_node import decode_arm, decode_goal, frames_of
-from .results_node import feedback_to_msg
+from .gate_node import Gate
+from .run_skill_node import run_skill_door
 from .skills import BUILTIN
 
 ACTIONS = {"pick": Pick, "place": Place}
-"""Of the built-in skills; a plug-in's class names its own in ``action_type``."""
+"""Of built-in skills; a plug-in's class may name its own in ``action_type``. The others are called by ``run_skill``."""
 
 
 class SkillServer(ManagedNode):
@@ -42,11 +42,7 @@ class SkillServer(ManagedNode):
     def __init__(self, **options: Any) -> None:
         super().__init__("skill_server", **options)
         self._robot = load_robot(Path(self.parameter("robot_dir", "", "folder with the robot's files")))
-        policy = self.parameter("busy_policy", Policy.REJECT.value, "of a busy arm: reject or latest_wins")
-        if policy not in [p.value for p in Policy]:
-            text = f"parameter busy_policy: is {policy!r}; {nearest(policy, [p.value for p in Policy])}"
-            raise ConfigError("node skill_server", [text])
-        self._world_timeout_s = self.parameter("world_timeout_s", 2.0, "oldest world a goal may start on [s]")
+        policy = self._busy_policy()
         if len(self._robot.arms) != 1:
             raise ConfigError(
                 "robot_dir", [f"arms: {sorted(self._robot.arms)}; one skill_server serves one arm"]
@@ -56,18 +52,33 @@ class SkillServer(ManagedNode):
             raise ConfigError("robot_dir", [f"arms.{arm.name}.gripper: missing; the skills need a gripper"])
         self._world = RosWorldSource(self, self._robot, Wanted(contacts=True))
         signs = LifeSigns(self)
-        planner = PlannerClient(self, self._robot, signs)
+        planner = self._planner(signs)
         robot_arm, gripper = ArmClient(self, arm, self._world), GripperClient(self, arm.gripper)
         self._runs = ArmRuns(self._robot, arm, planner, robot_arm, gripper, self._world, RosClock(self))
         self._lease = ArmLease(self, stop_arm=robot_arm.stop)
+        host = action_host_node(self)
+        self._servers = [
+            SkillActionServer(self._lease, door, node=host, policy=policy)
+            for door in self._doors(load_catalog(BUILTIN))
+        ]
+
+    def _busy_policy(self) -> Policy:
+        words = ", ".join(policy.value for policy in Policy)
+        try:
+            return Policy.of(self.parameter("busy_policy", Policy.REJECT.value, f"of a busy arm: {words}"))
+        except ValueError as error:
+            raise ConfigError("node skill_server", [f"parameter busy_policy: {error}"]) from error
+
+    def _planner(self, signs: LifeSigns) -> Planner:
+        """A goal waits for a planner that is started again, and its arm ends the motion that was judged good."""
+        text = "how long a goal waits for a lost planner_node [s of steady time]; 0: it ends at once"
+        patience_s = self.parameter("planner_patience_s", 20.0, text)
+        client = PlannerClient(self, self._robot, signs)
+        if patience_s > 0.0:
+            return PatientPlanner(client, lambda: signs.is_active(PLANNER), patience_s)
         # Also a goal whose arm is on a long way ends soon, not when it next needs a plan.
         signs.on_loss(PLANNER, lambda _name: self._lease.stop_all(Code.PLANNER_LOST))
-        host = action_host_node(self)
-        skills = collect(BUILTIN, "handiwork.skills").values()
-        self._servers = [
-            SkillActionServer(self._lease, self._door(kind()), node=host, policy=Policy(policy))
-            for kind in skills
-        ]
+        return client
 
     def on_load(self, report: Report) -> None:
         """Wait for the robot and the world, for as long as it takes."""
@@ -101,36 +112,19 @@ class SkillServer(ManagedNode):
         }
         return [name for name, is_seen in seen.items() if not is_seen]
 
-    def _door(self, skill: Skill[Any]) -> SkillDoor[SkillRun]:
-        action = ACTIONS.get(skill.name) or getattr(skill, "action_type", None)
-        if action is None:
-            raise ConfigError(f"skill {skill.name!r}", ["action_type: missing; name the class of its action"])
+    def _why_closed(self) -> str:
+        return "" if self.is_active else self._status.message or "it is still starting"
 
-        def encode(outcome: Outcome, ended: SkillRun | None) -> Any:
-            return action.Result(result=self._runs.result(outcome, ended))
-
-        return SkillDoor(
-            skill.name,
-            action,
-            lambda goal: self._admit(skill, goal),
-            encode,
-            lambda progress: action.Feedback(feedback=feedback_to_msg(progress)),
-        )
-
-    def _admit(self, skill: Skill[Any], goal: Any) -> Callable[[Token, Feedback], SkillRun]:
-        if not self.is_active:
-            raise Refused(Outcome(Code.NOT_ACTIVE, f"skill_server is not active: {self._status.message}"))
-        if self._world.joint_age_s() > self._world_timeout_s:
-            raise Refused(Outcome(Code.ROBOT_LOST, "joint_states is silent; start the robot or simulation"))
-        if self._world.state_age_s() > self._world_timeout_s:
-            raise Refused(Outcome(Code.STALE_WORLD, "world/object_states is silent; start its publisher"))
-        world = self._world.snapshot()
-        arm = decode_arm(self._robot, goal.arm)
-        params = decode_goal(skill.params_type, goal, frames_of(self._robot, world, self._world.frames))
-        verdict = skill.is_feasible(params, self._robot, arm, world)
-        if not verdict.ok:
-            raise Refused(verdict)
-        return lambda token, feedback: self._runs.run(skill, params, token, feedback)
+    def _doors(self, catalog: Catalog) -> Iterator[SkillDoor[SkillRun]]:
+        for name, why in catalog.broken.items():
+            self.get_logger().error(f"skill {name!r} could not be loaded: {why}")
+        timeout_s = self.parameter("world_timeout_s", 2.0, "oldest world a goal may start on [s]")
+        gate = Gate(self._robot, self._runs, self._world, timeout_s, self._why_closed)
+        for skill in catalog.skills.values():
+            action = ACTIONS.get(skill.name) or getattr(skill, "action_type", None)
+            if action is not None:
+                yield gate.typed_door(skill, action)
+        yield run_skill_door(gate, catalog)
 
 
 def main() -> None:

@@ -1,0 +1,90 @@
+"""How a task ended, as values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+from handiwork_msgs.action import RunTask
+from handiwork_msgs.msg import TaskEntry as TaskEntryMsg
+
+from handiwork_core.outcome import Outcome
+from handiwork_core.skill import Progress
+
+from .conversions import outcome_from_msg
+from .skill_report import SkillReport, progress_from_msg, report_from_msg
+
+
+class EntryState(IntEnum):
+    """What became of one skill of a task; numbers equal those in ``TaskEntry.msg``."""
+
+    NOT_STARTED = TaskEntryMsg.NOT_STARTED
+    RUNNING = TaskEntryMsg.RUNNING
+    SUCCEEDED = TaskEntryMsg.SUCCEEDED
+    FAILED = TaskEntryMsg.FAILED
+    SKIPPED = TaskEntryMsg.SKIPPED
+
+
+@dataclass(frozen=True)
+class EntryReport:
+    """One skill of a task: where it stands in the file, and how it ended."""
+
+    path: str
+    step: str
+    arm: str
+    skill: str
+    state: EntryState
+    report: SkillReport
+
+
+@dataclass(frozen=True)
+class TaskReport:
+    """How a task ended; ``resume_from`` is the step to begin at next time, ``seed`` repeats the episode."""
+
+    outcome: Outcome
+    faults: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    entries: tuple[EntryReport, ...] = ()
+    resume_from: str = ""
+    seed: int = 0
+    duration_s: float = 0.0
+
+    @property
+    def ok(self) -> bool:
+        """True when every skill succeeded, or the check found nothing."""
+        return self.outcome.ok
+
+
+@dataclass(frozen=True)
+class TaskFeedback:
+    """The skill that runs, and how many of all have ended."""
+
+    step: str
+    arm: str
+    skill: str
+    done: int
+    count: int
+    progress: Progress
+
+
+def task_report_from_msg(message: RunTask.Result) -> TaskReport:
+    """One to one."""
+    entries = (
+        EntryReport(e.path, e.step, e.arm, e.skill, EntryState(e.state), report_from_msg(e.result))
+        for e in message.entries
+    )
+    return TaskReport(
+        outcome_from_msg(message.outcome),
+        tuple(message.faults),
+        tuple(message.notes),
+        tuple(entries),
+        message.resume_from,
+        message.seed,
+        message.duration,
+    )
+
+
+def task_feedback_from_msg(message: RunTask.Feedback) -> TaskFeedback:
+    """One to one."""
+    progress = progress_from_msg(message.feedback)
+    return TaskFeedback(message.step, message.arm, message.skill, message.done, message.count, progress)

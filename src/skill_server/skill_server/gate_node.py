@@ -1,0 +1,90 @@
+"""What every goal must pass before it gets the arm: a server that serves, a world that is heard, good arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from handiwork_core.outcome import Code, Outcome
+from handiwork_core.robot import ArmSpec, Robot
+from handiwork_core.skill import Skill, Token
+from handiwork_core.world import World
+from handiwork_ros.skill_action_server import Refused, SkillDoor
+from handiwork_ros.skill_action_server import Report as Feedback
+from handiwork_ros.world_source import RosWorldSource
+
+from .arm_runs_node import ArmRuns
+from .executor import SkillRun
+from .goals_node import decode_arm, decode_goal, frames_of
+from .results_node import feedback_to_msg
+
+Body = Callable[[Token, Feedback], SkillRun]
+
+
+@dataclass(frozen=True)
+class Gate:
+    """``why_closed`` says why the server does not serve, in words, or nothing; ``world_timeout_s`` is steady time."""
+
+    robot: Robot
+    runs: ArmRuns
+    source: RosWorldSource
+    world_timeout_s: float
+    why_closed: Callable[[], str]
+
+    def world(self) -> World:
+        """The newest world.
+
+        Raises:
+            Refused: the server does not serve, or the robot or the world is silent.
+        """
+        if why := self.why_closed():
+            raise Refused(Outcome(Code.NOT_ACTIVE, f"skill_server is not active: {why}"))
+        if self.source.joint_age_s() > self.world_timeout_s:
+            raise Refused(Outcome(Code.ROBOT_LOST, "joint_states is silent; start the robot or simulation"))
+        if self.source.state_age_s() > self.world_timeout_s:
+            raise Refused(Outcome(Code.STALE_WORLD, "world/object_states is silent; start its publisher"))
+        return self.source.snapshot()
+
+    def body(self, skill: Skill[Any], params: Any, arm: ArmSpec, world: World) -> Body:
+        """What runs the skill.
+
+        Raises:
+            Refused: the skill itself finds the goal bad.
+        """
+        verdict = skill.is_feasible(params, self.robot, arm, world)
+        if not verdict.ok:
+            raise Refused(verdict)
+        return lambda token, feedback: self.runs.run(skill, params, token, feedback)
+
+    def typed_door(self, skill: Skill[Any], action: Any) -> SkillDoor[SkillRun]:
+        """The door of a skill that has an action of its own."""
+
+        def admit(goal: Any) -> Body:
+            world = self.world()
+            arm = decode_arm(self.robot, goal.arm)
+            frames = frames_of(self.robot, world, self.source.frames)
+            return self.body(skill, decode_goal(skill.params_type, goal, frames), arm, world)
+
+        return self.door(skill.name, action, admit)
+
+    def door(
+        self,
+        name: str,
+        action: Any,
+        admit: Callable[[Any], Body],
+        label: Callable[[Any], str] | None = None,
+    ) -> SkillDoor[SkillRun]:
+        """A door whose action has ``SkillResult result`` and ``SkillFeedback feedback``."""
+
+        def encode(outcome: Outcome, ended: SkillRun | None) -> Any:
+            return action.Result(result=self.runs.result(outcome, ended))
+
+        return SkillDoor(
+            name,
+            action,
+            admit,
+            encode,
+            lambda progress: action.Feedback(feedback=feedback_to_msg(progress)),
+            label,
+        )
