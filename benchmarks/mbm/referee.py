@@ -1,0 +1,193 @@
+"""Judge paths and timed trajectories from the definitions: no code of any planner, no tables made ahead.
+
+A motion is clean when it starts and ends where it should, stays inside the joint limits, and no sphere of the robot
+is deeper than ``DEPTH_M`` in the world or in another link at any of its samples, ``STEP_RAD`` apart or closer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import combinations, pairwise
+
+import numpy as np
+
+from handiwork_core.geometry import Array, Pose
+from handiwork_core.robot import JointType, Robot
+from handiwork_core.trajectory import Trajectory
+from handiwork_core.world import World
+
+from .solids import rotation, world_distance
+
+STEP_RAD, DEPTH_M, END_RAD, LIMIT_RAD = 0.01, 0.002, 1e-3, 1e-3
+POSE_M, POSE_RAD = 1e-3, 1e-2
+RATE_SLACK = 1.01
+"""Velocity and acceleration may exceed their limit by this factor, jerk by its square: differences are not exact."""
+AT_ONCE = 256
+"""Samples judged together; bounds the memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """What the referee saw; ``world_m`` and ``self_m`` are the smallest signed distances [m]."""
+
+    ends: bool
+    limits: bool
+    world_m: float
+    self_m: float
+    length_rad: float
+    rates: Mapping[str, float] = field(default_factory=dict)
+    """Timed only: largest share of the limit by ``velocity``, ``acceleration``, ``jerk``; ``rest``: speed at the ends."""
+
+    @property
+    def clean(self) -> bool:
+        """All of it is as it should be."""
+        rates = self.rates
+        slow = max(rates.get("velocity", 0.0), rates.get("acceleration", 0.0)) <= RATE_SLACK
+        gentle = rates.get("jerk", 0.0) <= RATE_SLACK**2 and rates.get("rest", 0.0) <= 1e-3
+        return self.ends and self.limits and self.depth_m <= DEPTH_M and slow and gentle
+
+    @property
+    def depth_m(self) -> float:
+        """Deepest penetration [m]; negative is clearance."""
+        return -min(self.world_m, self.self_m)
+
+
+class Referee:
+    """One arm of one robot, whose base stands at ``world_T_base``."""
+
+    def __init__(self, robot: Robot, world_T_base: Pose, arm: str = "") -> None:
+        self._robot, self._arm = robot, robot.arm(arm)
+        joints = [robot.joints[name] for name in self._arm.joint_names]
+        self._low, self._high = np.array([j.lower for j in joints]), np.array([j.upper for j in joints])
+        self._rates = {
+            "velocity": np.array([j.velocity for j in joints]),
+            "acceleration": np.array([j.acceleration for j in joints]),
+            "jerk": np.array([j.jerk for j in joints]),
+        }
+        self._world_T_root = _matrix(world_T_base) @ np.linalg.inv(
+            self._links(np.array([self._arm.home_q]), np.eye(4))[self._arm.base_link][0]
+        )
+        groups = [s for s in robot.spheres if len(s.radii)]
+        owner = np.concatenate([np.full(len(s.radii), i) for i, s in enumerate(groups)])
+        self._radii = np.concatenate([s.radii for s in groups])
+        checked = [
+            (i, j)
+            for i, j in combinations(range(len(groups)), 2)
+            if (min(groups[i].link, groups[j].link), max(groups[i].link, groups[j].link))
+            not in robot.ignored_pairs
+        ]
+        self._pairs = [(np.flatnonzero(owner == i), np.flatnonzero(owner == j)) for i, j in checked]
+
+    def spheres(self, q: Array) -> Array:
+        """Centres (m, s, 3) in the world [m] at configurations ``q`` (m, dof)."""
+        links = self._links(q, self._world_T_root)
+        parts = [s.centers @ np.swapaxes(links[s.link][:, :3, :3], 1, 2) for s in self._robot.spheres]
+        moved = [
+            part + links[s.link][:, None, :3, 3]
+            for part, s in zip(parts, self._robot.spheres, strict=True)
+            if len(s.radii)
+        ]
+        return np.concatenate(moved, axis=1)
+
+    def clearance(self, q: Array, world: World) -> tuple[float, float]:
+        """Smallest signed distance [m] to the world and between checked links over ``q`` (m, dof)."""
+        to_world, to_self = np.inf, np.inf
+        for first in range(0, len(q), AT_ONCE):
+            centres = self.spheres(q[first : first + AT_ONCE])
+            to_world = min(to_world, float((world_distance(world, centres) - self._radii).min()))
+            for i, j in self._pairs:
+                apart = np.linalg.norm(centres[:, i, None] - centres[:, None, j], axis=-1)
+                to_self = min(to_self, float((apart - self._radii[i][:, None] - self._radii[None, j]).min()))
+        return to_world, to_self
+
+    def reaches(self, q: Array, world_T_ee: Pose) -> bool:
+        """Is the EE at configuration ``q`` (dof,) within POSE_M and POSE_RAD of the pose?"""
+        pose = self._links(q[None], self._world_T_root)[self._arm.ee_link][0]
+        apart = float(np.linalg.norm(pose[:3, 3] - world_T_ee.translation_m))
+        turn = rotation(world_T_ee.rotation.wxyz).T @ pose[:3, :3]
+        # The length of the axis part is the sine of the angle; the trace alone is blunt near zero.
+        sine = 0.5 * np.linalg.norm(
+            [turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]]
+        )
+        return apart <= POSE_M and bool(np.arctan2(sine, 0.5 * (np.trace(turn) - 1.0)) <= POSE_RAD)
+
+    def path(self, points: Array, start: Array, goals: Array, world: World) -> Ruling:
+        """Judge straight joint motions through ``points`` (k, dof) from ``start`` to any of ``goals`` (g, dof)."""
+        return self._judge(densified(points), points, start, goals, world, {})
+
+    def timed(self, motion: Trajectory, start: Array, goals: Array, world: World) -> Ruling:
+        """Judge a trajectory along its cubic Hermite curve, with the rates that its samples say and imply."""
+        return self._judge(hermite(motion), motion.q, start, goals, world, self._shares(motion))
+
+    def _judge(
+        self, dense: Array, points: Array, start: Array, goals: Array, world: World, rates: dict[str, float]
+    ) -> Ruling:
+        ends = np.abs(points[0] - start).max() < END_RAD
+        ends = ends and np.abs(goals - points[-1]).max(axis=1).min() < END_RAD
+        inside = (dense >= self._low - LIMIT_RAD).all() and (dense <= self._high + LIMIT_RAD).all()
+        length = float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
+        return Ruling(bool(ends), bool(inside), *self.clearance(dense, world), length, rates)
+
+    def _shares(self, motion: Trajectory) -> dict[str, float]:
+        """Largest share of each limit, by the samples' own rates and by differences of the rate below."""
+        steps = np.diff(motion.t_s)[:, None]
+        slopes = [np.diff(values, axis=0) / steps for values in (motion.q, motion.qd, motion.qdd)]
+        said = (motion.qd, motion.qdd, slopes[2])
+        shares = {
+            name: float(max((np.abs(a) / limit).max(), (np.abs(b) / limit).max()))
+            for (name, limit), a, b in zip(self._rates.items(), said, slopes, strict=True)
+        }
+        shares["rest"] = float(np.abs(motion.qd[[0, -1]]).max())
+        return shares
+
+    def _links(self, q: Array, root: Array) -> dict[str, Array]:
+        """(m, 4, 4) of every link, parents first as the robot lists its joints."""
+        poses = {self._robot.root_link: np.broadcast_to(root, (len(q), 4, 4))}
+        column = {name: i for i, name in enumerate(self._arm.joint_names)}
+        for joint in self._robot.joints.values():
+            pose = poses[joint.parent] @ _matrix(joint.parent_T_joint)
+            moves = joint.name in column
+            if not moves and joint.type is not JointType.FIXED:
+                raise ValueError(f"joint {joint.name} moves but is not the arm's; fix it first")
+            poses[joint.child] = pose @ _turns(joint.axis, q[:, column[joint.name]]) if moves else pose
+        return poses
+
+
+def densified(points: Array) -> Array:
+    """(m, dof) along the straight motions through ``points`` (k, dof), no joint moving more than STEP_RAD at once."""
+    parts = [points[:1]]
+    for a, b in pairwise(points):
+        count = max(1, int(np.ceil(np.abs(b - a).max() / STEP_RAD)))
+        parts.append(a + np.linspace(0.0, 1.0, count + 1)[1:, None] * (b - a))
+    return np.concatenate(parts)
+
+
+def hermite(motion: Trajectory) -> Array:
+    """(m, dof) on the cubic curve that has the samples' positions and velocities, STEP_RAD apart or closer."""
+    parts = [motion.q[:1]]
+    for i in range(len(motion.t_s) - 1):
+        h = motion.t_s[i + 1] - motion.t_s[i]
+        a, b, va, vb = motion.q[i], motion.q[i + 1], h * motion.qd[i], h * motion.qd[i + 1]
+        farthest = np.abs(b - a).max() + 0.3 * np.abs([va, vb]).max()
+        u = np.linspace(0.0, 1.0, max(1, int(np.ceil(farthest / STEP_RAD))) + 1)[1:, None]
+        # The curve with ends a, b and slopes va, vb: a straight line and two bulges that vanish at both ends.
+        line, left, right = a + u * (b - a), va - (b - a), (b - a) - vb
+        parts.append(line + u * (1.0 - u) * ((1.0 - u) * left + u * right))
+    return np.concatenate(parts)
+
+
+def _matrix(pose: Pose) -> Array:
+    m = np.eye(4)
+    m[:3, :3], m[:3, 3] = rotation(pose.rotation.wxyz), pose.translation_m
+    return m
+
+
+def _turns(axis: Array, angles: Array) -> Array:
+    """(m, 4, 4) turns about the unit vector ``axis`` by ``angles`` (m,) [rad]: cos I + (1 - cos) a a' + sin [a]."""
+    cross = np.cross(np.eye(3), axis)
+    cosine, sine = np.cos(angles)[:, None, None], np.sin(angles)[:, None, None]
+    m = np.zeros((len(angles), 4, 4))
+    m[:, :3, :3] = cosine * np.eye(3) + (1.0 - cosine) * np.outer(axis, axis) + sine * cross
+    m[:, 3, 3] = 1.0
+    return m

@@ -1,0 +1,152 @@
+"""One row per attempt, and the tables made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .referee import Ruling
+
+PERCENTILES = (50, 95, 99)
+NAN = float("nan")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One attempt at one problem. Times [s] of the planner's own clock; ``nan`` where there is none.
+
+    ``path`` and ``motion``: the referee's word on the geometric path and the timed trajectory, None where not found.
+    """
+
+    id: str
+    scene: str
+    plan_s: float
+    simplified_s: float
+    full_s: float
+    path: Ruling | None
+    motion: Ruling | None
+    duration_s: float = NAN
+    why: str = ""
+
+
+def markdown(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    """A table; the first column is text, the others are numbers."""
+    rule = ["---", *["---:"] * (len(heads) - 1)]
+    return "\n".join("| " + " | ".join(line) + " |" for line in (heads, rule, *lines))
+
+
+def percentiles(seconds: Sequence[float]) -> list[str]:
+    """p50, p95, p99 in ms, without what is nan; ``-`` where nothing is left."""
+    values = np.array([s for s in seconds if np.isfinite(s)])
+    if len(values) == 0:
+        return ["-"] * len(PERCENTILES)
+    return [f"{1e3 * value:.3g}" for value in np.percentile(values, PERCENTILES)]
+
+
+def share(part: Sequence[bool]) -> str:
+    """Per cent of True."""
+    return f"{100.0 * sum(part) / len(part):.1f}" if part else "-"
+
+
+PATH_HEADS = (
+    "geometric",
+    "n",
+    "solved %",
+    "clean %",
+    *(f"plan p{p}" for p in PERCENTILES),
+    *(f"and simplify p{p}" for p in PERCENTILES),
+    "length p50",
+    "depth mm",
+)
+FULL_HEADS = (
+    "full plan",
+    "n",
+    "solved %",
+    "clean %",
+    *(f"p{p}" for p in PERCENTILES),
+    "length p50",
+    "depth mm",
+    "motion s p50",
+)
+
+
+def tables(rows: Sequence[Row], limit_s: float) -> str:
+    """One line per scene and one for all; times in ms, lengths in rad, ``depth`` the deepest penetration."""
+    scenes = list(dict.fromkeys(row.scene for row in rows))
+    parts = [*((scene, [row for row in rows if row.scene == scene]) for scene in scenes), ("**all**", rows)]
+    found = []
+    if any(np.isfinite(row.plan_s) for row in rows):
+        found.append(markdown(PATH_HEADS, [_path_line(name, part, limit_s) for name, part in parts]))
+    if any(np.isfinite(row.full_s) for row in rows):
+        found.append(markdown(FULL_HEADS, [_full_line(name, part, limit_s) for name, part in parts]))
+    return "\n\n".join(found)
+
+
+def _path_line(name: str, rows: Sequence[Row], limit_s: float) -> list[str]:
+    good = [row for row in rows if row.path is not None]
+    return [
+        name,
+        str(len(rows)),
+        share([row.path is not None and row.plan_s <= limit_s for row in rows]),
+        share([row.path.clean for row in rows if row.path is not None]),
+        *percentiles([row.plan_s for row in good]),
+        *percentiles([row.simplified_s for row in good]),
+        *_shape([row.path for row in good]),
+    ]
+
+
+def _full_line(name: str, rows: Sequence[Row], limit_s: float) -> list[str]:
+    good = [row for row in rows if row.motion is not None]
+    return [
+        name,
+        str(len(rows)),
+        share([row.motion is not None and row.full_s <= limit_s for row in rows]),
+        share([row.motion.clean for row in rows if row.motion is not None]),
+        *percentiles([row.full_s for row in good]),
+        *_shape([row.motion for row in good]),
+        f"{np.median([row.duration_s for row in good]):.2f}" if good else "-",
+    ]
+
+
+def _shape(rulings: Sequence[Ruling | None]) -> list[str]:
+    """Median length [rad] and deepest penetration [mm]."""
+    known = [r for r in rulings if r is not None]
+    if not known:
+        return ["-", "-"]
+    return [f"{np.median([r.length_rad for r in known]):.2f}", f"{1e3 * max(r.depth_m for r in known):.1f}"]
+
+
+def faults(rows: Sequence[Row], most: int = 20) -> list[str]:
+    """What was not solved and why, and what was not clean and how."""
+    found = [f"{row.id}: {row.why}" for row in rows if row.why]
+    for row in rows:
+        for what, ruling in (("path", row.path), ("motion", row.motion)):
+            if ruling is not None and not ruling.clean:
+                found.append(f"{row.id}: {what} not clean: {_words(ruling)}")
+    return found[:most] + ([f"... and {len(found) - most} more"] if len(found) > most else [])
+
+
+def _words(ruling: Ruling) -> str:
+    rates = ", ".join(f"{name} {value:.3f}" for name, value in ruling.rates.items())
+    return (
+        f"ends {ruling.ends}, limits {ruling.limits}, world {1e3 * ruling.world_m:.1f} mm, "
+        f"self {1e3 * ruling.self_m:.1f} mm{'; ' + rates if rates else ''}"
+    )
+
+
+def ratio_line(name: str, rows: Sequence[Row], ours: Sequence[Row]) -> list[str]:
+    """How many times slower than ``ours`` at the median, and at p95: plan, plan and simplify."""
+
+    def of(pick: Callable[[Row], float], p: int) -> str:
+        mine = [pick(row) for row in ours if row.path is not None]
+        theirs = [pick(row) for row in rows if row.path is not None]
+        if not mine or not theirs:
+            return "-"
+        return f"{np.percentile(theirs, p) / np.percentile(mine, p):.1f}"
+
+    return [name, *(of(pick, p) for pick in (lambda r: r.plan_s, lambda r: r.simplified_s) for p in (50, 95))]
+
+
+RATIO_HEADS = ("slower than Handiwork", "plan p50", "plan p95", "+simplify p50", "+simplify p95")
