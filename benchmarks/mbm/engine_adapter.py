@@ -10,13 +10,13 @@ import numpy as np
 from handiwork_core.geometry import Array
 from handiwork_core.outcome import Code
 from handiwork_core.planning import JointGoals, PlanRequest, PoseGoals
-from planner_node.engines.cpu_engine import CpuEngine
 from planner_node.engines.cpu import free_motion, shortcut, tree_search
 from planner_node.engines.cpu.edges import edge_is_free
 from planner_node.engines.cpu.goals import joint_goals, pose_goals
 from planner_node.engines.cpu.query import Query
 from planner_node.engines.cpu.requests import Deadline, Failed, checked_start
 from planner_node.engines.cpu.rng import new_state
+from planner_node.engines.cpu_engine import CpuEngine
 
 Clock = Callable[[], float]
 

@@ -37,7 +37,7 @@ class Ruling:
     self_m: float
     length_rad: float
     rates: Mapping[str, float] = field(default_factory=dict)
-    """Timed only: largest share of the limit by ``velocity``, ``acceleration``, ``jerk``; ``rest``: speed at the ends."""
+    """Timed only: largest share of the limit by ``velocity``, ``acceleration``, ``jerk``; ``rest``: end speed."""
 
     @property
     def clean(self) -> bool:
