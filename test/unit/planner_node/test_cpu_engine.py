@@ -208,10 +208,10 @@ def test_each_failure_has_its_code(engine: Engine, robot: Robot) -> None:
     assert engine.plan(PlanRequest("", start, JointGoals(outside[None])), never).code is Code.JOINT_LIMIT
     assert engine.explain("", outside, FREE).code is Code.JOINT_LIMIT
     held = PlanRequest("", start, JointGoals(start[None] + 0.1), hold_vec_weight=(1, 1, 1, 0, 0, 0))
-    assert engine.plan(held, never).code is Code.UNSUPPORTED
+    assert engine.plan(held, never).code is Code.CONTRADICTION
     turned = Pose.of((0.5, 0.0, 0.4), Rotation.from_rpy(np.pi, 0.0, 0.5))
     held = PlanRequest("", start, PoseGoals((turned,)), hold_vec_weight=(1, 1, 1, 0, 0, 0))
-    assert engine.plan(held, never).code is Code.UNSUPPORTED
+    assert engine.plan(held, never).code is Code.CONTRADICTION
     gone = SceneQuery(attached=(Attachment("ghost", robot.arm("").ee_link, Pose.identity()),))
     assert (
         engine.plan(PlanRequest("", start, JointGoals(start[None]), gone), never).code is Code.UNKNOWN_OBJECT

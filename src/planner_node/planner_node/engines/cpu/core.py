@@ -6,14 +6,15 @@ import numpy as np
 
 from handiwork_core.geometry import Array, Pose
 from handiwork_core.outcome import Code
-from handiwork_core.planning import JointGoals, PlanRequest, PoseGoals, SceneQuery, StraightGoal
+from handiwork_core.planning import PlanRequest, PoseGoals, SceneQuery, StraightGoal
 from handiwork_core.robot import ArmSpec, Robot
 from handiwork_core.trajectory import Trajectory
 
 from . import free_motion
 from .finishing import timed_free, timed_straight
 from .goals import joint_goals, pose_goals
-from .line_motion import HOLD_M, HOLD_RAD, held_error, track
+from .held_motion import plan_held
+from .line_motion import track
 from .query import Query, Reader
 from .requests import Deadline, Failed, checked_start, limits_of
 from .scene import Scene
@@ -81,34 +82,9 @@ class Core:
     def _held(
         self, request: PlanRequest, arm: ArmSpec, query: Query, start: Array, deadline: Deadline
     ) -> tuple[Trajectory, int]:
-        """Hold components by moving straight, which changes only what differs between start and goal; checked after."""
-        assert request.hold_vec_weight is not None
-        if isinstance(request.goal, JointGoals):
-            raise Failed(Code.UNSUPPORTED, "hold_vec_weight is not done for joint goals; give EE poses")
-        if len(request.hold_vec_weight) != 6:
-            raise Failed(
-                Code.BAD_NUMBER, f"hold_vec_weight has {len(request.hold_vec_weight)} numbers; give 6"
-            )
-        straight = isinstance(request.goal, StraightGoal)
-        goals = (
-            [request.goal]
-            if isinstance(request.goal, StraightGoal)
-            else [StraightGoal(pose) for pose in request.goal.world_T_ee]
-        )
-        base_R_world, why = self.world_T_base.rotation.matrix().T, ""
-        for index, goal in enumerate(goals):
-            deadline.poll()
-            try:
-                trajectory = self._straight(request, arm, query, start, goal, deadline)
-            except Failed as failed:
-                if straight or failed.code in (Code.CANCELED, Code.PLAN_BUDGET):
-                    raise
-                why = failed.message
-                continue
-            moved_m, turned_rad = held_error(trajectory.q, query, base_R_world, request.hold_vec_weight)
-            if moved_m <= HOLD_M and turned_rad <= HOLD_RAD:
-                return trajectory, index
-            why = f"held components would change by {moved_m:.4f} m and {turned_rad:.4f} rad"
-        raise Failed(
-            Code.UNSUPPORTED, f"hold_vec_weight is honoured on straight moves only, and none works: {why}"
-        )
+        limits = limits_of(self.robot, arm, request.velocity_scaling, request.acceleration_scaling)
+
+        def move(goal: StraightGoal) -> Trajectory:
+            return self._straight(request, arm, query, start, goal, deadline)
+
+        return plan_held(request, arm, query, start, self.world_T_base, limits, move, deadline)

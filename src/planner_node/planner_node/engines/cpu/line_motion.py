@@ -1,4 +1,4 @@
-"""Straight tool motions, and pose components that are to be held."""
+"""Straight tool motions."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ from .requests import Deadline, Failed
 from .straight import DEVIATED, FOLLOWED, JUMPED, follow
 
 STEP_M, STEP_RAD = 0.005, 0.03
-HOLD_M, HOLD_RAD = 0.002, 0.01
-"""A held component may differ this much from its start value."""
 
 
 def track(query: Query, arm: ArmSpec, q: Array, goal: Pose, deviation_m: float, deadline: Deadline) -> Array:
@@ -68,19 +66,3 @@ def _failure(query: Query, arm: ArmSpec, q: Array, state: int, gone: str, error:
         return Failed(Code.PLAN_FAILED, text)
     text = f"{gone}, where the arm reaches no farther: {1e3 * errors[0]:.1f} mm and {errors[1]:.4f} rad are missing"
     return Failed(Code.NO_IK, f"{text}; choose a line closer to the arm", errors=errors)
-
-
-def held_error(
-    path: Array, query: Query, base_R_world: Array, weights: tuple[float, ...]
-) -> tuple[float, float]:
-    """Largest change [m, rad] along ``path`` (k, n) of the components with weight above zero, in axes of the base."""
-    poses, shift = np.empty((len(path), 12)), np.empty(6)
-    tool_poses(np.ascontiguousarray(path), query.robot, poses)
-    held = np.array(weights) > 0.0
-    worst_m, worst_rad = 0.0, 0.0
-    for pose in poses:
-        pose_error(pose, poses[0], shift)
-        turn, move = base_R_world @ shift[3:], base_R_world @ shift[:3]
-        worst_rad = max(worst_rad, float(np.abs(turn[held[:3]]).max(initial=0.0)))
-        worst_m = max(worst_m, float(np.abs(move[held[3:]]).max(initial=0.0)))
-    return worst_m, worst_rad

@@ -10,7 +10,7 @@ from handiwork_core.geometry import Array, Pose
 from handiwork_core.planning import Report, SceneQuery
 from handiwork_core.robot import Robot
 
-from . import edges, ik, kinematics, shortcut, straight, tree_search
+from . import edges, held_shortcut, held_tree, hold, ik, kinematics, shortcut, straight, tree_search
 from .query import Query, Reader
 from .rng import new_state
 from .scene import Scene
@@ -50,4 +50,19 @@ def _steps(query: Query, q: Array) -> list[tuple[str, Callable[[], object]]]:
         ("tree search", lambda: tree_search.grow(trees, 1, robot, scene, margins, state)),
         ("skipping", lambda: shortcut.skip(path, robot, scene, margins)),
         ("cutting", lambda: shortcut.cut(path, 1, robot, scene, margins, state)),
+        *_held_steps(query, q, path),
+    ]
+
+
+def _held_steps(query: Query, q: Array, path: Array) -> list[tuple[str, Callable[[], object]]]:
+    robot, scene, margins, frames, state = query.robot, query.scene, query.margins, query.frames, new_state(0)
+    kept = hold.hold_of(np.eye(4, 3).ravel(), np.eye(3), (1.0, 1.0, 0.0, 0.0, 0.0, 0.0))
+    trees = held_tree.plant(q, path, (margins.shape[0], margins.shape[1]), 10)
+    return [
+        ("held components", lambda: hold.held_gap(kept.start, kept, np.empty(6), np.empty(2))),
+        ("held motion", lambda: hold.held_share(q, kept, robot, frames)),
+        ("held search", lambda: held_tree.grow_held(trees, 1, kept, robot, scene, margins, state)),
+        ("held cutting", lambda: held_shortcut.cut_held(path, 1, kept, robot, scene, margins, state)),
+        ("held smoothing", lambda: held_shortcut.relax(path, kept, robot, scene, margins)),
+        ("held spacing", lambda: held_shortcut.evened(path, 0.1, kept, robot)),
     ]
