@@ -59,7 +59,8 @@ def stopped_after(engine: Engine, work: str, robot: Robot) -> float:
     timer = threading.Timer(0.2, raise_flag)
     timer.start()
     if work == "ik":
-        codes = engine.solve_ik(IkRequest("", poses, home), flag.is_set).codes
+        far = (hand_down(robot, 2.0, 0.0, 0.3),) * 200_000
+        codes = engine.solve_ik(IkRequest("", far, home), flag.is_set).codes
         code = codes[-1]
     elif work == "candidates":
         candidates = tuple(Candidate((pose,)) for pose in poses)

@@ -3,44 +3,62 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
 
 from handiwork_core.outcome import Code
 from handiwork_core.planning import IkRequest, IkResult, ShouldStop
 
-from .arrays import OFF
+from .arrays import OFF, Ints
 from .core import Core
-from .goals import solve_pose
-from .query import Query
+from .ik_poses import PoseSearch, Solutions, flat_poses
 from .requests import Failed
 from .rng import new_state
+
+TRIES = 64
+"""Starts per pose after the seeds."""
+BLOCK = 4096
+"""Poses that are looked at together."""
+CODES = {int(code): code for code in Code}
 
 
 def solve_batch(core: Core, request: IkRequest, should_stop: ShouldStop) -> IkResult:
     """Seeds are tried first, then random starts. A stop leaves CANCELED for the poses not reached."""
     started, count = time.monotonic(), len(request.world_T_ee)
     dof = np.atleast_2d(request.seed_q).shape[1]
-    codes, q = [Code.CANCELED] * count, np.full((count, dof), np.nan)
-    gap, turn = np.full(count, np.inf), np.full(count, np.inf)
+    q, errors = np.full((count, dof), np.nan), np.full((count, 2), np.inf)
+    codes = np.full(count, Code.CANCELED)
+
+    def result(code: Code | None = None) -> IkResult:
+        said = tuple(CODES[c] for c in codes.tolist()) if code is None else (code,) * count
+        return IkResult(said, q, errors[:, 0], errors[:, 1], time.monotonic() - started)
+
     try:
         arm = core.arm(request.arm)
         query = core.read(arm, request.scene)
     except Failed as failed:
-        return IkResult((failed.code,) * count, q, gap, turn, time.monotonic() - started)
+        return result(failed.code)
     if dof != len(arm.joint_names) or not np.isfinite(request.seed_q).all():
-        return IkResult((Code.BAD_NUMBER,) * count, q, gap, turn, time.monotonic() - started)
+        return result(Code.BAD_NUMBER)
     if not request.avoid_collision:
-        off = np.full_like(query.margins, OFF)
-        query = Query(query.robot, query.scene, off, query.bodies, query.columns, query.held)
+        query = replace(query, margins=np.full_like(query.margins, OFF))
     seeds = np.concatenate([np.atleast_2d(request.seed_q), arm.home_q[None]])
-    for i, pose in enumerate(request.world_T_ee):
-        if should_stop():
+    state = new_state(request.seed)
+    for first in range(0, count, BLOCK):
+        block = slice(first, min(first + BLOCK, count))
+        search = PoseSearch(query, flat_poses(request.world_T_ee[block]), seeds, state, most=1)
+        found = search.run(len(seeds) + TRIES, BLOCK, should_stop)
+        q[first + found.owner] = found.q
+        errors[block], codes[block] = found.errors, _codes(found)
+        if not found.complete:
             break
-        found = solve_pose(query, pose, seeds, new_state(request.seed + i), tries=40, most=1)
-        gap[i], turn[i] = found.errors
-        if len(found.q):
-            codes[i], q[i] = Code.OK, found.q[0]
-        else:
-            codes[i] = Code.GOAL_IN_COLLISION if found.hit[0] >= 0 else Code.NO_IK
-    return IkResult(tuple(codes), q, gap, turn, time.monotonic() - started)
+    return result()
+
+
+def _codes(found: Solutions) -> Ints:
+    """(p,) OK, GOAL_IN_COLLISION where every solution touched, NO_IK where there was none, or CANCELED before that."""
+    missed = np.where(found.hit[:, 0] >= 0, Code.GOAL_IN_COLLISION, Code.NO_IK)
+    codes = missed if found.complete else np.full(len(missed), Code.CANCELED)
+    codes[found.owner] = Code.OK
+    return codes

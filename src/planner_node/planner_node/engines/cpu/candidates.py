@@ -9,7 +9,7 @@ from handiwork_core.outcome import Code
 from handiwork_core.planning import NO_Q, Candidate, CandidateVerdict
 from handiwork_core.robot import ArmSpec
 
-from .goals import solve_pose
+from .ik_poses import solve_pose
 from .line_motion import track
 from .query import Query
 from .requests import Deadline, Failed

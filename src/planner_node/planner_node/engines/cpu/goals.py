@@ -2,63 +2,99 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from handiwork_core.geometry import Array, Pose
 from handiwork_core.outcome import Code
 from handiwork_core.robot import ArmSpec
 
-from . import ik
-from .arrays import OFF, Ints, flat
+from .arrays import Ints
+from .ik_poses import PoseSearch, Solutions, flat_poses
+from .kinematics import tool_poses
 from .query import Query
 from .requests import Deadline, Failed, clearance, within_limits
-from .rng import State, new_state
+from .rng import new_state
 
-PER_POSE = 4
+PER_POSE = 8
 """Solutions kept of each pose."""
-TRIES = 24
+TRIES = 32
 """Starts of inverse kinematics per pose."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class IkFound:
-    """``q`` (k, n) free solutions; ``errors`` smallest met [m, rad]; ``hit`` (2,) the last pair that removed one."""
-
-    q: Array
-    errors: tuple[float, float]
-    hit: Ints
-
-
-def solve_pose(
-    query: Query, pose: Pose, seeds: Array, state: State, tries: int = TRIES, most: int = PER_POSE
-) -> IkFound:
-    """Free configurations for one EE pose; the seeds (s, n) come first."""
-    found, best = np.empty((most, len(query.robot.lower))), np.full(2, np.inf)
-    hit = np.empty(2, dtype=np.int64)
-    count = ik.solve(
-        flat(pose), seeds, tries, query.robot, query.scene, query.margins, state, found, best, hit
-    )
-    return IkFound(found[:count].copy(), (float(best[0]), float(best[1])), hit)
+ENOUGH = 32
+"""A search gets no more goals than these at first: more make it slower, and hardly a path shorter."""
+ROUND = 512
+"""Poses looked at together."""
+TURN_M = 0.3
+"""Metres of travel that one radian of turning counts as."""
 
 
 def pose_goals(
     query: Query, poses: tuple[Pose, ...], seeds: Array, seed: int, deadline: Deadline
 ) -> tuple[Array, Ints]:
-    """Configurations (k, n) that reach any of ``poses``, and the pose index (k,) of each.
+    """The first of ``goal_rounds``."""
+    return next(goal_rounds(query, poses, seeds, seed, deadline))
+
+
+def goal_rounds(
+    query: Query, poses: tuple[Pose, ...], seeds: Array, seed: int, deadline: Deadline
+) -> Iterator[tuple[Array, Ints]]:
+    """Goals for one search after the other: each round has configurations (k, n) and the pose index (k,) of each.
+
+    Rounds share no configuration; the later ones are for when no path to the earlier ones is found. ``seeds`` (s, n)
+    start with where the arm is. Every pose is tried before the rounds end.
 
     Raises:
-        Failed: GOAL_IN_COLLISION or NO_IK when there is none.
+        Failed: GOAL_IN_COLLISION or NO_IK when there is no goal at all, and what ``deadline`` raises.
     """
-    state, found = new_state(seed), []
-    for pose in poses:
+    if not poses:
+        raise Failed(Code.BAD_GOAL, "no goal pose was given; give at least one")
+
+    def poll() -> bool:
         deadline.poll(lambda: " for inverse kinematics")
-        found.append(solve_pose(query, pose, seeds, state))
-    if not any(len(f.q) for f in found):
-        raise _none_found(query, poses, seeds, seed, found)
-    owner = np.concatenate([np.full(len(f.q), i, dtype=np.int64) for i, f in enumerate(found)])
-    return np.concatenate([f.q for f in found]), owner
+        return False
+
+    state, looked, some = new_state(seed), [], False
+    for first in range(-(-len(poses) // ROUND)):
+        chosen = np.arange(first, len(poses), -(-len(poses) // ROUND))
+        goals = flat_poses([poses[i] for i in chosen])
+        search = PoseSearch(query, goals, seeds, state, PER_POSE, _order(goals, query, seeds[0]))
+        given: Solutions | None = None
+        for enough in (ENOUGH, len(chosen) * PER_POSE):
+            found = search.run(TRIES, enough, poll)
+            new = _new(found, given)
+            given = found
+            if new.any():
+                some = True
+                yield found.q[new], chosen[found.owner[new]]
+        looked.append(found)
+    if not some:
+        raise _none_found(query, len(poses), looked)
+
+
+def _new(found: Solutions, given: Solutions | None) -> NDArray[np.bool_]:
+    """(k,) which solutions were not among ``given``; each pose's come in the order in which they were found."""
+    if given is None:
+        return np.ones(len(found.q), dtype=bool)
+    poses = len(found.errors)
+    before = np.bincount(given.owner, minlength=poses)
+    counts = np.bincount(found.owner, minlength=poses)
+    place = np.arange(len(found.owner)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return np.asarray(place >= before[found.owner])
+
+
+def _order(goals: Array, query: Query, start: Array) -> Ints:
+    """(p,) indices of ``goals`` (p, 12): by turns the nearest to the tool at ``start`` (n,), and one from anywhere."""
+    here = np.empty((1, 12))
+    tool_poses(np.ascontiguousarray(start[None]), query.robot, here)
+    cosine = 0.5 * (goals[:, :9] @ here[0, :9] - 1.0)
+    way = np.linalg.norm(goals[:, 9:] - here[0, 9:], axis=1) + TURN_M * np.arccos(np.clip(cosine, -1.0, 1.0))
+    nearest = np.argsort(way, kind="stable")
+    anywhere = np.argsort(np.arange(len(goals)) * 0.6180339887498949 % 1.0, kind="stable")
+    both = np.stack([nearest, anywhere], axis=1).ravel()
+    _, firsts = np.unique(both, return_index=True)
+    return np.asarray(both[np.sort(firsts)])
 
 
 def joint_goals(arm: ArmSpec, query: Query, goals: Array) -> tuple[Array, Ints]:
@@ -93,35 +129,26 @@ def checked_goal(arm: ArmSpec, query: Query, q: Array, what: str) -> Array:
     return goal
 
 
-def _none_found(
-    query: Query, poses: tuple[Pose, ...], seeds: Array, seed: int, found: list[IkFound]
-) -> Failed:
+def _none_found(query: Query, poses: int, looked: list[Solutions]) -> Failed:
     """The nearest miss: a solution that touches, with its depth, or else the smallest error."""
-    for pose, one in zip(poses, found, strict=True):
-        if one.hit[0] < 0:
-            continue
-        anything = Query(
-            query.robot,
-            query.scene,
-            np.full_like(query.margins, OFF),
-            query.bodies,
-            query.columns,
-            query.held,
+    hit = np.concatenate([found.hit for found in looked])
+    reached = np.flatnonzero(hit[:, 0] >= 0)
+    if len(reached):
+        touching = np.concatenate([found.touching for found in looked])
+        depth, pair = query.deepest(touching[reached[0]], over_margin=False)
+        pair = pair or query.pair(hit[reached[0]])
+        return Failed(
+            Code.GOAL_IN_COLLISION,
+            f"{len(reached)} of {poses} goal poses can be reached, and there every configuration found touches "
+            f"something: {pair.a} and {pair.b} are {clearance(depth)}; choose another pose",
+            blocking=pair,
+            depth_m=-depth,
         )
-        for q in solve_pose(anything, pose, seeds, new_state(seed)).q:
-            depth, pair = query.deepest(q, over_margin=False)
-            if pair is not None:
-                return Failed(
-                    Code.GOAL_IN_COLLISION,
-                    f"every configuration for the {len(poses)} goal poses touches something: "
-                    f"{pair.a} and {pair.b} are {clearance(depth)}; choose another pose",
-                    blocking=pair,
-                    depth_m=-depth,
-                )
-    errors = min((f.errors for f in found), key=lambda e: e[0] + 0.1 * e[1])
+    errors = np.concatenate([found.errors for found in looked])
+    gap, turn = errors[int(np.argmin(errors[:, 0] + 0.1 * errors[:, 1]))]
     return Failed(
         Code.NO_IK,
-        f"none of {len(poses)} goal poses can be reached: "
-        f"the closest try stays {1e3 * errors[0]:.1f} mm and {errors[1]:.4f} rad off; move the goal closer to the arm",
-        errors=errors,
+        f"none of {poses} goal poses can be reached: "
+        f"the closest try stays {1e3 * gap:.1f} mm and {turn:.4f} rad off; move the goal closer to the arm",
+        errors=(float(gap), float(turn)),
     )

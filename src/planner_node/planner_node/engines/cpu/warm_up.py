@@ -10,7 +10,8 @@ from handiwork_core.geometry import Array, Pose
 from handiwork_core.planning import Report, SceneQuery
 from handiwork_core.robot import Robot
 
-from . import edges, held_shortcut, held_tree, hold, ik, kinematics, shortcut, straight, tree_search
+from . import edges, held_shortcut, held_tree, hold, kinematics, shortcut, straight, tree_search
+from .ik_poses import solve_pose
 from .query import Query, Reader
 from .rng import new_state
 from .scene import Scene
@@ -39,9 +40,7 @@ def _steps(query: Query, q: Array) -> list[tuple[str, Callable[[], object]]]:
         ("paths", lambda: edges.first_blocked(path, robot, scene, margins, frames, hit)),
         (
             "inverse kinematics",
-            lambda: ik.solve(
-                goal, q[None], 1, robot, scene, margins, state, np.empty((1, len(q))), np.empty(2), hit
-            ),
+            lambda: solve_pose(query, Pose.identity(), q[None], state, tries=2, most=1),
         ),
         (
             "straight lines",
