@@ -6,32 +6,52 @@ import argparse
 import sys
 from pathlib import Path
 
+from benchmarks.peers.run import Absent, run_peer
+from benchmarks.peers.setup import PEERS
+
 from .measure import Options, make_engine, measure
+from .own_scene import FR3, own_problems
 from .problems import SCENES, load_problems
-from .rows import faults, tables
+from .rows import RATIO_HEADS, faults, markdown, ratios, tables
 from .sphere_robot import MOTION, load_sphere_robot
+
+PEER_LIMIT_S = 5.0
+"""Peers get more time than the product, so that their percentiles hold their slow problems too."""
 
 
 def main() -> int:
-    """Print the table; not zero when a returned path or trajectory is not clean."""
+    """Print the tables; not zero when a returned path or trajectory is not clean."""
     options = _arguments().parse_args()
-    robot = load_sphere_robot(options.robot)
     scenes = tuple(options.scenes.split(",")) if options.scenes else ()
-    problems = load_problems(options.robot, scenes, options.per_scene, options.file)
+    if options.scene:
+        robot, problems = own_problems(options.scene, options.robot_dir, options.per_scene or 50)
+    else:
+        robot = load_sphere_robot(options.robot)
+        problems = load_problems(options.robot, scenes, options.per_scene, options.file)
     chosen = Options(
         options.clock,
         options.budget,
         options.seeds,
-        options.pose,
+        options.pose or options.scene is not None,
         "path" in options.parts,
         "full" in options.parts,
     )
     rows = measure(make_engine(robot), robot, problems, chosen)
-    print(
-        f"Handiwork, {options.robot}, {len(problems)} problems x {options.seeds} seeds, {options.clock} clock, ms\n"
-    )
-    print(tables(rows, options.budget))
-    print("\n".join(["", *faults(rows)]))
+    about = f"{robot.robot.name}, {len(problems)} problems, {options.clock} clock, ms, rad"
+    print(f"### Handiwork, {about}, {options.seeds} seeds\n\n{tables(rows, options.budget)}\n")
+    print("\n".join(faults(rows)))
+    lines = [ratios("Handiwork", rows, rows, options.budget)]
+    for name in options.peers:
+        try:
+            theirs = run_peer(name, robot, problems, clock=options.clock, limit_s=PEER_LIMIT_S)
+        except Absent as absent:
+            print(f"\n{absent}")
+            continue
+        print(f"\n### {PEERS[name].title}, {about}\n\n{tables(theirs, options.budget)}\n")
+        print("\n".join(faults(theirs)))
+        lines.append(ratios(PEERS[name].title, theirs, rows, options.budget))
+    if options.peers:
+        print(f"\n### Side by side, {about}\n\n{markdown(RATIO_HEADS, lines)}")
     return 0 if all(r.clean for row in rows for r in (row.path, row.motion) if r is not None) else 1
 
 
@@ -41,12 +61,25 @@ def _arguments() -> argparse.ArgumentParser:
     parser.add_argument("--scenes", default="", help=f"comma-separated, of {', '.join(SCENES)}")
     parser.add_argument("--per-scene", type=int, default=0, help="problems of each scene; 0: all")
     parser.add_argument("--file", type=Path, help="another file of problems in the same layout")
+    parser.add_argument("--scene", type=Path, help="a scene YAML; plans to random tool poses in it instead")
+    parser.add_argument("--robot-dir", type=Path, default=FR3, help="the robot's folder, for --scene")
+    parser.add_argument(
+        "--peers", type=_peers, default=(), help=f"all, or comma-separated, of {', '.join(PEERS)}"
+    )
     parser.add_argument("--seeds", type=int, default=1, help="attempts at each problem")
     parser.add_argument("--budget", type=float, default=1.0, help="seconds for each attempt")
     parser.add_argument("--clock", default="cpu", choices=("cpu", "wall"))
     parser.add_argument("--pose", action="store_true", help="goals are tool poses instead of configurations")
     parser.add_argument("--parts", default="path,full", help="path: search and simplify; full: with timing")
     return parser
+
+
+def _peers(text: str) -> tuple[str, ...]:
+    names = tuple(PEERS) if text == "all" else tuple(text.split(","))
+    for name in names:
+        if name not in PEERS:
+            raise argparse.ArgumentTypeError(f"{name!r} is not one of {', '.join(PEERS)}, all")
+    return names
 
 
 if __name__ == "__main__":

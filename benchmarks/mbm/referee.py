@@ -2,6 +2,7 @@
 
 A motion is clean when it starts and ends where it should, stays inside the joint limits, and no sphere of the robot
 is deeper than ``DEPTH_M`` in the world or in another link at any of its samples, ``STEP_RAD`` apart or closer.
+Whether a timed one keeps the limits of velocity, acceleration and jerk is said apart from that.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ STEP_RAD, DEPTH_M, END_RAD, LIMIT_RAD = 0.01, 0.002, 1e-3, 1e-3
 POSE_M, POSE_RAD = 1e-3, 1e-2
 RATE_SLACK = 1.01
 """Velocity and acceleration may exceed their limit by this factor, jerk by its square: differences are not exact."""
+REST_RAD_S = 1e-3
 AT_ONCE = 256
 """Samples judged together; bounds the memory."""
 
@@ -41,11 +43,15 @@ class Ruling:
 
     @property
     def clean(self) -> bool:
-        """All of it is as it should be."""
+        """It goes where it should, within joint limits, and touches nothing."""
+        return self.ends and self.limits and self.depth_m <= DEPTH_M
+
+    @property
+    def in_rates(self) -> bool:
+        """Timed only: at rest at both ends, and no faster than velocity, acceleration and jerk allow."""
         rates = self.rates
         slow = max(rates.get("velocity", 0.0), rates.get("acceleration", 0.0)) <= RATE_SLACK
-        gentle = rates.get("jerk", 0.0) <= RATE_SLACK**2 and rates.get("rest", 0.0) <= 1e-3
-        return self.ends and self.limits and self.depth_m <= DEPTH_M and slow and gentle
+        return slow and rates.get("jerk", 0.0) <= RATE_SLACK**2 and rates.get("rest", 0.0) <= REST_RAD_S
 
     @property
     def depth_m(self) -> float:

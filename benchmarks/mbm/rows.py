@@ -65,6 +65,7 @@ FULL_HEADS = (
     "n",
     "solved %",
     "clean %",
+    "in rates %",
     *(f"p{p}" for p in PERCENTILES),
     "length p50",
     "depth mm",
@@ -104,6 +105,7 @@ def _full_line(name: str, rows: Sequence[Row], limit_s: float) -> list[str]:
         str(len(rows)),
         share([row.motion is not None and row.full_s <= limit_s for row in rows]),
         share([row.motion.clean for row in rows if row.motion is not None]),
+        share([row.motion.in_rates for row in rows if row.motion is not None]),
         *percentiles([row.full_s for row in good]),
         *_shape([row.motion for row in good]),
         f"{np.median([row.duration_s for row in good]):.2f}" if good else "-",
@@ -118,35 +120,54 @@ def _shape(rulings: Sequence[Ruling | None]) -> list[str]:
     return [f"{np.median([r.length_rad for r in known]):.2f}", f"{1e3 * max(r.depth_m for r in known):.1f}"]
 
 
-def faults(rows: Sequence[Row], most: int = 20) -> list[str]:
-    """What was not solved and why, and what was not clean and how."""
+def faults(rows: Sequence[Row], most: int = 12) -> list[str]:
+    """What was not solved and why, and what was not clean or too fast and how."""
     found = [f"{row.id}: {row.why}" for row in rows if row.why]
     for row in rows:
         for what, ruling in (("path", row.path), ("motion", row.motion)):
-            if ruling is not None and not ruling.clean:
-                found.append(f"{row.id}: {what} not clean: {_words(ruling)}")
-    return found[:most] + ([f"... and {len(found) - most} more"] if len(found) > most else [])
-
-
-def _words(ruling: Ruling) -> str:
-    rates = ", ".join(f"{name} {value:.3f}" for name, value in ruling.rates.items())
-    return (
-        f"ends {ruling.ends}, limits {ruling.limits}, world {1e3 * ruling.world_m:.1f} mm, "
-        f"self {1e3 * ruling.self_m:.1f} mm{'; ' + rates if rates else ''}"
+            if ruling is not None and not (ruling.clean and ruling.in_rates):
+                found.append(f"{row.id}: {what}: {_words(ruling)}")
+    return [f"- {line}" for line in found[:most]] + (
+        [f"- ... and {len(found) - most} more"] if len(found) > most else []
     )
 
 
-def ratio_line(name: str, rows: Sequence[Row], ours: Sequence[Row]) -> list[str]:
-    """How many times slower than ``ours`` at the median, and at p95: plan, plan and simplify."""
-
-    def of(pick: Callable[[Row], float], p: int) -> str:
-        mine = [pick(row) for row in ours if row.path is not None]
-        theirs = [pick(row) for row in rows if row.path is not None]
-        if not mine or not theirs:
-            return "-"
-        return f"{np.percentile(theirs, p) / np.percentile(mine, p):.1f}"
-
-    return [name, *(of(pick, p) for pick in (lambda r: r.plan_s, lambda r: r.simplified_s) for p in (50, 95))]
+def _words(ruling: Ruling) -> str:
+    wrong = [
+        word
+        for word, good in (("wrong end", ruling.ends), ("beyond joint limits", ruling.limits))
+        if not good
+    ]
+    rates = [f"{name} {value:.3g}" for name, value in ruling.rates.items()]
+    deep = f"world {1e3 * ruling.world_m:.1f} mm, self {1e3 * ruling.self_m:.1f} mm"
+    return ", ".join([*wrong, deep, *rates])
 
 
-RATIO_HEADS = ("slower than Handiwork", "plan p50", "plan p95", "+simplify p50", "+simplify p95")
+RATIO_HEADS = (
+    "times slower than Handiwork",
+    *(f"{what} p{p}" for what in ("plan", "and simplify", "full") for p in (50, 95)),
+    "solved %",
+    "clean %",
+    "motions clean %",
+)
+
+
+def ratios(name: str, rows: Sequence[Row], ours: Sequence[Row], limit_s: float) -> list[str]:
+    """One line: ``rows`` against ``ours`` at the median and at p95, and how good they are."""
+    picks = (
+        lambda r: r.plan_s if r.path else NAN,
+        lambda r: r.simplified_s if r.path else NAN,
+        lambda r: r.full_s if r.motion else NAN,
+    )
+    return [
+        name,
+        *(_ratio(rows, ours, pick, p) for pick in picks for p in (50, 95)),
+        share([r.path is not None and r.plan_s <= limit_s for r in rows]),
+        share([r.path.clean for r in rows if r.path is not None]),
+        share([r.motion.clean for r in rows if r.motion is not None]),
+    ]
+
+
+def _ratio(rows: Sequence[Row], ours: Sequence[Row], pick: Callable[[Row], float], p: int) -> str:
+    theirs, mine = ([v for v in map(pick, part) if np.isfinite(v)] for part in (rows, ours))
+    return f"{np.percentile(theirs, p) / np.percentile(mine, p):.1f}" if theirs and mine else "-"
