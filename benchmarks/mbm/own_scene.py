@@ -23,7 +23,7 @@ FR3 = Path(__file__).parents[2] / "src/robot_description/robots/fr3"
 CLEAR_M = 0.005
 """Starts and goals keep this distance, so that a planner with a margin of its own is not refused."""
 NEAR_M = 0.15
-"""The tool of starts and goals is no farther than this from some object: far from all of them, most motions are free."""
+"""The tool is no farther than this from some object at starts and goals: elsewhere most motions are free."""
 TRIES = 20_000
 
 

@@ -23,7 +23,7 @@ NAN = float("nan")
 
 @dataclass(frozen=True)
 class Body:
-    """``kind``: box (full edges), cylinder (radius, length along z), sphere (radius); ``matrix`` (4, 4) in the world."""
+    """``kind``: box (full edges), cylinder (radius, length on z), sphere (radius); ``matrix`` (4, 4) in the world."""
 
     name: str
     kind: str
