@@ -4,3 +4,5 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
+
+from bare_stack import bare, stack  # noqa: F401 - fixtures of every test here

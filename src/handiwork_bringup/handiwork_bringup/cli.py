@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 from handiwork_core.config import ConfigError
 
-from .commands import demo, goal, launch, soak, status
+from .commands import demo, goal, launch, run_skill, soak, status, task
 from .launch_model import LaunchError
 
-COMMANDS = (demo, launch, status, goal, soak)
+COMMANDS = (demo, launch, status, goal, run_skill, task, soak)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, TypeVar
 
-from handiwork_msgs.action import Pick, Place
+from handiwork_msgs.action import Pick, Place, RunTask
 
 from .goal_run import GoalRun
 from .skill_client import OnFeedback, SkillClient, SkillGoal, skill_goal
 from .skill_report import SkillReport
+from .task_report import TaskReport
 
 R = TypeVar("R")
 
@@ -51,6 +52,14 @@ class AsyncSkillClient:
     async def place(self, object: str, container: str, *, timeout_s: float = 120.0) -> SkillReport:
         """Put the held ``object`` (empty: whatever is held) into ``container``."""
         return await self.send(Place.Goal(object=object, container=container), timeout_s=timeout_s)
+
+    async def run_task(
+        self, task: str, *, source: str = "", resume_from: str = "", seed: int | None = None
+    ) -> TaskReport:
+        """Run the text of a task file, as ``SkillClient.run_task``."""
+        goal = RunTask.Goal(task=task, source=source, resume_from=resume_from)
+        goal.use_seed, goal.seed = seed is not None, seed or 0
+        return await ended(self.client.send_task(goal), 3600.0)
 
     async def __aenter__(self) -> AsyncSkillClient:
         return self

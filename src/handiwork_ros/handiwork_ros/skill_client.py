@@ -50,9 +50,7 @@ class SkillClient:
         """True once the skill server is active and its actions are there."""
         end_s = time.monotonic() + timeout_s
         while time.monotonic() < end_s:
-            if self.signs.is_active(SERVER) and all(
-                a.server_is_ready() for kind, a in self._actions.items() if kind is not RunTask.Goal
-            ):
+            if self.signs.is_active(SERVER) and all(a.server_is_ready() for a in self._actions.values()):
                 return True
             self._closing.wait(0.05)
         return False
@@ -106,6 +104,22 @@ class SkillClient:
     ) -> SkillReport:
         """Put the held ``object`` (empty: whatever is held) into ``container``, else as ``Place.action`` says."""
         return self.send(Place.Goal(object=object, container=container), on_feedback).result(timeout_s)
+
+    def run_task(
+        self,
+        task: str,
+        *,
+        source: str = "",
+        resume_from: str = "",
+        seed: int | None = None,
+        check_only: bool = False,
+        on_feedback: OnTaskFeedback | None = None,
+        timeout_s: float = 3600.0,
+    ) -> TaskReport:
+        """Run the text of a task file; ``source`` is what messages call it, ``seed`` replaces the one in the file."""
+        goal = RunTask.Goal(task=task, source=source, resume_from=resume_from, check_only=check_only)
+        goal.use_seed, goal.seed = seed is not None, seed or 0
+        return self.send_task(goal, on_feedback).result(timeout_s)
 
     def close(self) -> None:
         """End the thread and leave the ROS graph; running goals go on."""

@@ -27,9 +27,9 @@ from handiwork_ros.world_source import RosWorldSource, Wanted
 
 from .arm_runs_node import ArmRuns
 from .catalog import Catalog, load_catalog
-from .executor import SkillRun
 from .gate_node import Gate
 from .run_skill_node import run_skill_door
+from .run_task_node import run_task_door
 from .skills import BUILTIN
 
 ACTIONS = {"pick": Pick, "place": Place}
@@ -115,7 +115,7 @@ class SkillServer(ManagedNode):
     def _why_closed(self) -> str:
         return "" if self.is_active else self._status.message or "it is still starting"
 
-    def _doors(self, catalog: Catalog) -> Iterator[SkillDoor[SkillRun]]:
+    def _doors(self, catalog: Catalog) -> Iterator[SkillDoor[Any]]:
         for name, why in catalog.broken.items():
             self.get_logger().error(f"skill {name!r} could not be loaded: {why}")
         timeout_s = self.parameter("world_timeout_s", 2.0, "oldest world a goal may start on [s]")
@@ -125,6 +125,7 @@ class SkillServer(ManagedNode):
             if action is not None:
                 yield gate.typed_door(skill, action)
         yield run_skill_door(gate, catalog)
+        yield run_task_door(gate, catalog)
 
 
 def main() -> None:

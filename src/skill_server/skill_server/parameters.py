@@ -44,7 +44,7 @@ def parameters_from(skill: Skill[P], data: Mapping[str, Any], arm: str, source: 
     if type(seed) is int and abs(seed) > LARGEST_SEED:
         faults.append(f"seed: is {shown(seed)}; use -{LARGEST_SEED} to {LARGEST_SEED}")
     try:
-        params = parse(skill.params_type, made, source, {Pose: pose_from})
+        params = parse(skill.params_type, made, source, READERS)
     except ConfigError as error:
         faults.extend(error.faults)
     if faults:
@@ -70,6 +70,15 @@ def pose_from(data: object) -> Pose:
     return Pose.of(position, _rotation(data, turns[0]) if turns else Rotation.identity())
 
 
+def rotation_from(data: object) -> Rotation:
+    """A quaternion ``[w, x, y, z]``.
+
+    Raises:
+        ValueError: what is wrong, and the mend.
+    """
+    return Rotation.from_wxyz(_numbers(data, 4, "quaternion"))
+
+
 def _rotation(data: Mapping[str, Any], key: str) -> Rotation:
     if key == "quaternion_wxyz":
         return Rotation.from_wxyz(_numbers(data[key], 4, key))
@@ -85,3 +94,6 @@ def _numbers(value: object, count: int, key: str) -> tuple[float, ...]:
     if len(numbers) == len(good) == count:
         return tuple(good)
     raise ValueError(f"{key} is {shown(value)}; write {count} finite number{'s' if count > 1 else ''}")
+
+
+READERS = {Pose: pose_from, Rotation: rotation_from}

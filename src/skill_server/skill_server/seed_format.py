@@ -25,7 +25,13 @@ def translated(
         for key, axis in FILTERS.items():
             if key in data and key not in fields:
                 _filter(made, key, axis, faults)
+    if "fixed_orientation" in fields and _is_flat(made.get("fixed_orientation")):
+        made["fixed_orientation"] = [made["fixed_orientation"]]
     return made, faults
+
+
+def _is_flat(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and not isinstance(value[0], list)
 
 
 def _objects(made: dict[str, Any], object_fields: Sequence[str], faults: list[str]) -> None:

@@ -1,0 +1,151 @@
+"""``handiwork task check FILE`` and ``handiwork task run FILE``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from handiwork_bringup.package_paths import share_of
+from handiwork_bringup.ros_environment import with_ros_defaults
+from handiwork_core.config import ConfigError
+from handiwork_core.robot_loader import load_robot
+from handiwork_core.scene import load_scene
+from handiwork_core.world import ObjectState, World
+
+if TYPE_CHECKING:
+    from handiwork_ros.skill_client import SkillClient
+    from handiwork_ros.task_report import TaskFeedback, TaskReport
+
+READY_S = 10.0
+ANSWER_S = 20.0
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare both commands."""
+    parser = commands.add_parser("task", help="check or run a task file")
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    check = verbs.add_parser("check", help="tell every fault of a task file; needs no running stack")
+    check.add_argument("--robot", default="fr3", help="folder in robot_description/robots")
+    check.add_argument("--scene", help="file in config/scenes, without .yaml, to check objects against")
+    check.set_defaults(run=run_check)
+    run = verbs.add_parser("run", help="run a task file, in a running stack")
+    run.add_argument(
+        "--from", dest="resume_from", default="", help='step to begin at, "<group>.<step>" from 1'
+    )
+    run.add_argument("--seed", type=int, help="replaces the seed in the file")
+    run.add_argument(
+        "--reset", action="store_true", help="first scatter the simulated scene by the task's seed"
+    )
+    run.set_defaults(run=run_task)
+    for one in (check, run):
+        one.add_argument("file", type=Path)
+
+
+def run_check(options: argparse.Namespace) -> int:
+    """Zero exactly when there is no fault."""
+    from skill_server.catalog import load_catalog
+    from skill_server.skills import BUILTIN
+    from skill_server.task.read import Site, read_task
+
+    robot = load_robot(share_of("robot_description") / "robots" / options.robot)
+    world = _world_of(options.scene) if options.scene else None
+    catalog = load_catalog(BUILTIN)
+    for name, why in catalog.broken.items():
+        print(f"skill {name!r} could not be loaded: {why}", file=sys.stderr)
+    try:
+        task = read_task(_text(options.file), str(options.file), Site(catalog, robot, world))
+    except ConfigError as error:
+        for fault in error.faults:
+            print(f"{error.source}: {fault}")
+        return 1
+    for note in task.notes:
+        print(f"{options.file}: note: {note}")
+    print(f"{options.file}: good: {len(task.steps)} steps, {len(task.entries)} skills, seed {task.seed}")
+    return 0
+
+
+def run_task(options: argparse.Namespace) -> int:
+    """Zero exactly when every skill succeeded."""
+    text = _text(options.file)
+    os.environ.update(with_ros_defaults(os.environ))
+    from handiwork_ros.skill_client import SERVER, SkillClient
+
+    with SkillClient(node_name="handiwork_command") as client:
+        if not client.wait_ready(READY_S):
+            what = f"{SERVER} is not active after {READY_S:.0f} s; start the stack, or set its ROS_DOMAIN_ID"
+            print(f"handiwork task: {what}", file=sys.stderr)
+            return 1
+        source, seed = str(options.file), options.seed
+        if options.reset:
+            checked = client.run_task(text, source=source, seed=seed, check_only=True)
+            if not checked.ok or not _reset(client, checked.seed):
+                return _tell(checked)
+        report = client.run_task(
+            text, source=source, resume_from=options.resume_from, seed=seed, on_feedback=_Lines()
+        )
+    return _tell(report)
+
+
+class _Lines:
+    """Prints each skill as it begins."""
+
+    def __init__(self) -> None:
+        self._seen: set[tuple[str, str, str, int]] = set()
+
+    def __call__(self, feedback: TaskFeedback) -> None:
+        key = (feedback.step, feedback.arm, feedback.skill, feedback.done)
+        if key not in self._seen and feedback.skill:
+            self._seen.add(key)
+            where = f"step {feedback.step}  {feedback.arm}"
+            print(f"{where}  {feedback.skill} ({feedback.done + 1} of {feedback.count})", flush=True)
+
+
+def _tell(report: TaskReport) -> int:
+    for fault in report.faults:
+        print(fault)
+    if report.entries:
+        print(f"\n{'step':<7}{'arm':<12}{'skill':<18}{'duration':>10}  result")
+    for entry in report.entries:
+        how = entry.report.outcome
+        words = f"{entry.state.name.lower()} {how.code.name if not how.ok else ''} {how.message}".rstrip()
+        print(f"{entry.step:<7}{entry.arm:<12}{entry.skill:<18}{entry.report.duration_s:>8.2f} s  {words}")
+    print(f"task: {report.outcome.code.name} {report.outcome.message}".rstrip())
+    if report.resume_from:
+        print(f"go on with --from {report.resume_from} --seed {report.seed}")
+    return 0 if report.ok else 1
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(str(path), [f"cannot be read: {error.strerror}; check the path"]) from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(str(path), [f"byte {error.start}: is no UTF-8; save it as UTF-8 text"]) from error
+
+
+def _world_of(scene: str) -> World:
+    declared, zero = load_scene(share_of("handiwork_bringup") / f"config/scenes/{scene}.yaml"), np.zeros(3)
+    bodies = {item.name: item.body for item in declared.objects}
+    states = {item.name: ObjectState(item.world_T_object, zero, zero, 0.0) for item in declared.objects}
+    return World(0.0, 1, bodies, states)
+
+
+def _reset(client: SkillClient, seed: int) -> bool:
+    from handiwork_msgs.srv import ResetWorld
+
+    from handiwork_bringup.ask_node import ask
+
+    answer = ask(
+        client.node, ResetWorld, "sim/reset", ResetWorld.Request(seed=seed, randomize=True), ANSWER_S
+    )
+    if answer is None or answer.outcome.code != 0:
+        why = "no answer; is a simulation running?" if answer is None else answer.outcome.message
+        print(f"handiwork task: sim/reset: {why}", file=sys.stderr)
+        return False
+    return True

@@ -1,0 +1,94 @@
+"""``run_task``: a whole task file, checked before anything moves, on the arm that it owns from begin to end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from handiwork_msgs.action import RunTask
+from handiwork_msgs.msg import SkillResult, TaskEntry
+
+from handiwork_core.config import ConfigError
+from handiwork_core.outcome import OK, Code, Outcome
+from handiwork_core.skill import Token
+from handiwork_ros.conversions import outcome_to_msg
+from handiwork_ros.skill_action_server import Refused, Report, SkillDoor
+
+from .catalog import Catalog
+from .gate_node import Gate
+from .results_node import feedback_to_msg, result_to_msg
+from .task.model import Task
+from .task.read import Site, read_task
+from .task.run import EntryEnd, State, TaskProgress, TaskRun, run_task
+
+ACTION = "run_task"
+HOLDER = "run_task"
+
+
+def run_task_door(gate: Gate, catalog: Catalog) -> SkillDoor[TaskRun]:
+    """The door of the action ``run_task``."""
+
+    def admit(goal: Any) -> Callable[[Token, Report], TaskRun]:
+        task, start = _checked(goal, Site(catalog, gate.robot, gate.world()))
+        if goal.check_only:
+            raise Refused(OK, TaskRun(OK, task, _untouched(task)))
+        return lambda token, report: run_task(
+            task,
+            start,
+            lambda entry, own, note: gate.runs.run(entry.skill, entry.params, own, note),
+            token,
+            report,
+            gate.runs.clock.now_s,
+        )
+
+    return SkillDoor(
+        ACTION, RunTask, admit, _result, _feedback, lambda goal: f"{HOLDER} {goal.source}".strip()
+    )
+
+
+def _checked(goal: Any, site: Site) -> tuple[Task, int]:
+    source = goal.source or "task"
+    try:
+        task = read_task(goal.task, source, site, goal.seed if goal.use_seed else None)
+    except ConfigError as error:
+        count = len(error.faults)
+        text = f"{source} has {count} fault{'s' if count > 1 else ''}: {' | '.join(error.faults)}"
+        outcome = Outcome(Code.BAD_GOAL, text, "check", "task")
+        raise Refused(outcome, TaskRun(outcome, faults=error.faults)) from error
+    try:
+        return task, task.index_of(goal.resume_from)
+    except ValueError as error:
+        raise Refused(Outcome(Code.BAD_GOAL, str(error), "check", "resume_from")) from error
+
+
+def _untouched(task: Task) -> tuple[EntryEnd, ...]:
+    return tuple(EntryEnd(entry, State.NOT_STARTED) for entry in task.entries)
+
+
+def _result(outcome: Outcome, ended: TaskRun | None) -> RunTask.Result:
+    result = RunTask.Result(outcome=outcome_to_msg(outcome))
+    if ended is None:
+        return result
+    result.faults = list(ended.faults)
+    result.resume_from, result.duration = ended.resume_from, ended.duration_s
+    result.entries = [_entry(end) for end in ended.entries]
+    if ended.task is not None:
+        result.notes, result.seed = list(ended.task.notes), ended.task.seed
+    return result
+
+
+def _entry(end: EntryEnd) -> TaskEntry:
+    entry = end.entry
+    message = TaskEntry(
+        path=entry.path, step=entry.step, arm=entry.arm, skill=entry.skill.name, state=int(end.state)
+    )
+    message.result = SkillResult() if end.run is None else result_to_msg(end.run.outcome, end.run, "")
+    return message
+
+
+def _feedback(progress: Any) -> RunTask.Feedback:
+    message = RunTask.Feedback(feedback=feedback_to_msg(progress))
+    if isinstance(progress, TaskProgress):
+        message.step, message.arm, message.skill = progress.step, progress.arm, progress.skill
+        message.done, message.count = progress.done, progress.total
+    return message

@@ -1,0 +1,208 @@
+"""The text of a task file becomes a ``Task``, or one error with every fault, its path in the file and the mend."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from handiwork_core.config import ConfigError, mapping_from_yaml, nearest, shown
+from handiwork_core.robot import ArmSpec, Robot
+from handiwork_core.world import World
+from skill_server.catalog import Catalog, UnknownSkill
+from skill_server.parameters import LARGEST_SEED, parameters_from
+
+from .model import Entry, Step, Task, derived_seed
+
+KEYS = ("name", "seed", "skills")
+UNUSED = (
+    *(
+        "asset_root",
+        "task",
+        "task_id",
+        "offset",
+        "render",
+        "arena_file",
+        "env_map",
+        "robots",
+        "objects",
+        "regions",
+    ),
+    *("cameras", "data", "distractors", "neglect_collision_names", "fluid", "random_region_list"),
+)
+"""Keys of the seed format that describe the scene and the recording; here a scene file does."""
+SIDES = ("left", "right")
+
+
+@dataclass(frozen=True)
+class Site:
+    """Where a task is to run; without a ``world`` the names of objects are not checked."""
+
+    catalog: Catalog
+    robot: Robot
+    world: World | None = None
+
+
+@dataclass
+class _Reading:
+    site: Site
+    seed: int
+    faults: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def fault(self, path: str, text: str) -> None:
+        self.faults.append(f"{path}: {text}")
+
+
+def read_task(text: str, source: str, site: Site, seed: int | None = None) -> Task:
+    """Read and check a task; ``seed`` replaces the one in the file.
+
+    Raises:
+        ConfigError: every fault with its path and the mend.
+    """
+    data = mapping_from_yaml(text, source)
+    reading = _Reading(site, 0)
+    prefix, body = _body(data, reading)
+    name, steps = "", tuple[Step, ...]()
+    if body is not None:
+        name = _top(body, prefix, reading, seed)
+        steps = _groups(body.get("skills"), f"{prefix}skills", reading)
+    if reading.faults:
+        raise ConfigError(source, reading.faults)
+    return Task(name, reading.seed, steps, tuple(reading.notes))
+
+
+def _body(data: Mapping[str, Any], reading: _Reading) -> tuple[str, Mapping[str, Any] | None]:
+    """The one task of the file, which stands below ``tasks`` or at the top."""
+    if "tasks" not in data:
+        return "", data
+    for key in data:
+        if key != "tasks":
+            reading.fault(str(key)[:80], "stands beside tasks; move it into the task")
+    tasks = data["tasks"]
+    if not isinstance(tasks, list) or len(tasks) != 1 or not isinstance(tasks[0], Mapping):
+        reading.fault("tasks", f"is {shown(tasks)}; write a list of exactly one task")
+        return "tasks[0].", None
+    return "tasks[0].", tasks[0]
+
+
+def _top(body: Mapping[str, Any], prefix: str, reading: _Reading, seed: int | None) -> str:
+    for key in body:
+        word = str(key)[:80]
+        if key in UNUSED:
+            reading.notes.append(f"{prefix}{word}: is not used; the scene comes from a scene file")
+        elif key not in KEYS:
+            reading.fault(f"{prefix}{word}", f"unknown key; {nearest(word, [*KEYS, *UNUSED])}")
+    name, given = body.get("name", "task"), body.get("seed", 0)
+    if not isinstance(name, str):
+        reading.fault(f"{prefix}name", f"is {shown(name)}; write text")
+    reading.seed = given if seed is None else seed
+    if type(reading.seed) is not int or abs(reading.seed) > LARGEST_SEED:
+        reading.fault(f"{prefix}seed", f"is {shown(reading.seed)}; write a whole number of at most 63 bits")
+        reading.seed = 0
+    return str(name)
+
+
+def _groups(groups: object, path: str, reading: _Reading) -> tuple[Step, ...]:
+    if not isinstance(groups, list) or not groups:
+        reading.fault(path, f"is {shown(groups)}; write a list of groups, each {{robot: [steps]}}")
+        return ()
+    steps: list[Step] = []
+    robot = reading.site.robot.name
+    for g, group in enumerate(groups):
+        where = f"{path}[{g}]"
+        if not isinstance(group, Mapping) or not group:
+            reading.fault(where, f"is {shown(group)}; write {{{robot}: [steps]}}")
+            continue
+        for key in group:
+            if key != robot:
+                reading.fault(f"{where}.{str(key)[:80]}", f"is no robot here; the robot is {robot!r}")
+        if robot in group:
+            steps += _steps(group[robot], f"{where}.{robot}", g, reading)
+    return tuple(steps)
+
+
+def _steps(steps: object, path: str, group: int, reading: _Reading) -> list[Step]:
+    if not isinstance(steps, list) or not steps:
+        reading.fault(path, f"is {shown(steps)}; write a list of steps, each {{arm: [skills]}}")
+        return []
+    made = []
+    for s, step in enumerate(steps):
+        where, label = f"{path}[{s}]", f"{group + 1}.{s + 1}"
+        if not isinstance(step, Mapping) or not step:
+            arms = sorted(reading.site.robot.arms)
+            reading.fault(where, f"is {shown(step)}; write {{arm: [skills]}} with arms of {arms}")
+            continue
+        made.append(_step(step, where, label, reading))
+    return made
+
+
+def _step(step: Mapping[str, Any], path: str, label: str, reading: _Reading) -> Step:
+    arms: dict[str, tuple[Entry, ...]] = {}
+    for word, skills in step.items():
+        where = f"{path}.{str(word)[:80]}"
+        arm = arm_of(reading.site.robot, str(word))
+        if arm is None:
+            known = [*reading.site.robot.arms, *(side for side in SIDES if arm_of(reading.site.robot, side))]
+            reading.fault(
+                where, f"is no arm of {reading.site.robot.name!r}; {nearest(str(word)[:80], known)}"
+            )
+        elif arm.name in arms:
+            reading.fault(where, f"names arm {arm.name!r} twice in one step; join the two lists")
+        elif not isinstance(skills, list) or not skills:
+            reading.fault(
+                where, f"is {shown(skills)}; write a list of at least one skill, or leave the arm out"
+            )
+        else:
+            found = (_entry(one, f"{where}[{i}]", label, arm, i, reading) for i, one in enumerate(skills))
+            arms[arm.name] = tuple(entry for entry in found if entry is not None)
+    return Step(label, arms)
+
+
+def arm_of(robot: Robot, word: str) -> ArmSpec | None:
+    """The arm of a name; ``left`` and ``right`` are the only arm with that in its name, ``left`` also a single arm."""
+    if word in robot.arms:
+        return robot.arms[word]
+    if word not in SIDES:
+        return None
+    sided = [arm for name, arm in robot.arms.items() if word in name]
+    if not sided and word == "left" and len(robot.arms) == 1:
+        sided = list(robot.arms.values())
+    return sided[0] if len(sided) == 1 else None
+
+
+def _entry(data: object, path: str, label: str, arm: ArmSpec, index: int, reading: _Reading) -> Entry | None:
+    if not isinstance(data, Mapping) or not isinstance(data.get("name"), str):
+        reading.fault(path, f"is {shown(data)}; write {{name: <skill>, <parameters>}}")
+        return None
+    try:
+        skill = reading.site.catalog.find(data["name"])
+    except UnknownSkill as error:
+        reading.fault(f"{path}.name", str(error))
+        return None
+    values = {str(key): value for key, value in data.items() if key != "name"}
+    values.setdefault("seed", derived_seed(reading.seed, label, arm.name, index))
+    try:
+        params = parameters_from(skill, values, arm.name, path)
+    except ConfigError as error:
+        reading.faults += [f"{path}.{fault}" for fault in error.faults]
+        return None
+    entry = Entry(path, label, arm.name, skill, params)
+    _judge(entry, arm, reading)
+    return entry
+
+
+def _judge(entry: Entry, arm: ArmSpec, reading: _Reading) -> None:
+    """Ask the skill itself, as far as the world is known."""
+    if reading.site.world is None:
+        return
+    try:
+        verdict = entry.skill.is_feasible(entry.params, reading.site.robot, arm, reading.site.world)
+    except Exception as error:  # noqa: BLE001 - the border of plug-in code
+        reading.fault(
+            entry.path, f"skill {entry.skill.name!r} raised {error!r} when it looked at this; mend the skill"
+        )
+        return
+    if not verdict.ok:
+        where = f"{entry.path}.{verdict.field_name}" if verdict.field_name else entry.path
+        reading.fault(where, f"{verdict.message} ({verdict.code.name})")

@@ -1,0 +1,159 @@
+"""Runs a task: a barrier after each step, the arms of a step at the same time; the first failure ends it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from enum import IntEnum
+
+from handiwork_core.outcome import OK, Code, Outcome
+from handiwork_core.skill import Progress, Token
+from skill_server.executor import SkillRun
+
+from .model import Entry, Step, Task
+
+
+class State(IntEnum):
+    """What became of a skill; numbers equal those in ``TaskEntry.msg``."""
+
+    NOT_STARTED = 0
+    RUNNING = 1
+    SUCCEEDED = 2
+    FAILED = 3
+    SKIPPED = 4
+
+
+@dataclass(frozen=True, eq=False)
+class EntryEnd:
+    """One skill with how it ended; ``run`` is None while it has not run."""
+
+    entry: Entry
+    state: State
+    run: SkillRun | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class TaskRun:
+    """How a task ended; ``resume_from`` is the step to begin at next time, ``duration_s`` in the robot's time."""
+
+    outcome: Outcome
+    task: Task | None = None
+    entries: tuple[EntryEnd, ...] = ()
+    resume_from: str = ""
+    duration_s: float = 0.0
+    faults: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TaskProgress(Progress):
+    """The progress of one skill, and which one it is."""
+
+    step: str = ""
+    arm: str = ""
+    skill: str = ""
+    done: int = 0
+    total: int = 0
+
+
+Report = Callable[[Progress], None]
+Do = Callable[[Entry, Token, Report], SkillRun]
+"""Runs one skill to its end, whatever that is, with the arm at rest afterwards."""
+
+
+def run_task(
+    task: Task, start: int, do: Do, token: Token, report: Report, now_s: Callable[[], float]
+) -> TaskRun:
+    """Run the steps from index ``start`` on, to the end or the first failure; never raises."""
+    begun_s, book = now_s(), _Book(task, report)
+    for entry in task.entries:
+        if any(entry.step == step.label for step in task.steps[:start]):
+            book.note(entry, State.SKIPPED)
+    outcome, resume_from = OK, ""
+    for step in task.steps[start:]:
+        outcome = _run_step(step, do, token, book)
+        if not outcome.ok:
+            resume_from = step.label
+            break
+    return TaskRun(outcome, task, book.ends(), resume_from, now_s() - begun_s)
+
+
+@dataclass
+class _Book:
+    """What has happened so far; written by the threads of all arms."""
+
+    task: Task
+    report: Report
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    states: dict[str, EntryEnd] = field(default_factory=dict)
+    first: Outcome = OK
+
+    def note(self, entry: Entry, state: State, run: SkillRun | None = None) -> None:
+        with self.lock:
+            self.states[entry.path] = EntryEnd(entry, state, run)
+
+    def fail(self, outcome: Outcome) -> None:
+        """Keep the first failure."""
+        with self.lock:
+            self.first = outcome if self.first.ok else self.first
+
+    def ends(self) -> tuple[EntryEnd, ...]:
+        with self.lock:
+            return tuple(
+                self.states.get(entry.path, EntryEnd(entry, State.NOT_STARTED)) for entry in self.task.entries
+            )
+
+    def progress(self, entry: Entry, of: Progress) -> None:
+        with self.lock:
+            done = sum(
+                end.state in (State.SUCCEEDED, State.FAILED, State.SKIPPED) for end in self.states.values()
+            )
+        total = len(self.task.entries)
+        self.report(
+            TaskProgress(
+                of.stage,
+                of.index,
+                of.count,
+                of.planning_time_s,
+                of.fraction,
+                entry.step,
+                entry.arm,
+                entry.skill.name,
+                done,
+                total,
+            )
+        )
+
+
+def _run_step(step: Step, do: Do, token: Token, book: _Book) -> Outcome:
+    mine = token.child()
+    lists = list(step.arms.values())
+    if len(lists) == 1:
+        _run_arm(lists[0], do, mine, book)
+    else:
+        with ThreadPoolExecutor(len(lists), thread_name_prefix="task-arm") as pool:
+            for future in [pool.submit(_run_arm, entries, do, mine, book) for entries in lists]:
+                future.result()
+    if token.is_set() and book.first.ok:
+        return Outcome(token.reason, f"{token.reason.name.lower()} in step {step.label}")
+    return book.first
+
+
+def _run_arm(entries: Sequence[Entry], do: Do, token: Token, book: _Book) -> None:
+    """The skills of one arm in order. A failure also ends what the other arms of the step do."""
+    for entry in entries:
+        if token.is_set():
+            return
+        book.note(entry, State.RUNNING)
+        try:
+            run = do(entry, token, lambda progress, entry=entry: book.progress(entry, progress))  # type: ignore[misc]
+            outcome = run.outcome
+        except Exception as error:  # noqa: BLE001 - the border of plug-in code; the other arms must be stopped
+            run, outcome = None, Outcome(Code.INTERNAL, f"{entry.skill.name!r} raised {error!r}")
+        book.note(entry, State.SUCCEEDED if outcome.ok else State.FAILED, run)
+        if not outcome.ok:
+            where = f"step {entry.step}, {entry.arm}, {entry.skill.name}"
+            book.fail(replace(outcome, message=f"{where}: {outcome.message or outcome.code.name}"))
+            token.set(Code.CANCELED)
+            return

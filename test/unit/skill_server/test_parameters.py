@@ -1,0 +1,107 @@
+"""Parameters as YAML: strict, all faults at once; names of skills in every old spelling; skills of packages."""
+
+from __future__ import annotations
+
+from importlib.metadata import EntryPoint
+
+import numpy as np
+import pytest
+
+from handiwork_core.config import ConfigError
+from skill_server.catalog import UnknownSkill, load_catalog, plain_name
+from skill_server.orientation import OrientationFilter
+from skill_server.parameters import parameters_from_yaml
+from skill_server.skills import BUILTIN
+
+CATALOG = load_catalog(BUILTIN, ())
+
+
+def read(skill: str, text: str, arm: str = "") -> object:
+    return parameters_from_yaml(CATALOG.find(skill), text, arm, "here")
+
+
+def test_poses_filters_and_plain_exponents_are_read() -> None:
+    text = """{object: cube, lift_th: 1e-2, orientation_filters: [{ee_axis: z, direction: downward, max_angle_deg: 20}],
+      grasp_poses: [{position: [1, 2, 3], yaw_deg: 90}, {position: [0, 0, 0.5], quaternion_wxyz: [0, 1, 0, 0]}]}"""
+    params = read("pick", text)
+    assert params.lift_th == 0.01
+    assert params.orientation_filters == (OrientationFilter("z", "downward", 0.0, 20.0),)
+    first, second = params.grasp_poses
+    assert first.translation_m == pytest.approx([1, 2, 3])
+    assert first.rotation.matrix()[:, 0] == pytest.approx([0, 1, 0])
+    assert second.rotation.matrix() == pytest.approx(np.diag([1, -1, -1]))
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        ("filter_z_dir: [downward, 140]", ("z", "downward", 0.0, 40.0)),
+        ("filter_x_dir: [forward, 90]", ("x", "forward", 0.0, 90.0)),
+        ("filter_y_dir: [upward, 60, 30]", ("y", "upward", 30.0, 60.0)),
+        ("filter_y_dir: [upward, 30, 60]", ("y", "upward", 30.0, 60.0)),
+        ("filter_x_dir: [downward, 120, 150]", ("x", "downward", 30.0, 60.0)),
+        ("filter_x_dir: [backward, 150, 120]", ("x", "backward", 30.0, 60.0)),
+    ],
+)
+def test_filters_of_the_seed_format_count_from_the_positive_axis(
+    words: str, wanted: tuple[object, ...]
+) -> None:
+    params = read("place", f"{{objects: [cube, bin], {words}}}")
+    assert params.orientation_filters == (OrientationFilter(*wanted),)  # type: ignore[arg-type]
+
+
+def test_every_fault_is_told_at_once() -> None:
+    text = """{objects: [a, b], filter_z_dir: [sideways, 3], lift_th: .nan, arm: left, seed: 99999999999999999999,
+      grasp_poses: [{position: [1, 2]}, {position: [1, 2, 3], yaw_deg: 1, rpy_deg: [1, 2, 3]}], t_epz: 1}"""
+    with pytest.raises(ConfigError) as caught:
+        read("pick", text, arm="right")
+    keys = {fault.split(":")[0] for fault in caught.value.faults}
+    assert keys >= {
+        "objects",
+        "filter_z_dir",
+        "lift_th",
+        "arm",
+        "seed",
+        "grasp_poses[0]",
+        "grasp_poses[1]",
+        "t_epz",
+    }
+
+
+@pytest.mark.parametrize(
+    ("word", "name"),
+    [
+        ("goto__pose", "goto_pose"),
+        ("Goto_Pose", "goto_pose"),
+        ("GotoPose", "goto_pose"),
+        ("gripper__action", "gripper_action"),
+        ("heuristic__skill", "heuristic_skill"),
+        ("mobile__rotate", "mobile_rotate"),
+        ("Pick", "pick"),
+    ],
+)
+def test_old_names_become_plain_ones(word: str, name: str) -> None:
+    assert plain_name(word) == name
+
+
+def test_an_unknown_skill_is_told_with_the_nearest() -> None:
+    assert CATALOG.find("Pick").name == "pick"
+    with pytest.raises(UnknownSkill, match="did you mean 'place'"):
+        CATALOG.find("plaze")
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ("skill_server.skills.pick:Pick", "taken"),
+        ("skill_server.skills.pick:PickParams", "no class derived"),
+        ("no_such_package:Skill", "No module named"),
+        ("skill_server.skills.pick:Nothing", "Nothing"),
+    ],
+)
+def test_a_broken_plug_in_harms_no_other_and_is_told_by_name(value: str, words: str) -> None:
+    catalog = load_catalog(BUILTIN, (EntryPoint("mine", value, "handiwork.skills"),))
+    assert catalog.find("pick").name == "pick"
+    assert words in catalog.broken["mine"]
+    with pytest.raises(UnknownSkill, match="could not be loaded"):
+        catalog.find("mine")
