@@ -1,4 +1,4 @@
-"""Timing on its own, repetition, and how soon a stop is heeded."""
+"""Repetition, and how soon a stop is heeded."""
 
 from __future__ import annotations
 
@@ -21,29 +21,11 @@ from handiwork_core.planning import (
     SceneQuery,
 )
 from handiwork_core.robot import Robot
-from planner_node.engines.cpu.timing import Limits, parameterise, sample
 
 from .conftest import box, hand_down, world_of
 
 RESPONSE_S = 0.5
 """Ten times what a stop may take, as machines are shared."""
-
-
-@pytest.mark.parametrize("seed", range(30))
-def test_timing_keeps_every_limit_and_rests_at_both_ends(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    limits = Limits(rng.uniform(0.5, 3.0, 7), rng.uniform(2.0, 15.0, 7), rng.uniform(100.0, 5000.0, 7))
-    points = np.cumsum(rng.normal(size=(int(rng.integers(2, 12)), 7)) * rng.choice([0.01, 0.3, 1.0]), axis=0)
-    names = tuple(f"j{i}" for i in range(7))
-    t = sample(parameterise(points, limits, float(rng.choice([1.0, 0.5]))), names)
-    assert (np.abs(t.qd) <= limits.velocity * 1.0001).all()
-    assert (np.abs(t.qdd) <= limits.acceleration * 1.0001).all()
-    jerk = np.diff(t.qdd, axis=0) / np.diff(t.t_s)[:, None]
-    assert (np.abs(jerk) <= limits.jerk * 1.001).all()
-    np.testing.assert_array_equal(t.q[[0, -1]], points[[0, -1]])
-    assert not t.qd[[0, -1]].any() and not t.qdd[[0, -1]].any()
-    drift = np.diff(t.q, axis=0) - 0.5 * np.diff(t.t_s)[:, None] * (t.qd[1:] + t.qd[:-1])
-    assert np.abs(drift).max() < 0.02**2 * limits.acceleration.max()
 
 
 def stopped_after(engine: Engine, work: str, robot: Robot) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from handiwork_core.geometry import Array
 from handiwork_core.outcome import Code
@@ -13,32 +14,51 @@ from .edges import first_blocked
 from .kinematics import tool_poses
 from .query import Query
 from .requests import Deadline, Failed
-from .timing import Limits, Timed, parameterise, sample
+from .sampling import Samples
+from .timing import Corners, Limits, parameterise, sample
+
+ROUNDING = ((1.0, 1.0), (0.5, 1.0), (0.25, 1.0), (0.1, 1.0), (0.03, 0.0), (0.0, 0.0))
+"""Share and shift of a corner: first about through the way point at full speed, as the obstacle is on its inner side;
+last a stop."""
+PARTS = 8
+"""Pieces of a rounded corner."""
+SAME_RAD = 1.0e-6
+"""Way points closer than this to the one before are left out."""
+SECOND_LOOK_M, SECOND_LOOK_BARE_M = 0.0015, 0.0005
+"""How much closer than their margins bodies may come where nothing is rounded, for margins above and below the first.
+The path there has been found free by a test that may miss as much between two places, and a second look at other
+places must not refuse it."""
 
 
 def timed_free(
     path: Array, query: Query, limits: Limits, names: tuple[str, ...], deadline: Deadline
 ) -> Trajectory:
-    """Time ``path`` (k, n); corners whose rounding would touch become stops, as the path itself is known to be free.
+    """Time ``path`` (k, n); corners whose rounding would touch are rounded less, and are stops in the end.
 
     Raises:
         Failed: stopped, out of time, or PLAN_FAILED when even the path with stops is not free.
     """
-    path, stops = _distinct(path), set[int]()
-    hit = np.zeros(2, dtype=np.int64)
+    path, table = _distinct(path), np.array(ROUNDING)
+    level, hit = np.zeros(len(path), dtype=np.int64), np.zeros(2, dtype=np.int64)
+    level[[0, -1]] = len(table) - 1
+    relaxed = _relaxed(query)
     while True:
         deadline.poll()
-        points, index = _with_stops(path, stops)
-        timed = parameterise(points, limits)
-        trajectory = sample(timed, names)
-        bad = _first_blocked(trajectory, query, hit)
-        if bad < 0:
-            return trajectory
-        corners = _corners_at(timed, index, float(trajectory.t_s[bad])) - stops
-        inner = set(range(1, len(path) - 1))
-        if inner <= stops:
+        share, shift = table[level].T.copy()
+        corners = Corners(share, shift, PARTS, query.robot.lower, query.robot.upper)
+        samples = parameterise(path, limits, corners=corners)
+        start = 0
+        guilty: Ints = np.zeros(0, dtype=np.int64)
+        while (bad := _first_blocked(samples.q[start:], query, query.margins, hit)) >= 0:
+            start += bad
+            guilty = _guilty(samples, start, level < len(table) - 1)
+            if len(guilty) or _first_blocked(samples.q[start - 1 : start + 1], query, relaxed, hit) >= 0:
+                break
+        else:
+            return sample(samples, names)
+        if len(guilty) == 0:
             break
-        stops |= (corners & inner) or inner
+        level[guilty] += 1
     pair = query.pair(hit)
     raise Failed(
         Code.PLAN_FAILED, f"the timed path touches: {pair.a} and {pair.b}; plan again", blocking=pair
@@ -49,14 +69,17 @@ def timed_straight(
     path: Array, deviation_m: float, query: Query, limits: Limits, names: tuple[str, ...], deadline: Deadline
 ) -> Trajectory:
     """Time a path along a tool line, slower until rounding stays within ``deviation_m`` and touches nothing."""
-    path, pace = _distinct(path), 1.0
+    path, pace, relaxed = _distinct(path), 1.0, _relaxed(query)
     hit = np.zeros(2, dtype=np.int64)
     while pace > 0.02:
         deadline.poll()
-        trajectory = sample(parameterise(path, limits, pace), names)
-        if line_deviation(trajectory.q, query) <= deviation_m and _first_blocked(trajectory, query, hit) < 0:
-            return trajectory
-        pace *= 0.75
+        samples = parameterise(path, limits, pace)
+        if (
+            line_deviation(samples.q, query) <= deviation_m
+            and _first_blocked(samples.q, query, relaxed, hit) < 0
+        ):
+            return sample(samples, names)
+        pace *= 0.6
     raise Failed(
         Code.PLAN_FAILED, f"no pace keeps the tool within {deviation_m:g} m of its line; allow more deviation"
     )
@@ -72,26 +95,30 @@ def line_deviation(path: Array, query: Query) -> float:
     return float(np.linalg.norm(p - p[0] - share[:, None] * line, axis=1).max())
 
 
-def _first_blocked(trajectory: Trajectory, query: Query, hit: Ints) -> int:
-    return first_blocked(
-        np.ascontiguousarray(trajectory.q), query.robot, query.scene, query.margins, query.frames, hit
-    )
+def _first_blocked(q: Array, query: Query, margins: Array, hit: Ints) -> int:
+    if len(q) < 2:
+        return -1
+    return first_blocked(q, query.robot, query.scene, margins, query.frames, hit)
+
+
+def _relaxed(query: Query) -> Array:
+    less = np.where(query.margins > SECOND_LOOK_M, SECOND_LOOK_M, SECOND_LOOK_BARE_M)
+    return query.margins - less
+
+
+def _guilty(samples: Samples, bad: int, can_yield: NDArray[np.bool_]) -> Ints:
+    """Way points that shape the motion up to sample ``bad``: those rounded there, else the ends of its line."""
+    low, high = int(samples.near[bad - 1, 0]), int(samples.near[bad, 1])
+    rounded = np.arange((low + 1) // 2, high // 2 + 1)
+    rounded = rounded[can_yield[rounded]]
+    if len(rounded):
+        return rounded
+    ends = np.arange(low // 2, (high + 1) // 2 + 1)
+    return ends[can_yield[ends]]
 
 
 def _distinct(path: Array) -> Array:
     """Without way points that repeat the one before; a path that goes nowhere keeps both ends."""
-    keep = np.abs(np.diff(path, axis=0)).max(axis=1) > 1e-9
+    keep = np.abs(np.diff(path, axis=0)).max(axis=1) > SAME_RAD
     keep[-1] = True
     return np.ascontiguousarray(path[np.concatenate([[True], keep])])
-
-
-def _with_stops(path: Array, stops: set[int]) -> tuple[Array, Ints]:
-    """Repeat the way points in ``stops``; also the original index of each row."""
-    index = np.array([i for i in range(len(path)) for _ in range(2 if i in stops else 1)], dtype=np.int64)
-    return path[index], index
-
-
-def _corners_at(timed: Timed, index: Ints, t_s: float) -> set[int]:
-    """Way points that act on the motion at ``t_s``."""
-    window = (timed.knots <= t_s) & (timed.knots >= t_s - timed.t1 - timed.t2 - 0.02)
-    return {int(i) for i in index[window]}

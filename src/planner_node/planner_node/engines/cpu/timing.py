@@ -1,9 +1,7 @@
-"""Time along a path of straight joint motions by two moving averages.
+"""From way points to the samples of a short, smooth motion.
 
-The joints run through the way points at constant velocities; averaging that over T1 and then over T2 bounds
-acceleration by (change of velocity) / T1 and jerk by (change of acceleration over T2) / T2, brings both ends
-to rest, keeps single segments straight and rounds corners (Biagiotti, Melchiorri, "FIR filters for online
-trajectory planning", 2012). All is closed form: a moving average is a difference of integrals.
+Corners are rounded (rounding), the speed along that path is the greatest possible (pacing), and a moving average over
+time bounds jerk (sampling): the fastest motion with bounded acceleration, later by one window.
 """
 
 from __future__ import annotations
@@ -15,9 +13,19 @@ import numpy as np
 from handiwork_core.geometry import Array
 from handiwork_core.trajectory import Trajectory
 
+from .jit import kernel
+from .pacing import laws
+from .rounding import rounded
+from .sampling import Samples, excess, filtered
+
 STEP_S = 0.01
+CLOSE, CLOSE_PARTS = 1.0e6, 2
+"""Share that rounds dense way points from middle to middle of the lines between them, and pieces of each curve."""
 SMOOTH_S = 0.04
-"""Shortest T2: gentler than the joints could do, for drives that have to follow."""
+"""Shortest window: gentler than the joints could do, for drives that have to follow."""
+BETWEEN = 8.0 / 27.0
+"""How far the acceleration of cubics between samples may exceed that of the motion, in steps per window. A linear rise
+that ends two thirds into a step is the worst: the best line through it overshoots by 4/27 of the rise in one step."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,106 +38,86 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Timed:
-    """Corner times ``knots`` (k,) [s] of the unfiltered motion through ``points`` (k, n), and both windows [s]."""
+class Corners:
+    """How each of k way points is passed: ``share`` and ``shift`` (k,) of ``rounding.rounded``; how finely it is done.
 
-    knots: Array
-    points: Array
-    t1: float
-    t2: float
-
-    @property
-    def duration_s(self) -> float:
-        """Length with both windows."""
-        return float(self.knots[-1]) + self.t1 + self.t2
-
-    def evaluate(self, t: Array) -> tuple[Array, Array, Array]:
-        """Positions, velocities and accelerations (m, n) at times ``t`` (m,) [s]."""
-        return self._mix(t, 2), self._mix(t, 1), self.acceleration(t)
-
-    def acceleration(self, t: Array) -> Array:
-        """(m, n) at times ``t`` (m,) [s]."""
-        return self._mix(t, 0)
-
-    def corners(self) -> Array:
-        """All times at which jerk changes: between two of them acceleration is linear."""
-        k = self.knots
-        return np.unique(np.concatenate([k, k + self.t1, k + self.t2, k + self.t1 + self.t2]))
-
-    def _mix(self, t: Array, order: int) -> Array:
-        late = np.concatenate([t, t - self.t1, t - self.t2, t - self.t1 - self.t2])
-        a, b, c, d = self._integral(late, order).reshape(4, len(t), -1)
-        return np.asarray((a - b - c + d) / (self.t1 * self.t2))
-
-    def _integral(self, t: Array, order: int) -> Array:
-        """The path (relative to its start, held at both ends) integrated ``order`` times from 0, at ``t`` (m,)."""
-        k, x = self.knots, self.points - self.points[0]
-        h = np.diff(k)[:, None]
-        v = np.diff(x, axis=0) / h
-        i = np.minimum(np.maximum(np.searchsorted(k, t, side="right") - 1, 0), len(k) - 1)
-        u = np.maximum(t - k[i], 0.0)[:, None]
-        still = np.zeros((1, x.shape[1]))
-        slope = np.concatenate([v, still])[i]
-        if order == 0:
-            return np.asarray(x[i] + slope * u)
-        one = np.concatenate([still, np.cumsum(x[:-1] * h + 0.5 * v * h**2, axis=0)])
-        if order == 1:
-            return np.asarray(one[i] + x[i] * u + 0.5 * slope * u**2)
-        steps = one[:-1] * h + 0.5 * x[:-1] * h**2 + v * h**3 / 6.0
-        two = np.concatenate([still, np.cumsum(steps, axis=0)])
-        return np.asarray(two[i] + one[i] * u + 0.5 * x[i] * u**2 + slope * u**3 / 6.0)
-
-
-def parameterise(points: Array, limits: Limits, pace: float = 1.0) -> Timed:
-    """The shortest such timing of ``points`` (k, n), no two neighbours equal, among several windows.
-
-    ``pace`` in (0, 1] slows everything down and, with it, rounds corners less. A repeated way point is a stop: it gets
-    as much time as both windows, so that the motion comes to rest there and keeps the corner.
+    ``lower``, ``upper`` (n,): no corner is moved beyond these.
     """
-    best: Timed | None = None
-    for share in (1.0, 0.7, 0.5, 0.35, 0.25, 0.15):
-        t1 = max(float((limits.velocity / limits.acceleration).max()) * share * pace, SMOOTH_S)
-        timed = _with_window(points, limits, pace, t1)
-        if best is None or timed.duration_s < best.duration_s:
-            best = timed
-    assert best is not None
-    return best
+
+    share: Array
+    shift: Array
+    parts: int
+    lower: Array
+    upper: Array
 
 
-def sample(timed: Timed, joint_names: tuple[str, ...]) -> Trajectory:
-    """Samples about STEP_S apart; the ends are exactly the way points and exactly at rest."""
-    count = max(2, int(np.ceil(timed.duration_s / STEP_S)) + 1)
-    t = np.linspace(0.0, timed.duration_s, count)
-    q, qd, qdd = timed.evaluate(t)
-    q = q + timed.points[0]
-    q[0], q[-1] = timed.points[0], timed.points[-1]
-    for rate in (qd, qdd):
-        rate[0] = rate[-1] = 0.0
-    return Trajectory(joint_names, t, q, qd, qdd)
+@kernel
+def _strength(window_s: float, step_s: float, acceleration: Array, jerk: Array) -> Array:
+    """(n,) acceleration that keeps within both limits after averaging over ``window_s``, and between samples."""
+    out = np.empty(len(acceleration))
+    for j in range(len(out)):
+        out[j] = min(acceleration[j], 0.5 * jerk[j] * window_s) / (1.0 + BETWEEN * step_s / window_s)
+    return out
 
 
-def _with_window(points: Array, limits: Limits, pace: float, t1: float) -> Timed:
-    """Stretch segments until acceleration holds; half the velocity that the window allows is always enough.
+@kernel
+def motion(
+    points: Array,
+    corners: tuple[Array, Array, Array, Array],
+    limits: tuple[Array, Array, Array],
+    parts: int,
+    step_s: float,
+    shortest_s: float,
+) -> Samples:
+    """Samples of the fastest motion that this file knows; arguments as in ``parameterise``.
 
-    Jerk holds by the length of T2: it is at most twice the acceleration over T2.
+    The longest window of use leaves acceleration as it is. On short ways shorter ones, for less acceleration, can be
+    faster, but none is shorter than ``shortest_s``.
     """
-    t2 = max(float((2.0 * limits.acceleration / limits.jerk).max()), SMOOTH_S)
-    moves = np.abs(np.diff(points, axis=0))
-    fast = pace * np.minimum(limits.velocity, limits.acceleration * t1)
-    safe = pace * np.minimum(limits.velocity, 0.5 * limits.acceleration * t1)
-    shortest, longest = (moves / fast).max(axis=1), (moves / safe).max(axis=1)
-    still = moves.max(axis=1) < 1e-12
-    h = np.where(still, t1 + t2, np.maximum(shortest, 1e-6))
-    longest = np.where(still, t1 + t2, np.maximum(longest, 1e-6))
-    for _ in range(12):
-        timed = Timed(np.concatenate([[0.0], np.cumsum(h)]), points, t1, t2)
-        at = timed.corners()
-        excess = (np.abs(timed.acceleration(at)) / limits.acceleration).max(axis=1)
-        late = at[excess > 1.0 + 1e-6]
-        if len(late) == 0:
-            return timed
-        # A segment acts on the output from its start until both windows have passed its end.
-        start, end = timed.knots[:-1], timed.knots[1:] + t1 + t2
-        acting = ((late[:, None] >= start) & (late[:, None] <= end)).any(axis=0) & ~still
-        h = np.where(acting, np.minimum(h * 1.15, np.maximum(longest, h)), h)
-    return Timed(np.concatenate([[0.0], np.cumsum(np.maximum(h, longest))]), points, t1, t2)
+    share, shift, lower, upper = corners
+    velocity, acceleration, jerk = limits
+    longest = max(shortest_s, 2.0 * (acceleration / jerk).max())
+    window, best, best_s = longest, longest, 1.0e30
+    while window >= shortest_s and window > 0.2 * longest:
+        strength = _strength(window, step_s, acceleration, jerk)
+        pieces = rounded(points, share, shift, velocity, strength, lower, upper, parts)
+        law = laws(pieces, velocity, strength, window)
+        duration = law.start[len(law.piece)] + window
+        if duration < best_s:
+            best, best_s = window, duration
+            chosen, on = pieces, law
+        window = 0.6 * window
+    ends = np.empty((2, points.shape[1]))
+    ends[0], ends[1] = points[0], points[len(points) - 1]
+    samples = filtered(chosen, on, ends, best, step_s)
+    slower = excess(samples, velocity, acceleration, jerk)
+    samples.t[:] *= slower
+    samples.rate[:] /= slower
+    samples.change[:] /= slower * slower
+    return samples
+
+
+def parameterise(points: Array, limits: Limits, pace: float = 1.0, corners: Corners | None = None) -> Samples:
+    """A motion from rest to rest along ``points`` (k, n), no two neighbours equal, within ``limits`` at all times.
+
+    Without ``corners`` it keeps close to a path whose way points are dense. ``pace`` in (0, 1] slows it down and, with
+    it, averaging takes less off curves. A way point with share 0 is a stop, and keeps its corner exactly.
+    """
+    k, n = points.shape
+    if corners is None:
+        corners = Corners(
+            np.full(k, CLOSE), np.zeros(k), CLOSE_PARTS, np.full(n, -np.inf), np.full(n, np.inf)
+        )
+    return motion(
+        points,
+        (corners.share, corners.shift, corners.lower, corners.upper),
+        (pace * limits.velocity, pace**2 * limits.acceleration, limits.jerk),
+        corners.parts,
+        STEP_S,
+        SMOOTH_S,
+    )
+
+
+def sample(samples: Samples, joint_names: tuple[str, ...]) -> Trajectory:
+    """The same for the outside."""
+    return Trajectory(joint_names, samples.t, samples.q, samples.rate, samples.change)

@@ -15,6 +15,7 @@ from .ik_poses import solve_pose
 from .query import Query, Reader
 from .rng import new_state
 from .scene import Scene
+from .timing import Limits, parameterise
 
 
 def warm_up(robot: Robot, world_T_base: Pose, report: Report) -> None:
@@ -29,6 +30,7 @@ def warm_up(robot: Robot, world_T_base: Pose, report: Report) -> None:
 
 def _steps(query: Query, q: Array) -> list[tuple[str, Callable[[], object]]]:
     robot, scene, margins, frames = query.robot, query.scene, query.margins, query.frames
+    ones = np.ones(len(q))
     hit, error, pose, state = np.zeros(2, dtype=np.int64), np.zeros(6), np.zeros((1, 12)), new_state(0)
     kinematics.tool_poses(q[None], robot, pose)
     goal, path = pose[0], np.array([q, q + 1e-3, q])
@@ -49,6 +51,7 @@ def _steps(query: Query, q: Array) -> list[tuple[str, Callable[[], object]]]:
         ("tree search", lambda: tree_search.grow(trees, 1, robot, scene, margins, state)),
         ("skipping", lambda: shortcut.skip(path, robot, scene, margins)),
         ("cutting", lambda: shortcut.cut(path, 1, robot, scene, margins, state)),
+        ("timing", lambda: parameterise(path, Limits(ones, ones, ones))),
         *_held_steps(query, q, path),
     ]
 
