@@ -175,8 +175,8 @@ def hermite(motion: Trajectory) -> Array:
     for i in range(len(motion.t_s) - 1):
         h = motion.t_s[i + 1] - motion.t_s[i]
         a, b, va, vb = motion.q[i], motion.q[i + 1], h * motion.qd[i], h * motion.qd[i + 1]
-        farthest = np.abs(b - a).max() + 0.3 * np.abs([va, vb]).max()
-        u = np.linspace(0.0, 1.0, max(1, int(np.ceil(farthest / STEP_RAD))) + 1)[1:, None]
+        fastest = float(np.abs([va, vb, 1.5 * (b - a) - 0.25 * (va + vb)]).max())  # at the ends or the middle
+        u = np.linspace(0.0, 1.0, max(1, int(np.ceil(fastest / STEP_RAD))) + 1)[1:, None]
         # The curve with ends a, b and slopes va, vb: a straight line and two bulges that vanish at both ends.
         line, left, right = a + u * (b - a), va - (b - a), (b - a) - vb
         parts.append(line + u * (1.0 - u) * ((1.0 - u) * left + u * right))
