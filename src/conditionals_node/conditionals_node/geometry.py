@@ -1,8 +1,9 @@
-"""Hulls, extents and centroids of world objects. Hulls are built once per object and kept."""
+"""Convex hulls of world objects: built once for each content, and kept."""
 
 from __future__ import annotations
 
 import functools
+import hashlib
 import itertools
 from dataclasses import dataclass
 
@@ -19,34 +20,59 @@ MIN_THICKNESS_M = 1e-5
 ROUND_STEPS = 32
 """Corners of the polygon that stands for a circle: 0.5 % too thin at worst."""
 
+SAME_PLANE_DECIMALS = 9
+
 
 class GeometryError(ValueError):
     """An object has no volume that could be tested; the message names it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Faces:
+    """Planes of a hull: ``packed`` (4, n), outward unit normals in three rows, then offsets [m]; a name for each."""
+
+    packed: Array
+    labels: tuple[str, ...]
+
+    @classmethod
+    def of(cls, planes: Array) -> Faces:
+        """Pack rows (n, 4)."""
+        return cls(frozen(np.ascontiguousarray(planes.T)), tuple(_label(plane[:3]) for plane in planes))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Hull:
     """Convex hull in the object's frame.
 
-    ``vertices`` (n, 3) [m]; ``planes`` and ``open_planes`` (m, 4): outward unit normal and offset, so that a point p is
-    inside where ``normal . p + offset <= 0``; ``centroid`` (3,) of the volume, ``vertex_mean`` (3,) of the corners [m].
+    ``vertices`` (n, 3) [m]; ``triangles`` (t, 3): corners of its surface by row of ``vertices``; ``planes`` and
+    ``open_planes`` (m, 4), one for each flat face: outward unit normal and offset, so that a point p is inside where
+    ``normal . p + offset <= 0``, and the same as ``closed_faces`` and ``open_faces``; ``centroid`` (3,) of the volume,
+    ``vertex_mean`` (3,) of the corners [m]; ``top_z`` of the highest corner [m].
     """
 
     vertices: Array
+    triangles: np.ndarray[tuple[int, ...], np.dtype[np.int64]]
     planes: Array
     open_planes: Array
+    closed_faces: Faces
+    open_faces: Faces
     centroid: Array
     vertex_mean: Array
+    top_z: float
 
 
-@functools.lru_cache(maxsize=512)
+@functools.lru_cache(maxsize=1024)
 def hull(item: WorldObject) -> Hull:
-    """Hull over all shapes of an object. Objects compare by identity, so a new version is built anew.
+    """Hull over all shapes of an object. Equal geometry is built once, whoever brings it.
 
     Raises:
         GeometryError: flat, tiny or empty geometry.
     """
-    return hull_of(np.vstack([np.zeros((0, 3)), *(shape_points(shape) for shape in item.shapes)]), item.name)
+    points = np.vstack([np.zeros((0, 3)), *(shape_points(shape) for shape in item.shapes)])
+    found = _built(_Points(points))
+    if isinstance(found, str):
+        raise GeometryError(f"object {item.name!r} {found}")
+    return found
 
 
 def hull_of(points: Array, name: str) -> Hull:
@@ -55,68 +81,75 @@ def hull_of(points: Array, name: str) -> Hull:
     Raises:
         GeometryError: fewer than four points, not finite, or thinner than ``MIN_THICKNESS_M`` in some direction.
     """
+    return hull(WorldObject(name, (Shape(ShapeKind.CONVEX, frozen(()), Pose.identity(), frozen(points)),)))
+
+
+class _Points:
+    """Points with the hash of their content, as a key."""
+
+    __slots__ = ("digest", "points")
+
+    def __init__(self, points: Array) -> None:
+        self.points = points
+        self.digest = hashlib.blake2b(np.ascontiguousarray(points).tobytes(), digest_size=16).digest()
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Points) and self.digest == other.digest
+
+
+@functools.lru_cache(maxsize=1024)
+def _built(key: _Points) -> Hull | str:
+    """The hull, or why there is none; both are worth keeping."""
+    points = key.points
     if len(points) < 4 or not np.isfinite(points).all():
-        raise GeometryError(f"object {name!r} has no usable geometry; give it a solid with volume")
+        return "has no usable geometry; give it a solid with volume"
     spread = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)[2]
     thickness = float(np.ptp(points @ spread.T, axis=0).min())
     if thickness < MIN_THICKNESS_M:
-        raise GeometryError(f"object {name!r} is flat ({thickness:.1e} m thick); give it a volume")
+        return f"is flat or tiny ({thickness:.1e} m thick); give it a volume"
     try:
         found = ConvexHull(points)
     except QhullError as error:
-        raise GeometryError(f"object {name!r} has no convex hull: {str(error).splitlines()[0]}") from error
-    vertices, planes = points[found.vertices], found.equations
+        return f"has no convex hull: {str(error).splitlines()[0]}"
+    vertices = points[found.vertices]
+    row_of = np.zeros(len(points), dtype=np.int64)
+    row_of[found.vertices] = np.arange(len(vertices))
+    planes = found.equations
+    _, first = np.unique(planes.round(SAME_PLANE_DECIMALS), axis=0, return_index=True)
+    planes = planes[np.sort(first)]
+    open_planes = planes[planes[:, 2] < OPEN_TOP_NORMAL_Z]
     return Hull(
         frozen(vertices),
+        row_of[found.simplices],
         frozen(planes),
-        frozen(planes[planes[:, 2] < OPEN_TOP_NORMAL_Z]),
+        frozen(open_planes),
+        Faces.of(planes),
+        Faces.of(open_planes),
         frozen(_volume_centroid(points[found.simplices], vertices.mean(axis=0))),
         frozen(vertices.mean(axis=0)),
+        float(vertices[:, 2].max()),
     )
 
 
 @functools.lru_cache(maxsize=2048)
 def shape_points(shape: Shape) -> Array:
     """Points (n, 3) in the object's frame [m] whose hull stands for the shape; kept, since shapes never change."""
-    if shape.kind is ShapeKind.CONVEX:
-        local: Array = np.zeros((0, 3)) if shape.vertices is None else shape.vertices.reshape(-1, 3)
+    if shape.vertices is not None:
+        local: Array = shape.vertices.reshape(-1, 3)
     elif shape.kind is ShapeKind.BOX:
         local = np.array(list(itertools.product((-0.5, 0.5), repeat=3))) * shape.size
     elif shape.kind is ShapeKind.CYLINDER:
         ring = _ring(shape.size[0])
         local = np.vstack([ring + (0.0, 0.0, z) for z in (-shape.size[1] / 2, shape.size[1] / 2)])
-    else:
+    elif shape.kind in (ShapeKind.SPHERE, ShapeKind.CAPSULE):
         half = shape.size[1] / 2 if shape.kind is ShapeKind.CAPSULE else 0.0
         local = _ball(shape.size[0], half)
-    return frozen(shape.object_T_shape.apply(local))
-
-
-def extent(item: WorldObject, world_T_object: Pose) -> tuple[Array, Array]:
-    """Lower and upper corner (3,) of the object's axis-aligned box in ``world`` [m], exact also for round shapes.
-
-    Raises:
-        GeometryError: the object has no shape, or one without points.
-    """
-    if not item.shapes or any(len(shape_points(shape)) == 0 for shape in item.shapes):
-        raise GeometryError(f"object {item.name!r} has a shape without points, or none; give it a solid")
-    boxes = [_shape_extent(shape, world_T_object) for shape in item.shapes]
-    return np.min([low for low, _ in boxes], axis=0), np.max([high for _, high in boxes], axis=0)
-
-
-def _shape_extent(shape: Shape, world_T_object: Pose) -> tuple[Array, Array]:
-    if shape.kind in (ShapeKind.BOX, ShapeKind.CONVEX):
-        points = world_T_object.apply(shape_points(shape))
-        return points.min(axis=0), points.max(axis=0)
-    world_T_shape = world_T_object @ shape.object_T_shape
-    middle = world_T_shape.translation_m
-    axis = np.abs(world_T_shape.rotation.matrix()[:, 2])
-    if shape.kind is ShapeKind.SPHERE:
-        reach = np.full(3, shape.size[0])
-    elif shape.kind is ShapeKind.CAPSULE:
-        reach = axis * shape.size[1] / 2 + shape.size[0]
     else:
-        reach = axis * shape.size[1] / 2 + shape.size[0] * np.sqrt(np.maximum(0.0, 1.0 - axis**2))
-    return middle - reach, middle + reach
+        local = np.zeros((0, 3))
+    return frozen(shape.object_T_shape.apply(local))
 
 
 def _ring(radius: float) -> Array:
@@ -138,3 +171,11 @@ def _volume_centroid(triangles: Array, inner: Array) -> Array:
     volumes = np.abs(np.einsum("ij,ij->i", edges[:, 0], np.cross(edges[:, 1], edges[:, 2])))
     middles = (triangles.sum(axis=1) + inner) / 4.0
     return np.asarray(volumes @ middles / volumes.sum(), dtype=np.float64)
+
+
+def _label(normal: Array) -> str:
+    """Such as "+x" for a face that looks along an axis, else its normal."""
+    axis = int(np.argmax(np.abs(normal)))
+    if abs(normal[axis]) > 0.999:
+        return f"{'+' if normal[axis] > 0.0 else '-'}{'xyz'[axis]}"
+    return f"({normal[0]:.2f}, {normal[1]:.2f}, {normal[2]:.2f})"

@@ -111,7 +111,8 @@ def parse(
 
     Nested dataclasses, ``X | None``, ``tuple[X, ...]``, fixed tuples, ``dict[str, X]``, enums by value, str,
     bool, int and float are understood, and the types of ``readers``. Unknown and missing keys, wrong types and
-    numbers that are not finite are faults. A ``__post_init__`` that raises ValueError becomes a fault of its key.
+    numbers that are not finite are faults. A ``__post_init__`` that raises ValueError becomes a fault of its key,
+    or of the field with whose name and a colon the message begins.
 
     Raises:
         ConfigError: with every fault found.
@@ -170,7 +171,8 @@ def _build(kind: Any, data: Any, key: str, faults: _Faults) -> Any:
     try:
         return kind(**values)
     except ValueError as error:
-        faults.append(f"{key or 'top'}: {error}")
+        named = str(error).partition(":")[0] in fields
+        faults.append(_join(key, str(error)) if named else f"{key or 'top'}: {error}")
         return None
 
 

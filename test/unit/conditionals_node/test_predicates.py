@@ -9,11 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from conditionals_node.geometry import GeometryError, extent, hull, hull_of
+from conditionals_node.extents import extent
+from conditionals_node.geometry import GeometryError, hull, hull_of
 from conditionals_node.predicates.containment import ObjectInContainer, ObjectOutsideOf, Point
-from conditionals_node.predicates.grip import GripperOpen, ObjectGrabbed
+from conditionals_node.predicates.grip import ObjectGrabbed
+from conditionals_node.predicates.joints import GripperOpen
 from conditionals_node.predicates.motion import ObjectStationary
-from conditionals_node.predicates.support import ObjectAbove, ObjectOnTop
+from conditionals_node.predicates.support import ObjectOnTop
+from conditionals_node.predicates.vertical import ObjectAbove
 from handiwork_core.geometry import Pose, Rotation, frozen
 from handiwork_core.predicate import Truth
 from handiwork_core.world import Contact, JointState, ObjectState, Shape, ShapeKind, World, WorldObject

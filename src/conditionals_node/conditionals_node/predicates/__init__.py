@@ -1,18 +1,86 @@
 """Built-in predicates. Add one: a class in a file of this folder, its name in ``BUILTIN``, and a test."""
 
-from .containment import ObjectInContainer, ObjectOutsideOf
-from .grip import GripperOpen, ObjectGrabbed
-from .motion import ObjectStationary
-from .support import ObjectAbove, ObjectOnTop
+from .containment import (
+    ObjectEnclosed,
+    ObjectGroupsInContainers,
+    ObjectInContainer,
+    ObjectInside,
+    ObjectOutsideOf,
+    ObjectOutsideOfAndOnSurface,
+)
+from .direction import ObjectBehind, ObjectInFrontOf, ObjectLeftOf, ObjectRightOf
+from .grip import (
+    GripperDetached,
+    GripperHitTable,
+    ObjectDropped,
+    ObjectGrabbed,
+    ObjectInContact,
+    ObjectPickedUp,
+    WrongObjectGrabbed,
+)
+from .joints import (
+    GripperFullyClosed,
+    GripperOpen,
+    GripperSlightlyClosed,
+    JointClosed,
+    JointInRange,
+    JointOpen,
+)
+from .motion import ObjectAt, ObjectsStationary, ObjectStationary, ObjectUpright
+from .nearby import ObjectBetween, ObjectNextTo, ObjectsInLine
+from .pile import ObjectsPlacedInContainerInOrder, Stacked
+from .support import ObjectOnTop
+from .vertical import (
+    ObjectAbove,
+    ObjectAboveBottom,
+    ObjectBelow,
+    ObjectBelowTop,
+    ObjectCenterOf,
+    ObjectOnBottom,
+    ObjectOnCenter,
+)
 
 BUILTIN = (
+    GripperDetached,
+    GripperFullyClosed,
+    GripperHitTable,
     GripperOpen,
+    GripperSlightlyClosed,
+    JointClosed,
+    JointInRange,
+    JointOpen,
     ObjectAbove,
+    ObjectAboveBottom,
+    ObjectAt,
+    ObjectBehind,
+    ObjectBelow,
+    ObjectBelowTop,
+    ObjectBetween,
+    ObjectCenterOf,
+    ObjectDropped,
+    ObjectEnclosed,
     ObjectGrabbed,
+    ObjectGroupsInContainers,
+    ObjectInContact,
     ObjectInContainer,
+    ObjectInFrontOf,
+    ObjectInside,
+    ObjectLeftOf,
+    ObjectNextTo,
+    ObjectOnBottom,
+    ObjectOnCenter,
     ObjectOnTop,
     ObjectOutsideOf,
+    ObjectOutsideOfAndOnSurface,
+    ObjectPickedUp,
+    ObjectRightOf,
     ObjectStationary,
+    ObjectUpright,
+    ObjectsInLine,
+    ObjectsPlacedInContainerInOrder,
+    ObjectsStationary,
+    Stacked,
+    WrongObjectGrabbed,
 )
 
 ENTRY_POINTS = "handiwork.predicates"

@@ -2,130 +2,187 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, replace
-from enum import Enum
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-import numpy as np
-
-from conditionals_node.geometry import GeometryError, hull
-from handiwork_core.predicate import Evidence, Finding, Predicate
+from conditionals_node.views import Point, T, View
+from handiwork_core.predicate import Finding, Predicate
 from handiwork_core.robot import Robot
 from handiwork_core.world import World
 
-from .checks import all_of, decided, finger_bodies, is_released, is_slow, missing
+from .measured import Relation, not_negative
+from .motion import slow
+from .parts import Part, all_parts
+from .support import carried, check_cone
+
+__all__ = ["Point"]
 
 
-class Point(Enum):
-    """Which point of the object is tested."""
-
-    CENTROID = "centroid"
-    """Centroid of the hull's volume: does not depend on how a mesh is cut into triangles."""
-    VERTEX_MEAN = "vertex_mean"
-    """Mean of the hull's corners."""
+def deep(
+    view: View[T], name: str, container: str, tolerance: float, above_rim: float | None, point: Point
+) -> Part[T]:
+    """The object's point lies in the open-topped hull of the container; its boundary belongs to it."""
+    return _deep(view, name, container, tolerance, view.depth(name, container, point, False, above_rim))
 
 
-def depth_in(world: World, name: str, container: str, point: Point, above_rim: float | None) -> float:
-    """How deep the object's point is within the open-topped container [m]; negative outside.
+def _deep(view: View[T], name: str, container: str, tolerance: float, found: tuple[T, T, str]) -> Part[T]:
+    depth, face, label = found
+    return Part(
+        depth + tolerance,
+        "centre of %s is %.3f m deep in %s, whose face %s is nearest",
+        (name, depth, container, label),
+        (("depth", depth, "m", name), ("nearest_face", face, "", label)),
+    )
 
-    ``above_rim``: how far over the container's highest point still counts [m]; None is without end.
 
-    Raises:
-        GeometryError: one of them has no volume.
-    """
-    inner, outer = hull(world.objects[name]), hull(world.objects[container])
-    local = inner.centroid if point is Point.CENTROID else inner.vertex_mean
-    world_T_container = world.states[container].world_T_object
-    p = world_T_container.inverse().apply(world.states[name].world_T_object.apply(local))
-    outside = float((outer.open_planes[:, :3] @ p + outer.open_planes[:, 3]).max())
-    if above_rim is not None:
-        outside = max(outside, float(p[2] - outer.vertices[:, 2].max()) - above_rim)
-    return -outside
+def _not(part: Part[T]) -> Part[T]:
+    return replace(part, margin=-part.margin, closed=False)
 
 
 @dataclass(frozen=True, slots=True)
-class ObjectInContainer(Predicate):
+class ObjectInContainer(Relation):
     """The object's centre is in the open-topped hull of the container.
 
     ``tolerance``: how far outside still counts [m]; ``above_rim``: how far over the rim still counts [m], None: any;
-    ``require_gripper_detached``: no finger may press on it with ``min_force`` [N]; ``require_stationary``: it must be
-    slower than ``stationary_threshold`` [m/s]. ``fingers`` come from the robot when left out.
+    ``point``: centroid or vertex_mean of the object's hull; ``require_stationary``: it must be slower than
+    ``stationary_threshold`` [m/s].
     """
 
     name: ClassVar[str] = "object_in_container"
-    object: str
     container: str
     tolerance: float = 0.0
     above_rim: float | None = None
     point: Point = Point.CENTROID
-    require_gripper_detached: bool = False
     require_stationary: bool = False
     stationary_threshold: float = 0.05
-    min_force: float = 0.1
-    fingers: tuple[str, ...] = ()
 
-    def for_robot(self, robot: Robot) -> Predicate:
-        """Fill in ``fingers``."""
-        return self if self.fingers else replace(self, fingers=finger_bodies(robot))
+    def references(self) -> tuple[str, ...]:
+        """The container."""
+        return (self.container,)
 
-    def subjects(self) -> tuple[str, ...]:
-        """Object and container."""
-        return (self.object, self.container)
+    def check(self) -> None:
+        """A speed."""
+        not_negative(stationary_threshold=self.stationary_threshold)
 
-    @property
-    def needs_contacts(self) -> bool:
-        """Only to know whether the gripper has let go."""
-        return self.require_gripper_detached
-
-    def evaluate(self, world: World) -> Finding:
-        """Geometry first, then what else is required."""
-        unknown = missing(world, self.object, self.container)
-        if unknown is not None:
-            return unknown
-        parts = [_inside(self, world)]
-        if self.require_gripper_detached:
-            parts.append(is_released(world, self.object, self.fingers, self.min_force))
-        if self.require_stationary:
-            parts.append(is_slow(world, self.object, self.stationary_threshold))
-        return all_of(parts)
+    def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
+        """Depth first, then rest."""
+        inside = deep(view, name, self.container, self.tolerance, self.above_rim, self.point)
+        return [inside, slow(view, name, self.stationary_threshold)] if self.require_stationary else [inside]
 
 
-def _inside(self: ObjectInContainer, world: World) -> Finding:
-    unknown = missing(world, self.object, self.container)
-    if unknown is not None:
-        return unknown
-    try:
-        depth = depth_in(world, self.object, self.container, self.point, self.above_rim)
-    except GeometryError as error:
-        return Finding.unknown(str(error))
-    margin = depth + self.tolerance
-    # The boundary belongs to the inside.
-    margin = margin if margin != 0.0 else math.ulp(0.0)
-    side = "inside" if margin > 0.0 else "outside"
-    reason = f"centre of {self.object} is {abs(depth):.3f} m {side} {self.container}"
-    return decided(margin, reason, Evidence("depth", depth, "m", self.object))
+class ObjectInside(ObjectInContainer):
+    """Another name of ``object_in_container``."""
+
+    name: ClassVar[str] = "object_inside"
 
 
 @dataclass(frozen=True, slots=True)
-class ObjectOutsideOf(Predicate):
+class ObjectOutsideOf(Relation):
     """The object's centre is not in the open-topped hull of the container; see ``object_in_container``."""
 
     name: ClassVar[str] = "object_outside_of"
-    object: str
     container: str
     tolerance: float = 0.0
     above_rim: float | None = None
     point: Point = Point.CENTROID
 
+    def references(self) -> tuple[str, ...]:
+        """The container."""
+        return (self.container,)
+
+    def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
+        """The opposite of being inside."""
+        return [_not(deep(view, name, self.container, self.tolerance, self.above_rim, self.point))]
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectEnclosed(Relation):
+    """The object's centre is in the whole hull of the container, faces that look up included."""
+
+    name: ClassVar[str] = "object_enclosed"
+    container: str
+    tolerance: float = 0.0
+    point: Point = Point.CENTROID
+
+    def references(self) -> tuple[str, ...]:
+        """The container."""
+        return (self.container,)
+
+    def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
+        """Depth."""
+        found = view.depth(name, self.container, self.point, True, None)
+        return [_deep(view, name, self.container, self.tolerance, found)]
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectOutsideOfAndOnSurface(Relation):
+    """The object's centre is not in the container, and the surface carries the object; see ``object_on_top``."""
+
+    name: ClassVar[str] = "object_outside_of_and_on_surface"
+    container: str
+    surface: str
+    tolerance: float = 0.0
+    above_rim: float | None = None
+    point: Point = Point.CENTROID
+    cone_deg: float = 45.0
+    reads_contacts: ClassVar[bool] = True
+
+    def references(self) -> tuple[str, ...]:
+        """Surface and container."""
+        return (self.surface, self.container)
+
+    def touched(self) -> tuple[str, ...]:
+        """The surface."""
+        return (self.surface,)
+
+    def check(self) -> None:
+        """An angle."""
+        check_cone(self.cone_deg)
+
+    def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
+        """Place first, then support."""
+        view.origin(self.surface)
+        inside = deep(view, name, self.container, self.tolerance, self.above_rim, self.point)
+        return [_not(inside), carried(view, name, self.surface, self.min_force, self.cone_deg)]
+
+
+@dataclass(frozen=True, slots=True)
+class Group(ObjectInContainer):
+    """One entry of ``object_groups_in_containers``: as ``object_in_container``, but the gripper must have let go."""
+
+    require_gripper_detached: bool = field(default=True, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectGroupsInContainers(Predicate):
+    """Every group of objects is in its container; each has the arguments of ``object_in_container``."""
+
+    name: ClassVar[str] = "object_groups_in_containers"
+    groups: tuple[Group, ...]
+
+    def __post_init__(self) -> None:
+        if not self.groups:
+            raise ValueError("groups: is empty; write at least one")
+
+    def for_robot(self, robot: Robot) -> Predicate:
+        """Fill in the fingers of every group."""
+        filled = [group.for_robot(robot) for group in self.groups]
+        return replace(self, groups=tuple(group for group in filled if isinstance(group, Group)))
+
+    def members(self) -> tuple[Group, ...]:
+        """What must hold together."""
+        return self.groups
+
     def subjects(self) -> tuple[str, ...]:
-        """Object and container."""
-        return (self.object, self.container)
+        """Objects and containers of all groups."""
+        return tuple(dict.fromkeys(name for group in self.groups for name in group.subjects()))
+
+    @property
+    def needs_contacts(self) -> bool:
+        """Where a group does."""
+        return any(group.needs_contacts for group in self.groups)
 
     def evaluate(self, world: World) -> Finding:
-        """The opposite of being inside; what is unknown stays unknown."""
-        inside = ObjectInContainer(self.object, self.container, self.tolerance, self.above_rim, self.point)
-        found = _inside(inside, world)
-        if np.isnan(found.margin):
-            return found
-        return decided(-found.margin, found.reason, *found.evidence)
+        """All of them."""
+        return all_parts([group.evaluate(world) for group in self.groups])

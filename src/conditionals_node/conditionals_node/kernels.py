@@ -1,0 +1,137 @@
+"""The inner loops: how deep points lie in hulls, and the boxes around bodies, for one world or for many.
+
+Compiled when this module is imported, so that no decision waits for a compiler; kept on disk after the first time.
+Quaternions are wxyz of unit length, arrays are float64 and C-contiguous.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numba
+import numpy as np
+
+from handiwork_core.geometry import Array
+
+V1 = numba.types.Array(numba.float64, 1, "C", readonly=True)
+V2 = numba.types.Array(numba.float64, 2, "C", readonly=True)
+OUT1 = numba.float64[::1]
+OUT2 = numba.float64[:, ::1]
+F8 = numba.float64
+NO_NAN = {"nnan", "nsz", "arcp", "contract", "reassoc"}
+"""For loops whose numbers were looked at before; only these let a greatest value be sought in several lanes."""
+
+
+def _compiled(signature: Any) -> Callable[[Any], Any]:  # noqa: ANN401  # a type of Numba
+    def compile_now(function: Any) -> Any:  # noqa: ANN401  # Numba's dispatcher
+        try:
+            return numba.njit(signature, cache=True, nogil=True, error_model="numpy")(function)
+        except RuntimeError:  # no folder to keep it in
+            return numba.njit(signature, nogil=True, error_model="numpy")(function)
+
+    return compile_now
+
+
+@numba.njit(inline="always")
+def _turned(q: Array, x: float, y: float, z: float, sign: float) -> tuple[float, float, float]:
+    """The vector turned by ``q``, or back by it where ``sign`` is -1."""
+    w, a, b, c = q[0] * sign, q[1], q[2], q[3]
+    u, v, s = 2.0 * (b * z - c * y), 2.0 * (c * x - a * z), 2.0 * (a * y - b * x)
+    return (
+        x + w * u + (b * s - c * v),
+        y + w * v + (c * u - a * s),
+        z + w * s + (a * v - b * u),
+    )
+
+
+@numba.njit(fastmath=NO_NAN)
+def _outside(planes: Array, x: float, y: float, z: float) -> float:
+    """Greatest signed distance to a plane; ``planes`` (4, n): normals in the first three rows, then offsets."""
+    greatest = -1e300
+    for i in range(planes.shape[1]):
+        greatest = max(greatest, planes[0, i] * x + planes[1, i] * y + planes[2, i] * z + planes[3, i])
+    return greatest
+
+
+@numba.njit(inline="always")
+def _local(point: Array, q_o: Array, p_o: Array, q_c: Array, p_c: Array) -> tuple[float, float, float]:
+    """A point of the object, in the container's frame."""
+    x, y, z = _turned(q_o, point[0], point[1], point[2], 1.0)
+    return _turned(q_c, x + p_o[0] - p_c[0], y + p_o[1] - p_c[1], z + p_o[2] - p_c[2], -1.0)
+
+
+@_compiled(numba.types.UniTuple(F8, 2)(V2, V1, V1, V1, V1, V1, F8))
+def depth_of_one(
+    planes: Array, point: Array, q_o: Array, p_o: Array, q_c: Array, p_c: Array, ceiling: float
+) -> tuple[float, float]:
+    """Depth of ``point`` (3,) of an object within the planes of a container [m], and the face it is nearest to.
+
+    ``ceiling``: height in the container's frame above which nothing is inside [m]; its face has the number -1.
+    """
+    x, y, z = _local(point, q_o, p_o, q_c, p_c)
+    outside, face = _outside(planes, x, y, z), -1
+    greatest = -math.inf
+    for i in range(planes.shape[1]):
+        distance = planes[0, i] * x + planes[1, i] * y + planes[2, i] * z + planes[3, i]
+        if distance > greatest:
+            greatest, face = distance, i
+    if z - ceiling >= outside:
+        return ceiling - z, -1.0
+    return -outside, float(face)
+
+
+@_compiled(numba.void(V2, V1, V2, V2, V2, V2, F8, OUT1))
+def depth_of_many(
+    planes: Array,
+    point: Array,
+    q_o: Array,
+    p_o: Array,
+    q_c: Array,
+    p_c: Array,
+    ceiling: float,
+    depths: Array,
+) -> None:
+    """``depth_of_one`` for each row of the poses; not a number where a pose is not."""
+    for i in range(depths.shape[0]):
+        x, y, z = _local(point, q_o[i], p_o[i], q_c[i], p_c[i])
+        total = x + y + z
+        if total - total != 0.0:
+            depths[i] = math.nan
+        else:
+            depths[i] = -max(_outside(planes, x, y, z), z - ceiling)
+
+
+@numba.njit(inline="always")
+def _box(balls: Array, discs: Array, q: Array, p: Array, box: Array) -> None:
+    """Lowest corner, then highest, of the box around balls (n, 4) and discs (m, 7) that were moved."""
+    for k in range(3):
+        box[k], box[3 + k] = math.inf, -math.inf
+    for i in range(balls.shape[0]):
+        place = _turned(q, balls[i, 0], balls[i, 1], balls[i, 2], 1.0)
+        for k in range(3):
+            box[k] = min(box[k], place[k] + p[k] - balls[i, 3])
+            box[3 + k] = max(box[3 + k], place[k] + p[k] + balls[i, 3])
+    for i in range(discs.shape[0]):
+        place = _turned(q, discs[i, 0], discs[i, 1], discs[i, 2], 1.0)
+        axis = _turned(q, discs[i, 3], discs[i, 4], discs[i, 5], 1.0)
+        for k in range(3):
+            reach = discs[i, 6] * math.sqrt(max(0.0, 1.0 - axis[k] * axis[k]))
+            box[k] = min(box[k], place[k] + p[k] - reach)
+            box[3 + k] = max(box[3 + k], place[k] + p[k] + reach)
+
+
+@_compiled(numba.void(V2, V2, V2, V2, OUT2))
+def boxes_of_many(balls: Array, discs: Array, q: Array, p: Array, boxes: Array) -> None:
+    """Axis-aligned boxes (n, 6) in ``world`` of a body at n poses: lowest corner, highest corner [m].
+
+    ``balls`` (k, 4): centre and radius, zero for a plain point; ``discs`` (m, 7): centre, axis, radius. Not a number
+    where a pose is not.
+    """
+    for i in range(boxes.shape[0]):
+        total = np.sum(q[i]) + np.sum(p[i])
+        if total - total != 0.0:
+            boxes[i, :] = math.nan
+        else:
+            _box(balls, discs, q[i], p[i], boxes[i])

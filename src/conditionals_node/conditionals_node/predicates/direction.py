@@ -1,0 +1,119 @@
+"""Left, right, in front, behind: seen from the robot, from the world's axes or from an object."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from conditionals_node.views import T, Vec, View
+
+from .measured import Relation, not_negative
+from .parts import Part
+
+NO_DIRECTION_M = 1e-6
+"""Objects nearer to each other than this, seen from above, have no direction."""
+
+FIXED_FRAMES = ("robot", "world")
+
+
+@dataclass(frozen=True, slots=True)
+class Direction(Relation):
+    """What the four directions share.
+
+    The origin of the object lies within ``cone_deg`` of the direction, seen from the origin of the reference along the
+    axes of ``frame_of_reference``: "robot" (its root link), "world" or an object. The frame's z does not count. Left is
+    its +y, behind its +x: in front is what is nearer to the robot. ``mirrored`` turns the point of view by 180 degrees.
+    The centres of both may differ in height by ``level_tolerance`` [m]; None: any height.
+    """
+
+    reference_object: str
+    frame_of_reference: str = "robot"
+    mirrored: bool = False
+    cone_deg: float = 45.0
+    level_tolerance: float | None = 0.1
+    towards: ClassVar[tuple[float, float]]
+    """Along x and y of the frame, not mirrored."""
+
+    def references(self) -> tuple[str, ...]:
+        """The reference."""
+        return (self.reference_object,)
+
+    def frames(self) -> tuple[str, ...]:
+        """The point of view, where it is an object."""
+        return () if self.frame_of_reference in FIXED_FRAMES else (self.frame_of_reference,)
+
+    def check(self) -> None:
+        """An angle, a length and a name."""
+        if not 0.0 < self.cone_deg <= 90.0:
+            raise ValueError(f"cone_deg: is {self.cone_deg:g}; write more than 0 and at most 90")
+        not_negative(level_tolerance=self.level_tolerance or 0.0)
+        if not self.frame_of_reference:
+            raise ValueError('frame_of_reference: is empty; write "robot", "world" or the name of an object')
+
+    def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
+        """Direction first, then level."""
+        parts = [self._seen(view, name)]
+        if self.level_tolerance is not None:
+            rise = view.centre(name)[2] - view.centre(self.reference_object)[2]
+            words = "it is %.3f m higher, %g are allowed either way"
+            evidence = (("offset_z", rise, "m", name),)
+            limit = self.level_tolerance
+            parts.append(Part(limit - abs(rise), words, (rise, limit), evidence))
+        return parts
+
+    def _seen(self, view: View[T], name: str) -> Part[T]:
+        a, b = view.origin(name), view.origin(self.reference_object)
+        between = (a[0] - b[0], a[1] - b[1], a[2] - b[2])
+        x_axis, y_axis, _ = view.frame_axes(self.frame_of_reference)
+        x, y = _along(between, x_axis), _along(between, y_axis)
+        sign = -1.0 if self.mirrored else 1.0
+        to_x, to_y = sign * self.towards[0], sign * self.towards[1]
+        off = view.angle(abs(to_x * y - to_y * x), to_x * x + to_y * y)
+        far = view.root(x * x + y * y) > NO_DIRECTION_M
+        return Part(
+            view.where(far, math.radians(self.cone_deg) - off, view.number(-math.pi)),
+            "%s lies %.2f rad off the direction %s from %s as %s sees it, %g deg are allowed",
+            (
+                name,
+                off,
+                self.name.removeprefix("object_"),
+                self.reference_object,
+                self.frame_of_reference,
+                self.cone_deg,
+            ),
+            (("off_direction", off, "rad", name), ("offset_x", x, "m", name), ("offset_y", y, "m", name)),
+        )
+
+
+def _along(vector: Vec[T], axis: Vec[T]) -> T:
+    return vector[0] * axis[0] + vector[1] * axis[1] + vector[2] * axis[2]
+
+
+class ObjectLeftOf(Direction):
+    """The object is left of the reference."""
+
+    name: ClassVar[str] = "object_left_of"
+    towards: ClassVar[tuple[float, float]] = (0.0, 1.0)
+
+
+class ObjectRightOf(Direction):
+    """The object is right of the reference."""
+
+    name: ClassVar[str] = "object_right_of"
+    towards: ClassVar[tuple[float, float]] = (0.0, -1.0)
+
+
+class ObjectInFrontOf(Direction):
+    """The object is in front of the reference: nearer to the robot."""
+
+    name: ClassVar[str] = "object_in_front_of"
+    towards: ClassVar[tuple[float, float]] = (-1.0, 0.0)
+
+
+class ObjectBehind(Direction):
+    """The object is behind the reference: farther from the robot."""
+
+    name: ClassVar[str] = "object_behind"
+    towards: ClassVar[tuple[float, float]] = (1.0, 0.0)

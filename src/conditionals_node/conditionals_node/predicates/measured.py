@@ -1,0 +1,204 @@
+"""Bases of predicates: ``Relation`` for one object or several, ``Measured`` for everything else.
+
+Copy ``ObjectUpright`` in ``motion.py`` to begin: it says what is measured, once; single worlds, batches, several
+objects and the common requirements follow.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, TypeAlias
+
+from conditionals_node.views import T, Unknown, View
+from conditionals_node.world_view import WorldView
+from handiwork_core.predicate import Finding, Predicate
+from handiwork_core.robot import Robot
+from handiwork_core.world import World
+
+from .checks import finger_bodies
+from .parts import Logical, Part, conclude, unknown
+
+Names: TypeAlias = str | tuple[str, ...]
+"""One name, or several."""
+
+
+class Measured(Predicate):
+    """A predicate that is written against ``View``, so that it serves one world and many."""
+
+    @abstractmethod
+    def groups(self, view: View[T]) -> Sequence[Sequence[Part[T]]]:
+        """Parts that must hold together, for each object."""
+
+    def choice(self) -> tuple[Logical, int]:
+        """How the groups combine."""
+        return Logical.ALL, 1
+
+    def evaluate(self, world: World) -> Finding:
+        """Decide for one snapshot."""
+        logical, k = self.choice()
+        try:
+            return conclude(self.groups(WorldView(world)), logical, k)
+        except Unknown as missing:
+            return Finding.unknown(str(missing))
+
+
+@dataclass(frozen=True, slots=True)
+class Relation(Measured):
+    """Something that holds for an object, or for ``all``, ``any`` or exactly ``K`` of several (``choose``).
+
+    ``require_contact_with``: true (the reference objects), or names of bodies that must all touch it with ``min_force``
+    [N]; ``require_gripper_detached``: no finger of ``gripper_name`` ("gripper": of any) may touch it. ``fingers`` come
+    from the robot when left out.
+    """
+
+    object: Names
+    logical: Logical = field(default=Logical.ALL, kw_only=True)
+    K: int = field(default=1, kw_only=True)
+    require_contact_with: bool | str | tuple[str, ...] = field(default=False, kw_only=True)
+    require_gripper_detached: bool = field(default=False, kw_only=True)
+    gripper_name: str = field(default="gripper", kw_only=True)
+    fingers: tuple[str, ...] = field(default=(), kw_only=True)
+    min_force: float = field(default=0.1, kw_only=True)
+    reads_contacts: ClassVar[bool] = False
+
+    @abstractmethod
+    def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
+        """What must hold for one object."""
+
+    def references(self) -> tuple[str, ...]:
+        """Names of the other objects that it is about."""
+        return ()
+
+    def touched(self) -> tuple[str, ...]:
+        """Those of them that ``require_contact_with: true`` means."""
+        return self.references()
+
+    def check(self) -> None:
+        """Refuse arguments of this predicate; the message begins with the argument's name.
+
+        Raises:
+            ValueError: one is wrong.
+        """
+
+    def __post_init__(self) -> None:
+        names = several(self.object)
+        distinct("object", names, 1)
+        if self.logical is Logical.CHOOSE and not 0 <= self.K <= len(names):
+            raise ValueError(f"K: is {self.K} of {len(names)} objects; write 0 to {len(names)}")
+        shared = sorted(set(names) & set(self.references()))
+        if shared:
+            raise ValueError(f"object: {shared[0]!r} is also what it is compared with; name another")
+        if self.require_contact_with is True and not self.references():
+            raise ValueError("require_contact_with: is true, but there is no reference object; write names")
+        not_negative(min_force=self.min_force)
+        self.check()
+
+    def for_robot(self, robot: Robot) -> Predicate:
+        """Fill in ``fingers``."""
+        return self if self.fingers else replace(self, fingers=finger_bodies(robot, self.gripper_name))
+
+    def subjects(self) -> tuple[str, ...]:
+        """The objects, those they are compared with, and those whose frame is used."""
+        return tuple(dict.fromkeys((*several(self.object), *self.references(), *self.frames())))
+
+    @property
+    def needs_contacts(self) -> bool:
+        """Where the predicate or a requirement is about touching."""
+        return self.reads_contacts or self.require_gripper_detached or self.require_contact_with is not False
+
+    def choice(self) -> tuple[Logical, int]:
+        """As asked for."""
+        return self.logical, self.K
+
+    def groups(self, view: View[T]) -> Sequence[Sequence[Part[T]]]:
+        """The measure of each object, then what else is required of it."""
+        adds: list[Callable[[View[T], str], Sequence[Part[T]]]] = []
+        if self.require_contact_with is not False:
+            adds.append(self._in_contact)
+        if self.require_gripper_detached:
+            adds.append(self._released)
+        found: list[Sequence[Part[T]]] = []
+        for name in several(self.object):
+            try:
+                parts = list(self.measure(view, name))
+                for add in adds:
+                    parts += _tried(add, view, name)
+            except Unknown as missing:
+                parts = [unknown(str(missing), view.number(math.nan))]
+            found.append(parts)
+        return found
+
+    def _in_contact(self, view: View[T], name: str) -> Sequence[Part[T]]:
+        wanted = self.touched() if self.require_contact_with is True else self.require_contact_with
+        return [touching(view, name, other, self.min_force) for other in several(wanted)]
+
+    def _released(self, view: View[T], name: str) -> Sequence[Part[T]]:
+        return [released(view, name, self.fingers, self.min_force)]
+
+
+def _tried(
+    measure: Callable[[View[T], str], Sequence[Part[T]]], view: View[T], name: str
+) -> Sequence[Part[T]]:
+    try:
+        return measure(view, name)
+    except Unknown as missing:
+        return [unknown(str(missing), view.number(math.nan))]
+
+
+def touching(view: View[T], name: str, other: str, min_force: float) -> Part[T]:
+    """Two bodies press on each other."""
+    force = view.touch(name, other)
+    return Part(
+        force - min_force,
+        "%s and %s touch with %.2f N, %g N needed",
+        (name, other, force, min_force),
+        (("contact_force", force, "N", other),),
+    )
+
+
+def released(view: View[T], name: str, fingers: Sequence[str], min_force: float) -> Part[T]:
+    """No finger presses on an object."""
+    if not fingers:
+        raise Unknown("no finger bodies are given; set fingers")
+    force = view.greatest(*[view.touch(name, finger) for finger in fingers])
+    return Part(
+        min_force - force,
+        "fingers press on %s with %.2f N, %g N count as touching",
+        (name, force, min_force),
+        (("finger_force", force, "N", name),),
+        closed=False,
+    )
+
+
+def several(names: bool | Names) -> tuple[str, ...]:
+    """One name as a tuple of names; none for a truth value."""
+    return (names,) if isinstance(names, str) else names if isinstance(names, tuple) else ()
+
+
+def distinct(field_name: str, names: Sequence[str], least: int) -> None:
+    """Refuse too few names, empty ones, and the same one twice.
+
+    Raises:
+        ValueError: begins with ``field_name``.
+    """
+    if len(names) < least:
+        raise ValueError(f"{field_name}: lists {len(names)} names; write a list of at least {least}")
+    if "" in names:
+        raise ValueError(f"{field_name}: holds an empty name; take it away")
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"{field_name}: names {twice[0]!r} twice; name it once")
+
+
+def not_negative(**values: float) -> None:
+    """Refuse numbers below zero.
+
+    Raises:
+        ValueError: begins with the argument's name.
+    """
+    for name, value in values.items():
+        if not value >= 0.0:
+            raise ValueError(f"{name}: is {value:g}; write 0 or more")

@@ -1,0 +1,166 @@
+"""Beside, between, in one line."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from conditionals_node.views import T, Vec, View
+
+from .measured import Measured, Relation, distinct, not_negative
+from .motion import Axis
+from .parts import Part
+
+FLAT_M = 1e-9
+"""References nearer to each other than this have nothing between them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectNextTo(Relation):
+    """The boxes of both overlap in height, and the gap between them, seen from above, is at most ``dist`` [m]."""
+
+    name: ClassVar[str] = "object_next_to"
+    reference_object: str
+    dist: float = 0.05
+
+    def references(self) -> tuple[str, ...]:
+        """The reference."""
+        return (self.reference_object,)
+
+    def check(self) -> None:
+        """A length."""
+        not_negative(dist=self.dist)
+
+    def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
+        """Gap first, then height."""
+        a, b = view.box(name), view.box(self.reference_object)
+        zero = view.number(0.0)
+        x = view.greatest(a[0] - b[3], b[0] - a[3], zero)
+        y = view.greatest(a[1] - b[4], b[1] - a[4], zero)
+        gap, shared = view.root(x * x + y * y), view.least(a[5], b[5]) - view.greatest(a[2], b[2])
+        return [
+            Part(
+                self.dist - gap,
+                "%s is %.3f m beside %s, %g are allowed",
+                (name, gap, self.reference_object, self.dist),
+                (("gap", gap, "m", name),),
+            ),
+            Part(shared, "they share %.3f m in height", (shared,), (("shared_height", shared, "m", name),)),
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectBetween(Relation):
+    """The object's centre lies between those of the references, along the axis in which these differ most.
+
+    ``check_alignment``: it may be ``alignment_tolerance`` [m] off their connecting line along each other axis.
+    """
+
+    name: ClassVar[str] = "object_between"
+    reference_obj1: str
+    reference_obj2: str
+    check_alignment: bool = True
+    alignment_tolerance: float = 0.1
+
+    def references(self) -> tuple[str, ...]:
+        """Both references."""
+        return (self.reference_obj1, self.reference_obj2)
+
+    def check(self) -> None:
+        """Two objects, and a length."""
+        distinct("reference_obj2", self.references(), 2)
+        not_negative(alignment_tolerance=self.alignment_tolerance)
+
+    def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
+        """Along the axis first, then beside it."""
+        p, a, b = (view.centre(n) for n in (name, *self.references()))
+        axis = longest(view, (b[0] - a[0], b[1] - a[1], b[2] - a[2]))
+        at, start, end = (pick(view, axis, v) for v in (p, a, b))
+        within = view.least(at - view.least(start, end), view.greatest(start, end) - at)
+        said = (name, within, self.reference_obj1, self.reference_obj2)
+        evidence = (("within", within, "m", name),)
+        parts = [Part(within, "%s is %.3f m within the ends of the line from %s to %s", said, evidence)]
+        if self.check_alignment:
+            span = view.where(abs(end - start) > FLAT_M, end - start, view.number(1.0))
+            share = (at - start) / span
+            off = view.greatest(*[abs(p[i] - a[i] - share * (b[i] - a[i])) for i in range(3)])
+            limit, words = (
+                self.alignment_tolerance,
+                "it is %.3f m off that line along an axis, %g are allowed",
+            )
+            parts.append(Part(limit - off, words, (off, limit), (("off_line", off, "m", name),)))
+        return parts
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectsInLine(Measured):
+    """The centres of the objects spread along one axis of ``world`` only.
+
+    Along the others their standard deviation is at most ``tolerance`` [m]; along ``axis`` (None: where they spread
+    most) neighbours are at least ``min_spacing`` [m] apart.
+    """
+
+    name: ClassVar[str] = "objects_in_line"
+    objects: tuple[str, ...]
+    axis: Axis | None = None
+    tolerance: float = 0.05
+    min_spacing: float = 0.02
+
+    def __post_init__(self) -> None:
+        distinct("objects", self.objects, 2)
+        not_negative(tolerance=self.tolerance, min_spacing=self.min_spacing)
+
+    def subjects(self) -> tuple[str, ...]:
+        """The objects."""
+        return self.objects
+
+    def groups(self, view: View[T]) -> Sequence[Sequence[Part[T]]]:
+        """Spread first, then spacing."""
+        centres = [view.centre(name) for name in self.objects]
+        spreads = tuple(_spread(view, [centre[i] for centre in centres]) for i in range(3))
+        if self.axis is None:
+            axis = longest(view, (spreads[0], spreads[1], spreads[2]))
+        else:
+            axis = tuple(view.number(float(a is self.axis)) for a in Axis)  # type: ignore[assignment]
+        wide = view.greatest(*[spreads[i] * (1.0 - axis[i]) for i in range(3)])
+        along = [pick(view, axis, centre) for centre in centres]
+        gap = view.least(*[abs(a - b) for a, b in itertools.combinations(along, 2)])
+        words = "the objects spread by %.3f m beside their line, %g are allowed"
+        spread = Part(self.tolerance - wide, words, (wide, self.tolerance), (("spread", wide, "m", ""),))
+        words = "the nearest two are %.3f m apart along it, %g needed"
+        spacing = Part(gap - self.min_spacing, words, (gap, self.min_spacing), (("spacing", gap, "m", ""),))
+        return [[spread, spacing]]
+
+
+def longest(view: View[T], vector: Vec[T]) -> Vec[T]:
+    """1 for the component that is greatest in size, 0 for the others; the first of equals."""
+    x, y, z = abs(vector[0]), abs(vector[1]), abs(vector[2])
+    one, zero = view.number(1.0), view.number(0.0)
+    is_x = view.where(x >= view.greatest(y, z), one, zero)
+    is_y = view.where(y >= z, one - is_x, zero)
+    return is_x, is_y, one - is_x - is_y
+
+
+def pick(view: View[T], axis: Vec[T], vector: Vec[T]) -> T:
+    """The component that ``axis`` marks."""
+    zero = view.number(0.0)
+    return (
+        view.where(axis[0] > 0.5, vector[0], zero)
+        + view.where(axis[1] > 0.5, vector[1], zero)
+        + view.where(axis[2] > 0.5, vector[2], zero)
+    )
+
+
+def _spread(view: View[T], values: Sequence[T]) -> T:
+    """Standard deviation of all of them, not of a sample."""
+    mean = _sum(values) / len(values)
+    return view.root(_sum([(value - mean) * (value - mean) for value in values]) / len(values))
+
+
+def _sum(values: Sequence[T]) -> T:
+    total = values[0]
+    for value in values[1:]:
+        total = total + value
+    return total

@@ -1,0 +1,114 @@
+"""What predicates are made of: measured parts, and how they combine in three values.
+
+The arithmetic is the same for one world and for many; only ``Part.finding`` and ``conclude`` put one into words.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Generic
+
+from conditionals_node.views import T
+from handiwork_core.predicate import Evidence, Finding, Truth
+
+TINY = math.ulp(0.0)
+"""Margin of what lies exactly on a boundary that belongs to the inside."""
+
+
+class Logical(Enum):
+    """How the verdicts on several objects combine; ``choose`` means exactly ``K``."""
+
+    ALL = "all"
+    ANY = "any"
+    CHOOSE = "choose"
+
+
+@dataclass(slots=True)
+class Part(Generic[T]):
+    """One measured requirement.
+
+    It holds where ``margin`` is more than 0, or 0 for a ``closed`` one; not a number means unknown. ``words % said`` is
+    the reason; ``evidence`` has name, value, unit and subject of every number.
+    """
+
+    margin: T
+    words: str
+    said: tuple[object, ...]
+    evidence: tuple[tuple[str, T, str, str], ...] = ()
+    closed: bool = True
+
+    def finding(self) -> Finding:
+        """In words, for one world."""
+        margin = float(self.margin)
+        if margin != margin:
+            return Finding.unknown(self.words % self.said)
+        if margin == 0.0 and self.closed:
+            margin = TINY
+        evidence = tuple([Evidence(n, float(v), u, s) for n, v, u, s in self.evidence])
+        return Finding(Truth.TRUE if margin > 0.0 else Truth.FALSE, margin, self.words % self.said, evidence)
+
+
+def unknown(reason: str, nan: T) -> Part[T]:
+    """A part that cannot be measured."""
+    return Part(nan, "%s", (reason,))
+
+
+def conclude(groups: Sequence[Sequence[Part[float]]], logical: Logical, k: int) -> Finding:
+    """One finding: within a group all parts must hold, the groups combine by ``logical``."""
+    if len(groups) == 1:
+        parts = groups[0]
+        return parts[0].finding() if len(parts) == 1 else all_parts([part.finding() for part in parts])
+    return combined([all_parts([part.finding() for part in parts]) for parts in groups], logical, k)
+
+
+def all_parts(found: Sequence[Finding]) -> Finding:
+    """FALSE where a part is FALSE, else UNKNOWN where one is UNKNOWN, else TRUE.
+
+    Margin and first words are those of the part that decides; when all are TRUE, those of the first.
+    """
+    order = (Truth.FALSE, Truth.UNKNOWN)
+    leading = next((part for truth in order for part in found if part.truth is truth), found[0])
+    return _told(leading, found, leading.truth, leading.margin, "")
+
+
+def combined(found: Sequence[Finding], logical: Logical, k: int) -> Finding:
+    """Findings on several objects as one; its margin is that of the object on which the value hangs."""
+    margin = combined_margin([one.margin for one in found], logical, k)
+    truth = Truth.UNKNOWN if math.isnan(margin) else Truth.of(margin > 0.0)
+    near = [one for one in found if abs(one.margin) == abs(margin)]
+    near = near or [one for one in found if one.truth is Truth.UNKNOWN]
+    held = sum(one.truth is Truth.TRUE for one in found)
+    needed = {Logical.ALL: "all are", Logical.ANY: "one is", Logical.CHOOSE: f"exactly {k} are"}[logical]
+    return _told(near[0], found, truth, margin, f"{held} of {len(found)} hold, {needed} needed: ")
+
+
+def combined_margin(margins: Sequence[float], logical: Logical, k: int) -> float:
+    """More than 0 where ``all``, ``any`` or exactly ``k`` margins are; not a number where that cannot be known."""
+    known = sorted((m for m in margins if not math.isnan(m)), reverse=True)
+    in_doubt, held = len(margins) - len(known), sum(m > 0.0 for m in known)
+    if logical is Logical.ALL:
+        return known[-1] if known and (not in_doubt or known[-1] <= 0.0) else math.nan
+    if logical is Logical.ANY:
+        return known[0] if known and (not in_doubt or known[0] > 0.0) else math.nan
+    if held > k:
+        return -known[k]
+    if held + in_doubt < k:
+        # The k-th best would have to hold too; those in doubt take the first places.
+        return known[k - in_doubt - 1]
+    if in_doubt:
+        return math.nan
+    inner = known[k - 1] if k > 0 else math.inf
+    outer = max(-known[k], TINY) if k < len(known) else math.inf
+    return min(inner, outer)
+
+
+def _told(
+    leading: Finding, found: Sequence[Finding], truth: Truth, margin: float, introduction: str
+) -> Finding:
+    rest = [part for part in found if part is not leading]
+    words = introduction + "; ".join([leading.reason, *(part.reason for part in rest)])
+    evidence = tuple(item for part in (leading, *rest) for item in part.evidence)
+    return Finding(truth, margin, words, evidence)

@@ -1,0 +1,153 @@
+"""Is an object above, below, or over the middle of another? Told by boxes along the axes of ``world``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import ClassVar
+
+from conditionals_node.views import T, View
+
+from .measured import Relation, not_negative
+from .parts import Part
+
+
+class Mode(Enum):
+    """What of the object is compared in height."""
+
+    BBOX = "bbox"
+    """All of it."""
+    CENTROID = "centroid"
+    """Its centre."""
+
+
+def over(view: View[T], name: str, reference: str, tolerance: float) -> Part[T]:
+    """The object's centre lies over the reference's box within ``tolerance`` [m], seen from above."""
+    x, y, _ = view.centre(name)
+    low_x, low_y, _, high_x, high_y, _ = view.box(reference)
+    inset = view.least(x - low_x, high_x - x, y - low_y, high_y - y)
+    return Part(
+        inset + tolerance,
+        "centre of %s is %.3f m within the edge of %s, seen from above",
+        (name, inset, reference),
+        (("inset", inset, "m", name),),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Vertical(Relation):
+    """What the four relations of height share: the centre may be ``tolerance`` [m] beside the reference's box."""
+
+    reference_object: str
+    tolerance: float = 0.01
+    z_margin: float = 0.0
+    mode: Mode = Mode.BBOX
+
+    def references(self) -> tuple[str, ...]:
+        """The reference."""
+        return (self.reference_object,)
+
+    def compared(self, view: View[T], name: str, upper: bool) -> T:
+        """Height of what is compared: highest or lowest point, or centre [m]."""
+        if self.mode is Mode.CENTROID:
+            return view.centre(name)[2]
+        box = view.box(name)
+        return box[5] if upper else box[2]
+
+    def parts(self, view: View[T], name: str, gap: T, words: str) -> Sequence[Part[T]]:
+        """Height first, then the place."""
+        height = Part(
+            gap - self.z_margin,
+            f"%s is %.3f m {words} of %s, %g needed",
+            (name, gap, self.reference_object, self.z_margin),
+            (("gap", gap, "m", name),),
+        )
+        return [height, over(view, name, self.reference_object, self.tolerance)]
+
+
+class ObjectAbove(Vertical):
+    """The object is at least ``z_margin`` [m] above the reference's top, and its centre over it."""
+
+    name: ClassVar[str] = "object_above"
+
+    def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
+        """Lowest point against the top."""
+        gap = self.compared(view, name, upper=False) - view.box(self.reference_object)[5]
+        return self.parts(view, name, gap, "above the top")
+
+
+class ObjectAboveBottom(Vertical):
+    """The object is at least ``z_margin`` [m] above the reference's underside, and its centre over it."""
+
+    name: ClassVar[str] = "object_above_bottom"
+
+    def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
+        """Lowest point against the underside."""
+        gap = self.compared(view, name, upper=False) - view.box(self.reference_object)[2]
+        return self.parts(view, name, gap, "above the underside")
+
+
+class ObjectOnBottom(ObjectAboveBottom):
+    """Another name of ``object_above_bottom``."""
+
+    name: ClassVar[str] = "object_on_bottom"
+
+
+class ObjectBelow(Vertical):
+    """The object is at least ``z_margin`` [m] below the reference's underside, and its centre under it."""
+
+    name: ClassVar[str] = "object_below"
+
+    def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
+        """Highest point against the underside."""
+        gap = view.box(self.reference_object)[2] - self.compared(view, name, upper=True)
+        return self.parts(view, name, gap, "below the underside")
+
+
+class ObjectBelowTop(Vertical):
+    """The object is at least ``z_margin`` [m] below the reference's top, and its centre over or under it."""
+
+    name: ClassVar[str] = "object_below_top"
+
+    def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
+        """Highest point against the top."""
+        gap = view.box(self.reference_object)[5] - self.compared(view, name, upper=True)
+        return self.parts(view, name, gap, "below the top")
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectOnCenter(Relation):
+    """The centres of both lie over each other within ``tolerance`` [m] along x and along y; height does not matter."""
+
+    name: ClassVar[str] = "object_on_center"
+    reference_object: str
+    tolerance: float = 0.01
+
+    def references(self) -> tuple[str, ...]:
+        """The reference."""
+        return (self.reference_object,)
+
+    def check(self) -> None:
+        """A length."""
+        not_negative(tolerance=self.tolerance)
+
+    def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
+        """The farther of the two axes."""
+        a, b = view.centre(name), view.centre(self.reference_object)
+        x, y = a[0] - b[0], a[1] - b[1]
+        farthest = view.greatest(abs(x), abs(y))
+        return [
+            Part(
+                self.tolerance - farthest,
+                "centre of %s is %.3f m beside that of %s along the worse axis, %g are allowed",
+                (name, farthest, self.reference_object, self.tolerance),
+                (("offset_x", x, "m", name), ("offset_y", y, "m", name)),
+            )
+        ]
+
+
+class ObjectCenterOf(ObjectOnCenter):
+    """Another name of ``object_on_center``."""
+
+    name: ClassVar[str] = "object_center_of"

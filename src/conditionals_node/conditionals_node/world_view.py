@@ -1,0 +1,209 @@
+"""The view of one world. What several predicates ask for is kept in ``World.derived``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from handiwork_core.geometry import Array
+from handiwork_core.world import ObjectState, World, WorldObject
+
+from .extents import boxes
+from .geometry import GeometryError, Hull, hull
+from .kernels import depth_of_one
+from .views import Box, Point, Unknown, Vec, View
+
+IDENTITY_AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+NO_TOUCH = (0.0, 0.0, 0.0, 0.0, math.nan, math.nan, math.nan)
+"""Net force, sum of sizes, mean point."""
+
+Touch = tuple[float, float, float, float, float, float, float]
+Axes = tuple[Vec[float], Vec[float], Vec[float]]
+
+
+class WorldView(View[float]):
+    """``View`` of a snapshot; its numbers are floats."""
+
+    __slots__ = ("_world",)
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def number(self, value: float) -> float:
+        """Itself."""
+        return value
+
+    def least(self, *values: float) -> float:
+        """Smallest."""
+        return min(values)
+
+    def greatest(self, *values: float) -> float:
+        """Greatest."""
+        return max(values)
+
+    def root(self, value: float) -> float:
+        """Square root."""
+        return math.sqrt(value)
+
+    def angle(self, y: float, x: float) -> float:
+        """Angle of (x, y) from the x axis [rad]."""
+        return math.atan2(y, x)
+
+    def where(self, condition: Any, yes: float, no: float) -> float:  # noqa: ANN401
+        """``yes`` where the condition holds, else ``no``."""
+        return yes if condition else no
+
+    def leader(self, names: Sequence[str], values: Sequence[float]) -> str:
+        """The name with the greatest value; empty without names."""
+        return names[max(range(len(names)), key=lambda i: values[i])] if names else ""
+
+    def origin(self, name: str) -> Vec[float]:
+        """Origin of an object's frame."""
+        return cast("Vec[float]", tuple(self._state(name).world_T_object.translation_m.tolist()))
+
+    def axes(self, name: str) -> Axes:
+        """Its x, y and z axis."""
+        return _axes(self._state(name).world_T_object.rotation.wxyz.tolist())
+
+    def frame_axes(self, frame: str) -> Axes:
+        """As ``axes``, for "world", "robot" or an object."""
+        if frame == "world":
+            return IDENTITY_AXES
+        if frame in self._world.frames:
+            return _axes(self._world.frames[frame].rotation.wxyz.tolist())
+        if frame in self._world.states:
+            return self.axes(frame)
+        known = sorted({"world", *self._world.frames, *self._world.states})
+        raise Unknown(f"frame {frame!r} is not known; known are {known}")
+
+    def centre(self, name: str, point: Point = Point.CENTROID) -> Vec[float]:
+        """The point that stands for an object."""
+        found = self._hull(name)
+        x, y, z = (found.centroid if point is Point.CENTROID else found.vertex_mean).tolist()
+        (ax, ay, az), (bx, by, bz), (cx, cy, cz) = self.axes(name)
+        px, py, pz = self.origin(name)
+        return (
+            px + ax * x + bx * y + cx * z,
+            py + ay * x + by * y + cy * z,
+            pz + az * x + bz * y + cz * z,
+        )
+
+    def box(self, name: str) -> Box[float]:
+        """Axis-aligned box around an object."""
+        key = ("box", name)
+        found = self._world.derived.get(key)
+        if found is None:
+            pose, item = self._state(name).world_T_object, self._item(name)
+            try:
+                found = tuple(boxes(item, pose.rotation.wxyz[None], pose.translation_m[None])[0].tolist())
+            except GeometryError as error:
+                raise Unknown(str(error)) from error
+            self._world.derived[key] = found
+        return cast("Box[float]", found)
+
+    def depth(
+        self, name: str, container: str, point: Point, closed: bool, above_rim: float | None
+    ) -> tuple[float, float, str]:
+        """How deep an object's point is in a container's hull, and the face it is nearest to."""
+        of, at = self._state(name).world_T_object, self._state(container).world_T_object
+        inner, outer = self._hull(name), self._hull(container)
+        depth, face = depth_of_one(
+            (faces := outer.closed_faces if closed else outer.open_faces).packed,
+            inner.centroid if point is Point.CENTROID else inner.vertex_mean,
+            of.rotation.wxyz,
+            of.translation_m,
+            at.rotation.wxyz,
+            at.translation_m,
+            math.inf if above_rim is None else outer.top_z + above_rim,
+        )
+        return depth, face, "rim" if face < 0.0 else faces.labels[int(face)]
+
+    def speed(self, name: str) -> float:
+        """Of the object's origin [m/s]."""
+        return math.hypot(*self._state(name).world_v_object.tolist())
+
+    def turn_rate(self, name: str) -> float:
+        """How fast it turns [rad/s]."""
+        return math.hypot(*self._state(name).world_w_object.tolist())
+
+    def movable(self) -> list[str]:
+        """Objects that are not static, sorted."""
+        return sorted(name for name, item in self._world.objects.items() if not item.is_static)
+
+    def push(self, on: str, by: str) -> Vec[float]:
+        """Net force on a body from another."""
+        return self._touch(on, by)[:3]
+
+    def touch(self, a: str, b: str) -> float:
+        """Sum of the forces between two bodies without regard to direction."""
+        return self._touch(a, b)[3]
+
+    def contact_point(self, on: str, by: str) -> Vec[float]:
+        """Mean point of their contacts; not a number where they do not touch."""
+        return self._touch(on, by)[4:]
+
+    def joint(self, name: str) -> float:
+        """Measured position [rad, m]."""
+        joints = self._world.joints.position
+        value = joints.get(name, math.nan)
+        if math.isnan(value):
+            raise Unknown(f"joint {name!r} is not measured; known are {sorted(joints)}")
+        return value
+
+    def _state(self, name: str) -> ObjectState:
+        try:
+            return self._world.states[name]
+        except KeyError:
+            known = sorted(self._world.states)
+            raise Unknown(f"object {name!r} has no pose in the world; known are {known}") from None
+
+    def _item(self, name: str) -> WorldObject:
+        try:
+            return self._world.objects[name]
+        except KeyError:
+            known = sorted(self._world.objects)
+            raise Unknown(f"object {name!r} has no geometry in the world; known are {known}") from None
+
+    def _hull(self, name: str) -> Hull:
+        try:
+            return hull(self._item(name))
+        except GeometryError as error:
+            raise Unknown(str(error)) from error
+
+    def _touch(self, on: str, by: str) -> Touch:
+        found = self._world.derived.get("touches")
+        if found is None:
+            found = self._world.derived["touches"] = _touches(self._world)
+        return cast("dict[tuple[str, str], Touch]", found).get((on, by), NO_TOUCH)
+
+
+def _axes(wxyz: list[float]) -> Axes:
+    w, x, y, z = wxyz
+    return (
+        (1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)),
+        (2 * (x * y - w * z), 1 - 2 * (x * x + z * z), 2 * (y * z + w * x)),
+        (2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)),
+    )
+
+
+def _touches(world: World) -> dict[tuple[str, str], Touch]:
+    """Every pair of bodies that touch, in both orders."""
+    if world.contacts is None:
+        raise Unknown("the world has no contact source; start one that publishes world/contacts")
+    met: dict[tuple[str, str], list[tuple[Array, Array]]] = {}
+    for contact in world.contacts:
+        met.setdefault((contact.a, contact.b), []).append((contact.force_on_a_n, contact.point_m))
+        met.setdefault((contact.b, contact.a), []).append((-contact.force_on_a_n, contact.point_m))
+    return {pair: _summed(pair, found) for pair, found in met.items()}
+
+
+def _summed(pair: tuple[str, str], found: list[tuple[Array, Array]]) -> Touch:
+    forces = np.array([force for force, _ in found])
+    if not np.isfinite(forces).all():
+        raise Unknown(f"the force between {pair[0]!r} and {pair[1]!r} is not a number")
+    size = float(np.linalg.norm(forces, axis=1).sum())
+    point = np.mean([point for _, point in found], axis=0)
+    return cast("Touch", (*forces.sum(axis=0).tolist(), size, *point.tolist()))
