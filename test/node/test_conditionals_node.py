@@ -125,7 +125,7 @@ def test_what_is_watched_follows_the_world(peer: Peer) -> None:
     assert peer.latest[KEY].margin == pytest.approx(0.2)
     peer.cube_x = 0.5
     peer.wait(lambda: peer.value(KEY) == Condition.FALSE)
-    assert "0.300 m outside" in peer.latest[KEY].reason
+    assert "0.300 m" in peer.latest[KEY].reason
     peer.wait(lambda: [event.value for event in peer.events][-2:] == [Condition.TRUE, Condition.FALSE])
     assert peer.latest[KEY].evidence[0].value == pytest.approx(-0.3)
 

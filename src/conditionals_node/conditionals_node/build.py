@@ -1,84 +1,77 @@
-"""From a name and a mapping of arguments to a predicate, strictly."""
+"""From names, arguments and expressions to conditions, strictly."""
 
 from __future__ import annotations
 
-import dataclasses
-import enum
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
+import itertools
+import typing
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, fields
 from typing import Any
 
 import yaml
 
-from handiwork_core.config import ConfigError, load, nearest, parse
+from handiwork_core.config import ConfigError, nearest, parse
 from handiwork_core.predicate import Predicate
 from handiwork_core.registry import collect
 from handiwork_core.robot import Robot
 
+from .argument_text import as_words, explicit
+from .expression import Expression, Leaf, all_true, any_true, choose
+from .expression_text import Resolve, read_expression
 from .predicates import BUILTIN, ENTRY_POINTS
 from .predicates.checks import NeedsRobot
 
-
-@dataclass(frozen=True, slots=True)
-class ConditionSpec:
-    """One entry of a conditions file. ``hold_s``: how long a new value must last before it counts [s]."""
-
-    name: str
-    args: dict[str, Any] = field(default_factory=dict)
-    hold_s: float = 0.0
-
-    def __post_init__(self) -> None:
-        if self.hold_s < 0.0:
-            raise ValueError(f"hold_s {self.hold_s} must not be negative")
-
-
-@dataclass(frozen=True, slots=True)
-class ConditionsFile:
-    """The conditions that are watched from the start."""
-
-    conditions: tuple[ConditionSpec, ...]
+MAX_PARTS = 256
+"""Greatest number of leaves that lists of one call may stand for."""
+FRAMES = ("world", "robot")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Condition:
-    """A predicate under its unique ``key``; ``args`` is a YAML mapping of what differs from the defaults."""
+    """An expression under its unique ``key``; ``name`` is a predicate's, or what a person called it.
+
+    ``args`` is a YAML mapping of what differs from a predicate's defaults. ``hold_s``: how long a new value must last.
+    """
 
     key: str
     name: str
     args: str
-    predicate: Predicate
+    expression: Expression
     hold_s: float = 0.0
+
+    @property
+    def predicate(self) -> Predicate:
+        """That of a condition which is a single predicate.
+
+        Raises:
+            TypeError: it is made of several.
+        """
+        if not isinstance(self.expression, Leaf):
+            raise TypeError(f"{self.key} is made of several predicates; look at its expression")
+        return self.expression.predicate
 
 
 class Builder:
-    """Knows all predicates, built-in and plugged in, and the robot that fills in left out arguments."""
+    """Knows all predicates, built-in and plugged in, and the robot that fills in left out arguments.
 
-    def __init__(self, robot: Robot) -> None:
-        self._robot = robot
+    ``known``: names of the bodies in the world, None while it is not known: then frames are not checked.
+    """
+
+    def __init__(self, robot: Robot, known: Callable[[], Collection[str] | None] = lambda: None) -> None:
+        self._robot, self._known = robot, known
         self.kinds: dict[str, type[Predicate]] = collect(BUILTIN, ENTRY_POINTS)
 
     def build(self, name: str, args: Mapping[str, Any], hold_s: float = 0.0) -> Condition:
-        """Make one condition.
+        """Make a condition of one predicate; lists for single objects are joined by ``logical`` and ``K``.
 
         Raises:
             ConfigError: no such predicate, or unknown, missing or wrong arguments; keys are ``name`` and ``args``.
         """
-        if name not in self.kinds:
-            fault = f"name: no predicate {name!r}; {nearest(name, list(self.kinds))}"
-            raise ConfigError(f"condition {name!r}", [fault])
-        predicate: Predicate = parse(self.kinds[name], args, f"args of {name}")
-        given = explicit(predicate)
-        key = f"{name}({', '.join(f'{k}={_short(v)}' for k, v in given.items())})"
-        text = yaml.safe_dump(given, default_flow_style=True, sort_keys=False, width=10_000).strip()
-        if isinstance(predicate, NeedsRobot):
-            try:
-                predicate = predicate.for_robot(self._robot)
-            except ValueError as error:
-                raise ConfigError(f"args of {name}", [str(error)]) from error
-        return Condition(key, name, text, predicate, hold_s)
+        expression = self.combined(name, args)
+        text = expression.args if isinstance(expression, Leaf) else yaml_text(dict(args))
+        return Condition(expression.key, name, text, expression, hold_s)
 
-    def build_text(self, name: str, args: str) -> Condition:
+    def build_text(self, name: str, args: str, hold_s: float = 0.0) -> Condition:
         """``build`` with the arguments as a YAML mapping; empty text is none.
 
         Raises:
@@ -86,51 +79,107 @@ class Builder:
         """
         try:
             data = yaml.safe_load(args) if args.strip() else {}
-        except yaml.YAMLError as error:
-            fault = f"args: {args!r} is not YAML; write a mapping such as {{object: cube}}"
+        except (yaml.YAMLError, ValueError, RecursionError) as error:
+            fault = f"args: {args[:80]!r} is not YAML; write a mapping such as {{object: cube}}"
             raise ConfigError(f"condition {name!r}", [fault]) from error
         if not isinstance(data, dict):
-            fault = f"args: is {args!r}; write a mapping such as {{object: cube}}"
+            fault = f"args: is {args[:80]!r}; write a mapping such as {{object: cube}}"
             raise ConfigError(f"condition {name!r}", [fault])
-        return self.build(name, data)
+        return self.build(name, data, hold_s)
 
-    def load(self, path: Path) -> list[Condition]:
-        """All conditions of a file.
+    def build_expression(self, label: str, text: str, resolve: Resolve, hold_s: float = 0.0) -> Condition:
+        """Make a condition of an expression, under ``label`` or, without one, under its own text.
 
         Raises:
-            ConfigError: with every fault of every entry.
+            ConfigError: every fault of the expression, with its column.
         """
-        faults: list[str] = []
-        found = [self._entry(i, spec, faults) for i, spec in enumerate(load(ConditionsFile, path).conditions)]
-        if faults:
-            raise ConfigError(str(path), faults)
-        return [condition for condition in found if condition is not None]
+        if label and (not label.isidentifier() or label in self.kinds):
+            fault = f"name: {label!r} is no free name; use letters, digits and _, and none of a predicate"
+            raise ConfigError(f"condition {label!r}", [fault])
+        expression = read_expression(text, self, resolve)
+        return Condition(label or expression.key, label, "", expression, hold_s)
 
-    def _entry(self, index: int, spec: ConditionSpec, faults: list[str]) -> Condition | None:
-        try:
-            return self.build(spec.name, spec.args, spec.hold_s)
-        except ConfigError as error:
-            faults += [f"conditions[{index}].{fault}" for fault in error.faults]
-            return None
+    def combined(self, name: str, args: Mapping[str, Any]) -> Expression:
+        """The parts, combined by ``logical`` and ``K`` where the predicate itself does not know these.
+
+        Raises:
+            ConfigError: see ``build``.
+        """
+        own = {field.name for field in fields(self._kind(name))}  # type: ignore[arg-type]  # predicates are dataclasses
+        logical = "all" if "logical" in own else args.get("logical", "all")
+        k = 1 if "K" in own else args.get("K", 1)
+        taken = {"logical", "K"} - own
+        parts = self.parts(name, {key: value for key, value in args.items() if key not in taken})
+        if type(k) is not int or not 0 <= k <= len(parts):
+            fault = f"K: is {k!r}; with {len(parts)} objects write 0 to {len(parts)}"
+            raise ConfigError(f"args of {name}", [fault])
+        if logical == "choose":
+            return choose(k, parts)
+        if logical not in ("all", "any"):
+            fault = f"logical: is {logical!r}; {nearest(str(logical), ['all', 'any', 'choose'])}"
+            raise ConfigError(f"args of {name}", [fault])
+        return all_true(parts) if logical == "all" else any_true(parts)
+
+    def parts(self, name: str, args: Mapping[str, Any], *, split: bool = False) -> list[Leaf]:
+        """One leaf for each entry of a list that stands where one object is meant.
+
+        ``split``: also where the predicate would take the list itself.
+
+        Raises:
+            ConfigError: see ``build``.
+        """
+        hints = typing.get_type_hints(self._kind(name))
+        spread = [key for key, value in args.items() if _spreads(hints.get(key), value, split)]
+        empty = [key for key in spread if not args[key]]
+        if empty:
+            raise ConfigError(
+                f"args of {name}", [f"{key}: is an empty list; name an object" for key in empty]
+            )
+        choices = list(itertools.islice(itertools.product(*(args[key] for key in spread)), MAX_PARTS + 1))
+        if len(choices) > MAX_PARTS:
+            raise ConfigError(
+                f"args of {name}", [f"{spread[0]}: stands for more than {MAX_PARTS}; write fewer"]
+            )
+        return [self._leaf(name, {**args, **dict(zip(spread, choice, strict=True))}) for choice in choices]
+
+    def _kind(self, name: str) -> type[Predicate]:
+        if name not in self.kinds:
+            fault = f"name: no predicate {name!r}; {nearest(name, list(self.kinds))}"
+            raise ConfigError(f"condition {name!r}", [fault])
+        return self.kinds[name]
+
+    def _leaf(self, name: str, args: Mapping[str, Any]) -> Leaf:
+        predicate: Predicate = parse(self._kind(name), args, f"args of {name}")
+        given = explicit(predicate)
+        self._check_frames(name, predicate)
+        key = f"{name}({', '.join(f'{k}={as_words(v)}' for k, v in given.items())})"
+        if isinstance(predicate, NeedsRobot):
+            try:
+                predicate = predicate.for_robot(self._robot)
+            except ValueError as error:
+                raise ConfigError(f"args of {name}", [str(error)]) from error
+        return Leaf(key, name, yaml_text(given), predicate)
+
+    def _check_frames(self, name: str, predicate: Predicate) -> None:
+        known = self._known()
+        wrong = [
+            frame for frame in predicate.frames() if known is not None and frame not in (*FRAMES, *known)
+        ]
+        if wrong:
+            faults = [
+                f"frame_of_reference: no frame {frame!r}; {nearest(frame, [*FRAMES, *(known or ())])}"
+                for frame in wrong
+            ]
+            raise ConfigError(f"args of {name}", faults)
 
 
-def explicit(predicate: Predicate) -> dict[str, object]:
-    """Arguments that differ from their defaults, as YAML would write them."""
-    if not dataclasses.is_dataclass(predicate):
-        raise TypeError(f"predicate {predicate!r} is no dataclass; make it one")
-    found = {}
-    for item in dataclasses.fields(predicate):
-        value = getattr(predicate, item.name)
-        if value != item.default:
-            found[item.name] = _plain(value)
-    return found
+def yaml_text(args: Mapping[str, object]) -> str:
+    """Arguments on one line of YAML."""
+    return yaml.safe_dump(dict(args), default_flow_style=True, sort_keys=False, width=10_000).strip()
 
 
-def _plain(value: object) -> object:
-    if isinstance(value, enum.Enum):
-        return value.value
-    return list(value) if isinstance(value, tuple) else value
-
-
-def _short(value: object) -> str:
-    return f"[{', '.join(map(str, value))}]" if isinstance(value, list) else str(value)
+def _spreads(hint: object, value: object, split: bool) -> bool:
+    """True for a list where a single text is meant."""
+    if not isinstance(value, (list, tuple)) or not all(isinstance(item, str) for item in value):
+        return False
+    return hint is str or (split and str in typing.get_args(hint))

@@ -1,37 +1,42 @@
-"""Publishes whether conditions hold, and answers evaluate, watch and unwatch."""
+"""Publishes whether conditions hold and how far a task is, and answers evaluate, watch and unwatch."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+import time
 from pathlib import Path
-from typing import Any
 
 from handiwork_msgs.msg import Condition as ConditionMsg
-from handiwork_msgs.msg import Conditions, ObjectStates
-from handiwork_msgs.srv import EvaluateCondition, UnwatchCondition, WatchCondition
+from handiwork_msgs.msg import Conditions, ObjectStates, TaskEvent, TaskProgress
 from rclpy.clock import Clock, ClockType
 
-from handiwork_core.config import ConfigError, nearest
-from handiwork_core.outcome import OK, Code, Outcome
+from handiwork_core.config import ConfigError
 from handiwork_core.planning import Report
 from handiwork_core.robot_loader import load_robot
-from handiwork_ros.conversions import time_from_msg
-from handiwork_ros.guards import guard, guard_service, with_outcome
+from handiwork_core.world import World
+from handiwork_ros.conversions import BadMessage, time_from_msg
+from handiwork_ros.guards import guard
 from handiwork_ros.managed_node import ManagedNode
 from handiwork_ros.qos import EVENTS, LATCHED, LATEST
 from handiwork_ros.spinning import run
 from handiwork_ros.world_source import RosWorldSource, Wanted
 
 from .build import Builder
-from .monitor import Monitor, Shown
-from .shown_node import shown_to_msg
+from .conditions_file import load_conditions
+from .definitions import Definitions
+from .markers_node import Markers
+from .monitor import Monitor
+from .requests_node import ConditionRequests, Watched
+from .shown_node import ShownMessages, event_to_msg, progress_to_msg, shown_to_msg
 
-SHOW_PERIOD_S = 1.0
+BEAT_S = 0.2
+"""Shortest time between two full tables; changes are told at once on ``conditions/events``."""
+SHOW_BEATS = 5
+"""Full tables without a change come after so many beats."""
 
 
 class ConditionalsNode(ManagedNode):
-    """Decides when ``world/object_states`` arrives, at most 50 times a second, and once a second for what is silent."""
+    """Decides when ``world/object_states`` arrives, and once a second for what is silent."""
 
     def __init__(self) -> None:
         super().__init__("conditionals_node")
@@ -39,110 +44,105 @@ class ConditionalsNode(ManagedNode):
         self._file = self.parameter(
             "conditions_file", "", "YAML of what is watched from the start; empty: nothing"
         )
-        max_age_s = self.parameter("max_age_s", 1.0, "older poses and contacts make a condition UNKNOWN [s]")
-        rate_hz = self.parameter("rate_hz", 50.0, "greatest rate of decisions, in ROS time [Hz]")
-        if min(rate_hz, max_age_s) <= 0.0:
+        self._max_age_s = self.parameter(
+            "max_age_s", 1.0, "older poses and contacts make a condition UNKNOWN [s]"
+        )
+        rate_hz = self.parameter("rate_hz", 125.0, "greatest rate of decisions, in ROS time [Hz]")
+        if min(rate_hz, self._max_age_s) <= 0.0:
             raise ConfigError(f"node {self.get_name()}", ["rate_hz, max_age_s: write more than 0"])
         self._period_s, self._last_s = 1.0 / rate_hz - 1e-6, float("-inf")
-        self.monitor = Monitor(max_age_s)
         self._source: RosWorldSource | None = None
+        self._world = World(0.0)
+        self._table_due, self._beats, self._told_s = False, 0, float("-inf")
+        self._messages, self._markers = ShownMessages(), Markers(self)
         self._pub = self.create_publisher(Conditions, "conditions", LATCHED)
         self._events = self.create_publisher(ConditionMsg, "conditions/events", EVENTS)
-        for kind, name, handler in (
-            (EvaluateCondition, "evaluate", self._evaluate),
-            (WatchCondition, "watch", self._watch),
-            (UnwatchCondition, "unwatch", self._unwatch),
-        ):
-            self.create_service(kind, f"conditions/{name}", guard_service(self, self._answer(handler)))
+        self._progress = self.create_publisher(TaskProgress, "conditions/progress", LATCHED)
+        self._task_events = self.create_publisher(TaskEvent, "conditions/task_events", EVENTS)
+        ConditionRequests(self, lambda: self.watched, self._look, self._tell_all)
         self.create_subscription(ObjectStates, "world/object_states", guard(self, self._on_states), LATEST)
-        steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self.create_timer(SHOW_PERIOD_S, guard(self, self._show_again), clock=steady)
+        self.create_timer(BEAT_S, guard(self, self._on_beat), clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def on_load(self, report: Report) -> None:
         """Read the robot and the conditions."""
         report(0.0, "reading robot and conditions")
         if not self._robot_dir:
-            fault = "parameter robot_dir: is empty; give the folder of a robot, such as robots/fr3"
+            fault = "parameter robot_dir: is empty; give the folder of a robot"
             raise ConfigError(f"node {self.get_name()}", [fault])
         self._robot = load_robot(Path(self._robot_dir))
-        self._builder = Builder(self._robot)
-        self._first = self._builder.load(Path(self._file)) if self._file else []
+        definitions = Definitions(Builder(self._robot, self._bodies))
+        self._initial = load_conditions(Path(self._file), definitions) if self._file else ([], None)
+        self.watched = Watched(Monitor(self._max_age_s), definitions, self._robot)
 
     def on_start(self) -> None:
         """Begin to listen and to watch."""
         if self._source is None:
             self._source = RosWorldSource(self, self._robot, Wanted(contacts=True))
-        for condition in self._first:
-            self.monitor.watch(condition, self._now_s())
-        self._decide()
-        self._publish()
+        conditions, task = self._initial
+        self.watched.begin_all(conditions, task, self._now_s())
+        self._tell_all()
+
+    def _bodies(self) -> list[str] | None:
+        """Names that a frame may have, once the world is known."""
+        known = self._source is not None and self._source.has_geometry()
+        return [*self._look()[0].objects] if known else None
 
     def _on_states(self, msg: ObjectStates) -> None:
         stamp_s = time_from_msg(msg.header.stamp)
         if self.is_active and not 0.0 <= stamp_s - self._last_s < self._period_s:
             self._last_s = stamp_s
-            if self._decide():
-                self._publish()
-
-    def _show_again(self) -> None:
-        if self.is_active:
             self._decide()
-            self._publish()
+            if self._table_due and time.monotonic() - self._told_s >= BEAT_S:
+                self._tell_table()
 
-    def _decide(self) -> bool:
-        """Decide all on the newest world; True when a value changed."""
-        if self._source is None:
-            return False
-        changed = self.monitor.update(self._source.snapshot(), self._now_s())
+    def _on_beat(self) -> None:
+        if self.is_active:
+            self._beats += 1
+            if self._beats % SHOW_BEATS == 0:
+                self._tell_all()
+            elif self._table_due:
+                self._tell_table()
+
+    def _tell_all(self) -> None:
+        self._decide()
+        self._tell_table()
+        self._tell_progress()
+
+    def _decide(self) -> None:
+        """Decide all on the newest world, and tell what has changed."""
+        world, now_s = self._look()
+        changed = self.watched.monitor.update(world, now_s)
         for shown in changed:
             self._events.publish(shown_to_msg(shown))
-        return bool(changed)
+        self._table_due = self._table_due or bool(changed)
+        if self.watched.task is not None:
+            news = self.watched.task.update(world, now_s)
+            for event in news.events:
+                self._task_events.publish(event_to_msg(event))
+            if news.progressed:
+                self._tell_progress()
+        self._markers.show(world, self.watched.monitor)
 
-    def _publish(self) -> None:
-        message = Conditions(conditions=[shown_to_msg(shown) for shown in self.monitor.shown()])
+    def _tell_table(self) -> None:
+        message = Conditions(conditions=self._messages.all(self.watched.monitor.shown()))
         message.header.frame_id, message.header.stamp = "world", self.get_clock().now().to_msg()
         self._pub.publish(message)
+        self._table_due, self._told_s = False, time.monotonic()
+
+    def _tell_progress(self) -> None:
+        self._progress.publish(progress_to_msg(self.watched.task, self._now_s()))
+
+    def _look(self) -> tuple[World, float]:
+        """The newest world, and the time."""
+        if self._source is not None:
+            try:
+                self._world = self._source.snapshot()
+            except BadMessage as error:  # what was known before becomes too old soon
+                self.get_logger().error(f"world: {error}", throttle_duration_sec=5.0)
+        return self._world, self._now_s()
 
     def _now_s(self) -> float:
         return float(self.get_clock().now().nanoseconds) * 1e-9
-
-    def _answer(self, handler: Callable[[Any, Any], Outcome]) -> Callable[[Any, Any], Any]:
-        """``handler`` with an outcome also for bad names and arguments, and while the node does not serve."""
-
-        def answer(request: object, response: object) -> object:
-            if not self.is_active:
-                return with_outcome(
-                    response, Outcome(Code.NOT_ACTIVE, f"{self.get_name()} is not active; activate it")
-                )
-            try:
-                return with_outcome(response, handler(request, response))
-            except ConfigError as error:
-                field = "name" if error.faults[0].startswith("name:") else "args"
-                return with_outcome(response, Outcome(Code.BAD_GOAL, str(error), field_name=field))
-
-        return answer
-
-    def _evaluate(self, request: EvaluateCondition.Request, response: EvaluateCondition.Response) -> Outcome:
-        condition = self._builder.build_text(request.name, request.args)
-        assert self._source is not None  # the node is active
-        world = self._source.snapshot()
-        finding = self.monitor.decide(condition, world, self._now_s())
-        response.condition = shown_to_msg(Shown(condition, finding, world.stamp_s, world.stamp_s))
-        return OK
-
-    def _watch(self, request: WatchCondition.Request, response: WatchCondition.Response) -> Outcome:
-        condition = self._builder.build_text(request.name, request.args)
-        self.monitor.watch(condition, self._now_s())
-        response.key = condition.key
-        self._show_again()
-        return OK
-
-    def _unwatch(self, request: UnwatchCondition.Request, _response: UnwatchCondition.Response) -> Outcome:
-        if not self.monitor.unwatch(request.key):
-            text = f"key {request.key!r} is not watched; {nearest(request.key, self.monitor.keys())}"
-            return Outcome(Code.BAD_GOAL, text, field_name="key")
-        self._publish()
-        return OK
 
 
 def main() -> None:

@@ -1,0 +1,39 @@
+"""The file of what is watched from the start."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from handiwork_core.config import ConfigError, load
+
+from .build import Condition
+from .definitions import ConditionSpec, Definitions
+from .subtasks.specs import TaskSpec
+from .subtasks.task import Task, build_task
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionsFile:
+    """Conditions, and at most one task."""
+
+    conditions: tuple[ConditionSpec, ...] = ()
+    task: TaskSpec | None = None
+
+
+def load_conditions(path: Path, definitions: Definitions) -> tuple[list[Condition], Task | None]:
+    """All conditions of a file, and its task.
+
+    Raises:
+        ConfigError: with every fault of every entry.
+    """
+    file, faults = load(ConditionsFile, path), list[str]()
+    found, task = definitions.read(file.conditions, faults), None
+    if file.task is not None:
+        try:
+            task = build_task(file.task, definitions)
+        except ConfigError as error:
+            faults += [f"task.{fault}" for fault in error.faults]
+    if faults:
+        raise ConfigError(str(path), faults)
+    return found, task

@@ -1,0 +1,159 @@
+"""Conditions by name: those of a file, which may speak of each other, and those that come later."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from handiwork_core.config import ConfigError, nearest
+
+from .build import Builder, Condition
+from .expression import Expression, Named
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionSpec:
+    """One entry of a conditions file: a predicate by ``name`` with ``args``, or an ``expression`` called ``name``.
+
+    ``hold_s``: how long a new value must last before it counts [s].
+    """
+
+    name: str = ""
+    args: dict[str, Any] = field(default_factory=dict)
+    hold_s: float = 0.0
+    expression: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.hold_s < 0.0:
+            raise ValueError(f"hold_s {self.hold_s} must not be negative")
+        if self.expression is None and not self.name:
+            raise ValueError("name: missing; name a predicate, or write an expression")
+        if self.expression is not None and self.args:
+            raise ValueError("args: belong to a predicate; write them within the expression")
+
+
+class Definitions:
+    """What a name stands for."""
+
+    def __init__(self, builder: Builder) -> None:
+        self._builder = builder
+        self._named: dict[str, Condition] = {}
+
+    def names(self) -> list[str]:
+        """All that is defined."""
+        return list(self._named)
+
+    def read(self, specs: Sequence[ConditionSpec], faults: list[str]) -> list[Condition]:
+        """Build all entries; they may speak of each other in any order. What is wrong is added to ``faults``."""
+        return _Batch(self._builder, self._named, specs, faults).build()
+
+    def make(self, name: str, args: str, expression: str, hold_s: float) -> Condition:
+        """One condition of a request: an ``expression`` called ``name``, or what ``name`` stands for.
+
+        Raises:
+            ConfigError: with every fault.
+        """
+        if not 0.0 <= hold_s < float("inf"):
+            raise ConfigError(f"condition {name!r}", [f"hold_s: is {hold_s}; write seconds, not negative"])
+        if expression and args.strip():
+            raise ConfigError(
+                f"condition {name!r}", ["args: belong to a predicate; put them in the expression"]
+            )
+        if expression:
+            return self._builder.build_expression(
+                name, expression, lambda word: self._resolve(word, name), hold_s
+            )
+        if not name:
+            raise ConfigError("condition", ["name: is empty; name a predicate, or write an expression"])
+        if name in self._named and not args.strip():
+            return self._named[name]
+        return self._builder.build_text(name, args, hold_s)
+
+    def keep(self, condition: Condition) -> None:
+        """Let others speak of a condition by its name.
+
+        Raises:
+            ConfigError: the name stands for something else already.
+        """
+        if condition.key != condition.name:
+            return
+        there = self._named.get(condition.name)
+        if there is not None and there.expression.key != condition.expression.key:
+            fault = f"name: {condition.name!r} stands for {there.expression.key} already; take another"
+            raise ConfigError(f"condition {condition.name!r}", [fault])
+        self._named.setdefault(condition.name, condition)
+
+    def forget(self, key: str) -> None:
+        """Free a name."""
+        self._named.pop(key, None)
+
+    def _resolve(self, word: str, within: str) -> Expression:
+        if word == within:
+            raise ConfigError("expression", [f"cyclic: {within} -> {within}; take the name out of it"])
+        if word not in self._named:
+            raise ConfigError("expression", [_unknown(word, self._named)])
+        return Named(word, self._named[word].expression)
+
+
+class _Batch:
+    """The entries of one file."""
+
+    def __init__(
+        self,
+        builder: Builder,
+        named: dict[str, Condition],
+        specs: Sequence[ConditionSpec],
+        faults: list[str],
+    ) -> None:
+        self._builder, self._named, self._specs, self._faults = builder, named, specs, faults
+        self._index: dict[str, int] = {}
+        self._done: dict[int, Condition | None] = {}
+        self._path: list[str] = []
+
+    def build(self) -> list[Condition]:
+        for i, spec in enumerate(self._specs):
+            if spec.expression is not None and spec.name:
+                if spec.name in self._index or spec.name in self._named:
+                    self._faults.append(f"conditions[{i}].name: {spec.name!r} is there twice; rename one")
+                self._index.setdefault(spec.name, i)
+        found = [self._entry(i) for i in range(len(self._specs))]
+        return [condition for condition in found if condition is not None]
+
+    def _entry(self, index: int) -> Condition | None:
+        if index not in self._done:
+            spec = self._specs[index]
+            self._path.append(spec.name)
+            try:
+                self._done[index] = self._made(spec)
+            except ConfigError as error:
+                self._faults += [f"conditions[{index}].{fault}" for fault in error.faults]
+                self._done[index] = None
+            self._path.pop()
+        return self._done[index]
+
+    def _made(self, spec: ConditionSpec) -> Condition:
+        if spec.expression is None:
+            return self._builder.build(spec.name, spec.args, spec.hold_s)
+        condition = self._builder.build_expression(spec.name, spec.expression, self._resolve, spec.hold_s)
+        if spec.name:
+            self._named[spec.name] = condition
+        return condition
+
+    def _resolve(self, word: str) -> Expression:
+        if word in self._path:
+            loop = [*self._path[self._path.index(word) :], word]
+            raise ConfigError("expression", [f"cyclic: {' -> '.join(loop)}; take one of them out"])
+        if word in self._index:
+            condition = self._entry(self._index[word])
+            if condition is None:
+                raise ConfigError("expression", [f"condition {word!r} has faults itself; mend it first"])
+            return Named(word, condition.expression)
+        if word in self._named:
+            return Named(word, self._named[word].expression)
+        raise ConfigError("expression", [_unknown(word, {**self._named, **self._index})])
+
+
+def _unknown(word: str, names: dict[str, Any]) -> str:
+    hint = nearest(word, list(names)) if names else "no condition has a name yet"
+    return f"no condition is called {word!r}; {hint}"

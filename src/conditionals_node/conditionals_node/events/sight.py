@@ -1,0 +1,95 @@
+"""What the event tracker needs to see, from a snapshot of the world. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from handiwork_core.geometry import Pose
+from handiwork_core.robot import GripperSpec, Robot
+from handiwork_core.world import ObjectState, World
+
+from .tracker import Motion, Sight
+
+MIN_FORCE_N = 0.1
+"""Weaker contacts do not count."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """What a task wants just now: objects to be moved, where they go, and those that have arrived."""
+
+    intended: frozenset[str] = frozenset()
+    goals: frozenset[str] = frozenset()
+    settled: frozenset[str] = frozenset()
+
+
+class Eyes:
+    """Makes sights. Bodies in ``surfaces`` are no objects here."""
+
+    def __init__(self, robot: Robot, surfaces: Iterable[str]) -> None:
+        self._grippers = [arm.gripper for arm in robot.arms.values() if arm.gripper is not None]
+        self._hands = [
+            tuple(f"{robot.name}/{link}" for link in gripper.finger_links) for gripper in self._grippers
+        ]
+        self._fingers = frozenset(finger for hand in self._hands for finger in hand)
+        self._surfaces = frozenset(surfaces)
+        self._motions: dict[str, tuple[ObjectState, Motion]] = {}
+
+    def look(self, world: World, aim: Aim) -> Sight:
+        """One sight; without a contact source nothing is touched."""
+        touching = self._touching(world)
+        names = [name for name in world.states if name not in self._surfaces]
+        return Sight(
+            stamp_s=world.stamp_s,
+            motions={name: self._motion(name, world.states[name]) for name in names},
+            touched=tuple(name for name in names if name in touching),
+            gripped=tuple(name for name in names if self._is_gripped(touching.get(name))),
+            touches_surface=any(name in touching for name in self._surfaces),
+            closed=max((_closed(gripper, world) for gripper in self._grippers), default=math.nan),
+            intended=aim.intended,
+            goals=aim.goals,
+            settled=aim.settled,
+        )
+
+    def _touching(self, world: World) -> Mapping[str, set[str]]:
+        """Fingers by the body that they press on."""
+        found: dict[str, set[str]] = {}
+        for contact in world.contacts or ():
+            for finger, body in ((contact.a, contact.b), (contact.b, contact.a)):
+                if finger in self._fingers and float(np.linalg.norm(contact.force_on_a_n)) > MIN_FORCE_N:
+                    found.setdefault(body, set()).add(finger)
+        return found
+
+    def _is_gripped(self, fingers: set[str] | None) -> bool:
+        """True when all fingers of a hand press on it."""
+        return fingers is not None and any(len(hand) > 1 and fingers.issuperset(hand) for hand in self._hands)
+
+    def _motion(self, name: str, state: ObjectState) -> Motion:
+        """Kept while an object does not move."""
+        kept = self._motions.get(name)
+        if kept is not None and _is_still(kept[0], state):
+            return kept[1]
+        speed = math.sqrt(float(state.world_v_object @ state.world_v_object))
+        motion = Motion(state.world_T_object.translation_m, speed, _tilt(state.world_T_object))
+        self._motions[name] = (state, motion)
+        return motion
+
+
+def _is_still(a: ObjectState, b: ObjectState) -> bool:
+    return a.world_T_object is b.world_T_object and a.world_v_object is b.world_v_object
+
+
+def _tilt(pose: Pose) -> float:
+    _, x, y, _ = pose.rotation.wxyz
+    return math.acos(max(-1.0, min(1.0, 1.0 - 2.0 * float(x * x + y * y))))
+
+
+def _closed(gripper: GripperSpec, world: World) -> float:
+    position = world.joints.position.get(gripper.joint)
+    if position is None:
+        return math.nan
+    return 1.0 - position * gripper.width_per_joint / gripper.max_width_m

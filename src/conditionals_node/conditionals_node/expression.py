@@ -1,0 +1,194 @@
+"""Conditions made of conditions: and, or, not, and counts, in three values. Pure."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from handiwork_core.predicate import Finding, Predicate, Truth
+
+MAX_REASONS = 3
+"""Parts whose reasons are told; the others are counted."""
+
+
+class Expression(ABC):
+    """A tree whose leaves are predicates. ``key`` is its text, which parses to the same tree."""
+
+    key: str
+
+    @abstractmethod
+    def leaves(self) -> Iterator[Leaf]:
+        """All predicates in it, from left to right."""
+
+    @abstractmethod
+    def decide(self, leaf: Decide) -> Finding:
+        """Combine what ``leaf`` finds for each predicate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf(Expression):
+    """One predicate. ``args`` is a YAML mapping of what differs from the defaults."""
+
+    key: str
+    name: str
+    args: str
+    predicate: Predicate
+
+    def leaves(self) -> Iterator[Leaf]:
+        """Itself."""
+        yield self
+
+    def decide(self, leaf: Decide) -> Finding:
+        """What the predicate finds."""
+        return leaf(self)
+
+
+Decide: TypeAlias = Callable[[Leaf], Finding]
+
+
+@dataclass(frozen=True, slots=True)
+class Named(Expression):
+    """Another condition, by its name."""
+
+    key: str
+    part: Expression
+
+    def leaves(self) -> Iterator[Leaf]:
+        """Those of the other condition."""
+        return self.part.leaves()
+
+    def decide(self, leaf: Decide) -> Finding:
+        """As the other condition."""
+        return self.part.decide(leaf)
+
+
+@dataclass(frozen=True, slots=True)
+class Not(Expression):
+    """The opposite; UNKNOWN stays UNKNOWN."""
+
+    part: Expression
+
+    @property
+    def key(self) -> str:  # type: ignore[override]  # computed here, given elsewhere
+        """Text."""
+        return f"not {_bracketed(self.part)}"
+
+    def leaves(self) -> Iterator[Leaf]:
+        """Those of the part."""
+        return self.part.leaves()
+
+    def decide(self, leaf: Decide) -> Finding:
+        """The opposite, with the same evidence."""
+        return opposite(self.part.decide(leaf))
+
+
+@dataclass(frozen=True, slots=True)
+class Count(Expression):
+    """As many parts hold as ``low`` to ``high``: and, or, choose and at_least are such counts.
+
+    Raises:
+        ValueError: the parts cannot be that many.
+    """
+
+    word: str
+    parts: tuple[Expression, ...]
+    low: int
+    high: int
+
+    def __post_init__(self) -> None:
+        if not self.parts:
+            raise ValueError(f"{self.word}: has no parts; give at least one")
+        if not 0 <= self.low <= self.high <= len(self.parts):
+            raise ValueError(f"K: is {self.low}; with {len(self.parts)} parts write 0 to {len(self.parts)}")
+
+    @property
+    def key(self) -> str:  # type: ignore[override]  # computed here, given elsewhere
+        """Text."""
+        if self.word in ("and", "or"):
+            return f" {self.word} ".join(_bracketed(part) for part in self.parts)
+        return f"{self.word}({', '.join([str(self.low), *(part.key for part in self.parts)])})"
+
+    def leaves(self) -> Iterator[Leaf]:
+        """Those of all parts."""
+        for part in self.parts:
+            yield from part.leaves()
+
+    def decide(self, leaf: Decide) -> Finding:
+        """Count what holds; see ``counted``."""
+        return counted([part.decide(leaf) for part in self.parts], self.low, self.high)
+
+
+def all_true(parts: Sequence[Expression]) -> Expression:
+    """``a and b``; a single part is itself."""
+    return parts[0] if len(parts) == 1 else Count("and", tuple(parts), len(parts), len(parts))
+
+
+def any_true(parts: Sequence[Expression]) -> Expression:
+    """``a or b``; a single part is itself."""
+    return parts[0] if len(parts) == 1 else Count("or", tuple(parts), 1, len(parts))
+
+
+def choose(k: int, parts: Sequence[Expression]) -> Expression:
+    """Exactly ``k`` parts hold."""
+    return Count("choose", tuple(parts), k, k)
+
+
+def at_least(k: int, parts: Sequence[Expression]) -> Expression:
+    """``k`` parts hold, or more."""
+    return Count("at_least", tuple(parts), k, len(parts))
+
+
+def opposite(found: Finding) -> Finding:
+    """TRUE for FALSE and the other way round, with the margin's sign turned."""
+    if found.truth is Truth.UNKNOWN:
+        return found
+    if found.truth is Truth.TRUE:
+        return Finding(Truth.FALSE, -found.margin, found.reason, found.evidence)
+    return Finding(Truth.TRUE, max(-found.margin, math.ulp(0.0)), found.reason, found.evidence)
+
+
+def counted(parts: Sequence[Finding], low: int, high: int) -> Finding:
+    """Whether ``low`` to ``high`` of the parts are TRUE, in three values.
+
+    The margin is that of the part whose change would turn the verdict: parts in falling order of margin, the
+    ``low``-th must be above zero and the next after the ``high``-th must not. Parts of different units are compared as
+    plain numbers, so that only the sign counts then.
+    """
+    holding = sum(part.truth is Truth.TRUE for part in parts)
+    unknown = sum(part.truth is Truth.UNKNOWN for part in parts)
+    margins = sorted((part.margin for part in parts if part.truth is not Truth.UNKNOWN), reverse=True)
+    if holding >= low and holding + unknown <= high:
+        truth = Truth.TRUE
+        bounds = [margins[low - 1]] if low > 0 else []
+        bounds += [-margins[high - unknown]] if high - unknown < len(margins) else []
+        margin = max(min(bounds, default=math.inf), math.ulp(0.0))
+    elif holding > high:
+        truth, margin = Truth.FALSE, -margins[high]
+    elif holding + unknown < low:
+        truth, margin = Truth.FALSE, margins[low - unknown - 1]
+    else:
+        truth, margin = Truth.UNKNOWN, math.nan
+    ordered = _deciding_first(parts, truth, holding > high)
+    evidence = tuple(item for part in ordered for item in part.evidence)
+    return Finding(truth, margin, _reason(ordered, holding, low, high), evidence)
+
+
+def _deciding_first(parts: Sequence[Finding], truth: Truth, too_many: bool) -> list[Finding]:
+    leading = Truth.TRUE if too_many else truth
+    return sorted(parts, key=lambda part: part.truth is not leading)
+
+
+def _reason(ordered: Sequence[Finding], holding: int, low: int, high: int) -> str:
+    wanted = f"{low}" if low == high else f"{low} or more" if high == len(ordered) else f"{low} to {high}"
+    told = [part.reason for part in ordered[:MAX_REASONS]]
+    more = len(ordered) - len(told)
+    rest = [f"and {more} more"] if more > 0 else []
+    return f"{holding} of {len(ordered)} hold, {wanted} needed: " + "; ".join([*told, *rest])
+
+
+def _bracketed(part: Expression) -> str:
+    joined = isinstance(part, Count) and part.word in ("and", "or")
+    return f"({part.key})" if joined else part.key

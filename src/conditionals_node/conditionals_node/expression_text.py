@@ -1,0 +1,194 @@
+"""Reads expressions such as ``in_bin and not any(object_grabbed(object=[cube, can]))``.
+
+Python's own parser makes the tree; only the few kinds of nodes named here are taken, and nothing is ever run.
+"""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from handiwork_core.config import ConfigError, nearest
+
+from .expression import Expression, Leaf, Not, all_true, any_true, at_least, choose
+from .expression_values import MAX_DEPTH, bad, read_arguments
+
+MAX_LENGTH = 8000
+COUNTS = {"choose": choose, "at_least": at_least}
+GROUPS = {"any": any_true, "all": all_true}
+WORDS = (*GROUPS, *COUNTS)
+
+
+class MakesLeaves(Protocol):
+    """What turns a predicate's name and arguments into leaves; see ``build.Builder``."""
+
+    @property
+    def kinds(self) -> Mapping[str, Any]:
+        """Predicates by name."""
+        ...
+
+    def parts(self, name: str, args: Mapping[str, Any], *, split: bool) -> list[Leaf]:
+        """One leaf for each entry of a list that stands where one object is meant, or with ``split`` could stand.
+
+        Raises:
+            ConfigError: unknown, missing or wrong arguments.
+        """
+        ...
+
+    def combined(self, name: str, args: Mapping[str, Any]) -> Expression:
+        """The parts, combined by the arguments ``logical`` and ``K``.
+
+        Raises:
+            ConfigError: see ``parts``.
+        """
+        ...
+
+
+Resolve = Callable[[str], Expression]
+"""The expression behind a name. Raises ConfigError where it is unknown or leads back to itself."""
+
+
+def read_expression(text: str, leaves: MakesLeaves, resolve: Resolve) -> Expression:
+    """Parse.
+
+    Raises:
+        ConfigError: with every fault found; each names its column.
+    """
+    line = " ".join(text.split())
+    try:
+        return _Reader(line, leaves, resolve).read(_tree(line), 0)
+    except ConfigError as error:
+        raise ConfigError("expression", [f"expression: {fault}" for fault in error.faults]) from error
+
+
+def _tree(line: str) -> ast.expr:
+    if not line:
+        raise _refused("is empty; write such as object_grabbed(object=cube) and not in_bin")
+    if len(line) > MAX_LENGTH or _nesting(line) > MAX_DEPTH:
+        raise _refused(
+            f"is too long or too deep; keep it below {MAX_LENGTH} letters and {MAX_DEPTH} brackets"
+        )
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of bad escapes; they are text like any other
+            return ast.parse(line, mode="eval").body
+    except SyntaxError as error:
+        raise _refused(f"column {error.offset or 0}: {error.msg}; mend the expression there") from error
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise _refused(
+            f"cannot be read: {type(error).__name__}; write it shorter, in plain letters"
+        ) from error
+
+
+def _refused(fault: str) -> ConfigError:
+    return ConfigError("expression", [fault])
+
+
+def _nesting(line: str) -> int:
+    depth = deepest = 0
+    for letter in line:
+        depth += (letter in "([{") - (letter in ")]}")
+        deepest = max(deepest, depth)
+    return deepest
+
+
+class _Reader:
+    """Walks one tree. Its methods raise ConfigError with all faults below a node."""
+
+    def __init__(self, line: str, leaves: MakesLeaves, resolve: Resolve) -> None:
+        self._line, self._leaves, self._resolve = line, leaves, resolve
+
+    def read(self, node: ast.expr, depth: int) -> Expression:
+        """One condition."""
+        if depth > MAX_DEPTH:
+            raise self._bad(node, f"is nested deeper than {MAX_DEPTH}; name its parts and join the names")
+        if isinstance(node, ast.BoolOp):
+            parts = self._each(node.values, lambda item: [self.read(item, depth + 1)])
+            return all_true(parts) if isinstance(node.op, ast.And) else any_true(parts)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            return Not(self.read(node.operand, depth + 1))
+        if isinstance(node, ast.Call):
+            return self._call(node, depth)
+        if isinstance(node, ast.Name):
+            return self._name(node)
+        kind = type(node).__name__
+        raise self._bad(
+            node, f"{kind} is no condition; use predicates, names, and, or, not, {', '.join(WORDS)}"
+        )
+
+    def _each(
+        self, nodes: Sequence[ast.expr], read: Callable[[ast.expr], list[Expression]]
+    ) -> list[Expression]:
+        """What ``read`` gives for all nodes; the faults of all of them are told together."""
+        found: list[Expression] = []
+        faults: list[str] = []
+        for node in nodes:
+            try:
+                found += read(node)
+            except ConfigError as error:  # noqa: PERF203 - a few parts, and all of their faults are wanted
+                faults += error.faults
+        if faults:
+            raise ConfigError("expression", faults)
+        return found
+
+    def _name(self, node: ast.Name) -> Expression:
+        if node.id in self._leaves.kinds or node.id in WORDS:
+            raise self._bad(node, f"{node.id!r} needs brackets; write {node.id}(...)")
+        try:
+            return self._resolve(node.id)
+        except ConfigError as error:
+            raise self._bad(node, *error.faults) from error
+
+    def _call(self, node: ast.Call, depth: int) -> Expression:
+        name = self._called(node)
+        if name in WORDS:
+            return self._group(node, name, depth)
+        args = read_arguments(self._line, node, name)
+        try:
+            return self._leaves.combined(name, args)
+        except ConfigError as error:
+            raise self._bad(node, *error.faults) from error
+
+    def _called(self, node: ast.Call) -> str:
+        if not isinstance(node.func, ast.Name):
+            raise self._bad(node, "calls no plain name; write predicate(argument=value)")
+        name = node.func.id
+        if name not in WORDS and name not in self._leaves.kinds:
+            choices = [*self._leaves.kinds, *WORDS]
+            raise self._bad(node, f"no predicate {name!r}; {nearest(name, choices)}")
+        return name
+
+    def _group(self, node: ast.Call, name: str, depth: int) -> Expression:
+        if node.keywords:
+            raise self._bad(node, f"{name} takes conditions only; write {name}(..., ...)")
+        k, nodes = self._count(node, name) if name in COUNTS else (0, node.args)
+        parts = self._each(nodes, lambda item: self._members(item, depth))
+        if not parts:
+            raise self._bad(node, f"{name} has no parts; give at least one condition")
+        try:
+            return COUNTS[name](k, parts) if name in COUNTS else GROUPS[name](parts)
+        except ValueError as error:
+            raise self._bad(node, f"{name}: {error}") from error
+
+    def _count(self, node: ast.Call, name: str) -> tuple[int, list[ast.expr]]:
+        first = node.args[0] if node.args else node
+        if isinstance(first, ast.Constant) and type(first.value) is int:
+            return first.value, node.args[1:]
+        raise self._bad(first, f"K: {name} begins with a whole number; write {name}(2, ..., ...)")
+
+    def _members(self, node: ast.expr, depth: int) -> list[Expression]:
+        """What one entry of a group stands for: a predicate over a list of objects is one part for each."""
+        if not isinstance(node, ast.Call) or (name := self._called(node)) in WORDS:
+            return [self.read(node, depth + 1)]
+        args = read_arguments(self._line, node, name)
+        if "logical" in args:
+            return [self.read(node, depth + 1)]
+        try:
+            return list(self._leaves.parts(name, args, split=True))
+        except ConfigError as error:
+            raise self._bad(node, *error.faults) from error
+
+    def _bad(self, node: ast.expr, *faults: str) -> ConfigError:
+        return bad(self._line, node, *faults)

@@ -1,0 +1,128 @@
+"""Answers to evaluate, watch and unwatch, and to questions about the task."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from handiwork_msgs.srv import EvaluateCondition, UnwatchCondition, WatchCondition, WatchTask
+
+from handiwork_core.config import ConfigError, nearest
+from handiwork_core.outcome import OK, Code, Outcome
+from handiwork_core.robot import Robot
+from handiwork_core.world import World
+from handiwork_ros.guards import guard_service, with_outcome
+from handiwork_ros.managed_node import ManagedNode
+
+from .build import Condition
+from .definitions import Definitions
+from .monitor import Monitor, Shown
+from .shown_node import progress_to_msg, shown_to_msg
+from .subtasks.task import Task, read_task
+from .subtasks.watch import TaskWatch
+
+FIELDS = ("name", "args", "expression", "hold", "task")
+"""Fields of requests that a fault may name first."""
+
+
+class Watched:
+    """What is watched: the conditions, and at most one task."""
+
+    def __init__(self, monitor: Monitor, definitions: Definitions, robot: Robot) -> None:
+        self.monitor, self.definitions, self._robot = monitor, definitions, robot
+        self.task: TaskWatch | None = None
+
+    def begin_all(self, conditions: list[Condition], task: Task | None, now_s: float) -> None:
+        """Watch what a file names."""
+        for condition in conditions:
+            self.monitor.watch(condition, now_s)
+        if task is not None:
+            self.begin(task, now_s)
+
+    def begin(self, task: Task, now_s: float) -> None:
+        """Watch a task from its start, in place of the one before."""
+        if self.task is not None:
+            self.task.close()
+        self.task = TaskWatch(task, self._robot, self.monitor.evaluation, now_s)
+
+
+class ConditionRequests:
+    """The services. ``look`` gives the newest world and the time; ``tell`` publishes everything anew."""
+
+    def __init__(
+        self,
+        node: ManagedNode,
+        watched: Callable[[], Watched],
+        look: Callable[[], tuple[World, float]],
+        tell: Callable[[], None],
+    ) -> None:
+        self._node, self._watched, self._look, self._tell = node, watched, look, tell
+        for kind, name, handler in (
+            (EvaluateCondition, "evaluate", self._evaluate),
+            (WatchCondition, "watch", self._watch),
+            (UnwatchCondition, "unwatch", self._unwatch),
+            (WatchTask, "watch_task", self._watch_task),
+        ):
+            node.create_service(kind, f"conditions/{name}", guard_service(node, self._answer(handler)))
+
+    def _answer(self, handler: Callable[[Any, Any], Outcome]) -> Callable[[Any, Any], Any]:
+        """``handler`` with an outcome also for bad requests, and while the node does not serve."""
+
+        def answer(request: object, response: object) -> object:
+            name = self._node.get_name()
+            if not self._node.is_active:
+                return with_outcome(response, Outcome(Code.NOT_ACTIVE, f"{name} is not active; activate it"))
+            try:
+                return with_outcome(response, handler(request, response))
+            except ConfigError as error:
+                return with_outcome(response, Outcome(Code.BAD_GOAL, str(error), field_name=_field(error)))
+
+        return answer
+
+    def _evaluate(self, request: EvaluateCondition.Request, response: EvaluateCondition.Response) -> Outcome:
+        watched = self._watched()
+        condition = watched.definitions.make(request.name, request.args, request.expression, 0.0)
+        world, now_s = self._look()
+        finding = watched.monitor.decide(condition, world, now_s)
+        shown = watched.monitor.find(condition.key) or Shown(condition, finding, world.stamp_s, world.stamp_s)
+        since_s = shown.since_s if shown.finding.truth is finding.truth else world.stamp_s
+        response.condition = shown_to_msg(Shown(condition, finding, since_s, world.stamp_s))
+        return OK
+
+    def _watch(self, request: WatchCondition.Request, response: WatchCondition.Response) -> Outcome:
+        watched = self._watched()
+        condition = watched.definitions.make(request.name, request.args, request.expression, request.hold)
+        watched.definitions.keep(condition)
+        watched.monitor.watch(condition, self._look()[1])
+        response.key = condition.key
+        self._tell()
+        return OK
+
+    def _unwatch(self, request: UnwatchCondition.Request, _response: UnwatchCondition.Response) -> Outcome:
+        watched = self._watched()
+        if not watched.monitor.unwatch(request.key):
+            text = f"key {request.key!r} is not watched; {nearest(request.key, watched.monitor.keys())}"
+            return Outcome(Code.BAD_GOAL, text, field_name="key")
+        watched.definitions.forget(request.key)
+        self._tell()
+        return OK
+
+    def _watch_task(self, request: WatchTask.Request, response: WatchTask.Response) -> Outcome:
+        watched = self._watched()
+        world, now_s = self._look()
+        if request.task.strip():
+            watched.begin(read_task(request.task, watched.definitions), now_s)
+        elif request.restart and watched.task is not None:
+            watched.task.restart(now_s)
+        if request.task.strip() or request.restart:
+            self._tell()
+        response.progress = progress_to_msg(watched.task, world.stamp_s)
+        return OK
+
+
+def _field(error: ConfigError) -> str:
+    """The field of the request at fault."""
+    first = error.faults[0].split(":")[0]
+    if first in FIELDS or error.source == "task":
+        return first if first in FIELDS else "task"
+    return "hold" if first == "hold_s" else "args"

@@ -1,0 +1,1 @@
+"""Tasks as stages of condition sequences: their machine, their file, their progress."""

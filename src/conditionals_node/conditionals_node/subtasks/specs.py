@@ -1,0 +1,65 @@
+"""The section ``task`` of a conditions file, as it is written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from conditionals_node.composites import PickAndPlace, PickAndPlaceOnSurface, StepSpec
+from conditionals_node.events.tracker import EventRules
+
+from .machine import Logical
+
+
+@dataclass(frozen=True, slots=True)
+class SubtaskSpec:
+    """One stage: ``groups`` of conditions in order, or a composite that stands for them.
+
+    ``logical`` and ``K``: how many groups are needed (``choose``: K or more). ``score``: share in the task's score, 0
+    to 1. ``skip``: a later condition completes those before it. ``objects``: what is to be moved, where the conditions
+    themselves do not tell it.
+    """
+
+    name: str
+    groups: dict[str, tuple[StepSpec, ...]] = field(default_factory=dict)
+    pick_and_place: PickAndPlace | None = None
+    pick_and_place_on_surface: PickAndPlaceOnSurface | None = None
+    logical: Logical = Logical.ALL
+    K: int = 1
+    score: float = 1.0
+    skip: bool = False
+    objects: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        given = [
+            bool(self.groups),
+            self.pick_and_place is not None,
+            self.pick_and_place_on_surface is not None,
+        ]
+        if sum(given) != 1:
+            raise ValueError("write exactly one of groups, pick_and_place, pick_and_place_on_surface")
+        if not 0.0 <= self.score <= 1.0:
+            raise ValueError(f"score: is {self.score:g}; write 0 to 1")
+        if self.logical is not Logical.CHOOSE and self.K != 1:
+            raise ValueError(f"K: is {self.K}; it counts with logical: choose only")
+
+    def expanded(self) -> dict[str, tuple[StepSpec, ...]]:
+        """Groups by name."""
+        composite = self.pick_and_place or self.pick_and_place_on_surface
+        return self.groups if composite is None else composite.groups()
+
+
+@dataclass(frozen=True, slots=True)
+class TaskSpec:
+    """Stages one after the other, and when something counts as an event."""
+
+    name: str
+    subtasks: tuple[SubtaskSpec, ...]
+    events: EventRules = field(default_factory=EventRules)
+
+    def __post_init__(self) -> None:
+        if not self.subtasks:
+            raise ValueError("subtasks: is empty; give at least one")
+        names = [subtask.name for subtask in self.subtasks]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(f"subtasks: {twice} are there twice; rename one")

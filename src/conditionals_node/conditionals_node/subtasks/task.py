@@ -1,0 +1,127 @@
+"""From the section ``task`` to stages with their conditions, strictly. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import yaml
+
+from conditionals_node.composites import StepSpec
+from conditionals_node.definitions import Definitions
+from conditionals_node.events.tracker import EventRules
+from conditionals_node.expression import Expression
+from handiwork_core.config import ConfigError, parse
+
+from .machine import Group, Stage, Step
+from .specs import SubtaskSpec, TaskSpec
+
+MOVED_FIELDS = ("object", "objects", "object1")
+"""Arguments of a predicate that name what it is about; its other objects are where that goes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aims:
+    """Of one stage: objects to be moved, by group, and where they go."""
+
+    moved: tuple[frozenset[str], ...]
+    goals: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Task:
+    """A task that can be watched. ``expressions`` by the key of a step; ``aims`` by stage."""
+
+    name: str
+    stages: tuple[Stage, ...]
+    expressions: Mapping[str, Expression]
+    aims: tuple[Aims, ...]
+    rules: EventRules
+
+
+def read_task(text: str, definitions: Definitions) -> Task:
+    """A task from YAML.
+
+    Raises:
+        ConfigError: with every fault.
+    """
+    try:
+        data = yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        fault = f"task: {text[:80]!r} is not YAML; write a mapping with name and subtasks"
+        raise ConfigError("task", [fault]) from error
+    if not isinstance(data, dict):
+        raise ConfigError("task", [f"task: is {text[:80]!r}; write a mapping with name and subtasks"])
+    return build_task(parse(TaskSpec, data, "task"), definitions)
+
+
+def build_task(spec: TaskSpec, definitions: Definitions) -> Task:
+    """Read the expressions of all steps.
+
+    Raises:
+        ConfigError: with every fault of every step.
+    """
+    faults: list[str] = []
+    expressions: dict[str, Expression] = {}
+    stages, aims = [], []
+    for i, subtask in enumerate(spec.subtasks):
+        where = f"subtasks[{i}]"
+        groups = {
+            name: _steps(steps, f"{where}.groups.{name}", definitions, expressions, faults)
+            for name, steps in subtask.expanded().items()
+        }
+        aims.append(_aims(subtask, list(groups.values()), expressions))
+        try:
+            made = tuple(
+                Group(name, steps, subtask.skip) for name, steps in groups.items() if steps or not faults
+            )
+            stages.append(Stage(subtask.name, made, subtask.logical, subtask.K, subtask.score))
+        except ValueError as error:
+            faults.append(f"{where}.{error}")
+    if faults:
+        raise ConfigError("task", faults)
+    return Task(spec.name, tuple(stages), expressions, tuple(aims), spec.events)
+
+
+def _steps(
+    specs: Sequence[StepSpec],
+    where: str,
+    definitions: Definitions,
+    expressions: dict[str, Expression],
+    faults: list[str],
+) -> tuple[Step, ...]:
+    found = []
+    for i, spec in enumerate(specs):
+        expression = _expression(spec.expression, f"{where}[{i}]", definitions, faults)
+        if expression is not None:
+            expressions[expression.key] = expression
+            found.append(Step(expression.key, spec.score))
+    return tuple(found)
+
+
+def _expression(text: str, where: str, definitions: Definitions, faults: list[str]) -> Expression | None:
+    try:
+        return definitions.make("", "", text or " ", 0.0).expression
+    except ConfigError as error:
+        faults += [f"{where}.{fault}" for fault in error.faults]
+        return None
+
+
+def _aims(
+    subtask: SubtaskSpec, groups: Sequence[Sequence[Step]], expressions: Mapping[str, Expression]
+) -> Aims:
+    moved: list[frozenset[str]] = []
+    seen: set[str] = set()
+    for steps in groups:
+        leaves = [leaf for step in steps for leaf in expressions[step.key].leaves()]
+        seen.update(name for leaf in leaves for name in leaf.predicate.subjects())
+        own = {name for leaf in leaves for field in MOVED_FIELDS for name in _names(leaf.predicate, field)}
+        moved.append(frozenset(own & set(subtask.objects) if subtask.objects else own))
+    extra = frozenset(subtask.objects).difference(*moved)
+    moved = [names | extra for names in moved]
+    return Aims(tuple(moved), frozenset(seen).difference(*moved))
+
+
+def _names(predicate: object, field: str) -> tuple[str, ...]:
+    value = getattr(predicate, field, ())
+    return (value,) if isinstance(value, str) else tuple(value)

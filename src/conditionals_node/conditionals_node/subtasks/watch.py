@@ -1,0 +1,94 @@
+"""A task that is watched: its progress and its events, snapshot after snapshot. Pure."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from conditionals_node.evaluation import Evaluation
+from conditionals_node.events.sight import Aim, Eyes
+from conditionals_node.events.tracker import Event, EventCode, EventTracker
+from handiwork_core.predicate import Truth
+from handiwork_core.robot import Robot
+from handiwork_core.world import World
+
+from .machine import Change, Step, TaskRun
+from .task import Task
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What one snapshot brought."""
+
+    progressed: bool = False
+    events: tuple[Event, ...] = ()
+
+
+class TaskWatch:
+    """Shares the findings of ``evaluation``, which must have begun with the snapshot. ``close`` ends it."""
+
+    def __init__(self, task: Task, robot: Robot, evaluation: Evaluation, now_s: float) -> None:
+        self.task, self._evaluation = task, evaluation
+        self._eyes = Eyes(robot, task.rules.surfaces)
+        for expression in task.expressions.values():
+            evaluation.add(expression)
+        self.restart(now_s)
+
+    def restart(self, now_s: float) -> None:
+        """Begin again."""
+        self.run = TaskRun(self.task.stages)
+        self._tracker = EventTracker(self.task.rules)
+        self.since_s, self._now_s = now_s, now_s
+        self.message = "nothing has happened yet"
+
+    def close(self) -> None:
+        """Let go of the findings."""
+        for expression in self.task.expressions.values():
+            self._evaluation.drop(expression)
+
+    def update(self, world: World, now_s: float) -> News:
+        """Take one snapshot; when the time has jumped back, the task begins again."""
+        restarted = now_s < self._now_s
+        if restarted:
+            self.restart(now_s)
+        self._now_s = now_s
+        stage = self.run.current
+        changes = self.run.update(self._truth)
+        events = [_told(change, world.stamp_s) for change in changes]
+        if self.run.current > stage:
+            events.append(self._finished(stage, world.stamp_s))
+        # After the task, so that what has just arrived is not taken for dropped.
+        events += self._tracker.update(self._eyes.look(world, self._aim(stage)))
+        if changes:
+            self.since_s, self.message = now_s, events[len(changes) - 1 + (self.run.current > stage)].message
+        return News(bool(changes) or restarted, tuple(events))
+
+    def _truth(self, step: Step) -> Truth:
+        return self.task.expressions[step.key].decide(self._evaluation).truth
+
+    def _finished(self, stage: int, stamp_s: float) -> Event:
+        name = self.task.stages[stage].name
+        if self.run.done:
+            return Event(
+                EventCode.TASK_DONE, stamp_s, "", f"{name} is done, and with it {self.task.name}", 1.0
+            )
+        text = f"{name} is done; now {self.task.stages[self.run.current].name}"
+        return Event(EventCode.SUBTASK_DONE, stamp_s, "", text, self.run.score())
+
+    def _aim(self, stage: int) -> Aim:
+        """Of the stage that ran at the beginning of this snapshot."""
+        if stage >= len(self.task.aims):
+            return Aim()
+        aims, groups = self.task.aims[stage], self.run.runs[stage].groups
+        settled = [moved for moved, group in zip(aims.moved, groups, strict=True) if group.done]
+        return Aim(frozenset().union(*aims.moved), aims.goals, frozenset().union(*settled))
+
+
+def _told(change: Change, stamp_s: float) -> Event:
+    key, name = change.step.key, change.group.name
+    if not change.gained:
+        text = f"{name}: no longer {key}"
+        return Event(EventCode.CONDITION_LOST, stamp_s, name, text, math.nan)
+    skipped = change.end - change.first - 1
+    more = f", and with it {skipped} before" if skipped and change.group.skip else ""
+    return Event(EventCode.CONDITION_GAINED, stamp_s, name, f"{name}: {key}{more}", math.nan)
