@@ -1,0 +1,133 @@
+"""Verdicts on a batch of worlds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conditionals_node.predicates.containment import ObjectGroupsInContainers
+from conditionals_node.predicates.measured import Measured
+from conditionals_node.predicates.parts import TINY, Logical, Part
+from conditionals_node.predicates.pile import ObjectsPlacedInContainerInOrder
+from conditionals_node.views import Unknown
+from handiwork_core.geometry import Array
+from handiwork_core.predicate import Predicate, Truth
+
+from .view import BatchView
+from .worlds import Worlds
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Verdicts:
+    """``margin`` (n,): more than 0 where TRUE, not a number where UNKNOWN; ``evidence``: name, values, unit, subject.
+
+    ``reason``: why all are UNKNOWN, else empty.
+    """
+
+    margin: Array
+    evidence: tuple[tuple[str, Array, str, str], ...] = ()
+    reason: str = ""
+
+    @property
+    def holds(self) -> NDArray[np.bool_]:
+        """True where TRUE (n,)."""
+        return np.asarray(self.margin > 0.0)
+
+    @property
+    def truth(self) -> NDArray[np.int8]:
+        """``Truth`` by number (n,)."""
+        known = np.where(self.margin > 0.0, int(Truth.TRUE), int(Truth.FALSE))
+        return np.where(np.isnan(self.margin), int(Truth.UNKNOWN), known).astype(np.int8)
+
+
+def evaluate(predicate: Predicate, worlds: Worlds) -> Verdicts:
+    """Decide for every world, with the numbers that ``predicate.evaluate`` would find for each alone.
+
+    Raises:
+        TypeError: a predicate that is not written against ``View``, or one with a memory (see ``advance``).
+    """
+    if isinstance(predicate, ObjectGroupsInContainers):
+        found = [evaluate(member, worlds) for member in predicate.members()]
+        return Verdicts(together([one.margin for one in found]), _joined(found), _first_reason(found))
+    if not isinstance(predicate, Measured):
+        raise TypeError(f"{predicate.name} decides one world at a time; derive it from Measured or Relation")
+    view = BatchView(worlds)
+    logical, k = predicate.choice()
+    try:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            groups = predicate.groups(view)
+            margins = [together([_margin(part) for part in parts]) for parts in groups]
+            margin = margins[0] if len(margins) == 1 else combined(np.stack(margins), logical, k)
+    except Unknown as missing:
+        return Verdicts(np.full(worlds.n, np.nan), (), str(missing))
+    evidence = tuple(item for parts in groups for part in parts for item in part.evidence if item[1].ndim)
+    reasons = [part.words % part.said for parts in groups for part in parts if not part.evidence]
+    return Verdicts(margin, evidence, "; ".join(reasons))
+
+
+def advance(
+    predicate: ObjectsPlacedInContainerInOrder, first: Array | None, worlds: Worlds
+) -> tuple[Verdicts, Array]:
+    """Decide for worlds that follow those that made ``first`` (objects, n): when each object was first in place [s].
+
+    Not a number where it was not yet; set columns to that where a world was reset. None is the beginning.
+
+    Raises:
+        ValueError: the worlds have no stamps.
+    """
+    if worlds.stamps is None:
+        raise ValueError("stamps: are missing; give the time of each world [s]")
+    placed = [evaluate(one, worlds).margin for one in predicate.placements()]
+    seen = np.full((len(placed), worlds.n), np.nan) if first is None else first.copy()
+    for row, margin in zip(seen, placed, strict=True):
+        fresh = np.isnan(row) & (margin > 0.0)
+        row[fresh] = worlds.stamps[fresh]
+    if len(seen) == 1:
+        return Verdicts(placed[0]), seen
+    lead = np.where(np.isnan(seen[1:] - seen[:-1]), np.inf, seen[1:] - seen[:-1]).min(axis=0)
+    order = lead if predicate.strict else np.where(lead == 0.0, TINY, lead)
+    return Verdicts(together([*placed, order]), (("lead", lead, "s", ""),)), seen
+
+
+def together(margins: Sequence[Array]) -> Array:
+    """FALSE where one is, else UNKNOWN where one is; the margin is that of the first that decides."""
+    if len(margins) == 1:
+        return margins[0]
+    result = np.where(np.isnan(margins).any(axis=0), np.nan, margins[0])
+    for margin in reversed(margins):
+        result = np.where(margin <= 0.0, margin, result)
+    return np.asarray(result)
+
+
+def combined(margins: Array, logical: Logical, k: int) -> Array:
+    """``margins`` (objects, n) as one (n,): ``all``, ``any`` or exactly ``k`` are more than 0."""
+    unknown = np.isnan(margins)
+    in_doubt = unknown.sum(axis=0)
+    if logical is Logical.ALL:
+        lowest = np.where(unknown, np.inf, margins).min(axis=0)
+        return np.where((in_doubt > 0) & (lowest > 0.0), np.nan, lowest)
+    best_first = -np.sort(-np.where(unknown, -np.inf, margins), axis=0)
+    if logical is Logical.ANY:
+        return np.where((in_doubt > 0) & (best_first[0] <= 0.0), np.nan, best_first[0])
+    held, total = (margins > 0.0).sum(axis=0), len(margins)
+    inner = best_first[k - 1] if k > 0 else np.full(margins.shape[1], np.inf)
+    outer = np.maximum(-best_first[k], TINY) if k < total else np.full(margins.shape[1], np.inf)
+    too_few = np.take_along_axis(best_first, np.clip(k - in_doubt - 1, 0, total - 1)[None], axis=0)[0]
+    result = np.where(in_doubt > 0, np.nan, np.minimum(inner, outer))
+    result = np.where(held + in_doubt < k, too_few, result)
+    return np.where(held > k, -best_first[min(k, total - 1)], result)
+
+
+def _margin(part: Part[Array]) -> Array:
+    return np.where(part.margin == 0.0, TINY, part.margin) if part.closed else part.margin
+
+
+def _joined(found: Sequence[Verdicts]) -> tuple[tuple[str, Array, str, str], ...]:
+    return tuple(item for one in found for item in one.evidence)
+
+
+def _first_reason(found: Sequence[Verdicts]) -> str:
+    return next((one.reason for one in found if one.reason), "")

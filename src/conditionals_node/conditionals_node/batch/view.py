@@ -1,0 +1,212 @@
+"""The view of many worlds; its numbers are arrays (n,). What predicates share is kept in ``Worlds.derived``."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from conditionals_node.extents import boxes
+from conditionals_node.geometry import GeometryError, Hull, hull
+from conditionals_node.kernels import depth_of_many
+from conditionals_node.views import Box, Point, Unknown, Vec, View
+from handiwork_core.geometry import Array
+from handiwork_core.world import WorldObject
+
+from .worlds import Poses, Worlds
+
+V = TypeVar("V")
+Axes = tuple[Vec[Array], Vec[Array], Vec[Array]]
+NO_FACE = np.array(np.nan)
+
+
+class BatchView(View[Array]):
+    """``View`` of a batch."""
+
+    def __init__(self, worlds: Worlds) -> None:
+        self._worlds, self._n = worlds, worlds.n
+
+    def number(self, value: float) -> Array:
+        """The same number in every world."""
+        return np.full(self._n, value)
+
+    def least(self, *values: Array) -> Array:
+        """Smallest; not a number where one is not."""
+        return functools.reduce(np.minimum, values)
+
+    def greatest(self, *values: Array) -> Array:
+        """Greatest; not a number where one is not."""
+        return functools.reduce(np.maximum, values)
+
+    def root(self, value: Array) -> Array:
+        """Square root."""
+        return np.sqrt(value)
+
+    def angle(self, y: Array, x: Array) -> Array:
+        """Angle of (x, y) from the x axis [rad]."""
+        return np.arctan2(y, x)
+
+    def where(self, condition: Any, yes: Array, no: Array) -> Array:  # noqa: ANN401
+        """``yes`` where the condition holds, else ``no``."""
+        return np.where(condition, yes, no)
+
+    def leader(self, names: Sequence[str], values: Sequence[Array]) -> str:
+        """It differs from world to world."""
+        return ""
+
+    def origin(self, name: str) -> Vec[Array]:
+        """Origin of an object's frame."""
+        return _columns(self._poses(name).position)
+
+    def axes(self, name: str) -> Axes:
+        """Its x, y and z axis."""
+        return self._kept(("axes", name), lambda: _axes(self._poses(name).wxyz))
+
+    def frame_axes(self, frame: str) -> Axes:
+        """As ``axes``, for "world", "robot" or an object."""
+        if frame == "world":
+            one, zero = self.number(1.0), self.number(0.0)
+            return (one, zero, zero), (zero, one, zero), (zero, zero, one)
+        if frame in self._worlds.frames:
+            return self._kept(("frame", frame), lambda: _axes(self._worlds.frames[frame].wxyz))
+        if frame in self._worlds.poses:
+            return self.axes(frame)
+        known = sorted({"world", *self._worlds.frames, *self._worlds.poses})
+        raise Unknown(f"frame {frame!r} is not known; known are {known}")
+
+    def centre(self, name: str, point: Point = Point.CENTROID) -> Vec[Array]:
+        """The point that stands for an object."""
+        return self._kept(("centre", name, point), lambda: self._centre(name, point))
+
+    def box(self, name: str) -> Box[Array]:
+        """Axis-aligned box around an object."""
+        return self._kept(("box", name), lambda: self._box(name))
+
+    def depth(
+        self, name: str, container: str, point: Point, closed: bool, above_rim: float | None
+    ) -> tuple[Array, Array, str]:
+        """How deep an object's point is in a container's hull; the face is not told."""
+        of, at = self._poses(name), self._poses(container)
+        inner, outer = self._hull(name), self._hull(container)
+        depths = np.empty(self._n)
+        depth_of_many(
+            (outer.closed_faces if closed else outer.open_faces).packed,
+            inner.centroid if point is Point.CENTROID else inner.vertex_mean,
+            of.wxyz,
+            of.position,
+            at.wxyz,
+            at.position,
+            math.inf if above_rim is None else outer.top_z + above_rim,
+            depths,
+        )
+        return depths, NO_FACE, ""
+
+    def speed(self, name: str) -> Array:
+        """Of the object's origin [m/s]."""
+        self._poses(name)
+        return self._length("velocities", name)
+
+    def turn_rate(self, name: str) -> Array:
+        """How fast it turns [rad/s]."""
+        self._poses(name)
+        return self._length("turn_rates", name)
+
+    def movable(self) -> list[str]:
+        """Objects that are not static, sorted."""
+        return sorted(name for name, item in self._worlds.objects.items() if not item.is_static)
+
+    def push(self, on: str, by: str) -> Vec[Array]:
+        """Net force on a body from another."""
+        return self._kept(("push", on, by), lambda: _columns(self._force(on, by)))
+
+    def touch(self, a: str, b: str) -> Array:
+        """Size of the force between two bodies."""
+        return self.length(*self.push(a, b))
+
+    def contact_point(self, on: str, by: str) -> Vec[Array]:
+        """Mean point of their contacts; not a number where they do not touch."""
+        points = self._worlds.contact_points
+        found = points.get((on, by), points.get((by, on)))
+        if found is None:
+            return (self.number(np.nan),) * 3
+        return _columns(found)
+
+    def joint(self, name: str) -> Array:
+        """Measured position [rad, m]."""
+        try:
+            return self._worlds.joints[name]
+        except KeyError:
+            known = sorted(self._worlds.joints)
+            raise Unknown(f"joint {name!r} is not measured; known are {known}") from None
+
+    def _kept(self, key: object, make: Callable[[], V]) -> V:
+        derived = self._worlds.derived
+        if key not in derived:
+            derived[key] = make()
+        return cast("V", derived[key])
+
+    def _poses(self, name: str) -> Poses:
+        try:
+            return self._worlds.poses[name]
+        except KeyError:
+            known = sorted(self._worlds.poses)
+            raise Unknown(f"object {name!r} has no pose in the worlds; known are {known}") from None
+
+    def _item(self, name: str) -> WorldObject:
+        try:
+            return self._worlds.objects[name]
+        except KeyError:
+            known = sorted(self._worlds.objects)
+            raise Unknown(f"object {name!r} has no geometry in the worlds; known are {known}") from None
+
+    def _hull(self, name: str) -> Hull:
+        try:
+            return hull(self._item(name))
+        except GeometryError as error:
+            raise Unknown(str(error)) from error
+
+    def _centre(self, name: str, point: Point) -> Vec[Array]:
+        found = self._hull(name)
+        x, y, z = (found.centroid if point is Point.CENTROID else found.vertex_mean).tolist()
+        a, b, c = self.axes(name)
+        p = self.origin(name)
+        return cast("Vec[Array]", tuple(p[i] + a[i] * x + b[i] * y + c[i] * z for i in range(3)))
+
+    def _box(self, name: str) -> Box[Array]:
+        poses = self._poses(name)
+        try:
+            found = boxes(self._item(name), poses.wxyz, poses.position)
+        except GeometryError as error:
+            raise Unknown(str(error)) from error
+        return cast("Box[Array]", tuple(np.ascontiguousarray(found.T)))
+
+    def _length(self, key: str, name: str) -> Array:
+        found = getattr(self._worlds, key).get(name)
+        if found is None:
+            raise Unknown(f"{key} of object {name!r} are not given; add them to the worlds")
+        return self.length(*_columns(found))
+
+    def _force(self, on: str, by: str) -> Array:
+        forces = self._worlds.forces
+        if forces is None:
+            raise Unknown("the worlds have no contact source; give forces")
+        there, back = forces.get((on, by)), forces.get((by, on))
+        if there is None or back is None:
+            return there if there is not None else -back if back is not None else np.zeros((self._n, 3))
+        return there - back
+
+
+def _columns(rows: Array) -> Vec[Array]:
+    return rows[:, 0], rows[:, 1], rows[:, 2]
+
+
+def _axes(wxyz: Array) -> Axes:
+    w, x, y, z = wxyz.T
+    return (
+        (1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)),
+        (2 * (x * y - w * z), 1 - 2 * (x * x + z * z), 2 * (y * z + w * x)),
+        (2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)),
+    )

@@ -1,0 +1,157 @@
+"""Many worlds with the same objects, as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from handiwork_core.geometry import UNIT_TOLERANCE, Array
+from handiwork_core.world import World, WorldObject
+
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Poses:
+    """Positions (n, 3) [m] and unit quaternions (n, 4), scalar first, of one frame in ``world``.
+
+    A row that is not a number is a pose that is not known.
+
+    Raises:
+        ValueError: wrong shapes, or a quaternion whose norm is off one by more than ``UNIT_TOLERANCE``.
+    """
+
+    position: Array
+    wxyz: Array
+
+    def __post_init__(self) -> None:
+        position, wxyz = _rows(self.position, 3, "position"), _rows(self.wxyz, 4, "wxyz")
+        if len(position) != len(wxyz):
+            raise ValueError(f"wxyz: has {len(wxyz)} rows for {len(position)} positions; make them equal")
+        norm = np.linalg.norm(wxyz, axis=1)
+        wrong = np.flatnonzero(np.abs(norm - 1.0) > UNIT_TOLERANCE)
+        if len(wrong):
+            raise ValueError(
+                f"wxyz: row {wrong[0]}, {wxyz[wrong[0]].tolist()}, has norm {norm[wrong[0]]:.4g}; make it 1"
+            )
+        object.__setattr__(self, "position", position)
+        object.__setattr__(self, "wxyz", np.ascontiguousarray(wxyz / norm[:, None]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Worlds:
+    """``n`` worlds. Geometry is shared, everything else has one row for each world; SI units, axes of ``world``.
+
+    ``velocities``, ``turn_rates`` (n, 3) by object; ``forces`` (n, 3) on the first body of a pair from the second, None
+    without a contact source, zero for pairs that are left out; ``contact_points`` (n, 3) by pair, in either order;
+    ``joints`` (n,) by name; ``frames``: what is no object, "robot" is the robot's root link; ``stamps`` (n,) [s].
+
+    Raises:
+        ValueError: an array of another shape; the message names it.
+    """
+
+    objects: Mapping[str, WorldObject]
+    poses: Mapping[str, Poses]
+    velocities: Mapping[str, Array] = field(default_factory=dict)
+    turn_rates: Mapping[str, Array] = field(default_factory=dict)
+    forces: Mapping[Pair, Array] | None = None
+    contact_points: Mapping[Pair, Array] = field(default_factory=dict)
+    joints: Mapping[str, Array] = field(default_factory=dict)
+    frames: Mapping[str, Poses] = field(default_factory=dict)
+    stamps: Array | None = None
+    derived: dict[object, object] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        n = self.n
+        for name, poses in {**self.poses, **self.frames}.items():
+            if len(poses.position) != n:
+                raise ValueError(
+                    f"poses of {name!r}: are {len(poses.position)} for {n} worlds; make them equal"
+                )
+        for key in ("velocities", "turn_rates", "forces", "contact_points"):
+            given: Mapping[object, Array] | None = getattr(self, key)
+            if given is not None:
+                object.__setattr__(self, key, {k: _rows(v, 3, f"{key}[{k!r}]", n) for k, v in given.items()})
+        joints = {name: np.asarray(values, dtype=np.float64) for name, values in self.joints.items()}
+        for name, values in joints.items():
+            if values.shape != (n,):
+                raise ValueError(f"joints[{name!r}]: has shape {values.shape}; make it ({n},)")
+        object.__setattr__(self, "joints", joints)
+
+    @property
+    def n(self) -> int:
+        """How many worlds."""
+        some = next(iter({**self.poses, **self.frames}.values()), None)
+        return len(some.position) if some else len(next(iter(self.joints.values()), ()))
+
+    @classmethod
+    def of(cls, worlds: Sequence[World]) -> Worlds:
+        """Stack snapshots with the objects of the first; what one of them lacks is not a number there.
+
+        Contacts are summed for each pair; the worlds have a contact source if the first has one.
+        """
+        first = worlds[0]
+        pairs = sorted({(c.a, c.b) for world in worlds for c in world.contacts or ()})
+        forces, points = _contacts(worlds, pairs)
+        return cls(
+            objects=first.objects,
+            poses={name: _poses(worlds, name) for name in first.states},
+            velocities={name: _vectors(worlds, name, "world_v_object") for name in first.states},
+            turn_rates={name: _vectors(worlds, name, "world_w_object") for name in first.states},
+            forces=None if first.contacts is None else forces,
+            contact_points=points,
+            joints={
+                name: np.array([world.joints.position.get(name, np.nan) for world in worlds])
+                for name in first.joints.position
+            },
+            frames={
+                name: Poses(
+                    np.array([world.frames[name].translation_m for world in worlds]),
+                    np.array([world.frames[name].rotation.wxyz for world in worlds]),
+                )
+                for name in first.frames
+            },
+            stamps=np.array([world.stamp_s for world in worlds]),
+        )
+
+
+def _rows(values: ArrayLike, width: int, name: str, rows: int | None = None) -> Array:
+    array = np.ascontiguousarray(values, dtype=np.float64)
+    if array.ndim != 2 or array.shape[1] != width or rows not in (None, len(array)):
+        raise ValueError(
+            f"{name}: has shape {array.shape}; make it ({'n' if rows is None else rows}, {width})"
+        )
+    return array
+
+
+def _poses(worlds: Sequence[World], name: str) -> Poses:
+    nowhere, no_turn = np.full(3, np.nan), np.array([1.0, 0.0, 0.0, 0.0])
+    states = [world.states.get(name) for world in worlds]
+    return Poses(
+        np.array([nowhere if s is None else s.world_T_object.translation_m for s in states]),
+        np.array([no_turn if s is None else s.world_T_object.rotation.wxyz for s in states]),
+    )
+
+
+def _vectors(worlds: Sequence[World], name: str, key: str) -> Array:
+    states = [world.states.get(name) for world in worlds]
+    return np.array([np.full(3, np.nan) if state is None else getattr(state, key) for state in states])
+
+
+def _contacts(worlds: Sequence[World], pairs: Sequence[Pair]) -> tuple[dict[Pair, Array], dict[Pair, Array]]:
+    """Net forces and mean points of all pairs, row by row."""
+    forces: dict[Pair, Array] = {pair: np.zeros((len(worlds), 3)) for pair in pairs}
+    points = {pair: np.zeros((len(worlds), 3)) for pair in pairs}
+    counts = {pair: np.zeros((len(worlds), 1)) for pair in pairs}
+    for i, world in enumerate(worlds):
+        for contact in world.contacts or ():
+            pair = (contact.a, contact.b)
+            forces[pair][i] += contact.force_on_a_n
+            points[pair][i] += contact.point_m
+            counts[pair][i] += 1.0
+    with np.errstate(invalid="ignore"):
+        means: dict[Pair, Array] = {pair: points[pair] / counts[pair] for pair in pairs}
+    return forces, means
