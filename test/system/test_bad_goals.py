@@ -122,9 +122,9 @@ CASES = [
     (place(object="cube"), Code.CONTRADICTION, "object", ("nothing", "pick")),
     (
         place(place_direction="horizontal"),
-        Code.UNSUPPORTED,
-        "place_direction",
-        ("'horizontal'", "'vertical'"),
+        Code.CONTRADICTION,
+        "align_place_obj_axis",
+        ("zero", "horizontally"),
     ),
     (place(position_constraint="objekt"), Code.BAD_GOAL, "position_constraint", ("'objekt'", "'object'")),
     (place(success_mode="iou"), Code.BAD_GOAL, "success_mode", ("'iou'", "3diou")),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from .geometry import Array, Pose
+from .trajectory import Trajectory
 
 
 class Motion(Enum):
@@ -82,7 +83,8 @@ class Command:
 
     ``q`` (dof,): the configuration found for the pose when the candidate was chosen; a FREE move goes there,
     so that the straight moves behind it stay feasible. ``touching``: objects that may be touched during this
-    move, and no longer. ``stage`` is what feedback and results call this part.
+    move, and no longer. ``stage`` is what feedback and results call this part. ``planned``: a motion to ``q`` found
+    when the candidate was chosen, taken if the arm still stands where it starts, and validated like any.
     """
 
     stage: str
@@ -93,3 +95,4 @@ class Command:
     touching: frozenset[str] = frozenset()
     dwell_s: float = 0.0
     speed: float = 1.0
+    planned: Trajectory | None = None

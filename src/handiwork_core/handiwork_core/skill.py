@@ -6,7 +6,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
@@ -138,3 +138,10 @@ class Skill(ABC, Generic[P]):
     @abstractmethod
     def is_success(self, params: P, before: World, after: World, context: Context) -> Outcome:
         """Judge the settled world after the last command against the world before the first. Moves nothing."""
+
+    def before_another_try(self, params: P, lost: str) -> Sequence[tuple[Skill[Any], Any]] | None:
+        """Skills with parameters to run first, so that this one can be tried again after it failed to hold an object.
+
+        ``lost`` is that object, or empty. None, the default: trying again makes no sense.
+        """
+        return None

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from handiwork_core.outcome import Code, Outcome
 from handiwork_core.skill import Context, StepFailed
+from handiwork_core.world import World
 
 from . import grip
 
-LOST_AFTER_S = 0.2
+LOST_AFTER_S = 0.1
 """Time of the robot's world without any finger in contact, after which the object counts as dropped."""
+LOST_REPORTS = 2
+"""Reports of contacts in a row that must miss it: a fast simulation sends few."""
+GONE_M = 0.1
+"""An object this far from its place in the hand counts as dropped at once."""
 
 
 class CarryWatch:
@@ -19,7 +24,8 @@ class CarryWatch:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._touched_s = float("-inf")
+        self._touched_s = self._seen_s = float("-inf")
+        self._missed = 0
         self._name = ""
         self.on = True
 
@@ -32,13 +38,24 @@ class CarryWatch:
         if world.contacts is None:
             return grip.width_m(world, gripper) < gripper.min_width_m + grip.EMPTY_WIDTH_M
         if name != self._name or grip.touching_fingers(world, self._context.robot, gripper, name):
-            self._name, self._touched_s = name, world.contacts_stamp_s
-        return world.contacts_stamp_s - self._touched_s > LOST_AFTER_S
+            self._name, self._touched_s, self._missed = name, world.contacts_stamp_s, 0
+        elif world.contacts_stamp_s > self._seen_s:
+            self._missed += 1
+        self._seen_s = world.contacts_stamp_s
+        silent = self._missed >= LOST_REPORTS and world.contacts_stamp_s - self._touched_s > LOST_AFTER_S
+        return silent or self._is_gone(world, name)
+
+    def _is_gone(self, world: World, name: str) -> bool:
+        context = self._context
+        if name not in world.states:
+            return True
+        here = grip.attachment(world, context.robot, context.arm_spec, context.world.world_T_base(), name)
+        return context.held[name].link_T_object.distance_to(here.link_T_object)[0] > GONE_M
 
     def check(self, stage: str) -> None:
         """Raise StepFailed with OBJECT_DROPPED, and forget the object, once it is gone."""
         if self.dropped():
             name = next(iter(self._context.held))
             del self._context.held[name]
-            text = f"{name!r} fell out of the hand: no finger has touched it for {LOST_AFTER_S:g} s; pick it again"
+            text = f"{name!r} fell out of the hand; pick it again"
             raise StepFailed(Outcome(Code.OBJECT_DROPPED, text, stage))

@@ -12,8 +12,11 @@ from handiwork_core.geometry import Array
 from handiwork_core.outcome import Code, Outcome
 from handiwork_core.planning import Candidate, CandidatesRequest, CandidateVerdict, SceneQuery
 from handiwork_core.skill import Context, StepFailed
+from handiwork_core.trajectory import Trajectory
 
+from .free_way import FreeWay
 from .grip import arm_q
+from .recovery import UNREACHED
 
 BATCH = 32
 TURN_WEIGHT = 0.05
@@ -23,10 +26,11 @@ SAME_Q_RAD = 1e-3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Choice:
-    """The candidate and a configuration (dof,) for each of its waypoints."""
+    """The candidate, a configuration (dof,) for each of its waypoints, and the motion to the first if planned."""
 
     candidate: Candidate
     q: Array
+    planned: Trajectory | None = None
 
 
 def choose(
@@ -35,8 +39,11 @@ def choose(
     scenes: tuple[SceneQuery, ...],
     budget_s: float,
     context: Context,
+    way: FreeWay | None = None,
 ) -> Choice:
     """The best feasible candidate of the first batch that has one; candidates come best first, lower scores are better.
+
+    With a ``way`` the free motion to it is planned as well, and the next one taken where there is none.
 
     Raises:
         StepFailed: NO_CANDIDATE with the count of every cause, or the planner's own failure.
@@ -44,6 +51,7 @@ def choose(
     """
     causes: Counter[str] = Counter()
     last = None
+    refusals: list[str] = []
     for start in range(0, len(candidates), BATCH):
         batch = tuple(candidates[start : start + BATCH])
         verdicts = _judge(batch, scenes, budget_s, context)
@@ -56,12 +64,33 @@ def choose(
                 causes["no free path to it"] += 1
             else:
                 good.append((scores[start + i] + TURN_WEIGHT * verdict.cost, i))
-        if good:
-            best = min(good)[1]
-            return Choice(batch[best], verdicts[best].q)
+        for _, i in sorted(good):
+            if way is None:
+                return Choice(batch[i], verdicts[i].q)
+            result = _planned(way, verdicts[i].q[0], scenes[0], context, refusals)
+            if result is not None:
+                return Choice(batch[i], verdicts[i].q, result)
+            causes["no free path to it"] += 1
     counted = ", ".join(f"{n} {cause}" for cause, n in causes.most_common(5))
     text = f"none of {len(candidates)} candidates can be done: {counted}"
     raise StepFailed(Outcome(Code.NO_CANDIDATE, text, "select", blocking=last))
+
+
+def _planned(
+    way: FreeWay, q: Array, scene: SceneQuery, context: Context, refusals: list[str]
+) -> Trajectory | None:
+    """The free motion to ``q``, or None where another candidate is to be tried."""
+    result = way.plan(q, arm_q(context.world.snapshot(), context.arm_spec), scene, context)
+    if result.code is Code.OK:
+        return result.trajectory
+    refusals.append(result.message or result.code.name)
+    if result.code in UNREACHED and len(refusals) < way.attempts:
+        context.refused.append(q)
+        return None
+    text = f"no free motion: {refusals[-1]}"
+    if len(refusals) > 1:
+        text = f"no free path to {len(refusals)} candidates: {' | '.join(refusals)}"
+    raise StepFailed(Outcome(result.code, text, "select", blocking=result.blocking))
 
 
 def _judge(

@@ -29,10 +29,14 @@ OPEN_TOLERANCE_M = 0.005
 
 
 class Functions:
-    """Runs the function of a command. The last gripper command is latched: repeating it does nothing."""
+    """Runs the function of a command. The last gripper command is latched: repeating it does nothing.
+
+    ``touched``: the hand closed, or opened on what it held.
+    """
 
     def __init__(self, context: Context, steps: Steps) -> None:
         self._context, self._steps = context, steps
+        self.touched = False
         gripper = context.arm_spec.gripper
         self._latched: float | None = gripper.min_width_m if gripper is not None and context.held else None
 
@@ -75,6 +79,7 @@ class Functions:
         if not outcome.ok:
             raise StepFailed(replace(outcome, stage=stage))
         self._latched = width_m
+        self.touched = self.touched or bool(context.held) or width_m == self._gripper().min_width_m
         return True
 
     def _open(self, width_m: float | None, stage: str) -> None:

@@ -6,7 +6,8 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from geometry_msgs.msg import PoseStamped
+from geometry_msgs.msg import Pose as PoseMsg
+from geometry_msgs.msg import PoseStamped, Quaternion
 from handiwork_msgs.msg import OrientationFilter as OrientationFilterMsg
 
 from handiwork_core.config import nearest
@@ -98,6 +99,8 @@ def _item(item: Any, field: str, world_T_frame: WorldTFrame) -> Any:
         low = _value(item.min_angle_deg, f"{field}.min_angle_deg", world_T_frame)
         high = _value(item.max_angle_deg, f"{field}.max_angle_deg", world_T_frame)
         return OrientationFilter(item.ee_axis, item.direction, low, high)
+    if isinstance(item, Quaternion):
+        return pose_from_msg(PoseMsg(orientation=item), field).rotation
     return item if isinstance(item, str) else float(finite((item,), field)[0])
 
 

@@ -1,20 +1,17 @@
-"""Grasp candidates of a parallel gripper.
-
-Antipodal ones for primitives, and those of GraspNet annotation rows.
-"""
+"""Antipodal grasps of a parallel gripper, made from an object's shapes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from handiwork_core.geometry import Array, Pose, Rotation
 from handiwork_core.robot import GripperSpec
 from handiwork_core.world import Shape, ShapeKind, WorldObject
 
+from .antipodal import face_closings
 from .grip import Reach
 from .solids import contains, shape_box, support, world_aabb
 
@@ -34,12 +31,14 @@ LEAST_DEPTH_M = 0.008
 class Grasp:
     """``world_T_ee`` when the fingers close over ``width_m``; ``score``.
 
-    Lower is better, 0 is straight down on the centre.
+    Lower is better, 0 is straight down on the centre. ``approach`` (3,): where the hand comes from, in the world, if
+    not along its own axis.
     """
 
     world_T_ee: Pose
     width_m: float
     score: float
+    approach: Array | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +68,8 @@ def grasps_for(
 ) -> GraspSet:
     """Antipodal grasps of a body made of primitives that stands on something at its lowest point.
 
-    A hull is grasped by its box. The TCP is at the middle of the body or as deep as the palm lets it; finger tips stay
-    ``SUPPORT_MARGIN_M`` above the lowest point; open fingers are clear of the body's other shapes.
+    A hull is grasped at its faces. The TCP is at the middle of the body or as deep as the palm lets it; finger tips
+    stay ``SUPPORT_MARGIN_M`` above the lowest point; open fingers are clear of the body's other shapes.
     """
     floor = float(world_aabb(body, world_T_object)[0][2])
     found: list[Grasp] = []
@@ -100,20 +99,32 @@ def grasps_for(
 def _lines(body: WorldObject, world_T_object: Pose) -> Iterator[_Line]:
     for shape in body.shapes:
         world_T_shape = world_T_object @ shape.object_T_shape
-        for direction in _closing_directions(shape, world_T_shape):
+        for direction, centre in _closings(shape, world_T_shape):
             local = world_T_shape.rotation.matrix().T @ direction
-            low, high = -support(shape, -local), support(shape, local)
-            box_centre = world_T_shape.apply(shape_box(shape).pose.translation_m)
-            offset = 0.5 * (low + high) - float((box_centre - world_T_shape.translation_m) @ direction)
-            yield _Line(direction, box_centre + offset * direction, high - low, shape, world_T_shape)
+            width = support(shape, local) + support(shape, -local)
+            for sign in (1.0, -1.0):
+                yield _Line(sign * direction, centre, width, shape, world_T_shape)
+
+
+def _closings(shape: Shape, world_T_shape: Pose) -> Iterator[tuple[Array, Array]]:
+    """Closing directions (3,) and the middle (3,) between the pads, in the world."""
+    if shape.kind is ShapeKind.CONVEX:
+        assert shape.vertices is not None
+        found = face_closings(shape.vertices)
+        for direction, centre in found:
+            yield world_T_shape.rotation.matrix() @ direction, world_T_shape.apply(centre)
+        if found:
+            return
+    middle = shape_box(shape).pose.translation_m
+    for direction in _closing_directions(shape, world_T_shape):
+        local = world_T_shape.rotation.matrix().T @ direction
+        offset = 0.5 * (support(shape, local) - support(shape, -local)) - float(middle @ local)
+        yield direction, world_T_shape.apply(middle) + offset * direction
 
 
 def _closing_directions(shape: Shape, world_T_shape: Pose) -> list[Array]:
-    """Unit vectors in the world along which two pads meet parallel or opposite surfaces.
-
-    Each in both senses.
-    """
-    if shape.kind in (ShapeKind.BOX, ShapeKind.CONVEX):
+    """Unit vectors in the world along which two pads meet parallel or opposite surfaces, in one sense each."""
+    if shape.kind in (ShapeKind.BOX, ShapeKind.CONVEX, ShapeKind.MESH):
         axes = list((world_T_shape.rotation @ shape_box(shape).pose.rotation).matrix().T)
     else:
         turn = np.eye(3) if shape.kind is ShapeKind.SPHERE else world_T_shape.rotation.matrix()
@@ -121,7 +132,7 @@ def _closing_directions(shape: Shape, world_T_shape: Pose) -> list[Array]:
         axes = [np.cos(a) * turn[:, 0] + np.sin(a) * turn[:, 1] for a in angles]
         if shape.kind is not ShapeKind.SPHERE:
             axes.append(turn[:, 2])
-    return [sign * axis for axis in axes for sign in (1.0, -1.0)]
+    return axes
 
 
 def _approach(closing: Array, tilt_rad: float) -> Array:
@@ -198,54 +209,3 @@ def _fingers_blocked(
         bool(contains(shape, (world_T_object @ shape.object_T_shape).inverse().apply(world)).any())
         for shape in body.shapes
     )
-
-
-def grasps_from_rows(
-    rows: Array,
-    gripper: GripperSpec,
-    *,
-    grasp_scale: float = 1.0,
-    tcp_offset_m: float | None = None,
-    part: tuple[int, float, float] | None = None,
-    extra_depth: Callable[[Array], Array] | None = None,
-) -> tuple[Array, Array]:
-    """EE poses in the object frame (2m, 4, 4) and scores (2m,) of GraspNet rows: originals, then turned by 180 degrees.
-
-    ``rows`` (n, 16 or 17): score, width, height, depth, rotation (9, row-major), translation (3) [m]. ``part`` keeps
-    grasps whose TCP lies between two ratios of the range along an object axis (0..2). ``extra_depth`` maps clipped
-    widths to additional insertion [m]. Formulas: seed format.
-
-    Raises:
-        ValueError: rows of another width, or ratios that are upside down.
-    """
-    if rows.ndim != 2 or rows.shape[1] not in (16, 17):
-        raise ValueError(f"grasp rows have shape {rows.shape}; use (n, 16) or (n, 17)")
-    data = np.asarray(rows, dtype=np.float64)
-    axis = gripper.ee_axis
-    turn = data[:, 4:13].reshape(-1, 3, 3) @ gripper.R_ee_graspnet.T
-    depth = data[:, 3].copy()
-    if extra_depth is not None:
-        depth += extra_depth(np.clip(data[:, 1], gripper.min_width_m, gripper.max_width_m))
-    tcp = data[:, 13:16] * grasp_scale
-    offset = gripper.tcp_offset_m if tcp_offset_m is None else tcp_offset_m
-    poses = np.tile(np.eye(4), (len(data), 1, 1))
-    poses[:, :3, :3] = turn
-    poses[:, :3, 3] = tcp + turn[:, :, axis] * (depth - offset)[:, None]
-    scores = data[:, 0]
-    if part is not None:
-        keep = _within_part(tcp[:, part[0]], part[1], part[2])
-        poses, scores = poses[keep], scores[keep]
-    half_turn = np.eye(4)
-    for other in range(3):
-        if other != axis:
-            half_turn[other, other] = -1.0
-    return np.concatenate([poses, poses @ half_turn]), np.concatenate([scores, scores])
-
-
-def _within_part(values: Array, low: float, high: float) -> npt.NDArray[np.bool_]:
-    """Mask of the values between two ratios of their range, ends included in spite of round-off."""
-    if low > high:
-        raise ValueError(f"part keeps from ratio {low:g} to {high:g}; swap them")
-    least, span = float(values.min()), float(np.ptp(values))
-    slack = 1e-9 * max(span, 1e-9)
-    return np.asarray((values >= least + low * span - slack) & (values <= least + high * span + slack))

@@ -1,17 +1,16 @@
-"""Where and how to release an object over a container: points, orientations and the EE poses of both."""
+"""Where and how to release an object at a container: points, orientations and EE positions of many candidates at once.
+
+Points, axes and rotations are in the world unless a name says otherwise. Formulas: seed format.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
 
 from handiwork_core.geometry import Array, Pose, Rotation
-
-from .orientation import Cone
-from .rotation_sampler import sample_rotations
 
 UPRIGHT_RAD = np.deg2rad(20.0)
 """An object tilted by less than this is set upright for the release."""
@@ -34,29 +33,59 @@ class Held:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Heights:
-    """Heights of the driven point over the top of the container [m]."""
+    """Heights of the driven point over the top of the container [m]; placing horizontally, distances along the axis."""
 
     pre_place_m: float
     place_m: float
 
 
-def target_points(low: Array, high: Array, ratios_xy: Array, heights: Heights) -> tuple[Array, Array]:
-    """Points (3,) in the world before and at the release, for ratios (2,) over the container's world bounds.
+@dataclass(frozen=True, slots=True, eq=False)
+class Insertion:
+    """Placing horizontally: ``align`` and ``offset`` (3,), axes in the world, not normalised, and the ways along each.
 
-    Source: seed format, vertical placing.
+    ``pre_place_m`` and ``place_m``: (align, offset) [m], of position constraint OBJECT.
     """
-    xy = low[:2] + ratios_xy * (high[:2] - low[:2])
-    return np.append(xy, high[2] + heights.pre_place_m), np.append(xy, high[2] + heights.place_m)
+
+    align: Array
+    offset: Array
+    pre_place_m: tuple[float, float]
+    place_m: tuple[float, float]
 
 
-def ee_at(point: Array, world_R_ee: Rotation, constraint: PositionConstraint, ee_T_object: Pose) -> Pose:
-    """EE pose of orientation ``world_R_ee`` that brings the EE origin, or the held object's origin.
+def points_above(low: Array, high: Array, ratios: Array, heights: Heights) -> tuple[Array, Array]:
+    """Points (n, 3) before and at the release, over ratios (n, 3) of the container's world bounds; z is not used."""
+    xy = low[:2] + ratios[:, :2] * (high[:2] - low[:2])
+    n = len(ratios)
+    before = np.column_stack([xy, np.full(n, high[2] + heights.pre_place_m)])
+    return before, np.column_stack([xy, np.full(n, high[2] + heights.place_m)])
 
-    To ``point`` (3,).
-    """
+
+def points_beside(low: Array, high: Array, ratios: Array, insertion: Insertion) -> tuple[Array, Array]:
+    """Points (n, 3) of the object's origin, off points inside of the bounds by ways along both axes."""
+    inside = low + ratios * (high - low)
+    before, at = (
+        inside + a * insertion.align + o * insertion.offset
+        for a, o in (insertion.pre_place_m, insertion.place_m)
+    )
+    return before, at
+
+
+def points_before(
+    low: Array, high: Array, ratios: Array, align: Array, heights: Heights, ee_to_object_m: float
+) -> tuple[Array, Array]:
+    """Points (n, 3) of the EE, back along the axis by the held object's distance and the offsets."""
+    inside = low + ratios * (high - low)
+    before, at = (inside - (h + ee_to_object_m) * align for h in (heights.pre_place_m, heights.place_m))
+    return before, at
+
+
+def ee_positions(
+    points: Array, world_R_ee: Array, constraint: PositionConstraint, ee_T_object: Pose
+) -> Array:
+    """EE positions (n, 3) that bring the EE's origin, or the held object's, to ``points``; turns are (n, 3, 3)."""
     if constraint is PositionConstraint.GRIPPER:
-        return Pose.of(point, world_R_ee)
-    return Pose.of(point, world_R_ee @ ee_T_object.rotation) @ ee_T_object.inverse()
+        return points
+    return np.asarray(points - world_R_ee @ ee_T_object.translation_m)
 
 
 def retreat_pose(place: Pose, post_place_vector: Array) -> Pose:
@@ -80,26 +109,3 @@ def upright_rotations(held: Held, n_yaws: int) -> tuple[Rotation, ...]:
     steps = [k * 2.0 * np.pi / n_yaws for k in range(n_yaws)]
     steps.sort(key=lambda a: min(a, 2.0 * np.pi - a))
     return tuple(Rotation.from_axis_angle((0.0, 0.0, 1.0), a) @ ee for a in steps)
-
-
-def constrained_rotations(
-    cones: Sequence[Cone], world_R_base: Rotation, rng: np.random.Generator, n: int
-) -> tuple[Rotation, ...]:
-    """World orientations of the EE that satisfy all cones, which are given in the arm's base.
-
-    Raises:
-        StepFailed: none does, naming the constraints.
-    """
-    return tuple(world_R_base @ Rotation.from_matrix(turn) for turn in sample_rotations(cones, rng, n))
-
-
-def alignment_cone(
-    pick_axis: Array, place_axis: Array, tol_deg: float, ee_T_object: Pose, base_R_container: Rotation
-) -> Cone:
-    """The held object's ``pick_axis`` (3,) within ``tol_deg`` of the container's ``place_axis`` (3,).
-
-    Each in its own frame.
-    """
-    label = f"align_obj_tol_deg {tol_deg:g}"
-    in_ee = ee_T_object.rotation.matrix() @ pick_axis
-    return Cone(in_ee, base_R_container.matrix() @ place_axis, 0.0, tol_deg, label)

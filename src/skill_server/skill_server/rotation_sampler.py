@@ -1,7 +1,7 @@
 """Orientations that satisfy several constraints, made rather than hoped for.
 
 The tightest constraint fixes where its axis may point: a band of the sphere, cut into cells. For one such direction
-every other constraint allows arcs of the turn about it, so a draw is a cell, a direction in it and a turn from the arcs.
+every other constraint allows arcs of the turn about it; a draw is a cell, a direction in it and a turn from the arcs.
 A cell is proven empty when widening all constraints by its radius leaves its centre no arc.
 """
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from handiwork_core.world import World
 
 from . import grip
 from .carry_watch import CarryWatch
+from .run_params import RunParams
 from .scene_query import scene_for
 
 STALE_S = 1.0
@@ -32,41 +32,9 @@ ARRIVAL_S = 0.5
 """Time of the robot's world for measurements to catch up with a finished motion."""
 POLL_S = 0.02
 SAME_Q_RAD = 0.01
+SAME_START_RAD = 0.002
+"""A motion planned earlier is taken when the arm stands this near to its start."""
 PLANNER_VERDICTS = (Code.PLANNER_LOST, Code.STALE_WORLD, Code.ROBOT_LOST)
-
-
-class RunParams(Protocol):
-    """What the executor reads from every skill's parameters; fields as in the actions."""
-
-    @property
-    def t_eps(self) -> float:
-        """Position tolerance of a waypoint [m]."""
-        ...
-
-    @property
-    def o_eps(self) -> float:
-        """Angle tolerance of a waypoint [rad]."""
-        ...
-
-    @property
-    def max_velocity_scaling_factor(self) -> float:
-        """Part of the joints' velocity limits."""
-        ...
-
-    @property
-    def max_acceleration_scaling_factor(self) -> float:
-        """Part of the joints' acceleration limits."""
-        ...
-
-    @property
-    def allowed_planning_time(self) -> float:
-        """Steady time for one plan [s]."""
-        ...
-
-    @property
-    def targets(self) -> tuple[str, ...]:
-        """Objects whose motion makes the chosen commands wrong."""
-        ...
 
 
 class PlanRefused(StepFailed):
@@ -131,7 +99,8 @@ class Steps:
         if self._is_there(command, self._ee(world), start_q):
             return
         scene = self._scene(world, command)
-        self.send(self._plan(command, start_q, scene), scene, command.stage)
+        trajectory = command.planned if _starts_at(command.planned, start_q) else None
+        self.send(trajectory or self._plan(command, start_q, scene), scene, command.stage)
         self._arrive(command.world_T_ee, command.stage)
 
     def send(self, trajectory: Trajectory, scene: SceneQuery, stage: str) -> None:
@@ -260,6 +229,10 @@ class Steps:
                     Outcome(Code.NOT_REACHED, text, stage, position_error_m=gap, angle_error_rad=turn)
                 )
             self.pause(POLL_S)
+
+
+def _starts_at(planned: Trajectory | None, q: Array) -> bool:
+    return planned is not None and bool(np.abs(planned.q[0] - q).max() < SAME_START_RAD)
 
 
 def _goal(command: Command) -> Goal:

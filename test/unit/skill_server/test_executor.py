@@ -8,20 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from handiwork_core.commands import (
-    AttachObject,
-    CloseGripper,
-    DetachObject,
-    OpenGripper,
-    UpdatePoseCostMetric,
-    UpdateSpecific,
-)
 from handiwork_core.geometry import Pose
 from handiwork_core.outcome import BodyPair, Code, Outcome
 from handiwork_core.planning import JointGoals, StraightGoal, Verdict
 from handiwork_core.testing.fakes import Cell, Fakes, blocked, fakes
 from handiwork_core.world import Shape, ShapeKind, WorldObject
-from skill_server.executor import ATTEMPTS, run_skill
+from skill_server.executor import run_skill
+from skill_server.recovery import DEFAULT_ATTEMPTS
 from skill_server.skills.pick import Pick, PickParams
 from skill_server.skills.place import Place, PlaceParams
 
@@ -82,16 +75,6 @@ def test_progress_never_falls_and_ends_at_one() -> None:
     assert fractions[-1] == 1.0
 
 
-def test_commands_carry_the_names_of_the_seed_format() -> None:
-    f = made()
-    functions = [type(c.function) for c in Pick().commands(PICK, f.context)]
-    assert functions[:3] == [UpdatePoseCostMetric, UpdateSpecific, OpenGripper]
-    assert functions[-3:] == [CloseGripper, AttachObject, CloseGripper]
-    pick(f)
-    functions = [type(c.function) for c in Place().commands(PlaceParams(container="tray"), f.context)]
-    assert DetachObject in functions
-
-
 def test_free_moves_go_to_the_chosen_joints_and_only_the_target_may_be_touched() -> None:
     f = made()
     pick(f)
@@ -142,8 +125,8 @@ def test_retries_are_bounded_and_told() -> None:
     f.planner.refusals = [blocked(Code.PLAN_FAILED, "gantry/hand", "tray") for _ in range(10)]
     outcome = pick(f).outcome
     assert outcome.code is Code.PLAN_FAILED
-    assert len(f.planner.plans) == ATTEMPTS
-    assert f"{ATTEMPTS} candidates" in outcome.message
+    assert len(f.planner.plans) == DEFAULT_ATTEMPTS
+    assert f"{DEFAULT_ATTEMPTS} candidates" in outcome.message
     assert f.arm.followed == 0
 
 

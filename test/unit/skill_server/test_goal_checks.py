@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from handiwork_core.geometry import Pose
+from handiwork_core.geometry import Pose, Rotation
 from handiwork_core.outcome import Code
 from handiwork_core.testing.fakes import Cell, fakes
 from handiwork_core.world import Shape, ShapeKind, WorldObject
@@ -18,6 +18,7 @@ from skill_server.skills.place import Place, PlaceParams
 
 NAN = float("nan")
 DOWN = OrientationFilter("z", "downward", 0.0, 30.0)
+TURN = Rotation.identity()
 
 
 def made() -> Any:
@@ -35,6 +36,21 @@ PICKS = [
     ({"pre_grasp_offset": -0.1}, Code.BAD_NUMBER, "pre_grasp_offset", "0 to 1"),
     ({"post_grasp_offset_min": 0.2}, Code.CONTRADICTION, "post_grasp_offset_min", "swap"),
     ({"lift_th": 0.1}, Code.CONTRADICTION, "lift_th", "lift"),
+    ({"npy_name": "none.npy"}, Code.BAD_GOAL, "npy_name", "none.npy"),
+    ({"grasp_scale": 0.0}, Code.BAD_NUMBER, "grasp_scale", "0.001"),
+    ({"tcp_offset": -0.1}, Code.BAD_NUMBER, "tcp_offset", "0 to 1"),
+    ({"constraint_axis": "w"}, Code.BAD_GOAL, "constraint_axis", "'x'"),
+    ({"constraint_ratio_range": (0.9, 0.1)}, Code.CONTRADICTION, "constraint_ratio_range[0]", "swap"),
+    ({"final_gripper_state": 0}, Code.BAD_GOAL, "final_gripper_state", "-1"),
+    ({"fixed_orientation": (TURN, TURN)}, Code.BAD_GOAL, "fixed_orientation", "one"),
+    (
+        {"fixed_orientation": (TURN,), "grasp_poses": (Pose.identity(),)},
+        Code.CONTRADICTION,
+        "fixed_orientation",
+        "grasp_poses",
+    ),
+    ({"pre_grasp_hold_vec_weight": (1.0, 1.0)}, Code.BAD_NUMBER, "pre_grasp_hold_vec_weight", "6"),
+    ({"gripper_change_steps": 901}, Code.BAD_NUMBER, "gripper_change_steps", "900"),
     ({"direction_to_obj": "up"}, Code.BAD_GOAL, "direction_to_obj", "left"),
     ({"t_eps": 0.0}, Code.BAD_NUMBER, "t_eps", "m"),
     ({"max_velocity_scaling_factor": 1.5}, Code.BAD_NUMBER, "max_velocity_scaling_factor", "1"),
@@ -73,14 +89,51 @@ PLACES = [
     ({"container": ""}, Code.BAD_GOAL, "container", "bin"),
     ({"container": "bun"}, Code.UNKNOWN_OBJECT, "container", "'bin'"),
     ({"object": "cube", "container": "cube"}, Code.CONTRADICTION, "container", "two different"),
-    ({"place_direction": "horizontal"}, Code.UNSUPPORTED, "place_direction", "vertical"),
+    ({"place_direction": "horizontal"}, Code.CONTRADICTION, "align_place_obj_axis", "along it"),
+    ({"place_part": 1}, Code.BAD_NUMBER, "place_part", "-1 to 0"),
+    ({"z_ratio_range": (0.6, 0.4)}, Code.CONTRADICTION, "z_ratio_range[0]", "swap"),
+    ({"hesitate_steps": -1}, Code.BAD_NUMBER, "hesitate_steps", "900"),
+    ({"post_place_hold_vec_weight": (1.0,)}, Code.BAD_NUMBER, "post_place_hold_vec_weight", "6"),
+    (
+        {"pre_place_hold_vec_weight": (0, 0, 0, 0, 0, -1.0)},
+        Code.BAD_NUMBER,
+        "pre_place_hold_vec_weight[5]",
+        "0",
+    ),
+    (
+        {"post_place_hold_vec_weight": (0, 0, 0, 1, 1, 1)},
+        Code.CONTRADICTION,
+        "post_place_hold_vec_weight[5]",
+        "lowered",
+    ),
+    ({"success_mode": "left", "right_axis": (0, 0, 0)}, Code.CONTRADICTION, "right_axis", "zero"),
+    ({"test_mode": "both"}, Code.BAD_GOAL, "test_mode", "'ik'"),
+    ({"recovery": "pray"}, Code.BAD_GOAL, "recovery", "give_up"),
+    ({"max_attempts": 0}, Code.BAD_NUMBER, "max_attempts", "1 to 20"),
+    (
+        {"align_plane_x_axis": (1, 0, 0), "align_pick_obj_axis": (0, 0, 1), "align_obj_tol_deg": 5.0},
+        Code.CONTRADICTION,
+        "align_plane_y_axis",
+        "zero",
+    ),
+    (
+        {
+            "align_plane_x_axis": (1, 0, 0),
+            "align_plane_y_axis": (2, 0, 0),
+            "align_pick_obj_axis": (0, 0, 1),
+            "align_obj_tol_deg": 5.0,
+        },
+        Code.CONTRADICTION,
+        "align_plane_y_axis",
+        "parallel",
+    ),
     ({"place_direction": "sideways"}, Code.BAD_GOAL, "place_direction", "vertical"),
     ({"position_constraint": "obj"}, Code.BAD_GOAL, "position_constraint", "object"),
     ({"success_mode": "3d"}, Code.BAD_GOAL, "success_mode", "3diou"),
     ({"x_ratio_range": (0.6, 0.4)}, Code.CONTRADICTION, "x_ratio_range[0]", "swap"),
     ({"y_ratio_range": (NAN, 0.4)}, Code.BAD_NUMBER, "y_ratio_range[0]", "use"),
     ({"pre_place_z_offset": 0.0}, Code.CONTRADICTION, "place_z_offset", "swap"),
-    ({"align_obj_tol_deg": 5.0}, Code.CONTRADICTION, "align_pick_obj_axis", "set all three"),
+    ({"align_obj_tol_deg": 5.0}, Code.CONTRADICTION, "align_pick_obj_axis", "set all of"),
     (
         {"align_pick_obj_axis": (0.0, 0.0, 1.0), "align_obj_tol_deg": 5.0},
         Code.CONTRADICTION,

@@ -115,12 +115,29 @@ def judged(params: PlaceParams, cube: tuple[float, float, float], **moving: Any)
         ({}, (0.4, -0.3, 0.04), True),
         ({}, (0.4, 0.3, 0.04), False),
         ({}, (0.4, -0.3, -0.5), False),
-        ({"success_th": 0.08}, (0.32, -0.3, 0.04), False),
+        ({}, (0.265, -0.3, 0.04), True),
+        ({}, (0.264, -0.3, 0.04), False),
+        ({"xybbox_margin": 0.08}, (0.32, -0.3, 0.04), False),
         ({"success_mode": "3diou"}, (0.4, -0.3, 0.035), True),
         ({"success_mode": "3diou"}, (0.4, -0.3, 0.04), False),
         ({"success_mode": "3diou", "success_th": 0.2}, (0.4, -0.3, 0.035), False),
-        ({"success_mode": "height"}, (0.4, -0.3, 0.04), True),
-        ({"success_mode": "height", "success_th": 0.1}, (0.4, -0.3, 0.04), False),
+        ({"success_mode": "height"}, (0.4, -0.3, 0.04), False),
+        ({"success_mode": "height", "height_drop": 0.0}, (0.4, -0.3, 0.04), True),
+        ({"success_mode": "height"}, (0.4, -0.3, -0.36), True),
+        ({"success_mode": "right"}, (0.59, -0.3, 0.04), True),
+        ({"success_mode": "right"}, (0.57, -0.3, 0.04), False),
+        ({"success_mode": "right"}, (0.59, -0.3, -0.06), False),
+        ({"success_mode": "right", "threshold": 0.01}, (0.57, -0.3, 0.04), True),
+        ({"success_mode": "left"}, (0.21, -0.3, 0.04), True),
+        ({"success_mode": "left", "right_axis": (0.0, -2.0, 0.0)}, (0.4, -0.16, 0.04), True),
+        ({"success_mode": "left", "right_axis": (0.0, -2.0, 0.0)}, (0.4, -0.18, 0.04), False),
+        ({"success_mode": "flower"}, (0.4, -0.3, 0.035), True),
+        ({"success_mode": "flower"}, (0.4, -0.3, 0.041), False),
+        ({"success_mode": "flower"}, (0.26, -0.201, 0.035), True),
+        ({"success_mode": "flower"}, (0.26, -0.199, 0.035), False),
+        ({"success_mode": "cup"}, (0.4, -0.3, 0.035), False),
+        ({"success_mode": "cup", "cup_rise": 0.01}, (0.4, -0.3, 0.035), True),
+        ({"success_mode": "cup", "cup_rise": 0.01, "success_th": 0.2}, (0.4, -0.3, 0.035), False),
     ],
 )
 def test_success_modes(changed: dict[str, Any], cube: tuple[float, float, float], good: bool) -> None:
@@ -145,7 +162,7 @@ def test_beside_a_turned_container_is_not_inside(x: float, good: bool) -> None:
 def test_height_is_that_of_the_object_also_for_place_poses(fall: float, good: bool) -> None:
     f = made()
     release = Pose.of((0.4, -0.3, 0.30), DOWN)
-    params = PlaceParams(container="tray", success_mode="height", success_th=0.05, place_poses=(release,))
+    params = PlaceParams(container="tray", success_mode="height", height_drop=0.05, place_poses=(release,))
     before = f.context.world.snapshot()
     f.cell.in_hand, f.context.released = "", "cube"
     f.context.release_height_m = float((release @ f.cell.hand_T_object).translation_m[2])

@@ -1,4 +1,4 @@
-"""Orientation masks, grasp rows, box overlaps and place poses agree with reference vectors."""
+"""Orientation filters, alignment, grasp rows, overlaps, place poses and success agree with reference vectors."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ import numpy as np
 import pytest
 from scipy.interpolate import interp1d
 
-from handiwork_core.geometry import Pose, Rotation
+from handiwork_core.geometry import Array, Pose, Rotation
+from handiwork_core.robot import GripperSpec
 from handiwork_core.testing.gantry import gantry
-from skill_server.grasps import grasps_from_rows
-from skill_server.orientation import OrientationFilter, cones_of, surviving
-from skill_server.place_targets import (
-    Heights,
-    PositionConstraint,
-    alignment_cone,
-    ee_at,
-    retreat_pose,
-    target_points,
-)
+from skill_server.align import axis_cone
+from skill_server.grasp_rows import Part, annotated
+from skill_server.orientation import Cone, OrientationFilter, cones_of, surviving
+from skill_server.place_candidates import PlaceSetting, target_points
+from skill_server.place_judge import by_mode
+from skill_server.place_params import PlaceParams
+from skill_server.place_targets import Held, PositionConstraint, ee_positions, retreat_pose
+from skill_server.seed_format import translated
 from skill_server.solids import OrientedBox
 from skill_server.success import iou
+from skill_server.success_modes import Placed
 
-DATA = Path(__file__).parent / "data"
+DATA = Path(__file__).parents[2] / "data/skills"
 ROBOTS = {
     "fr3": (2, 0.1043, [[0, 0, -1], [0, 1, 0], [1, 0, 0]]),
     "franka_robotiq85": (2, 0.165, [[0, 0, -1], [0, 1, 0], [1, 0, 0]]),
@@ -34,45 +34,100 @@ ROBOTS = {
     "lift2": (0, 0.125, [[1, 0, 0], [0, -1, 0], [0, 0, -1]]),
     "split_aloha": (2, 0.12, [[0, -1, 0], [0, 0, -1], [1, 0, 0]]),
 }
+"""Approach axis, distance to the TCP and GraspNet axes in the EE frame, as the seed format's robot files say."""
 
 
-def read(name: str) -> Any:
-    return json.loads((DATA / name).read_text(encoding="utf-8"))
+def read(name: str) -> dict[str, Any]:
+    with np.load(DATA / name, allow_pickle=False) as data:
+        return {key: data[key] for key in data.files}
 
 
-def turns(quats: list[list[float]]) -> Any:
-    return np.array([Rotation.from_wxyz(q).matrix() for q in quats])
+def cases(data: dict[str, Any], key: str = "configs_json") -> list[dict[str, Any]]:
+    return [json.loads(str(text)) for text in data[key]]
 
 
-@pytest.mark.parametrize("case", read("filter_masks.json"), ids=lambda c: str(c["config"]))
-def test_filters_mean_the_angle_from_the_named_direction(case: dict[str, Any]) -> None:
+FILTERS, EDGES, ALIGN = read("filter_masks.npz"), read("filter_masks_edge.npz"), read("align_masks.npz")
+ROWS, PLACES, SUCCESS = read("grasp_rows.npz"), read("place_poses.npz"), read("place_success.npz")
+PAIRS = read("iou_pairs.npz")
+
+
+def matrices(quats_wxyz: Array) -> Array:
+    return np.array([Rotation.from_wxyz(q).matrix() for q in quats_wxyz])
+
+
+def seed_cones(config: dict[str, Any]) -> tuple[Cone, ...]:
+    """The filters of a task file, read as task files are."""
+    made, faults = translated(config, ("orientation_filters",), ())
+    assert not faults
+    return cones_of([OrientationFilter(**item) for item in made.get("orientation_filters", [])])
+
+
+def ranges(config: dict[str, Any]) -> list[list[Any]]:
+    return [value for value in config.values() if len(value) == 3]
+
+
+@pytest.mark.parametrize("i", range(len(FILTERS["masks"])), ids=lambda i: str(FILTERS["configs_json"][i]))
+def test_filters(i: int) -> None:
+    config = cases(FILTERS)[i]
+    mask, _ = surviving(matrices(FILTERS["quats_wxyz"][i]), seed_cones(config))
+    positive = ("forward", "leftward", "upward")
+    # There, two angles written the other way round left nothing, or everything; here they are a range in any order.
+    ordered = all((d in positive) == (a >= b) or a == b for d, a, b in ranges(config))
+    if ordered:
+        assert mask.tolist() == FILTERS["masks"][i].tolist()
+    turned = {k: [v[0], *sorted(v[1:], reverse=v[0] in positive)] for k, v in config.items()}
+    assert (surviving(matrices(FILTERS["quats_wxyz"][i]), seed_cones(turned))[0] == mask).all()
+
+
+@pytest.mark.parametrize("i", range(len(FILTERS["masks"])), ids=lambda i: str(FILTERS["configs_json"][i]))
+def test_filters_of_goals_mean_the_angle_from_the_named_direction(i: int) -> None:
     filters = []
-    for key, (direction, *angles) in case["config"].items():
+    for key, (direction, *angles) in cases(FILTERS)[i].items():
         low, high = (0.0, angles[0]) if len(angles) == 1 else angles
         filters.append(OrientationFilter(key[len("filter_")], direction, low, high))
-    mask, _ = surviving(turns(case["quats_wxyz"]), cones_of(filters))
-    assert mask.astype(int).tolist() == case["mask"]
+    mask, _ = surviving(matrices(FILTERS["quats_wxyz"][i]), cones_of(filters))
+    assert mask.tolist() == FILTERS["from_named"][i].tolist()
 
 
-@pytest.mark.parametrize("case", read("align_masks.json"), ids=lambda c: str(c["config"]))
-def test_alignment(case: dict[str, Any]) -> None:
-    config = case["config"]
-    axes = (config["pick_axis"], config["place_axis"], config["tol_deg"])
-    ee_T_object = Pose.from_matrix(case["obj_T_ee"]).inverse()
-    container = (
-        Pose.from_matrix(case["base_T_world"]).rotation @ Pose.from_matrix(case["world_T_container"]).rotation
-    )
-    cone = alignment_cone(np.array(axes[0]), np.array(axes[1]), axes[2], ee_T_object, container)
-    assert cone.mask(turns(case["quats_wxyz"])).astype(int).tolist() == case["mask"]
+@pytest.mark.parametrize("i", range(len(EDGES["masks"])), ids=lambda i: str(EDGES["configs_json"][i]))
+def test_filters_on_exact_limits(i: int) -> None:
+    config, turns = cases(EDGES)[i], EDGES["mats"].astype(float)
+    mask, _ = surviving(turns, seed_cones(config))
+    differs = mask != EDGES["masks"][i]
+    # Only an axis exactly on a limit may differ: there round-off of cos(90 deg) decided, here the limit is inside.
+    for k in np.flatnonzero(differs):
+        assert mask[k]
+        wider = {
+            key: [d, *(a - 1e-6 if d in ("forward", "leftward", "upward") else a + 1e-6 for a in angles)]
+            for key, (d, *angles) in config.items()
+        }
+        assert not surviving(turns[k : k + 1], seed_cones(wider))[0][0] or ranges(config)
 
 
-@pytest.mark.parametrize("case", read("grasp_rows.json")["cases"], ids=lambda c: str(c["case"]))
-def test_grasp_rows(case: dict[str, Any]) -> None:
-    facts, tables = case["case"], read("grasp_rows.json")
+@pytest.mark.parametrize("i", range(len(ALIGN["masks"])), ids=lambda i: str(ALIGN["configs_json"][i]))
+def test_alignment(i: int) -> None:
+    config = cases(ALIGN)[i]
+    pick, place, tol = config["pick_axis"], config["place_axis"], config["tol_deg"]
+    turns, wanted = matrices(ALIGN["quats_wxyz"][i]), ALIGN["masks"][i]
+    cones = list(seed_cones(config["filters"]))
+    if pick is not None and place is not None and tol is not None:
+        if not np.any(pick) or not np.any(place):
+            assert not wanted.any()  # such goals are refused by name, see test_goal_checks
+            return
+        container = Pose.from_matrix(ALIGN["T_base_world"][i]).rotation
+        container = container @ Pose.from_matrix(ALIGN["T_world_container"][i]).rotation
+        ee_T_object = Pose.from_matrix(ALIGN["T_obj_ee"][i]).inverse()
+        if config["skill"] != "place":
+            container = Rotation.identity()
+        cones.append(axis_cone(np.array(pick, float), np.array(place, float), tol, ee_T_object, container))
+    assert surviving(turns, cones)[0].tolist() == wanted.tolist()
+
+
+def gripper_of(facts: dict[str, Any]) -> GripperSpec:
     axis, tcp, r_ee_graspnet = ROBOTS[facts["robot"]]
     gripper = gantry().arms["arm"].gripper
     assert gripper is not None
-    gripper = replace(
+    return replace(
         gripper,
         ee_axis=axis,
         tcp_offset_m=tcp,
@@ -80,48 +135,93 @@ def test_grasp_rows(case: dict[str, Any]) -> None:
         min_width_m=facts["min_width"],
         max_width_m=facts["max_width"],
     )
-    part = facts["constraints"] and ("xyz".index(facts["constraints"][0]), *facts["constraints"][1:])
-    extra = (
-        interp1d(tables["ed_width"], tables["ed_offset"], kind="cubic")
-        if facts["extra_depth_table"]
-        else None
-    )
-    poses, scores = grasps_from_rows(
-        np.array(case["rows"]),
-        gripper,
+
+
+@pytest.mark.parametrize("facts", cases(ROWS, "cases_json"), ids=lambda c: f"{c['robot']}-{c['id']}")
+def test_grasp_rows(facts: dict[str, Any]) -> None:
+    part = facts["constraints"] and Part("xyz".index(facts["constraints"][0]), *facts["constraints"][1:])
+    table = interp1d(ROWS["ed_table_width"], ROWS["ed_table_offset"], kind="cubic")
+    made = annotated(
+        ROWS[f"in_{facts['id']:03d}"].astype(float),
+        gripper_of(facts),
         grasp_scale=facts["grasp_scale"],
         tcp_offset_m=facts["tcp_offset"],
         part=part,
-        extra_depth=extra,
+        extra_depth=table if facts["extra_depth_table"] else None,
     )
-    assert poses.shape[0] == len(case["scores"])
-    assert np.abs(poses[:, :3] - np.array(case["obj_T_ee"])).max() < 1e-6
-    assert np.allclose(scores, case["scores"])
+    wanted = ROWS[f"T_obj_ee_{facts['id']:03d}"]
+    assert made.turns.shape == (len(wanted), 3, 3)
+    assert np.abs(made.turns - wanted[:, :, :3]).max(initial=0.0) < 1e-6
+    assert np.abs(made.positions - wanted[:, :, 3]).max(initial=0.0) < 1e-6
+    assert np.allclose(made.score, ROWS[f"score_{facts['id']:03d}"])
 
 
-@pytest.mark.parametrize("index", range(len(read("iou_pairs.json"))))
-def test_iou(index: int) -> None:
-    pair = read("iou_pairs.json")[index]
-    a = OrientedBox(Pose.of(pair["t1"], Rotation.from_matrix(pair["R1"])), np.array(pair["s1"]))
-    b = OrientedBox(Pose.of(pair["t2"], Rotation.from_matrix(pair["R2"])), np.array(pair["s2"]))
-    assert iou(a, b) == pytest.approx(pair["iou"], abs=1e-9), pair["category"]
+@pytest.mark.parametrize("i", range(len(PAIRS["iou_exact"])), ids=lambda i: f"{PAIRS['category'][i]}-{i}")
+def test_iou(i: int) -> None:
+    a, b = (
+        OrientedBox(Pose.of(PAIRS[f"t{k}"][i], Rotation.from_matrix(PAIRS[f"R{k}"][i])), PAIRS[f"s{k}"][i])
+        for k in (1, 2)
+    )
+    assert iou(a, b) == pytest.approx(PAIRS["iou_exact"][i], abs=1e-9)
 
 
-@pytest.mark.parametrize("case", read("place_poses.json"), ids=lambda c: str(c["config"]))
-def test_vertical_place_poses(case: dict[str, Any]) -> None:
-    config = case["config"]
-    world_T_base = Pose.from_matrix(case["T_world_base"])
-    ee_T_object = Pose.from_matrix(case["T_world_ee"]).inverse() @ Pose.from_matrix(case["T_world_obj"])
-    heights = Heights(config["pre_place_z_offset"], config["place_z_offset"])
-    bounds = np.array(case["bbox_min"]), np.array(case["bbox_max"])
-    points = target_points(*bounds, np.array(case["ratios"][:2]), heights)
-    world_R_ee = world_T_base.rotation @ Rotation.from_matrix(case["R_tgt"])
-    constraint = PositionConstraint(config["position_constraint"])
-    for point, p, q in zip(
-        points, (case["pre_p"], case["place_p"]), (case["pre_q"], case["place_q"]), strict=True
-    ):
-        pose = world_T_base.inverse() @ ee_at(point, world_R_ee, constraint, ee_T_object)
-        assert pose.almost_equal(Pose.of(p, Rotation.from_wxyz(q)), within_m=1e-9, within_rad=1e-6)
-    if case["post_p"] is not None:
-        after = retreat_pose(pose, np.array(config["post_place_vector"]))
-        assert np.allclose(after.translation_m, case["post_p"], atol=1e-9)
+def place_params(config: dict[str, Any]) -> PlaceParams:
+    """The case's words; the seed format's defaults where it has none."""
+    defaults = {"pre_place_z_offset": 0.2, "place_z_offset": 0.1, "position_constraint": "gripper"}
+    names = PlaceParams.__dataclass_fields__
+    given = {k: tuple(v) if isinstance(v, list) else v for k, v in config.items() if k in names}
+    return PlaceParams(container="b", **{**defaults, **given})
+
+
+@pytest.mark.parametrize(
+    "i", range(len(PLACES["pre_p"])), ids=lambda i: str(PLACES["configs_json"][i])[40:130]
+)
+def test_place_poses(i: int) -> None:
+    config = cases(PLACES)[i]
+    params = place_params(config)
+    world_T_base, world_T_container, world_T_obj, world_T_ee = (
+        Pose.from_matrix(PLACES[f"T_world_{name}"][i]) for name in ("base", "container", "obj", "ee")
+    )
+    held = Held(world_T_obj, world_T_ee.inverse() @ world_T_obj)
+    setting = PlaceSetting(
+        held, world_T_container, PLACES["bbox_min"][i], PLACES["bbox_max"][i], world_T_base
+    )
+    points = target_points(params, setting, PLACES["ratios"][i][None, :])
+    turn = world_T_base.rotation @ Rotation.from_matrix(PLACES["R_tgt"][i])
+    constraint = PositionConstraint(params.position_constraint)
+    for name, point in zip(("pre", "place"), points, strict=True):
+        position = ee_positions(point, turn.matrix()[None], constraint, held.ee_T_object)[0]
+        pose = world_T_base.inverse() @ Pose.of(position, turn)
+        wanted = Pose.of(PLACES[f"{name}_p"][i], Rotation.from_wxyz(PLACES[f"{name}_q"][i]))
+        assert pose.almost_equal(wanted, within_m=1e-9, within_rad=1e-6)
+    if config.get("post_place_vector"):
+        after = retreat_pose(pose, np.array(params.post_place_vector))
+        assert np.allclose(after.translation_m, PLACES["post_p"][i], atol=1e-9)
+        assert after.rotation.angle_to(Rotation.from_wxyz(PLACES["post_q"][i])) < 1e-6
+    else:
+        assert np.isnan(PLACES["post_p"][i]).all()
+
+
+def success_case(i: int) -> tuple[PlaceParams, Placed]:
+    mode = str(SUCCESS["mode"][i])
+    constants = {
+        key: float(SUCCESS[key][i]) for key in ("success_th", "threshold") if np.isfinite(SUCCESS[key][i])
+    }
+    object_box, container = (
+        OrientedBox(Pose.of((low + high) / 2.0), high - low)
+        for low, high in ((SUCCESS[f"{who}_min"][i], SUCCESS[f"{who}_max"][i]) for who in ("pick", "place"))
+    )
+    params = PlaceParams(container="b", success_mode=mode, **constants)
+    return params, Placed(object_box, SUCCESS["pick_pos"][i], container)
+
+
+@pytest.mark.parametrize("i", range(len(SUCCESS["mode"])), ids=lambda i: f"{SUCCESS['mode'][i]}-{i}")
+def test_success(i: int) -> None:
+    params, placed = success_case(i)
+    wanted = bool(SUCCESS["result"][i] == 1)
+    if params.success_mode == "3diou":
+        # The threshold is honoured here; any overlap at all was enough there.
+        assert by_mode(replace(params, success_th=0.0), placed, 0.0).good is wanted
+        assert by_mode(params, placed, 0.0).good is (iou(placed.object, placed.container) > params.success_th)
+    else:
+        assert by_mode(params, placed, 0.0).good is wanted

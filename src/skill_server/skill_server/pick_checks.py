@@ -1,0 +1,118 @@
+"""Checks of Pick's goal fields; the shared ones are in ``checks`` and ``seed_checks``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from handiwork_core.outcome import OK, Code, Outcome
+from handiwork_core.robot import ArmSpec, GripperSpec
+from handiwork_core.world import World
+
+from . import checks, seed_checks
+from .grasp_rows import GraspFileError, read_rows
+from .pick_params import PickParams
+
+SIDES = ("", "left", "right")
+AXES = ("", "x", "y", "z")
+
+
+def check_pick(params: PickParams, arm: ArmSpec, world: World) -> Outcome:
+    """Everything that the arguments alone tell."""
+    found = checks.first_fault(
+        (checks.with_gripper(arm), checks.known_object("object", params.object, world))
+    )
+    if not found.ok or arm.gripper is None:
+        return found
+    found = checks.first_fault((*_words(params, world), *_numbers(params, arm.gripper)))
+    return found if not found.ok else _annotation(params)
+
+
+def _words(params: PickParams, world: World) -> tuple[Outcome, ...]:
+    fixed = OK
+    if world.objects[params.object].is_static:
+        movable = sorted(name for name, body in world.objects.items() if not body.is_static)
+        fixed = checks.fault(Code.BAD_GOAL, "object", f"{params.object!r} is a fixture; use one of {movable}")
+    state = OK
+    if params.final_gripper_state not in (-1, 1):
+        text = f"final_gripper_state is {params.final_gripper_state}; use -1 (close) or 1 (open)"
+        state = checks.fault(Code.BAD_GOAL, "final_gripper_state", text)
+    return (
+        fixed,
+        _explicit(params),
+        checks.choice("direction_to_obj", params.direction_to_obj, SIDES),
+        checks.choice("constraint_axis", params.constraint_axis, AXES),
+        checks.filters("orientation_filters", params.orientation_filters),
+        state,
+        *seed_checks.policy(params.test_mode, params.recovery, params.max_attempts),
+    )
+
+
+def _explicit(params: PickParams) -> Outcome:
+    """Grasp poses are taken as they are; what selects among others contradicts them."""
+    selecting = {
+        "orientation_filters": params.orientation_filters,
+        "direction_to_obj": params.direction_to_obj,
+        "npy_name": params.npy_name,
+        "constraint_axis": params.constraint_axis,
+        "fixed_orientation": params.fixed_orientation,
+    }
+    field_name = next((key for key, value in selecting.items() if value), "")
+    if params.grasp_poses and field_name:
+        text = f"grasp_poses are taken as they are, so {field_name} cannot apply; send only one of the two"
+        return checks.fault(Code.CONTRADICTION, field_name, text)
+    if len(params.fixed_orientation) > 1:
+        text = f"fixed_orientation has {len(params.fixed_orientation)} quaternions; send one or none"
+        return checks.fault(Code.BAD_GOAL, "fixed_orientation", text)
+    return OK
+
+
+def _numbers(params: PickParams, gripper: GripperSpec) -> tuple[Outcome, ...]:
+    width = OK
+    if params.gripper_width != 0.0:
+        width = checks.number(
+            "gripper_width", params.gripper_width, gripper.min_width_m, gripper.max_width_m, "m"
+        )
+    return (
+        width,
+        checks.number("pre_grasp_offset", params.pre_grasp_offset, 0.0, 1.0, "m"),
+        *_lift(params),
+        checks.number("grasp_scale", params.grasp_scale, 1e-3, 1e3, ""),
+        checks.number("tcp_offset", params.tcp_offset, 0.0, 1.0, "m"),
+        checks.ratio_range("constraint_ratio_range", params.constraint_ratio_range),
+        seed_checks.hold_weights("pre_grasp_hold_vec_weight", params.pre_grasp_hold_vec_weight),
+        seed_checks.steps("gripper_change_steps", params.gripper_change_steps),
+        *checks.execution(
+            params.t_eps,
+            params.o_eps,
+            params.max_velocity_scaling_factor,
+            params.max_acceleration_scaling_factor,
+            params.allowed_planning_time,
+        ),
+    )
+
+
+def _lift(params: PickParams) -> tuple[Outcome, ...]:
+    low, high = params.post_grasp_offset_min, params.post_grasp_offset_max
+    lift = OK
+    if params.is_closing and 0.0 < params.lift_th >= low:
+        text = (
+            f"lift_th {params.lift_th:g} m cannot be passed by a lift of {low:g} m; lower it or lift higher"
+        )
+        lift = checks.fault(Code.CONTRADICTION, "lift_th", text)
+    return (
+        checks.number("post_grasp_offset_min", low, 0.0, 1.0, "m"),
+        checks.number("post_grasp_offset_max", high, 0.0, 1.0, "m"),
+        checks.ordered("post_grasp_offset_min", low, "post_grasp_offset_max", high),
+        checks.number("lift_th", params.lift_th, 0.0, 1.0, "m"),
+        lift,
+    )
+
+
+def _annotation(params: PickParams) -> Outcome:
+    if not params.npy_name:
+        return OK
+    try:
+        read_rows(Path(params.npy_name))
+    except GraspFileError as error:
+        return checks.fault(Code.BAD_GOAL, "npy_name", str(error))
+    return OK

@@ -1,0 +1,63 @@
+"""What a run does after a failure: ends, takes another candidate while nothing was touched, or grasps once more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from enum import Enum
+from typing import Protocol, runtime_checkable
+
+from handiwork_core.commands import Command, DetachObject, Motion, OpenGripper
+from handiwork_core.outcome import Code
+from handiwork_core.skill import Context
+
+
+class Recovery(Enum):
+    """Values of the goal field ``recovery``."""
+
+    GIVE_UP = "give_up"
+    NEXT_CANDIDATE = "next_candidate"
+    REGRASP = "regrasp"
+
+
+@runtime_checkable
+class Recovering(Protocol):
+    """Parameters that name a policy; without it a run takes the next of ``DEFAULT_ATTEMPTS`` candidates."""
+
+    @property
+    def recovery(self) -> str:
+        """A value of ``Recovery``."""
+        ...
+
+    @property
+    def max_attempts(self) -> int:
+        """Candidates, or grasps, tried in all."""
+        ...
+
+
+DEFAULT_ATTEMPTS = 3
+UNREACHED = (Code.PLAN_FAILED, Code.PATH_BLOCKED, Code.PLAN_BUDGET, Code.GOAL_IN_COLLISION, Code.NO_IK)
+"""Refusals of a plan after which another candidate may do."""
+LOST = (Code.NOTHING_GRASPED, Code.OBJECT_DROPPED, Code.OBJECT_MOVED, Code.NOT_IN_PLACE)
+"""Failures that a new grasp in the world as it is now may mend."""
+
+
+def policy_of(params: object) -> tuple[Recovery, int]:
+    """The policy and the number of attempts of a run."""
+    if isinstance(params, Recovering):
+        return Recovery(params.recovery), params.max_attempts
+    return Recovery.NEXT_CANDIDATE, DEFAULT_ATTEMPTS
+
+
+def way_back(walked: Sequence[Command], context: Context) -> tuple[Command, ...]:
+    """Let go of what is still held, and back along the straight way that led to it; nothing where there was none."""
+    free = [c for c in walked if c.world_T_ee is not None and c.motion is Motion.FREE]
+    moves = [c for c in walked if c.world_T_ee is not None]
+    let_go = (Command("recover", OpenGripper()), *(Command("recover", DetachObject(n)) for n in context.held))
+    if not free or moves[-1].motion is Motion.FREE:
+        return let_go
+    touching = frozenset().union(*(move.touching for move in moves))
+    back = replace(
+        moves[-1], stage="recover", function=OpenGripper(), world_T_ee=free[-1].world_T_ee, q=free[-1].q
+    )
+    return (*let_go, replace(back, motion=Motion.STRAIGHT, touching=touching, planned=None, dwell_s=0.0))

@@ -1,0 +1,168 @@
+"""One run of a skill: chooses, walks the command list, judges, and tries again as its policy of recovery allows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+import numpy as np
+
+from handiwork_core.commands import Command, Motion, OpenGripper
+from handiwork_core.geometry import Array
+from handiwork_core.outcome import Outcome
+from handiwork_core.skill import Context, Skill, StepFailed
+from handiwork_core.world import World
+
+from . import grip
+from .carry_watch import CarryWatch
+from .functions import Functions
+from .recovery import LOST, UNREACHED, Recovery, policy_of, way_back
+from .run_params import RunParams
+from .stage_log import StageLog
+from .steps import POLL_S, PlanRefused, Steps
+
+SETTLE_S = 2.0
+SETTLED_MPS = 0.02
+NEW_WORLD_S = 0.1
+P = TypeVar("P", bound=RunParams)
+
+
+class Run:
+    """One run, from the choice to the judgement, with what its policy of recovery allows."""
+
+    def __init__(self, skill: Skill[P], params: P, context: Context, log: StageLog) -> None:
+        self._skill, self._params, self._context, self._log = skill, params, context, log
+        self._policy, self._attempts = policy_of(params)
+        self.world_version = 0
+        self._first_free: Array | None = None
+        self._walked: list[Command] = []
+        self._touched = False
+
+    def run(self) -> Outcome:
+        """How it ended.
+
+        Raises:
+            StepFailed: a step failed and nothing was left to try.
+            Stopped: the token was set.
+        """
+        context = self._context
+        context.token.check()
+        before = context.world.snapshot()
+        verdict = self._skill.is_feasible(self._params, context.robot, context.arm_spec, before)
+        if not verdict.ok:
+            return verdict
+        grip.forget_lost(context, before)
+        carried, tried = next(iter(context.held), ""), list[str]()
+        while True:
+            self._log.enter("select")
+            steps = Steps(self._params, context, before, CarryWatch(context))
+            try:
+                before = steps.before = steps.world()
+                self._walk(self._chosen(tried), steps)
+                outcome = self._judge(before, steps)
+                if outcome.ok or not self._tries_again(outcome, carried, tried):
+                    return outcome
+            except PlanRefused as refusal:
+                if not self._may_retry(refusal, tried):
+                    raise
+            except StepFailed as failure:
+                if not self._tries_again(failure.outcome, carried, tried):
+                    raise
+
+    def _chosen(self, tried: Sequence[str]) -> Sequence[Command]:
+        """The command list, or the failure of the choice together with what was tried before."""
+        try:
+            commands = self._skill.commands(self._params, self._context)
+        except StepFailed as failure:
+            if not tried:
+                raise
+            text = f"{failure.outcome.message}; tried before: {' | '.join(tried)}"
+            raise StepFailed(replace(failure.outcome, message=text)) from failure
+        self._context.token.check()
+        self._log.planned()
+        self._log.expect(tuple(dict.fromkeys(command.stage for command in commands)))
+        return commands
+
+    def _may_retry(self, refusal: PlanRefused, tried: list[str]) -> bool:
+        """Only while nothing was touched; remembers what could not be reached."""
+        tried.append(refusal.outcome.message)
+        may = self._policy is not Recovery.GIVE_UP and not self._touched and self._first_free is not None
+        if not may or refusal.outcome.code not in UNREACHED:
+            return False
+        assert self._first_free is not None
+        self._context.refused.append(self._first_free)
+        if len(tried) < self._attempts:
+            return True
+        text = f"no free path to {len(tried)} candidates: {' | '.join(tried)}"
+        raise StepFailed(replace(refusal.outcome, message=text))
+
+    def _tries_again(self, failure: Outcome, carried: str, tried: list[str]) -> bool:
+        """With policy REGRASP: step back and run what brings the object into the hand again."""
+        context, tries = self._context, len(tried) + 1
+        if self._policy is not Recovery.REGRASP or failure.code not in LOST or tries >= self._attempts:
+            return False
+        first = self._skill.before_another_try(self._params, context.released or carried)
+        if first is None or not context.arm.stop().ok:
+            return False
+        tried.append(failure.message)
+        if self._first_free is not None:
+            context.refused.append(self._first_free)
+        self._log.enter("recover")
+        steps = Steps(
+            self._params, context, context.world.snapshot(), CarryWatch(context), target_is_free=False
+        )
+        self._walk(way_back(self._walked, context), steps)
+        context.released = ""
+        for skill, params in first:
+            outcome = Run(skill, params, context, self._log).run()
+            if not outcome.ok:
+                text = f"{failure.message}; trying again failed: {outcome.message}"
+                raise StepFailed(replace(outcome, message=text))
+        return True
+
+    def _walk(self, commands: Sequence[Command], steps: Steps) -> None:
+        functions = Functions(self._context, steps)
+        free = [c.q for c in commands if c.world_T_ee is not None and c.motion is Motion.FREE]
+        self._first_free = free[0] if free else None
+        self._walked, self._touched = [], False
+        for command in commands:
+            self._context.token.check()
+            self._log.enter(command.stage)
+            self._walked.append(command)
+            if command.world_T_ee is not None:
+                steps.move(command)
+                self.world_version = max(self.world_version, steps.world_version)
+                self._log.planned()
+            elif not isinstance(command.function, OpenGripper):
+                steps.watch.check(command.stage)
+            functions.run(command)
+            self._touched = functions.touched
+            if command.dwell_s > 0.0:
+                steps.pause(command.dwell_s)
+
+    def _judge(self, before: World, steps: Steps) -> Outcome:
+        """Ask the skill once the world has come to rest, or after ``SETTLE_S``."""
+        context = self._context
+        ended_s = context.clock.now_s()
+        while True:
+            steps.pause(POLL_S)
+            steps.watch.check(self._log.stage)
+            world = steps.world()
+            waited = context.clock.now_s() - ended_s
+            heard_s = world.stamp_s if world.contacts is None else min(world.stamp_s, world.contacts_stamp_s)
+            fresh = heard_s >= ended_s + NEW_WORLD_S
+            if fresh and (_at_rest(world) or waited > SETTLE_S):
+                break
+        context.token.check()
+        outcome = self._skill.is_success(self._params, before, world, context)
+        if outcome.ok:
+            self._log.finished()
+        return outcome
+
+
+def _at_rest(world: World) -> bool:
+    speeds = (
+        np.linalg.norm(s.world_v_object) for n, s in world.states.items() if not world.objects[n].is_static
+    )
+    return all(bool(speed < SETTLED_MPS) for speed in speeds)
