@@ -42,15 +42,14 @@ class Pieces(NamedTuple):
 @kernel
 def _slopes(points: Array, velocity: Array) -> tuple[Array, Array]:
     """Slope (k - 1, n) and length (k - 1,) [s] of the straight lines between ``points`` (k, n)."""
-    slope = points[1:] - points[:-1]
-    length = np.empty(len(slope))
+    slope, length = np.empty((len(points) - 1, points.shape[1])), np.empty(len(points) - 1)
     for k in range(len(slope)):
         longest = 1.0e-12
         for j in range(slope.shape[1]):
-            longest = max(longest, abs(slope[k, j]) / velocity[j])
+            longest = max(longest, abs(points[k + 1, j] - points[k, j]) / velocity[j])
         length[k] = longest
         for j in range(slope.shape[1]):
-            slope[k, j] /= longest
+            slope[k, j] = (points[k + 1, j] - points[k, j]) / longest
     return slope, length
 
 
@@ -79,6 +78,8 @@ def _outwards(points: Array, slope: Array, width: Array, shift: Array, lower: Ar
     """``points`` (k, n), moved away from the inner side of their corners, but not beyond the limits (n,)."""
     moved = points.copy()
     for i in range(1, len(points) - 1):
+        if shift[i] == 0.0:
+            continue
         for j in range(points.shape[1]):
             away = 0.25 * shift[i] * width[i] * (slope[i, j] - slope[i - 1, j])
             moved[i, j] = min(max(points[i, j] - away, lower[j]), upper[j])
@@ -119,10 +120,9 @@ def rounded(
     k, n = points.shape
     slope, length = _slopes(points, velocity)
     width, full = _widths(slope, length, share, acceleration)
-    if shift.max() > 0.0:
-        points = _outwards(points, slope, width, shift, lower, upper)
-        slope, length = _slopes(points, velocity)
-        width, full = _widths(slope, length, share, acceleration)
+    points = _outwards(points, slope, width, shift, lower, upper)
+    slope, length = _slopes(points, velocity)
+    width, full = _widths(slope, length, share, acceleration)
     room = (k - 1) + (k - 2) * parts
     values, marks = np.zeros((3, room, n)), np.zeros((3, room), dtype=np.int64)
     all_ = Pieces(values[0], values[1], values[2], np.empty(room), marks[0], marks[1], marks[2])
@@ -138,7 +138,8 @@ def rounded(
         if half >= SLIGHT_S:
             _arc(all_, p, parts, half, points[i + 1], slope[i], slope[i + 1])
             all_.rest[p] = stop
-            all_.corner[p : p + parts] = i + 1
+            for m in range(p, p + parts):
+                all_.corner[m] = i + 1
             p, stop = p + parts, 0
         elif full[i + 1] > SLIGHT_S:
             stop = 1

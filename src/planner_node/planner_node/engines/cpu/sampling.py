@@ -58,7 +58,8 @@ def _state(
     last = len(laws.piece)
     n = out.shape[1]
     if t <= 0.0:
-        out[:] = 0.0
+        for j in range(n):
+            out[0, j] = out[1, j] = out[2, j] = 0.0
         return i
     if t >= laws.start[last]:
         for j in range(n):
@@ -77,12 +78,14 @@ def _state(
 
 
 @kernel
-def filtered(pieces: Pieces, laws: Laws, ends: Array, window_s: float, step_s: float) -> Samples:
+def filtered(pieces: Pieces, laws: Laws, points: Array, window_s: float, step_s: float) -> Samples:
     """The motion about every ``step_s``, averaged over ``window_s``.
 
-    ``ends`` (2, n): first and last way point, which the first and last sample are, at rest.
+    The first and last sample are exactly the first and last of the way points ``points`` (k, n), at rest.
     """
-    stretches, n = len(laws.piece), ends.shape[1]
+    stretches, n, ends = len(laws.piece), points.shape[1], np.empty((2, points.shape[1]))
+    for j in range(n):
+        ends[0, j], ends[1, j] = points[0, j], points[len(points) - 1, j]
     sums, work = np.zeros((stretches + 1, n)), np.empty((3, n))
     for i in range(stretches):
         h = laws.start[i + 1] - laws.start[i]
@@ -106,8 +109,8 @@ def filtered(pieces: Pieces, laws: Laws, ends: Array, window_s: float, step_s: f
             q[m, j] = ends[0, j] + (now[2, j] - before[2, j]) / window_s
             rate[m, j] = (now[0, j] - before[0, j]) / window_s
             change[m, j] = (now[1, j] - before[1, j]) / window_s
-    q[0], q[count - 1] = ends[0], ends[1]
     for j in range(n):
+        q[0, j], q[count - 1, j] = ends[0, j], ends[1, j]
         rate[0, j] = rate[count - 1, j] = change[0, j] = change[count - 1, j] = 0.0
     return Samples(t, q, rate, change, near)
 
@@ -134,3 +137,13 @@ def excess(samples: Samples, velocity: Array, acceleration: Array, jerk: Array) 
             worst = max(worst, np.sqrt(hard / acceleration[j]))
             worst = max(worst, np.cbrt(abs(change[m + 1, j] - change[m, j]) / (h * jerk[j])))
     return worst
+
+
+@kernel
+def slow_down(samples: Samples, factor: float) -> None:
+    """Stretch time by ``factor``, in place."""
+    for m in range(len(samples.t)):
+        samples.t[m] *= factor
+        for j in range(samples.rate.shape[1]):
+            samples.rate[m, j] /= factor
+            samples.change[m, j] /= factor * factor

@@ -16,7 +16,7 @@ from handiwork_core.trajectory import Trajectory
 from .jit import kernel
 from .pacing import laws
 from .rounding import rounded
-from .sampling import Samples, excess, filtered
+from .sampling import Samples, excess, filtered, slow_down
 
 STEP_S = 0.01
 CLOSE, CLOSE_PARTS = 1.0e6, 2
@@ -76,7 +76,9 @@ def motion(
     """
     share, shift, lower, upper = corners
     velocity, acceleration, jerk = limits
-    longest = max(shortest_s, 2.0 * (acceleration / jerk).max())
+    longest = shortest_s
+    for j in range(len(jerk)):
+        longest = max(longest, 2.0 * acceleration[j] / jerk[j])
     window, best, best_s = longest, longest, 1.0e30
     while window >= shortest_s and window > 0.2 * longest:
         strength = _strength(window, step_s, acceleration, jerk)
@@ -87,13 +89,8 @@ def motion(
             best, best_s = window, duration
             chosen, on = pieces, law
         window = 0.6 * window
-    ends = np.empty((2, points.shape[1]))
-    ends[0], ends[1] = points[0], points[len(points) - 1]
-    samples = filtered(chosen, on, ends, best, step_s)
-    slower = excess(samples, velocity, acceleration, jerk)
-    samples.t[:] *= slower
-    samples.rate[:] /= slower
-    samples.change[:] /= slower * slower
+    samples = filtered(chosen, on, points, best, step_s)
+    slow_down(samples, excess(samples, velocity, acceleration, jerk))
     return samples
 
 
