@@ -21,6 +21,7 @@ from handiwork_core.planning import (
     SceneQuery,
 )
 from handiwork_core.robot import Robot
+from handiwork_core.trajectory import Trajectory
 
 from .conftest import box, hand_down, world_of
 
@@ -86,3 +87,16 @@ def test_twenty_problems_come_out_the_same_twice(engine: Engine, robot: Robot) -
         assert (one.code, one.message, one.blocking) == (two.code, two.message, two.blocking)
         if one.trajectory is not None and two.trajectory is not None:
             np.testing.assert_array_equal(one.trajectory.q, two.trajectory.q)
+
+
+def test_a_trajectory_too_long_to_judge_is_refused_unread(engine: Engine, robot: Robot) -> None:
+    arm, home = robot.arm(""), np.array(robot.arm("").home_q)
+    for count, step, word in ((60_000, 0.01, "samples"), (49_000, 1.0, "looks")):
+        q = np.tile(home, (count, 1))
+        q[1:-1:2, 0] += 0.5
+        still = np.zeros_like(q)
+        verdict = engine.validate(
+            "", Trajectory(arm.joint_names, step * np.arange(count), q, still, still), SceneQuery(), home
+        )
+        assert verdict.code is Code.TRAJECTORY_REFUSED
+        assert word in verdict.message

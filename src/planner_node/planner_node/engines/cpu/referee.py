@@ -27,6 +27,8 @@ LINK_DEPTH_M = 0.0005
 """Links this deep in an object are refused."""
 OTHER_DEPTH_M = 0.002
 """The same for a held object, whose points lie on its true surface, and for links in links."""
+MOST_ROWS = 200_000
+"""Configurations looked at, at most: about a kilometre of motion, and a minute of work."""
 NEAR_M = 0.02
 """Farther pairs are told apart by the balls around the bodies only."""
 TOUCH_M, DEEPER_M = 0.005, 0.002
@@ -72,7 +74,11 @@ def collisions(
     root = world_T_base @ link_poses(robot, gripper)[arm.base_link].inverse()
     bodies = _bodies(robot, world, query)
     coarse = _centres(robot, arm, root, gripper, bodies, trajectory.q)
-    q, owner = _refine(trajectory, coarse)
+    counts = _counts(trajectory, coarse)
+    if counts.sum() > MOST_ROWS:
+        text = f"the trajectory needs {counts.sum()} looks to be judged, more than {MOST_ROWS}; judge it in parts"
+        return Verdict(Code.TRAJECTORY_REFUSED, text, at=0)
+    q, owner = _refine(trajectory, counts)
     frames = _frames(robot, arm, root, gripper, q)
     tracks = [_track(frames[b.link], b) for b in bodies]
     worst = Verdict(Code.OK, clearance_m=float("inf"))
@@ -150,12 +156,17 @@ def _centres(
     return np.concatenate([_placed(frames[b.link], b) for b in bodies], axis=1)
 
 
-def _refine(trajectory: Trajectory, centres: Array) -> tuple[Array, NDArray[np.int64]]:
-    """Configurations (m, n), fine enough, by cubic Hermite interpolation, and the sample before each."""
+def _counts(trajectory: Trajectory, centres: Array) -> NDArray[np.int64]:
+    """(k - 1,) into how many steps each step between samples is to be divided; ``centres`` (k, s, 3) of all balls."""
     h = np.diff(trajectory.t_s)[:, None]
     moved = np.linalg.norm(np.diff(centres, axis=0), axis=2).max(axis=1)
     turned = np.maximum(np.abs(np.diff(trajectory.q, axis=0)), np.abs(trajectory.qd[:-1]) * h).max(axis=1)
-    counts = np.maximum(1, np.ceil(1.2 * np.maximum(moved / FINE_M, turned / FINE_RAD))).astype(np.int64)
+    return np.maximum(1, np.ceil(1.2 * np.maximum(moved / FINE_M, turned / FINE_RAD))).astype(np.int64)
+
+
+def _refine(trajectory: Trajectory, counts: NDArray[np.int64]) -> tuple[Array, NDArray[np.int64]]:
+    """Configurations (m, n), fine enough, by cubic Hermite interpolation, and the sample before each."""
+    h = np.diff(trajectory.t_s)[:, None]
     i = np.repeat(np.arange(len(counts)), counts)
     u = ((np.arange(len(i)) - np.repeat(np.cumsum(counts) - counts, counts)) / counts[i])[:, None]
     q0, q1 = trajectory.q[i], trajectory.q[i + 1]

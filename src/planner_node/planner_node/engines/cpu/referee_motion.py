@@ -13,6 +13,8 @@ from handiwork_core.trajectory import Trajectory
 START_RAD = 0.02
 REST = 1.0e-3
 """Joint speed [rad/s] that counts as rest."""
+MOST_SAMPLES = 50_000
+"""More are refused unread: nothing may keep the engine busy for minutes."""
 SLACK = 1.01
 """Velocity and acceleration may be this much above the limit by round-off and sampling."""
 
@@ -40,6 +42,8 @@ def _shape_fault(arm: ArmSpec, t: Trajectory) -> str:
     n = len(arm.joint_names)
     if t.joint_names != arm.joint_names:
         return f"moves joints {list(t.joint_names)}; it must be {list(arm.joint_names)}"
+    if t.t_s.size > MOST_SAMPLES:
+        return f"has {t.t_s.size} samples; send at most {MOST_SAMPLES} at a time"
     if t.t_s.ndim != 1 or len(t.t_s) < 2 or any(x.shape != (len(t.t_s), n) for x in (t.q, t.qd, t.qdd)):
         return f"needs two or more samples with {n} positions, velocities and accelerations each"
     if not all(np.isfinite(x).all() for x in (t.t_s, t.q, t.qd, t.qdd)):
