@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from handiwork_core.predicate import Finding, LatchedPredicate
 from handiwork_core.world import Contact, ObjectState, World
@@ -18,11 +18,12 @@ class _Slot:
     subjects: tuple[str, ...]
     needs_contacts: bool
     needs_joints: bool
+    latched: bool
     finding: Finding | None = None
     memory: object = None
-    stale: str = ""
+    stale: bool = False
     users: int = 0
-    fresh: bool = field(default=False)
+    due: bool = True
 
 
 class Evaluation:
@@ -34,14 +35,18 @@ class Evaluation:
     def __init__(self, max_age_s: float) -> None:
         self._max_age_s = max_age_s
         self._slots: dict[str, _Slot] = {}
+        self._by_subject: dict[str, list[str]] = {}
         self._world, self._now_s = World(0.0), 0.0
-        self._changes = Changes(self._world, self._world)
+        self._was_fresh = False
+        self.due: set[str] = set()
+        """Keys of the leaves that the present snapshot may decide otherwise than the one before."""
 
     def add(self, expression: Expression) -> None:
         """Keep the leaves of an expression from now on."""
         for leaf in expression.leaves():
             slot = self._slots.setdefault(leaf.key, _slot(leaf))
             slot.users += 1
+        self._sort()
 
     def drop(self, expression: Expression) -> None:
         """The opposite of ``add``."""
@@ -50,27 +55,59 @@ class Evaluation:
             slot.users -= 1
             if slot.users == 0:
                 del self._slots[leaf.key]
+        self._sort()
 
     def forget(self) -> None:
         """Start anew: the next snapshot is the first, and latches are open."""
         for slot in self._slots.values():
             slot.finding, slot.memory = None, None
+        self._was_fresh = False
 
     def begin(self, world: World, now_s: float) -> None:
         """Take the next snapshot; findings of what has not changed stay."""
-        self._changes = Changes(self._world, world)
-        self._world, self._now_s = world, now_s
-        for slot in self._slots.values():
-            slot.fresh = False
+        before, self._world, self._now_s = self._world, world, now_s
+        fresh = _is_fresh(world, now_s - self._max_age_s)
+        everything = not (fresh and self._was_fresh) or before.objects is not world.objects
+        if everything or before.frames != world.frames:
+            self.due = set(self._slots)
+        else:
+            self.due = self._touched(before, world)
+        self._was_fresh = fresh
+        for key in self.due:
+            self._slots[key].due = True
 
     def __call__(self, leaf: Leaf) -> Finding:
         """The finding of a leaf on the present snapshot; the same object as before when nothing has changed."""
         slot = self._slots[leaf.key]
-        if not slot.fresh:
-            slot.fresh = True
-            self._decide(leaf, slot)
-        assert slot.finding is not None  # just decided
+        if slot.due or slot.finding is None:
+            slot.due = False
+            return self._decide(leaf, slot)
         return slot.finding
+
+    def _sort(self) -> None:
+        self._was_fresh = False
+        self._by_subject = {}
+        for key, slot in self._slots.items():
+            for name in slot.subjects:
+                self._by_subject.setdefault(name, []).append(key)
+
+    def _touched(self, before: World, world: World) -> set[str]:
+        """Keys of the leaves that read something which differs between two snapshots."""
+        due: set[str] = set()
+        for name in _moved(before, world):
+            due.update(self._by_subject.get(name, ()))
+        pressed = _pressed(before, world)
+        joints = before.joints is not world.joints and before.joints.position != world.joints.position
+        for name in pressed:
+            due.update(key for key in self._by_subject.get(name, ()) if self._slots[key].needs_contacts)
+        for key, slot in self._slots.items():
+            if (
+                slot.latched
+                or (joints and slot.needs_joints)
+                or (pressed and slot.needs_contacts and not slot.subjects)
+            ):
+                due.add(key)
+        return due
 
     def once(self, expression: Expression, world: World, now_s: float) -> Finding:
         """Decide without memory, and without a trace in what is kept."""
@@ -81,46 +118,37 @@ class Evaluation:
 
         return expression.decide(decide)
 
-    def _decide(self, leaf: Leaf, slot: _Slot) -> None:
-        stale = _too_old(slot, self._world, self._now_s, self._max_age_s)
+    def _decide(self, leaf: Leaf, slot: _Slot) -> Finding:
+        stale = "" if self._was_fresh else _too_old(slot, self._world, self._now_s, self._max_age_s)
+        predicate = leaf.predicate
         if stale:
             # What has become old is told once: its age would be a new reason each time.
             if slot.finding is None or not slot.stale:
                 slot.finding = Finding.unknown(stale)
-            slot.stale = stale
-            return
-        predicate = leaf.predicate
-        if isinstance(predicate, LatchedPredicate):
+        elif isinstance(predicate, LatchedPredicate):
             slot.finding, slot.memory = predicate.advance(slot.memory, self._world)
-        elif slot.finding is None or slot.stale or self._changes.reach(slot):
+        else:
             slot.finding = predicate.evaluate(self._world)
-        slot.stale = ""
-
-
-class Changes:
-    """What differs between two snapshots; what moves is compared by identity first."""
-
-    def __init__(self, before: World, after: World) -> None:
-        self._all = before.objects is not after.objects or before.frames != after.frames
-        self.moved = () if self._all else frozenset(_moved(before, after))
-        self._joints = before.joints is not after.joints and before.joints.position != after.joints.position
-        self.pressed = _pressed(before, after)
-
-    def reach(self, slot: _Slot) -> bool:
-        """True when a leaf reads something that differs."""
-        if self._all or (slot.needs_joints and self._joints):
-            return True
-        if slot.needs_contacts and self.pressed and not slot.subjects:
-            return True
-        return any(
-            name in self.moved or (slot.needs_contacts and name in self.pressed) for name in slot.subjects
-        )
+        slot.stale = bool(stale)
+        assert slot.finding is not None  # by one of the three
+        return slot.finding
 
 
 def _slot(leaf: Leaf) -> _Slot:
     predicate = leaf.predicate
     subjects = tuple(dict.fromkeys([*predicate.subjects(), *predicate.frames()]))
-    return _Slot(subjects, predicate.needs_contacts, predicate.needs_joints)
+    latched = isinstance(predicate, LatchedPredicate)
+    return _Slot(subjects, predicate.needs_contacts, predicate.needs_joints, latched)
+
+
+def _is_fresh(world: World, oldest_s: float) -> bool:
+    """True when nothing in a snapshot is too old."""
+    joints, contacts = world.joints, world.contacts
+    if joints.position and joints.stamp_s < oldest_s:
+        return False
+    if contacts is not None and world.contacts_stamp_s < oldest_s:
+        return False
+    return all(state.stamp_s >= oldest_s for state in world.states.values())
 
 
 def _moved(before: World, after: World) -> Iterable[str]:

@@ -24,6 +24,7 @@ class Shown:
 @dataclass(slots=True)
 class _Entry:
     condition: Condition
+    leaves: frozenset[str]
     finding: Finding
     since_s: float
     stamp_s: float = 0.0
@@ -50,8 +51,7 @@ class Monitor:
     def watch(self, condition: Condition, now_s: float) -> None:
         """Begin; a second time changes nothing."""
         if condition.key not in self._entries:
-            first = Finding.unknown("not decided yet")
-            self._entries[condition.key] = _Entry(condition, first, now_s)
+            self._entries[condition.key] = _entry(condition, "not decided yet", now_s)
             self.evaluation.add(condition.expression)
 
     def unwatch(self, key: str) -> bool:
@@ -96,10 +96,13 @@ class Monitor:
     def _start_anew(self, now_s: float) -> None:
         self.evaluation.forget()
         for key, entry in self._entries.items():
-            self._entries[key] = _Entry(entry.condition, Finding.unknown("time jumped back"), now_s)
+            self._entries[key] = _entry(entry.condition, "time jumped back", now_s)
 
     def _has_changed(self, entry: _Entry, stamp_s: float, now_s: float) -> bool:
         """Take the newest finding of an entry; True when the value that is shown differs from now on."""
+        if not entry.fresh and entry.pending is None and entry.leaves.isdisjoint(self.evaluation.due):
+            entry.stamp_s = stamp_s
+            return False
         found = entry.condition.expression.decide(self.evaluation)
         before = entry.finding.truth
         if found.truth is before:
@@ -114,3 +117,8 @@ class Monitor:
         entry.finding, entry.since_s, entry.stamp_s = found, entry.pending_since_s, stamp_s
         entry.fresh, entry.pending = False, None
         return True
+
+
+def _entry(condition: Condition, why: str, now_s: float) -> _Entry:
+    leaves = frozenset(leaf.key for leaf in condition.expression.leaves())
+    return _Entry(condition, leaves, Finding.unknown(why), now_s)

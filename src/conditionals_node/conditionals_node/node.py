@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import time
 from pathlib import Path
 
 from handiwork_msgs.msg import Condition as ConditionMsg
-from handiwork_msgs.msg import Conditions, ObjectStates, TaskEvent, TaskProgress
+from handiwork_msgs.msg import Conditions, TaskEvent, TaskProgress
 from rclpy.clock import Clock, ClockType
 
 from handiwork_core.config import ConfigError
 from handiwork_core.planning import Report
 from handiwork_core.robot_loader import load_robot
 from handiwork_core.world import World
-from handiwork_ros.conversions import BadMessage, time_from_msg
+from handiwork_ros.conversions import BadMessage
 from handiwork_ros.guards import guard
 from handiwork_ros.managed_node import ManagedNode
-from handiwork_ros.qos import EVENTS, LATCHED, LATEST
+from handiwork_ros.qos import EVENTS, LATCHED
 from handiwork_ros.spinning import run
 from handiwork_ros.world_source import RosWorldSource, Wanted
 
@@ -60,7 +61,6 @@ class ConditionalsNode(ManagedNode):
         self._progress = self.create_publisher(TaskProgress, "conditions/progress", LATCHED)
         self._task_events = self.create_publisher(TaskEvent, "conditions/task_events", EVENTS)
         ConditionRequests(self, lambda: self.watched, self._look, self._tell_all)
-        self.create_subscription(ObjectStates, "world/object_states", guard(self, self._on_states), LATEST)
         self.create_timer(BEAT_S, guard(self, self._on_beat), clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def on_load(self, report: Report) -> None:
@@ -77,20 +77,21 @@ class ConditionalsNode(ManagedNode):
     def on_start(self) -> None:
         """Begin to listen and to watch."""
         if self._source is None:
-            self._source = RosWorldSource(self, self._robot, Wanted(contacts=True))
+            self._source = RosWorldSource(self, self._robot, Wanted(contacts=True, on_states=self._on_states))
         conditions, task = self._initial
         self.watched.begin_all(conditions, task, self._now_s())
         self._tell_all()
+        gc.freeze()  # what was loaded stays: looking through it again and again would cost 0.1 s each time
 
     def _bodies(self) -> list[str] | None:
         """Names that a frame may have, once the world is known."""
         known = self._source is not None and self._source.has_geometry()
         return [*self._look()[0].objects] if known else None
 
-    def _on_states(self, msg: ObjectStates) -> None:
-        stamp_s = time_from_msg(msg.header.stamp)
-        if self.is_active and not 0.0 <= stamp_s - self._last_s < self._period_s:
-            self._last_s = stamp_s
+    def _on_states(self) -> None:
+        now_s = self._now_s()
+        if self.is_active and not 0.0 <= now_s - self._last_s < self._period_s:
+            self._last_s = now_s
             self._decide()
             if self._table_due and time.monotonic() - self._told_s >= BEAT_S:
                 self._tell_table()

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from handiwork_msgs.msg import Contacts, ObjectStates, WorldObjects
+from rclpy.callback_groups import CallbackGroup
 from rclpy.clock import JumpThreshold
 from rclpy.duration import Duration
 from rclpy.node import Node
-from rclpy.qos import QoSProfile
+from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState as JointStateMsg
 
 from handiwork_core.geometry import Pose
@@ -30,6 +31,7 @@ from .conversions import (
 from .frames import FrameBuffer, UnknownFrame
 from .guards import guard
 from .qos import LATCHED, LATEST
+from .row_decoding import ContactsDecoder, StatesDecoder, stamp_from_bytes
 
 V = TypeVar("V")
 
@@ -74,6 +76,37 @@ class Wanted:
     objects: bool = True
     contacts: bool = False
     joints: bool = True
+    on_states: Callable[[], None] | None = None
+    """Called when states have come. Then states and contacts are read from their bytes, which costs a tenth, and
+    contacts and joints wake nobody: the newest are fetched with the next snapshot, on the executor's thread."""
+
+
+class Unwatched(CallbackGroup):
+    """Subscriptions that the executor does not wait for."""
+
+    def can_execute(self, entity: Any) -> bool:
+        """Never."""
+        return False
+
+    def beginning_execution(self, entity: Any) -> bool:
+        """Never."""
+        return False
+
+    def ending_execution(self, entity: Any) -> None:
+        """Nothing has begun."""
+
+
+def stamp_of(message: Any) -> float:
+    """Time of a message with a header, serialized or not [s]."""
+    return stamp_from_bytes(message) if isinstance(message, bytes) else time_from_msg(message.header.stamp)
+
+
+def _fetch(sub: Subscription, latest: Latest[Any]) -> None:
+    """Take the newest message, if one has come."""
+    with sub.handle:
+        found = sub.handle.take_message(sub.msg_type, sub.raw)
+    if found is not None:
+        latest.take(found[0])
 
 
 class RosWorldSource:
@@ -90,21 +123,54 @@ class RosWorldSource:
         self._joints: Latest[JointState] = Latest(joint_state_from_msg, JointState(0.0, {}))
         self._cached: tuple[tuple[Any, ...], World] | None = None
         self._base: Pose | None = None
-        streams: list[tuple[bool, Any, str, Latest[Any], QoSProfile]] = [
-            (wanted.objects, WorldObjects, "world/objects", self._geometry, LATCHED),
-            (wanted.objects, ObjectStates, "world/object_states", self._states, LATEST),
-            (wanted.contacts, Contacts, "world/contacts", self._contacts, LATEST),
-            (wanted.joints, JointStateMsg, "joint_states", self._joints, LATEST),
-        ]
-        self._subs = [
-            node.create_subscription(kind, topic, latest.take, qos)
-            for on, kind, topic, latest, qos in streams
-            if on
-        ]
+        self._fetched: list[tuple[Subscription, Latest[Any]]] = []
+        if wanted.objects:
+            self._objects_sub = node.create_subscription(
+                WorldObjects, "world/objects", self._geometry.take, LATCHED
+            )
+        if wanted.on_states is None:
+            self._listen(node, wanted)
+        else:
+            self._listen_fast(node, wanted, wanted.on_states)
         back = JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=False)
         self._jump = node.get_clock().create_jump_callback(
             back, post_callback=guard(node, lambda _jump: self.drop())
         )
+
+    def _listen(self, node: Node, wanted: Wanted) -> None:
+        streams: list[tuple[bool, Any, str, Latest[Any]]] = [
+            (wanted.objects, ObjectStates, "world/object_states", self._states),
+            (wanted.contacts, Contacts, "world/contacts", self._contacts),
+            (wanted.joints, JointStateMsg, "joint_states", self._joints),
+        ]
+        self._subs = [
+            node.create_subscription(kind, topic, latest.take, LATEST)
+            for on, kind, topic, latest in streams
+            if on
+        ]
+
+    def _listen_fast(self, node: Node, wanted: Wanted, on_states: Callable[[], None]) -> None:
+        self._states, self._contacts = Latest(StatesDecoder(), {}), Latest(ContactsDecoder(), None)
+
+        def take(message: bytes) -> None:
+            self._states.take(message)
+            on_states()
+
+        group = Unwatched()
+        streams: list[tuple[bool, Any, str, Latest[Any], bool]] = [
+            (wanted.contacts, Contacts, "world/contacts", self._contacts, True),
+            (wanted.joints, JointStateMsg, "joint_states", self._joints, False),
+        ]
+        for on, kind, topic, latest, raw in streams:
+            if on:
+                sub = node.create_subscription(
+                    kind, topic, latest.take, LATEST, callback_group=group, raw=raw
+                )
+                self._fetched.append((sub, latest))
+        kind = ObjectStates
+        self._subs = [
+            node.create_subscription(kind, "world/object_states", guard(node, take), LATEST, raw=True)
+        ]
 
     def snapshot(self) -> World:
         """The newest known world.
@@ -113,6 +179,8 @@ class RosWorldSource:
             BadMessage: the newest message of a topic is malformed.
         """
         with self._lock:
+            for sub, latest in self._fetched:
+                _fetch(sub, latest)
             streams = (self._geometry, self._states, self._contacts, self._joints)
             newest = tuple(latest.message for latest in streams)
             # By identity, not by id(): a message that was dropped may leave its id to the next one.
@@ -156,12 +224,12 @@ class RosWorldSource:
             self._geometry.decoded,
         )
         return World(
-            stamp_s=time_from_msg(states_msg.header.stamp) if states_msg is not None else joints.stamp_s,
+            stamp_s=stamp_of(states_msg) if states_msg is not None else joints.stamp_s,
             version=geometry_msg.version if geometry_msg is not None else 0,
             objects=objects,
             states=states,
             contacts=contacts,
-            contacts_stamp_s=time_from_msg(contacts_msg.header.stamp) if contacts_msg is not None else 0.0,
+            contacts_stamp_s=stamp_of(contacts_msg) if contacts_msg is not None else 0.0,
             joints=joints,
             frames=self._known_frames(),
         )

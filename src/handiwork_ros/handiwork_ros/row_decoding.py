@@ -1,0 +1,205 @@
+"""Object states and contacts straight from serialized messages: a hundred times a second, for dozens of objects.
+
+The names in such a message hardly ever change, so the places of its numbers are found once and then read in one
+go. What has not moved keeps its ``Pose`` and its ``Contact``: who compares by identity sees at once what is new.
+Anything unusual goes the ordinary way, which also words the errors.
+"""
+
+from __future__ import annotations
+
+import struct
+
+import numpy as np
+from handiwork_msgs.msg import Contacts, ObjectStates
+from numpy.typing import NDArray
+from rclpy.serialization import deserialize_message
+
+from handiwork_core.geometry import UNIT_TOLERANCE, Array, Pose, Rotation
+from handiwork_core.world import Contact, ObjectState
+
+from .conversions import contacts_from_msg, object_states_from_msg
+
+HEAD = 4
+"""Bytes before the body; alignment counts from there."""
+LITTLE_ENDIAN = 1
+STAMP_BYTES = 8
+STATE_NUMBERS, CONTACT_NUMBERS = 13, 6
+
+
+class _Unusual(Exception):
+    """Not laid out as expected."""
+
+
+def stamp_from_bytes(data: bytes) -> float:
+    """Time of the header with which a serialized message begins [s]."""
+    order = "<" if data[1] == LITTLE_ENDIAN else ">"
+    sec, nanosec = struct.unpack_from(f"{order}iI", data, HEAD)
+    return float(sec) + 1e-9 * float(nanosec)
+
+
+class _Layout:
+    """Names of the rows of one message, and where its numbers are."""
+
+    def __init__(self, data: bytes, texts: int, numbers: int, *, version: bool) -> None:
+        if data[1] != LITTLE_ENDIAN:
+            raise _Unusual
+        self._body = memoryview(data)[HEAD:]
+        self._read: list[NDArray[np.intp]] = []
+        self.names: list[tuple[str, ...]] = []
+        _, at = self._text(STAMP_BYTES)
+        at = at + -at % 8 + 8 if version else at
+        count, at = self._count(at)
+        begins = []
+        for _ in range(count):
+            row = []
+            for _ in range(texts):
+                text, at = self._text(at)
+                row.append(text)
+            at += -at % 8
+            begins.append(at)
+            at += 8 * numbers
+            self.names.append(tuple(row))
+        if at > len(self._body):
+            raise _Unusual
+        del self._body
+        self._words = np.array(begins, dtype=np.intp).reshape(-1, 1) // 8 + np.arange(numbers)
+        # Texts and counts only: what pads them may hold anything.
+        self._fixed = np.concatenate(self._read)
+        self._same, self._size = _bytes(data)[self._fixed], len(data)
+
+    def _count(self, at: int) -> tuple[int, int]:
+        """The count at an offset, and the offset behind it."""
+        at += -at % 4
+        self._read.append(np.arange(at, at + 4))
+        return int(struct.unpack_from("<I", self._body, at)[0]), at + 4
+
+    def _text(self, at: int) -> tuple[str, int]:
+        """The text at an offset, and the offset behind it."""
+        length, at = self._count(at)
+        if not 0 < length <= len(self._body) - at:
+            raise _Unusual
+        self._read.append(np.arange(at, at + length))
+        return bytes(self._body[at : at + length - 1]).decode(), at + length
+
+    def fits(self, data: bytes) -> bool:
+        """True when only numbers differ from the message that the layout was made of."""
+        return len(data) == self._size and bool(np.array_equal(_bytes(data)[self._fixed], self._same))
+
+    def rows(self, data: bytes) -> Array:
+        """Numbers by row."""
+        words = np.frombuffer(data, dtype="<f8", offset=HEAD, count=(len(data) - HEAD) // 8)
+        found: Array = words[self._words]
+        found.setflags(write=False)
+        return found
+
+
+def _bytes(data: bytes) -> NDArray[np.uint8]:
+    return np.frombuffer(data, dtype=np.uint8, offset=HEAD)
+
+
+class _Rows:
+    """The rows of a stream of messages, and which of them differ from those of the message before."""
+
+    def __init__(self, texts: int, numbers: int, *, version: bool) -> None:
+        self._texts, self._numbers, self._version = texts, numbers, version
+        self._layout: _Layout | None = None
+        self._before: Array | None = None
+
+    def read(self, data: bytes) -> tuple[list[tuple[str, ...]], Array, NDArray[np.intp] | None]:
+        """Names, numbers, and the indices of rows that are new; None where all are.
+
+        Raises:
+            _Unusual: the message is not laid out as expected, or a number is not finite.
+        """
+        before = self._before
+        if self._layout is None or not self._layout.fits(data):
+            self._layout, before = None, None
+            try:
+                self._layout = _Layout(data, self._texts, self._numbers, version=self._version)
+            except (struct.error, UnicodeDecodeError, ValueError) as error:
+                raise _Unusual from error
+        rows = self._layout.rows(data)
+        if not np.isfinite(rows).all():
+            raise _Unusual
+        self._before = rows
+        changed = None if before is None else np.flatnonzero((rows != before).any(axis=1))
+        return self._layout.names, rows, changed
+
+    def forget(self) -> None:
+        """Take all rows for new next time."""
+        self._before = None
+
+
+class StatesDecoder:
+    """Serialized ObjectStates to states by name."""
+
+    def __init__(self) -> None:
+        self._rows = _Rows(1, STATE_NUMBERS, version=True)
+        self._made: list[ObjectState] = []
+
+    def __call__(self, data: bytes) -> dict[str, ObjectState]:
+        """Decode.
+
+        Raises:
+            BadMessage: a number is not finite, or a quaternion is no unit quaternion.
+        """
+        try:
+            names, rows, changed = self._rows.read(data)
+            wxyz = _unit(rows[:, 3:7])
+        except _Unusual:
+            self._rows.forget()
+            return object_states_from_msg(deserialize_message(data, ObjectStates))
+        stamp_s = stamp_from_bytes(data)
+        fresh = range(len(names)) if changed is None else changed.tolist()
+        made = [] if changed is None else self._made
+        poses = {i: Pose(Rotation(wxyz[i]), rows[i, :3]) for i in fresh}
+        self._made = [
+            ObjectState(poses[i], rows[i, 7:10], rows[i, 10:], stamp_s)
+            if i in poses
+            else ObjectState(made[i].world_T_object, made[i].world_v_object, made[i].world_w_object, stamp_s)
+            for i in range(len(names))
+        ]
+        return {name: state for (name,), state in zip(names, self._made, strict=True)}
+
+
+class ContactsDecoder:
+    """Serialized Contacts to contacts."""
+
+    def __init__(self) -> None:
+        self._rows = _Rows(2, CONTACT_NUMBERS, version=False)
+        self._made: list[Contact] = []
+
+    def __call__(self, data: bytes) -> tuple[Contact, ...]:
+        """Decode.
+
+        Raises:
+            BadMessage: a number is not finite.
+        """
+        try:
+            names, rows, changed = self._rows.read(data)
+        except _Unusual:
+            self._rows.forget()
+            return contacts_from_msg(deserialize_message(data, Contacts))
+        if changed is None:
+            self._made = [Contact(a, b, row[:3], row[3:]) for (a, b), row in zip(names, rows, strict=True)]
+        else:
+            for i in changed.tolist():
+                a, b = names[i]
+                self._made[i] = Contact(a, b, rows[i, :3], rows[i, 3:])
+        return tuple(self._made)
+
+
+def _unit(xyzw: Array) -> Array:
+    """Quaternions (n, 4) scalar first, of norm one, the scalar not negative.
+
+    Raises:
+        _Unusual: a norm is off one.
+    """
+    norms = np.sqrt((xyzw * xyzw).sum(axis=1))
+    if (np.abs(norms - 1.0) > UNIT_TOLERANCE).any():
+        raise _Unusual
+    norms[xyzw[:, 3] < 0.0] *= -1.0
+    found = np.empty_like(xyzw)
+    found[:, 0], found[:, 1:] = xyzw[:, 3] / norms, xyzw[:, :3] / norms[:, None]
+    found.setflags(write=False)
+    return found
