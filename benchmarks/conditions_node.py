@@ -192,9 +192,8 @@ def main() -> None:
             bench = Bench(process.pid)
             if not bench.table_seen.wait(30.0):
                 raise RuntimeError("conditionals_node does not publish; see its output above")
-            print(
-                f"{'100 Hz, 100 predicates':<26}{'% of a core':>12}{'rate Hz':>9}{'events/s':>10}{'p50 ms':>8}{'p99 ms':>8}"
-            )
+            heads = f"{'% of a core':>12}{'rate Hz':>9}{'events/s':>10}{'p50 ms':>8}{'p99 ms':>8}"
+            print(f"{'100 Hz, 100 predicates':<26}{heads}")
             for load in loads:
                 bench.play(load, 2.0)
                 bench.delays_s.clear()
@@ -202,11 +201,8 @@ def main() -> None:
                 delays = 1e3 * np.array(bench.delays_s or [np.nan])
                 p50, p99 = np.percentile(delays, (50, 99))
                 told = len(bench.delays_s) / options.seconds
-                print(
-                    row = f"{share:>12.1f}{rate:>9.1f}{told:>10.1f}{p50:>8.2f}{p99:>8.2f}"
+                row = f"{share:>12.1f}{rate:>9.1f}{told:>10.1f}{p50:>8.2f}{p99:>8.2f}"
                 print(f"{load.name:<26}{row}", flush=True)
-                    flush=True,
-                )
         finally:
             process.send_signal(signal.SIGINT)
             process.wait(10.0)

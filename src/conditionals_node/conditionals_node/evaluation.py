@@ -101,11 +101,8 @@ class Evaluation:
         for name in pressed:
             due.update(key for key in self._by_subject.get(name, ()) if self._slots[key].needs_contacts)
         for key, slot in self._slots.items():
-            if (
-                slot.latched
-                or (joints and slot.needs_joints)
-                or (pressed and slot.needs_contacts and not slot.subjects)
-            ):
+            touched = pressed and slot.needs_contacts and not slot.subjects
+            if touched or slot.latched or (joints and slot.needs_joints):
                 due.add(key)
         return due
 

@@ -115,7 +115,7 @@ def test_a_bad_number_is_refused_by_name_and_leaves_no_trace(number: str, value:
     message = random_states(np.random.default_rng(5), NAMES, 0.0)
     decoder, good = StatesDecoder(), serialize_message(message)
     decoder(good)
-    setattr(getattr(message.states[1].pose, number), "x", value)
+    getattr(message.states[1].pose, number).x = value
     with pytest.raises(BadMessage) as caught:
         decoder(serialize_message(message))
     assert field in str(caught.value)
