@@ -16,7 +16,7 @@ from .ik_poses import PoseSearch, Solutions, flat_poses
 from .requests import Failed
 from .rng import new_state
 
-TRIES = 64
+TRIES = 128
 """Starts per pose after the seeds."""
 BLOCK = 4096
 """Poses that are looked at together."""

@@ -21,7 +21,7 @@ TOLERANCE_M = 1.0e-5
 """A solution is this close [m] and [rad]."""
 STEP_RAD = 1.0
 """Longest joint step of one iteration."""
-DAMPING, DAMPING_PER_ERROR = 1.0e-7, 0.01
+DAMPING, DAMPING_PER_ERROR = 1.0e-7, 0.03
 """Added to J J^T: a constant, and a share of the squared error [m, rad]."""
 
 GOAL = 0

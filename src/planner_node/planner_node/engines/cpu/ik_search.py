@@ -33,7 +33,7 @@ from .jit import kernel
 from .rng import State, uniform
 from .wide import LANES
 
-ITERATIONS = 14
+ITERATIONS = 16
 """Per start; what has not arrived by then is better started elsewhere."""
 SAME_RAD = 0.1
 """Solutions of a pose that differ by less in every joint are one."""
