@@ -15,6 +15,7 @@ setup(
         (f"share/{PACKAGE}", ["package.xml"]),
     ],
     install_requires=["setuptools"],
+    extras_require={"usd": ["usd-core"]},
     zip_safe=False,
     maintainer="Handiwork maintainers",
     maintainer_email="maintainers@handiwork.example",

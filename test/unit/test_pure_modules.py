@@ -24,7 +24,7 @@ BLOCKED = (
     "diagnostic_msgs",
     "builtin_interfaces",
 )
-LATE = ("mujoco", "torch", "curobo", "isaacsim")
+LATE = ("mujoco", "torch", "curobo", "isaacsim", "pxr")
 
 CHECK = """
 import importlib, sys
