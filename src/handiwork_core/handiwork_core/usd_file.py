@@ -51,7 +51,7 @@ def usd_parts(file: Path, prim: str = "") -> tuple[UsdPart, ...]:
     """Meshes and gprims below ``prim`` (none: the default prim, else the whole file), instances included.
 
     Their points are in the frame of that prim without its scale, shear or mirroring, in metres whatever the file's
-    unit, with z up whatever its axis. Parts that are invisible or guides are left out; proxies count where nothing else is.
+    unit, with z up whatever its axis. What is invisible or a guide is left out; proxies count where nothing else is.
 
     Raises:
         ValueError: the file cannot be read, has no such prim, or no usable geometry; the message names file and prim.
