@@ -7,6 +7,12 @@ from dataclasses import dataclass
 from conditionals_node.argument_text import as_words
 
 
+RESTS = ", above_rim=0.05, require_stationary=true"
+"""What is let go over a container does not lie in it yet."""
+SINKS_M = 0.01
+"""What rests on a surface may seem so deep in it."""
+
+
 @dataclass(frozen=True, slots=True)
 class StepSpec:
     """One condition of a sequence, as an expression, and its part in the sequence's score."""
@@ -36,16 +42,15 @@ class PickAndPlace:
     def groups(self) -> dict[str, tuple[StepSpec, ...]]:
         """A group for each object, under its name."""
         container = as_words(self.container)
-        return {
-            name: _steps(
-                name,
-                container,
-                f"object_in_container(object={as_words(name)}, container={container}, "
-                "require_gripper_detached=true)",
-                self.ladder,
-            )
-            for name in self.object
-        }
+        found = {}
+        for name in self.object:
+            item = as_words(name)
+            inside = f"object_in_container(object={item}, container={container}"
+            # An object that is lowered into the container is below its rim, but still where it should be.
+            there = f"(object_above(object={item}, reference_object={container}) or {inside}))"
+            verify = f"{inside}, require_gripper_detached=true{RESTS if self.ladder else ''})"
+            found[name] = _steps(item, there, verify, self.ladder)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,24 +67,22 @@ class PickAndPlaceOnSurface:
     def groups(self) -> dict[str, tuple[StepSpec, ...]]:
         """A group for each object, under its name."""
         surface = as_words(self.surface)
-        return {
-            name: _steps(
-                name,
-                surface,
-                f"object_on_top(object={as_words(name)}, reference_object={surface}) "
-                f"and not object_grabbed(object={as_words(name)})",
-                self.ladder,
-            )
-            for name in self.object
-        }
+        found = {}
+        for name in self.object:
+            item = as_words(name)
+            there = f"object_above(object={item}, reference_object={surface}, z_margin=-{SINKS_M:g})"
+            rests = f"object_on_top(object={item}, reference_object={surface})"
+            found[name] = _steps(item, there, f"{rests} and not object_grabbed(object={item})", self.ladder)
+        return found
 
 
-def _steps(name: str, goal: str, verify: str, ladder: bool) -> tuple[StepSpec, ...]:
-    grabbed = f"object_grabbed(object={as_words(name)})"
+def _steps(item: str, there: str, verify: str, ladder: bool) -> tuple[StepSpec, ...]:
+    grabbed = f"object_grabbed(object={item})"
     if not ladder:
         return StepSpec(grabbed, 0.0), StepSpec(verify, 1.0)
-    above = f"object_above(object={as_words(name)}, reference_object={goal})"
-    return StepSpec(grabbed), StepSpec(above), StepSpec(f"not {grabbed}"), StepSpec(verify)
+    # What falls elsewhere was not let go there, and loses all steps.
+    dropped = f"not {grabbed} and {there}"
+    return StepSpec(grabbed), StepSpec(there), StepSpec(dropped), StepSpec(verify)
 
 
 def _check(objects: tuple[str, ...], goal: str, field: str) -> None:

@@ -53,6 +53,7 @@ class Eyes:
             intended=aim.intended,
             goals=aim.goals,
             settled=aim.settled,
+            feels=world.contacts is not None,
         )
 
     def _touching(self, world: World) -> Mapping[str, set[str]]:

@@ -87,7 +87,8 @@ class Sight:
     """What is seen at one instant.
 
     ``touched`` by a finger and ``gripped`` between the fingers, both in order of the objects; ``closed``: share to
-    which the gripper is closed, nan where it is not measured. ``intended``: objects that are to be moved now,
+    which the gripper is closed, nan where it is not measured; ``feels`` is False where contacts are not known, so that
+    nothing is told of touching. ``intended``: objects that are to be moved now,
     ``goals``: where they go; ``settled``: intended ones that have arrived.
     """
 
@@ -100,6 +101,7 @@ class Sight:
     intended: frozenset[str] = frozenset()
     goals: frozenset[str] = frozenset()
     settled: frozenset[str] = frozenset()
+    feels: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,12 +150,14 @@ class EventTracker:
         return not 0.0 <= event.stamp_s - last_s < self._rules.merge_s
 
     def _all(self, sight: Sight) -> Iterator[Event]:
-        yield from self._wrong_grasp(sight)
-        yield from self._gripper(sight)
+        if sight.feels:
+            yield from self._wrong_grasp(sight)
+            yield from self._gripper(sight)
         yield from self._pushed(sight)
         yield from self._left_or_tipped(sight)
-        yield from self._drop(sight)
-        yield from self._touches(sight)
+        if sight.feels:
+            yield from self._drop(sight)
+            yield from self._touches(sight)
 
     def _wrong_grasp(self, sight: Sight) -> Iterator[Event]:
         wrong = next((name for name in sight.gripped if name not in sight.intended), "")

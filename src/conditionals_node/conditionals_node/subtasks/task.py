@@ -65,16 +65,16 @@ def build_task(spec: TaskSpec, definitions: Definitions) -> Task:
     expressions: dict[str, Expression] = {}
     stages, aims = [], []
     for i, subtask in enumerate(spec.subtasks):
-        where = f"subtasks[{i}]"
+        where, before = f"subtasks[{i}]", len(faults)
         groups = {
             name: _steps(steps, f"{where}.groups.{name}", definitions, expressions, faults)
             for name, steps in subtask.expanded().items()
         }
         aims.append(_aims(subtask, list(groups.values()), expressions))
+        if len(faults) > before:
+            continue
         try:
-            made = tuple(
-                Group(name, steps, subtask.skip) for name, steps in groups.items() if steps or not faults
-            )
+            made = tuple(Group(name, steps, subtask.skip) for name, steps in groups.items())
             stages.append(Stage(subtask.name, made, subtask.logical, subtask.K, subtask.score))
         except ValueError as error:
             faults.append(f"{where}.{error}")
