@@ -1,4 +1,4 @@
-"""Convex hulls of mesh files."""
+"""Mesh files: their convex hulls, or the solids they enclose."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
 from .geometry import Array
+from .mesh import closed_mesh
+from .world import Indices
 
 STL_RECORD = np.dtype([("normal", "<f4", (3,)), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
 
@@ -18,24 +20,63 @@ def hull_vertices(path: Path) -> Array:
     Raises:
         ValueError: the file cannot be read, has another ending, or is flat.
     """
+    points, _ = _read(path)
+    try:
+        return np.asarray(points[ConvexHull(points).vertices], dtype=np.float64)
+    except QhullError as error:
+        raise ValueError(f"mesh {path} is flat and has no hull; give it thickness") from error
+
+
+def solid_mesh(path: Path) -> tuple[Array, Indices]:
+    """Vertices (n, 3), in the file's units, and triangles (m, 3) of the solid in an .obj or .stl file.
+
+    Raises:
+        ValueError: the file cannot be read, has another ending, or its surface does not close (``closed_mesh``).
+    """
+    points, triangles = _read(path)
+    try:
+        return closed_mesh(points, triangles)
+    except ValueError as error:
+        raise ValueError(f"mesh {path} {error}") from error
+
+
+def _read(path: Path) -> tuple[Array, Indices]:
+    """All vertices and triangles as the file has them; polygons are cut into fans."""
     try:
         data = path.read_bytes()
     except OSError as error:
         raise ValueError(f"mesh {path} cannot be read: {error.strerror}; check the path") from error
     if path.suffix.lower() == ".obj":
         points = _rows(data, b"v")
+        triangles = _faces(path, data, len(points))
     elif path.suffix.lower() == ".stl":
-        points = (
-            _rows(data, b"vertex") if data[:5] == b"solid" and b"facet" in data[:1000] else _binary_stl(data)
-        )
+        is_text = data[:5] == b"solid" and b"facet" in data[:1000]
+        points = _rows(data, b"vertex") if is_text else _binary_stl(data)
+        triangles = np.arange(len(points) // 3 * 3, dtype=np.int64).reshape(-1, 3)
     else:
         raise ValueError(f"mesh {path} is no .obj or .stl; convert it")
     if len(points) < 4 or not np.isfinite(points).all():
         raise ValueError(f"mesh {path} holds {len(points)} usable vertices; export it again")
-    try:
-        return np.asarray(points[ConvexHull(points).vertices], dtype=np.float64)
-    except QhullError as error:
-        raise ValueError(f"mesh {path} is flat and has no hull; give it thickness") from error
+    return points, triangles
+
+
+def _faces(path: Path, data: bytes, count: int) -> Indices:
+    """(m, 3) from lines like ``f 1/1 2//5 -1``: from 1 on, or counted back from the vertices read so far."""
+    found, seen = [], 0
+    for line in data.splitlines():
+        words = line.split()
+        seen += words[:1] == [b"v"]
+        if words[:1] != [b"f"]:
+            continue
+        try:
+            face = [int(word.split(b"/")[0]) for word in words[1:]]
+        except ValueError as error:
+            raise ValueError(f"mesh {path}: {line!r} is no face; export it again") from error
+        face = [i - 1 if i > 0 else seen + i for i in face]
+        if len(face) < 3 or not all(0 <= i < count for i in face):
+            raise ValueError(f"mesh {path}: {line!r} is no face of {count} vertices; export it again")
+        found += [(face[0], face[k], face[k + 1]) for k in range(1, len(face) - 1)]
+    return np.array(found, dtype=np.int64).reshape(-1, 3)
 
 
 def _rows(data: bytes, keyword: bytes) -> Array:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from .config import ConfigError, load
 from .geometry import Pose, Rotation, frozen
-from .mesh_file import hull_vertices
+from .mesh_file import hull_vertices, solid_mesh
 from .scene_layout import Randomisation, Scene, SceneObject
 from .world import Shape, ShapeKind, WorldObject
 
@@ -56,12 +56,13 @@ class PoseSpec:
 
 @dataclass(frozen=True, slots=True)
 class ShapeSpec:
-    """One convex solid. ``file``: .obj or .stl beside the scene file, of which the convex hull is taken."""
+    """One solid. ``file``: .obj or .stl beside the scene file; its convex hull, or all of it with ``concave: true``."""
 
     type: ShapeType
     size: tuple[float, ...] = ()
     pose: PoseSpec = field(default_factory=lambda: PoseSpec((0.0, 0.0, 0.0)))
     file: str = ""
+    concave: bool = False
 
     def __post_init__(self) -> None:
         meaning, count = SIZES[self.type]
@@ -72,11 +73,19 @@ class ShapeSpec:
             raise ValueError(f"size {list(self.size)} must be more than 0 everywhere")
         if is_mesh != bool(self.file):
             raise ValueError("file belongs to type mesh and to it alone; add it or take it away")
+        if self.concave and not is_mesh:
+            raise ValueError(f"concave belongs to type mesh, and a {self.type.value} is convex; take it away")
 
     def build(self, folder: Path) -> Shape:
         """As a value; reads the mesh file."""
         if self.type is ShapeType.MESH:
-            vertices = hull_vertices(folder / self.file) * (self.size[0] if self.size else 1.0)
+            scale = self.size[0] if self.size else 1.0
+            if self.concave:
+                vertices, triangles = solid_mesh(folder / self.file)
+                return Shape(
+                    ShapeKind.MESH, frozen(()), self.pose.pose(), frozen(vertices * scale), triangles
+                )
+            vertices = hull_vertices(folder / self.file) * scale
             return Shape(ShapeKind.CONVEX, frozen(()), self.pose.pose(), frozen(vertices))
         return Shape(ShapeKind[self.type.name], frozen(self.size), self.pose.pose())
 

@@ -107,8 +107,7 @@ class Scene:
 
 def shape_points(shape: Shape) -> Array:
     """Points (n, 3) in the object's frame whose axis-aligned box contains the shape [m]."""
-    if shape.kind is ShapeKind.CONVEX:
-        assert shape.vertices is not None
+    if shape.vertices is not None:
         return shape.object_T_shape.apply(shape.vertices)
     if shape.kind is ShapeKind.BOX:
         half = shape.size / 2.0
@@ -154,4 +153,4 @@ def _draw(item: SceneObject, ranges: Randomisation, rng: np.random.Generator) ->
 def _scaled(shape: Shape, factor: float) -> Shape:
     placed = Pose.of(shape.object_T_shape.translation_m * factor, shape.object_T_shape.rotation)
     vertices = None if shape.vertices is None else frozen(shape.vertices * factor)
-    return Shape(shape.kind, frozen(shape.size * factor), placed, vertices)
+    return replace(shape, size=frozen(shape.size * factor), object_T_shape=placed, vertices=vertices)

@@ -6,7 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 
+import numpy as np
+from numpy.typing import NDArray
+
 from .geometry import Array, Pose
+
+Indices = NDArray[np.int64]
 
 
 class ShapeKind(IntEnum):
@@ -17,25 +22,29 @@ class ShapeKind(IntEnum):
     CYLINDER = 3
     CAPSULE = 4
     CONVEX = 5
+    MESH = 6
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shape:
-    """One convex solid in its object's frame.
+    """One solid in its object's frame; all kinds but MESH are convex.
 
     ``size``: BOX (3,) full edges; SPHERE (1,) radius; CYLINDER and CAPSULE (2,) radius, length along local z, where a
-    capsule's length is that of its straight part [m]. CONVEX has an empty ``size`` and ``vertices`` (n, 3) [m].
+    capsule's length is that of its straight part [m]. CONVEX and MESH have an empty ``size`` and ``vertices`` (n, 3)
+    [m]; MESH also has ``triangles`` (m, 3), rows of ``vertices`` counter-clockwise from outside, which close it
+    (``mesh.closed_mesh`` sees to that).
     """
 
     kind: ShapeKind
     size: Array
     object_T_shape: Pose
     vertices: Array | None = None
+    triangles: Indices | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WorldObject:
-    """A named rigid body made of convex shapes. A concave body is the union of its shapes."""
+    """A named rigid body, the union of its shapes."""
 
     name: str
     shapes: tuple[Shape, ...]

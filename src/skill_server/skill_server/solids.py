@@ -69,11 +69,10 @@ def object_box(body: WorldObject) -> OrientedBox:
 
 
 def shape_box(shape: Shape) -> OrientedBox:
-    """Box around one shape, in the shape's frame; a convex hull gets the box of its principal axes."""
-    if shape.kind is not ShapeKind.CONVEX:
+    """Box around one shape, in the shape's frame; a hull or mesh gets the smaller of two boxes."""
+    if shape.vertices is None:
         half = np.array([support(shape, axis) for axis in np.eye(3)])
         return OrientedBox(Pose.identity(), 2.0 * half)
-    assert shape.vertices is not None
     boxes = [
         _box_along(shape.vertices, np.eye(3)),
         _box_along(shape.vertices, _principal_axes(shape.vertices)),
@@ -99,7 +98,7 @@ def _box_along(points: Array, axes: Array) -> OrientedBox:
 def contains(shape: Shape, points: Array, margin_m: float = 0.0) -> npt.NDArray[np.bool_]:
     """Which of the points (n, 3), in the shape's frame, lie deeper than ``margin_m`` in the solid (n,).
 
-    Hulls by their box.
+    Hulls and meshes by their box.
     """
     p, s, m = points, shape.size, margin_m
     if shape.kind is ShapeKind.SPHERE:

@@ -51,6 +51,8 @@ def solid_of(shape: Shape, color: Color, rounding_m: float) -> Solid:
     """Surface of a shape, its edges rounded by at most ``rounding_m``; ``color`` is sRGB, 0 to 1."""
     if shape.kind is ShapeKind.CONVEX:
         corners, normals = _hull(np.asarray(shape.vertices))
+    elif shape.kind is ShapeKind.MESH:
+        corners, normals = _flat(np.asarray(shape.vertices)[np.asarray(shape.triangles)])
     elif shape.kind is ShapeKind.BOX:
         rounding_m = min(rounding_m, 0.45 * float(shape.size.min()))
         corners, normals = _rounded_box(shape.size / 2.0 - rounding_m, rounding_m)
@@ -99,6 +101,13 @@ def _visual(visual: ET.Element, folder: Path) -> Shape | None:
 
 def _numbers(element: ET.Element, key: str) -> tuple[float, ...]:
     return tuple(float(word) for word in element.get(key, "0 0 0").split())
+
+
+def _flat(corners: Array) -> tuple[Array, Array]:
+    """Triangles (k, 3, 3) as they are, each with one normal."""
+    across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normals = across / np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1e-30)
+    return corners, np.repeat(normals[:, None], 3, axis=1)
 
 
 def _grid(points: Array, normals: Array) -> tuple[Array, Array]:

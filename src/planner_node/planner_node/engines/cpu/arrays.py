@@ -50,7 +50,7 @@ class RobotArrays(NamedTuple):
 
 
 class SceneArrays(NamedTuple):
-    """The world as convex shapes."""
+    """The world as shapes."""
 
     kind: Ints
     """(m,) ShapeKind."""
@@ -64,6 +64,12 @@ class SceneArrays(NamedTuple):
     """(m + 1,) rows of ``triangles`` of each shape, CONVEX only."""
     triangles: Array
     """(t, 13) three corners, outward unit normal and plane offset, in the shape frame."""
+    mesh_start: Ints
+    """(m + 1, 2) rows of ``mesh_nodes`` and ``mesh_faces`` of each shape, MESH only."""
+    mesh_nodes: Array
+    """(b, 8) boxes of the trees over triangles, see ``mesh_tree``."""
+    mesh_faces: Array
+    """(f, 31) their triangles."""
 
 
 def flat(pose: Pose) -> Array:

@@ -1,7 +1,6 @@
-"""Exact signed distance of a point to convex shapes: > 0 outside, < 0 inside [m].
+"""Exact signed distance of a point to shapes: > 0 outside, < 0 inside [m].
 
-Box, cylinder, capsule: I. Quilez, "Distance functions" (formulas re-derived). Triangle: C. Ericson, Real-Time Collision
-Detection, section 5.1.5.
+Box, cylinder, capsule: I. Quilez, "Distance functions" (formulas re-derived).
 """
 
 from __future__ import annotations
@@ -12,6 +11,8 @@ from handiwork_core.geometry import Array
 
 from .arrays import SceneArrays
 from .jit import kernel
+from .mesh_distance import to_mesh
+from .triangles import nearest_on_triangle
 
 
 @kernel
@@ -38,53 +39,6 @@ def to_capsule(x: float, y: float, z: float, radius: float, half: float) -> floa
 
 
 @kernel
-def _dot(a: Array, i: int, j: int, k: int, x: float, y: float, z: float) -> float:
-    """(corner j - corner i) . (p - corner k), corners of a triangle row."""
-    return (
-        (a[3 * j] - a[3 * i]) * (x - a[3 * k])
-        + (a[3 * j + 1] - a[3 * i + 1]) * (y - a[3 * k + 1])
-        + (a[3 * j + 2] - a[3 * i + 2]) * (z - a[3 * k + 2])
-    )
-
-
-@kernel
-def _gap2(a: Array, u: float, v: float, w: float, x: float, y: float, z: float) -> float:
-    """Squared distance to the triangle's point with barycentric weights u, v, w."""
-    dx = u * a[0] + v * a[3] + w * a[6] - x
-    dy = u * a[1] + v * a[4] + w * a[7] - y
-    dz = u * a[2] + v * a[5] + w * a[8] - z
-    return dx * dx + dy * dy + dz * dz
-
-
-@kernel
-def to_triangle_squared(a: Array, x: float, y: float, z: float) -> float:
-    """Squared distance [m^2] to a triangle row (13,) by the Voronoi region the point is in."""
-    d1, d2 = _dot(a, 0, 1, 0, x, y, z), _dot(a, 0, 2, 0, x, y, z)
-    if d1 <= 0.0 and d2 <= 0.0:
-        return _gap2(a, 1.0, 0.0, 0.0, x, y, z)
-    d3, d4 = _dot(a, 0, 1, 1, x, y, z), _dot(a, 0, 2, 1, x, y, z)
-    if d3 >= 0.0 and d4 <= d3:
-        return _gap2(a, 0.0, 1.0, 0.0, x, y, z)
-    vc = d1 * d4 - d3 * d2
-    if vc <= 0.0 and d1 >= 0.0 and d3 <= 0.0:
-        t = d1 / (d1 - d3)
-        return _gap2(a, 1.0 - t, t, 0.0, x, y, z)
-    d5, d6 = _dot(a, 0, 1, 2, x, y, z), _dot(a, 0, 2, 2, x, y, z)
-    if d6 >= 0.0 and d5 <= d6:
-        return _gap2(a, 0.0, 0.0, 1.0, x, y, z)
-    vb = d5 * d2 - d1 * d6
-    if vb <= 0.0 and d2 >= 0.0 and d6 <= 0.0:
-        t = d2 / (d2 - d6)
-        return _gap2(a, 1.0 - t, 0.0, t, x, y, z)
-    va = d3 * d6 - d5 * d4
-    if va <= 0.0 and d4 - d3 >= 0.0 and d5 - d6 >= 0.0:
-        t = (d4 - d3) / ((d4 - d3) + (d5 - d6))
-        return _gap2(a, 0.0, 1.0 - t, t, x, y, z)
-    plane = a[9] * x + a[10] * y + a[11] * z - a[12]
-    return plane * plane
-
-
-@kernel
 def to_convex(x: float, y: float, z: float, triangles: Array, start: int, stop: int) -> float:
     """Convex polyhedron given by triangle rows start..stop.
 
@@ -93,16 +47,15 @@ def to_convex(x: float, y: float, z: float, triangles: Array, start: int, stop: 
     """
     deepest = -1.0e30
     for i in range(start, stop):
-        a = triangles[i]
-        deepest = max(deepest, a[9] * x + a[10] * y + a[11] * z - a[12])
+        plane = triangles[i, 9] * x + triangles[i, 10] * y + triangles[i, 11] * z - triangles[i, 12]
+        deepest = max(deepest, plane)
     if deepest <= 0.0:
         return deepest
     best = 1.0e30
     for i in range(start, stop):
-        a = triangles[i]
-        plane = a[9] * x + a[10] * y + a[11] * z - a[12]
+        plane = triangles[i, 9] * x + triangles[i, 10] * y + triangles[i, 11] * z - triangles[i, 12]
         if plane > 0.0 and plane * plane < best:
-            best = min(best, to_triangle_squared(a, x, y, z))
+            best = min(best, nearest_on_triangle(triangles, i, x, y, z)[0])
     return np.sqrt(best)  # type: ignore[no-any-return]
 
 
@@ -118,6 +71,10 @@ def to_local(scene: SceneArrays, i: int, x: float, y: float, z: float) -> float:
         return to_cylinder(x, y, z, size[0], size[1])
     if kind == 4:
         return to_capsule(x, y, z, size[0], size[1])
+    if kind == 6:
+        return to_mesh(
+            x, y, z, scene.mesh_nodes, scene.mesh_faces, scene.mesh_start[i, 0], scene.mesh_start[i, 1]
+        )
     return to_convex(x, y, z, scene.triangles, scene.triangle_start[i], scene.triangle_start[i + 1])
 
 

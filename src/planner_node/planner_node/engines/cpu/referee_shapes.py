@@ -9,14 +9,15 @@ import numpy as np
 from handiwork_core.geometry import Array
 from handiwork_core.world import Shape, ShapeKind
 
+from .referee_mesh import mesh_distance
+
 PITCH_M = 0.008
 """Surface points of a held object are at most this far apart."""
 
 
 def radius(shape: Shape) -> float:
     """Of a ball around the shape's origin [m]."""
-    if shape.kind is ShapeKind.CONVEX:
-        assert shape.vertices is not None
+    if shape.vertices is not None:
         return float(np.linalg.norm(shape.vertices, axis=1).max())
     if shape.kind is ShapeKind.SPHERE:
         return float(shape.size[0])
@@ -27,6 +28,10 @@ def radius(shape: Shape) -> float:
 
 def distance(shape: Shape, p: Array) -> Array:
     """(m,) signed distance [m] of points (m, 3) in the shape's frame."""
+    if shape.kind is ShapeKind.MESH:
+        assert shape.vertices is not None
+        assert shape.triangles is not None
+        return mesh_distance(shape.vertices, shape.triangles, p)
     if shape.kind is ShapeKind.CONVEX:
         return _to_hull(shape, p)
     if shape.kind is ShapeKind.SPHERE:
@@ -82,7 +87,7 @@ def surface(shape: Shape) -> Array:
         points = _cylinder_points(*shape.size)
     else:
         assert shape.vertices is not None
-        points = _hull_points(shape.vertices)
+        points = _face_points(_faces(shape))
     round_m = float(shape.size[0]) if shape.kind in (ShapeKind.SPHERE, ShapeKind.CAPSULE) else 0.0
     return np.column_stack([shape.object_T_shape.apply(points), np.full(len(points), round_m)])
 
@@ -112,12 +117,19 @@ def _cylinder_points(round_m: float, length: float) -> Array:
     return np.concatenate(rings)
 
 
-def _hull_points(vertices: Array) -> Array:
-    """Points along all edges of the hull's triangles, and between these and the opposite corner."""
+def _faces(shape: Shape) -> Array:
+    """(t, 3, 3) triangles of a mesh, or of the hull of the vertices."""
     from scipy.spatial import ConvexHull
 
+    assert shape.vertices is not None
+    rows = ConvexHull(shape.vertices).simplices if shape.triangles is None else shape.triangles
+    return np.asarray(shape.vertices[rows])
+
+
+def _face_points(faces: Array) -> Array:
+    """Points along all edges of triangles (t, 3, 3), and between these and the opposite corner."""
     found = []
-    for face in vertices[ConvexHull(vertices).simplices]:
+    for face in faces:
         found += [_line(face[i], face[j]) for i, j in combinations(range(3), 2)]
         found += [_line(point, face[0]) for point in _line(face[1], face[2])]
     return np.unique(np.round(np.concatenate(found), 6), axis=0)

@@ -9,6 +9,7 @@ from handiwork_core.world import Shape, ShapeKind, World, WorldObject
 
 from .arrays import SceneArrays, flat
 from .hulls import triangulate
+from .mesh_tree import tree_of
 
 
 class Scene:
@@ -58,38 +59,54 @@ def half_size(shape: Shape) -> Array:
 
 
 def _centre(shape: Shape) -> Pose:
-    """The shape's frame, moved to the middle of a convex shape's box so that its bounding ball is small."""
-    if shape.kind is not ShapeKind.CONVEX:
+    """The shape's frame, moved to the middle of its vertices' box, if it has any: so its bounding ball is small."""
+    if shape.vertices is None:
         return shape.object_T_shape
-    assert shape.vertices is not None
-    middle = 0.5 * (shape.vertices.min(axis=0) + shape.vertices.max(axis=0))
-    return shape.object_T_shape @ Pose.of(middle)
+    return shape.object_T_shape @ Pose.of(_middle(shape.vertices))
 
 
-def _radius(shape: Shape, size: Array, rows: Array) -> float:
+def _middle(vertices: Array) -> Array:
+    """(3,) of the axis-aligned box of ``vertices`` (n, 3)."""
+    return np.asarray(0.5 * (vertices.min(axis=0) + vertices.max(axis=0)))
+
+
+def _radius(shape: Shape, size: Array) -> float:
     if shape.kind is ShapeKind.CAPSULE:
         return float(size[0] + size[1])
-    if shape.kind is ShapeKind.CONVEX:
-        return float(np.linalg.norm(rows[:, :9].reshape(-1, 3), axis=1).max())
+    if shape.vertices is not None:
+        return float(np.linalg.norm(shape.vertices - _middle(shape.vertices), axis=1).max())
     return float(np.linalg.norm(size))
 
 
 def _pack(shapes: list[Shape]) -> SceneArrays:
     sizes, rows = [half_size(s) for s in shapes], [_triangles(s) for s in shapes]
+    trees = [_tree(s) for s in shapes]
     counts = [len(r) for r in rows]
+    sums = np.cumsum([[0, 0]] + [[len(nodes), len(faces)] for nodes, faces in trees], axis=0)
     return SceneArrays(
         kind=np.array([int(s.kind) for s in shapes], dtype=np.int64),
         pose=np.array([flat(s.object_T_shape) for s in shapes]).reshape(-1, 12),
         size=np.array(sizes).reshape(-1, 3),
-        bound=np.array([_radius(s, h, r) for s, h, r in zip(shapes, sizes, rows, strict=True)]),
+        bound=np.array([_radius(s, h) for s, h in zip(shapes, sizes, strict=True)]),
         triangle_start=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
         triangles=np.ascontiguousarray(np.concatenate([np.zeros((0, 13)), *rows])),
+        mesh_start=sums.astype(np.int64),
+        mesh_nodes=np.ascontiguousarray(np.concatenate([np.zeros((0, 8)), *(nodes for nodes, _ in trees)])),
+        mesh_faces=np.ascontiguousarray(np.concatenate([np.zeros((0, 31)), *(faces for _, faces in trees)])),
     )
+
+
+def _tree(shape: Shape) -> tuple[Array, Array]:
+    """``mesh_nodes`` and ``mesh_faces`` of one shape, MESH only."""
+    if shape.kind is not ShapeKind.MESH:
+        return np.zeros((0, 8)), np.zeros((0, 31))
+    assert shape.vertices is not None
+    assert shape.triangles is not None
+    return tree_of(shape.vertices - _middle(shape.vertices), shape.triangles)
 
 
 def _triangles(shape: Shape) -> Array:
     if shape.kind is not ShapeKind.CONVEX:
         return np.zeros((0, 13))
     assert shape.vertices is not None
-    middle = 0.5 * (shape.vertices.min(axis=0) + shape.vertices.max(axis=0))
-    return triangulate(shape.vertices - middle)
+    return triangulate(shape.vertices - _middle(shape.vertices))
