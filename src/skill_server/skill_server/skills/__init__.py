@@ -2,7 +2,34 @@
 
 from __future__ import annotations
 
+from .approach_rotate import ApproachRotate
+from .goto_pose import GotoPose
+from .gripper_action import GripperAction
+from .heuristic_skill import HeuristicSkill
+from .home import Home
+from .joint_ctrl import JointCtrl
+from .move import Move
 from .pick import Pick
 from .place import Place
+from .pour import Pour
+from .rotate_obj import RotateObj
+from .scan import Scan
+from .track import Track
+from .wait import Wait
 
-BUILTIN = (Pick, Place)
+BUILTIN = (
+    Pick,
+    Place,
+    ApproachRotate,
+    GotoPose,
+    GripperAction,
+    HeuristicSkill,
+    Home,
+    JointCtrl,
+    Move,
+    Pour,
+    RotateObj,
+    Scan,
+    Track,
+    Wait,
+)

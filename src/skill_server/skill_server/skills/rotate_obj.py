@@ -1,0 +1,120 @@
+"""Rotate object: turn what is held about its own axes, and shift it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from handiwork_core.commands import Command, Motion
+from handiwork_core.geometry import Array, Pose
+from handiwork_core.outcome import OK, Code, Outcome
+from handiwork_core.robot import ArmSpec, Robot
+from handiwork_core.skill import Context, Skill
+from handiwork_core.skill_params import SkillParams
+from handiwork_core.world import World
+from skill_server import arm_moves, checks
+
+Range = tuple[tuple[float, float, float], tuple[float, float, float]]
+FIRST = ("", "move", "rotate")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RotateObjParams(SkillParams):
+    """``rotate_obj_euler_delta``: lowest and highest turns about the object's x, new y, new z [deg], drawn between.
+
+    ``obj_axis_offset``: [axis, m] shifts the point that stays in place; ``trans_offset`` [m], base frame, is added;
+    ``first_motion`` move or rotate does that part first, empty does both at once. Thresholds [m] and [rad].
+    """
+
+    rotate_obj_euler_delta: Range
+    object: str = ""
+    obj_axis_offset: tuple[tuple[str, float], ...] = ()
+    trans_offset: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    first_motion: str = ""
+    success_threshold_move: float = 0.03
+    success_threshold_rotate: float = 0.15
+
+
+class RotateObj(Skill[RotateObjParams]):
+    """Turn the held object on free paths."""
+
+    name = "rotate_obj"
+    params_type = RotateObjParams
+    object_fields = ("object",)
+
+    def is_feasible(self, params: RotateObjParams, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
+        """See ``Skill``."""
+        low, high = params.rotate_obj_euler_delta
+        return checks.first_fault(
+            (
+                checks.with_gripper(arm),
+                checks.known_object("object", params.object, world) if params.object else OK,
+                arm_moves.check_vector("rotate_obj_euler_delta[0]", low, 360.0, "deg"),
+                arm_moves.check_vector("rotate_obj_euler_delta[1]", high, 360.0, "deg"),
+                arm_moves.check_range("rotate_obj_euler_delta", low, high),
+                arm_moves.check_vector("trans_offset", params.trans_offset, 2.0, "m"),
+                checks.choice("first_motion", params.first_motion, FIRST),
+                *(
+                    checks.choice(f"obj_axis_offset[{i}][0]", axis, tuple(arm_moves.AXES))
+                    for i, (axis, _) in enumerate(params.obj_axis_offset)
+                ),
+                checks.number("success_threshold_move", params.success_threshold_move, 1e-4, 1.0, "m"),
+                checks.number("success_threshold_rotate", params.success_threshold_rotate, 1e-3, 4.0, "rad"),
+                arm_moves.check_run(params),
+            )
+        )
+
+    def commands(self, params: RotateObjParams, context: Context) -> Sequence[Command]:
+        """The goal, and the waypoint before it where one is asked for."""
+        world = context.world.snapshot()
+        poses = self._poses(params, context, world)
+        same, touching = arm_moves.neutral(params, world), arm_moves.touching_now(context, world)
+        made = [Command("rotate", same)]
+        for pose in poses:
+            q = arm_moves.reachable([(pose,)], params, context, world).q[0]
+            made.append(Command("rotate", same, pose, q, Motion.FREE, touching))
+        return tuple(made)
+
+    def is_success(self, params: RotateObjParams, before: World, after: World, context: Context) -> Outcome:
+        """The object turned by an angle within the range asked for, about its own point, as far as it did not slip."""
+        grip = arm_moves.held(context, after, params.object)
+        then, now = (world.states[grip.object].world_T_object for world in (before, after))
+        point = _pivot(params)
+        base = context.world.world_T_base()
+        wanted = then.apply(point) + base.rotation.matrix() @ np.array(params.trans_offset)
+        gap = float(np.linalg.norm(now.apply(point) - wanted))
+        # The same seed draws the same angles.
+        turn = then.rotation @ arm_moves.intrinsic_xyz(_angles(params, context.seed))
+        off = turn.angle_to(now.rotation)
+        good = gap <= params.success_threshold_move and off <= params.success_threshold_rotate
+        text = f"{grip.object!r} is {gap * 1e3:.1f} mm and {off:.3f} rad from where it should be"
+        return Outcome(
+            Code.OK if good else Code.NOT_IN_PLACE, text, position_error_m=gap, angle_error_rad=off
+        )
+
+    def _poses(self, params: RotateObjParams, context: Context, world: World) -> list[Pose]:
+        grip = arm_moves.held(context, world, params.object)
+        now = world.states[grip.object].world_T_object
+        about = Pose.of(_pivot(params))
+        turn = about @ Pose.of((0.0, 0.0, 0.0), arm_moves.intrinsic_xyz(_angles(params, context.seed)))
+        turned = now @ turn @ about.inverse()
+        shift = context.world.world_T_base().rotation.matrix() @ np.array(params.trans_offset)
+        goals = [Pose.of(turned.translation_m + shift, turned.rotation)]
+        if params.first_motion == "move":
+            goals.insert(0, Pose.of(now.translation_m + shift, now.rotation))
+        elif params.first_motion == "rotate":
+            goals.insert(0, turned)
+        return [goal @ grip.link_T_object.inverse() for goal in goals]
+
+
+def _angles(params: RotateObjParams, seed: int) -> Sequence[float]:
+    low, high = params.rotate_obj_euler_delta
+    rng = np.random.default_rng(seed & (2**64 - 1))
+    return [float(angle) for angle in rng.uniform(low, high)]
+
+
+def _pivot(params: RotateObjParams) -> Array:
+    """The point (3,) of the object that stays in place."""
+    return sum((m * np.array(arm_moves.AXES[name]) for name, m in params.obj_axis_offset), np.zeros(3))

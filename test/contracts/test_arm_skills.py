@@ -1,0 +1,112 @@
+"""Every built-in skill keeps the contract: refusals, a stop at every call of a port, bugs in ports, equal seeds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import test_skills
+
+from handiwork_core.skill import Skill
+from handiwork_core.testing.fakes import Fakes, fakes
+from handiwork_core.testing.skill_contract import SkillContract
+from skill_server.executor import run_skill
+from skill_server.skills import BUILTIN
+from skill_server.skills.approach_rotate import ApproachRotate, ApproachRotateParams
+from skill_server.skills.goto_pose import GotoPose, GotoPoseParams
+from skill_server.skills.gripper_action import GripperAction, GripperActionParams
+from skill_server.skills.heuristic_skill import HeuristicSkill, HeuristicSkillParams
+from skill_server.skills.home import Home, HomeParams
+from skill_server.skills.joint_ctrl import JointCtrl, JointCtrlParams
+from skill_server.skills.move import Move, MoveParams
+from skill_server.skills.pour import Pour, PourParams
+from skill_server.skills.rotate_obj import RotateObj, RotateObjParams
+from skill_server.skills.scan import Scan, ScanParams
+from skill_server.skills.track import Between, Track, TrackParams
+from skill_server.skills.wait import Wait, WaitParams
+
+
+def suite(
+    kind: type[Skill[Any]], good: object, unknown: object = None, *, carries: bool = False
+) -> type[SkillContract[Any]]:
+    """The contract's tests of one skill; ``unknown`` names an object that is not there."""
+
+    class Suite(SkillContract[Any]):
+        run = staticmethod(run_skill)
+
+        def skill(self) -> Skill[Any]:
+            return kind()
+
+        def params(self) -> Any:
+            return good
+
+        def unknown(self) -> Any:
+            return unknown
+
+        def fakes(self, seed: int = 0) -> Fakes:
+            return test_skills.carrying(seed) if carries else fakes(test_skills.cell(), seed)
+
+    if unknown is None:
+        Suite.test_unknown_object_is_named_and_nothing_moves = None  # type: ignore[method-assign, assignment]
+    return Suite
+
+
+NEAR = Between(min=(-0.1, -0.1, 0.3), max=(0.1, 0.1, 0.4))
+TURN = ((0.0, 0.0, 20.0), (0.0, 0.0, 40.0))
+
+TestApproachRotate = suite(
+    ApproachRotate,
+    ApproachRotateParams(target="tray", distance=0.05),
+    ApproachRotateParams(target="tary"),
+    carries=True,
+)
+TestGotoPose = suite(GotoPose, GotoPoseParams(position=(0.4, 0.2, 0.5), max_noise_m=0.01, max_noise_deg=3.0))
+TestGotoPoseWithObject = suite(
+    GotoPose,
+    GotoPoseParams(position=(0.4, 0.2, 0.5), position_constraint="object", interp_nums=3),
+    GotoPoseParams(position=(0.4, 0.2, 0.5), position_constraint="object", object="cub"),
+    carries=True,
+)
+TestGripperOpen = suite(GripperAction, GripperActionParams(gripper_state=1), carries=True)
+TestGripperClose = suite(
+    GripperAction, GripperActionParams(gripper_state=-1), GripperActionParams(gripper_state=-1, object="cub")
+)
+TestHeuristicHome = suite(HeuristicSkill, HeuristicSkillParams(), carries=True)
+TestHeuristicJoints = suite(
+    HeuristicSkill, HeuristicSkillParams(mode="rel_qpos", value=(0.1, 0.0, 0.05, 0.2, 0.0, 0.0))
+)
+TestHeuristicHand = suite(HeuristicSkill, HeuristicSkillParams(mode="rel_ee", value=(0.05, 0.1, 0.0)))
+TestHome = suite(Home, HomeParams(gripper_state=1))
+TestHomeCarrying = suite(Home, HomeParams(), carries=True)
+TestJointCtrl = suite(
+    JointCtrl, JointCtrlParams(ctrl_list=(("rail_x", 0.1, "delta"), (3, 30.0, "abs")), gripper_state=-1)
+)
+TestMove = suite(Move, MoveParams(delta_trans=((0.0, 0.0, 0.1), (0.05, 0.0, 0.1))))
+TestMoveOver = suite(
+    Move,
+    MoveParams(object="cube", target="tray", straight=False, hold_vec_weight=(1.0, 1.0, 1.0, 0.0, 0.0, 0.0)),
+    MoveParams(object="cube", target="tary"),
+    carries=True,
+)
+TestPour = suite(
+    Pour, PourParams(container="tray", tilt_deg=14.0), PourParams(container="tary"), carries=True
+)
+TestRotateObj = suite(
+    RotateObj,
+    RotateObjParams(rotate_obj_euler_delta=TURN, trans_offset=(0.0, 0.0, 0.05), first_motion="move"),
+    RotateObjParams(rotate_obj_euler_delta=TURN, object="cub"),
+    carries=True,
+)
+TestScan = suite(Scan, ScanParams(), ScanParams(object="cub"), carries=True)
+TestTrack = suite(
+    Track,
+    TrackParams(object="tray", way_points_num=2, way_points_trans=NEAR),
+    TrackParams(object="tary"),
+)
+TestWait = suite(Wait, WaitParams(wait_steps=15, gripper_state=1))
+PICK_AND_PLACE = (test_skills.TestPickContract, test_skills.TestPlaceContract)
+
+
+def test_every_built_in_has_contract_tests() -> None:
+    suites = [item for name, item in globals().items() if name.startswith("Test")]
+    covered = {type(item().skill()) for item in [*suites, *PICK_AND_PLACE]}
+    assert covered == set(BUILTIN)
