@@ -9,8 +9,9 @@ import numpy as np
 
 from handiwork_core.geometry import Array
 from handiwork_core.outcome import Code
-from handiwork_core.planning import JointGoals, PlanRequest, PoseGoals
+from handiwork_core.planning import JointGoals, PlanRequest, PoseGoals, SceneQuery
 from planner_node.engines.cpu import free_motion, shortcut, tree_search
+from planner_node.engines.cpu.collision import pairs_on, touches
 from planner_node.engines.cpu.edges import edge_is_free
 from planner_node.engines.cpu.goals import joint_goals, pose_goals
 from planner_node.engines.cpu.query import Query
@@ -75,3 +76,17 @@ def _shorten(path: Array, query: Query, seed: int) -> Array:
     path = shortcut.skip(path, query.robot, query.scene, query.margins)
     path = shortcut.cut(path, free_motion.CUTS, query.robot, query.scene, query.margins, state)
     return shortcut.skip(path, query.robot, query.scene, query.margins)
+
+
+def checker(engine: CpuEngine) -> Callable[[Array], int]:
+    """A function that counts the free ones of configurations (m, dof) in the engine's present world."""
+    query = engine._core.read(engine._core.robot.arm(""), SceneQuery())
+    pairs, frames = pairs_on(query.robot, query.scene, query.margins), query.frames
+    hit = np.zeros(2, dtype=np.int64)
+
+    def count_free(q: Array) -> int:
+        return len(q) - sum(
+            touches(row, pairs, query.robot, query.scene, query.margins, frames, hit) for row in q
+        )
+
+    return count_free

@@ -96,16 +96,22 @@ class Referee:
         ]
         return np.concatenate(moved, axis=1)
 
-    def clearance(self, q: Array, world: World) -> tuple[float, float]:
-        """Smallest signed distance [m] to the world and between checked links over ``q`` (m, dof)."""
-        to_world, to_self = np.inf, np.inf
+    def clearances(self, q: Array, world: World) -> Array:
+        """(m, 2) smallest signed distances [m] to the world and between checked links at each of ``q`` (m, dof)."""
+        found = np.full((len(q), 2), np.inf)
         for first in range(0, len(q), AT_ONCE):
-            centres = self.spheres(q[first : first + AT_ONCE])
-            to_world = min(to_world, float((world_distance(world, centres) - self._radii).min()))
+            centres, out = self.spheres(q[first : first + AT_ONCE]), found[first : first + AT_ONCE]
+            out[:, 0] = (world_distance(world, centres) - self._radii).min(axis=1)
             for i, j in self._pairs:
                 apart = np.linalg.norm(centres[:, i, None] - centres[:, None, j], axis=-1)
-                to_self = min(to_self, float((apart - self._radii[i][:, None] - self._radii[None, j]).min()))
-        return to_world, to_self
+                gaps = apart - self._radii[i][:, None] - self._radii[None, j]
+                out[:, 1] = np.minimum(out[:, 1], gaps.min(axis=(1, 2)))
+        return found
+
+    def clearance(self, q: Array, world: World) -> tuple[float, float]:
+        """The smallest of ``clearances`` over all of ``q`` (m, dof)."""
+        to_world, to_self = self.clearances(q, world).min(axis=0)
+        return float(to_world), float(to_self)
 
     def reaches(self, q: Array, world_T_ee: Pose) -> bool:
         """Is the EE at configuration ``q`` (dof,) within POSE_M and POSE_RAD of the pose?"""

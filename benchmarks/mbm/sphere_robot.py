@@ -88,10 +88,15 @@ def load_sphere_robot(name: str) -> SphereRobot:
     Raises:
         KeyError: another name.
     """
+    return build_sphere_robot(read_sphere_file(name), MOTION[name])
+
+
+def read_sphere_file(name: str) -> SphereFile:
+    """The file as it is written; raises as ``load_sphere_robot``."""
     if name not in MOTION:
         raise KeyError(f"robot {name!r} is not one of {sorted(MOTION)}")
     content: SphereFile = json.loads((DATA / f"{name}_robot.json").read_text(encoding="utf-8"))
-    return build_sphere_robot(content, MOTION[name])
+    return content
 
 
 def build_sphere_robot(content: SphereFile, motion: Motion) -> SphereRobot:

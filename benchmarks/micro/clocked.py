@@ -1,0 +1,33 @@
+"""Time a piece of work many times."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+import numpy as np
+
+from benchmarks.mbm.rows import PERCENTILES
+from handiwork_core.geometry import Array
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def clocked(work: Callable[[T], R], items: Iterable[T]) -> tuple[list[R], Array]:
+    """What ``work`` makes of each item, and the processor seconds (n,) of each."""
+    made, spent = [], []
+    for item in items:
+        began = time.process_time()
+        made.append(work(item))
+        spent.append(time.process_time() - began)
+    return made, np.array(spent)
+
+
+def words(seconds: Array, unit_s: float = 1e-3) -> list[str]:
+    """p50, p95 and p99 in the given unit."""
+    return [f"{value / unit_s:.3g}" for value in np.percentile(seconds, PERCENTILES)]
+
+
+HEADS = tuple(f"p{p}" for p in PERCENTILES)

@@ -1,0 +1,75 @@
+"""How much a plan to any of 100 poses costs more than a plan to one."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+import numpy as np
+
+from benchmarks.mbm.measure import make_engine
+from benchmarks.mbm.problems import Problem, load_problems
+from benchmarks.mbm.referee import Referee
+from benchmarks.mbm.rows import markdown, share
+from benchmarks.mbm.sphere_robot import SphereRobot, load_sphere_robot
+from handiwork_core.geometry import Array, Pose
+from handiwork_core.kinematics import forward
+from handiwork_core.outcome import Code
+from handiwork_core.planning import PlanRequest, PoseGoals
+from planner_node.engines.cpu_engine import CpuEngine
+
+from .clocked import HEADS, clocked, words
+
+SPREAD_RAD, CLEAR_M, BUDGET_S = 0.1, 0.003, 20.0
+
+
+def poses_near(robot: SphereRobot, problem: Problem, count: int, seed: int = 0) -> tuple[Pose, ...]:
+    """The problem's goal pose first, then others that free configurations around its goal reach."""
+    rng, referee = np.random.default_rng(seed), Referee(robot.robot, robot.world_T_base)
+    found, spread = [problem.goals[0]], SPREAD_RAD
+    while len(found) < count:
+        draws = problem.goals[0] + rng.normal(scale=spread, size=(256, len(problem.start)))
+        good = draws[referee.clearances(draws, problem.world).min(axis=1) > CLEAR_M]
+        found += list(good)
+        spread *= 1.0 if len(good) > 25 else 0.7  # narrow places: look closer to the goal
+    return tuple(robot.world_T_base @ forward(robot.robot, "", q) for q in found[:count])
+
+
+def plans_to(
+    engine: CpuEngine, problems: Sequence[Problem], goals: Sequence[tuple[Pose, ...]], seeds: int
+) -> tuple[list[str], Array]:
+    """Share solved and percentiles of full plans to any of the poses, and the time (n,) [s] of each plan."""
+    solved: list[bool] = []
+    spent: list[float] = []
+    for problem, poses in zip(problems, goals, strict=True):
+        engine.update_world(problem.world)
+        requests = [
+            PlanRequest("", problem.start, PoseGoals(poses), budget_s=BUDGET_S, seed=seed)
+            for seed in range(seeds)
+        ]
+        results, times = clocked(lambda request: engine.plan(request, lambda: False), requests)
+        solved += [result.code is Code.OK for result in results]
+        spent += times.tolist()
+    return [share(solved), *words(np.array(spent))], np.array(spent)
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--per-scene", type=int, default=3)
+    parser.add_argument("--seeds", type=int, default=3)
+    options = parser.parse_args()
+    robot = load_sphere_robot("panda")
+    engine, lines, medians = make_engine(robot), [], []
+    problems = load_problems("panda", per_scene=options.per_scene)
+    sets = [poses_near(robot, problem, 100) for problem in problems]
+    for count in (1, 100):
+        line, spent = plans_to(engine, problems, [poses[:count] for poses in sets], options.seeds)
+        lines.append([f"{count}", *line])
+        medians.append(float(np.median(spent)))
+    print(markdown(("goal poses", "solved %", *(f"full plan, ms {head}" for head in HEADS)), lines))
+    print(f"\n100 poses against one, median: {medians[1] / medians[0]:.2f}x")
+
+
+if __name__ == "__main__":
+    main()
