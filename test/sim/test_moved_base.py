@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import yaml
-from test_skills_in_mujoco import ROOT, SimulatedCell
+from simulated_cell import ROOT, SimulatedCell
 
 from handiwork_core.geometry import Pose, Rotation
 from handiwork_core.robot_loader import load_robot

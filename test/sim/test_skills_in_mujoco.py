@@ -3,100 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
+from simulated_cell import ROOT, SimulatedCell
 
 from handiwork_core.geometry import Pose
-from handiwork_core.outcome import OK, Code, Outcome
-from handiwork_core.planning import CandidatesRequest, PlanRequest, SceneQuery
+from handiwork_core.outcome import Code
 from handiwork_core.robot import Robot
 from handiwork_core.robot_loader import load_robot
-from handiwork_core.scene import load_scene
-from handiwork_core.skill import Context, Token
-from handiwork_core.trajectory import Trajectory
-from handiwork_core.world import JointState, World
 from planner_node.engines.cpu_engine import CpuEngine
-from sim_bridge.gripper_controller import GripperGoal
-from sim_bridge.simulation import CONTROL_S, Simulation
-from sim_bridge.trajectory_goal import TrajectoryGoal
 from skill_server.executor import run_skill
 from skill_server.skills.pick import Pick, PickParams
 from skill_server.skills.place import Place, PlaceParams
-
-ROOT = Path(__file__).parents[2]
-POLL_STEPS = 10
-
-
-class SimulatedCell:
-    """All ports but the planner's mind, on a simulation that advances while somebody waits."""
-
-    def __init__(self, robot: Robot, engine: Any, scene_name: str, seed: int) -> None:
-        self.robot, self.engine, self.spec = robot, engine, robot.arm("")
-        self.scene = load_scene(ROOT / f"config/scenes/{scene_name}.yaml").randomized(seed)
-        self.sim = Simulation(robot, self.scene)
-        self.objects = {item.name: item.body for item in self.scene.objects}
-        self.sim.advance(int(0.5 / CONTROL_S))
-
-    def now_s(self) -> float:
-        return self.sim.world.time_s
-
-    def sleep(self, seconds: float, *, should_stop: Any) -> None:
-        self.sim.advance(int(np.ceil(seconds / CONTROL_S)))
-
-    def world_T_base(self) -> Pose:
-        return self.scene.world_T_base
-
-    def snapshot(self) -> World:
-        gripper = self.spec.gripper
-        assert gripper is not None
-        names = (*self.spec.joint_names, gripper.joint)
-        values = self.sim.world.joints().position[self.sim.world.indices(names)]
-        now = self.now_s()
-        joints = JointState(now, dict(zip(names, values.tolist(), strict=True)))
-        return World(
-            now, 1, self.objects, self.sim.world.object_states(), self.sim.world.contacts(), now, joints
-        )
-
-    def plan(self, request: PlanRequest, *, should_stop: Any) -> Any:
-        self.engine.update_world(self.snapshot())
-        return self.engine.plan(request, should_stop)
-
-    def check_candidates(self, request: CandidatesRequest, *, should_stop: Any) -> Any:
-        self.engine.update_world(self.snapshot())
-        return self.engine.check_candidates(request, should_stop)
-
-    def validate(self, arm: str, trajectory: Trajectory, scene: SceneQuery, *, should_stop: Any) -> Any:
-        return self.engine.validate(arm, trajectory, scene, self.sim.measured(arm))
-
-    def follow(self, trajectory: Trajectory, *, should_stop: Any) -> Outcome:
-        controller = self.sim.arms[self.spec.name].controller
-        goal = TrajectoryGoal(trajectory.joint_names, trajectory.t_s, trajectory.q, trajectory.qd)
-        controller.start(goal, self.sim.measured(self.spec.name))
-        while controller.busy:
-            self.sim.advance(POLL_STEPS)
-            if should_stop():
-                return self.stop()
-        result = controller.result
-        assert result is not None
-        return OK if result.ending.name == "SUCCEEDED" else Outcome(Code.PATH_TOLERANCE, str(result))
-
-    def stop(self) -> Outcome:
-        controller = self.sim.arms[self.spec.name].controller
-        controller.hold(self.sim.measured(self.spec.name), "stopped")
-        self.sim.advance(int(0.3 / CONTROL_S))
-        return OK
-
-    def move(self, width_m: float, *, should_stop: Any) -> Outcome:
-        assert self.spec.gripper is not None
-        axis = self.sim.grippers[self.spec.gripper.name]
-        here = float(self.sim.world.joints().position[axis.indices[0]])
-        axis.controller.start(GripperGoal(width_m / self.spec.gripper.width_per_joint), here)
-        while axis.controller.busy:
-            self.sim.advance(POLL_STEPS)
-        return OK
 
 
 @pytest.fixture(scope="module")
@@ -119,9 +38,7 @@ CASES = [("tabletop", "cube", seed) for seed in range(4)] + [
 @pytest.mark.parametrize(("scene", "name", "seed"), [*CASES, ("blocked", "cube", 0)])
 def test_pick_and_place(robot: Robot, engine: Any, scene: str, name: str, seed: int) -> None:
     cell = SimulatedCell(robot, engine, scene, seed)
-    context = Context(
-        robot, cell.spec, cell, cell, cell, cell, cell, Token(), np.random.default_rng(seed), seed, {}
-    )
+    context = cell.context(seed)
     run = run_skill(Pick(), PickParams(object=name, seed=seed), context)
     assert run.outcome.ok, run
     run = run_skill(Place(), PlaceParams(container="bin", seed=seed), replace(context, planning_time_s=0.0))
@@ -130,9 +47,7 @@ def test_pick_and_place(robot: Robot, engine: Any, scene: str, name: str, seed: 
 
 def test_a_dropped_object_is_noticed_while_it_is_carried(robot: Robot, engine: Any) -> None:
     cell = SimulatedCell(robot, engine, "tabletop", 0)
-    context = Context(
-        robot, cell.spec, cell, cell, cell, cell, cell, Token(), np.random.default_rng(0), 0, {}
-    )
+    context = cell.context(0)
     assert run_skill(Pick(), PickParams(object="cube"), context).outcome.ok
     validate = cell.validate
 
