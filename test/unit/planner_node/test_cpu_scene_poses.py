@@ -1,13 +1,16 @@
-"""Poses of shapes against Pose itself, and what is left alone."""
+"""The packed world: poses of shapes against Pose itself, what is left alone, and what is packed again."""
 
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from handiwork_core.geometry import Pose, Rotation
-from handiwork_core.world import ObjectState
+from handiwork_core.world import ObjectState, Shape, ShapeKind, World, WorldObject
+from planner_node.engines.cpu import packing
 from planner_node.engines.cpu.arrays import flat
 from planner_node.engines.cpu.placing import Placing
+from planner_node.engines.cpu.scene import Scene
 
 
 def any_pose(rng: np.random.Generator) -> Pose:
@@ -22,7 +25,9 @@ def any_states(rng: np.random.Generator, names: list[str]) -> dict[str, ObjectSt
 def test_every_shape_goes_with_its_body() -> None:
     rng, names = np.random.default_rng(0), [f"body{i}" for i in range(30)]
     shapes = {name: [any_pose(rng) for _ in range(int(rng.integers(0, 5)))] for name in names}
-    placing, states = Placing(shapes.items()), any_states(rng, names)
+    local = np.array([flat(pose) for name in names for pose in shapes[name]])
+    placing = Placing(tuple(names), [len(shapes[name]) for name in names], local)
+    states = any_states(rng, names)
     out = np.full((sum(len(poses) for poses in shapes.values()), 12), np.nan)
     for _ in range(3):
         assert placing.move(states, out)
@@ -34,7 +39,7 @@ def test_every_shape_goes_with_its_body() -> None:
 
 def test_only_bodies_with_another_pose_are_written() -> None:
     rng, names = np.random.default_rng(1), ["a", "b"]
-    placing, states, out = Placing([(n, [Pose.identity()]) for n in names]), {}, np.zeros((2, 12))
+    placing, out = Placing(("a", "b"), [1, 1], np.array([flat(Pose.identity())] * 2)), np.zeros((2, 12))
     states = any_states(rng, names)
     assert placing.move(states, out)
     out[:] = 7.0
@@ -44,4 +49,49 @@ def test_only_bodies_with_another_pose_are_written() -> None:
 
 
 def test_a_world_without_bodies_has_nothing_to_move() -> None:
-    assert not Placing([]).move({}, np.zeros((0, 12)))
+    assert not Placing((), [], np.zeros((0, 12))).move({}, np.zeros((0, 12)))
+
+
+def hull(rng: np.random.Generator) -> Shape:
+    return Shape(ShapeKind.CONVEX, np.zeros(0), any_pose(rng), rng.normal(size=(20, 3)))
+
+
+def world_with(rng: np.random.Generator, shapes: dict[str, Shape], version: int = 1) -> World:
+    objects = {name: WorldObject(name, (shape,)) for name, shape in shapes.items()}
+    return World(0.0, version, objects, any_states(rng, list(shapes)))
+
+
+def test_a_hull_is_made_once_whatever_object_it_comes_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng, made, make = np.random.default_rng(2), [], packing.triangulate
+
+    def counted(vertices: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+        made.append(len(vertices))
+        return make(vertices)
+
+    monkeypatch.setattr(packing, "triangulate", counted)
+    scene, one, other = Scene(), hull(rng), hull(rng)
+    scene.update(world_with(rng, {"a": one, "b": other}))
+    copy = Shape(one.kind, one.size, one.object_T_shape, np.array(one.vertices))
+    scene.update(world_with(rng, {"a": copy, "b": other, "c": one}, version=2))
+    assert len(made) == 2
+    scene.update(world_with(rng, {"b": other}, version=3))
+    scene.update(world_with(rng, {"a": one, "b": other}, version=4))
+    assert len(made) == 3
+
+
+def test_a_changed_world_is_packed_as_if_it_were_new() -> None:
+    rng, scene = np.random.default_rng(3), Scene()
+    shapes = {f"s{i}": hull(rng) for i in range(4)}
+    shapes["ball"] = Shape(ShapeKind.SPHERE, np.array([0.2]), any_pose(rng))
+    scene.update(world_with(rng, shapes))
+    shapes["s1"] = Shape(ShapeKind.BOX, np.array([0.1, 0.2, 0.3]), any_pose(rng))
+    del shapes["s2"]
+    world = world_with(rng, shapes, version=2)
+    known = {name: state for name, state in world.states.items() if name != "s3"}
+    world = World(0.0, 2, world.objects, known)
+    scene.update(world)
+    fresh = Scene()
+    fresh.update(world)
+    assert scene.names == fresh.names == ("s0", "s1", "ball")
+    for changed, new in zip(scene.arrays, fresh.arrays, strict=True):
+        np.testing.assert_array_equal(changed, new)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
 from handiwork_core.geometry import Array, Pose
 from handiwork_core.world import ObjectState
 
-from .arrays import Ints, flat
+from .arrays import Ints
 from .jit import kernel
 
 
@@ -41,20 +41,17 @@ def place(moved: Ints, quaternions: Array, places: Array, first: Ints, local: Ar
 
 
 class Placing:
-    """``names`` of the bodies in the order of their shapes; remembers the poses it has seen by identity."""
+    """Remembers by identity which pose of each body it has seen."""
 
-    def __init__(self, bodies: Iterable[tuple[str, list[Pose]]]) -> None:
-        """``bodies``: each with the poses of its shapes in it."""
-        listed = list(bodies)
-        local = [flat(pose) for _, poses in listed for pose in poses]
-        self.names = tuple(name for name, _ in listed)
-        self._local = np.array(local).reshape(-1, 12)
-        self._first = np.cumsum([0] + [len(poses) for _, poses in listed], dtype=np.int64)
-        self._seen: list[Pose | None] = [None] * len(listed)
+    def __init__(self, names: tuple[str, ...], counts: list[int], local: Array) -> None:
+        """``local`` (m, 12): poses of all shapes in their bodies; ``counts``: how many each of ``names`` has."""
+        self._names, self._local = names, local
+        self._first = np.cumsum([0, *counts], dtype=np.int64)
+        self._seen: list[Pose | None] = [None] * len(names)
 
     def move(self, states: Mapping[str, ObjectState], out: Array) -> bool:
         """Write the poses ``out`` (m, 12) of all shapes whose body has another pose than before; was there one?"""
-        poses = [states[name].world_T_object for name in self.names]
+        poses = [states[name].world_T_object for name in self._names]
         moved = [i for i, (new, old) in enumerate(zip(poses, self._seen, strict=True)) if new is not old]
         if not moved:
             return False
