@@ -20,6 +20,7 @@ from handiwork_core.world import World
 from . import checks, grip
 from .choose import Choice, choose
 from .scene_query import ignored_objects, scene_for, supports
+from .solids import world_aabb
 
 OPEN, KEEP, CLOSE = 1, 0, -1
 """Values of the parameter ``gripper_state``."""
@@ -64,8 +65,20 @@ def held(context: Context, world: World, name: str = "") -> Attachment:
 
 def scene(params: SkillParams, context: Context, world: World) -> SceneQuery:
     """The world as it is to be read for a free motion from here."""
-    ignored = ignored_objects(params.ignore_substring, world)
+    ignored = neutral(params, context, world).ignored
     return scene_for(world, context.robot, context.arm_spec, context.held, ignored, frozenset())
+
+
+def contents(context: Context, world: World) -> frozenset[str]:
+    """Objects that lie in what is held, which move with it."""
+    found = set()
+    for name in context.held:
+        low, high = world_aabb(world.objects[name], world.states[name].world_T_object)
+        for other, state in world.states.items():
+            p = state.world_T_object.translation_m
+            if other != name and bool((p > low).all() and (p < high).all()):
+                found.add(other)
+    return frozenset(found)
 
 
 def touching_now(context: Context, world: World) -> frozenset[str]:
@@ -87,9 +100,9 @@ def reachable(
     return choose(candidates, scores, (one,) * len(ways[0]), params.allowed_planning_time, context)
 
 
-def neutral(params: SkillParams, world: World) -> UpdateSpecific:
-    """A function that does nothing to the hand."""
-    return UpdateSpecific(ignored_objects(params.ignore_substring, world))
+def neutral(params: SkillParams, context: Context, world: World) -> UpdateSpecific:
+    """A function that does nothing to the hand; no obstacle is what the goal says, and what lies in the held object."""
+    return UpdateSpecific(ignored_objects(params.ignore_substring, world) | contents(context, world))
 
 
 def gripper_function(state: int, otherwise: Function) -> Function:

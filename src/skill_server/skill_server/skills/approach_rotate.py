@@ -91,7 +91,7 @@ class ApproachRotate(Skill[ApproachRotateParams]):
         choice = arm_moves.reachable([(target,)], params, context, world)
         touching = arm_moves.touching_now(context, world)
         hold = UpdatePoseCostMetric(arm_moves.hold_of(params.hold_vec_weight))
-        same = arm_moves.neutral(params, world)
+        same = arm_moves.neutral(params, context, world)
         return (
             Command("approach", same),
             Command("approach", hold),

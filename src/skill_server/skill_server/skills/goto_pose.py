@@ -81,7 +81,7 @@ class GotoPose(Skill[GotoPoseParams]):
         world = context.world.snapshot()
         ways = [_way(pose, params, context, world) for pose in _targets(params, context, world)]
         choice = arm_moves.reachable(ways, params, context, world)
-        same, touching = arm_moves.neutral(params, world), arm_moves.touching_now(context, world)
+        same, touching = arm_moves.neutral(params, context, world), arm_moves.touching_now(context, world)
         motion = Motion.STRAIGHT if params.interp_nums > 1 else Motion.FREE
         poses = zip(choice.candidate.world_T_ee, choice.q, strict=True)
         return (

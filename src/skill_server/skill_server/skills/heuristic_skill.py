@@ -57,7 +57,7 @@ class HeuristicSkill(Skill[HeuristicSkillParams]):
         if q is None:
             choice = arm_moves.reachable([(pose,)], params, context, world)
             q = choice.q[0]
-        same = arm_moves.neutral(params, world)
+        same = arm_moves.neutral(params, context, world)
         touching = arm_moves.touching_now(context, world)
         return (
             Command("go", same, pose, q, touching=touching),

@@ -40,7 +40,7 @@ class Home(Skill[HomeParams]):
     def commands(self, params: HomeParams, context: Context) -> Sequence[Command]:
         """One free motion to the joints of home."""
         world, q = context.world.snapshot(), context.arm_spec.home_q
-        same = arm_moves.neutral(params, world)
+        same = arm_moves.neutral(params, context, world)
         at_home = Command(
             "home",
             same,

@@ -55,7 +55,7 @@ class JointCtrl(Skill[JointCtrlParams]):
         """One direct motion of the joints."""
         world = context.world.snapshot()
         goal = _goal(params, context.robot, context.arm_spec, grip.arm_q(world, context.arm_spec))
-        same = arm_moves.neutral(params, world)
+        same = arm_moves.neutral(params, context, world)
         touching = arm_moves.touching_now(context, world)
         return (
             Command("joints", same),

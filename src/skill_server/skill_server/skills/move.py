@@ -66,7 +66,7 @@ class Move(Skill[MoveParams]):
     def commands(self, params: MoveParams, context: Context) -> Sequence[Command]:
         """A waypoint for each offset."""
         world = context.world.snapshot()
-        way, same = self._way(params, context, world), arm_moves.neutral(params, world)
+        way, same = self._way(params, context, world), arm_moves.neutral(params, context, world)
         touching = arm_moves.touching_now(context, world)
         motion = Motion.STRAIGHT if params.straight else Motion.FREE
         hold = UpdatePoseCostMetric(None if params.straight else arm_moves.hold_of(params.hold_vec_weight))

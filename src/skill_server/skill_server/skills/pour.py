@@ -35,8 +35,8 @@ class PourParams(SkillParams):
 
     container: str
     object: str = ""
-    height: float = 0.05
-    tilt_deg: float = 120.0
+    height: float = 0.1
+    tilt_deg: float = 100.0
     wait_steps: int = 45
     particles: str = ""
     particle_num_th_min: int = 0
@@ -94,7 +94,7 @@ class Pour(Skill[PourParams]):
         ]
         choice = arm_moves.reachable(ways, params, context, world)
         poses, q = choice.candidate.world_T_ee, choice.q
-        same, touching = arm_moves.neutral(params, world), arm_moves.touching_now(context, world)
+        same, touching = arm_moves.neutral(params, context, world), arm_moves.touching_now(context, world)
         there = [
             Command("tilt", same, poses[i], q[i], Motion.STRAIGHT, speed=0.5) for i in range(1, len(poses))
         ]
@@ -146,7 +146,9 @@ def _poses(params: PourParams, world: World, name: str, angle: float) -> list[Po
     poses = []
     for tilt in np.linspace(0.0, math.radians(params.tilt_deg), count + 1):
         turn = Rotation.from_axis_angle(axis, float(tilt))
-        poses.append(Pose.of(pivot + turn.matrix() @ from_pivot, turn @ upright))
+        # As long as it stands, the object reaches far below its lip.
+        raised = pivot + (0.0, 0.0, float(box.size[2]) * max(0.0, math.cos(tilt)))
+        poses.append(Pose.of(raised + turn.matrix() @ from_pivot, turn @ upright))
     return poses
 
 

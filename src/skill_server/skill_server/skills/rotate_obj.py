@@ -70,7 +70,7 @@ class RotateObj(Skill[RotateObjParams]):
         """The goal, and the waypoint before it where one is asked for."""
         world = context.world.snapshot()
         poses = self._poses(params, context, world)
-        same, touching = arm_moves.neutral(params, world), arm_moves.touching_now(context, world)
+        same, touching = arm_moves.neutral(params, context, world), arm_moves.touching_now(context, world)
         made = [Command("rotate", same)]
         for pose in poses:
             q = arm_moves.reachable([(pose,)], params, context, world).q[0]

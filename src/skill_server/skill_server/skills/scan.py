@@ -75,7 +75,7 @@ class Scan(Skill[ScanParams]):
         offsets = context.rng.uniform(params.offset_min, params.offset_max, (TRIES, 3))
         ways = [(Pose.of(home.translation_m + base.rotation.matrix() @ offset, turn),) for offset in offsets]
         choice = arm_moves.reachable(ways, params, context, world)
-        same, touching = arm_moves.neutral(params, world), arm_moves.touching_now(context, world)
+        same, touching = arm_moves.neutral(params, context, world), arm_moves.touching_now(context, world)
         return (
             Command("show", same),
             Command("show", same, choice.candidate.world_T_ee[0], choice.q[0], Motion.FREE, touching),

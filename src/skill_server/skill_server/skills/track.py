@@ -72,7 +72,7 @@ class Track(Skill[TrackParams]):
     def commands(self, params: TrackParams, context: Context) -> Sequence[Command]:
         """A free motion to each waypoint."""
         world = context.world.snapshot()
-        same, touching = arm_moves.neutral(params, world), arm_moves.touching_now(context, world)
+        same, touching = arm_moves.neutral(params, context, world), arm_moves.touching_now(context, world)
         made = [Command("track", arm_moves.gripper_function(params.gripper_state, same))]
         made.append(Command("track", same))
         for i in range(params.way_points_num):

@@ -43,7 +43,7 @@ class Wait(Skill[WaitParams]):
 
     def commands(self, params: WaitParams, context: Context) -> Sequence[Command]:
         """A pause of the gripper's command."""
-        same = arm_moves.neutral(params, context.world.snapshot())
+        same = arm_moves.neutral(params, context, context.world.snapshot())
         function = arm_moves.gripper_function(params.gripper_state, same)
         return (Command("wait", function, dwell_s=params.wait_steps * TICK_S),)
 

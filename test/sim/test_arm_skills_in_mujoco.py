@@ -1,0 +1,132 @@
+"""The skills that move what is held, with the CPU engine and physics; a whole task twice with one seed. No ROS."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from test_skills_in_mujoco import SimulatedCell
+
+from handiwork_core.geometry import Pose
+from handiwork_core.robot import Robot
+from handiwork_core.robot_loader import load_robot
+from handiwork_core.skill import Context, Skill, Token
+from planner_node.engines.cpu_engine import CpuEngine
+from skill_server.catalog import load_catalog
+from skill_server.executor import SkillRun, run_skill
+from skill_server.parameters import parameters_from_yaml
+from skill_server.skills import BUILTIN
+from skill_server.task.model import Entry
+from skill_server.task.read import Site, read_task
+from skill_server.task.run import run_task
+
+ROOT = Path(__file__).parents[2]
+CATALOG = load_catalog(BUILTIN, ())
+
+
+@pytest.fixture(scope="module")
+def robot() -> Robot:
+    return load_robot(ROOT / "src/robot_description/robots/fr3")
+
+
+@pytest.fixture(scope="module")
+def engine(robot: Robot) -> Any:
+    made = CpuEngine(robot, Pose.identity(), lambda _part, _what: None)
+    yield made
+    made.close()
+
+
+class Bench:
+    """A simulated cell in which skills are run by name, as ``run_skill`` does."""
+
+    def __init__(self, robot: Robot, engine: Any, scene: str) -> None:
+        self.robot = robot
+        self.cell = SimulatedCell(robot, engine, scene, 0)
+        self.held: dict[str, Any] = {}
+
+    def run(self, name: str, text: str) -> SkillRun:
+        skill = CATALOG.find(name)
+        return self.do(skill, parameters_from_yaml(skill, text, "", name), Token())
+
+    def do(
+        self, skill: Skill[Any], params: Any, token: Token, report: Any = lambda _progress: None
+    ) -> SkillRun:
+        cell = self.cell
+        rng = np.random.default_rng(params.seed)
+        ports = (cell, cell, cell, cell, cell)
+        context = Context(self.robot, cell.spec, *ports, token, rng, params.seed, self.held, report)
+        return run_skill(skill, params, context)
+
+    def good(self, name: str, text: str) -> None:
+        run = self.run(name, text)
+        assert run.outcome.ok, (name, run)
+
+    def pose(self, name: str) -> Pose:
+        return self.cell.snapshot().states[name].world_T_object
+
+
+def test_arm_alone(robot: Robot, engine: Any) -> None:
+    bench = Bench(robot, engine, "tabletop")
+    bench.good("goto__pose", "{position: [0.45, 0.1, 0.4], euler: [180, 0, 0], max_noise_m: 0.01}")
+    bench.good("goto_pose", "{position: [0.5, -0.1, 0.45], filter_z_dir: [downward, 150]}")
+    bench.good("goto_pose", "{position: [0.45, 0.0, 0.4], interp_nums: 3}")
+    bench.good("move", "{delta_trans: [[0, 0, 0.05], [0, 0.1, 0.05]]}")
+    bench.good("joint_ctrl", "{ctrl_list: [[fr3_joint7, -20, delta], [0, 10, abs]]}")
+    bench.good("heuristic__skill", "{mode: rel_ee, value: [0.0, -0.05, 0.02]}")
+    bench.good(
+        "track",
+        "{objects: [table], way_points_num: 2, way_points_trans: {min: [-0.1, -0.2, 0.35], max: [0, 0.2, 0.45]}}",
+    )
+    bench.good("gripper__action", "{gripper_state: -1}")
+    bench.good("wait", "{wait_steps: 15}")
+    bench.good("home", "{gripper_state: 1}")
+
+
+def test_with_an_object_in_the_hand(robot: Robot, engine: Any) -> None:
+    bench = Bench(robot, engine, "tabletop")
+    bench.good("pick", "{objects: [cube]}")
+    bench.good("scan", "{objects: [cube]}")
+    bench.good("goto_pose", "{position: [0.5, -0.1, 0.3], position_constraint: object}")
+    assert bench.pose("cube").translation_m == pytest.approx([0.5, -0.1, 0.3], abs=0.015)
+    bench.good(
+        "rotate__obj",
+        "{objects: [cube], rotate_obj_euler_delta: [[0, 0, 30], [0, 0, 40]], trans_offset: [0, 0, 0.05]}",
+    )
+    bench.good("approach__rotate", "{objects: [cube, bin], distance: 0.0, approach_axis: +x, z_offset: 0.0}")
+    assert bench.pose("cube").translation_m[:2] == pytest.approx(
+        bench.pose("bin").translation_m[:2], abs=0.02
+    )
+    bench.good("move", "{objects: [cube, bin], delta_trans: [[0, 0, -0.1]]}")
+    bench.good("gripper_action", "{gripper_state: 1}")
+    assert not bench.held
+    assert bench.pose("cube").translation_m[:2] == pytest.approx(
+        bench.pose("bin").translation_m[:2], abs=0.11
+    )
+
+
+def test_pouring(robot: Robot, engine: Any) -> None:
+    bench = Bench(robot, engine, "pouring")
+    bench.good("pick", "{object: cup}")
+    run = bench.run("pour__water__succ", "{objects: [cup, bowl], particles: ball_, particle_num_th_min: 3}")
+    assert run.outcome.ok, run
+
+
+def test_a_task_with_one_seed_is_the_same_episode(robot: Robot, engine: Any) -> None:
+    text = (ROOT / "config/tasks/tidy.yaml").read_text()
+    ends = []
+    for _ in range(2):
+        bench = Bench(robot, engine, "tabletop")
+        task = read_task(text, "tidy.yaml", Site(CATALOG, robot, bench.cell.snapshot()))
+
+        def do(entry: Entry, token: Token, report: Any, bench: Bench = bench) -> SkillRun:
+            return bench.do(entry.skill, entry.params, token, report)
+
+        ended = run_task(task, 0, do, Token(), lambda _progress: None, bench.cell.now_s)
+        assert ended.outcome.ok, ended
+        world = bench.cell.snapshot()
+        poses = [world.states[name].world_T_object.matrix() for name in sorted(world.states)]
+        ends.append((np.array(poses), np.array(list(world.joints.position.values())), world.stamp_s))
+    for first, second in zip(*ends, strict=True):
+        assert np.array_equal(first, second)
