@@ -16,6 +16,7 @@ from .geometry import GeometryError, Hull, hull
 from .kernels import depth_of_one
 from .views import Box, Point, Unknown, Vec, View
 
+CENTROID, ENDLESS = Point.CENTROID, math.inf
 IDENTITY_AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 NO_TOUCH = (0.0, 0.0, 0.0, 0.0, math.nan, math.nan, math.nan)
 """Net force, sum of sizes, mean point."""
@@ -108,16 +109,23 @@ class WorldView(View[float]):
         self, name: str, container: str, point: Point, closed: bool, above_rim: float | None
     ) -> tuple[float, float, str]:
         """How deep an object's point is in a container's hull, and the face it is nearest to."""
-        of, at = self._state(name).world_T_object, self._state(container).world_T_object
-        inner, outer = self._hull(name), self._hull(container)
+        world = self._world
+        try:
+            of, at = world.states[name].world_T_object, world.states[container].world_T_object
+            inner, outer = hull(world.objects[name]), hull(world.objects[container])
+        except (KeyError, GeometryError):
+            # Once more, step by step, to say what is missing.
+            of, at = self._state(name).world_T_object, self._state(container).world_T_object
+            inner, outer = self._hull(name), self._hull(container)
+        faces = outer.closed_faces if closed else outer.open_faces
         depth, face = depth_of_one(
-            (faces := outer.closed_faces if closed else outer.open_faces).packed,
-            inner.centroid if point is Point.CENTROID else inner.vertex_mean,
+            faces.packed,
+            inner.centroid if point is CENTROID else inner.vertex_mean,
             of.rotation.wxyz,
             of.translation_m,
             at.rotation.wxyz,
             at.translation_m,
-            math.inf if above_rim is None else outer.top_z + above_rim,
+            ENDLESS if above_rim is None else outer.top_z + above_rim,
         )
         return depth, face, "rim" if face < 0.0 else faces.labels[int(face)]
 

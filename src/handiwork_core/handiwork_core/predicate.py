@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from enum import IntEnum
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from .world import World
 
@@ -23,8 +22,7 @@ class Truth(IntEnum):
         return cls.TRUE if value else cls.FALSE
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(NamedTuple):
     """One number that decided: name, value, unit ("m", "N", "rad", "" for none), and what it was measured on."""
 
     name: str
@@ -33,8 +31,7 @@ class Evidence:
     subject: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """A verdict.
 
     Value, the margin to the boundary in the predicate's own unit (> 0 exactly when TRUE, nan when UNKNOWN), a

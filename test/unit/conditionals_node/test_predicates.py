@@ -11,12 +11,13 @@ import pytest
 
 from conditionals_node.extents import extent
 from conditionals_node.geometry import GeometryError, hull, hull_of
-from conditionals_node.predicates.containment import ObjectInContainer, ObjectOutsideOf, Point
+from conditionals_node.predicates.containment import ObjectInContainer, ObjectOutsideOf
 from conditionals_node.predicates.grip import ObjectGrabbed
 from conditionals_node.predicates.joints import GripperOpen
 from conditionals_node.predicates.motion import ObjectStationary
 from conditionals_node.predicates.support import ObjectOnTop
 from conditionals_node.predicates.vertical import ObjectAbove
+from conditionals_node.views import Point
 from handiwork_core.geometry import Pose, Rotation, frozen
 from handiwork_core.predicate import Truth
 from handiwork_core.world import Contact, JointState, ObjectState, Shape, ShapeKind, World, WorldObject

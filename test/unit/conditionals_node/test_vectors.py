@@ -16,7 +16,6 @@ from conditionals_node.predicates.containment import (
     ObjectInContainer,
     ObjectInside,
     ObjectOutsideOf,
-    Point,
 )
 from conditionals_node.predicates.direction import (
     Direction,
@@ -41,6 +40,7 @@ from conditionals_node.predicates.vertical import (
     ObjectOnBottom,
     ObjectOnCenter,
 )
+from conditionals_node.views import Point
 from handiwork_core.geometry import Array, Pose, Rotation, frozen
 from handiwork_core.predicate import Predicate, Truth
 from handiwork_core.world import Contact, ObjectState, Shape, ShapeKind, World, WorldObject

@@ -16,8 +16,6 @@ from .motion import slow
 from .parts import Part, all_parts
 from .support import carried, check_cone
 
-__all__ = ["Point"]
-
 
 def deep(
     view: View[T], name: str, container: str, tolerance: float, above_rim: float | None, point: Point

@@ -19,7 +19,7 @@ from handiwork_core.robot import Robot
 from handiwork_core.world import World
 
 from .checks import finger_bodies
-from .parts import Logical, Part, conclude, unknown
+from .parts import Logical, Part, all_parts, conclude, unknown
 
 Names: TypeAlias = str | tuple[str, ...]
 """One name, or several."""
@@ -112,6 +112,17 @@ class Relation(Measured):
     def choice(self) -> tuple[Logical, int]:
         """As asked for."""
         return self.logical, self.K
+
+    def evaluate(self, world: World) -> Finding:
+        """Decide for one snapshot; the common case, one measure of one object, without detours."""
+        name = self.object
+        if self.require_contact_with is not False or self.require_gripper_detached or isinstance(name, tuple):
+            return conclude(self.groups(WorldView(world)), self.logical, self.K)
+        try:
+            parts = self.measure(WorldView(world), name)
+        except Unknown as missing:
+            return Finding.unknown(str(missing))
+        return parts[0].finding() if len(parts) == 1 else all_parts([part.finding() for part in parts])
 
     def groups(self, view: View[T]) -> Sequence[Sequence[Part[T]]]:
         """The measure of each object, then what else is required of it."""

@@ -14,6 +14,7 @@ from typing import Generic
 from conditionals_node.views import T
 from handiwork_core.predicate import Evidence, Finding, Truth
 
+TRUE, FALSE = Truth.TRUE, Truth.FALSE
 TINY = math.ulp(0.0)
 """Margin of what lies exactly on a boundary that belongs to the inside."""
 
@@ -40,15 +41,18 @@ class Part(Generic[T]):
     evidence: tuple[tuple[str, T, str, str], ...] = ()
     closed: bool = True
 
-    def finding(self) -> Finding:
+    def finding(self: Part[float]) -> Finding:
         """In words, for one world."""
-        margin = float(self.margin)
-        if margin != margin:
+        margin = self.margin
+        if margin > 0.0:
+            truth = TRUE
+        elif margin < 0.0:
+            truth = FALSE
+        elif margin != margin:
             return Finding.unknown(self.words % self.said)
-        if margin == 0.0 and self.closed:
-            margin = TINY
-        evidence = tuple([Evidence(n, float(v), u, s) for n, v, u, s in self.evidence])
-        return Finding(Truth.TRUE if margin > 0.0 else Truth.FALSE, margin, self.words % self.said, evidence)
+        else:
+            truth, margin = (TRUE, TINY) if self.closed else (FALSE, 0.0)
+        return Finding(truth, margin, self.words % self.said, tuple(map(Evidence._make, self.evidence)))
 
 
 def unknown(reason: str, nan: T) -> Part[T]:
