@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from handiwork_core.geometry import Pose, Rotation
+from handiwork_core.mesh import closed_mesh, signed_volume
 from handiwork_core.outcome import BodyPair, Code, Outcome
 from handiwork_core.planning import Attachment, CandidateVerdict, PlanResult, SceneQuery
 from handiwork_core.predicate import Evidence, Finding, Truth
@@ -138,3 +139,23 @@ def test_options_and_results_survive() -> None:
     np.testing.assert_allclose(
         to.candidate_verdict_from_msg(to.candidate_verdict_to_msg(verdict), 2).q, verdict.q
     )
+
+
+def test_meshes_come_back_and_open_ones_are_refused() -> None:
+    corners = np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], dtype=np.float64)
+    vertices, triangles = closed_mesh(corners, [(0, 2, 1), (0, 1, 3), (1, 2, 3), (2, 0, 3)])
+    msg = to.shape_to_msg(Shape(ShapeKind.MESH, np.zeros(0), POSE, vertices, triangles))
+    back = to.shape_from_msg(msg)
+    assert back.kind is ShapeKind.MESH
+    assert back.vertices is not None
+    assert back.triangles is not None
+    assert np.sort(np.linalg.norm(back.vertices, axis=1)).tolist() == [0.0, 1.0, 1.0, 1.0]
+    assert signed_volume(back.vertices, back.triangles) == pytest.approx(1.0 / 6.0)
+    for bad, told in (
+        (list(msg.triangles)[:9], "one triangle"),
+        ([0, 1], "three for each"),
+        ([0, 1, 9] * 4, "vertices from 0"),
+    ):
+        msg.triangles = bad
+        with pytest.raises(to.BadMessage, match=told):
+            to.shape_from_msg(msg)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import Point, Twist
@@ -14,8 +15,10 @@ from handiwork_msgs.msg import WorldObject as WorldObjectMsg
 from sensor_msgs.msg import JointState as JointStateMsg
 from std_msgs.msg import Header
 
+from handiwork_core.geometry import Array
+from handiwork_core.mesh import closed_mesh
 from handiwork_core.outcome import Code
-from handiwork_core.world import Contact, JointState, ObjectState, Shape, ShapeKind, WorldObject
+from handiwork_core.world import Contact, Indices, JointState, ObjectState, Shape, ShapeKind, WorldObject
 
 from .pose import (
     BadMessage,
@@ -36,6 +39,7 @@ SIZES = {
     ShapeKind.CYLINDER: 2,
     ShapeKind.CAPSULE: 2,
     ShapeKind.CONVEX: 0,
+    ShapeKind.MESH: 0,
 }
 """How many numbers each kind's ``size`` has."""
 
@@ -64,7 +68,8 @@ def shape_from_msg(msg: ShapeMsg, field: str = "shape") -> Shape:
     """Read one solid.
 
     Raises:
-        BadMessage: unknown kind, wrong count, a size that is not above zero, or fewer than four vertices.
+        BadMessage: unknown kind, wrong count, a size that is not above zero, fewer than four vertices, or triangles
+            that close no solid.
     """
     try:
         kind = ShapeKind(msg.kind)
@@ -78,8 +83,9 @@ def shape_from_msg(msg: ShapeMsg, field: str = "shape") -> Shape:
             f"is {size.tolist()}; a {kind.name} has {SIZES[kind]} numbers, each above 0",
             Code.BAD_GOAL,
         )
-    vertices = None
-    if kind is ShapeKind.CONVEX:
+    vertices: Array | None = None
+    triangles: Indices | None = None
+    if kind in (ShapeKind.CONVEX, ShapeKind.MESH):
         flat = finite(msg.vertices, f"{field}.vertices")
         if flat.size < 12 or flat.size % 3:
             raise BadMessage(
@@ -88,16 +94,28 @@ def shape_from_msg(msg: ShapeMsg, field: str = "shape") -> Shape:
                 Code.BAD_GOAL,
             )
         vertices = flat.reshape(-1, 3)
-    return Shape(kind, size, pose_from_msg(msg.pose, f"{field}.pose"), vertices)
+    if kind is ShapeKind.MESH:
+        vertices, triangles = _mesh(vertices, msg.triangles, f"{field}.triangles")
+    return Shape(kind, size, pose_from_msg(msg.pose, f"{field}.pose"), vertices, triangles)
+
+
+def _mesh(vertices: Any, triangles: Any, field: str) -> tuple[Array, Indices]:
+    flat = np.asarray(triangles, dtype=np.int64)
+    if flat.size % 3:
+        raise BadMessage(field, f"has {flat.size} numbers; send three for each triangle", Code.BAD_GOAL)
+    try:
+        return closed_mesh(vertices, flat.reshape(-1, 3))
+    except ValueError as error:
+        raise BadMessage(field, str(error), Code.BAD_GOAL) from error
 
 
 def shape_to_msg(shape: Shape) -> ShapeMsg:
     """Write one solid."""
     vertices = [] if shape.vertices is None else [float(v) for v in np.ravel(shape.vertices)]
+    triangles = [] if shape.triangles is None else [int(i) for i in np.ravel(shape.triangles)]
     size = [float(v) for v in shape.size]
-    return ShapeMsg(
-        kind=int(shape.kind), size=size, vertices=vertices, pose=pose_to_msg(shape.object_T_shape)
-    )
+    pose = pose_to_msg(shape.object_T_shape)
+    return ShapeMsg(kind=int(shape.kind), size=size, vertices=vertices, triangles=triangles, pose=pose)
 
 
 def world_object_from_msg(msg: WorldObjectMsg, field: str = "object") -> WorldObject:
