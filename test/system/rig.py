@@ -20,7 +20,7 @@ from handiwork_core.geometry import Array
 from handiwork_core.outcome import Outcome
 from handiwork_core.skill import Progress
 from handiwork_ros.qos import LATEST
-from handiwork_ros.skill_client import GoalRun
+from handiwork_ros.skill_client import GoalRun, SkillReport
 
 PICK_STAGES = ["select", "open", "approach", "descend", "grasp", "lift"]
 PLACE_STAGES = ["select", "transit", "descend", "release", "retreat"]

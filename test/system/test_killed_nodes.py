@@ -1,6 +1,6 @@
 """SIGKILL of a node that is started again, in mid-goal.
 
-The goal ends and the arm rests within two seconds; then the new process is used.
+A goal outlives the planner. Else it ends and the arm rests within two seconds, and then the new process is used.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ import time
 
 from handiwork_msgs.action import Pick
 from handiwork_msgs.msg import Conditions
-from rig import SLOW, Rig, end_in_time, wait_for
+from rig import SLOW, TERMINAL_S, Rig, end_in_time, wait_for
 
 from handiwork_core.outcome import Code
 from handiwork_ros.qos import LATCHED
 
+RESTART_S = 90.0
+"""Longest wait for a goal that needs a planner which is just being started again."""
 LAUNCH_ARGUMENTS = {"real_time_factor": "1"}
 
 
@@ -32,33 +34,38 @@ def assert_others_kept(rig: Rig, before: dict[str, int | None], node: str) -> No
     assert {n: p for n, p in after.items() if n != node} == {n: p for n, p in before.items() if n != node}
 
 
-def test_planner_killed_while_it_plans(rig: Rig) -> None:
+def test_a_goal_outlives_a_planner_killed_while_it_plans(rig: Rig) -> None:
     before = rig.pids()
     run = rig.send_until(Pick.Goal(object="cube"), "select")
-    old, killed_s = kill(rig, "planner_node")
-    outcome = end_in_time(run, killed_s)
-    assert outcome.code is Code.PLANNER_LOST, outcome
-    assert outcome.stage in ("select", "open", "approach"), outcome
-    rig.joints.wait_rest(killed_s)
-    rig.wait_restarted("planner_node", old)
-    again = rig.client.pick("cube")
-    assert again.ok, again.outcome
+    old, _ = kill(rig, "planner_node")
+    report = run.result(RESTART_S)
+    assert report.ok, report.outcome
+    assert rig.pids()["planner_node"] != old
     assert_others_kept(rig, before, "planner_node")
 
 
-def test_planner_killed_while_the_arm_moves(rig: Rig) -> None:
+def test_a_goal_outlives_a_planner_killed_while_the_arm_moves(rig: Rig) -> None:
     before = rig.pids()
     run = rig.send_until(SLOW, "approach")
     rig.joints.wait_moving(0.05)
-    old, killed_s = kill(rig, "planner_node")
-    outcome = end_in_time(run, killed_s)
-    assert outcome.code is Code.PLANNER_LOST, outcome
-    assert outcome.stage == "approach", outcome
-    rig.joints.wait_rest(killed_s)
-    rig.wait_restarted("planner_node", old)
-    again = rig.client.pick("cube")
-    assert again.ok, again.outcome
+    old, _ = kill(rig, "planner_node")
+    report = run.result(RESTART_S)
+    assert report.ok, report.outcome
+    assert rig.pids()["planner_node"] != old
     assert_others_kept(rig, before, "planner_node")
+
+
+def test_a_goal_that_waits_for_the_planner_is_cancelled_at_once(rig: Rig) -> None:
+    run = rig.send_until(Pick.Goal(object="cube"), "select")
+    old, _ = kill(rig, "planner_node")
+    begun_s = time.monotonic()
+    run.cancel()
+    report = run.result(10.0)
+    assert report.outcome.code is Code.CANCELED, report.outcome
+    assert time.monotonic() - begun_s < TERMINAL_S
+    rig.joints.assert_rests()
+    rig.wait_restarted("planner_node", old)
+    assert rig.client.pick("cube").ok
 
 
 def test_skill_server_killed_while_the_arm_moves(rig: Rig) -> None:
