@@ -68,7 +68,11 @@ def progress_to_msg(watch: TaskWatch | None, stamp_s: float) -> TaskProgress:
     run = watch.run
     message.name, message.current, message.done = watch.task.name, run.current, run.done
     message.subtasks = [_subtask_to_msg(stage) for stage in run.runs]
-    message.score, message.since, message.message = run.score(), time_to_msg(watch.since_s), watch.message
+    message.score, message.since, message.message = (
+        float(run.score()),
+        time_to_msg(watch.since_s),
+        watch.message,
+    )
     return message
 
 
@@ -77,14 +81,14 @@ def _subtask_to_msg(run: StageRun) -> Subtask:
     message = Subtask(
         name=stage.name, logical=stage.logical.value, at_least=stage.needed, weight=stage.weight
     )
-    message.score, message.done = 1.0 if run.done else run.score(), run.done
+    message.score, message.done = 1.0 if run.done else float(run.score()), run.done
     message.groups = [
         SubtaskGroup(
             name=group.group.name,
             conditions=[step.key for step in group.group.steps],
             completed=group.completed,
             next=group.next,
-            score=group.score(),
+            score=float(group.score()),
         )
         for group in run.groups
     ]

@@ -101,6 +101,14 @@ def test_what_is_dropped_on_the_way_loses_its_score_and_is_told() -> None:
     )
 
 
+def test_letting_go_over_the_bin_is_no_drop_but_on_the_way_it_is() -> None:
+    played = Played(PUT_AWAY)
+    played.show(ON_TABLE, "cube")
+    played.show(OVER_BIN, "cube")
+    assert played.show(OVER_BIN) == ["CONDITION_GAINED"]
+    assert played.show(IN_BIN) == ["CONDITION_GAINED", "TASK_DONE"]
+
+
 def test_what_falls_beside_the_bin_has_to_be_grabbed_again() -> None:
     played = Played(PUT_AWAY)
     beside = (0.7, 0.0, 0.02)

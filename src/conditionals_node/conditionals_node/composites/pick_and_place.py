@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from conditionals_node.argument_text import as_words
 
-
 RESTS = ", above_rim=0.05, require_stationary=true"
 """What is let go over a container does not lie in it yet."""
 SINKS_M = 0.01
@@ -15,10 +14,14 @@ SINKS_M = 0.01
 
 @dataclass(frozen=True, slots=True)
 class StepSpec:
-    """One condition of a sequence, as an expression, and its part in the sequence's score."""
+    """One condition of a sequence, as an expression, and its part in the sequence's score.
+
+    ``releases``: once it has held, letting the object go is no drop.
+    """
 
     expression: str
     score: float = 1.0
+    releases: bool = False
 
     def __post_init__(self) -> None:
         if self.score < 0.0:
@@ -82,7 +85,7 @@ def _steps(item: str, there: str, verify: str, ladder: bool) -> tuple[StepSpec, 
         return StepSpec(grabbed, 0.0), StepSpec(verify, 1.0)
     # What falls elsewhere was not let go there, and loses all steps.
     dropped = f"not {grabbed} and {there}"
-    return StepSpec(grabbed), StepSpec(there), StepSpec(dropped), StepSpec(verify)
+    return StepSpec(grabbed), StepSpec(there), StepSpec(dropped, releases=True), StepSpec(verify)
 
 
 def _check(objects: tuple[str, ...], goal: str, field: str) -> None:

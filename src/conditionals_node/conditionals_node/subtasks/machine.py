@@ -22,10 +22,14 @@ class Logical(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A condition of a sequence, by its key, and its part in the group's score."""
+    """A condition of a sequence, by its key, and its part in the group's score.
+
+    ``releases``: once it has held, the object is where it belongs and may be let go.
+    """
 
     key: str
     weight: float = 1.0
+    releases: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +113,15 @@ class GroupRun:
         """True once the last condition has held; from then on nothing is lost."""
         return self.next == len(self.completed)
 
+    @property
+    def released(self) -> bool:
+        """True once the object may be let go."""
+        held = zip(self.group.steps, self.completed, strict=True)
+        return self.done or any(step.releases and completed for step, completed in held)
+
     def score(self) -> float:
         """0 to 1."""
-        return sum(share for share, held in zip(self._shares, self.completed, strict=True) if held)
+        return sum((share for share, held in zip(self._shares, self.completed, strict=True) if held), 0.0)
 
     def update(self, truth: TruthOf) -> Change | None:
         """Go forward where a condition holds, else back to the first of those before that have ceased to hold.

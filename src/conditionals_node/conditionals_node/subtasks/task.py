@@ -95,7 +95,7 @@ def _steps(
         expression = _expression(spec.expression, f"{where}[{i}]", definitions, faults)
         if expression is not None:
             expressions[expression.key] = expression
-            found.append(Step(expression.key, spec.score))
+            found.append(Step(expression.key, spec.score, spec.releases))
     return tuple(found)
 
 

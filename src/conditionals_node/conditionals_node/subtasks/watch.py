@@ -80,7 +80,7 @@ class TaskWatch:
         if stage >= len(self.task.aims):
             return Aim()
         aims, groups = self.task.aims[stage], self.run.runs[stage].groups
-        settled = [moved for moved, group in zip(aims.moved, groups, strict=True) if group.done]
+        settled = [moved for moved, group in zip(aims.moved, groups, strict=True) if group.released]
         return Aim(frozenset().union(*aims.moved), aims.goals, frozenset().union(*settled))
 
 

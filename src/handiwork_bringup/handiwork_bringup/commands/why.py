@@ -1,0 +1,87 @@
+"""``handiwork why``: why a condition holds, or does not."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+from handiwork_bringup.condition_table import WORDS, seconds, why_lines
+from handiwork_bringup.ros_environment import with_ros_defaults
+
+if TYPE_CHECKING:
+    from handiwork_msgs.srv import EvaluateCondition
+
+    from handiwork_ros.skill_client import SkillClient
+
+ANSWER_S = 10.0
+EXIT_CODES = {"TRUE": 0, "FALSE": 1, "UNKNOWN": 3}
+REFUSED = 2
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the command."""
+    parser = commands.add_parser(
+        "why",
+        help="value, margin, reason and evidence of a condition",
+        description="Exit code: 0 TRUE, 1 FALSE, 3 UNKNOWN, 2 when it was refused or nobody answers.",
+    )
+    parser.add_argument(
+        "condition",
+        help="name of a watched condition, or an expression: "
+        "'object_in_container(object=cube, container=bin) and not object_grabbed(object=cube)'",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """See ``EXIT_CODES``."""
+    os.environ.update(with_ros_defaults(os.environ))
+    from handiwork_msgs.srv import EvaluateCondition
+
+    from handiwork_ros.skill_client import SkillClient
+
+    text = options.condition.strip()
+    plain = text.isidentifier()
+    request = EvaluateCondition.Request(name=text if plain else "", expression="" if plain else text)
+    with SkillClient(node_name="handiwork_command") as client:
+        answer = _asked(client, request)
+    if answer is None:
+        print(
+            f"handiwork why: conditions/evaluate does not answer in {ANSWER_S:.0f} s; start the stack, "
+            "or set its ROS_DOMAIN_ID",
+            file=sys.stderr,
+        )
+        return REFUSED
+    if answer.outcome.code != answer.outcome.OK:
+        print(f"handiwork why: {answer.outcome.message}", file=sys.stderr)
+        return REFUSED
+    for line in why_lines(answer.condition, seconds(answer.condition.stamp)):
+        print(line)
+    return EXIT_CODES[WORDS[answer.condition.value]]
+
+
+def _asked(client: SkillClient, request: EvaluateCondition.Request) -> EvaluateCondition.Response | None:
+    """The answer of conditionals_node, or None without one."""
+    from handiwork_msgs.srv import EvaluateCondition
+
+    from handiwork_ros.service_call import on_executor
+
+    service = client.node.create_client(EvaluateCondition, "conditions/evaluate")
+    end_s = time.monotonic() + ANSWER_S
+    while not service.service_is_ready():
+        if time.monotonic() > end_s:
+            return None
+        time.sleep(0.02)  # noqa: TID251 - rclpy has no event for it
+    done = threading.Event()
+    futures: list[Any] = []
+
+    def send() -> None:
+        futures.append(service.call_async(request))
+        futures[0].add_done_callback(lambda _: done.set())
+
+    on_executor(client.node, send)
+    return futures[0].result() if done.wait(max(0.1, end_s - time.monotonic())) else None

@@ -1,0 +1,69 @@
+"""Conditions and progress as text for a terminal. Takes anything with the messages' fields; knows no ROS."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+WORDS = ("UNKNOWN", "FALSE", "TRUE")
+COLOURS = ("\x1b[33m", "\x1b[31m", "\x1b[32m")
+RESET, CLEAR = "\x1b[0m", "\x1b[H\x1b[J"
+KEY_SHARE = 0.45
+"""Part of the free width that a condition's name gets; its reason gets the rest."""
+
+
+def table_lines(conditions: Sequence[Any], now_s: float, width: int, *, colour: bool) -> Iterator[str]:
+    """A head and one line for each condition: value, since when [s], margin, key, reason."""
+    head = f"{'value':<9}{'since':>8}{'margin':>10}  "
+    free = max(20, width - len(head))
+    key_width = min(max((len(c.key) for c in conditions), default=9), int(KEY_SHARE * free))
+    yield f"{head}{'condition':<{key_width}}  reason"
+    for item in conditions:
+        age = max(0.0, now_s - seconds(item.since))
+        margin = "-" if math.isnan(item.margin) else f"{item.margin:.4g}"
+        reason = _cut(item.reason, free - key_width - 2)
+        value = f"{WORDS[item.value]:<9}"
+        value = f"{COLOURS[item.value]}{value}{RESET}" if colour else value
+        yield f"{value}{age:>7.1f}s{margin:>10}  {_cut(item.key, key_width):<{key_width}}  {reason}"
+
+
+def progress_lines(progress: Any) -> Iterator[str]:  # noqa: ANN401 - a message
+    """How far the watched task is; nothing without one."""
+    if not progress.name:
+        return
+    state = "done" if progress.done else progress.message
+    yield f"task {progress.name}: {progress.score:.0%}, {state}"
+    for i, subtask in enumerate(progress.subtasks):
+        mark = "x" if subtask.done else ">" if i == progress.current else " "
+        needed = f", {subtask.at_least} of {len(subtask.groups)}" if subtask.logical != "all" else ""
+        yield f"  [{mark}] {subtask.name}: {subtask.score:.0%} ({subtask.logical}{needed})"
+        if i == progress.current:
+            yield from (f"      {line}" for group in subtask.groups for line in _group_lines(group))
+
+
+def why_lines(condition: Any, now_s: float) -> Iterator[str]:  # noqa: ANN401 - a message
+    """Value, since when, margin, reason and every number of one condition."""
+    yield f"{condition.key}: {WORDS[condition.value]}"
+    if condition.expression != condition.key:
+        yield f"  is       {condition.expression}"
+    yield f"  since    {max(0.0, now_s - seconds(condition.since)):.2f} s"
+    yield f"  margin   {'-' if math.isnan(condition.margin) else f'{condition.margin:.6g}'}"
+    yield f"  because  {condition.reason}"
+    for item in condition.evidence:
+        yield f"  {item.name:<20} {item.value:>12.6g} {item.unit:<6} {item.subject}".rstrip()
+
+
+def seconds(stamp: Any) -> float:  # noqa: ANN401 - a message
+    """Seconds of a time message."""
+    return float(stamp.sec) + 1e-9 * float(stamp.nanosec)
+
+
+def _group_lines(group: Any) -> Iterator[str]:  # noqa: ANN401 - a message
+    yield f"{group.name}: {group.score:.0%}"
+    for i, (key, held) in enumerate(zip(group.conditions, group.completed, strict=True)):
+        yield f"  {'x' if held else '>' if i == group.next else ' '} {key}"
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: max(0, width - 1)]}…"

@@ -1,0 +1,158 @@
+"""A world of a bin and a cube, and everything that the conditions node says about it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import rclpy
+from handiwork_msgs.msg import (
+    Condition,
+    Conditions,
+    Contacts,
+    ObjectStates,
+    TaskEvent,
+    TaskProgress,
+    WorldObjects,
+)
+from handiwork_msgs.srv import EvaluateCondition, UnwatchCondition, WatchCondition, WatchTask
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from visualization_msgs.msg import MarkerArray
+
+from conditionals_node.node import ConditionalsNode
+from handiwork_core.geometry import Pose, frozen
+from handiwork_core.world import ObjectState, Shape, ShapeKind, WorldObject
+from handiwork_ros.conversions import contacts_to_msg, object_states_to_msg, world_objects_to_msg
+from handiwork_ros.destroy import destroy_with_actions
+from handiwork_ros.qos import EVENTS, LATCHED, LATEST
+
+ROOT = Path(__file__).resolve().parents[2]
+FR3 = ROOT / "src" / "robot_description" / "robots" / "fr3"
+LIMIT_S = 30.0
+
+
+def box(name: str, edge: float) -> WorldObject:
+    return WorldObject(name, (Shape(ShapeKind.BOX, frozen((edge, edge, edge)), Pose.identity()),))
+
+
+class Peer(Node):
+    """Publishes a bin and a cube ten times a second and hears all that the node says."""
+
+    def __init__(self) -> None:
+        super().__init__("peer")
+        self.cube_x = 0.0
+        self.latest: dict[str, Condition] = {}
+        self.events: list[Condition] = []
+        self.progress = TaskProgress()
+        self.task_events: list[TaskEvent] = []
+        self.markers: list[MarkerArray] = []
+        self.heard = threading.Condition()
+        self._objects = self.create_publisher(WorldObjects, "world/objects", LATCHED)
+        self._states = self.create_publisher(ObjectStates, "world/object_states", LATEST)
+        self._contacts = self.create_publisher(Contacts, "world/contacts", LATEST)
+        self.create_subscription(Conditions, "conditions", self._on_conditions, LATCHED)
+        self.create_subscription(Condition, "conditions/events", self._on_event, EVENTS)
+        self.create_subscription(TaskProgress, "conditions/progress", self._on_progress, LATCHED)
+        self.create_subscription(TaskEvent, "conditions/task_events", self._on_task_event, EVENTS)
+        self.clients_by_type = {
+            kind: self.create_client(kind, f"conditions/{name}")
+            for kind, name in (
+                (EvaluateCondition, "evaluate"),
+                (WatchCondition, "watch"),
+                (UnwatchCondition, "unwatch"),
+                (WatchTask, "watch_task"),
+            )
+        }
+        self._objects.publish(world_objects_to_msg([box("bin", 0.4), box("cube", 0.04)], 1, 0.0))
+        self.create_timer(0.1, self._tick)
+
+    def _tick(self) -> None:
+        now_s = self.get_clock().now().nanoseconds * 1e-9
+        zero = frozen((0.0, 0.0, 0.0))
+        places = {"bin": 0.0, "cube": self.cube_x}
+        states = {name: ObjectState(Pose.of((x, 0.0, 0.0)), zero, zero, now_s) for name, x in places.items()}
+        self._contacts.publish(contacts_to_msg((), now_s))
+        self._states.publish(object_states_to_msg(states, 1, now_s))
+
+    def _on_conditions(self, msg: Conditions) -> None:
+        with self.heard:
+            self.latest = {condition.key: condition for condition in msg.conditions}
+            self.heard.notify_all()
+
+    def _on_event(self, msg: Condition) -> None:
+        with self.heard:
+            self.events.append(msg)
+            self.heard.notify_all()
+
+    def _on_progress(self, msg: TaskProgress) -> None:
+        with self.heard:
+            self.progress = msg
+            self.heard.notify_all()
+
+    def _on_task_event(self, msg: TaskEvent) -> None:
+        with self.heard:
+            self.task_events.append(msg)
+            self.heard.notify_all()
+
+    def _on_markers(self, msg: MarkerArray) -> None:
+        with self.heard:
+            self.markers.append(msg)
+            self.heard.notify_all()
+
+    def look_at_markers(self) -> None:
+        self.on_executor(
+            lambda: self.create_subscription(MarkerArray, "conditions/markers", self._on_markers, LATEST)
+        )
+
+    def on_executor(self, action: Callable[[], object]) -> None:
+        assert self.executor is not None
+        self.executor.create_task(action)
+
+    def wait(self, what: Callable[[], bool]) -> None:
+        with self.heard:
+            assert self.heard.wait_for(what, LIMIT_S), f"{self.latest}, {self.events}, {self.progress}"
+
+    def value(self, key: str) -> int:
+        return self.latest[key].value if key in self.latest else -1
+
+    def call(self, request: Any) -> Any:
+        kind = next(k for k in self.clients_by_type if isinstance(request, k.Request))
+        client = self.clients_by_type[kind]
+        assert client.wait_for_service(LIMIT_S)
+        done, answers = threading.Event(), []
+
+        def send() -> None:
+            client.call_async(request).add_done_callback(
+                lambda future: (answers.append(future.result()), done.set())
+            )
+
+        self.on_executor(send)
+        assert done.wait(LIMIT_S), f"no answer to {request}"
+        return answers[0]
+
+
+@contextmanager
+def playing(conditions: Path) -> Iterator[Peer]:
+    """The node with a file of conditions, and the world, until the end."""
+    rclpy.init(args=["--ros-args", "-p", f"robot_dir:={FR3}", "-p", f"conditions_file:={conditions}"])
+    node, other = ConditionalsNode(), Peer()
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    executor.add_node(other)
+    thread = threading.Thread(target=executor.spin, daemon=True)
+    thread.start()
+    try:
+        other.wait(lambda: bool(other.latest))
+        yield other
+    finally:
+        executor.shutdown()
+        thread.join(LIMIT_S)
+        node.begin_shutdown()
+        node.end_shutdown()
+        destroy_with_actions(node)
+        other.destroy_node()
+        rclpy.shutdown()
