@@ -26,7 +26,19 @@ def _ensure_cache_folder() -> None:
     numba.config.CACHE_DIR = tempfile.mkdtemp(prefix="handiwork-numba-")
 
 
+def _postpone_blas() -> None:
+    """Let Numba take linear algebra for granted until a function uses it: asking loads scipy.linalg, for 0.15 s."""
+    from numba.np import linalg  # type: ignore[import-untyped]
+
+    ask, linalg.ensure_blas = linalg.ensure_blas, lambda: None
+    try:
+        import numba.np.arraymath  # type: ignore[import-untyped]  # noqa: F401 - it asks when it is imported
+    finally:
+        linalg.ensure_blas = ask
+
+
 _ensure_cache_folder()
+_postpone_blas()
 
 
 def kernel(function: F) -> F:
