@@ -152,7 +152,7 @@ def test_meshes_come_back_and_open_ones_are_refused() -> None:
     assert np.sort(np.linalg.norm(back.vertices, axis=1)).tolist() == [0.0, 1.0, 1.0, 1.0]
     assert signed_volume(back.vertices, back.triangles) == pytest.approx(1.0 / 6.0)
     for bad, told in (
-        (list(msg.triangles)[:9], "one triangle"),
+        (list(msg.triangles)[:9], "at least four"),
         ([0, 1], "three for each"),
         ([0, 1, 9] * 4, "vertices from 0"),
     ):
