@@ -1,32 +1,121 @@
-"""All measurements, one after the other: ``python -m benchmarks``. What each one measures is said by its own file."""
+"""All measurements, one after the other: ``python -m benchmarks [--quick]``. Each file says what it measures.
+
+The tables go to the terminal and, with machine and versions, to ``benchmarks/results/<date>.md``.
+"""
 
 from __future__ import annotations
 
+import argparse
 import datetime
+import importlib.metadata
 import os
 import platform
 import subprocess
 import sys
+import time
 from pathlib import Path
 
-PARTS = ("planning", "simulation", "idle", "startup")
+ROOT = Path(__file__).parents[1]
+RESULTS = Path(__file__).with_name("results")
+MARKDOWN = {
+    "mbm-panda": ("benchmarks.mbm", "--robot panda --seeds 5 --per-scene 50 --peers all"),
+    "mbm-ur5": ("benchmarks.mbm", "--robot ur5 --seeds 3 --per-scene 50"),
+    "mbm-pose": ("benchmarks.mbm", "--robot panda --pose --per-scene 20"),
+    "own-scene": ("benchmarks.mbm", "--scene config/scenes/tabletop.yaml --per-scene 50"),
+    "checks": ("benchmarks.micro.checks", ""),
+    "goal-sets": ("benchmarks.micro.goal_sets", ""),
+    "scene-update": ("benchmarks.micro.scene_update", ""),
+    "first-plan": ("benchmarks.micro.first_plan", ""),
+    "growth": ("benchmarks.micro.growth", ""),
+}
+"""Parts that print Markdown: module and arguments."""
+QUICK = {
+    "mbm-panda": "--robot panda --per-scene 3 --peers all",
+    "mbm-ur5": "--robot ur5 --per-scene 2",
+    "mbm-pose": "--robot panda --pose --per-scene 2",
+    "own-scene": "--scene config/scenes/tabletop.yaml --per-scene 10",
+    "checks": "--count 3200",
+    "goal-sets": "--per-scene 1 --seeds 1",
+    "first-plan": "--runs 2",
+    "growth": "--problems 2 --seeds 1",
+}
+PLAIN = {
+    name: (f"benchmarks.{name}", "")
+    for name in ("ik", "planning", "simulation", "idle", "startup")
+    if Path(__file__).with_name(f"{name}.py").exists()
+}
+"""Parts that print plain text; ROS is needed by the last three."""
+PACKAGES = ("numpy", "numba", "llvmlite", "scipy")
+
+
+def machine() -> str:
+    """What was measured on."""
+    name = platform.processor() or platform.machine()
+    for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+        if line.startswith("model name"):
+            name = line.partition(":")[2].strip()
+            break
+    versions = ", ".join(f"{package} {importlib.metadata.version(package)}" for package in PACKAGES)
+    commit = subprocess.run(
+        ["git", "describe", "--always", "--dirty"], cwd=ROOT, check=False, capture_output=True, text=True
+    ).stdout.strip()
+    load = os.getloadavg()[0]
+    return (
+        f"{name}, {os.cpu_count()} cores, load {load:.1f}; {platform.system()} {platform.release()}; "
+        f"Python {platform.python_version()}, {versions}; commit {commit or 'unknown'}"
+    )
+
+
+def run(module: str, arguments: str) -> tuple[str, str]:
+    """What a part prints, and why it failed, in a process of its own: some need ROS, some must do without."""
+    command = [sys.executable, "-m", module, *arguments.split()]
+    ended = subprocess.run(command, check=False, cwd=ROOT, capture_output=True, text=True)
+    why = f"exit code {ended.returncode}: {ended.stderr.strip()[-1500:]}" if ended.returncode else ""
+    return ended.stdout.rstrip(), why
+
+
+def section(name: str, quick: bool) -> tuple[str, bool]:
+    """One part's Markdown, and whether it went well."""
+    module, arguments = {**MARKDOWN, **PLAIN}[name]
+    arguments = QUICK.get(name, arguments) if quick else arguments
+    began = time.monotonic()
+    text, why = run(module, arguments)
+    if name in PLAIN:
+        text = f"```\n{text}\n```"
+    if why:
+        text += f"\n\nFailed with {why}"
+    command = f"python -m {module} {arguments}".rstrip()
+    return f"## {name}\n\n`{command}`, {time.monotonic() - began:.0f} s\n\n{text}", not why
+
+
+def options_of(parts: list[str]) -> argparse.Namespace:
+    """What was asked for; ends the program when a part has no such name."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="fewer problems; a few minutes")
+    parser.add_argument("--only", default=",".join(parts), help="comma-separated parts")
+    options = parser.parse_args()
+    strange = [name for name in options.only.split(",") if name not in parts]
+    if strange:
+        parser.error(f"no part {', '.join(strange)}; there are {', '.join(parts)}")
+    return options
 
 
 def main() -> int:
-    """Print date, machine and every table; not zero when a part failed."""
-    today = datetime.datetime.now(datetime.timezone.utc)
-    machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
-    print(f"{today:%Y-%m-%d %H:%M} UTC, {machine}")
-    failed = []
-    for part in PARTS:
-        print(f"\n{part}", flush=True)
-        # Processes of their own: each needs ROS, or must do without it.
-        command = [sys.executable, str(Path(__file__).with_name(f"{part}.py"))]
-        ended = subprocess.run(command, check=False, stderr=subprocess.PIPE, text=True)
-        if ended.returncode != 0:
-            failed.append(part)
-            print(f"failed with exit code {ended.returncode}:\n{ended.stderr[-2000:]}")
-    return 1 if failed else 0
+    """Print and write every table; not zero when a part failed."""
+    options = options_of([*MARKDOWN, *PLAIN])
+    now, good = datetime.datetime.now(datetime.timezone.utc), True
+    parts = [f"# Benchmark of {now:%Y-%m-%d %H:%M} UTC{', quick' if options.quick else ''}", machine()]
+    print("\n\n".join(parts), flush=True)
+    for name in options.only.split(","):
+        text, went_well = section(name, options.quick)
+        good = good and went_well
+        parts.append(text)
+        print(f"\n{text}", flush=True)
+    RESULTS.mkdir(exist_ok=True)
+    path = RESULTS / f"{now:%Y-%m-%d-%H%M}{'-quick' if options.quick else ''}.md"
+    path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+    print(f"\nwritten to {path.relative_to(ROOT)}")
+    return 0 if good else 1
 
 
 if __name__ == "__main__":

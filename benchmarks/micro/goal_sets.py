@@ -21,18 +21,22 @@ from planner_node.engines.cpu_engine import CpuEngine
 from .clocked import HEADS, clocked, words
 
 SPREAD_RAD, CLEAR_M, BUDGET_S = 0.1, 0.003, 20.0
+DISTINCT = 1000
+"""More poses than that repeat these, each a hair's breadth off: to find them takes long, and they cost the same."""
 
 
 def poses_near(robot: SphereRobot, problem: Problem, count: int, seed: int = 0) -> tuple[Pose, ...]:
     """The problem's goal pose first, then others that free configurations around its goal reach."""
     rng, referee = np.random.default_rng(seed), Referee(robot.robot, robot.world_T_base)
     found, spread = [problem.goals[0]], SPREAD_RAD
-    while len(found) < count:
+    while len(found) < min(count, DISTINCT):
         draws = problem.goals[0] + rng.normal(scale=spread, size=(256, len(problem.start)))
         good = draws[referee.clearances(draws, problem.world).min(axis=1) > CLEAR_M]
         found += list(good)
         spread *= 1.0 if len(good) > 25 else 0.7  # narrow places: look closer to the goal
-    return tuple(robot.world_T_base @ forward(robot.robot, "", q) for q in found[:count])
+    many = np.resize(found, (count, len(problem.start)))
+    many[DISTINCT:] += rng.normal(scale=2e-4, size=many[DISTINCT:].shape)  # less than CLEAR_M at the tool
+    return tuple(robot.world_T_base @ forward(robot.robot, "", q) for q in many)
 
 
 def plans_to(
