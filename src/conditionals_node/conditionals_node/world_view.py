@@ -6,10 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, cast
 
-import numpy as np
-
-from handiwork_core.geometry import Array
-from handiwork_core.world import ObjectState, World, WorldObject
+from handiwork_core.world import Contact, ObjectState, World, WorldObject
 
 from .extents import boxes
 from .geometry import GeometryError, Hull, hull
@@ -182,10 +179,15 @@ class WorldView(View[float]):
             raise Unknown(str(error)) from error
 
     def _touch(self, on: str, by: str) -> Touch:
-        found = self._world.derived.get("touches")
+        derived = self._world.derived
+        key = ("touch", on, by)
+        found = derived.get(key)
         if found is None:
-            found = self._world.derived["touches"] = _touches(self._world)
-        return cast("dict[tuple[str, str], Touch]", found).get((on, by), NO_TOUCH)
+            index = derived.get("contacts")
+            if index is None:
+                index = derived["contacts"] = _by_bodies(self._world)
+            found = derived[key] = _summed(on, by, cast("dict[str, list[Contact]]", index))
+        return cast("Touch", found)
 
 
 def _axes(wxyz: list[float]) -> Axes:
@@ -197,21 +199,36 @@ def _axes(wxyz: list[float]) -> Axes:
     )
 
 
-def _touches(world: World) -> dict[tuple[str, str], Touch]:
-    """Every pair of bodies that touch, in both orders."""
+def _by_bodies(world: World) -> dict[str, list[Contact]]:
+    """Contacts by each of their bodies."""
     if world.contacts is None:
         raise Unknown("the world has no contact source; start one that publishes world/contacts")
-    met: dict[tuple[str, str], list[tuple[Array, Array]]] = {}
+    found: dict[str, list[Contact]] = {}
     for contact in world.contacts:
-        met.setdefault((contact.a, contact.b), []).append((contact.force_on_a_n, contact.point_m))
-        met.setdefault((contact.b, contact.a), []).append((-contact.force_on_a_n, contact.point_m))
-    return {pair: _summed(pair, found) for pair, found in met.items()}
+        found.setdefault(contact.a, []).append(contact)
+        found.setdefault(contact.b, []).append(contact)
+    return found
 
 
-def _summed(pair: tuple[str, str], found: list[tuple[Array, Array]]) -> Touch:
-    forces = np.array([force for force, _ in found])
-    if not np.isfinite(forces).all():
-        raise Unknown(f"the force between {pair[0]!r} and {pair[1]!r} is not a number")
-    size = float(np.linalg.norm(forces, axis=1).sum())
-    point = np.mean([point for _, point in found], axis=0)
-    return cast("Touch", (*forces.sum(axis=0).tolist(), size, *point.tolist()))
+def _summed(on: str, by: str, index: dict[str, list[Contact]]) -> Touch:
+    """Net force on one body from another, sum of the sizes, mean point."""
+    of_one, of_other = index.get(on, ()), index.get(by, ())
+    shorter = of_one if len(of_one) < len(of_other) else of_other
+    total, size, place, count = [0.0, 0.0, 0.0], 0.0, [0.0, 0.0, 0.0], 0
+    for contact in shorter:
+        if (contact.a, contact.b) == (on, by):
+            sign = 1.0
+        elif (contact.b, contact.a) == (on, by):
+            sign = -1.0
+        else:
+            continue
+        force, point = contact.force_on_a_n.tolist(), contact.point_m.tolist()
+        total = [t + sign * f for t, f in zip(total, force, strict=True)]
+        place = [t + p for t, p in zip(place, point, strict=True)]
+        size += math.hypot(*force)
+        count += 1
+    if count == 0:
+        return NO_TOUCH
+    if not math.isfinite(size):
+        raise Unknown(f"the force between {on!r} and {by!r} is not a number")
+    return (*total, size, *(p / count for p in place))  # type: ignore[return-value]  # three and three
