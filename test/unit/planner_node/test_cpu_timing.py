@@ -185,3 +185,14 @@ def test_the_same_input_gives_the_same_motion() -> None:
     points, limits = any_points(rng), any_limits(rng)
     one, two = parameterise(points, limits), parameterise(points, limits)
     np.testing.assert_array_equal(one.q, two.q)
+
+
+def test_a_motion_of_hours_has_a_bounded_number_of_samples_and_keeps_its_limits() -> None:
+    limits = Limits(np.full(7, 1e-4), np.full(7, 10.0), np.full(7, 5000.0))
+    points = np.zeros((3, 7))
+    points[1, 0], points[2, :2] = 1.0, (1.0, 1.0)
+    t = sample(parameterise(points, limits), NAMES)
+    assert len(t.t_s) <= 20_000 and t.duration_s > 1e4
+    velocity, acceleration = between(t, 5)
+    assert (np.abs(velocity) <= limits.velocity * (1.0 + 1e-6)).all()
+    assert (np.abs(acceleration) <= limits.acceleration).all()

@@ -17,6 +17,9 @@ from .jit import kernel
 from .pacing import Laws
 from .rounding import Pieces
 
+MOST_SAMPLES = 20_000
+"""Motions longer than these take at the usual step are sampled more sparsely."""
+
 
 class Samples(NamedTuple):
     """m samples of a motion."""
@@ -93,7 +96,7 @@ def filtered(pieces: Pieces, laws: Laws, points: Array, window_s: float, step_s:
         for j in range(n):
             sums[i + 1, j] = sums[i, j] + work[2, j] - ends[0, j] * h
     duration = laws.start[stretches] + window_s
-    count = max(2, int(np.ceil(duration / step_s)) + 1)
+    count = min(max(2, int(np.ceil(duration / step_s)) + 1), MOST_SAMPLES)
     t, late, early = np.empty(count), 0, 0
     near = np.zeros((count, 2), dtype=np.int64)
     q, rate, change = np.zeros((count, n)), np.zeros((count, n)), np.zeros((count, n))
