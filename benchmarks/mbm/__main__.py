@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.peers.run import Absent, run_peer
@@ -11,9 +12,10 @@ from benchmarks.peers.setup import PEERS
 
 from .measure import Options, make_engine, measure
 from .own_scene import FR3, own_problems
-from .problems import SCENES, load_problems
-from .rows import RATIO_HEADS, faults, markdown, ratios, tables
-from .sphere_robot import MOTION, load_sphere_robot
+from .problems import SCENES, Problem, load_problems
+from .rows import RATIO_HEADS, Row, faults, markdown, ratios, tables
+from .sphere_robot import MOTION, SphereRobot, load_sphere_robot
+from .targets import targets
 
 PEER_LIMIT_S = 5.0
 """Peers get more time than the product, so that their percentiles hold their slow problems too."""
@@ -40,19 +42,33 @@ def main() -> int:
     about = f"{robot.robot.name}, {len(problems)} problems, {options.clock} clock, ms, rad"
     print(f"### Handiwork, {about}, {options.seeds} seeds\n\n{tables(rows, options.budget)}\n")
     print("\n".join(faults(rows)))
-    lines = [ratios("Handiwork", rows, rows, options.budget)]
+    others = beside(options, robot, problems, rows, about) if options.peers else {}
+    if options.robot == "panda" and not options.scene and not options.pose:
+        print(f"\n{targets(rows, others)}")
+    return 0 if all(r.clean for row in rows for r in (row.path, row.motion) if r is not None) else 1
+
+
+def beside(
+    options: argparse.Namespace,
+    robot: SphereRobot,
+    problems: Sequence[Problem],
+    rows: Sequence[Row],
+    about: str,
+) -> dict[str, list[Row]]:
+    """Print the peers' tables and how they compare; their rows by name."""
+    found, lines = {}, [ratios("Handiwork", rows, rows, options.budget)]
     for name in options.peers:
         try:
             theirs = run_peer(name, robot, problems, clock=options.clock, limit_s=PEER_LIMIT_S)
         except Absent as absent:
             print(f"\n{absent}")
             continue
-        print(f"\n### {PEERS[name].title}, {about}\n\n{tables(theirs, options.budget)}\n")
+        found[name], title = theirs, PEERS[name].title
+        print(f"\n### {title}, {about}\n\n{tables(theirs, options.budget)}\n")
         print("\n".join(faults(theirs)))
-        lines.append(ratios(PEERS[name].title, theirs, rows, options.budget))
-    if options.peers:
-        print(f"\n### Side by side, {about}\n\n{markdown(RATIO_HEADS, lines)}")
-    return 0 if all(r.clean for row in rows for r in (row.path, row.motion) if r is not None) else 1
+        lines.append(ratios(title, theirs, rows, options.budget))
+    print(f"\n### Side by side, {about}\n\n{markdown(RATIO_HEADS, lines)}")
+    return found
 
 
 def _arguments() -> argparse.ArgumentParser:

@@ -6,6 +6,7 @@ import dataclasses
 
 from benchmarks.mbm.referee import Ruling
 from benchmarks.mbm.rows import NAN, Row, faults, percentiles, ratios, tables
+from benchmarks.mbm.targets import targets
 
 GOOD = Ruling(ends=True, limits=True, world_m=0.01, self_m=0.02, length_rad=4.0)
 DEEP = dataclasses.replace(GOOD, world_m=-0.004)
@@ -42,3 +43,16 @@ def test_ratios_compare_what_was_found():
 def test_percentiles_leave_out_what_is_not_a_number():
     assert percentiles([0.001, NAN, 0.003])[0] == "2"
     assert percentiles([NAN]) == ["-", "-", "-"]
+
+
+def test_targets_say_which_are_met():
+    peer = [dataclasses.replace(FAST, plan_s=0.07, simplified_s=0.09)]
+    text = targets([FAST, LATE, NONE], {"roboplan": peer})
+    lines = {row[0]: row[1:] for row in (line.strip("| ").split(" | ") for line in text.splitlines())}
+    assert lines["solved within 1 s, %"] == [">= 99.7", "33.33", "no"]
+    assert lines["path length p50, rad"] == ["<= 4.9", "4", "yes"]
+    assert lines["full plan p50, ms"] == ["<= 5", "4", "yes"]
+    assert lines["plan p50, times faster than roboplan"][1] == f"{70.0 / 1000.5:.4g}"
+    alone = targets([FAST], {"roboplan": peer})
+    assert "| plan p50, times faster than roboplan | >= 60 | 70 | yes |" in alone
+    assert "| plan and simplify p50, times faster than roboplan | >= 50 | 45 | no |" in alone
