@@ -35,6 +35,8 @@ from .wide import LANES
 
 ITERATIONS = 16
 """Per start; what has not arrived by then is better started elsewhere."""
+CLOSE_M, PATIENT = 0.01, 48
+"""Starts that are this close [m] and [rad] by then get so many: near singular places errors only halve."""
 SAME_RAD = 0.1
 """Solutions of a pose that differ by less in every joint are one."""
 PLACE, TRY, TOTAL, OPEN = 0, 1, 2, 3
@@ -148,7 +150,7 @@ def settle(
         q[j] = w[JOINTS + PER_JOINT * j, k]
     if is_known(q, s.found, p, count):
         return
-    if touches(q, pairs, robot, scene, margins, frames, hit):
+    if len(pairs) > 0 and touches(q, pairs, robot, scene, margins, frames, hit):
         s.hit[p, 0], s.hit[p, 1] = hit[0], hit[1]
         for j in range(n):
             s.touching[p, j] = q[j]
@@ -197,6 +199,14 @@ def refill(s: Search, k: int, tries: int, scratch: Array) -> bool:
 
 
 @kernel
+def goes_on(worst: float, age: int) -> bool:
+    """Is a start with this largest error after so many iterations worth another one?"""
+    if worst < TOLERANCE_M:
+        return False
+    return age < ITERATIONS or (age < PATIENT and worst < CLOSE_M)
+
+
+@kernel
 def work(
     s: Search,
     tries: int,
@@ -220,15 +230,10 @@ def work(
     for _ in range(iterations):
         busy = False
         for k in range(LANES):
-            if (
-                pose[k] >= 0
-                and age[k] < ITERATIONS
-                and not w[WORST, k] < TOLERANCE_M
-                and count[pose[k]] < most
-            ):
-                busy = True
-                continue
             if pose[k] >= 0 and count[pose[k]] < most:
+                if goes_on(w[WORST, k], age[k]):
+                    busy = True
+                    continue
                 settle(s, k, q, pairs, robot, scene, margins, frames, hit)
                 if cursor[TOTAL] >= enough:
                     return True
