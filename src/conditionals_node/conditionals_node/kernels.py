@@ -20,7 +20,10 @@ V2 = numba.types.Array(numba.float64, 2, "C", readonly=True)
 OUT1 = numba.float64[::1]
 OUT2 = numba.float64[:, ::1]
 F8 = numba.float64
-NO_NAN = {"nnan", "nsz", "arcp", "contract", "reassoc"}
+BLOCK = 128
+"""Worlds that are decided together."""
+
+NO_NAN = {"nnan", "nsz", "contract"}
 """For loops whose numbers were looked at before; only these let a greatest value be sought in several lanes."""
 
 
@@ -53,6 +56,16 @@ def _outside(planes: Array, x: float, y: float, z: float) -> float:
     for i in range(planes.shape[1]):
         greatest = max(greatest, planes[0, i] * x + planes[1, i] * y + planes[2, i] * z + planes[3, i])
     return greatest
+
+
+@numba.njit(fastmath=NO_NAN)
+def _outside_of_block(planes: Array, points: Array, greatest: Array) -> None:
+    """``_outside`` of points (3, n): side by side, so that the compiler takes several at once."""
+    greatest[:] = -1e300
+    for i in range(planes.shape[1]):
+        a, b, c, d = planes[0, i], planes[1, i], planes[2, i], planes[3, i]
+        for k in range(greatest.shape[0]):
+            greatest[k] = max(greatest[k], a * points[0, k] + b * points[1, k] + c * points[2, k] + d)
 
 
 @numba.njit(inline="always")
@@ -94,13 +107,21 @@ def depth_of_many(
     depths: Array,
 ) -> None:
     """``depth_of_one`` for each row of the poses; not a number where a pose is not."""
-    for i in range(depths.shape[0]):
-        x, y, z = _local(point, q_o[i], p_o[i], q_c[i], p_c[i])
-        total = x + y + z
-        if total - total != 0.0:
-            depths[i] = math.nan
-        else:
-            depths[i] = -max(_outside(planes, x, y, z), z - ceiling)
+    points, greatest = np.zeros((3, BLOCK)), np.empty(BLOCK)
+    for first in range(0, depths.shape[0], BLOCK):
+        block = depths[first : first + BLOCK]
+        for k in range(block.shape[0]):
+            i = first + k
+            x, y, z = _local(point, q_o[i], p_o[i], q_c[i], p_c[i])
+            total = x + y + z
+            known = total - total == 0.0
+            points[0, k], points[1, k], points[2, k] = (x, y, z) if known else (0.0, 0.0, 0.0)
+            block[k] = ceiling - z if known else math.nan
+        _outside_of_block(planes, points, greatest)
+        for k in range(block.shape[0]):
+            # A comparison with what is not a number is false, so that it stays.
+            if -greatest[k] < block[k]:
+                block[k] = -greatest[k]
 
 
 @numba.njit(inline="always")
