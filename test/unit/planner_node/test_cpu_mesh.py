@@ -7,7 +7,7 @@ import pytest
 
 from handiwork_core.geometry import Array, Pose, Rotation
 from handiwork_core.world import Shape, ShapeKind
-from planner_node.engines.cpu import mesh_tree, referee_mesh, referee_shapes
+from planner_node.engines.cpu import covering, mesh_cover, mesh_tree, referee_mesh, referee_shapes
 from planner_node.engines.cpu.distances import to_shape
 from planner_node.engines.cpu.scene import Scene
 
@@ -17,7 +17,7 @@ from .solids import bowl, box_mesh, frame, revolved
 TURNED = Pose.of((0.1, -0.05, 0.2), Rotation.from_rpy(0.4, -0.2, 1.1))
 MESHES = {
     "bowl": bowl(pose=TURNED),
-    "frame": frame(0.2, 0.12, 0.05, TURNED),
+    "frame": frame(0.12, 0.07, 0.03, TURNED),
     "spindle": revolved([(0.0, -0.2), (0.15, 0.0), (0.02, 0.05), (0.1, 0.1), (0.0, 0.12)], 13, TURNED),
     "box": box_mesh(np.array([0.1, 0.3, 0.2]), TURNED),
 }
@@ -99,3 +99,31 @@ def test_a_tree_holds_each_triangle_once_inside_its_boxes() -> None:
     assert mesh_tree.tree_of(shape.vertices, shape.triangles) is mesh_tree.tree_of(
         shape.vertices.copy(), shape.triangles.copy()
     )
+
+
+def covered(shape: Shape, seed: int) -> tuple[float, float]:
+    """Farthest that a point of the surface is outside every sphere, and that a sphere stands out [m]."""
+    rng, balls = np.random.default_rng(seed), covering.cover(shape)
+    assert shape.vertices is not None and shape.triangles is not None
+    corners = shape.vertices[shape.triangles]
+    areas = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+    chosen = corners[rng.choice(len(corners), 3000, p=areas / areas.sum())]
+    points = np.einsum("ki,kij->kj", rng.dirichlet(np.ones(3), 3000), chosen)
+    local = shape.object_T_shape.inverse().apply(balls[:, :3])
+    left_out = (np.linalg.norm(points[:, None] - local[None], axis=2) - balls[:, 3]).min(axis=1).max()
+    return float(left_out), float((referee_shapes.distance(shape, local) + balls[:, 3]).max())
+
+
+@pytest.mark.parametrize("name", MESHES)
+def test_spheres_cover_a_held_mesh_and_stand_out_by_no_more_than_stated(name: str) -> None:
+    left_out, stands_out = covered(MESHES[name], 3)
+    assert left_out < 1e-9
+    assert stands_out <= covering.PROTRUSION_M + 1e-6
+
+
+def test_a_body_that_needs_too_many_spheres_gets_larger_ones() -> None:
+    wide = bowl(0.4, 0.002, 40, 12)
+    left_out, stands_out = covered(wide, 4)
+    assert left_out < 1e-9
+    assert len(covering.cover(wide)) <= mesh_cover.MOST
+    assert covering.PROTRUSION_M < stands_out < 10.0 * covering.PROTRUSION_M

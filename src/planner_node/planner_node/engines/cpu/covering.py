@@ -10,6 +10,7 @@ from handiwork_core.geometry import Array
 from handiwork_core.world import Shape, ShapeKind
 
 from .hulls import triangulate
+from .mesh_cover import cover_mesh
 
 PROTRUSION_M = 0.003
 
@@ -22,6 +23,7 @@ def cover(shape: Shape) -> Array:
         ShapeKind.CYLINDER: _cylinder,
         ShapeKind.CAPSULE: _capsule,
         ShapeKind.CONVEX: _convex,
+        ShapeKind.MESH: _mesh,
     }[shape.kind](shape)
     centres: Array = shape.object_T_shape.apply(spheres[:, :3])
     return np.column_stack([centres, spheres[:, 3]])
@@ -98,3 +100,10 @@ def _convex(shape: Shape) -> Array:
     inside = float((rows[:, 12] - rows[:, 9:12] @ middle).min())
     core = np.append(middle, inside)[None]
     return np.concatenate([np.column_stack([found, np.full(len(found), PROTRUSION_M)]), core])
+
+
+def _mesh(shape: Shape) -> Array:
+    """The only one that may stand out farther: by as much as a bounded number of spheres needs."""
+    assert shape.vertices is not None
+    assert shape.triangles is not None
+    return cover_mesh(shape.vertices, shape.triangles, PROTRUSION_M)

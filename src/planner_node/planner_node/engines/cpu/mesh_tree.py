@@ -20,14 +20,19 @@ _trees: OrderedDict[bytes, tuple[Array, Array]] = OrderedDict()
 
 def tree_of(vertices: Array, triangles: Ints) -> tuple[Array, Array]:
     """``nodes`` (b, 8) and ``faces`` (t, 31) of a closed mesh, see ``build``; equal meshes share one tree."""
-    content = blake2b(vertices.tobytes() + triangles.tobytes(), digest_size=16).digest()
-    if content in _trees:
-        _trees.move_to_end(content)
+    key = content(vertices, triangles)
+    if key in _trees:
+        _trees.move_to_end(key)
     else:
-        _trees[content] = build(vertices, triangles)
+        _trees[key] = build(vertices, triangles)
         if len(_trees) > KEPT:
             _trees.popitem(last=False)
-    return _trees[content]
+    return _trees[key]
+
+
+def content(vertices: Array, triangles: Ints) -> bytes:
+    """The same for equal meshes."""
+    return blake2b(vertices.tobytes() + triangles.tobytes(), digest_size=16).digest()
 
 
 def build(vertices: Array, triangles: Ints) -> tuple[Array, Array]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
 
 from handiwork_core.geometry import Array
@@ -127,9 +125,15 @@ def _faces(shape: Shape) -> Array:
 
 
 def _face_points(faces: Array) -> Array:
-    """Points along all edges of triangles (t, 3, 3), and between these and the opposite corner."""
+    """Points at most PITCH_M apart on triangles (t, 3, 3): in rows that run along their edges, corners included."""
+    edges = np.linalg.norm(np.roll(faces, -1, axis=1) - faces, axis=2).max(axis=1)
+    steps = np.maximum(1, np.ceil(edges / PITCH_M)).astype(int)
     found = []
-    for face in faces:
-        found += [_line(face[i], face[j]) for i, j in combinations(range(3), 2)]
-        found += [_line(point, face[0]) for point in _line(face[1], face[2])]
+    for n in np.unique(steps):
+        i, j = (k.ravel() for k in np.meshgrid(np.arange(n + 1), np.arange(n + 1)))
+        i, j = i[i + j <= n], j[i + j <= n]
+        corner, one, two = (faces[steps == n, k, None] for k in range(3))
+        found.append(
+            (corner + (one - corner) * (i / n)[:, None] + (two - corner) * (j / n)[:, None]).reshape(-1, 3)
+        )
     return np.unique(np.round(np.concatenate(found), 6), axis=0)
