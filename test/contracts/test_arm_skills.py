@@ -12,11 +12,16 @@ from handiwork_core.testing.skill_contract import SkillContract
 from skill_server.executor import run_skill
 from skill_server.skills import BUILTIN
 from skill_server.skills.approach_rotate import ApproachRotate, ApproachRotateParams
+from skill_server.skills.dexpick import DexPick, DexPickParams
+from skill_server.skills.dexplace import DexPlace, DexPlaceParams
+from skill_server.skills.fail_pick import FailPick, FailPickParams
+from skill_server.skills.flip import Flip, FlipParams
 from skill_server.skills.goto_pose import GotoPose, GotoPoseParams
 from skill_server.skills.gripper_action import GripperAction, GripperActionParams
 from skill_server.skills.heuristic_skill import HeuristicSkill, HeuristicSkillParams
 from skill_server.skills.home import Home, HomeParams
 from skill_server.skills.joint_ctrl import JointCtrl, JointCtrlParams
+from skill_server.skills.manualpick import ManualPick, ManualPickParams
 from skill_server.skills.move import Move, MoveParams
 from skill_server.skills.pour import Pour, PourParams
 from skill_server.skills.rotate_obj import RotateObj, RotateObjParams
@@ -103,6 +108,27 @@ TestTrack = suite(
     TrackParams(object="tary"),
 )
 TestWait = suite(Wait, WaitParams(wait_steps=15, gripper_state=1))
+TestManualPick = suite(
+    ManualPick,
+    ManualPickParams(object="cube", manual_adjust_ori=(("z", 5.0),), adjust_trans_offset=(0.0, 0.0, 0.005)),
+    ManualPickParams(object="cub"),
+)
+TestFailPick = suite(FailPick, FailPickParams(object="cube"), FailPickParams(object="cub"))
+ABOVE = (0.0, 0.0, 0.1, 0.0, 1.0, 0.0, 0.0)
+TestDexPick = suite(
+    DexPick,
+    DexPickParams(object="cube", pick_poses=(ABOVE,)),
+    DexPickParams(object="cub", pick_poses=(ABOVE,)),
+)
+TestDexPlace = suite(
+    DexPlace,
+    DexPlaceParams(container="tray", below_tolerance=0.05),
+    DexPlaceParams(container="tary"),
+    carries=True,
+)
+TestFlip = suite(
+    Flip, FlipParams(container="tray", up_axis=(0.0, 0.0, -1.0)), FlipParams(container="tary"), carries=True
+)
 PICK_AND_PLACE = (test_skills.TestPickContract, test_skills.TestPlaceContract)
 
 

@@ -106,6 +106,26 @@ def test_with_an_object_in_the_hand(robot: Robot, engine: Any) -> None:
     )
 
 
+def test_ways_to_pick(robot: Robot, engine: Any) -> None:
+    bench = Bench(robot, engine, "tabletop")
+    bench.good("fail_pick", "{objects: [cube]}")
+    assert bench.pose("cube").translation_m[2] == pytest.approx(0.0225, abs=0.005)
+    bench.good("manualpick", "{objects: [cube], adjust_trans_offset: [0, 0, 0.004], adjust_ori: [x, x, max]}")
+    bench.good("dexplace", "{objects: [cube, bin]}")
+    bench.good("home", "")
+    top = "[0, 0, 0.145, 0, 1, 0, 0]"
+    bench.good("dexpick", f"{{object: can, pick_poses: [{top}]}}")
+
+
+def test_flipping(robot: Robot, engine: Any) -> None:
+    bench = Bench(robot, engine, "tabletop")
+    bench.good("pick", "{objects: [cube]}")
+    before = bench.pose("cube").rotation.matrix()[2]
+    assert before == pytest.approx([0, 0, 1], abs=0.05)
+    bench.good("flip", "{objects: [cube, table]}")
+    assert bench.pose("cube").rotation.matrix()[2] == pytest.approx([0, 1, 0], abs=0.1)
+
+
 def test_pouring(robot: Robot, engine: Any) -> None:
     bench = Bench(robot, engine, "pouring")
     bench.good("pick", "{object: cup}")

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from .approach_rotate import ApproachRotate
+from .dexpick import DexPick
+from .dexplace import DexPlace
+from .fail_pick import FailPick
+from .flip import Flip
 from .goto_pose import GotoPose
 from .gripper_action import GripperAction
 from .heuristic_skill import HeuristicSkill
 from .home import Home
 from .joint_ctrl import JointCtrl
+from .manualpick import ManualPick
 from .move import Move
 from .pick import Pick
 from .place import Place
@@ -21,11 +26,16 @@ BUILTIN = (
     Pick,
     Place,
     ApproachRotate,
+    DexPick,
+    DexPlace,
+    FailPick,
+    Flip,
     GotoPose,
     GripperAction,
     HeuristicSkill,
     Home,
     JointCtrl,
+    ManualPick,
     Move,
     Pour,
     RotateObj,

@@ -1,0 +1,85 @@
+"""Dexterous pick: Pick at poses that somebody annotated in the object's frame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from handiwork_core.commands import Command
+from handiwork_core.config import ConfigError, parse, read_yaml
+from handiwork_core.geometry import Pose, Rotation
+from handiwork_core.outcome import Code, Outcome
+from handiwork_core.robot import ArmSpec, Robot
+from handiwork_core.skill import Context, Skill
+from handiwork_core.world import World
+from skill_server import checks
+from skill_server.pick_checks import check_pick
+from skill_server.pick_params import PickParams
+
+from .pick import Pick
+
+Row = tuple[float, float, float, float, float, float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class PoseFile:
+    """``pick_poses``: EE poses in the object's frame, x, y, z [m] and quaternion w, x, y, z each."""
+
+    pick_poses: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DexPickParams(PickParams):
+    """``pick_poses`` as in ``PoseFile``, or ``pose_file`` with them; ``pick_pose_idx`` takes one, -1 tries all."""
+
+    pick_poses: tuple[Row, ...] = ()
+    pose_file: str = ""
+    pick_pose_idx: int = 0
+
+
+class DexPick(Skill[DexPickParams]):
+    """Grasp at an annotated pose, and lift."""
+
+    name = "dexpick"
+    params_type = DexPickParams
+    object_fields = ("object",)
+
+    def is_feasible(self, params: DexPickParams, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
+        """See ``Skill``."""
+        found = check_pick(params, arm, world)
+        if not found.ok:
+            return found
+        if bool(params.pick_poses) == bool(params.pose_file):
+            text = "give either pick_poses or pose_file"
+            return checks.fault(Code.CONTRADICTION, "pick_poses", text)
+        try:
+            poses = _annotated(params)
+        except (ConfigError, ValueError) as error:
+            return checks.fault(Code.BAD_GOAL, "pose_file" if params.pose_file else "pick_poses", str(error))
+        return checks.number("pick_pose_idx", params.pick_pose_idx, -1, len(poses) - 1, "(an index)")
+
+    def commands(self, params: DexPickParams, context: Context) -> Sequence[Command]:
+        """Those of Pick, for the annotated poses."""
+        poses = _annotated(params)
+        chosen = poses if params.pick_pose_idx < 0 else (poses[params.pick_pose_idx],)
+        pose = context.world.snapshot().states[params.object].world_T_object
+        return Pick().commands(replace(params, grasp_poses=tuple(pose @ one for one in chosen)), context)
+
+    def is_success(self, params: DexPickParams, before: World, after: World, context: Context) -> Outcome:
+        """As Pick."""
+        return Pick().is_success(params, before, after, context)
+
+    def before_another_try(self, params: DexPickParams, lost: str) -> Sequence[tuple[Skill[Any], Any]]:
+        """Nothing has to come first."""
+        return ()
+
+
+def _annotated(params: DexPickParams) -> tuple[Pose, ...]:
+    rows = params.pick_poses
+    if params.pose_file:
+        rows = parse(PoseFile, read_yaml(Path(params.pose_file)), params.pose_file).pick_poses
+    if not rows:
+        raise ValueError("holds no poses; write at least one")
+    return tuple(Pose.of(row[:3], Rotation.from_wxyz(row[3:])) for row in rows)

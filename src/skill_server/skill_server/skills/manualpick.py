@@ -1,0 +1,133 @@
+"""Manual pick: Pick with corrections by hand of every grasp: turns about the hand's axes, a shift in the base frame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from handiwork_core.commands import Command
+from handiwork_core.geometry import Pose, Rotation
+from handiwork_core.outcome import OK, Outcome
+from handiwork_core.robot import ArmSpec, Robot
+from handiwork_core.skill import Context, Skill
+from handiwork_core.world import World
+from skill_server import arm_moves, checks
+from skill_server.grasp_choice import wanted_grasps
+from skill_server.pick_checks import check_pick
+from skill_server.pick_params import PickParams
+
+from .pick import Pick
+
+XYZ = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
+EXTREMES = ("min", "max")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ManualPickParams(PickParams):
+    """``manual_adjust_ori``: [axis of the hand, deg], done in order; ``adjust_trans_offset`` [m] in the base frame.
+
+    ``adjust_ori`` [hand axis, base axis, min or max] turns each grasp about ``adjust_rotate_axis`` by that one of the
+    angles ``adjust_angle_list_cfg`` [lowest deg, highest deg, how many] for which the two axes agree least or most.
+    """
+
+    manual_adjust_ori: tuple[tuple[str, float], ...] = ()
+    adjust_trans_offset: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    adjust_ori: tuple[str, str, str] | None = None
+    adjust_rotate_axis: str = "x"
+    adjust_angle_list_cfg: tuple[float, float, int] = (-15.0, 15.0, 7)
+
+
+class ManualPick(Skill[ManualPickParams]):
+    """Grasp as corrected, and lift."""
+
+    name = "manualpick"
+    aliases = ("manual_pick",)
+    params_type = ManualPickParams
+    object_fields = ("object",)
+
+    def is_feasible(self, params: ManualPickParams, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
+        """See ``Skill``."""
+        low, high, count = params.adjust_angle_list_cfg
+        axes = tuple(XYZ)
+        return checks.first_fault(
+            (
+                check_pick(params, arm, world),
+                *(
+                    checks.first_fault(
+                        (
+                            checks.choice(f"manual_adjust_ori[{i}][0]", axis, axes),
+                            checks.number(f"manual_adjust_ori[{i}][1]", angle, -360.0, 360.0, "deg"),
+                        )
+                    )
+                    for i, (axis, angle) in enumerate(params.manual_adjust_ori)
+                ),
+                arm_moves.check_vector("adjust_trans_offset", params.adjust_trans_offset, 1.0, "m"),
+                checks.choice("adjust_rotate_axis", params.adjust_rotate_axis, axes),
+                checks.number("adjust_angle_list_cfg[0]", low, -180.0, 180.0, "deg"),
+                checks.number("adjust_angle_list_cfg[1]", high, -180.0, 180.0, "deg"),
+                checks.number("adjust_angle_list_cfg[2]", count, 1, 1000, "angles"),
+                _check_extreme(params),
+            )
+        )
+
+    def commands(self, params: ManualPickParams, context: Context) -> Sequence[Command]:
+        """Those of Pick, for the corrected grasps."""
+        gripper = context.arm_spec.gripper
+        assert gripper is not None
+        world = context.world.snapshot()
+        opening = params.gripper_width or gripper.max_width_m
+        grasps = wanted_grasps(params, context, world, gripper, opening)
+        base = context.world.world_T_base()
+        corrected = tuple(_corrected(grasp.world_T_ee, params, base) for grasp in grasps)
+        # What selects among grasps has done so.
+        chosen = replace(
+            params,
+            grasp_poses=corrected,
+            npy_name="",
+            constraint_axis="",
+            orientation_filters=(),
+            direction_to_obj="",
+            fixed_orientation=(),
+        )
+        return Pick().commands(chosen, context)
+
+    def is_success(self, params: ManualPickParams, before: World, after: World, context: Context) -> Outcome:
+        """As Pick."""
+        return Pick().is_success(params, before, after, context)
+
+    def before_another_try(self, params: ManualPickParams, lost: str) -> Sequence[tuple[Skill[Any], Any]]:
+        """Nothing has to come first."""
+        return ()
+
+
+def _check_extreme(params: ManualPickParams) -> Outcome:
+    if params.adjust_ori is None:
+        return OK
+    pose_axis, base_axis, extreme = params.adjust_ori
+    return checks.first_fault(
+        (
+            checks.choice("adjust_ori[0]", pose_axis, tuple(XYZ)),
+            checks.choice("adjust_ori[1]", base_axis, tuple(XYZ)),
+            checks.choice("adjust_ori[2]", extreme, EXTREMES),
+        )
+    )
+
+
+def _corrected(pose: Pose, params: ManualPickParams, world_T_base: Pose) -> Pose:
+    turn = pose.rotation
+    if params.adjust_ori is not None:
+        low, high, count = params.adjust_angle_list_cfg
+        angles = np.deg2rad(np.linspace(low, high, count))
+        about = XYZ[params.adjust_rotate_axis]
+        turns = [turn @ Rotation.from_axis_angle(about, float(angle)) for angle in angles]
+        ours, theirs, extreme = params.adjust_ori
+        base_R_world = world_T_base.rotation.inverse()
+        agree = [np.dot((base_R_world @ one).matrix() @ XYZ[ours], XYZ[theirs]) for one in turns]
+        turn = turns[int(np.argmin(agree) if extreme == "min" else np.argmax(agree))]
+    for axis, angle in params.manual_adjust_ori:
+        turn = turn @ Rotation.from_axis_angle(XYZ[axis], float(np.deg2rad(angle)))
+    shift = world_T_base.rotation.matrix() @ np.array(params.adjust_trans_offset)
+    return Pose.of(pose.translation_m + shift, turn)
