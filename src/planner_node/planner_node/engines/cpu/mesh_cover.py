@@ -23,7 +23,7 @@ DEPTHS_M = np.array([0.03, 0.015, 0.008, 0.005, 0.003, 0.0015, 0.0])
 PITCH = 0.3
 """Distance between points on the surface as a share of what spheres may stand out."""
 CELL_M = 0.008
-MOST_POINTS = 300_000
+MOST_POINTS = 400_000
 """About so many points, at most, stand for the surface."""
 _covers: dict[bytes, Array] = {}
 
