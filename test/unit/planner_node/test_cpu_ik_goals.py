@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 
@@ -12,6 +14,8 @@ from handiwork_core.planning import Engine, IkRequest, SceneQuery
 from handiwork_core.robot import Robot
 from planner_node.engines.cpu import goals as cpu_goals
 from planner_node.engines.cpu import ik_search
+from planner_node.engines.cpu.free_motion import Path
+from planner_node.engines.cpu.goal_search import MANY, Find, find_any
 from planner_node.engines.cpu.goals import goal_rounds, pose_goals
 from planner_node.engines.cpu.ik_poses import flat_poses
 from planner_node.engines.cpu.query import Query, Reader
@@ -175,3 +179,57 @@ def test_a_search_asks_for_no_more_than_enough(robot: Robot, query: Query) -> No
     assert search.counts.sum() == 10 and not search.counts[:50].any()
     assert ik_search.work(search, 50, 1_000, 100_000, query.robot, query.scene, query.margins)
     assert (search.counts > 0).all() and search.counts.max() <= 4
+
+
+def rounds_of(*sizes: int) -> Iterator[tuple[Array, Array]]:
+    """Goals numbered on, each owned by the pose of ten times its number."""
+    first = 0
+    for size in sizes:
+        numbers = np.arange(first, first + size)
+        first += size
+        yield numbers[:, None].astype(float), 10 * numbers
+
+
+def asked(goal: int, refusals: list[Code], seen: list[tuple[int, int, float]]) -> Find:
+    """A search that is refused as told, then reaches the goal of number ``goal``; notes goals, seed and time."""
+
+    def find(goals: Array, salt: int, deadline: Deadline) -> Path:
+        seen.append((len(goals), salt, deadline.budget_s))
+        if refusals:
+            raise Failed(refusals.pop(0), "refused")
+        row = int(np.flatnonzero(goals[:, 0] == goal)[0])
+        return Path(goals[[row]], row)
+
+    return find
+
+
+def test_a_search_that_fails_gets_the_other_poses_too() -> None:
+    for refusal in (Code.PATH_BLOCKED, Code.PLAN_BUDGET):
+        seen: list[tuple[int, int, float]] = []
+        path, pose = find_any(
+            rounds_of(32, 50, 9), 100, asked(88, [refusal], seen), Deadline.start(never, 8.0)
+        )
+        assert pose == 880 and path.points[0, 0] == 88.0
+        assert [s[:2] for s in seen] == [(32, 0), (91, 1)]
+        assert 3.9 < seen[0][2] < 4.1 and seen[1][2] == 8.0
+
+
+def test_few_poses_get_one_search_with_all_the_time() -> None:
+    seen: list[tuple[int, int, float]] = []
+    _, pose = find_any(rounds_of(8), 1, asked(3, [], seen), Deadline.start(never, 8.0))
+    assert pose == 30 and seen == [(8, 0, 8.0)]
+
+
+def test_a_search_is_not_repeated_when_there_is_nothing_more_or_it_was_stopped() -> None:
+    for refusal, sizes in ((Code.PATH_BLOCKED, (32,)), (Code.CANCELED, (32, 50))):
+        seen: list[tuple[int, int, float]] = []
+        with pytest.raises(Failed) as failed:
+            find_any(rounds_of(*sizes), 100, asked(0, [refusal], seen), Deadline.start(never, 8.0))
+        assert failed.value.code is refusal and len(seen) == 1
+
+
+def test_the_second_search_is_not_flooded_with_goals() -> None:
+    seen: list[tuple[int, int, float]] = []
+    rounds = rounds_of(32, 4000, 1)
+    find_any(rounds, 10_000, asked(0, [Code.PLAN_BUDGET], seen), Deadline.start(never, 8.0))
+    assert seen[1][0] == MANY and len(next(rounds)[0]) == 1
