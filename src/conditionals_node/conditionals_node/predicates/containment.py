@@ -48,6 +48,7 @@ class ObjectInContainer(Relation):
     """
 
     name: ClassVar[str] = "object_in_container"
+    unit: ClassVar[str] = "m or m/s"
     container: str
     tolerance: float = 0.0
     above_rim: float | None = None
@@ -118,6 +119,7 @@ class ObjectOutsideOfAndOnSurface(Relation):
     """The object's centre is not in the container, and the surface carries the object; see ``object_on_top``."""
 
     name: ClassVar[str] = "object_outside_of_and_on_surface"
+    unit: ClassVar[str] = "m or N"
     container: str
     surface: str
     tolerance: float = 0.0
@@ -157,6 +159,7 @@ class ObjectGroupsInContainers(Predicate):
     """Every group of objects is in its container; each has the arguments of ``object_in_container``."""
 
     name: ClassVar[str] = "object_groups_in_containers"
+    unit: ClassVar[str] = "m, m/s or N"
     groups: tuple[Group, ...]
 
     def __post_init__(self) -> None:

@@ -33,6 +33,7 @@ class Direction(Relation):
     mirrored: bool = False
     cone_deg: float = 45.0
     level_tolerance: float | None = 0.1
+    unit: ClassVar[str] = "rad or m"
     towards: ClassVar[tuple[float, float]]
     """Along x and y of the frame, not mirrored."""
 

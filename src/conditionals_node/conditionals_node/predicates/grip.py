@@ -54,6 +54,7 @@ class ObjectGrabbed(Relation):
     """Every finger squeezes the object: it presses on it with ``min_force`` [N] towards where the others press."""
 
     name: ClassVar[str] = "object_grabbed"
+    unit: ClassVar[str] = "N"
     reads_contacts: ClassVar[bool] = True
 
     def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
@@ -67,6 +68,7 @@ class ObjectDropped(Relation):
     """The object is not grabbed, see ``object_grabbed``; so it is also TRUE before anything was picked."""
 
     name: ClassVar[str] = "object_dropped"
+    unit: ClassVar[str] = "N"
     reads_contacts: ClassVar[bool] = True
 
     def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
@@ -81,6 +83,7 @@ class GripperDetached(Relation):
     """No finger touches the object with ``min_force`` [N]."""
 
     name: ClassVar[str] = "gripper_detached"
+    unit: ClassVar[str] = "N"
     reads_contacts: ClassVar[bool] = True
 
     def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
@@ -97,6 +100,7 @@ class ObjectPickedUp(Relation):
     """
 
     name: ClassVar[str] = "object_picked_up"
+    unit: ClassVar[str] = "N or m"
     surface: str
     distance: float = 0.05
     tolerance: float = 0.01
@@ -127,6 +131,7 @@ class WrongObjectGrabbed(Measured):
     """
 
     name: ClassVar[str] = "wrong_object_grabbed"
+    unit: ClassVar[str] = "N"
     object: Names
     gripper_name: str = ANY_GRIPPER
     ignore_objects: tuple[str, ...] = ("table",)
@@ -170,6 +175,7 @@ class GripperHitTable(Measured):
     """The hand or a finger touches ``table`` with ``min_force`` [N]; ``bodies`` come from the robot when left out."""
 
     name: ClassVar[str] = "gripper_hit_table"
+    unit: ClassVar[str] = "N"
     table: str = "table"
     gripper_name: str = ANY_GRIPPER
     min_force: float = 0.1
@@ -206,6 +212,7 @@ class ObjectInContact(Measured):
     """Pairs of ``object1`` and ``object2`` touch with ``min_force`` [N]: any, all, or exactly ``K`` of them."""
 
     name: ClassVar[str] = "object_in_contact"
+    unit: ClassVar[str] = "N"
     object1: Names
     object2: Names
     logical: Logical = Logical.ANY

@@ -63,6 +63,7 @@ class GripperFullyClosed(Measured):
     """
 
     name: ClassVar[str] = "gripper_fully_closed"
+    unit: ClassVar[str] = "share of the way"
     threshold: float = 0.75
     gripper_name: str = ANY_GRIPPER
     joint: str = ""
@@ -114,6 +115,7 @@ class JointInRange(Measured):
     """A measured joint stands between ``lower`` and ``upper`` [rad or m], both included."""
 
     name: ClassVar[str] = "joint_in_range"
+    unit: ClassVar[str] = "rad or m"
     joint: str
     lower: float
     upper: float
@@ -145,6 +147,7 @@ class JointOpen(Measured):
     """
 
     name: ClassVar[str] = "joint_open"
+    unit: ClassVar[str] = "share of the way"
     joint: str
     open_position: float | None = None
     closed_position: float = 0.0

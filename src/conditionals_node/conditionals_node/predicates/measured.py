@@ -26,7 +26,12 @@ Names: TypeAlias = str | tuple[str, ...]
 
 
 class Measured(Predicate):
-    """A predicate that is written against ``View``, so that it serves one world and many."""
+    """A predicate that is written against ``View``, so that it serves one world and many.
+
+    ``unit``: of its margin; where several are given, that of the part that decides.
+    """
+
+    unit: ClassVar[str] = "m"
 
     @abstractmethod
     def groups(self, view: View[T]) -> Sequence[Sequence[Part[T]]]:

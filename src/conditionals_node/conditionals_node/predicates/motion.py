@@ -28,6 +28,7 @@ class ObjectUpright(Relation):
     """The object's ``up_axis`` points up within ``tolerance`` [rad]; upside down is not upright."""
 
     name: ClassVar[str] = "object_upright"
+    unit: ClassVar[str] = "rad"
     tolerance: float = 0.1
     up_axis: Axis = Axis.Z
 
@@ -58,6 +59,7 @@ class ObjectStationary(Relation):
     """
 
     name: ClassVar[str] = "object_stationary"
+    unit: ClassVar[str] = "m/s or rad/s"
     linear_threshold: float = 0.01
     angular_threshold: float = 0.1
     check_angular: bool = True
@@ -91,6 +93,7 @@ class ObjectAt(Relation):
     """
 
     name: ClassVar[str] = "object_at"
+    unit: ClassVar[str] = "m or rad"
     position: tuple[float, float, float]
     tolerance: float = 0.02
     quaternion_wxyz: tuple[float, float, float, float] | None = None

@@ -39,6 +39,7 @@ class Stacked(Measured):
     """
 
     name: ClassVar[str] = "stacked"
+    unit: ClassVar[str] = "m or N"
     objects: tuple[str, ...]
     order: Order | None = None
     tolerance: float = 0.01
@@ -136,6 +137,7 @@ class ObjectsPlacedInContainerInOrder(LatchedPredicate):
     """
 
     name: ClassVar[str] = "objects_placed_in_container_in_order"
+    unit: ClassVar[str] = "m, N or s"
     objects: tuple[str, ...]
     container: str
     tolerance: float = 0.0

@@ -52,6 +52,7 @@ class ObjectOnTop(Relation):
     """
 
     name: ClassVar[str] = "object_on_top"
+    unit: ClassVar[str] = "N or m"
     reference_object: str
     tolerance: float = 0.01
     cone_deg: float = 45.0

@@ -37,7 +37,11 @@ def over(view: View[T], name: str, reference: str, tolerance: float) -> Part[T]:
 
 @dataclass(frozen=True, slots=True)
 class Vertical(Relation):
-    """What the four relations of height share: the centre may be ``tolerance`` [m] beside the reference's box."""
+    """What the four relations of height share.
+
+    The centre may be ``tolerance`` [m] beside the reference's box, seen from above. ``mode`` centroid compares the
+    height of the object's centre, bbox that of all of it.
+    """
 
     reference_object: str
     tolerance: float = 0.01
