@@ -15,6 +15,7 @@ from handiwork_core.config import ConfigError
 from handiwork_core.planning import Report
 from handiwork_core.robot_loader import load_robot
 from handiwork_core.world import World
+from handiwork_ros.busy_executor import BusyExecutor
 from handiwork_ros.conversions import BadMessage
 from handiwork_ros.guards import guard
 from handiwork_ros.managed_node import ManagedNode
@@ -30,9 +31,9 @@ from .monitor import Monitor
 from .requests_node import ConditionRequests, Watched
 from .shown_node import ShownMessages, event_to_msg, progress_to_msg, shown_to_msg
 
-BEAT_S = 0.2
+BEAT_S = 0.5
 """Shortest time between two full tables; changes are told at once on ``conditions/events``."""
-SHOW_BEATS = 5
+SHOW_BEATS = 2
 """Full tables without a change come after so many beats."""
 
 
@@ -42,9 +43,7 @@ class ConditionalsNode(ManagedNode):
     def __init__(self) -> None:
         super().__init__("conditionals_node")
         self._robot_dir = self.parameter("robot_dir", "", "folder: robot_description/robots/<name>")
-        self._file = self.parameter(
-            "conditions_file", "", "YAML of what is watched from the start; empty: nothing"
-        )
+        self._file = self.parameter("conditions_file", "", "YAML of what is watched first; empty: nothing")
         self._max_age_s = self.parameter(
             "max_age_s", 1.0, "older poses and contacts make a condition UNKNOWN [s]"
         )
@@ -148,4 +147,4 @@ class ConditionalsNode(ManagedNode):
 
 def main() -> None:
     """Entry point."""
-    sys.exit(run(ConditionalsNode))
+    sys.exit(run(ConditionalsNode, make_executor=BusyExecutor))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from types import FrameType
 
 import rclpy
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.executors import Executor, ExternalShutdownException, SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 
 from handiwork_core.config import ConfigError
@@ -22,7 +22,11 @@ STOP_LIMIT_S = 2.0
 """Longest time that running work gets to end at shutdown."""
 
 
-def run(factory: Callable[[], ManagedNode], argv: Sequence[str] | None = None) -> int:
+def run(
+    factory: Callable[[], ManagedNode],
+    argv: Sequence[str] | None = None,
+    make_executor: Callable[[], Executor] = SingleThreadedExecutor,
+) -> int:
     """Make the node, spin it until SIGINT, SIGTERM or its own end, and return the exit code.
 
     ``node.extra_nodes`` are spun by the same executor.
@@ -36,7 +40,7 @@ def run(factory: Callable[[], ManagedNode], argv: Sequence[str] | None = None) -
     rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
     previous = {s: signal.signal(s, on_signal) for s in (signal.SIGINT, signal.SIGTERM)}
     try:
-        return _run(factory, stop)
+        return _run(factory, stop, make_executor())
     except ConfigError as error:
         sys.stderr.write(f"fatal: {error}\n")
         return 2
@@ -46,9 +50,8 @@ def run(factory: Callable[[], ManagedNode], argv: Sequence[str] | None = None) -
             signal.signal(number, handler)
 
 
-def _run(factory: Callable[[], ManagedNode], stop: threading.Event) -> int:
+def _run(factory: Callable[[], ManagedNode], stop: threading.Event, executor: Executor) -> int:
     node = factory()
-    executor = SingleThreadedExecutor()
     executor.add_node(node)
     for extra in node.extra_nodes:
         executor.add_node(extra)

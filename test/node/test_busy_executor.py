@@ -1,0 +1,113 @@
+"""The executor for busy nodes: topics, timers, services and tasks all get their turn, busy or not."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from ros_stage import Stage, stage, wait_for
+from std_msgs.msg import Int32
+from std_srvs.srv import Trigger
+
+from handiwork_ros.busy_executor import BusyExecutor
+from handiwork_ros.destroy import destroy_with_actions
+
+
+class Busy(Node):
+    def __init__(self, context: Context) -> None:
+        super().__init__("busy", context=context)
+        self.heard: list[int] = []
+        self.beats = 0
+        self.create_subscription(Int32, "number", lambda message: self.heard.append(message.data), 100)
+        self.create_service(Trigger, "ask", self._answer)
+        self.create_timer(0.01, self._beat)
+
+    def _beat(self) -> None:
+        self.beats += 1
+
+    def _answer(self, _request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        response.success = True
+        return response
+
+
+@pytest.fixture
+def played() -> Iterator[tuple[Stage, Busy, BusyExecutor]]:
+    with stage() as made:
+        node, executor = Busy(made.context), BusyExecutor(context=made.context)
+        executor.add_node(node)
+        over = threading.Event()
+
+        def spin() -> None:
+            while not over.is_set():
+                executor.spin_once(timeout_sec=0.1)
+
+        thread = threading.Thread(target=spin)
+        thread.start()
+        yield made, node, executor
+        over.set()
+        thread.join()
+        executor.shutdown()
+        destroy_with_actions(node)
+
+
+@pytest.mark.parametrize("rate_hz", [0, 200])
+def test_services_are_answered_and_all_messages_heard(
+    played: tuple[Stage, Busy, BusyExecutor], rate_hz: int
+) -> None:
+    made, busy, _ = played
+    peer = Node("peer", context=made.context)
+    made.add(peer)
+    publisher, client = peer.create_publisher(Int32, "number", 100), peer.create_client(Trigger, "ask")
+    wait_for(lambda: publisher.get_subscription_count() > 0 and client.service_is_ready())
+    sent: list[int] = []
+
+    def send() -> None:
+        if len(sent) < 150:
+            sent.append(len(sent))
+            publisher.publish(Int32(data=sent[-1]))
+
+    timer = peer.create_timer(1.0 / rate_hz, send) if rate_hz else None
+    for _ in range(5):
+        done = threading.Event()
+        made.executor.create_task(
+            lambda done=done: client.call_async(Trigger.Request()).add_done_callback(lambda _: done.set())
+        )
+        assert done.wait(10.0)
+    if timer is not None:
+        wait_for(lambda: len(busy.heard) == 150)
+        assert busy.heard == sent
+    beats = busy.beats
+    wait_for(lambda: busy.beats > beats + 3)
+
+
+def test_tasks_from_other_threads_wake_it(played: tuple[Stage, Busy, BusyExecutor]) -> None:
+    _, busy, executor = played
+    for timer in busy.timers:
+        timer.cancel()
+    for _ in range(20):
+        done = threading.Event()
+        executor.create_task(done.set)
+        assert done.wait(10.0)
+
+
+def test_it_waits_less_often_than_the_ordinary_one() -> None:
+    """Two waits for each callback are one here."""
+    counts = []
+    for kind in (SingleThreadedExecutor, BusyExecutor):
+        with stage() as made:
+            node, executor = Busy(made.context), kind(context=made.context)
+            executor.add_node(node)
+            waits, ask = [], executor.get_nodes
+            executor.get_nodes = lambda ask=ask, waits=waits: waits.append(1) or ask()  # type: ignore[method-assign]
+            end_s = time.monotonic() + 10.0
+            while node.beats < 50 and time.monotonic() < end_s:
+                executor.spin_once(timeout_sec=0.1)
+            counts.append(len(waits) / node.beats)
+            executor.shutdown()
+            destroy_with_actions(node)
+    assert counts[1] < 0.75 * counts[0]
