@@ -37,7 +37,9 @@ class GripperResult:
 
 
 class GripperController:
-    """One gripper. A stall counts once the finger has been slower than 1 mm/s for 0.3 s of simulated time.
+    """One gripper. A stall counts once the finger has moved by no more than 0.3 mm in 0.3 s of simulated time.
+
+    Its velocity says nothing then: contacts chatter, by micrometres but fast.
 
     Args:
         spec: limits.
@@ -50,7 +52,8 @@ class GripperController:
         self.reference, self.force_n = position, min(DEFAULT_FORCE_N, spec.max_force_n)
         self.busy = False
         self.result: GripperResult | None = None
-        self._goal, self._speed, self._still_s = GripperGoal(position), FINGER_SPEED, 0.0
+        self._goal, self._speed = GripperGoal(position), FINGER_SPEED
+        self._still_at, self._still_s = position, 0.0
 
     def check(self, goal: GripperGoal) -> str:
         """Say in one sentence what is wrong with a goal; empty when nothing is."""
@@ -72,7 +75,8 @@ class GripperController:
         self.reference = self.reference if pushes_on else position
         self.force_n = min(goal.max_force_n or DEFAULT_FORCE_N, self.spec.max_force_n)
         self._speed = min(goal.max_speed or FINGER_SPEED, self.velocity_limit)
-        self._goal, self._still_s, self.busy, self.result = goal, 0.0, True, None
+        self._goal, self.busy, self.result = goal, True, None
+        self._still_at, self._still_s = position, 0.0
 
     def stop(self, ending: Ending, position: float, message: str = "") -> None:
         """End now; the gripper keeps its reference, so that a held object stays held."""
@@ -91,11 +95,12 @@ class GripperController:
         step = self._speed * step_s
         self.reference += float(np.clip(self._goal.position - self.reference, -step, step))
         arrived = abs(position - self._goal.position) <= REACHED_M
-        self._still_s = self._still_s + step_s if abs(velocity) < STALL_VELOCITY else 0.0
-        if arrived and self._still_s > 0.0:
-            self._end(GripperResult(Ending.SUCCEEDED, position, stalled=False, reached=True))
-        elif self._still_s >= STALL_TIME_S:
-            self._end(GripperResult(Ending.SUCCEEDED, position, stalled=True, reached=False))
+        if abs(position - self._still_at) > STALL_VELOCITY * STALL_TIME_S:
+            self._still_at, self._still_s = position, 0.0
+        self._still_s += step_s
+        is_still = self._still_s >= STALL_TIME_S
+        if is_still or (arrived and abs(velocity) < STALL_VELOCITY):
+            self._end(GripperResult(Ending.SUCCEEDED, position, stalled=not arrived, reached=arrived))
         return self.reference
 
     def _end(self, result: GripperResult) -> None:

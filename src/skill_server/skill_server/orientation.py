@@ -88,7 +88,7 @@ class Cone:
         s, c, zero = np.sin(azimuth), np.cos(azimuth), np.zeros(n)
         w = base @ np.stack([cosine, sine * c, sine * s])
         w1 = base @ np.stack([-sine, cosine * c, cosine * s])
-        return axis_carried_to(unit(self.ee_vector), w, w1, base @ np.stack([zero, -s, c]), roll)
+        return axis_carried_to(unit(self.ee_vector), w, w1, base @ np.stack([zero, -s, c]), roll[None])
 
     @property
     def share(self) -> float:
@@ -123,14 +123,19 @@ def surviving(base_R_ee: Array, cones: Sequence[Cone]) -> tuple[Mask, str]:
 
 
 def axis_carried_to(a: Array, w: Array, w1: Array, w2: Array, roll: Array) -> Array:
-    """Rotations (n, 3, 3) that bring ``a`` (3,) to ``w`` (3, n), turned by ``roll`` (n,) about it.
+    """Rotations (t * n, 3, 3) that bring ``a`` (3,) to ``w`` (3, n), turned by ``roll`` (t, n) about it.
 
     ``w1`` and ``w2`` (3, n) make right-handed frames with ``w``.
     """
     source = np.stack([a, *orthogonal(a)], axis=1)
     c, s = np.cos(roll), np.sin(roll)
-    target = np.stack([w, c * w1 + s * w2, c * w2 - s * w1]).transpose(2, 1, 0)
-    return np.asarray(target @ source.T)
+    target = np.empty((3, 3, *roll.shape))
+    target[0] = w[:, None]
+    target[1] = w1[:, None] * c + w2[:, None] * s
+    target[2] = w2[:, None] * c - w1[:, None] * s
+    # One product of matrices instead of many small ones.
+    made = (source @ target.reshape(3, -1)).reshape(3, 3, -1)
+    return np.ascontiguousarray(made.transpose(2, 1, 0))
 
 
 def orthogonal(v: Array) -> tuple[Array, Array]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -75,7 +75,8 @@ def releases(params: PlaceParams, setting: PlaceSetting, rng: np.random.Generato
         StepFailed: NO_CANDIDATE, naming the constraints that contradict.
     """
     turns = _turns(params, setting, rng, n)
-    turns = turns[np.arange(n) % len(turns)]
+    if len(turns) < n:
+        turns = turns[np.arange(n) % len(turns)]
     ranges = np.array([params.x_ratio_range, params.y_ratio_range, params.z_ratio_range])
     ratios = ranges[:, 0] + rng.random((n, 3)) * (ranges[:, 1] - ranges[:, 0])
     before, at = target_points(params, setting, ratios)
@@ -123,5 +124,6 @@ def _turns(params: PlaceParams, setting: PlaceSetting, rng: np.random.Generator,
         now = setting.held.world_T_object @ setting.held.ee_T_object.inverse()
         return np.asarray(base @ held_rotations(weights, base.T @ now.rotation.matrix(), cones, rng, n))
     if cones:
-        return np.asarray(base @ sample_rotations(cones, rng, n))
+        # Constraints turned into the world give turns in the world.
+        return sample_rotations([replace(c, base_vector=base @ c.base_vector) for c in cones], rng, n)
     return np.array([turn.matrix() for turn in upright_rotations(setting.held, N_YAWS)])

@@ -85,7 +85,8 @@ def ee_positions(
     """EE positions (n, 3) that bring the EE's origin, or the held object's, to ``points``; turns are (n, 3, 3)."""
     if constraint is PositionConstraint.GRIPPER:
         return points
-    return np.asarray(points - world_R_ee @ ee_T_object.translation_m)
+    arms = world_R_ee.reshape(-1, 3) @ ee_T_object.translation_m
+    return np.asarray(points - arms.reshape(-1, 3))
 
 
 def retreat_pose(place: Pose, post_place_vector: Array) -> Pose:

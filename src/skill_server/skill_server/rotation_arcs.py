@@ -69,16 +69,16 @@ class Arcs:
             length *= (off >= near) & (off <= far)
         return cls(start, length, length.sum(axis=0))
 
-    def draw(self, rng: np.random.Generator) -> Array:
-        """One turn (n,) each, evenly over the arcs."""
+    def draw(self, rng: np.random.Generator, times: int) -> Array:
+        """``times`` turns each (times, n), evenly over the arcs."""
         edges = np.cumsum(self.length, axis=0)
-        u = rng.random(len(self.total)) * edges[-1]
-        at = np.minimum((edges < u).sum(axis=0), len(edges) - 1)
-        each = np.arange(len(u))
+        n = len(self.total)
+        u = rng.random((times, n)) * edges[-1]
+        at = (edges[:-1, None] < u).sum(axis=0)
+        each = np.arange(n)
         # From the end of the arc backwards, so that round-off of the sum stays inside.
-        return np.asarray(
-            self.start[at, each] + np.clip(self.length[at, each] - (edges[at, each] - u), 0.0, None)
-        )
+        short = np.maximum(self.length[at, each] - (edges[at, each] - u), 0.0)
+        return np.asarray(self.start[at, each] + short)
 
 
 def _band(frames: Frames, first: Cone, cone: Cone, widened: Array | float) -> tuple[Array, Array, Array]:

@@ -22,7 +22,7 @@ from .rotation_arcs import Arcs, Frames
 CELL_RAD = 0.35
 ENOUGH = 24
 """Cells with room at which the search stops."""
-FEW, TURNS = 256, 4
+FEW, TURNS = 256, 8
 """Of more than ``FEW`` draws up to ``TURNS`` share the direction of the first axis."""
 MOST_CELLS = 20000
 LEAST_RADIUS_RAD = 1e-5
@@ -49,11 +49,8 @@ def sample_rotations(cones: Sequence[Cone], rng: np.random.Generator, n: int) ->
         theta, phi = (np.where(outside, c, d) for c, d in zip(cells.last_centres, (theta, phi), strict=True))
         frames = Frames.of(first, theta, phi)
         arcs = Arcs.of(frames, first, others, 0.0)
-    made = [
-        axis_carried_to(unit(first.ee_vector), frames.w, frames.w1, frames.w2, arcs.draw(rng))
-        for _ in range(-(-n // n_directions))
-    ]
-    return np.concatenate(made)[:n]
+    rolls = arcs.draw(rng, -(-n // n_directions))
+    return axis_carried_to(unit(first.ee_vector), frames.w, frames.w1, frames.w2, rolls)[:n]
 
 
 def is_feasible(cones: Sequence[Cone]) -> bool:

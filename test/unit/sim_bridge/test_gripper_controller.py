@@ -85,3 +85,13 @@ def test_bad_goals_are_named(goal: GripperGoal, told: str) -> None:
     message = GripperController(SPEC, 0.2, 0.04).check(goal)
     assert told in message
     assert bool(told) == bool(message)
+
+
+def test_a_finger_that_chatters_on_its_object_has_stalled() -> None:
+    controller = GripperController(SPEC, 0.2, 0.03)
+    controller.start(GripperGoal(0.0), 0.03)
+    for i in range(400):
+        sign = 1.0 if i % 2 else -1.0
+        controller.update(0.03 + sign * 2e-6, sign * 4e-6 / STEP_S, STEP_S)
+    assert controller.result is not None
+    assert controller.result.stalled
