@@ -8,9 +8,13 @@ from pathlib import Path
 import pytest
 
 from handiwork_bringup.cli import COMMANDS, main
+from handiwork_bringup.commands.run_skill import parameters_of
 from handiwork_bringup.skill_output import StageLines
+from handiwork_core.config import ConfigError
 from handiwork_core.outcome import Code, Outcome
 from handiwork_core.skill import Progress
+
+TASK = Path(__file__).parents[3] / "config/tasks/tidy.yaml"
 
 
 class Report:
@@ -45,6 +49,47 @@ def test_bad_command_lines_are_refused(words: tuple[str, ...]) -> None:
     with pytest.raises(SystemExit) as stop:
         main(words)
     assert stop.value.code == 2
+
+
+def test_words_of_run_are_yaml_values() -> None:
+    words = parsed("run", "pick", "object=cube", "lift_th=1e-2", "objects=[a, b]", "seed=", "--arm", "left")
+    assert parameters_of(words.parameters) == {
+        "object": "cube",
+        "lift_th": 0.01,
+        "objects": ["a", "b"],
+        "seed": None,
+    }
+    assert (words.skill, words.arm, words.when_busy) == ("pick", "left", "")
+    for bad, told in (("object", "no key=value"), ("=3", "no key=value"), ("a=[1", "mend the YAML")):
+        with pytest.raises(ConfigError, match=told):
+            parameters_of([bad])
+    with pytest.raises(ConfigError, match="stands twice"):
+        parameters_of(["a=1", "a=2"])
+
+
+def test_skills_are_listed_with_their_parameters(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["skills"]) == 0
+    assert {"pick", "place", "goto_pose"} <= {
+        line.split()[0] for line in capsys.readouterr().out.splitlines()
+    }
+    assert main(["skills", "goto__pose"]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["position", "tuple[float,", "float,", "float]", "required"] in lines
+    assert main(["skills", "plaze"]) == 1
+    assert "did you mean 'place'" in capsys.readouterr().err
+
+
+def test_a_task_is_checked_without_a_stack(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["task", "check", str(TASK), "--scene", "tabletop"]) == 0
+    assert "2 skills, seed 7" in capsys.readouterr().out
+    bad = tmp_path / "bad.yaml"
+    bad.write_text(TASK.read_text().replace("cube", "cub").replace("container", "contaner"))
+    assert main(["task", "check", str(bad), "--scene", "tabletop"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 3
+    assert all(line.startswith(f"{bad}: skills[0].fr3[0].fr3_arm[") for line in lines)
+    assert main(["task", "check", str(tmp_path / "none.yaml")]) == 1
+    assert "cannot be read" in capsys.readouterr().out
 
 
 def test_each_stage_is_told_once_at_its_end_with_its_planning_time() -> None:
