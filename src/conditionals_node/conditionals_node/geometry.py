@@ -149,7 +149,8 @@ def shape_points(shape: Shape) -> Array:
         local = _ball(shape.size[0], half)
     else:
         local = np.zeros((0, 3))
-    return frozen(shape.object_T_shape.apply(local))
+    with np.errstate(invalid="ignore"):  # an endless point is told later, by name
+        return frozen(shape.object_T_shape.apply(local))
 
 
 def _ring(radius: float) -> Array:
