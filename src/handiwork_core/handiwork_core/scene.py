@@ -10,6 +10,7 @@ from .config import ConfigError, load
 from .geometry import Pose, Rotation, frozen
 from .mesh_file import hull_vertices, solid_mesh
 from .scene_layout import Randomisation, Scene, SceneObject
+from .usd_file import usd_shapes
 from .world import Shape, ShapeKind, WorldObject
 
 __all__ = ["Randomisation", "Scene", "SceneObject", "load_scene"]
@@ -117,11 +118,17 @@ class ContainerSpec:
 
 @dataclass(frozen=True, slots=True)
 class ObjectSpec:
-    """One object: ``shapes`` or ``container``. ``mass`` [kg] is for what can move, ``static: true`` for the rest."""
+    """One object: ``shapes``, ``container`` or ``usd``; ``mass`` [kg] for what can move, ``static: true`` for the rest.
+
+    ``usd``: an OpenUSD file beside the scene file, each part of which becomes a convex solid; ``prim``: the path of the
+    part of it that is meant.
+    """
 
     pose: PoseSpec
     shapes: tuple[ShapeSpec, ...] = ()
     container: ContainerSpec | None = None
+    usd: str = ""
+    prim: str = ""
     static: bool = False
     mass: float = 0.0
     friction: float = 0.8
@@ -129,8 +136,10 @@ class ObjectSpec:
     randomize: Randomisation | None = None
 
     def __post_init__(self) -> None:
-        if bool(self.shapes) == (self.container is not None):
-            raise ValueError("needs either shapes or container; write exactly one of them")
+        if bool(self.shapes) + (self.container is not None) + bool(self.usd) != 1:
+            raise ValueError("needs one of shapes, container and usd; write exactly one of them")
+        if self.prim and not self.usd:
+            raise ValueError("prim: belongs to usd; add the file, or take prim away")
         if self.static == (self.mass > 0.0):
             raise ValueError(
                 f"static is {self.static} and mass {self.mass}; give a mass in kg, or static: true without one"
@@ -139,6 +148,12 @@ class ObjectSpec:
             raise ValueError(f"friction is {self.friction}; make it 0 or more")
         if not all(0.0 <= channel <= 1.0 for channel in self.color):
             raise ValueError(f"color {list(self.color)} must lie in 0..1")
+
+    def build(self, folder: Path) -> tuple[Shape, ...]:
+        """As values; reads the files."""
+        if self.usd:
+            return usd_shapes(folder / self.usd, self.prim)
+        return self.container.shapes() if self.container else tuple(s.build(folder) for s in self.shapes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,13 +182,9 @@ def load_scene(path: Path) -> Scene:
     objects, faults = [], []
     for name, item in spec.objects.items():
         try:
-            shapes = (
-                item.container.shapes()
-                if item.container
-                else tuple(s.build(path.parent) for s in item.shapes)
-            )
+            shapes = item.build(path.parent)
         except ValueError as error:
-            faults.append(f"objects.{name}.shapes: {error}")
+            faults.append(f"objects.{name}.{'usd' if item.usd else 'shapes'}: {error}")
             continue
         body = WorldObject(name, shapes, item.static, item.mass)
         objects.append(SceneObject(body, item.pose.pose(), item.friction, item.color, item.randomize))

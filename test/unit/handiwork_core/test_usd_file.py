@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from conditionals_node.geometry import GeometryError, hull, hull_of
+from handiwork_core.config import ConfigError
+from handiwork_core.scene import load_scene
 from handiwork_core.usd_file import usd_parts, usd_shapes
 from handiwork_core.world import WorldObject
 
@@ -212,3 +214,24 @@ def test_the_hull_does_not_depend_on_how_a_mesh_is_cut() -> None:
     assert centre == pytest.approx((0.0, 0.0, 0.04), abs=1e-6)
     with pytest.raises(GeometryError, match=r"'sheet'.*flat"):
         hull_of(CORNERS * (1.0, 1.0, 0.0), "sheet")
+
+
+SCENE = """
+name: shelf
+objects:
+  crate: {pose: {position: [0.5, 0.0, 0.0]}, usd: %s, prim: %s, mass: 0.2}
+"""
+
+
+def test_a_scene_may_name_a_file(tmp_path: Path) -> None:
+    write(tmp_path, mesh(CORNERS * 100.0), unit="0.01")
+    path = tmp_path / "scene.yaml"
+    path.write_text(SCENE % ("thing.usda", "/world/box"), encoding="utf-8")
+    (crate,) = load_scene(path).objects
+    assert hull(crate.body).centroid == pytest.approx((0.0, 0.0, 0.04), abs=1e-7)
+    for file, prim, words in (("none.usda", "/world/box", "check the path"), ("thing.usda", "/lid", "/lid")):
+        path.write_text(SCENE % (file, prim), encoding="utf-8")
+        with pytest.raises(ConfigError) as caught:
+            load_scene(path)
+        assert caught.value.faults[0].startswith("objects.crate.usd: ")
+        assert words in caught.value.faults[0]
