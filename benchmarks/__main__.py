@@ -41,7 +41,7 @@ QUICK = {
 }
 PLAIN = {
     name: (f"benchmarks.{name}", "")
-    for name in ("ik", "planning", "simulation", "idle", "startup")
+    for name in ("ik", "conditions", "planning", "simulation", "idle", "startup")
     if Path(__file__).with_name(f"{name}.py").exists()
 }
 """Parts that print plain text; ROS is needed by the last three."""
