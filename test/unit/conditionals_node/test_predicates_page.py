@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 
+import pytest
+from pictured import CUBE, TABLE, at, world
+
+from conditionals_node.batch import Worlds, evaluate
 from conditionals_node.predicates import BUILTIN
+from conditionals_node.predicates.parts import Logical
 from conditionals_node.reference import text
+from handiwork_core.predicate import Truth
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "reference" / "conditions.md"
 
@@ -18,3 +25,27 @@ def test_every_predicate_has_its_line() -> None:
     lines = [line for line in text().splitlines() if line.startswith("| `") and line.count("|") == 5]
     assert [line.split("`")[1] for line in lines] == sorted(kind.name for kind in BUILTIN)
     assert all(len(line.split("|")[4]) > 20 for line in lines)
+
+
+IMPORTS = """
+from __future__ import annotations
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+from conditionals_node.predicates.measured import Relation
+from conditionals_node.predicates.parts import Part
+from conditionals_node.views import T, View
+"""
+
+
+def test_the_example_of_the_how_to_works() -> None:
+    page = PAGE.parents[1] / "how-to" / "add-a-predicate.md"
+    example = page.read_text(encoding="utf-8").split("```python\n")[1].split("```")[0]
+    names: dict[str, object] = {"__name__": __name__}
+    exec(IMPORTS + textwrap.dedent(example), names)
+    kind = names["ObjectHigh"]
+    assert isinstance(kind, type)
+    scene = world((CUBE, at(0.0, 0.0, 0.5)), (TABLE, at(0.0, 0.0, 0.0)))
+    assert kind("cube").evaluate(scene).margin == pytest.approx(0.2)
+    assert kind(("cube", "table"), logical=Logical.ANY).evaluate(scene).truth is Truth.TRUE
+    assert evaluate(kind("table"), Worlds.of([scene, scene])).truth.tolist() == [Truth.FALSE] * 2
