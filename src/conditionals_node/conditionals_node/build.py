@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from handiwork_core.config import ConfigError, nearest, parse
+from handiwork_core.config import ConfigError, mapping_from_yaml, nearest, parse
 from handiwork_core.predicate import Predicate
 from handiwork_core.registry import collect
 from handiwork_core.robot import Robot
@@ -78,13 +78,10 @@ class Builder:
             ConfigError: see ``build``; also for text that is no YAML mapping.
         """
         try:
-            data = yaml.safe_load(args) if args.strip() else {}
-        except (yaml.YAMLError, ValueError, RecursionError) as error:
-            fault = f"args: {args[:80]!r} is not YAML; write a mapping such as {{object: cube}}"
-            raise ConfigError(f"condition {name!r}", [fault]) from error
-        if not isinstance(data, dict):
-            fault = f"args: is {args[:80]!r}; write a mapping such as {{object: cube}}"
-            raise ConfigError(f"condition {name!r}", [fault])
+            data = mapping_from_yaml(args, f"condition {name!r}")
+        except ConfigError as error:
+            faults = [f"args: {args[:80]!r} is not YAML: {fault}" for fault in error.faults]
+            raise ConfigError(error.source, faults) from error
         return self.build(name, data, hold_s)
 
     def build_expression(self, label: str, text: str, resolve: Resolve, hold_s: float = 0.0) -> Condition:

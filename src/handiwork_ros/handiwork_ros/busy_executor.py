@@ -24,6 +24,8 @@ class _Mute:
 class BusyExecutor(SingleThreadedExecutor):
     """Waits for topics and timers each time, for services and events only now and then, and once after a callback."""
 
+    _guard: Any  # of rclpy: ends a wait
+
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self._brief, self._full_s = False, 0.0

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import yaml
-
 from conditionals_node.composites import StepSpec
 from conditionals_node.definitions import Definitions
 from conditionals_node.events.tracker import EventRules
 from conditionals_node.expression import Expression
-from handiwork_core.config import ConfigError, parse
+from handiwork_core.config import ConfigError, mapping_from_yaml, parse
 
 from .machine import Group, Stage, Step
 from .specs import SubtaskSpec, TaskSpec
@@ -45,13 +43,7 @@ def read_task(text: str, definitions: Definitions) -> Task:
     Raises:
         ConfigError: with every fault.
     """
-    try:
-        data = yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        fault = f"task: {text[:80]!r} is not YAML; write a mapping with name and subtasks"
-        raise ConfigError("task", [fault]) from error
-    if not isinstance(data, dict):
-        raise ConfigError("task", [f"task: is {text[:80]!r}; write a mapping with name and subtasks"])
+    data = mapping_from_yaml(text, "task")
     return build_task(parse(TaskSpec, data, "task"), definitions)
 
 
