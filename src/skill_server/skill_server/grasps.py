@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +13,8 @@ from handiwork_core.world import Shape, ShapeKind, WorldObject
 
 from .antipodal import face_closings
 from .grip import Reach
+from .mesh_contacts import opposite_pairs
+from .orientation import Mask
 from .solids import contains, shape_box, support, world_aabb
 
 TILTS_DEG = (0.0, 15.0, -15.0, 30.0, -30.0, 45.0, -45.0, 60.0, -60.0, 75.0, -75.0, 90.0, -90.0)
@@ -72,8 +74,8 @@ def grasps_for(
     stay ``SUPPORT_MARGIN_M`` above the lowest point; open fingers are clear of the body's other shapes.
     """
     floor = float(world_aabb(body, world_T_object)[0][2])
-    found: list[Grasp] = []
-    wide = low = blocked = 0
+    made: list[Grasp] = []
+    wide = low = 0
     for line in _lines(body, world_T_object):
         if line.width_m > opening_m - CLEARANCE_M:
             wide += 1
@@ -83,43 +85,47 @@ def grasps_for(
             depth = _depth(line, approach, gripper, reach, floor)
             if depth is None:
                 low += 1
-                continue
-            grasp = _grasp(line, approach, depth, gripper)
-            if _fingers_blocked(grasp, body, world_T_object, gripper, reach, opening_m):
-                blocked += 1
-                continue
-            found.append(grasp)
+            else:
+                made.append(_grasp(line, approach, depth, gripper))
+    blocked = _fingers_blocked(made, body, world_T_object, gripper, reach, opening_m)
     removed = (
         f"{wide} closing directions were wider than {(opening_m - CLEARANCE_M) * 1e3:.0f} mm, "
-        f"{low} grasps would put the finger tips into the support, {blocked} the fingers into the object"
+        f"{low} grasps would put the finger tips into the support, {int(blocked.sum())} the fingers into the object"
     )
-    return GraspSet(tuple(sorted(found, key=lambda g: g.score)), removed)
+    free = [grasp for grasp, is_blocked in zip(made, blocked, strict=True) if not is_blocked]
+    return GraspSet(tuple(sorted(free, key=lambda g: g.score)), removed)
 
 
 def _lines(body: WorldObject, world_T_object: Pose) -> Iterator[_Line]:
     for shape in body.shapes:
         world_T_shape = world_T_object @ shape.object_T_shape
-        for direction, centre in _closings(shape, world_T_shape):
-            local = world_T_shape.rotation.matrix().T @ direction
-            width = support(shape, local) + support(shape, -local)
+        for direction, centre, width in _closings(shape, world_T_shape):
             for sign in (1.0, -1.0):
                 yield _Line(sign * direction, centre, width, shape, world_T_shape)
 
 
-def _closings(shape: Shape, world_T_shape: Pose) -> Iterator[tuple[Array, Array]]:
-    """Closing directions (3,) and the middle (3,) between the pads, in the world."""
-    if shape.kind is ShapeKind.CONVEX:
-        assert shape.vertices is not None
-        found = face_closings(shape.vertices)
-        for direction, centre in found:
-            yield world_T_shape.rotation.matrix() @ direction, world_T_shape.apply(centre)
-        if found:
-            return
+def _closings(shape: Shape, world_T_shape: Pose) -> Iterator[tuple[Array, Array, float]]:
+    """Closing directions (3,), middles (3,) between the pads in the world, and distances [m]."""
+    turn = world_T_shape.rotation.matrix()
+    if shape.kind is ShapeKind.MESH:
+        for direction, centre, width in opposite_pairs(shape):
+            yield turn @ direction, world_T_shape.apply(centre), width
+        return
+    faces = face_closings(shape.vertices) if shape.vertices is not None else []
+    for direction, centre in faces:
+        yield turn @ direction, world_T_shape.apply(centre), _width(shape, direction)
+    if faces:
+        return
     middle = shape_box(shape).pose.translation_m
     for direction in _closing_directions(shape, world_T_shape):
-        local = world_T_shape.rotation.matrix().T @ direction
+        local = turn.T @ direction
         offset = 0.5 * (support(shape, local) - support(shape, -local)) - float(middle @ local)
-        yield direction, world_T_shape.apply(middle) + offset * direction
+        yield direction, world_T_shape.apply(middle) + offset * direction, _width(shape, local)
+
+
+def _width(shape: Shape, direction: Array) -> float:
+    """Extent along a unit vector (3,) of the shape's frame [m]."""
+    return support(shape, direction) + support(shape, -direction)
 
 
 def _closing_directions(shape: Shape, world_T_shape: Pose) -> list[Array]:
@@ -183,14 +189,26 @@ def _grasp(line: _Line, approach: Array, depth: float, gripper: GripperSpec) -> 
 
 
 def _fingers_blocked(
-    grasp: Grasp,
+    grasps: Sequence[Grasp],
     body: WorldObject,
     world_T_object: Pose,
     gripper: GripperSpec,
     reach: Reach,
     opening_m: float,
-) -> bool:
-    """True when an open finger stands in one of the shapes, judged at points of both fingers."""
+) -> Mask:
+    """For each grasp, whether an open finger stands in one of the shapes, judged at points of both fingers."""
+    in_hand = _finger_points(gripper, reach, opening_m)
+    if not grasps:
+        return np.zeros(0, dtype=np.bool_)
+    world = np.concatenate([grasp.world_T_ee.apply(in_hand) for grasp in grasps])
+    inside = np.zeros(len(world), dtype=np.bool_)
+    for shape in body.shapes:
+        inside |= contains(shape, (world_T_object @ shape.object_T_shape).inverse().apply(world))
+    return np.asarray(inside.reshape(len(grasps), -1).any(axis=1))
+
+
+def _finger_points(gripper: GripperSpec, reach: Reach, opening_m: float) -> Array:
+    """Points (n, 3) of both open fingers in the EE frame [m]."""
     third = 3 - gripper.ee_axis - gripper.closing_axis
     points = []
     for along in np.linspace(reach.tip_m - 0.045, reach.tip_m, 6):
@@ -198,14 +216,7 @@ def _fingers_blocked(
             for sign in (1.0, -1.0):
                 for breadth in (-0.008, 0.0, 0.008):
                     point = np.zeros(3)
-                    point[gripper.ee_axis], point[gripper.closing_axis], point[third] = (
-                        along,
-                        sign * across,
-                        breadth,
-                    )
+                    point[gripper.ee_axis], point[gripper.closing_axis] = along, sign * across
+                    point[third] = breadth
                     points.append(point)
-    world = grasp.world_T_ee.apply(np.array(points))
-    return any(
-        bool(contains(shape, (world_T_object @ shape.object_T_shape).inverse().apply(world)).any())
-        for shape in body.shapes
-    )
+    return np.array(points)

@@ -6,9 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy.spatial import ConvexHull, QhullError
 
 from handiwork_core.geometry import Array, Pose, Rotation
 from handiwork_core.world import Shape, ShapeKind, WorldObject
+
+from .mesh_contacts import inside_mesh
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,9 +101,17 @@ def _box_along(points: Array, axes: Array) -> OrientedBox:
 def contains(shape: Shape, points: Array, margin_m: float = 0.0) -> npt.NDArray[np.bool_]:
     """Which of the points (n, 3), in the shape's frame, lie deeper than ``margin_m`` in the solid (n,).
 
-    Hulls and meshes by their box.
+    Hulls by their faces, meshes by the nearest of many points of their surface.
     """
     p, s, m = points, shape.size, margin_m
+    if shape.kind is ShapeKind.MESH:
+        return inside_mesh(shape, p, m)
+    if shape.kind is ShapeKind.CONVEX:
+        try:
+            sides = ConvexHull(shape.vertices).equations
+        except QhullError:  # flat: nothing is inside
+            return np.zeros(len(p), dtype=np.bool_)
+        return np.asarray((p @ sides[:, :3].T + sides[:, 3] < -m).all(axis=1))
     if shape.kind is ShapeKind.SPHERE:
         return np.asarray(np.linalg.norm(p, axis=1) < s[0] - m)
     if shape.kind is ShapeKind.CYLINDER:
