@@ -145,6 +145,8 @@ def best_by_linear_program(pieces: Pieces, velocity: Array, acceleration: Array)
     for p in range(count):
         after = pieces.slope[p] + pieces.bend[p] * pieces.length[p]
         fastest = (np.maximum(np.abs(pieces.slope[p]), np.abs(after)) / velocity).max() ** -2
+        bent = (np.abs(pieces.bend[p]) / acceleration).max()
+        fastest = min(fastest, 1.0 / max(bent, 1e-12))
         top[p], top[p + 1] = min(top[p], fastest), min(top[p + 1], fastest)
         if pieces.rest[p]:
             top[p] = 0.0
@@ -178,6 +180,15 @@ def test_the_pace_is_not_slower_than_that_of_a_linear_program(seed: int) -> None
     x = pace(pieces, limits.velocity, limits.acceleration)
     best = best_by_linear_program(pieces, limits.velocity, limits.acceleration)
     assert time_of(pieces, x) < 1.02 * time_of(pieces, best)
+
+
+@pytest.mark.parametrize("seed", [269, 418, 711, 1137, 1251, 2481, *range(20)])
+def test_passing_a_way_point_is_never_much_slower_than_stopping(seed: int) -> None:
+    """In the first six the greatest speed at the start of the bend would leave nothing but near rest in its middle."""
+    rng = np.random.default_rng(seed)
+    limits = any_limits(rng, gentle=seed % 2 == 0)
+    points = np.cumsum(rng.normal(size=(3, 7)) * 10.0 ** rng.uniform(-5.0, 0.5, (3, 1)), axis=0)
+    assert parameterise(points, limits).t[-1] < 3.0 * parameterise(points, limits, corners=stops(3)).t[-1]
 
 
 def test_the_same_input_gives_the_same_motion() -> None:

@@ -31,14 +31,18 @@ class Laws(NamedTuple):
 
 
 @kernel
-def _top(p: int, pieces: Pieces, velocity: Array) -> float:
-    """Greatest x on piece ``p``: no joint above its velocity at either end, nor between."""
-    worst = 1.0e-12
+def _top(p: int, pieces: Pieces, velocity: Array, acceleration: Array) -> float:
+    """Greatest x on piece ``p``: no joint above its velocity at either end, nor between.
+
+    Nor above its acceleration at that speed: faster is possible where the speed changes, but may end in near rest.
+    """
+    worst = 1.0e-24
     for j in range(len(velocity)):
         a = pieces.slope[p, j]
         b = a + pieces.bend[p, j] * pieces.length[p]
-        worst = max(worst, max(abs(a), abs(b)) / velocity[j])
-    return 1.0 / (worst * worst)
+        fastest = max(abs(a), abs(b)) / velocity[j]
+        worst = max(worst, max(fastest * fastest, abs(pieces.bend[p, j]) / acceleration[j]))
+    return 1.0 / worst
 
 
 @kernel
@@ -95,7 +99,7 @@ def pace(pieces: Pieces, velocity: Array, acceleration: Array) -> Array:
     count = len(pieces.length)
     x, top = np.zeros(count + 1), np.empty(count)
     for p in range(count):
-        top[p] = _top(p, pieces, velocity)
+        top[p] = _top(p, pieces, velocity, acceleration)
     for p in range(count - 1, 0, -1):
         if pieces.rest[p] == 1:
             continue
@@ -128,7 +132,9 @@ def laws(pieces: Pieces, velocity: Array, acceleration: Array, pause_s: float) -
             rate = 1.0e30  # dx / ds
             for j in range(n):
                 rate = min(rate, 2.0 * acceleration[j] / max(abs(pieces.slope[p, j]), 1.0e-12))
-            top = min(_top(p, pieces, velocity), 0.5 * (x[p] + x[p + 1] + rate * pieces.length[p]))
+            top = min(
+                _top(p, pieces, velocity, acceleration), 0.5 * (x[p] + x[p + 1] + rate * pieces.length[p])
+            )
             up = min(max((top - x[p]) / rate, 0.0), pieces.length[p])
             down = min(max(pieces.length[p] - (top - x[p + 1]) / rate, up), pieces.length[p])
             steps = 3
