@@ -9,10 +9,13 @@ import pytest
 from simulated_cell import ROOT, SimulatedCell
 
 from handiwork_core.geometry import Pose
-from handiwork_core.outcome import Code
+from handiwork_core.outcome import Code, Outcome
 from handiwork_core.robot import Robot
 from handiwork_core.robot_loader import load_robot
+from handiwork_core.trajectory import Trajectory
 from planner_node.engines.cpu_engine import CpuEngine
+from sim_bridge.gripper_controller import GripperGoal
+from skill_server import grip
 from skill_server.executor import run_skill
 from skill_server.skills.pick import Pick, PickParams
 from skill_server.skills.place import Place, PlaceParams
@@ -62,3 +65,55 @@ def test_a_dropped_object_is_noticed_while_it_is_carried(robot: Robot, engine: A
     ).outcome
     assert outcome.code is Code.OBJECT_DROPPED
     assert not context.held
+
+
+def test_a_drop_ends_the_goal_within_a_fifth_of_a_second(robot: Robot, engine: Any) -> None:
+    cell = SimulatedCell(robot, engine, "tabletop", 0)
+    context = cell.context(0)
+    assert run_skill(Pick(), PickParams(object="cube"), context).outcome.ok
+    gripper = cell.spec.gripper
+    assert gripper is not None
+    axis, follow, noticed = cell.sim.grippers[gripper.name], cell.follow, list[float]()
+    touched = [0.0]
+
+    def slip_away(trajectory: Trajectory, *, should_stop: Any) -> Outcome:
+        begun = cell.now_s()
+
+        def watched() -> bool:
+            if grip.touching_fingers(cell.snapshot(), robot, gripper, "cube"):
+                touched[0] = cell.now_s()
+            if cell.now_s() > begun + 0.4 and axis.controller.reference < 0.03:
+                axis.controller.start(GripperGoal(0.04), axis.controller.reference)
+            stop = bool(should_stop())
+            if stop:
+                noticed.append(cell.now_s())
+            return stop
+
+        return follow(trajectory, should_stop=watched)
+
+    cell.follow = slip_away  # type: ignore[method-assign]
+    slowly = PlaceParams(container="bin", max_velocity_scaling_factor=0.3)
+    outcome = run_skill(Place(), slowly, context).outcome
+    assert outcome.code is Code.OBJECT_DROPPED
+    assert outcome.stage == "transit"
+    assert 0.0 < noticed[0] - touched[0] <= 0.2
+
+
+def test_a_drop_is_mended_by_a_new_grasp(robot: Robot, engine: Any) -> None:
+    cell = SimulatedCell(robot, engine, "tabletop", 0)
+    context = cell.context(0)
+    assert run_skill(Pick(), PickParams(object="cube"), context).outcome.ok
+    validate, lost = cell.validate, list[str]()
+
+    def lose_it(*arguments: Any, **named: Any) -> Any:
+        verdict = validate(*arguments, **named)
+        if not lost:
+            lost.append("cube")
+            cell.sim.world.set_object_pose("cube", Pose.of((0.5, 0.2, 0.0225)))
+        return verdict
+
+    cell.validate = lose_it  # type: ignore[method-assign]
+    run = run_skill(Place(), PlaceParams(container="bin", recovery="regrasp"), context)
+    assert lost
+    assert run.outcome.ok, run
+    assert [stage.stage for stage in run.stages].count("recover") == 1
