@@ -25,6 +25,7 @@ MARKDOWN = {
     "checks": ("benchmarks.micro.checks", ""),
     "goal-sets": ("benchmarks.micro.goal_sets", ""),
     "scene-update": ("benchmarks.micro.scene_update", ""),
+    "motions": ("benchmarks.micro.motions", ""),
     "first-plan": ("benchmarks.micro.first_plan", ""),
     "growth": ("benchmarks.micro.growth", ""),
 }
