@@ -311,3 +311,14 @@ def test_codes_of_events_equal_those_of_the_message() -> None:
     assert {name: int(value) for name, value in numbers.items()} == {
         code.name: int(code) for code in EventCode
     }
+
+
+def test_the_examples_of_the_guide_are_good(tmp_path: Path) -> None:
+    guide = (ROOT / "docs" / "how-to" / "watch-conditions.md").read_text()
+    blocks = [part.split("```")[0] for part in guide.split("```yaml\n")[1:]]
+    path = tmp_path / "conditions.yaml"
+    path.write_text("".join(blocks))
+    conditions, task = load_conditions(path, Definitions(Builder(ROBOT)))
+    assert [condition.key for condition in conditions][1:] == ["put_away", "two_of_three"]
+    assert task is not None
+    assert [stage.needed for stage in task.stages] == [2, 2]
