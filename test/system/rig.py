@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from handiwork_msgs.action import Pick, Place
+from handiwork_msgs.action import Pick, Place, RunSkill
 from handiwork_msgs.msg import Contacts
 from handiwork_msgs.srv import ResetWorld
 from sensor_msgs.msg import JointState
@@ -159,13 +159,16 @@ class Rig:
             2 * EVENT_S,
         )
 
-    def send_until(self, goal: Pick.Goal | Place.Goal, stage: str) -> GoalRun[SkillReport]:
+    def send_until(self, goal: Pick.Goal | Place.Goal | RunSkill.Goal, stage: str) -> GoalRun[SkillReport]:
         """Send a goal and return as soon as its feedback names the stage."""
         return send_until(self.client.send, goal, stage)
 
 
 def send_until(
-    send: Callable[..., GoalRun], goal: Pick.Goal | Place.Goal, stage: str, timeout_s: float = EVENT_S
+    send: Callable[..., GoalRun],
+    goal: Pick.Goal | Place.Goal | RunSkill.Goal,
+    stage: str,
+    timeout_s: float = EVENT_S,
 ) -> GoalRun[SkillReport]:
     """Send a goal and return as soon as its feedback names the stage."""
     reached = threading.Event()

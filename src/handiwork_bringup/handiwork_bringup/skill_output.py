@@ -58,11 +58,15 @@ class StageLines:
 
 def print_table(reports: Mapping[str, SkillReport]) -> None:
     """Print each stage of each skill: duration in the world's time, planning time, result."""
-    print(f"\n{'skill':<7}{'stage':<22}{'duration':>10}{'planning':>11}  result")
+    wide = max([6, *(len(skill) for skill in reports)]) + 1
+    print(f"\n{'skill':<{wide}}{'stage':<22}{'duration':>10}{'planning':>11}  result")
     for skill, report in reports.items():
         for stage in report.stages:
             times = f"{stage.duration_s:>8.2f} s{1e3 * stage.planning_time_s:>8.0f} ms"
-            print(f"{skill:<7}{stage.name:<22}{times}  {stage.code.name}")
+            print(f"{skill:<{wide}}{stage.name:<22}{times}  {stage.code.name}")
         total = f"{report.duration_s:>8.2f} s{1e3 * report.planning_time_s:>8.0f} ms"
         outcome = report.outcome
-        print(f"{skill:<7}{'in all':<22}{total}  {outcome.code.name} {outcome.message}".rstrip(), flush=True)
+        print(
+            f"{skill:<{wide}}{'in all':<22}{total}  {outcome.code.name} {outcome.message}".rstrip(),
+            flush=True,
+        )

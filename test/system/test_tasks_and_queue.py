@@ -1,0 +1,64 @@
+"""Tasks, any skill by name, and goals that queue or preempt, in the running stack."""
+
+from __future__ import annotations
+
+from handiwork_msgs.action import Place, RunTask
+from rig import SLOW, Rig, wait_for
+
+from handiwork_core.outcome import Code
+from handiwork_ros.skill_client import skill_goal
+from handiwork_ros.task_report import EntryState
+
+TASK = """
+seed: 3
+skills:
+  - fr3:
+      - left: [{name: pick, objects: [cube]}, {name: goto__pose, position: [0.45, 0.0, 0.4]}]
+      - left: [{name: place, objects: [cube, bin]}, {name: home}]
+"""
+
+
+def test_a_task_runs_to_its_end_and_the_monitor_agrees(rig: Rig) -> None:
+    seen = []
+    report = rig.client.run_task(TASK, source="tidy.yaml", on_feedback=seen.append)
+    assert report.ok, report.outcome
+    assert [e.state for e in report.entries] == [EntryState.SUCCEEDED] * 4
+    assert len({e.report.seed for e in report.entries}) == 4
+    assert all(e.report.stages for e in report.entries)
+    assert list(dict.fromkeys(f.skill for f in seen)) == ["pick", "goto_pose", "place", "home"]
+    inside, reason = rig.stack.settled("object_in_container", "{object: cube, container: bin}", 10.0)
+    assert inside, reason
+
+
+def test_a_cancelled_task_rests_at_once_and_goes_on_where_it_was(rig: Rig) -> None:
+    text = TASK.replace("objects: [cube]}", "objects: [cube], max_velocity_scaling_factor: 0.1}")
+    run = rig.client.send_task(RunTask.Goal(task=text, source="slow.yaml"))
+    rig.joints.wait_moving(0.05)
+    run.cancel()
+    report = run.result(10.0)
+    assert report.outcome.code is Code.CANCELED, report.outcome
+    assert report.resume_from == "1.1"
+    rig.joints.assert_rests()
+    again = rig.client.run_task(TASK, resume_from=report.resume_from)
+    assert again.ok, again.outcome
+
+
+def test_a_queued_goal_runs_after_the_one_before(rig: Rig) -> None:
+    first = rig.send_until(skill_goal("pick", {"object": "cube"}), "select")
+    second = rig.send_until(Place.Goal(container="bin", when_busy="queue"), "queued")
+    rejected = rig.client.run("home")
+    assert rejected.outcome.code is Code.BUSY, rejected.outcome
+    assert "'pick'" in rejected.message
+    assert first.result().ok
+    placed = second.result()
+    assert placed.ok, placed.outcome
+
+
+def test_a_goal_that_preempts_ends_the_one_before(rig: Rig) -> None:
+    first = rig.send_until(SLOW, "approach")
+    rig.joints.wait_moving(0.05)
+    home = rig.client.run("home", when_busy="preempt")
+    assert first.result(10.0).outcome.code is Code.PREEMPTED
+    assert home.ok, home.outcome
+    wait_for("an arm at rest", lambda: first.done)
+    rig.joints.assert_rests()
