@@ -79,10 +79,14 @@ class Evaluation:
     def __call__(self, leaf: Leaf) -> Finding:
         """The finding of a leaf on the present snapshot; the same object as before when nothing has changed."""
         slot = self._slots[leaf.key]
-        if slot.due or slot.finding is None:
+        found = slot.finding
+        if found is None or slot.due:
             slot.due = False
+            if self._was_fresh and not slot.latched:
+                slot.stale, slot.finding = False, (found := leaf.predicate.evaluate(self._world))
+                return found
             return self._decide(leaf, slot)
-        return slot.finding
+        return found
 
     def _sort(self) -> None:
         self._was_fresh = False
@@ -94,11 +98,12 @@ class Evaluation:
     def _touched(self, before: World, world: World) -> set[str]:
         """Keys of the leaves that read something which differs between two snapshots."""
         due: set[str] = set()
-        for name in _moved(before, world):
+        moved = set(_moved(before, world))
+        for name in moved:
             due.update(self._by_subject.get(name, ()))
         pressed = _pressed(before, world)
         joints = before.joints is not world.joints and before.joints.position != world.joints.position
-        for name in pressed:
+        for name in pressed - moved:
             due.update(key for key in self._by_subject.get(name, ()) if self._slots[key].needs_contacts)
         for key, slot in self._slots.items():
             touched = pressed and slot.needs_contacts and not slot.subjects
