@@ -10,7 +10,7 @@ import pytest
 
 from conditionals_node.batch import Worlds, advance, evaluate
 from conditionals_node.build import Builder
-from conditionals_node.predicates.pile import ObjectsPlacedInContainerInOrder
+from conditionals_node.predicates.order import ObjectsPlacedInContainerInOrder
 from handiwork_core.geometry import Pose, Rotation, frozen
 from handiwork_core.predicate import Finding, Predicate, Truth
 from handiwork_core.robot_loader import load_robot

@@ -8,9 +8,9 @@ from pictured import BIN, CUBE, FINGERS, TABLE, at, box, mesh, state, touch, wor
 
 from conditionals_node.predicates.containment import ObjectInContainer, ObjectOutsideOf
 from conditionals_node.predicates.grip import ObjectGrabbed
-from conditionals_node.predicates.joints import GripperOpen
 from conditionals_node.predicates.support import ObjectOnTop
 from conditionals_node.predicates.vertical import ObjectAbove
+from conditionals_node.predicates.widths import GripperOpen
 from handiwork_core.predicate import Truth
 from handiwork_core.world import Contact, World
 

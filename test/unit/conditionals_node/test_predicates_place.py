@@ -14,15 +14,11 @@ from conditionals_node.predicates.containment import (
 from conditionals_node.predicates.direction import ObjectInFrontOf, ObjectLeftOf
 from conditionals_node.predicates.grip import (
     GripperDetached,
-    GripperHitTable,
     ObjectDropped,
-    ObjectInContact,
     ObjectPickedUp,
     WrongObjectGrabbed,
 )
 from conditionals_node.predicates.joints import (
-    GripperFullyClosed,
-    GripperSlightlyClosed,
     JointClosed,
     JointInRange,
     JointOpen,
@@ -32,7 +28,9 @@ from conditionals_node.predicates.nearby import ObjectBetween, ObjectNextTo, Obj
 from conditionals_node.predicates.parts import Logical
 from conditionals_node.predicates.pile import Order, Stacked
 from conditionals_node.predicates.support import ObjectOnTop
+from conditionals_node.predicates.touch import GripperHitTable, ObjectInContact
 from conditionals_node.predicates.vertical import ObjectBelow, ObjectOnCenter
+from conditionals_node.predicates.widths import GripperFullyClosed, GripperSlightlyClosed
 from handiwork_core.geometry import Pose, Rotation
 from handiwork_core.predicate import Predicate, Truth
 from handiwork_core.world import JointState, World

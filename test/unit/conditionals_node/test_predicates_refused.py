@@ -11,7 +11,7 @@ from pictured import box
 from conditionals_node.batch import Poses, Worlds, evaluate
 from conditionals_node.predicates import BUILTIN
 from conditionals_node.predicates.containment import ObjectInContainer
-from conditionals_node.predicates.pile import ObjectsPlacedInContainerInOrder
+from conditionals_node.predicates.order import ObjectsPlacedInContainerInOrder
 from handiwork_core.config import ConfigError, parse
 from handiwork_core.predicate import Finding, Predicate
 from handiwork_core.robot_loader import load_robot

@@ -24,12 +24,12 @@ from conditionals_node.predicates.direction import (
     ObjectLeftOf,
     ObjectRightOf,
 )
-from conditionals_node.predicates.grip import ObjectInContact
 from conditionals_node.predicates.motion import Axis, ObjectStationary, ObjectUpright
 from conditionals_node.predicates.nearby import ObjectBetween, ObjectNextTo, ObjectsInLine
+from conditionals_node.predicates.order import ObjectsPlacedInContainerInOrder
 from conditionals_node.predicates.parts import Logical, combined_margin
-from conditionals_node.predicates.pile import ObjectsPlacedInContainerInOrder
 from conditionals_node.predicates.support import ObjectOnTop
+from conditionals_node.predicates.touch import ObjectInContact
 from conditionals_node.predicates.vertical import (
     Mode,
     ObjectAbove,

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from conditionals_node.predicates.containment import ObjectGroupsInContainers
 from conditionals_node.predicates.measured import Measured
+from conditionals_node.predicates.order import ObjectsPlacedInContainerInOrder
 from conditionals_node.predicates.parts import TINY, Logical, Part
-from conditionals_node.predicates.pile import ObjectsPlacedInContainerInOrder
 from conditionals_node.views import Unknown
 from handiwork_core.geometry import Array
 from handiwork_core.predicate import Predicate, Truth

@@ -9,27 +9,14 @@ from .containment import (
     ObjectOutsideOfAndOnSurface,
 )
 from .direction import ObjectBehind, ObjectInFrontOf, ObjectLeftOf, ObjectRightOf
-from .grip import (
-    GripperDetached,
-    GripperHitTable,
-    ObjectDropped,
-    ObjectGrabbed,
-    ObjectInContact,
-    ObjectPickedUp,
-    WrongObjectGrabbed,
-)
-from .joints import (
-    GripperFullyClosed,
-    GripperOpen,
-    GripperSlightlyClosed,
-    JointClosed,
-    JointInRange,
-    JointOpen,
-)
+from .grip import GripperDetached, ObjectDropped, ObjectGrabbed, ObjectPickedUp, WrongObjectGrabbed
+from .joints import JointClosed, JointInRange, JointOpen
 from .motion import ObjectAt, ObjectsStationary, ObjectStationary, ObjectUpright
 from .nearby import ObjectBetween, ObjectNextTo, ObjectsInLine
-from .pile import ObjectsPlacedInContainerInOrder, Stacked
+from .order import ObjectsPlacedInContainerInOrder
+from .pile import Stacked
 from .support import ObjectOnTop
+from .touch import GripperHitTable, ObjectInContact
 from .vertical import (
     ObjectAbove,
     ObjectAboveBottom,
@@ -39,6 +26,7 @@ from .vertical import (
     ObjectOnBottom,
     ObjectOnCenter,
 )
+from .widths import GripperFullyClosed, GripperOpen, GripperSlightlyClosed
 
 BUILTIN = (
     GripperDetached,

@@ -11,7 +11,8 @@ from handiwork_core.predicate import Finding, Predicate
 from handiwork_core.robot import Robot
 from handiwork_core.world import World
 
-from .measured import Relation, not_negative
+from .arguments import not_negative
+from .measured import Relation
 from .motion import slow
 from .parts import Part, all_parts
 from .support import carried, check_cone

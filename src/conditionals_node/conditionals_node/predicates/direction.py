@@ -9,7 +9,8 @@ from typing import ClassVar
 
 from conditionals_node.views import T, Vec, View
 
-from .measured import Relation, not_negative
+from .arguments import not_negative
+from .measured import Relation
 from .parts import Part
 
 NO_DIRECTION_M = 1e-6

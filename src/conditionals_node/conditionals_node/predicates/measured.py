@@ -10,7 +10,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, TypeAlias
+from typing import ClassVar
 
 from conditionals_node.views import T, Unknown, View
 from conditionals_node.world_view import WorldView
@@ -18,11 +18,9 @@ from handiwork_core.predicate import Finding, Predicate
 from handiwork_core.robot import Robot
 from handiwork_core.world import World
 
+from .arguments import Names, distinct, not_negative, several
 from .checks import finger_bodies
 from .parts import Logical, Part, all_parts, conclude, unknown
-
-Names: TypeAlias = str | tuple[str, ...]
-"""One name, or several."""
 
 
 class Measured(Predicate):
@@ -187,34 +185,3 @@ def released(view: View[T], name: str, fingers: Sequence[str], min_force: float)
         (("finger_force", force, "N", name),),
         closed=False,
     )
-
-
-def several(names: bool | Names) -> tuple[str, ...]:
-    """One name as a tuple of names; none for a truth value."""
-    return (names,) if isinstance(names, str) else names if isinstance(names, tuple) else ()
-
-
-def distinct(field_name: str, names: Sequence[str], least: int) -> None:
-    """Refuse too few names, empty ones, and the same one twice.
-
-    Raises:
-        ValueError: begins with ``field_name``.
-    """
-    if len(names) < least:
-        raise ValueError(f"{field_name}: lists {len(names)} names; write a list of at least {least}")
-    if "" in names:
-        raise ValueError(f"{field_name}: holds an empty name; take it away")
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise ValueError(f"{field_name}: names {twice[0]!r} twice; name it once")
-
-
-def not_negative(**values: float) -> None:
-    """Refuse numbers below zero.
-
-    Raises:
-        ValueError: begins with the argument's name.
-    """
-    for name, value in values.items():
-        if not value >= 0.0:
-            raise ValueError(f"{name}: is {value:g}; write 0 or more")

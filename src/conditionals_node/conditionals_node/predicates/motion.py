@@ -11,7 +11,8 @@ from typing import ClassVar
 from conditionals_node.views import T, View
 from handiwork_core.geometry import Rotation
 
-from .measured import Relation, not_negative
+from .arguments import not_negative
+from .measured import Relation
 from .parts import Part
 
 

@@ -9,7 +9,8 @@ from typing import ClassVar
 
 from conditionals_node.views import T, Vec, View
 
-from .measured import Measured, Relation, distinct, not_negative
+from .arguments import distinct, not_negative
+from .measured import Measured, Relation
 from .motion import Axis
 from .parts import Part
 

@@ -1,0 +1,40 @@
+"""What arguments of predicates may be; every refusal begins with the argument's name and a colon."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+Names: TypeAlias = str | tuple[str, ...]
+"""One name, or several."""
+
+
+def several(names: bool | Names) -> tuple[str, ...]:
+    """One name as a tuple of names; none for a truth value."""
+    return (names,) if isinstance(names, str) else names if isinstance(names, tuple) else ()
+
+
+def distinct(field_name: str, names: Sequence[str], least: int) -> None:
+    """Refuse too few names, empty ones, and the same one twice.
+
+    Raises:
+        ValueError: begins with ``field_name``.
+    """
+    if len(names) < least:
+        raise ValueError(f"{field_name}: lists {len(names)} names; write a list of at least {least}")
+    if "" in names:
+        raise ValueError(f"{field_name}: holds an empty name; take it away")
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"{field_name}: names {twice[0]!r} twice; name it once")
+
+
+def not_negative(**values: float) -> None:
+    """Refuse numbers below zero.
+
+    Raises:
+        ValueError: begins with the argument's name.
+    """
+    for name, value in values.items():
+        if not value >= 0.0:
+            raise ValueError(f"{name}: is {value:g}; write 0 or more")

@@ -1,0 +1,123 @@
+"""How wide a gripper stands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from conditionals_node.views import T, Unknown, View
+from handiwork_core.predicate import Predicate
+from handiwork_core.robot import GripperSpec, Robot
+
+from .checks import ANY_GRIPPER, grippers
+from .measured import Measured
+from .parts import Part
+
+OPEN_SHARE = 0.9
+"""Part of the greatest width from which a gripper counts as open, when no width is given."""
+
+ROUND_OFF = 1e-9
+"""A joint that stands exactly at its limit has reached it."""
+
+
+@dataclass(frozen=True, slots=True)
+class GripperOpen(Measured):
+    """The gripper is measured to be at least ``min_width`` [m] open.
+
+    ``joint`` and ``width_per_joint`` come from the robot when left out, as ``min_width`` does: 0.9 of the greatest.
+    """
+
+    name: ClassVar[str] = "gripper_open"
+    min_width: float | None = None
+    joint: str = ""
+    width_per_joint: float = 0.0
+    gripper_name: str = ANY_GRIPPER
+
+    def for_robot(self, robot: Robot) -> Predicate:
+        """Fill in joint and widths from the robot's only gripper, or from the one that is named."""
+        gripper = only_gripper(robot, self.gripper_name, self.joint)
+        width = self.min_width if self.min_width is not None else OPEN_SHARE * gripper.max_width_m
+        return replace(self, min_width=width, joint=gripper.joint, width_per_joint=gripper.width_per_joint)
+
+    def subjects(self) -> tuple[str, ...]:
+        """No object."""
+        return ()
+
+    def groups(self, view: View[T]) -> Sequence[Sequence[Part[T]]]:
+        """Width against the limit."""
+        position = view.joint(self.joint)
+        if self.min_width is None or self.width_per_joint == 0.0:
+            raise Unknown("min_width and width_per_joint are not set; set them, or name a robot")
+        width = position * self.width_per_joint
+        words, evidence = "gripper is %.4f m open, %.4f m count as open", (("width", width, "m", self.joint),)
+        margin = width - self.min_width + ROUND_OFF
+        return [[Part(margin, words, (width, self.min_width), evidence)]]
+
+
+@dataclass(frozen=True, slots=True)
+class GripperFullyClosed(Measured):
+    """The gripper has gone at least ``threshold`` of its way from open to closed.
+
+    ``joint`` and its two positions come from the robot when left out.
+    """
+
+    name: ClassVar[str] = "gripper_fully_closed"
+    unit: ClassVar[str] = "share of the way"
+    threshold: float = 0.75
+    gripper_name: str = ANY_GRIPPER
+    joint: str = ""
+    open_position: float | None = None
+    closed_position: float | None = None
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.threshold <= 1.0:
+            raise ValueError(f"threshold: is {self.threshold:g}; write 0 to 1")
+        if self.open_position is not None and self.open_position == self.closed_position:
+            raise ValueError("closed_position: equals open_position; a gripper has a way between them")
+
+    def for_robot(self, robot: Robot) -> Predicate:
+        """Fill in joint and positions."""
+        if self.joint and None not in (self.open_position, self.closed_position):
+            return self
+        found = only_gripper(robot, self.gripper_name, self.joint)
+        ends = (found.max_width_m / found.width_per_joint, found.min_width_m / found.width_per_joint)
+        is_open, is_closed = (
+            end if given is None else given
+            for end, given in zip(ends, (self.open_position, self.closed_position), strict=True)
+        )
+        return replace(self, joint=found.joint, open_position=is_open, closed_position=is_closed)
+
+    def subjects(self) -> tuple[str, ...]:
+        """No object."""
+        return ()
+
+    def groups(self, view: View[T]) -> Sequence[Sequence[Part[T]]]:
+        """Share of the way."""
+        position = view.joint(self.joint)
+        if self.open_position is None or self.closed_position is None:
+            raise Unknown("open_position and closed_position are not set; set them, or name a robot")
+        share = (position - self.open_position) / (self.closed_position - self.open_position)
+        words, evidence = "gripper is %.2f closed, %g needed", (("closed_share", share, "", self.joint),)
+        return [[Part(share - self.threshold + ROUND_OFF, words, (share, self.threshold), evidence)]]
+
+
+@dataclass(frozen=True, slots=True)
+class GripperSlightlyClosed(GripperFullyClosed):
+    """As ``gripper_fully_closed``, from 0.3 of the way on."""
+
+    name: ClassVar[str] = "gripper_slightly_closed"
+    threshold: float = 0.3
+
+
+def only_gripper(robot: Robot, gripper_name: str, joint: str) -> GripperSpec:
+    """The gripper that is meant.
+
+    Raises:
+        ValueError: none or several fit.
+    """
+    fitting = [g for _, g in grippers(robot, gripper_name) if joint in ("", g.joint)]
+    if len(fitting) != 1:
+        known = [g.joint for _, g in grippers(robot, ANY_GRIPPER)]
+        raise ValueError(f"joint: {joint!r} names no single gripper; use one of {known}")
+    return fitting[0]
