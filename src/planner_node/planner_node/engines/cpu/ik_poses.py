@@ -16,7 +16,7 @@ from .arrays import Ints
 from .query import Query
 from .rng import State
 
-FIRST_ITERATIONS, CHUNK_S = 1000, 0.006
+FIRST_ITERATIONS, CHUNK_S = 200, 0.006
 """How long kernels run between two looks at ``should_stop``: the first time, and aimed at later."""
 
 
@@ -91,7 +91,7 @@ class PoseSearch:
                 complete = False
                 break
             spent = time.monotonic() - before
-            iterations = max(50, min(2 * iterations, int(iterations * CHUNK_S / max(spent, 1e-6))))
+            iterations = max(20, min(2 * iterations, int(iterations * CHUNK_S / max(spent, 1e-6))))
         kept = np.arange(search.found.shape[1]) < search.counts[:, None]
         return Solutions(
             search.found[kept], np.nonzero(kept)[0], search.best, search.hit, search.touching, complete
