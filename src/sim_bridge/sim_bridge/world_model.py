@@ -182,6 +182,11 @@ def _add_shape(mj: Any, spec: Any, body: Any, shape: Shape, name: str) -> Any:
         ShapeKind.CAPSULE: mj.mjtGeom.mjGEOM_CAPSULE,
         ShapeKind.CONVEX: mj.mjtGeom.mjGEOM_MESH,
     }
+    if shape.kind not in types:
+        raise ValueError(
+            f"object {name.rsplit('/', 1)[0]!r} has a concave mesh, which MuJoCo would fill to its convex hull; "
+            "cut it into convex parts (CoACD does) and list those as its shapes, or take concave: true away"
+        )
     placed = shape.object_T_shape
     geom = body.add_geom(
         name=name, type=types[shape.kind], pos=placed.translation_m, quat=placed.rotation.wxyz
