@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -41,6 +43,29 @@ _ensure_cache_folder()
 _postpone_blas()
 
 
+def _sources(module: str) -> set[str]:
+    """Files of ``module`` and of all modules whose kernels it uses, however far down."""
+    found = {str(sys.modules[module].__file__)}
+    for value in vars(sys.modules[module]).values():
+        owner = getattr(getattr(value, "py_func", None), "__module__", module)
+        if owner != module:
+            found |= _sources(owner)
+    return found
+
+
+@cache
+def _stamp(module: str) -> tuple[tuple[int, int], ...]:
+    """Changes when a file does whose kernels are part of those of ``module``."""
+    states = [Path(file).stat() for file in sorted(_sources(module))]
+    return tuple((state.st_mtime_ns, state.st_size) for state in states)
+
+
 def kernel(function: F) -> F:
-    """Compile ``function`` with Numba on its first call; NUMBA_CACHE_DIR moves the cache."""
-    return cast(F, numba.njit(function, cache=True, nogil=True, fastmath=_FAST, error_model="numpy"))
+    """Compile ``function`` with Numba on its first call; NUMBA_CACHE_DIR moves the cache.
+
+    Import what it uses above it: Numba builds kernels into those that call them, but would look for changes in the
+    caller's file only, and go on with what the others were.
+    """
+    compiled = numba.njit(function, cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+    compiled._cache._cache_file._source_stamp = _stamp(function.__module__)
+    return cast(F, compiled)

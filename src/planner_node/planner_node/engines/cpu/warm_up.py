@@ -9,13 +9,17 @@ import numpy as np
 from handiwork_core.geometry import Array, Pose
 from handiwork_core.planning import Report, SceneQuery
 from handiwork_core.robot import Robot
+from handiwork_core.world import ObjectState
 
 from . import edges, held_shortcut, held_tree, hold, kinematics, shortcut, straight, tree_search
 from .ik_poses import solve_pose
+from .placing import Placing
 from .query import Query, Reader
 from .rng import new_state
 from .scene import Scene
 from .timing import Limits, parameterise
+
+_STILL = ObjectState(Pose.identity(), np.zeros(3), np.zeros(3), 0.0)
 
 
 def warm_up(robot: Robot, world_T_base: Pose, report: Report) -> None:
@@ -52,6 +56,7 @@ def _steps(query: Query, q: Array) -> list[tuple[str, Callable[[], object]]]:
         ("skipping", lambda: shortcut.skip(path, robot, scene, margins)),
         ("cutting", lambda: shortcut.cut(path, 1, robot, scene, margins, state)),
         ("timing", lambda: parameterise(path, Limits(ones, ones, ones))),
+        ("poses of bodies", lambda: Placing(("",), [1], pose).move({"": _STILL}, pose.copy())),
         *_held_steps(query, q, path),
     ]
 
