@@ -14,6 +14,7 @@ from skill_server.skills import BUILTIN
 from skill_server.skills.approach_rotate import ApproachRotate, ApproachRotateParams
 from skill_server.skills.dexpick import DexPick, DexPickParams
 from skill_server.skills.dexplace import DexPlace, DexPlaceParams
+from skill_server.skills.dynamicpick import DynamicPick, DynamicPickParams
 from skill_server.skills.fail_pick import FailPick, FailPickParams
 from skill_server.skills.flip import Flip, FlipParams
 from skill_server.skills.goto_pose import GotoPose, GotoPoseParams
@@ -119,6 +120,9 @@ TestDexPick = suite(
     DexPick,
     DexPickParams(object="cube", pick_poses=(ABOVE,)),
     DexPickParams(object="cub", pick_poses=(ABOVE,)),
+)
+TestDynamicPickOfWhatStands = suite(
+    DynamicPick, DynamicPickParams(object="cube"), DynamicPickParams(object="cub")
 )
 TestDexPlace = suite(
     DexPlace,

@@ -10,6 +10,7 @@ import pytest
 from test_skills_in_mujoco import SimulatedCell
 
 from handiwork_core.geometry import Pose
+from handiwork_core.outcome import Code
 from handiwork_core.robot import Robot
 from handiwork_core.robot_loader import load_robot
 from handiwork_core.skill import Context, Skill, Token
@@ -124,6 +125,22 @@ def test_flipping(robot: Robot, engine: Any) -> None:
     assert before == pytest.approx([0, 0, 1], abs=0.05)
     bench.good("flip", "{objects: [cube, table]}")
     assert bench.pose("cube").rotation.matrix()[2] == pytest.approx([0, 1, 0], abs=0.1)
+
+
+@pytest.mark.parametrize("speed", [0.06, 0.12])
+def test_picking_from_a_belt(robot: Robot, engine: Any, speed: float) -> None:
+    bench = Bench(robot, engine, "belt")
+    bench.cell.sim.world.data.joint("parcel").qvel[1] = speed
+    bench.good("dynamicpick", "{objects: [parcel]}")
+    assert bench.pose("parcel").translation_m[2] > 0.08
+
+
+def test_a_parcel_that_is_too_fast_is_refused_before_anything_moves(robot: Robot, engine: Any) -> None:
+    bench = Bench(robot, engine, "belt")
+    bench.cell.sim.world.data.joint("parcel").qvel[1] = 1.5
+    run = bench.run("dynamicpick", "{objects: [parcel]}")
+    assert run.outcome.code is Code.NO_CANDIDATE, run
+    assert run.outcome.field_name == "pick_range"
 
 
 def test_pouring(robot: Robot, engine: Any) -> None:

@@ -66,6 +66,16 @@ class DummyForward:
     q: Array
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class AwaitObject:
+    """Wait until a moving object is ``lead_s`` before ``world_p`` (3,), by its speed; at most ``timeout_s``."""
+
+    object: str
+    world_p: Array
+    lead_s: float
+    timeout_s: float
+
+
 Function = (
     UpdatePoseCostMetric
     | UpdateSpecific
@@ -74,6 +84,7 @@ Function = (
     | AttachObject
     | DetachObject
     | DummyForward
+    | AwaitObject
 )
 
 

@@ -27,7 +27,6 @@ UNSERVED: Mapping[str, str] = {
     "close": NO_JOINTS,
     "rotate": NO_JOINTS,
     "artpreplan": NO_JOINTS,
-    "dynamicpick": "it needs conveyor belts, which the world does not describe yet",
 }
 """Skills of the seed format that are not offered, with the reason."""
 

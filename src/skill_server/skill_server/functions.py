@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from handiwork_core.commands import (
     AttachObject,
+    AwaitObject,
     CloseGripper,
     Command,
     DetachObject,
@@ -22,6 +23,7 @@ from handiwork_core.robot import GripperSpec
 from handiwork_core.skill import Context, StepFailed
 
 from . import grip
+from .belt import await_object
 from .direct_motion import quintic
 from .steps import ARRIVAL_S, POLL_S, Steps
 
@@ -56,6 +58,8 @@ class Functions:
         elif isinstance(function, DetachObject):
             context.held.pop(function.object, None)
             context.released = function.object
+        elif isinstance(function, AwaitObject):
+            await_object(function, context, self._steps, command.stage)
         else:
             self._direct(function, command)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .approach_rotate import ApproachRotate
 from .dexpick import DexPick
 from .dexplace import DexPlace
+from .dynamicpick import DynamicPick
 from .fail_pick import FailPick
 from .flip import Flip
 from .goto_pose import GotoPose
@@ -28,6 +29,7 @@ BUILTIN = (
     ApproachRotate,
     DexPick,
     DexPlace,
+    DynamicPick,
     FailPick,
     Flip,
     GotoPose,
