@@ -21,7 +21,9 @@ from .sphere_robot import SphereRobot
 
 FR3 = Path(__file__).parents[2] / "src/robot_description/robots/fr3"
 CLEAR_M = 0.005
-"""Starts and goals keep this distance, so that a planner with a margin of its own is not refused."""
+"""Starts and goals keep this far from the world: a planner with a margin of its own is not refused."""
+SELF_M = 0.001
+"""The same from the robot itself, of which some links are always close."""
 NEAR_M = 0.15
 """The tool is no farther than this from some object at starts and goals: elsewhere most motions are free."""
 TRIES = 20_000
@@ -90,7 +92,8 @@ def free_configurations(robot: SphereRobot, world: World, count: int, seed: int)
     for q in draws:
         tool = robot.world_T_base @ forward(robot.robot, "", q)
         near = world_distance(world, tool.translation_m[None])[0] < NEAR_M
-        if near and min(referee.clearance(q[None], world)) > CLEAR_M:
+        to_world, to_self = referee.clearance(q[None], world) if near else (0.0, 0.0)
+        if to_world > CLEAR_M and to_self > SELF_M:
             found.append(q)
         if len(found) == count:
             return np.array(found)

@@ -20,7 +20,7 @@ from planner_node.engines.cpu_engine import CpuEngine
 
 from .clocked import HEADS, clocked, words
 
-SPREAD_RAD, CLEAR_M, BUDGET_S = 0.1, 0.003, 20.0
+SPREAD_RAD, CLEAR_M, BUDGET_S = 0.1, 0.003, 5.0
 DISTINCT = 1000
 """More poses than that repeat these, each a hair's breadth off: to find them takes long, and they cost the same."""
 

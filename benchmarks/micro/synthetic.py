@@ -21,7 +21,7 @@ from benchmarks.mbm.sphere_robot import (
 from handiwork_core.geometry import Array, Pose, Rotation, frozen
 from handiwork_core.world import ObjectState, Shape, ShapeKind, World, WorldObject
 
-EDGE_M, REACH_M, AWAY_M = 0.03, 0.9, 0.03
+EDGE_M, REACH_M, AWAY_M, SELF_M = 0.03, 0.9, 0.03, 0.001
 
 
 def world_of_boxes(poses: list[Pose], edges: Array, version: int = 1) -> World:
@@ -68,7 +68,7 @@ def free_pair(robot: SphereRobot, seed: int) -> Array:
     found: list[Array] = []
     while len(found) < 2:
         q = rng.uniform([j.lower for j in joints], [j.upper for j in joints])
-        if referee.clearance(q[None], World(0.0))[1] > 0.005:
+        if referee.clearance(q[None], World(0.0))[1] > SELF_M:
             found.append(q)
     return np.array(found)
 

@@ -36,11 +36,13 @@ def test_a_panda_on_a_panda_moves_as_two(panda):
     assert not np.allclose(forward(both.robot, "", np.append(a, b)).matrix(), expected)
 
 
-def test_scattered_bodies_leave_start_and_goal_free(panda):
-    problem = problem_among(panda, 40, seed=1)
+def test_scattered_bodies_leave_start_and_goal_free(sphere_robot):
+    problem = problem_among(sphere_robot, 40, seed=1)
     assert len(problem.world.objects) == 40
     ends = np.array([problem.start, problem.goals[0]])
-    assert Referee(panda.robot, panda.world_T_base).clearance(ends, problem.world)[0] > AWAY_M
+    to_world, to_self = Referee(sphere_robot.robot, sphere_robot.world_T_base).clearance(ends, problem.world)
+    assert to_world > AWAY_M
+    assert to_self > 0.0
 
 
 def test_goal_poses_are_reachable_and_begin_with_the_problems_own(panda):
