@@ -34,7 +34,7 @@ def _words(params: PickParams, world: World) -> tuple[Outcome, ...]:
         fixed = checks.fault(Code.BAD_GOAL, "object", f"{params.object!r} is a fixture; use one of {movable}")
     state = OK
     if params.final_gripper_state not in (-1, 1):
-        text = f"final_gripper_state is {params.final_gripper_state}; use -1 (close) or 1 (open)"
+        text = f"final_gripper_state is {params.final_gripper_state!s:.20}; use -1 (close) or 1 (open)"
         state = checks.fault(Code.BAD_GOAL, "final_gripper_state", text)
     return (
         fixed,

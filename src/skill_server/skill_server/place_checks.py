@@ -38,7 +38,7 @@ def check_goal(params: PlaceParams, arm: ArmSpec, world: World) -> Outcome:
             checks.choice("place_direction", params.place_direction, ("vertical", "horizontal")),
             checks.choice("position_constraint", params.position_constraint, constraints),
             checks.choice("success_mode", params.success_mode, MODES),
-            checks.number("place_part", params.place_part, -1, shapes - 1, f"of {params.container!r}"),
+            seed_checks.whole("place_part", params.place_part, -1, shapes - 1, f"of {params.container!r}"),
             checks.filters("orientation_filters", params.orientation_filters),
             *seed_checks.policy(params.test_mode, params.recovery, params.max_attempts),
         )

@@ -23,9 +23,17 @@ def hold_weights(field_name: str, weights: Sequence[float]) -> Outcome:
     return checks.first_fault(each)
 
 
+def whole(field_name: str, value: int, low: int, high: int, unit: str) -> Outcome:
+    """A whole number of any size within [low, high]."""
+    if low <= value <= high:
+        return OK
+    text = f"{field_name} is {value!s:.20} {unit}; use {low} to {high} {unit}"
+    return checks.fault(Code.BAD_NUMBER, field_name, text)
+
+
 def steps(field_name: str, value: int) -> Outcome:
     """Up to half a minute."""
-    return checks.number(field_name, value, 0, MOST_STEPS, "steps of 1/30 s")
+    return whole(field_name, value, 0, MOST_STEPS, "steps of 1/30 s")
 
 
 def policy(test_mode: str, recovery: str, max_attempts: int) -> tuple[Outcome, ...]:
@@ -33,7 +41,7 @@ def policy(test_mode: str, recovery: str, max_attempts: int) -> tuple[Outcome, .
     return (
         checks.choice("test_mode", test_mode, tuple(mode.value for mode in CandidateTest)),
         checks.choice("recovery", recovery, tuple(value.value for value in Recovery)),
-        checks.number("max_attempts", max_attempts, 1, MOST_ATTEMPTS, "tries"),
+        whole("max_attempts", max_attempts, 1, MOST_ATTEMPTS, "tries"),
     )
 
 

@@ -92,6 +92,7 @@ PLACES = [
     ({"place_direction": "horizontal"}, Code.CONTRADICTION, "align_place_obj_axis", "along it"),
     ({"place_part": 1}, Code.BAD_NUMBER, "place_part", "-1 to 0"),
     ({"z_ratio_range": (0.6, 0.4)}, Code.CONTRADICTION, "z_ratio_range[0]", "swap"),
+    ({"hesitate_steps": 10**400}, Code.BAD_NUMBER, "hesitate_steps", "900"),
     ({"hesitate_steps": -1}, Code.BAD_NUMBER, "hesitate_steps", "900"),
     ({"post_place_hold_vec_weight": (1.0,)}, Code.BAD_NUMBER, "post_place_hold_vec_weight", "6"),
     (

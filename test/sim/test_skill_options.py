@@ -1,0 +1,117 @@
+"""Options of Pick and Place in physics, with the CPU engine: what is asked for is planned, held and done."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from simulated_cell import ROOT, SimulatedCell
+
+from handiwork_core.geometry import Pose, Rotation
+from handiwork_core.outcome import Code
+from handiwork_core.robot import Robot
+from handiwork_core.robot_loader import load_robot
+from planner_node.engines.cpu_engine import CpuEngine
+from skill_server import grip
+from skill_server.executor import run_skill
+from skill_server.orientation import OrientationFilter
+from skill_server.skills.pick import Pick, PickParams
+from skill_server.skills.place import Place, PlaceParams
+
+STEEP = (OrientationFilter("z", "downward", 0.0, 20.0),)
+PICKS: dict[str, dict[str, Any]] = {
+    "open": {"final_gripper_state": 1},
+    "return": {"return_to_pregrasp": True},
+    "no pre-grasp": {"pre_grasp_offset": 0.0},
+    "no lift": {"post_grasp_offset_min": 0.0, "post_grasp_offset_max": 0.0, "lift_th": 0.0},
+    "held": {"pre_grasp_hold_vec_weight": (1.0, 1.0, 1.0, 1.0, 1.0, 0.0)},
+    "fixed": {"fixed_orientation": (Rotation.from_rpy(np.pi, 0.0, 0.0),)},
+    "ik": {"test_mode": "ik"},
+}
+PLACES: dict[str, dict[str, Any]] = {
+    "turn held but for yaw": {"pre_place_hold_vec_weight": (1.0, 1.0, 0.0, 0.0, 0.0, 0.0)},
+    "descent held": {"post_place_hold_vec_weight": (1.0, 1.0, 1.0, 1.0, 1.0, 0.0), "hesitate_steps": 15},
+    "axis": {
+        "align_pick_obj_axis": (1.0, 0.0, 0.0),
+        "align_place_obj_axis": (0.0, 1.0, 0.0),
+        "align_obj_tol_deg": 8.0,
+        "orientation_filters": STEEP,
+    },
+    "plane": {
+        "align_pick_obj_axis": (1.0, 0.0, 0.0),
+        "align_plane_x_axis": (1.0, 0.0, 0.0),
+        "align_plane_y_axis": (0.0, 1.0, 0.0),
+        "align_obj_tol_deg": 5.0,
+        "orientation_filters": STEEP,
+    },
+    "gripper": {"position_constraint": "gripper", "place_z_offset": 0.12, "pre_place_z_offset": 0.25},
+    "ik": {"test_mode": "ik"},
+}
+
+
+@pytest.fixture(scope="module")
+def robot() -> Robot:
+    return load_robot(ROOT / "src/robot_description/robots/fr3")
+
+
+@pytest.fixture(scope="module")
+def engine(robot: Robot) -> Any:
+    made = CpuEngine(robot, Pose.identity(), lambda _part, _what: None)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def cell(robot: Robot, engine: Any) -> SimulatedCell:
+    return SimulatedCell(robot, engine, "place_modes", 3)
+
+
+@pytest.mark.parametrize("changed", PICKS.values(), ids=PICKS)
+def test_pick(cell: SimulatedCell, changed: dict[str, Any]) -> None:
+    params = PickParams(object="cube", allowed_planning_time=60.0, **changed)
+    before = cell.snapshot().states["cube"].world_T_object
+    context = cell.context(3)
+    run = run_skill(Pick(), params, context)
+    assert run.outcome.ok, run
+    assert set(context.held) == ({"cube"} if params.is_closing else set())
+    after = cell.snapshot()
+    if params.fixed_orientation:
+        hand = grip.ee_pose(after, cell.robot, cell.spec, cell.world_T_base())
+        assert hand.rotation.angle_to(params.fixed_orientation[0]) < 0.05
+    if not params.is_closing:
+        assert before.distance_to(after.states["cube"].world_T_object)[0] < 0.005
+
+
+def test_pick_by_an_annotation(cell: SimulatedCell, tmp_path: Path) -> None:
+    rows = np.zeros((4, 16))
+    rows[:, :4] = 0.1, 0.045, 0.02, 0.0
+    rows[:, 15] = 0.005
+    for i, row in enumerate(rows):
+        turn = Rotation.from_rpy(0.0, 0.0, i * np.pi / 2).matrix()
+        row[4:13] = (turn @ np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]])).ravel()
+    np.save(tmp_path / "cube.npy", rows)
+    run = run_skill(Pick(), PickParams(object="cube", npy_name=str(tmp_path / "cube.npy")), cell.context(3))
+    assert run.outcome.ok, run
+
+
+@pytest.mark.parametrize("changed", PLACES.values(), ids=PLACES)
+def test_place(cell: SimulatedCell, changed: dict[str, Any]) -> None:
+    context = cell.context(3)
+    assert run_skill(Pick(), PickParams(object="cube", allowed_planning_time=60.0), context).outcome.ok
+    params = PlaceParams(container="bin", allowed_planning_time=60.0, **changed)
+    run = run_skill(Place(), params, replace(context, planning_time_s=0.0, refused=[]))
+    assert run.outcome.ok, run
+
+
+def test_obstacles_count_in_both_test_modes(cell: SimulatedCell) -> None:
+    for mode in ("ik", "forward"):
+        context = cell.context(3)
+        # The hand that comes from below would go through the table.
+        upward = (OrientationFilter("z", "upward", 0.0, 60.0),)
+        params = PickParams(
+            object="cube", test_mode=mode, orientation_filters=upward, allowed_planning_time=60.0
+        )
+        assert run_skill(Pick(), params, context).outcome.code is Code.NO_CANDIDATE
