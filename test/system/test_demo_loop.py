@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 from handiwork_msgs.action import Pick
-from handiwork_msgs.msg import Condition
+from handiwork_msgs.msg import Condition, TaskEvent, TaskProgress
+from handiwork_msgs.srv import WatchTask
 from rig import PICK_STAGES, PLACE_STAGES, Rig, wait_for
 
 from handiwork_core.outcome import Code
 from handiwork_core.skill import Progress
-from handiwork_ros.qos import EVENTS
+from handiwork_ros.qos import EVENTS, LATCHED
 
 IN_BIN = "{object: cube, container: bin}"
 
@@ -21,6 +22,20 @@ IN_BIN = "{object: cube, container: bin}"
 def events(running: Rig) -> list[Condition]:
     heard: list[Condition] = []
     running.client.node.create_subscription(Condition, "conditions/events", heard.append, EVENTS)
+    return heard
+
+
+@pytest.fixture(scope="module")
+def progress(running: Rig) -> list[TaskProgress]:
+    heard: list[TaskProgress] = []
+    running.client.node.create_subscription(TaskProgress, "conditions/progress", heard.append, LATCHED)
+    return heard
+
+
+@pytest.fixture(scope="module")
+def task_events(running: Rig) -> list[TaskEvent]:
+    heard: list[TaskEvent] = []
+    running.client.node.create_subscription(TaskEvent, "conditions/task_events", heard.append, EVENTS)
     return heard
 
 
@@ -71,6 +86,24 @@ def test_pick_and_place_end_in_the_container(rig: Rig, events: list[Condition]) 
     assert_turned_true(events, "object_in_container", lifted_s)
     grabbed = [e.value for e in events if e.name == "object_grabbed"]
     assert grabbed[-1] == Condition.FALSE, "the cube was let go, and the monitor said so"
+
+
+def test_the_task_of_the_demo_is_followed_step_by_step(
+    rig: Rig, progress: list[TaskProgress], task_events: list[TaskEvent]
+) -> None:
+    rig.stack.call(WatchTask, "conditions/watch_task", WatchTask.Request(restart=True))
+    wait_for("a task at its start", lambda: bool(progress) and progress[-1].score == 0.0, 10.0)
+    progress.clear()
+    task_events.clear()
+    assert rig.client.pick("cube").ok
+    wait_for("a quarter or more", lambda: bool(progress) and 0.25 <= progress[-1].score < 1.0, 10.0)
+    assert rig.client.place("cube", "bin").ok
+    wait_for("the end of the task", lambda: progress[-1].done, 10.0)
+    scores = [message.score for message in progress]
+    assert scores == sorted(scores), scores
+    wait_for("its event", lambda: TaskEvent.TASK_DONE in [event.code for event in task_events], 10.0)
+    steps = {TaskEvent.CONDITION_GAINED, TaskEvent.TASK_DONE}
+    assert {event.code for event in task_events} == steps, [event.message for event in task_events]
 
 
 def test_second_goal_for_a_busy_arm_is_refused_and_disturbs_nothing(rig: Rig) -> None:
