@@ -40,10 +40,6 @@ class Definitions:
         self._builder = builder
         self._named: dict[str, Condition] = {}
 
-    def names(self) -> list[str]:
-        """All that is defined."""
-        return list(self._named)
-
     def read(self, specs: Sequence[ConditionSpec], faults: list[str]) -> list[Condition]:
         """Build all entries; they may speak of each other in any order. What is wrong is added to ``faults``."""
         return _Batch(self._builder, self._named, specs, faults).build()

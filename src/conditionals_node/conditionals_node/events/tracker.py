@@ -136,8 +136,9 @@ class EventTracker:
     def __init__(self, rules: EventRules) -> None:
         self._rules, self._was = rules, _Memory()
         self._told_s: dict[tuple[EventCode, str], float] = {}
-        centre, half = np.array(rules.centre_m), 0.5 * np.array(rules.size_m)
-        self._low, self._high = centre - half, centre + half
+        edges = list(zip(rules.centre_m, rules.size_m, strict=True))
+        self._low = [centre - 0.5 * size for centre, size in edges]
+        self._high = [centre + 0.5 * size for centre, size in edges]
 
     def update(self, sight: Sight) -> list[Event]:
         """What has happened since the instant before, without what was told a moment ago."""
@@ -200,7 +201,10 @@ class EventTracker:
 
     def _left_or_tipped(self, sight: Sight) -> Iterator[Event]:
         for name, motion in sight.motions.items():
-            beyond = float(np.maximum(self._low - motion.place_m, motion.place_m - self._high).max())
+            beyond = max(
+                max(low - x, x - high)
+                for low, x, high in zip(self._low, motion.place_m.tolist(), self._high, strict=True)
+            )
             if name not in sight.intended and self._starts(self._was.gone, name, beyond > 0.0):
                 text = f"{name} is {beyond:.3f} m outside of the scene"
                 yield Event(EventCode.OBJECT_OUT_OF_SCENE, sight.stamp_s, name, text, beyond)
