@@ -35,7 +35,8 @@ Rules that all share:
   `<robot>/<link>`.
 - A container is the convex hull of its object without the faces that look up (normal z of 0.7 or more in its own
   frame), so it may stand, lie or be carried. The space above it belongs to it up to `above_rim`, without end when
-  that is left out. A convex hull fills what is hollow: the inside of a handle counts.
+  that is left out. A convex hull fills what is hollow: the inside of a handle counts, and of two nested bowls each
+  is in the other; ask for `object_on_top` too, which only the upper one is.
 - `centre` is the centroid of the hull's volume, which does not depend on how a mesh is cut into triangles.
 - Boxes are along the axes of `world` and exact for round shapes; that of a turned object grows with its turn.
 - What an argument must not be is told when a condition is registered, with the name of the argument. An object that

@@ -33,7 +33,7 @@ from conditionals_node.predicates.vertical import ObjectBelow, ObjectOnCenter
 from conditionals_node.predicates.widths import GripperFullyClosed, GripperSlightlyClosed
 from handiwork_core.geometry import Pose, Rotation
 from handiwork_core.predicate import Predicate, Truth
-from handiwork_core.world import JointState, World
+from handiwork_core.world import JointState, World, WorldObject
 
 ORANGE, APPLE = box("orange", 0.04, 0.04, 0.04), box("apple", 0.04, 0.04, 0.04)
 
@@ -287,3 +287,12 @@ def test_a_force_that_is_no_number_is_unknown() -> None:
         (CUBE, at(0, 0, 0.02)), (TABLE, at(0, 0, 0)), contacts=(touch("cube", "table", (np.nan, 0, 1)),)
     )
     assert "not a number" in ObjectOnTop("cube", "table").evaluate(scene).reason
+
+
+def test_of_nested_bowls_only_the_upper_one_stands_on_the_other() -> None:
+    lower = WorldObject("lower", BIN.shapes)
+    pushes = (touch("bin", "lower", (0.0, 0.0, 1.0)),)
+    scene = world((lower, at(0, 0, 0)), (BIN, at(0, 0, 0.01)), contacts=pushes)
+    for a, b, upper in (("bin", "lower", True), ("lower", "bin", False)):
+        assert ObjectInContainer(a, b).evaluate(scene).truth is Truth.TRUE
+        assert ObjectOnTop(a, b).evaluate(scene).truth is Truth.of(upper)

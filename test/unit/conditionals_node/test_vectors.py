@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
-from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
+from vectors import SINGLE_PRECISION, load, mesh, poses, single
 
-from conditionals_node.batch import Poses, Worlds, advance, evaluate
+from conditionals_node.batch import Worlds, evaluate
 from conditionals_node.predicates.containment import (
     ObjectEnclosed,
     ObjectInContainer,
@@ -26,10 +24,6 @@ from conditionals_node.predicates.direction import (
 )
 from conditionals_node.predicates.motion import Axis, ObjectStationary, ObjectUpright
 from conditionals_node.predicates.nearby import ObjectBetween, ObjectNextTo, ObjectsInLine
-from conditionals_node.predicates.order import ObjectsPlacedInContainerInOrder
-from conditionals_node.predicates.parts import Logical, combined_margin
-from conditionals_node.predicates.support import ObjectOnTop
-from conditionals_node.predicates.touch import ObjectInContact
 from conditionals_node.predicates.vertical import (
     Mode,
     ObjectAbove,
@@ -43,53 +37,7 @@ from conditionals_node.predicates.vertical import (
 from conditionals_node.views import Point
 from handiwork_core.geometry import Array, Pose, Rotation, frozen
 from handiwork_core.predicate import Predicate, Truth
-from handiwork_core.world import Contact, ObjectState, Shape, ShapeKind, World, WorldObject
-
-DATA = Path(__file__).resolve().parents[2] / "data" / "conditionals"
-SINGLE_PRECISION = 2e-6
-"""Nearer to a boundary than this, the other implementation's verdict is round-off."""
-
-
-@functools.cache
-def load(name: str) -> Mapping[str, np.ndarray]:
-    with np.load(DATA / f"{name}.npz") as file:
-        found = {key: file[key] for key in file.files}
-    if "verdicts" in found:
-        rows = len(next(values for key, values in found.items() if key.endswith("_pos")))
-        bits = np.unpackbits(found["verdicts"], axis=1, count=rows).astype(bool)
-        found |= dict(zip(found["verdict_names"].tolist(), bits, strict=True))
-    return found
-
-
-def mesh(name: str, points: np.ndarray) -> WorldObject:
-    return WorldObject(name, (Shape(ShapeKind.CONVEX, frozen(()), Pose.identity(), frozen(points)),))
-
-
-def poses(data: Mapping[str, np.ndarray], name: str, rows: object = slice(None)) -> Poses:
-    return Poses(data[f"{name}_pos"][rows], data[f"{name}_quat"][rows])
-
-
-def single(worlds: Worlds, i: int) -> World:
-    """One world of a batch."""
-    still = np.zeros((worlds.n, 3))
-    states = {
-        name: ObjectState(
-            Pose.of(p.position[i], Rotation.from_wxyz(p.wxyz[i])),
-            frozen(worlds.velocities.get(name, still)[i]),
-            frozen(worlds.turn_rates.get(name, still)[i]),
-            0.0,
-        )
-        for name, p in worlds.poses.items()
-    }
-    contacts = None
-    if worlds.forces is not None:
-        touching = {pair: rows[i] for pair, rows in worlds.forces.items() if rows[i].any()}
-        contacts = tuple(Contact(a, b, frozen(f), frozen(np.zeros(3))) for (a, b), f in touching.items())
-    frames = {
-        name: Pose.of(p.position[i], Rotation.from_wxyz(p.wxyz[i])) for name, p in worlds.frames.items()
-    }
-    stamp_s = 0.0 if worlds.stamps is None else float(worlds.stamps[i])
-    return World(stamp_s, 0, worlds.objects, states, contacts, stamp_s, frames=frames)
+from handiwork_core.world import Shape, ShapeKind, WorldObject
 
 
 def agree(
@@ -227,122 +175,3 @@ def test_in_line_is_that_of_the_scalar_path(name: str, predicate: Predicate) -> 
     data = load("boxes")
     agree(predicate, box_worlds(), data[f"scalar__{name}"], SINGLE_PRECISION)
     assert (data[f"batched__{name}"] != data[f"scalar__{name}"]).any()
-
-
-def pressed(forces: np.ndarray) -> Worlds:
-    """Block ``a`` over block ``b``, pressed on by it."""
-    n = len(forces)
-    level, above = np.tile([1.0, 0.0, 0.0, 0.0], (n, 1)), np.tile([0.0, 0.0, 0.1], (n, 1))
-    block = Shape(ShapeKind.BOX, frozen((0.1, 0.1, 0.1)), Pose.identity())
-    return Worlds(
-        {name: WorldObject(name, (block,)) for name in "ab"},
-        {"a": Poses(above, level), "b": Poses(above - (0.0, 0.0, 0.1), level)},
-        forces={("a", "b"): forces},
-    )
-
-
-@pytest.mark.parametrize("cone", ["45", "30", "60", "89.9"])
-def test_support_cone(cone: str) -> None:
-    data = load("force_cone")
-    net = data["force_matrix"].astype(np.float64).sum(axis=(1, 2))
-    found = evaluate(ObjectOnTop("a", "b", cone_deg=float(cone)), pressed(net))
-    sure = np.abs(found.margin) > SINGLE_PRECISION
-    # Forces that cancel are round-off.
-    sure &= np.linalg.norm(net, axis=1) > SINGLE_PRECISION
-    assert sure.mean() > 0.75
-    assert (found.holds == data[f"supported__{cone}"])[sure].all()
-    if cone == "45":
-        backwards = evaluate(ObjectOnTop("b", "a"), pressed(net))
-        assert not (backwards.holds & found.holds).any()
-
-
-def test_touching_counts_by_size() -> None:
-    data = load("force_cone")
-    matrix = data["force_matrix"].astype(np.float64).reshape(-1, 4, 3)
-    predicate = ObjectInContact("a", "b")
-    for i in range(len(matrix)):
-        contacts = [Contact("a", "b", frozen(f), frozen(np.zeros(3))) for f in matrix[i] if np.any(f)]
-        world = single(pressed(matrix[i].sum(axis=0)[None]), 0)
-        found = predicate.evaluate(replace(world, contacts=tuple(contacts)))
-        greatest, size = np.abs(matrix[i]).max(), np.linalg.norm(matrix[i], axis=1).sum()
-        assert bool(data["in_contact"][i]) == bool(np.float32(greatest) > np.float32(0.1))
-        assert found.margin == pytest.approx(size - 0.1, abs=1e-12)
-        if data["in_contact"][i]:
-            assert found.truth is Truth.TRUE
-        elif found.truth is Truth.TRUE:
-            assert size >= 0.1 >= greatest - SINGLE_PRECISION
-    small = slice(280, 300)
-    assert not data["in_contact"][small].any()
-
-
-@pytest.mark.parametrize("logical", list(Logical))
-def test_counts(logical: Logical) -> None:
-    data = load("logicals")
-    tried = 0
-    for k in range(6):
-        for truth, verdict in zip(data["truth"], data[f"{logical.value}_{k}"], strict=True):
-            if logical is Logical.CHOOSE and k > len(truth):
-                assert not verdict  # refused when it is registered
-                continue
-            margins = [1.0 if value else -1.0 for value in truth]
-            assert (combined_margin(margins, logical, k) > 0.0) == verdict
-            tried += 1
-    assert tried >= 5 * 64
-
-
-ORDERED = {
-    "out_loose": {},
-    "out_strict": {"strict": True},
-    "out_no_contact": {"require_contact_with": False, "require_gripper_detached": False},
-}
-ITEMS = ("i0", "i1", "i2")
-
-
-def ordered_worlds(data: Mapping[str, np.ndarray], step: int) -> Worlds:
-    """Items in a box or beside it, touching its floor or not, held or not."""
-    inside, n = data["inside"][step], data["inside"].shape[1]
-    small = Shape(ShapeKind.BOX, frozen((0.02, 0.02, 0.02)), Pose.identity())
-    large = Shape(ShapeKind.BOX, frozen((0.3, 0.3, 0.1)), Pose.identity())
-    level = np.tile([1.0, 0.0, 0.0, 0.0], (n, 1))
-    up = np.array([0.0, 0.0, 1.0])
-    placed = {"bin": Poses(np.zeros((n, 3)), level)}
-    forces = {}
-    for i, name in enumerate(ITEMS):
-        placed[name] = Poses(np.where(inside[:, i : i + 1], 0.0, [[1.0, 0.0, 0.0]]), level)
-        forces[name, "bin"] = data["contact"][step][:, i : i + 1] * up
-        forces[name, "r/finger"] = data["held"][step][:, i : i + 1] * up
-    objects = {name: WorldObject(name, (large if name == "bin" else small,)) for name in placed}
-    stamps = data["episode_step"][step].astype(np.float64)
-    return Worlds(objects, placed, forces=forces, stamps=stamps)
-
-
-@pytest.mark.parametrize("key", sorted(ORDERED))
-def test_placed_in_order(key: str) -> None:
-    data = load("placed_in_order")
-    predicate = ObjectsPlacedInContainerInOrder(ITEMS, "bin", fingers=("r/finger",), **ORDERED[key])  # type: ignore[arg-type]
-    first: Array | None = None
-    memories: dict[int, object | None] = dict.fromkeys(range(0, data["inside"].shape[1], 6))
-    for step in range(len(data["inside"])):
-        worlds, reset = ordered_worlds(data, step), data["reset_before_step"][step]
-        if first is not None:
-            first[:, reset] = np.nan
-        found, first = advance(predicate, first, worlds)
-        assert (found.holds == data[key][step]).all(), step
-        for i, memory in memories.items():
-            one, memories[i] = predicate.advance(None if reset[i] else memory, single(worlds, i))
-            assert one.truth is Truth.of(bool(data[key][step][i])), (step, i)
-            assert one.margin == found.margin[i]
-    assert data[key].any()
-
-
-def test_one_snapshot_does_not_tell_the_order() -> None:
-    data = load("placed_in_order")
-    every = data["inside"] & data["contact"] & ~data["held"]
-    step, i = np.argwhere(every.all(axis=2))[0]
-    world = single(ordered_worlds(data, step), int(i))
-    predicate = ObjectsPlacedInContainerInOrder(ITEMS, "bin", fingers=("r/finger",))
-    assert "order was not seen" in predicate.evaluate(world).reason
-    assert predicate.evaluate(world).truth is Truth.UNKNOWN
-    first, memory = predicate.advance(None, world)
-    assert first.truth is Truth.TRUE
-    assert predicate.advance(memory, world)[0].truth is Truth.TRUE
