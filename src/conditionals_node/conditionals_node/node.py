@@ -47,7 +47,7 @@ class ConditionalsNode(ManagedNode):
         self._max_age_s = self.parameter(
             "max_age_s", 1.0, "older poses and contacts make a condition UNKNOWN [s]"
         )
-        rate_hz = self.parameter("rate_hz", 125.0, "greatest rate of decisions, in ROS time [Hz]")
+        rate_hz = self.parameter("rate_hz", 250.0, "greatest rate of decisions, in ROS time [Hz]")
         if min(rate_hz, self._max_age_s) <= 0.0:
             raise ConfigError(f"node {self.get_name()}", ["rate_hz, max_age_s: write more than 0"])
         self._period_s, self._last_s = 1.0 / rate_hz - 1e-6, float("-inf")

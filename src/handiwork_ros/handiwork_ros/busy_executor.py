@@ -10,7 +10,7 @@ from rclpy.node import Node
 from rclpy.service import Service
 from rclpy.waitable import Waitable
 
-FULL_WAIT_S = 0.05
+FULL_WAIT_S = 0.1
 """Services and QoS events are looked at this often; while nothing else comes, at once."""
 
 
