@@ -135,7 +135,7 @@ CASES = [
         place(align_pick_obj_axis=[0.0, 0.0, 1.0]),
         Code.CONTRADICTION,
         "align_place_obj_axis",
-        ("align_pick_obj_axis", "all three"),
+        ("align_pick_obj_axis", "set all of"),
     ),
     (
         place(place_poses=[pose()], orientation_filters=[angles(0.0, 20.0)]),

@@ -120,9 +120,9 @@ def _alignment(params: PlaceParams) -> tuple[Outcome, ...]:
     given = {key: any(axis) for key, axis in axes.items()} | {"align_obj_tol_deg": tol != 0.0}
     with_plane = given["align_plane_x_axis"] or given["align_plane_y_axis"]
     plane = ("align_plane_x_axis", "align_plane_y_axis") if with_plane else ("align_place_obj_axis",)
-    needed = ("align_pick_obj_axis", "align_obj_tol_deg", *plane)
+    needed = ("align_pick_obj_axis", *plane, "align_obj_tol_deg")
     # Placing horizontally, the container's axis has a meaning of its own.
-    asking = needed[:2] if params.is_horizontal and not with_plane else needed
+    asking = [needed[0], needed[-1]] if params.is_horizontal and not with_plane else needed
     if any(given[key] for key in asking) and not all(given[key] for key in needed):
         missing = next(key for key in needed if not given[key])
         there = [key for key in needed if given[key]]

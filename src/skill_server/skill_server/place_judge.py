@@ -33,13 +33,15 @@ def judge(params: PlaceParams, name: str, after: World, context: Context) -> Out
         object_box(container).moved(container_pose),
     )
     judged = by_mode(params, placed, context.release_height_m)
-    where = f"{name!r} by {params.success_mode} of {params.container!r}: {judged.words}"
+    relation = {"left": "left of", "right": "right of"}.get(params.success_mode, "in")
+    what, where = repr(name), f"{relation} {params.container!r} by {params.success_mode}: {judged.words}"
     if not judged.good:
-        return Outcome(Code.NOT_IN_PLACE, f"not in place, {where}")
+        return Outcome(Code.NOT_IN_PLACE, f"{what} is not {where}")
     if params.success_mode in ("xybbox", "left", "right") and below > params.below_tolerance:
-        text = f"fell {below * 1e3:.0f} mm below the container, below_tolerance {params.below_tolerance * 1e3:g} mm"
-        return Outcome(Code.NOT_IN_PLACE, f"{text}, {where}")
-    return Outcome(Code.OK, f"placed {where}")
+        fell = f"fell {below * 1e3:.0f} mm below it, below_tolerance {params.below_tolerance * 1e3:g} mm"
+        return Outcome(Code.NOT_IN_PLACE, f"{what} is not {where}; {fell}")
+    placed_where = f"{relation}to" if relation == "in" else relation
+    return Outcome(Code.OK, f"placed {what} {placed_where} {params.container!r}: {judged.words}")
 
 
 def by_mode(params: PlaceParams, placed: Placed, release_height_m: float) -> Judged:
