@@ -69,9 +69,11 @@ def _outside_of_block(planes: Array, points: Array, greatest: Array) -> None:
 
 
 @numba.njit(inline="always")
-def _local(point: Array, q_o: Array, p_o: Array, q_c: Array, p_c: Array) -> tuple[float, float, float]:
-    """A point of the object, in the container's frame."""
-    x, y, z = _turned(q_o, point[0], point[1], point[2], 1.0)
+def _local(
+    point: Array, size: float, q_o: Array, p_o: Array, q_c: Array, p_c: Array
+) -> tuple[float, float, float]:
+    """A point of the object, which is ``size`` times as large, in the container's frame."""
+    x, y, z = _turned(q_o, size * point[0], size * point[1], size * point[2], 1.0)
     return _turned(q_c, x + p_o[0] - p_c[0], y + p_o[1] - p_c[1], z + p_o[2] - p_c[2], -1.0)
 
 
@@ -83,7 +85,7 @@ def depth_of_one(
 
     ``ceiling``: height in the container's frame above which nothing is inside [m]; its face has the number -1.
     """
-    x, y, z = _local(point, q_o, p_o, q_c, p_c)
+    x, y, z = _local(point, 1.0, q_o, p_o, q_c, p_c)
     outside, face = _outside(planes, x, y, z), -1
     greatest = -math.inf
     for i in range(planes.shape[1]):
@@ -95,33 +97,44 @@ def depth_of_one(
     return -outside, float(face)
 
 
-@_compiled(numba.void(V2, V1, V2, V2, V2, V2, F8, OUT1))
+@_compiled(numba.void(V2, V1, V1, V2, V2, V1, V2, V2, F8, F8, OUT1))
 def depth_of_many(
     planes: Array,
     point: Array,
+    size_o: Array,
     q_o: Array,
     p_o: Array,
+    size_c: Array,
     q_c: Array,
     p_c: Array,
-    ceiling: float,
+    top: float,
+    above: float,
     depths: Array,
 ) -> None:
-    """``depth_of_one`` for each row of the poses; not a number where a pose is not."""
+    """``depth_of_one`` for each row of the poses; not a number where a pose is not.
+
+    Object and container are ``size_o`` and ``size_c`` (n,) times as large as ``point`` and ``planes`` say; the ceiling
+    is ``above`` over ``top``, of which only the latter grows with the container.
+    """
     points, greatest = np.zeros((3, BLOCK)), np.empty(BLOCK)
     for first in range(0, depths.shape[0], BLOCK):
         block = depths[first : first + BLOCK]
         for k in range(block.shape[0]):
             i = first + k
-            x, y, z = _local(point, q_o[i], p_o[i], q_c[i], p_c[i])
+            x, y, z = _local(point, size_o[i], q_o[i], p_o[i], q_c[i], p_c[i])
             total = x + y + z
             known = total - total == 0.0
-            points[0, k], points[1, k], points[2, k] = (x, y, z) if known else (0.0, 0.0, 0.0)
-            block[k] = ceiling - z if known else math.nan
+            shrink = 1.0 / size_c[i]
+            points[0, k], points[1, k], points[2, k] = (
+                (x * shrink, y * shrink, z * shrink) if known else (0.0, 0.0, 0.0)
+            )
+            block[k] = top * size_c[i] + above - z if known else math.nan
         _outside_of_block(planes, points, greatest)
         for k in range(block.shape[0]):
+            depth = -greatest[k] * size_c[first + k]
             # A comparison with what is not a number is false, so that it stays.
-            if -greatest[k] < block[k]:
-                block[k] = -greatest[k]
+            if depth < block[k]:
+                block[k] = depth
 
 
 @numba.njit(inline="always")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pictured import box
+from pictured import at, box, world
 
 from conditionals_node.batch import Poses, Worlds, evaluate
 from conditionals_node.predicates import BUILTIN
@@ -19,6 +19,7 @@ from handiwork_core.world import World
 
 FR3 = load_robot(Path(__file__).resolve().parents[3] / "src" / "robot_description" / "robots" / "fr3")
 KINDS = {kind.name: kind for kind in BUILTIN}
+HERE = at(0.0, 0.0, 0.0)
 A_IN_B = {"object": "a", "container": "b"}
 A_AND_B = {"object": "a", "reference_object": "b"}
 
@@ -135,6 +136,11 @@ def worlds(n: int = 2) -> dict[str, Poses]:
         (lambda: Worlds({}, {**worlds(2), "b": worlds(3)["a"]}), "'b'.*3 for 2"),
         (lambda: Worlds({}, worlds(), forces={("a", "b"): np.zeros((3, 3))}), "forces.*shape"),
         (lambda: Worlds({}, worlds(), joints={"j": np.zeros(3)}), "joints.*'j'.*shape"),
+        (lambda: Worlds({}, worlds(), sizes={"a": np.zeros(2)}), "sizes.*'a'.*more than 0"),
+        (
+            lambda: Worlds.of([world((box("a", 1, 1, 1), HERE)), world((box("a", 1, 1, 2), HERE))]),
+            "'a'.*world 1",
+        ),
     ],
 )
 def test_batches_of_the_wrong_shape(make: object, words: str) -> None:

@@ -95,11 +95,14 @@ class BatchView(View[Array]):
         depth_of_many(
             (outer.closed_faces if closed else outer.open_faces).packed,
             inner.centroid if point is Point.CENTROID else inner.vertex_mean,
+            self._size(name),
             of.wxyz,
             of.position,
+            self._size(container),
             at.wxyz,
             at.position,
-            math.inf if above_rim is None else outer.top_z + above_rim,
+            outer.top_z,
+            math.inf if above_rim is None else above_rim,
             depths,
         )
         return depths, NO_FACE, ""
@@ -172,16 +175,22 @@ class BatchView(View[Array]):
         found = self._hull(name)
         x, y, z = (found.centroid if point is Point.CENTROID else found.vertex_mean).tolist()
         a, b, c = self.axes(name)
-        p = self.origin(name)
-        return cast("Vec[Array]", tuple(p[i] + a[i] * x + b[i] * y + c[i] * z for i in range(3)))
+        p, s = self.origin(name), self._size(name)
+        return cast("Vec[Array]", tuple(p[i] + s * (a[i] * x + b[i] * y + c[i] * z) for i in range(3)))
 
     def _box(self, name: str) -> Box[Array]:
         poses = self._poses(name)
         try:
-            found = boxes(self._item(name), poses.wxyz, poses.position)
+            found = boxes(self._item(name), poses.wxyz, np.zeros_like(poses.position))
         except GeometryError as error:
             raise Unknown(str(error)) from error
+        found = found * self._size(name)[:, None] + np.tile(poses.position, 2)
         return cast("Box[Array]", tuple(np.ascontiguousarray(found.T)))
+
+    def _size(self, name: str) -> Array:
+        """How many times as large as its geometry the object is (n,)."""
+        given = self._worlds.sizes.get(name)
+        return self._kept("ones", lambda: np.ones(self._n)) if given is None else given
 
     def _length(self, key: str, name: str) -> Array:
         found = getattr(self._worlds, key).get(name)

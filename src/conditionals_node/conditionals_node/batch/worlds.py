@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
+from conditionals_node.geometry import shape_points
 from handiwork_core.geometry import UNIT_TOLERANCE, Array
 from handiwork_core.world import World, WorldObject
 
@@ -45,6 +46,7 @@ class Poses:
 class Worlds:
     """``n`` worlds. Geometry is shared, everything else has one row for each world; SI units, axes of ``world``.
 
+    ``sizes`` (n,) by object: how many times as large as its geometry it is, about its origin; 1 where left out.
     ``velocities``, ``turn_rates`` (n, 3) by object; ``forces`` (n, 3) on the first body of a pair from the second, None
     without a contact source, zero for pairs that are left out; ``contact_points`` (n, 3) by pair, in either order;
     ``joints`` (n,) by name; ``frames``: what is no object, "robot" is the robot's root link; ``stamps`` (n,) [s].
@@ -61,6 +63,7 @@ class Worlds:
     contact_points: Mapping[Pair, Array] = field(default_factory=dict)
     joints: Mapping[str, Array] = field(default_factory=dict)
     frames: Mapping[str, Poses] = field(default_factory=dict)
+    sizes: Mapping[str, Array] = field(default_factory=dict)
     stamps: Array | None = None
     derived: dict[object, object] = field(default_factory=dict, init=False, repr=False)
 
@@ -75,11 +78,17 @@ class Worlds:
             given: Mapping[object, Array] | None = getattr(self, key)
             if given is not None:
                 object.__setattr__(self, key, {k: _rows(v, 3, f"{key}[{k!r}]", n) for k, v in given.items()})
-        joints = {name: np.asarray(values, dtype=np.float64) for name, values in self.joints.items()}
-        for name, values in joints.items():
-            if values.shape != (n,):
-                raise ValueError(f"joints[{name!r}]: has shape {values.shape}; make it ({n},)")
-        object.__setattr__(self, "joints", joints)
+        for key in ("joints", "sizes"):
+            columns = {
+                name: np.ascontiguousarray(v, dtype=np.float64) for name, v in getattr(self, key).items()
+            }
+            for name, values in columns.items():
+                if values.shape != (n,):
+                    raise ValueError(f"{key}[{name!r}]: has shape {values.shape}; make it ({n},)")
+            object.__setattr__(self, key, columns)
+        for name, sizes in self.sizes.items():
+            if not (sizes > 0.0).all():
+                raise ValueError(f"sizes[{name!r}]: holds {sizes.min()}; make all more than 0")
 
     @property
     def n(self) -> int:
@@ -92,6 +101,9 @@ class Worlds:
         """Stack snapshots with the objects of the first; what one of them lacks is not a number there.
 
         Contacts are summed for each pair; the worlds have a contact source if the first has one.
+
+        Raises:
+            ValueError: an object has another shape in one of the worlds, not only another size.
         """
         first = worlds[0]
         pairs = sorted({(c.a, c.b) for world in worlds for c in world.contacts or ()})
@@ -114,6 +126,7 @@ class Worlds:
                 )
                 for name in first.frames
             },
+            sizes={name: _sizes(worlds, name) for name in first.objects},
             stamps=np.array([world.stamp_s for world in worlds]),
         )
 
@@ -139,6 +152,36 @@ def _poses(worlds: Sequence[World], name: str) -> Poses:
 def _vectors(worlds: Sequence[World], name: str, key: str) -> Array:
     states = [world.states.get(name) for world in worlds]
     return np.array([np.full(3, np.nan) if state is None else getattr(state, key) for state in states])
+
+
+def _sizes(worlds: Sequence[World], name: str) -> Array:
+    """Size of an object relative to that in the first world."""
+    base, found = worlds[0].objects[name], np.ones(len(worlds))
+    for i, world in enumerate(worlds):
+        item = world.objects.get(name, base)
+        if item is not base:
+            found[i] = _ratio(base, item)
+            if np.isnan(found[i]):
+                raise ValueError(f"object {name!r}: has another shape in world {i}; decide such worlds apart")
+    return found
+
+
+def _ratio(base: WorldObject, item: WorldObject) -> float:
+    """How many times as large ``item`` is as ``base``; not a number where it has another shape."""
+    if [shape.kind for shape in base.shapes] != [shape.kind for shape in item.shapes]:
+        return float("nan")
+    a, b = _lengths(base), _lengths(item)
+    if a.shape != b.shape or not np.linalg.norm(a) > 0.0:
+        return 1.0 if np.array_equal(a, b) else float("nan")
+    ratio = float(np.linalg.norm(b) / np.linalg.norm(a))
+    return ratio if np.allclose(a * ratio, b, rtol=1e-9, atol=1e-12) else float("nan")
+
+
+def _lengths(item: WorldObject) -> Array:
+    """All numbers of its geometry that grow with it."""
+    return np.concatenate(
+        [np.zeros(0), *(np.concatenate([shape.size, shape_points(shape).ravel()]) for shape in item.shapes)]
+    )
 
 
 def _contacts(worlds: Sequence[World], pairs: Sequence[Pair]) -> tuple[dict[Pair, Array], dict[Pair, Array]]:
