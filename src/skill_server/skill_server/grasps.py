@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,10 +12,10 @@ from handiwork_core.robot import GripperSpec
 from handiwork_core.world import Shape, ShapeKind, WorldObject
 
 from .antipodal import face_closings
+from .finger_clearance import FINGER_THICKNESS_M, fingers_blocked
 from .grip import Reach
 from .mesh_contacts import opposite_pairs
-from .orientation import Mask
-from .solids import contains, shape_box, support, world_aabb
+from .solids import shape_box, support, world_aabb
 
 TILTS_DEG = (0.0, 15.0, -15.0, 30.0, -30.0, 45.0, -45.0, 60.0, -60.0, 75.0, -75.0, 90.0, -90.0)
 TURNS = 12
@@ -24,7 +24,6 @@ CLEARANCE_M = 0.008
 """The opening must be this much wider than the object."""
 SUPPORT_MARGIN_M = 0.004
 FINGER_HALF_BREADTH_M = 0.011
-FINGER_THICKNESS_M = 0.015
 LEAST_DEPTH_M = 0.008
 """The TCP goes at least this deep into the object."""
 
@@ -87,7 +86,9 @@ def grasps_for(
                 low += 1
             else:
                 made.append(_grasp(line, approach, depth, gripper))
-    blocked = _fingers_blocked(made, body, world_T_object, gripper, reach, opening_m)
+    blocked = fingers_blocked(
+        [grasp.world_T_ee for grasp in made], body, world_T_object, gripper, reach, opening_m
+    )
     removed = (
         f"{wide} closing directions were wider than {(opening_m - CLEARANCE_M) * 1e3:.0f} mm, "
         f"{low} grasps would put the finger tips into the support, {int(blocked.sum())} the fingers into the object"
@@ -186,37 +187,3 @@ def _grasp(line: _Line, approach: Array, depth: float, gripper: GripperSpec) -> 
     steep = float(np.arccos(np.clip(-approach[2], -1.0, 1.0))) / (np.pi / 2.0)
     off_centre = (half - depth) / max(half, 1e-6)
     return Grasp(pose, line.width_m, steep + 0.3 * off_centre + 0.2 * line.width_m / gripper.max_width_m)
-
-
-def _fingers_blocked(
-    grasps: Sequence[Grasp],
-    body: WorldObject,
-    world_T_object: Pose,
-    gripper: GripperSpec,
-    reach: Reach,
-    opening_m: float,
-) -> Mask:
-    """For each grasp, whether an open finger stands in one of the shapes, judged at points of both fingers."""
-    in_hand = _finger_points(gripper, reach, opening_m)
-    if not grasps:
-        return np.zeros(0, dtype=np.bool_)
-    world = np.concatenate([grasp.world_T_ee.apply(in_hand) for grasp in grasps])
-    inside = np.zeros(len(world), dtype=np.bool_)
-    for shape in body.shapes:
-        inside |= contains(shape, (world_T_object @ shape.object_T_shape).inverse().apply(world))
-    return np.asarray(inside.reshape(len(grasps), -1).any(axis=1))
-
-
-def _finger_points(gripper: GripperSpec, reach: Reach, opening_m: float) -> Array:
-    """Points (n, 3) of both open fingers in the EE frame [m]."""
-    third = 3 - gripper.ee_axis - gripper.closing_axis
-    points = []
-    for along in np.linspace(reach.tip_m - 0.045, reach.tip_m, 6):
-        for across in (0.5 * opening_m + 0.001, 0.5 * opening_m + FINGER_THICKNESS_M):
-            for sign in (1.0, -1.0):
-                for breadth in (-0.008, 0.0, 0.008):
-                    point = np.zeros(3)
-                    point[gripper.ee_axis], point[gripper.closing_axis] = along, sign * across
-                    point[third] = breadth
-                    points.append(point)
-    return np.array(points)

@@ -112,7 +112,11 @@ class Run:
         steps = Steps(
             self._params, context, context.world.snapshot(), CarryWatch(context), target_is_free=False
         )
-        self._walk(way_back(self._walked, context), steps)
+        try:
+            self._walk(way_back(self._walked, context), steps)
+        except StepFailed as stuck:
+            text = f"{failure.message}; stepping back failed: {stuck.outcome.message}"
+            raise StepFailed(replace(failure, message=text)) from stuck
         context.released = ""
         for skill, params in first:
             outcome = Run(skill, params, context, self._log).run()

@@ -1,0 +1,58 @@
+"""A drop is told from a flicker of the contacts, and at once where the object is far from the hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from test_place_choice import made
+
+from handiwork_core.geometry import Pose
+from handiwork_core.testing.fakes import Fakes
+from skill_server.carry_watch import LOST_AFTER_S, CarryWatch
+
+
+def watched(f: Fakes, reports: list[tuple[float, bool]]) -> list[bool]:
+    """What the watch says to reports of contacts: (time, whether the fingers touch)."""
+    watch, source = CarryWatch(f.context), f.context.world
+    world, said = source.snapshot(), []
+    for time_s, touches in reports:
+        contacts = world.contacts if touches else ()
+        shown = replace(world, contacts=contacts, contacts_stamp_s=time_s)
+        source.snapshot = lambda shown=shown: shown  # type: ignore[method-assign,misc]
+        said.append(watch.dropped())
+    return said
+
+
+@pytest.mark.parametrize(
+    ("reports", "said"),
+    [
+        ([(0.0, True), (0.02, False), (0.04, True)], [False, False, False]),
+        # A fast simulation: one report that misses says nothing yet, the second does.
+        ([(0.0, True), (0.3, False), (0.6, False)], [False, False, True]),
+        ([(0.0, True), (0.3, False), (0.3, False), (0.3, False)], [False, False, False, False]),
+        ([(0.0, True), *((0.02 * i, False) for i in range(1, 8))], [False] * 6 + [True, True]),
+    ],
+)
+def test_contacts(reports: list[tuple[float, bool]], said: list[bool]) -> None:
+    assert watched(made(), reports) == said
+
+
+def test_an_object_far_from_the_hand_is_gone_whatever_contacts_say() -> None:
+    f: Any = made()
+    assert not CarryWatch(f.context).dropped()
+    f.cell.poses["cube"] = Pose.of((0.4, 0.1, 0.05))
+    assert CarryWatch(f.context).dropped()
+
+
+def test_a_switched_off_watch_is_silent() -> None:
+    f = made()
+    f.cell.poses["cube"] = Pose.of((0.4, 0.1, 0.05))
+    watch = CarryWatch(f.context)
+    watch.on = False
+    assert not watch.dropped()
+
+
+def test_the_limit_leaves_room_for_the_next_report() -> None:
+    assert LOST_AFTER_S <= 0.15
