@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any, cast
 
+from handiwork_core.geometry import Pose
 from handiwork_core.world import Contact, ObjectState, World, WorldObject
 
 from .extents import boxes
@@ -91,16 +93,11 @@ class WorldView(View[float]):
 
     def box(self, name: str) -> Box[float]:
         """Axis-aligned box around an object."""
-        key = ("box", name)
-        found = self._world.derived.get(key)
-        if found is None:
-            pose, item = self._state(name).world_T_object, self._item(name)
-            try:
-                found = tuple(boxes(item, pose.rotation.wxyz[None], pose.translation_m[None])[0].tolist())
-            except GeometryError as error:
-                raise Unknown(str(error)) from error
-            self._world.derived[key] = found
-        return cast("Box[float]", found)
+        pose, item = self._state(name).world_T_object, self._item(name)
+        try:
+            return _box_of(item, pose)
+        except GeometryError as error:
+            raise Unknown(str(error)) from error
 
     def depth(
         self, name: str, container: str, point: Point, closed: bool, above_rim: float | None
@@ -188,6 +185,13 @@ class WorldView(View[float]):
                 index = derived["contacts"] = _by_bodies(self._world)
             found = derived[key] = _summed(on, by, cast("dict[str, list[Contact]]", index))
         return cast("Touch", found)
+
+
+@functools.lru_cache(maxsize=1024)
+def _box_of(item: WorldObject, pose: Pose) -> Box[float]:
+    """Both compare by identity, and what has not moved keeps its pose from world to world."""
+    found = boxes(item, pose.rotation.wxyz[None], pose.translation_m[None])[0].tolist()
+    return cast("Box[float]", tuple(found))
 
 
 def _axes(wxyz: list[float]) -> Axes:

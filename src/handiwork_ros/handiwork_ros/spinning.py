@@ -16,7 +16,7 @@ from rclpy.signals import SignalHandlerOptions
 from handiwork_core.config import ConfigError
 
 from .destroy import destroy_with_actions
-from .managed_node import STATUS_PERIOD_S, ManagedNode
+from .managed_node import ManagedNode
 
 STOP_LIMIT_S = 2.0
 """Longest time that running work gets to end at shutdown."""
@@ -57,7 +57,8 @@ def _run(factory: Callable[[], ManagedNode], stop: threading.Event, executor: Ex
         executor.add_node(extra)
     try:
         while not stop.is_set() and node.exit_code is None:
-            executor.spin_once(timeout_sec=STATUS_PERIOD_S)
+            # Its status wakes the node often enough; a timeout would cost a timer for every callback.
+            executor.spin_once()
         node.begin_shutdown()
         deadline = time.monotonic() + STOP_LIMIT_S
         while not node.is_idle() and time.monotonic() < deadline:
