@@ -42,7 +42,17 @@ QUICK = {
 }
 PLAIN = {
     name: (f"benchmarks.{name}", "")
-    for name in ("ik", "conditions", "conditions_node", "planning", "simulation", "idle", "startup")
+    for name in (
+        "ik",
+        "skills",
+        "place_modes",
+        "conditions",
+        "conditions_node",
+        "planning",
+        "simulation",
+        "idle",
+        "startup",
+    )
     if Path(__file__).with_name(f"{name}.py").exists()
 }
 """Parts that print plain text; ROS is needed by the last four."""
