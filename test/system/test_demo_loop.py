@@ -123,5 +123,5 @@ def test_the_example_of_the_readme_runs(rig: Rig, capsys: pytest.CaptureFixture[
     exec(example, {})
     told = capsys.readouterr().out
     assert "picked 'cube'" in told
-    assert "placed 'cube' by xybbox of 'bin'" in told
+    assert "placed 'cube' into 'bin'" in told
     assert rig.stack.settled("object_in_container", IN_BIN, 5.0)[0]
