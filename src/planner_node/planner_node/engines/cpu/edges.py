@@ -1,6 +1,7 @@
-"""Continuous test of straight joint motions by bisection with motion bounds (Schwarzer, Saha, Latombe 2005).
+"""Continuous test of straight joint motions by motion bounds (Schwarzer, Saha, Latombe 2005), sixteen pieces at a time.
 
-Each piece of a path asks only the pairs that its parent could not clear, so deep pieces ask few.
+A piece is clear when no pair can come below its margin within the farthest that it moves from the piece's middle. Pieces
+that are not are divided, and ask only the pairs that were near in the last round.
 """
 
 from __future__ import annotations
@@ -9,99 +10,169 @@ import numpy as np
 
 from handiwork_core.geometry import Array
 
-from .arrays import Ints, RobotArrays, SceneArrays
-from .collision import pairs_on, screen, touches
-from .jit import kernel
+from .arrays import Ints
+from .borrowing import borrowed
+from .blocks import Checker, test_block
+from .jit import inlined, kernel
+from .lanes import LANES, Floats, f4
+
+PARTS = 4
 
 
-@kernel
-def middle_of(path: Array, low: float, high: float, q: Array, move: Array) -> float:
-    """Middle of the piece between places ``low`` and ``high`` on ``path`` (k, n), counted in rows.
-
-    Writes the configuration there to ``q`` (n,) and the farthest that each joint is from it on the piece to
-    ``move`` (n,). A piece longer than one row starts and ends at rows, and is split at a row.
-    """
-    n = path.shape[1]
+@inlined
+def load_lane(q: Floats, move: Floats, path: Array, k: int, low: float, high: float) -> None:
+    """Put the piece between places ``low`` and ``high`` of ``path`` (r, n), counted in rows, into lane ``k``."""
     if high - low > 1.0:
-        middle = np.floor(0.5 * (low + high))
-        m = int(middle)
-        for j in range(n):
-            q[j], move[j] = path[m, j], 0.0
+        m = int(np.floor(0.5 * (low + high)))
+        for j in range(path.shape[1]):
+            farthest = 0.0
             for i in range(int(low), int(high) + 1):
-                move[j] = max(move[j], abs(path[i, j] - q[j]))
-        return middle
-    middle = 0.5 * (low + high)
+                farthest = max(farthest, abs(path[i, j] - path[m, j]))
+            q[j, k], move[j, k] = path[m, j], farthest
+        return
     i = min(int(low), len(path) - 2)
-    for j in range(n):
+    t, half = 0.5 * (low + high) - i, 0.5 * (high - low)
+    for j in range(path.shape[1]):
         step = path[i + 1, j] - path[i, j]
-        q[j] = path[i, j] + (middle - i) * step
-        move[j] = 0.5 * (high - low) * abs(step)
-    return middle
+        q[j, k], move[j, k] = path[i, j] + t * step, half * abs(step)
+
+
+@inlined
+def split(low: float, high: float, parts: int, ends: Array, count: int) -> int:
+    """Write at most ``parts`` pieces of ``low``..``high`` to ``ends`` (k, 2) from row ``count``; returns the new count.
+
+    Pieces longer than one row start and end at rows.
+    """
+    before = low
+    for i in range(1, parts + 1):
+        to = low + (high - low) * i / parts
+        if high - low > 1.0:
+            to = np.floor(to) if i < parts else high
+            if to <= before:
+                continue
+        ends[count, 0], ends[count, 1] = before, to
+        before = to
+        count += 1
+    return count
+
+
+@inlined
+def load_edge(q: Floats, move: Floats, path: Array) -> None:
+    """Fill all lanes from the two rows of ``path`` (2, n): LANES - 1 equal pieces, and the second row itself."""
+    last = LANES - 1
+    for j in range(path.shape[1]):
+        a, step = f4(path[0, j]), f4(path[1, j] - path[0, j])
+        half = abs(step) * f4(0.5 / last)
+        for k in range(LANES):
+            q[j, k] = a + step * (f4(k) + f4(0.5)) * f4(1.0 / last)
+        for k in range(LANES):
+            move[j, k] = half
+        q[j, last], move[j, last] = f4(path[1, j]), f4(0.0)
 
 
 @kernel
-def blocked_at(
-    path: Array, robot: RobotArrays, scene: SceneArrays, margins: Array, frames: Array, hit: Ints
-) -> int:
-    """Row of ``path`` (k, n) at, or before, which the straight motions through all rows touch; -1: they are free.
+def blocked_at(c: Checker, path: Array, hit: Ints) -> float:
+    """Place on ``path`` (k, n), counted in rows, where the straight motions through all rows touch; -1: they are free.
 
     The last row is tested, the first is taken as tested. Breadth first: all pieces of one size before the next, so that
-    blocked paths end early; the row is therefore not always the first one. ``hit`` (2,) gets the pair.
+    blocked paths end early; the place is therefore not always the first one. ``hit`` (2,) gets the pair.
     """
-    n = path.shape[1]
-    q, move = np.empty(n), np.empty(n)
-    active = pairs_on(robot, scene, margins)
-    ends, first = np.array([[0.0, len(path) - 1.0]]), np.array([0, len(active)])
-    root = True
-    while len(ends) > 0:
-        count, filled = 0, 0
-        halves, begin = np.empty((2 * len(ends), 2)), np.zeros(2 * len(ends) + 1, dtype=np.int64)
-        kept = np.empty((2 * len(active), 2), dtype=np.int64)
-        for i in range(len(ends)):
-            low, high = ends[i, 0], ends[i, 1]
-            middle = middle_of(path, low, high, q, move)
-            near = screen(
-                q, move, active[first[i] : first[i + 1]], robot, scene, margins, frames, kept[filled:], hit
-            )
-            if near < 0:
-                return max(1, int(np.ceil(middle)))
-            if root and touches(path[-1], kept[:near], robot, scene, margins, frames, hit):
-                return len(path) - 1
-            root = False
-            if near == 0 or middle <= low or middle >= high:
-                continue
-            kept[filled + near : filled + 2 * near] = kept[filled : filled + near]
-            halves[count, 0], halves[count, 1] = low, middle
-            halves[count + 1, 0], halves[count + 1, 1] = middle, high
-            begin[count + 1], begin[count + 2] = filled + near, filled + 2 * near
-            filled += 2 * near
-            count += 2
-        ends, first, active = halves[:count], begin[: count + 1], kept[:filled]
-    return -1
+    c, path, hit = borrowed(c), borrowed(path), borrowed(hit)
+    last = len(path) - 1.0
+    active, upcoming, near, count = c.listed[0], c.listed[1], c.listed[2], len(c.pairs)
+    for i in range(count):
+        active[i] = i
+    if len(path) == 2:
+        load_edge(c.q, c.move, path)
+        touching, lanes, kept = test_block(c, active, count, near)
+        if touching >= 0:
+            found_hit(c, touching, hit)
+            return min(1.0, (first_of(lanes) + 0.5) / (LANES - 1))
+        if lanes == 0:
+            return -1.0
+        active, near, count = near, active, kept
+        ends, total = np.empty((PARTS * LANES, 2)), 0
+        for k in range(LANES - 1):
+            if (lanes >> k) & 1:
+                total = split(k / (LANES - 1), (k + 1) / (LANES - 1), PARTS, ends, total)
+    else:
+        ends = np.empty((LANES, 2))
+        total = split(0.0, last, LANES - 1, ends, 0)
+        ends[total, 0] = ends[total, 1] = last
+        total += 1
+    while total > 0 and count > 0:
+        fresh, made, kept = np.empty((PARTS * total, 2)), 0, 0
+        for start in range(0, total, LANES):
+            used = min(LANES, total - start)
+            for k in range(LANES):
+                i = start + min(k, used - 1)
+                load_lane(c.q, c.move, path, k, ends[i, 0], ends[i, 1])
+            touching, lanes, found = test_block(c, active, count, near)
+            if touching >= 0:
+                found_hit(c, touching, hit)
+                k = start + min(first_of(lanes), used - 1)
+                return 0.5 * (ends[k, 0] + ends[k, 1])
+            kept = merge(upcoming, kept, near, found)
+            for k in range(used):
+                if (lanes >> k) & 1:
+                    made = split(ends[start + k, 0], ends[start + k, 1], PARTS, fresh, made)
+        ends, total, count = fresh, made, kept
+        active, upcoming = upcoming, active
+    return -1.0
+
+
+@inlined
+def first_of(lanes: int) -> int:
+    """The smallest member of a set of lanes."""
+    k = 0
+    while not (lanes >> k) & 1:
+        k += 1
+    return k
+
+
+@inlined
+def merge(into: Ints, count: int, rows: Ints, more: int) -> int:
+    """Add those of the first ``more`` of ``rows`` that are not among the first ``count`` of ``into``; returns how many."""
+    before = count
+    for n in range(more):
+        known = False
+        for i in range(before):
+            known = known or into[i] == rows[n]
+        if not known:
+            into[count] = rows[n]
+            count += 1
+    return count
+
+
+@inlined
+def found_hit(c: Checker, i: int, hit: Ints) -> None:
+    """Note pair ``i`` in ``hit`` (2,) and move it forward: what touched once is likely to touch again."""
+    pairs = c.pairs
+    g, column, j = pairs[i, 0], pairs[i, 1], i // 2
+    hit[0], hit[1] = g, column
+    for k in range(i, j, -1):
+        pairs[k, 0], pairs[k, 1] = pairs[k - 1, 0], pairs[k - 1, 1]
+    pairs[j, 0], pairs[j, 1] = g, column
 
 
 @kernel
-def edge_is_free(
-    a: Array, b: Array, robot: RobotArrays, scene: SceneArrays, margins: Array, frames: Array, hit: Ints
-) -> bool:
+def edge_is_free(c: Checker, a: Array, b: Array, hit: Ints) -> bool:
     """Is the straight motion from ``a`` (n,) to ``b`` (n,) free? ``b`` itself is tested, ``a`` is taken as tested."""
     path = np.empty((2, len(a)))
     path[0], path[1] = a, b
-    return blocked_at(path, robot, scene, margins, frames, hit) < 0
+    return blocked_at(c, path, hit) < 0.0
 
 
 @kernel
-def first_blocked(
-    path: Array, robot: RobotArrays, scene: SceneArrays, margins: Array, frames: Array, hit: Ints
-) -> int:
-    """The first row of ``path`` (k, n) that cannot be reached from the one before, as bisection tells; -1: none."""
-    row, earlier = -1, blocked_at(path, robot, scene, margins, frames, hit)
+def first_blocked(c: Checker, path: Array, hit: Ints) -> int:
+    """The first row of ``path`` (k, n) that cannot be reached from the one before, as division tells; -1: none."""
+    row, place = -1, blocked_at(c, path, hit)
     pair = hit.copy()
-    while earlier >= 0:
-        row = earlier
+    while place >= 0.0:
+        row = max(1, int(np.ceil(place)))
         pair[:] = hit
         if row < 2:
             break
-        earlier = blocked_at(path[:row], robot, scene, margins, frames, hit)
+        place = blocked_at(c, path[:row], hit)
     hit[:] = pair
     return row

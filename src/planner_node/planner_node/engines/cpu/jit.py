@@ -69,3 +69,9 @@ def kernel(function: F) -> F:
     compiled = numba.njit(function, cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
     compiled._cache._cache_file._source_stamp = _stamp(function.__module__)
     return cast(F, compiled)
+
+
+def inlined(function: F) -> F:
+    """The same for small functions that take many arrays: passing these would cost more than the function does."""
+    options = {"nogil": True, "fastmath": _FAST, "error_model": "numpy", "forceinline": True}
+    return cast(F, numba.njit(function, **options))

@@ -17,7 +17,7 @@ from .covering import cover, patches
 from .robot_model import Chain, Group, assemble, fold, joint_values, link_groups
 from .scene import Scene
 
-LINK_MARGIN_M = 0.002
+LINK_MARGIN_M = 0.0007
 """Robot links stay this far from objects: more than an edge test can miss between two samples."""
 LINK_TOUCH_M = 0.002
 """A start whose link is this deep in an object is taken as touching; the motion must not go deeper by TOUCH_SLACK_M."""

@@ -6,23 +6,25 @@ import numpy as np
 
 from handiwork_core.geometry import Array
 
-from .arrays import RobotArrays, SceneArrays
 from .edges import edge_is_free
 from .jit import kernel
+from .borrowing import borrowed
+from .blocks import Checker
 from .rng import State, uniform
 
 
 @kernel
-def skip(path: Array, robot: RobotArrays, scene: SceneArrays, margins: Array) -> Array:
+def skip(c: Checker, path: Array) -> Array:
     """Keep only way points that are needed, farthest jump first: ``path`` (k, n) to (l, n), ends kept."""
+    c = borrowed(c)
     k, n = path.shape
-    frames, hit = np.empty((n + 1, 12)), np.zeros(2, dtype=np.int64)
+    hit = np.zeros(2, dtype=np.int64)
     out = np.empty((k, n))
     out[0] = path[0]
     count, i = 1, 0
     while i < k - 1:
         j = k - 1
-        while j > i + 1 and not edge_is_free(path[i], path[j], robot, scene, margins, frames, hit):
+        while j > i + 1 and not edge_is_free(c, path[i], path[j], hit):
             j -= 1
         out[count] = path[j]
         count, i = count + 1, j
@@ -42,12 +44,11 @@ def _point(path: Array, ends: Array, s: float, out: Array) -> int:
 
 
 @kernel
-def cut(
-    path: Array, tries: int, robot: RobotArrays, scene: SceneArrays, margins: Array, state: State
-) -> Array:
+def cut(c: Checker, path: Array, tries: int, state: State) -> Array:
     """Replace pieces between two random points by straight motions where these are free (Geraerts, Overmars 2007)."""
+    c, state = borrowed(c), borrowed(state)
     n = path.shape[1]
-    frames, hit = np.empty((n + 1, 12)), np.zeros(2, dtype=np.int64)
+    hit = np.zeros(2, dtype=np.int64)
     a, b = np.empty(n), np.empty(n)
     for _ in range(tries):
         k = len(path)
@@ -60,7 +61,7 @@ def cut(
         if s > t:
             s, t = t, s
         i, j = _point(path, ends, s, a), _point(path, ends, t, b)
-        if i == j or not edge_is_free(a, b, robot, scene, margins, frames, hit):
+        if i == j or not edge_is_free(c, a, b, hit):
             continue
         fresh = np.empty((i + 3 + k - 1 - j, n))
         fresh[: i + 1] = path[: i + 1]

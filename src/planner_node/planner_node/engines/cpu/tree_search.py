@@ -7,28 +7,37 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import os
 import numpy as np
 
 from handiwork_core.geometry import Array
 
-from .arrays import Ints, RobotArrays, SceneArrays
-from .edges import edge_is_free
+from .arrays import Ints
+from .borrowing import borrowed
+from .blocks import Checker
+from .edges import blocked_at
 from .jit import kernel
+from .lanes import Floats, f4
 from .rng import State, uniform
 
-RANGE_RAD = 1.5
-"""Longest new edge, Euclidean norm of joint moves."""
+TUNE = np.array([1.5,0.3,4.0,1e-4,1.0,1.0,0.0,0.5])
+CHUNK = 64
+"""Nodes whose distances are computed together."""
 
 
 class Trees(NamedTuple):
     """Search state.
 
-    ``nodes`` (2, k, n), ``parents`` (2, k), ``counts`` (2,), ``blocked`` (g, m + g) counts of hits,
-    ``turn`` (1,) which tree grows next, ``meeting`` (2,) node of each tree where they met.
+    ``nodes`` (2, k, n), ``columns`` (2, n, k) the same in float32 for the search of neighbours, ``parents`` (2, k),
+    ``counts`` (2,), ``blocked`` (g, m + g) counts of hits, ``turn`` (1,) which tree grows next, ``meeting`` (2,) node of
+    each tree where they met.
     """
 
     nodes: Array
+    columns: Floats
     parents: Ints
+    tune: Array
+    radius: Floats
     counts: Ints
     blocked: Ints
     turn: Ints
@@ -37,80 +46,127 @@ class Trees(NamedTuple):
 
 def plant(start: Array, goals: Array, columns: tuple[int, int], room: int) -> Trees:
     """Trees with ``start`` (n,) and ``goals`` (k, n) as roots and space for ``room`` nodes each."""
-    nodes = np.zeros((2, room + len(goals), len(start)))
+    wide = -(-(room + len(goals)) // CHUNK) * CHUNK
+    nodes = np.empty((2, wide, len(start)))
     nodes[0, 0], nodes[1, : len(goals)] = start, goals
+    across = np.empty((2, len(start), wide), dtype=np.float32)
+    across[0, :, 0], across[1, :, : len(goals)] = start, goals.T
     parents = np.full(nodes.shape[:2], -1, dtype=np.int64)
     counts = np.array([1, len(goals)], dtype=np.int64)
     zeros = np.zeros(columns, dtype=np.int64)
-    return Trees(nodes, parents, counts, zeros, np.zeros(1, dtype=np.int64), np.full(2, -1, dtype=np.int64))
+    return Trees(
+        nodes, across, parents, TUNE, np.full(nodes.shape[:2],1e9,np.float32), counts, zeros, np.zeros(1, dtype=np.int64), np.full(2, -1, dtype=np.int64)
+    )
 
 
 @kernel
-def nearest_node(nodes: Array, count: int, q: Array) -> tuple[int, float]:
-    """Index of the closest of the first ``count`` rows of ``nodes`` (k, n), and its distance [rad]."""
-    best, index = 1.0e30, 0
-    for i in range(count):
-        d = 0.0
+def nearest_node(columns: Floats, side: int, count: int, q: Array) -> tuple[int, float]:
+    """Index of the closest of the first ``count`` of ``columns`` (2, n, k), and its distance [rad]."""
+    columns, q = borrowed(columns), borrowed(q)
+    best, index = f4(1.0e30), 0
+    square = np.empty(CHUNK, dtype=np.float32)
+    for start in range(0, count, CHUNK):
+        for i in range(CHUNK):
+            square[i] = f4(0.0)
         for j in range(len(q)):
-            d += (nodes[i, j] - q[j]) ** 2
-        if d < best:
-            best, index = d, i
+            x = f4(q[j])
+            for i in range(CHUNK):
+                d = columns[side, j, start + i] - x
+                square[i] += d * d
+        for i in range(min(CHUNK, count - start)):
+            if square[i] < best:
+                best, index = square[i], start + i
     return index, np.sqrt(best)
 
 
 @kernel
-def extend(
-    trees: Trees,
-    side: int,
-    target: Array,
-    robot: RobotArrays,
-    scene: SceneArrays,
-    margins: Array,
-    frames: Array,
-    hit: Ints,
-) -> tuple[int, bool]:
-    """At most RANGE_RAD from the nearest node towards ``target`` (n,): new node (-1: none), is it there."""
-    i, d = nearest_node(trees.nodes[side], trees.counts[side], target)
-    share = min(1.0, RANGE_RAD / max(d, 1.0e-12))
-    q = trees.nodes[side, i] + share * (target - trees.nodes[side, i])
-    if share >= 1.0:
-        q[:] = target
-    if not edge_is_free(trees.nodes[side, i], q, robot, scene, margins, frames, hit):
-        trees.blocked[hit[0], hit[1]] += 1
-        return -1, False
+def add_node(trees: Trees, side: int, q: Array, parent: int) -> int:
+    """Index of a new node ``q`` (n,)."""
     new = trees.counts[side]
-    trees.nodes[side, new] = q
-    trees.parents[side, new] = i
+    for j in range(len(q)):
+        trees.nodes[side, new, j] = q[j]
+        trees.columns[side, j, new] = q[j]
+    trees.parents[side, new] = parent
     trees.counts[side] += 1
-    return new, share >= 1.0
+    return new
 
 
 @kernel
-def grow(
-    trees: Trees, iterations: int, robot: RobotArrays, scene: SceneArrays, margins: Array, state: State
-) -> int:
+def extend(trees: Trees, side: int, near: int, share: float, target: Array, c: Checker, hit: Ints) -> tuple[int, bool]:
+    """From node ``near`` ``share`` of the way to ``target`` (n,): new node, or -1, and whether it is there.
+
+    Where the way is blocked, the part before is taken if it is long enough.
+    """
+    trees, c, target = borrowed(trees), borrowed(c), borrowed(target)
+    n = len(target)
+    way = np.empty((2, n))
+    for attempt in range(2):
+        for j in range(n):
+            a = trees.nodes[side, near, j]
+            way[0, j], way[1, j] = a, (target[j] if share >= 1.0 else a + share * (target[j] - a))
+        place = blocked_at(c, way, hit)
+        if place < 0.0:
+            return add_node(trees, side, way[1], near), attempt == 0
+        if attempt == 0:
+            trees.blocked[hit[0], hit[1]] += 1
+        if place < trees.tune[1]:
+            break
+        share *= place - 0.5 * trees.tune[1]
+    return -1, False
+
+
+@kernel
+def connect(trees: Trees, side: int, target: Array, c: Checker, hit: Ints) -> int:
+    """Go from the nearest node all the way to ``target`` (n,): the node there, or -1 where the way is blocked."""
+    trees, c, target = borrowed(trees), borrowed(c), borrowed(target)
+    near, distance = nearest_node(trees.columns, side, trees.counts[side], target)
+    while True:
+        share = min(1.0, trees.tune[0] / max(distance, 1.0e-12))
+        near, there = extend(trees, side, near, share, target, c, hit)
+        if not there:
+            return -1
+        if share >= 1.0:
+            return near
+        distance -= trees.tune[0]
+
+
+@kernel
+def grow(trees: Trees, iterations: int, c: Checker, state: State) -> int:
     """Search on: 1 the trees met, 0 not yet, -1 they are full."""
+    trees, c, state = borrowed(trees), borrowed(c), borrowed(state)
+    robot = c.robot
     n = len(robot.lower)
-    frames, hit, q = np.empty((n + 1, 12)), np.zeros(2, dtype=np.int64), np.empty(n)
+    hit, q = np.zeros(2, dtype=np.int64), np.empty(n)
     for _ in range(iterations):
         if max(trees.counts[0], trees.counts[1]) + 64 > trees.nodes.shape[1]:
             return -1
         a = trees.turn[0]
-        trees.turn[0] = 1 - a
-        if trees.counts[a] > 2 * trees.counts[1 - a] and trees.counts[a] > 50:
+        if trees.counts[a] > trees.tune[5] * trees.counts[1 - a]:
             a = 1 - a
-        for j in range(n):
+        trees.turn[0] = 1 - a
+        local = uniform(state) < trees.tune[6]
+        if local:
+            i = int(uniform(state) * trees.counts[a])
+            for j in range(n):
+                q[j] = trees.nodes[a, i, j] + trees.tune[7] * (2.0 * uniform(state) - 1.0)
+                q[j] = min(robot.upper[j], max(robot.lower[j], q[j]))
+        else:
+          for j in range(n):
             q[j] = robot.lower[j] + (robot.upper[j] - robot.lower[j]) * uniform(state)
-        new, _ = extend(trees, a, q, robot, scene, margins, frames, hit)
-        if new < 0:
+        near, distance = nearest_node(trees.columns, a, trees.counts[a], q)
+        if not local and distance > trees.radius[a, near]:
             continue
-        for _ in range(32):
-            other, there = extend(trees, 1 - a, trees.nodes[a, new], robot, scene, margins, frames, hit)
-            if other < 0:
-                break
-            if there:
-                trees.meeting[a], trees.meeting[1 - a] = new, other
-                return 1
+        new, _ = extend(trees, a, near, min(1.0, trees.tune[0] / max(distance, 1.0e-12)), q, c, hit)
+        if new < 0:
+            if trees.tune[3] > 0.0:
+                r = trees.radius[a, near]
+                trees.radius[a, near] = trees.tune[2] if r > 1e8 else max(trees.tune[4], r * (1.0 - trees.tune[3]))
+            continue
+        if trees.tune[3] > 0.0 and trees.radius[a, near] < 1e8: trees.radius[a, near] *= (1.0 + trees.tune[3])
+        there = connect(trees, 1 - a, trees.nodes[a, new], c, hit)
+        if there >= 0:
+            trees.meeting[a], trees.meeting[1 - a] = new, there
+            return 1
     return 0
 
 
