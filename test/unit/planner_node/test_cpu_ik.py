@@ -154,7 +154,7 @@ def test_results_repeat_and_do_not_depend_on_where_a_search_paused() -> None:
 
     def solved(iterations: int, seed: int) -> tuple[Array, Array, Array]:
         s = ik_search.new_search(goals, np.arange(30), np.zeros((1, 7)), 2, query.robot, new_state(seed))
-        while not ik_search.work(s, 20, 99, iterations, query.robot, query.scene, query.margins):
+        while not ik_search.work(s, 20, 99, iterations, query.checker):
             pass
         s.found[np.arange(2) >= s.counts[:, None]] = 0.0
         return s.found, s.counts, s.best

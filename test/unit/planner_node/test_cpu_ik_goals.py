@@ -175,9 +175,9 @@ def test_a_search_asks_for_no_more_than_enough(robot: Robot, query: Query) -> No
     search = ik_search.new_search(
         goals, np.arange(100)[::-1].copy(), home(robot)[None], 4, query.robot, new_state(0)
     )
-    assert ik_search.work(search, 50, 10, 100_000, query.robot, query.scene, query.margins)
+    assert ik_search.work(search, 50, 10, 100_000, query.checker)
     assert search.counts.sum() == 10 and not search.counts[:50].any()
-    assert ik_search.work(search, 50, 1_000, 100_000, query.robot, query.scene, query.margins)
+    assert ik_search.work(search, 50, 1_000, 100_000, query.checker)
     assert (search.counts > 0).all() and search.counts.max() <= 4
 
 

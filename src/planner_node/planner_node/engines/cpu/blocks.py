@@ -9,8 +9,8 @@ import numpy as np
 from handiwork_core.geometry import Array
 from handiwork_core.world import ShapeKind
 
-from .borrowing import borrowed
 from .arrays import Ints, RobotArrays, SceneArrays
+from .borrowing import borrowed
 from .gaps import pair_gap
 from .jit import inlined, kernel
 from .lanes import (
@@ -55,7 +55,7 @@ class Checker(NamedTuple):
     pose: Floats
     """(m, 12) world_T_shape."""
     size: Floats
-    """(m, 3) half edges of a core, which ``rounding`` (m,) makes a box, sphere or capsule; cylinders keep their size."""
+    """(m, 3) half edges of a core, which ``rounding`` (m,) makes a box, sphere or capsule; cylinders keep theirs."""
     rounding: Floats
     bound: Floats
     """(m,)."""
@@ -79,7 +79,7 @@ class Checker(NamedTuple):
 
 @inlined
 def spread(reach: Floats, move: Floats, slack: Floats, g: int, after: int, before: int, row: int) -> None:
-    """How far points of group ``g`` may move by joints ``after``..``before`` on each lane's piece, to a row of ``slack``."""
+    """To a row of ``slack``: how far joints ``after``..``before`` may move group ``g`` on a lane's piece [m]."""
     zero = f4(0.0)
     for k in range(LANES):
         slack[row, k] = zero
@@ -111,10 +111,20 @@ def exactly(c: Checker, row: int, g: int, column: int, margin: float) -> int:
 
 @inlined
 def test_shape(
-    frames: Floats, slack: Floats, balls: Floats, body: Ints, start: Ints, pose: Floats, size: Floats,
-    g: int, s: int, around: int, rounding: float, is_cylinder: bool,
+    frames: Floats,
+    slack: Floats,
+    balls: Floats,
+    body: Ints,
+    start: Ints,
+    pose: Floats,
+    size: Floats,
+    g: int,
+    s: int,
+    around: int,
+    rounding: float,
+    is_cylinder: bool,
 ) -> int:
-    """Minus the set of lanes in which group ``g`` is within ``rounding`` of shape ``s``, or the set where it is near."""
+    """Minus the set of lanes in which group ``g`` is within ``rounding`` of shape ``s``, or those where it is near."""
     b, found = body[g], 0
     first, last = start[g], start[g + 1]
     for i in range(first - 1, last):
@@ -137,13 +147,23 @@ def test_shape(
 
 @inlined
 def test_groups(
-    frames: Floats, slack: Floats, balls: Floats, body: Ints, start: Ints,
-    g: int, h: int, around: int, row: int, margin: float,
+    frames: Floats,
+    slack: Floats,
+    balls: Floats,
+    body: Ints,
+    start: Ints,
+    g: int,
+    h: int,
+    around: int,
+    row: int,
+    margin: float,
 ) -> int:
     """The same for two groups, the second of which has the sphere ``around`` it."""
     found, a, b, zero = 0, body[g], body[h], f4(0.0)
     for i in range(start[g], start[g + 1]):
-        _, near = near_ball(frames, a, balls, i, b, around, balls[i, 3] + balls[around, 3] + margin, slack, row)
+        _, near = near_ball(
+            frames, a, balls, i, b, around, balls[i, 3] + balls[around, 3] + margin, slack, row
+        )
         if near == zero:
             continue
         for j in range(start[h], start[h + 1]):
@@ -161,8 +181,7 @@ def test_block(c: Checker, active: Ints, count: int, near: Ints) -> tuple[int, i
     Returns the row that touches and the set of lanes where; or -1, the set of lanes that are not known to be clear, and
     how many rows were written to ``near`` (k,): those that keep lanes from being clear.
     """
-    c = borrowed(c)
-    active, near = borrowed(active), borrowed(near)
+    c, active, near = borrowed(c), borrowed(active), borrowed(near)
     kind, body, start = c.scene.kind, c.robot.group_body, c.robot.group_start
     shapes, groups, lanes, kept, known = len(kind), len(body), 0, 0, c.known
     pairs, margins, exact, frames, centres = c.pairs, c.margins, c.exact, c.frames, c.centres
@@ -189,7 +208,17 @@ def test_block(c: Checker, active: Ints, count: int, near: Ints) -> tuple[int, i
                 found = exactly(c, g, g, s, margins[g, s])
             else:
                 found = test_shape(
-                    frames, slack, balls, body, start, pose, size, g, s, spheres + g, rounding[s] + m,
+                    frames,
+                    slack,
+                    balls,
+                    body,
+                    start,
+                    pose,
+                    size,
+                    g,
+                    s,
+                    spheres + g,
+                    rounding[s] + m,
                     kind[s] == CYLINDER,
                 )
         else:

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types  # type: ignore[import-untyped]
 from numba.core import cgutils  # type: ignore[import-untyped]
 from numba.extending import intrinsic  # type: ignore[import-untyped]
 
+Opaque: TypeAlias = Any
+"""Numba's own: types, the target context, LLVM values."""
+
 
 @intrinsic  # type: ignore[untyped-decorator]
-def borrowed(typing_context: Any, value: Any) -> Any:
+def borrowed(typing_context: Opaque, value: Opaque) -> Opaque:
     """The same array, or tuple of such, without an owner: taking it apart and passing it on then costs nothing.
 
     Counting references is an atomic addition each time an array leaves a tuple or enters a function; in kernels of a
     microsecond that is most of the time. The caller's own reference keeps the memory alive while the kernel runs.
     """
 
-    def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def build(context: Opaque, builder: Opaque, signature: Opaque, args: Opaque) -> Opaque:
         return _without_owner(context, builder, value, args[0])
 
     return value(value), build
 
 
-def _without_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+def _without_owner(context: Opaque, builder: Opaque, kind: Opaque, value: Opaque) -> Opaque:
     if isinstance(kind, types.Array):
         array = cgutils.create_struct_proxy(kind)(context, builder, value=value)
         array.meminfo = ir.Constant(array.meminfo.type, None)

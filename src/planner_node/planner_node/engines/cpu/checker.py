@@ -8,10 +8,10 @@ from handiwork_core.geometry import Array
 from handiwork_core.world import ShapeKind
 
 from .arrays import OFF, Ints, RobotArrays, SceneArrays
+from .blocks import Checker
 from .distances import to_shape
 from .jit import kernel
-from .blocks import Checker
-from .lanes import LANES
+from .lanes import LANES, Floats
 
 SOLID = (int(ShapeKind.BOX), int(ShapeKind.SPHERE), int(ShapeKind.CYLINDER), int(ShapeKind.CAPSULE))
 
@@ -73,7 +73,7 @@ def pairs_within_reach(robot: RobotArrays, scene: SceneArrays, margins: Array) -
     return found[:count]
 
 
-def _cores(scene: SceneArrays) -> tuple[Array, Array]:
+def _cores(scene: SceneArrays) -> tuple[Floats, Floats]:
     """Half edges (m, 3) of rounded boxes and their rounding (m,); cylinders keep radius and half length."""
     half, rounding = scene.size.astype(np.float32), np.zeros(len(scene.kind), np.float32)
     balls, rods = scene.kind == int(ShapeKind.SPHERE), scene.kind == int(ShapeKind.CAPSULE)
@@ -86,10 +86,12 @@ def _cores(scene: SceneArrays) -> tuple[Array, Array]:
 
 
 def _exact(robot: RobotArrays, scene: SceneArrays, margins: Array) -> Ints:
-    """Block tests see a sphere's centre, not its depth: margins deeper than the smallest sphere are measured exactly."""
+    """Block tests do not see how deep a sphere's centre is: margins below minus the least radius need exact ones."""
     shapes = len(scene.kind)
     least = np.minimum.reduceat(robot.spheres[:, 3], robot.group_start[:-1])
-    floor = np.concatenate([np.broadcast_to(least[:, None], (len(least), shapes)), least[:, None] + least], axis=1)
+    floor = np.concatenate(
+        [np.broadcast_to(least[:, None], (len(least), shapes)), least[:, None] + least], axis=1
+    )
     exact = (margins + floor <= 1.0e-4) & (margins > 0.5 * OFF)
     exact[:, :shapes] |= ~np.isin(scene.kind, SOLID)
     return exact.astype(np.int64)

@@ -61,6 +61,7 @@ class Core:
             seeds = np.array([start, arm.home_q])
             goals, owner = pose_goals(query, request.goal.world_T_ee, seeds, request.seed, deadline)
         else:
+            query = query.grazing_at(request.goal.q)
             goals, owner = joint_goals(arm, query, request.goal.q)
         path = free_motion.find(query, start, goals, request.seed, deadline)
         limits = limits_of(self.robot, arm, request.velocity_scaling, request.acceleration_scaling)

@@ -1,7 +1,7 @@
-"""Continuous test of straight joint motions by motion bounds (Schwarzer, Saha, Latombe 2005), sixteen pieces at a time.
+"""Continuous test of straight joint motions by motion bounds (Schwarzer, Saha, Latombe 2005), many pieces at a time.
 
-A piece is clear when no pair can come below its margin within the farthest that it moves from the piece's middle. Pieces
-that are not are divided, and ask only the pairs that were near in the last round.
+A piece is clear when no pair can come below its margin within the farthest that it moves from the piece's middle.
+Pieces that are not are divided, and ask only the pairs that were near in the last round.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import numpy as np
 from handiwork_core.geometry import Array
 
 from .arrays import Ints
-from .borrowing import borrowed
 from .blocks import Checker, test_block
+from .borrowing import borrowed
 from .jit import inlined, kernel
 from .lanes import LANES, Floats, f4
 
@@ -132,7 +132,7 @@ def first_of(lanes: int) -> int:
 
 @inlined
 def merge(into: Ints, count: int, rows: Ints, more: int) -> int:
-    """Add those of the first ``more`` of ``rows`` that are not among the first ``count`` of ``into``; returns how many."""
+    """Add those of the first ``more`` of ``rows`` that ``into`` (``count``) lacks; returns how many it has then."""
     before = count
     for n in range(more):
         known = False
@@ -156,11 +156,41 @@ def found_hit(c: Checker, i: int, hit: Ints) -> None:
 
 
 @kernel
+def touches(c: Checker, q: Array, hit: Ints) -> bool:
+    """Is any pair below its margin at ``q`` (n,)? ``hit`` (2,) gets it."""
+    c = borrowed(c)
+    if len(c.pairs) == 0:
+        return False
+    place, move, active, near = c.q, c.move, c.listed[0], c.listed[2]
+    for j in range(len(q)):
+        x = f4(q[j])
+        for k in range(LANES):
+            place[j, k] = x
+        for k in range(LANES):
+            move[j, k] = f4(0.0)
+    for i in range(len(c.pairs)):
+        active[i] = i
+    touching, _, _ = test_block(c, active, len(active), near)
+    if touching >= 0:
+        found_hit(c, touching, hit)
+    return touching >= 0
+
+
+@kernel
 def edge_is_free(c: Checker, a: Array, b: Array, hit: Ints) -> bool:
     """Is the straight motion from ``a`` (n,) to ``b`` (n,) free? ``b`` itself is tested, ``a`` is taken as tested."""
     path = np.empty((2, len(a)))
     path[0], path[1] = a, b
     return blocked_at(c, path, hit) < 0.0
+
+
+@kernel
+def nearest_free(c: Checker, start: Array, goals: Array, order: Ints, hit: Ints) -> int:
+    """The first row of ``goals`` (k, n), by ``order`` (l,), to which the straight way from ``start`` is free; or -1."""
+    for i in order:
+        if edge_is_free(c, start, goals[i], hit):
+            return i
+    return -1
 
 
 @kernel

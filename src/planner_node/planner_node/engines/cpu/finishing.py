@@ -24,10 +24,9 @@ PARTS = 8
 """Pieces of a rounded corner."""
 SAME_RAD = 1.0e-6
 """Way points closer than this to the one before are left out."""
-SECOND_LOOK_M, SECOND_LOOK_BARE_M = 0.0015, 0.0005
-"""How much closer than their margins bodies may come where nothing is rounded, for margins above and below the first.
-The path there has been found free by a test that may miss as much between two places, and a second look at other
-places must not refuse it."""
+SECOND_LOOK_M = 0.0005
+"""How much closer than their margins bodies may come where nothing is rounded. The path there has been found free by a
+test that may miss as much between two places, and a second look at other places must not refuse it."""
 
 
 def timed_free(
@@ -49,10 +48,10 @@ def timed_free(
         samples = parameterise(path, limits, corners=corners)
         start = 0
         guilty: Ints = np.zeros(0, dtype=np.int64)
-        while (bad := _first_blocked(samples.q[start:], query, query.margins, hit)) >= 0:
+        while (bad := _first_blocked(samples.q[start:], query, hit)) >= 0:
             start += bad
             guilty = _guilty(samples, start, level < len(table) - 1)
-            if len(guilty) or _first_blocked(samples.q[start - 1 : start + 1], query, relaxed, hit) >= 0:
+            if len(guilty) or _first_blocked(samples.q[start - 1 : start + 1], relaxed, hit) >= 0:
                 break
         else:
             return sample(samples, names)
@@ -74,10 +73,7 @@ def timed_straight(
     while pace > 0.02:
         deadline.poll()
         samples = parameterise(path, limits, pace)
-        if (
-            line_deviation(samples.q, query) <= deviation_m
-            and _first_blocked(samples.q, query, relaxed, hit) < 0
-        ):
+        if line_deviation(samples.q, query) <= deviation_m and _first_blocked(samples.q, relaxed, hit) < 0:
             return sample(samples, names)
         pace *= 0.6
     raise Failed(
@@ -95,15 +91,14 @@ def line_deviation(path: Array, query: Query) -> float:
     return float(np.linalg.norm(p - p[0] - share[:, None] * line, axis=1).max())
 
 
-def _first_blocked(q: Array, query: Query, margins: Array, hit: Ints) -> int:
+def _first_blocked(q: Array, query: Query, hit: Ints) -> int:
     if len(q) < 2:
         return -1
-    return first_blocked(q, query.robot, query.scene, margins, query.frames, hit)
+    return first_blocked(query.checker, np.ascontiguousarray(q), hit)
 
 
-def _relaxed(query: Query) -> Array:
-    less = np.where(query.margins > SECOND_LOOK_M, SECOND_LOOK_M, SECOND_LOOK_BARE_M)
-    return query.margins - less
+def _relaxed(query: Query) -> Query:
+    return query.with_margins(query.margins - SECOND_LOOK_M)
 
 
 def _guilty(samples: Samples, bad: int, can_yield: NDArray[np.bool_]) -> Ints:

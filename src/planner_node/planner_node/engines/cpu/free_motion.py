@@ -11,15 +11,17 @@ from handiwork_core.outcome import BodyPair, Code
 
 from . import shortcut, tree_search
 from .arrays import Ints
-from .edges import edge_is_free
+from .edges import nearest_free
 from .query import Query
 from .requests import Deadline, Failed
-from .rng import new_state
+from .rng import State, new_state
 
 ROOM = 12_000
 """Nodes per tree; full trees mean that the goal is walled in as far as this search can tell."""
-CUTS, CUTS_AT_ONCE = 120, 10
-CHUNK_S = 0.008
+CUTS = 120
+DIRECT = 8
+"""Nearest goals to which the straight way is tried."""
+FIRST_ITERATIONS, CHUNK_S = 200, 0.008
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,23 +38,27 @@ def find(query: Query, start: Array, goals: Array, seed: int, deadline: Deadline
     Raises:
         Failed: CANCELED, PLAN_BUDGET or PATH_BLOCKED.
     """
-    hit, frames = np.zeros(2, dtype=np.int64), query.frames
-    for i in np.argsort(np.linalg.norm(goals - start, axis=1), kind="stable")[:8]:
-        deadline.poll()
-        if edge_is_free(start, goals[i], query.robot, query.scene, query.margins, frames, hit):
-            return Path(np.array([start, goals[i]]), int(i))
-    return _search(query, start, goals, seed, deadline)
-
-
-def _search(query: Query, start: Array, goals: Array, seed: int, deadline: Deadline) -> Path:
+    deadline.poll()
+    away = np.linalg.norm(goals - start, axis=1)
+    order = np.argsort(away, kind="stable")[:DIRECT]
+    direct = nearest_free(query.checker, start, goals, order, np.zeros(2, dtype=np.int64))
+    if direct >= 0:
+        return Path(np.array([start, goals[direct]]), int(direct))
     state = new_state(seed)
+    points, goal = _search(query, start, goals, state, deadline)
+    deadline.poll()
+    return Path(shortcut.shorten(query.checker, points, CUTS, state), goal)
+
+
+def _search(query: Query, start: Array, goals: Array, state: State, deadline: Deadline) -> tuple[Array, int]:
+    """Way points (k, n) as the trees met, and the row of ``goals``."""
     rows, columns = query.margins.shape
     trees = tree_search.plant(start, goals, (rows, columns), ROOM)
-    iterations, met = 4, 0
+    iterations, met = FIRST_ITERATIONS, 0
     while met == 0:
-        deadline.poll(lambda: most_hit(query, trees.blocked))
         before = deadline.used_s
-        met = tree_search.grow(trees, iterations, query.robot, query.scene, query.margins, state)
+        met = tree_search.grow(trees, iterations, query.checker, state)
+        deadline.poll(lambda: most_hit(query, trees.blocked))
         spent = deadline.used_s - before
         iterations = max(1, min(2 * iterations, int(iterations * CHUNK_S / max(spent, 1e-6))))
     if met < 0:
@@ -62,14 +68,7 @@ def _search(query: Query, start: Array, goals: Array, seed: int, deadline: Deadl
             f"no path after {int(trees.counts.sum())} samples{most_hit(query, trees.blocked)}; clear the way",
             blocking=pair,
         )
-    points, goal = tree_search.path_of(trees)
-    points = shortcut.skip(points, query.robot, query.scene, query.margins)
-    for _ in range(CUTS // CUTS_AT_ONCE):
-        if len(points) < 3:
-            break
-        deadline.poll()
-        points = shortcut.cut(points, CUTS_AT_ONCE, query.robot, query.scene, query.margins, state)
-    return Path(shortcut.skip(points, query.robot, query.scene, query.margins), goal)
+    return tree_search.path_of(trees)
 
 
 def _most_hit(query: Query, blocked: Ints) -> BodyPair | None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from handiwork_core.geometry import Array
 
-from .arrays import Ints, RobotArrays, SceneArrays
+from .arrays import RobotArrays, SceneArrays
 from .distances import to_local
 from .jit import kernel
 from .kinematics import place
@@ -92,42 +92,3 @@ def pair_gap(
     if column < shapes:
         return group_to_shape(robot, scene, frames[robot.group_body[g]], g, column, floor, ceiling)
     return group_to_group(robot, frames, g, column - shapes, floor, ceiling)
-
-
-@kernel
-def ball_centres(robot: RobotArrays, frames: Array, out: Array) -> None:
-    """World centres ``out`` (g, 3) of the groups' bounding spheres."""
-    bounds, body = robot.bounds, robot.group_body
-    for g in range(len(body)):
-        b = body[g]
-        x, y, z = bounds[g, 0], bounds[g, 1], bounds[g, 2]
-        for i in range(3):
-            out[g, i] = (
-                frames[b, 3 * i] * x + frames[b, 3 * i + 1] * y + frames[b, 3 * i + 2] * z + frames[b, 9 + i]
-            )
-
-
-@kernel
-def far_apart(
-    centres: Array, bounds: Array, pose: Array, bound: Array, g: int, column: int, ceiling: float
-) -> bool:
-    """Do bounding spheres alone show that a pair is not closer than ``ceiling`` [m]? Takes arrays, to cost nothing."""
-    shapes = len(bound)
-    if column < shapes:
-        x, y, z = pose[column, 9], pose[column, 10], pose[column, 11]
-        limit = ceiling + bounds[g, 3] + bound[column]
-    else:
-        b = column - shapes
-        x, y, z = centres[b, 0], centres[b, 1], centres[b, 2]
-        limit = ceiling + bounds[g, 3] + bounds[b, 3]
-    x, y, z = x - centres[g, 0], y - centres[g, 1], z - centres[g, 2]
-    return limit <= 0.0 or x * x + y * y + z * z >= limit * limit
-
-
-@kernel
-def motion_bound(reach: Array, body: Ints, move: Array, after: int, g: int) -> float:
-    """How far any point of group ``g`` can move [m] relative to body ``after`` when joint j moves by ``move[j]``."""
-    total = 0.0
-    for j in range(after, body[g]):
-        total += move[j] * reach[g, j]
-    return total

@@ -37,17 +37,17 @@ def search(problem: HeldProblem, start: Array, goals: Array) -> tuple[Trajectory
         Failed: CANCELED, PLAN_BUDGET, PATH_BLOCKED, or PLAN_FAILED when no pace keeps to the path.
     """
     query, state = problem.query, new_state(problem.seed)
-    margins = _wider(query, np.concatenate([start[None], goals]))
+    wider = _wider(query, np.concatenate([start[None], goals]))
     trees = plant(start, goals, query.margins.shape, WIDE_ROOM)
-    if not _meet(problem, trees, margins, state):
-        margins, trees = query.margins, plant(start, goals, query.margins.shape, ROOM)
-        if not _meet(problem, trees, margins, state):
+    if not _meet(problem, trees, wider, state):
+        wider, trees = query, plant(start, goals, query.margins.shape, ROOM)
+        if not _meet(problem, trees, wider, state):
             raise _blocked(query, trees)
     path, goal = path_of(trees)
     for _ in range(CUTS // CUTS_AT_ONCE):
         problem.deadline.poll()
-        path = cut_held(path, CUTS_AT_ONCE, problem.hold, query.robot, query.scene, margins, state)
-    for rows in (_relaxed(problem, path, margins), path):
+        path = cut_held(path, CUTS_AT_ONCE, problem.hold, wider.checker, state)
+    for rows in (_relaxed(problem, path, wider), path):
         trajectory = _timed(problem, evened(rows, SPACING_RAD, problem.hold, query.robot))
         if trajectory is not None:
             return trajectory, goal
@@ -56,29 +56,31 @@ def search(problem: HeldProblem, start: Array, goals: Array) -> tuple[Trajectory
     )
 
 
-def _wider(query: Query, roots: Array) -> Array:
-    """(g, m + g) margins with EXTRA_M of room for rounding, except for pairs that are closer at a root (k, n)."""
+def _wider(query: Query, roots: Array) -> Query:
+    """Margins with EXTRA_M of room for rounding, except for pairs that are closer at a root (k, n)."""
     nearest = np.min([query.distances(q, 2.0 * EXTRA_M + 0.01) for q in roots], axis=0)
     wider = query.margins + EXTRA_M
-    return np.where((query.margins > 0.5 * OFF) & (nearest > wider + EXTRA_M), wider, query.margins)
+    return query.with_margins(
+        np.where((query.margins > 0.5 * OFF) & (nearest > wider + EXTRA_M), wider, query.margins)
+    )
 
 
-def _relaxed(problem: HeldProblem, path: Array, margins: Array) -> Array:
-    query, path = problem.query, evened(path, RELAXED_RAD, problem.hold, problem.query.robot)
+def _relaxed(problem: HeldProblem, path: Array, query: Query) -> Array:
+    path = evened(path, RELAXED_RAD, problem.hold, query.robot)
     for _ in range(RELAXATIONS):
         problem.deadline.poll()
-        if relax(path, problem.hold, query.robot, query.scene, margins) < FLAT_RAD:
+        if relax(path, problem.hold, query.checker) < FLAT_RAD:
             break
     return path
 
 
-def _meet(problem: HeldProblem, trees: HeldTrees, margins: Array, state: State) -> bool:
+def _meet(problem: HeldProblem, trees: HeldTrees, query: Query, state: State) -> bool:
     """Search on until the trees meet; False when they are full."""
-    query, deadline, iterations, met = problem.query, problem.deadline, 1, 0
+    deadline, iterations, met = problem.deadline, 1, 0
     while met == 0:
         deadline.poll(lambda: most_hit(query, trees.blocked))
         before = deadline.used_s
-        met = grow_held(trees, iterations, problem.hold, query.robot, query.scene, margins, state)
+        met = grow_held(trees, iterations, problem.hold, query.checker, state)
         spent = deadline.used_s - before
         iterations = max(1, min(2 * iterations, int(iterations * CHUNK_S / max(spent, 1e-6))))
     return met > 0
@@ -110,7 +112,7 @@ def _timed(problem: HeldProblem, path: Array) -> Trajectory | None:
         problem.deadline.poll()
         trajectory = sample(parameterise(path, problem.limits, pace), problem.names)
         q = np.ascontiguousarray(trajectory.q)
-        blocked = first_blocked(q, query.robot, query.scene, query.margins, query.frames, hit)
+        blocked = first_blocked(query.checker, q, hit)
         if blocked < 0 and worst_share(problem, q) <= 1.0:
             return trajectory
         pace *= 0.85

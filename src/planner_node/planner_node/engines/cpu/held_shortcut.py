@@ -6,7 +6,8 @@ import numpy as np
 
 from handiwork_core.geometry import Array
 
-from .arrays import RobotArrays, SceneArrays
+from .arrays import RobotArrays
+from .blocks import Checker
 from .edges import edge_is_free
 from .held_tree import STEP_RAD, distance, step_to
 from .hold import Hold, project
@@ -22,9 +23,7 @@ def cut_held(
     path: Array,
     tries: int,
     hold: Hold,
-    robot: RobotArrays,
-    scene: SceneArrays,
-    margins: Array,
+    c: Checker,
     state: State,
 ) -> Array:
     """Replace pieces of ``path`` (k, n) between random rows by steps straight from one to the other, if shorter."""
@@ -50,7 +49,7 @@ def cut_held(
         here = path[i].copy()
         there = 1
         while there == 1 and count < most and new < old:
-            there = step_to(here, path[j], hold, robot, scene, margins, frames, hit, fresh[count])
+            there = step_to(here, path[j], hold, c, frames, hit, fresh[count])
             new += distance(here, fresh[count])
             here[:] = fresh[count]
             count += 1
@@ -60,7 +59,7 @@ def cut_held(
 
 
 @kernel
-def relax(path: Array, hold: Hold, robot: RobotArrays, scene: SceneArrays, margins: Array) -> float:
+def relax(path: Array, hold: Hold, c: Checker) -> float:
     """Move every inner row of ``path`` (k, n) in place to the middle of its neighbours, where that is free.
 
     Returns the farthest move [rad].
@@ -70,14 +69,14 @@ def relax(path: Array, hold: Hold, robot: RobotArrays, scene: SceneArrays, margi
     for i in range(1, len(path) - 1):
         for j in range(n):
             q[j] = 0.5 * (path[i - 1, j] + path[i + 1, j])
-        if not project(q, hold, robot, frames):
+        if not project(q, hold, c.robot, frames):
             continue
         before, after = distance(path[i - 1], q), distance(q, path[i + 1])
         if distance(q, path[i]) < FLAT_RAD or max(before, after) > 1.2 * STEP_RAD:
             continue
-        if not edge_is_free(path[i - 1], q, robot, scene, margins, frames, hit):
+        if not edge_is_free(c, path[i - 1], q, hit):
             continue
-        if not edge_is_free(q, path[i + 1], robot, scene, margins, frames, hit):
+        if not edge_is_free(c, q, path[i + 1], hit):
             continue
         farthest = max(farthest, distance(q, path[i]))
         path[i] = q
@@ -94,14 +93,14 @@ def evened(path: Array, spacing: float, hold: Hold, robot: RobotArrays) -> Array
     count = max(2, int(np.ceil(lengths[k - 1] / spacing)) + 1)
     out, frames, row = np.empty((count, n)), np.empty((n + 1, 12)), 0
     out[0], out[count - 1] = path[0], path[k - 1]
-    for c in range(1, count - 1):
-        place = lengths[k - 1] * c / (count - 1)
+    for r in range(1, count - 1):
+        place = lengths[k - 1] * r / (count - 1)
         while lengths[row + 1] < place:
             row += 1
         t = (place - lengths[row]) / max(lengths[row + 1] - lengths[row], 1.0e-12)
         for j in range(n):
-            out[c, j] = path[row, j] + t * (path[row + 1, j] - path[row, j])
-        if not project(out[c], hold, robot, frames):
+            out[r, j] = path[row, j] + t * (path[row + 1, j] - path[row, j])
+        if not project(out[r], hold, robot, frames):
             for j in range(n):
-                out[c, j] = path[row, j] + t * (path[row + 1, j] - path[row, j])
+                out[r, j] = path[row, j] + t * (path[row + 1, j] - path[row, j])
     return out

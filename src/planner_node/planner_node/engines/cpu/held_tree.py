@@ -11,7 +11,8 @@ import numpy as np
 
 from handiwork_core.geometry import Array
 
-from .arrays import Ints, RobotArrays, SceneArrays
+from .arrays import Ints
+from .blocks import Checker
 from .edges import edge_is_free
 from .hold import Hold, held_share, project
 from .jit import kernel
@@ -61,9 +62,7 @@ def step_to(
     here: Array,
     target: Array,
     hold: Hold,
-    robot: RobotArrays,
-    scene: SceneArrays,
-    margins: Array,
+    c: Checker,
     frames: Array,
     hit: Ints,
     q: Array,
@@ -76,16 +75,16 @@ def step_to(
     else:
         for j in range(len(q)):
             q[j] = here[j] + share * (target[j] - here[j])
-        if not project(q, hold, robot, frames):
+        if not project(q, hold, c.robot, frames):
             return 0
         if distance(here, q) > 2.0 * STEP_RAD or distance(q, target) > away - 0.1 * STEP_RAD:
             return 0
     middle = np.empty(len(q))
     for j in range(len(q)):
         middle[j] = 0.5 * (here[j] + q[j])
-    if held_share(middle, hold, robot, frames) > max(HALF, held_share(target, hold, robot, frames)):
+    if held_share(middle, hold, c.robot, frames) > max(HALF, held_share(target, hold, c.robot, frames)):
         return 0
-    if not edge_is_free(here, q, robot, scene, margins, frames, hit):
+    if not edge_is_free(c, here, q, hit):
         return -1
     return 2 if share >= 1.0 else 1
 
@@ -96,9 +95,7 @@ def advance(
     side: int,
     target: Array,
     hold: Hold,
-    robot: RobotArrays,
-    scene: SceneArrays,
-    margins: Array,
+    c: Checker,
     frames: Array,
     hit: Ints,
 ) -> tuple[int, bool]:
@@ -110,7 +107,7 @@ def advance(
             best, i = d, k
     q = np.empty(len(target))
     for _ in range(MOST_STEPS):
-        state = step_to(nodes[i], target, hold, robot, scene, margins, frames, hit, q)
+        state = step_to(nodes[i], target, hold, c, frames, hit, q)
         if state < 0:
             trees.blocked[hit[0], hit[1]] += 1
         new = trees.counts[side]
@@ -130,12 +127,11 @@ def grow_held(
     trees: HeldTrees,
     iterations: int,
     hold: Hold,
-    robot: RobotArrays,
-    scene: SceneArrays,
-    margins: Array,
+    c: Checker,
     state: State,
 ) -> int:
     """Search on: 1 the trees met, 0 not yet, -1 they are full. Samples are projected, so that steps can reach them."""
+    robot = c.robot
     n = len(robot.lower)
     frames, hit, q = np.empty((n + 1, 12)), np.zeros(2, dtype=np.int64), np.empty(n)
     for _ in range(iterations):
@@ -145,10 +141,10 @@ def grow_held(
         trees.turn[0] = 1 - a
         for j in range(n):
             q[j] = robot.lower[j] + (robot.upper[j] - robot.lower[j]) * uniform(state)
-        if not project(q, hold, robot, frames):
+        if not project(q, hold, c.robot, frames):
             continue
-        new, _ = advance(trees, a, q, hold, robot, scene, margins, frames, hit)
-        other, there = advance(trees, 1 - a, trees.nodes[a, new], hold, robot, scene, margins, frames, hit)
+        new, _ = advance(trees, a, q, hold, c, frames, hit)
+        other, there = advance(trees, 1 - a, trees.nodes[a, new], hold, c, frames, hit)
         if there:
             trees.meeting[a], trees.meeting[1 - a] = new, other
             return 1

@@ -85,7 +85,7 @@ class PoseSearch:
         iterations, complete = FIRST_ITERATIONS, True
         while True:
             before = time.monotonic()
-            if ik_search.work(search, tries, enough, iterations, query.robot, query.scene, query.margins):
+            if ik_search.work(search, tries, enough, iterations, query.checker):
                 break
             if should_stop():
                 complete = False

@@ -12,8 +12,9 @@ import numpy as np
 
 from handiwork_core.geometry import Array
 
-from .arrays import Ints, RobotArrays, SceneArrays
-from .collision import pairs_on, touches
+from .arrays import Ints, RobotArrays
+from .blocks import Checker
+from .edges import touches
 from .ik_lanes import (
     GAP,
     GOAL,
@@ -130,11 +131,7 @@ def settle(
     s: Search,
     k: int,
     q: Array,
-    pairs: Ints,
-    robot: RobotArrays,
-    scene: SceneArrays,
-    margins: Array,
-    frames: Array,
+    c: Checker,
     hit: Ints,
 ) -> None:
     """Keep what lane ``k`` has come to: an error, a touching configuration, or a solution."""
@@ -150,7 +147,7 @@ def settle(
         q[j] = w[JOINTS + PER_JOINT * j, k]
     if is_known(q, s.found, p, count):
         return
-    if len(pairs) > 0 and touches(q, pairs, robot, scene, margins, frames, hit):
+    if touches(c, q, hit):
         s.hit[p, 0], s.hit[p, 1] = hit[0], hit[1]
         for j in range(n):
             s.touching[p, j] = q[j]
@@ -212,19 +209,15 @@ def work(
     tries: int,
     enough: int,
     iterations: int,
-    robot: RobotArrays,
-    scene: SceneArrays,
-    margins: Array,
+    c: Checker,
 ) -> bool:
     """Go on for ``iterations``; True when done: ``enough`` solutions in all, or ``tries`` starts for every pose."""
-    n = len(robot.lower)
-    frames, q, hit, scratch = (
-        np.empty((n + 1, 12)),
+    n = len(c.robot.lower)
+    q, hit, scratch = (
         np.empty(n),
         np.zeros(2, dtype=np.int64),
         np.empty((2, LANES)),
     )
-    pairs = pairs_on(robot, scene, margins)
     pose, age, count, w, links, cursor = s.lane_pose, s.lane_age, s.counts, s.w, s.links, s.cursor
     most = s.found.shape[1]
     for _ in range(iterations):
@@ -234,7 +227,7 @@ def work(
                 if goes_on(w[WORST, k], age[k]):
                     busy = True
                     continue
-                settle(s, k, q, pairs, robot, scene, margins, frames, hit)
+                settle(s, k, q, c, hit)
                 if cursor[TOTAL] >= enough:
                     return True
             busy = refill(s, k, tries, scratch) or busy

@@ -1,8 +1,8 @@
-"""Sixteen configurations side by side in float32: kinematics, and sphere tests that a compiler turns into vector code.
+"""Sixteen configurations side by side in float32: kinematics, and sphere tests, as vector code.
 
-A lane is one configuration. Arrays end in the lane, so that inner loops of constant length run over neighbours in memory.
-Tests count lanes instead of looking for a smallest value: sums become vector instructions, minima do not. Functions take
-plain arrays, not tuples of them: taking an array out of a tuple counts a reference, which costs more than the test.
+A lane is one configuration. Arrays end in the lane, so that inner loops of constant length run over neighbours.
+Tests count lanes instead of looking for a smallest value: sums become vector instructions, minima do not. Functions
+take plain arrays, not tuples of them, and are inlined, so that no reference is counted.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def sine_and_cosine(x: float) -> tuple[float, float]:
 
 @inlined
 def forward_lanes(q: Floats, chain: Floats, prismatic: Ints, frames: Floats, turn: Floats) -> None:
-    """Poses of all bodies in the world: ``q`` (n, LANES), ``frames`` (n + 1, 12, LANES) is written, ``turn`` (2, LANES).
+    """World poses of all bodies: ``q`` (n, LANES) to ``frames`` (n + 1, 12, LANES); ``turn`` (2, LANES) is scratch.
 
     Each inner loop writes two rows only: with more, the compiler gives up proving that they do not overlap.
     """
@@ -102,7 +102,7 @@ def ball_near_point(
         x, y, z = centres[g, 0, k] - x0, centres[g, 1, k] - y0, centres[g, 2, k] - z0
         r = reach + slack[row, k]
         near += f4(1.0) if x * x + y * y + z * z < r * r else f4(0.0)
-    return near > f4(0.0)
+    return bool(near > f4(0.0))
 
 
 @inlined
@@ -115,14 +115,23 @@ def balls_near(centres: Floats, slack: Floats, g: int, h: int, row: int, reach: 
         z = centres[g, 2, k] - centres[h, 2, k]
         r = reach + slack[row, k]
         near += f4(1.0) if x * x + y * y + z * z < r * r else f4(0.0)
-    return near > f4(0.0)
+    return bool(near > f4(0.0))
 
 
 @inlined
 def near_box(
-    f: Floats, b: int, x0: float, y0: float, z0: float, pose: Floats, size: Floats, s: int, radius: float,
-    slack: Floats, row: int,
-) -> tuple[float, float]:
+    f: Floats,
+    b: int,
+    x0: float,
+    y0: float,
+    z0: float,
+    pose: Floats,
+    size: Floats,
+    s: int,
+    radius: float,
+    slack: Floats,
+    row: int,
+) -> tuple[np.float32, np.float32]:
     """Sets of lanes in which a point of body ``b`` is within ``radius`` of a box, and within ``radius`` plus slack.
 
     ``f`` (n + 1, 12, LANES) are body poses, ``pose`` (m, 12) and ``size`` (m, 3) world_T_shape and half edges.
@@ -148,9 +157,18 @@ def near_box(
 
 @inlined
 def near_cylinder(
-    f: Floats, b: int, x0: float, y0: float, z0: float, pose: Floats, size: Floats, s: int, radius: float,
-    slack: Floats, row: int,
-) -> tuple[float, float]:
+    f: Floats,
+    b: int,
+    x0: float,
+    y0: float,
+    z0: float,
+    pose: Floats,
+    size: Floats,
+    s: int,
+    radius: float,
+    slack: Floats,
+    row: int,
+) -> tuple[np.float32, np.float32]:
     """The same for a cylinder along z; ``size`` (m, 3) starts with radius and half length."""
     tx, ty, tz = pose[s, 9], pose[s, 10], pose[s, 11]
     r0, r1, r2, r3, r4 = pose[s, 0], pose[s, 1], pose[s, 2], pose[s, 3], pose[s, 4]
@@ -173,7 +191,7 @@ def near_cylinder(
 @inlined
 def near_ball(
     f: Floats, a: int, balls: Floats, i: int, b: int, j: int, radius: float, slack: Floats, row: int
-) -> tuple[float, float]:
+) -> tuple[np.float32, np.float32]:
     """The same for ball ``i`` of body ``a`` and ball ``j`` of body ``b``, rows of ``balls`` (s, 4)."""
     px, py, pz, qx, qy, qz = balls[i, 0], balls[i, 1], balls[i, 2], balls[j, 0], balls[j, 1], balls[j, 2]
     hits, nears, square, zero = f4(0.0), f4(0.0), radius * radius, f4(0.0)

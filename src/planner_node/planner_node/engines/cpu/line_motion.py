@@ -38,7 +38,7 @@ def track(query: Query, arm: ArmSpec, q: Array, goal: Pose, deviation_m: float, 
             break
         steps *= 2
     deadline.poll()
-    bad = first_blocked(path[:rows], query.robot, query.scene, query.margins, query.frames, hit)
+    bad = first_blocked(query.checker, path[:rows], hit)
     if bad < 0 and state == FOLLOWED:
         return path
     at = bad if bad >= 0 else rows

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -12,21 +13,25 @@ from handiwork_core.planning import Attachment, SceneQuery
 from handiwork_core.robot import ArmSpec, Robot
 
 from .arrays import OFF, Ints, RobotArrays, SceneArrays
+from .blocks import Checker
+from .checker import checker_of
 from .collision import all_distances
 from .covering import cover, patches
 from .robot_model import Chain, Group, assemble, fold, joint_values, link_groups
 from .scene import Scene
 
 LINK_MARGIN_M = 0.0007
-"""Robot links stay this far from objects: more than an edge test can miss between two samples."""
+"""Robot links stay this far from objects: more than an edge test can miss (``blocks.FINEST_M``)."""
 LINK_TOUCH_M = 0.002
 """A start whose link is this deep in an object is taken as touching; the motion must not go deeper by TOUCH_SLACK_M."""
 HELD_TOUCH_M = 0.005
 """The same for a held object, which rests on its support at the start of a lift."""
 TOUCH_SLACK_M = 0.0005
+ROUND_OFF_M = 2.0e-5
+"""More than float32 kernels are off."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Query:
     """What the kernels need for one SceneQuery. ``bodies``: names of the groups, ``columns``: of the margin columns."""
 
@@ -37,6 +42,15 @@ class Query:
     columns: tuple[str, ...]
     held: Array
     """(g,) bool: the group is an attached object."""
+
+    @cached_property
+    def checker(self) -> Checker:
+        """For block tests; made once, as this query is for one request."""
+        return checker_of(self.robot, self.scene, self.margins)
+
+    def with_margins(self, margins: Array) -> Query:
+        """The same query with other ``margins`` (g, m + g)."""
+        return replace(self, margins=margins)
 
     @property
     def frames(self) -> Array:
@@ -60,7 +74,17 @@ class Query:
         tolerance = np.full_like(d, LINK_TOUCH_M)
         tolerance[self.held, :shapes] = HELD_TOUCH_M
         margins = np.where((d < self.margins) & (d >= -tolerance), d - TOUCH_SLACK_M, self.margins)
-        return Query(self.robot, self.scene, margins, self.bodies, self.columns, self.held)
+        return self.with_margins(margins)
+
+    def grazing_at(self, goals: Array) -> Query:
+        """The same query, where pairs that are apart at ``goals`` (k, n), but by less than their margin, may be."""
+        margins = self.margins.copy()
+        for q in np.atleast_2d(goals):
+            if q.shape != self.robot.lower.shape or not np.isfinite(q).all():
+                continue
+            d = self.distances(np.ascontiguousarray(q), 0.01)
+            margins = np.where((d < margins) & (d >= 0.0), d - ROUND_OFF_M, margins)
+        return self.with_margins(margins)
 
     def deepest(self, q: Array, *, over_margin: bool) -> tuple[float, BodyPair | None]:
         """Smallest distance [m] and its pair, among pairs below their margin only if ``over_margin`` is False."""

@@ -6,10 +6,10 @@ import numpy as np
 
 from handiwork_core.geometry import Array
 
+from .blocks import Checker
+from .borrowing import borrowed
 from .edges import edge_is_free
 from .jit import kernel
-from .borrowing import borrowed
-from .blocks import Checker
 from .rng import State, uniform
 
 
@@ -68,4 +68,13 @@ def cut(c: Checker, path: Array, tries: int, state: State) -> Array:
         fresh[i + 1], fresh[i + 2] = a, b
         fresh[i + 3 :] = path[j + 1 :]
         path = fresh
+    return path
+
+
+@kernel
+def shorten(c: Checker, path: Array, tries: int, state: State) -> Array:
+    """Skip, cut ``tries`` times, and skip what cutting has made needless: ``path`` (k, n) to (l, n)."""
+    path = skip(c, path)
+    if len(path) > 2:
+        path = skip(c, cut(c, path, tries, state))
     return path

@@ -7,20 +7,25 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import os
 import numpy as np
 
 from handiwork_core.geometry import Array
 
 from .arrays import Ints
-from .borrowing import borrowed
 from .blocks import Checker
+from .borrowing import borrowed
 from .edges import blocked_at
 from .jit import kernel
 from .lanes import Floats, f4
 from .rng import State, uniform
 
-TUNE = np.array([1.5,0.3,4.0,1e-4,1.0,1.0,0.0,0.5])
+RANGE_RAD = 2.5
+"""Longest new edge, Euclidean norm of joint moves."""
+CLEAR_SHARE = 0.3
+"""The part of a blocked edge before the obstacle is kept where it is at least this share of the edge."""
+LOCAL, SPREAD_RAD = 0.9, 2.0
+"""Share of samples that are drawn around a node of the tree, and how far from it, joint by joint: whole-range samples
+are mostly farther than an edge is long, and all point the same ways from the nodes at the rim."""
 CHUNK = 64
 """Nodes whose distances are computed together."""
 
@@ -29,16 +34,15 @@ class Trees(NamedTuple):
     """Search state.
 
     ``nodes`` (2, k, n), ``columns`` (2, n, k) the same in float32 for the search of neighbours, ``parents`` (2, k),
-    ``counts`` (2,), ``blocked`` (g, m + g) counts of hits, ``turn`` (1,) which tree grows next, ``meeting`` (2,) node of
-    each tree where they met.
+    ``counts`` (2,), ``roots`` (2,) how many of these are roots, ``blocked`` (g, m + g) counts of hits, ``turn`` (1,)
+    which tree grows next, ``meeting`` (2,) node of each tree where they met.
     """
 
     nodes: Array
     columns: Floats
     parents: Ints
-    tune: Array
-    radius: Floats
     counts: Ints
+    roots: Ints
     blocked: Ints
     turn: Ints
     meeting: Ints
@@ -51,11 +55,18 @@ def plant(start: Array, goals: Array, columns: tuple[int, int], room: int) -> Tr
     nodes[0, 0], nodes[1, : len(goals)] = start, goals
     across = np.empty((2, len(start), wide), dtype=np.float32)
     across[0, :, 0], across[1, :, : len(goals)] = start, goals.T
-    parents = np.full(nodes.shape[:2], -1, dtype=np.int64)
-    counts = np.array([1, len(goals)], dtype=np.int64)
-    zeros = np.zeros(columns, dtype=np.int64)
+    # Only what is written is ever touched, so that a short search does not pay for the room of a long one.
+    parents, counts = np.empty((2, wide), dtype=np.int64), np.array([1, len(goals)], dtype=np.int64)
+    parents[0, 0], parents[1, : len(goals)] = -1, -1
     return Trees(
-        nodes, across, parents, TUNE, np.full(nodes.shape[:2],1e9,np.float32), counts, zeros, np.zeros(1, dtype=np.int64), np.full(2, -1, dtype=np.int64)
+        nodes,
+        across,
+        parents,
+        counts,
+        counts.copy(),
+        np.zeros(columns, dtype=np.int64),
+        np.zeros(1, dtype=np.int64),
+        np.full(2, -1, dtype=np.int64),
     )
 
 
@@ -92,7 +103,9 @@ def add_node(trees: Trees, side: int, q: Array, parent: int) -> int:
 
 
 @kernel
-def extend(trees: Trees, side: int, near: int, share: float, target: Array, c: Checker, hit: Ints) -> tuple[int, bool]:
+def extend(
+    trees: Trees, side: int, near: int, share: float, target: Array, c: Checker, hit: Ints
+) -> tuple[int, bool]:
     """From node ``near`` ``share`` of the way to ``target`` (n,): new node, or -1, and whether it is there.
 
     Where the way is blocked, the part before is taken if it is long enough.
@@ -109,9 +122,9 @@ def extend(trees: Trees, side: int, near: int, share: float, target: Array, c: C
             return add_node(trees, side, way[1], near), attempt == 0
         if attempt == 0:
             trees.blocked[hit[0], hit[1]] += 1
-        if place < trees.tune[1]:
+        if place < CLEAR_SHARE:
             break
-        share *= place - 0.5 * trees.tune[1]
+        share *= place - 0.5 * CLEAR_SHARE
     return -1, False
 
 
@@ -121,48 +134,45 @@ def connect(trees: Trees, side: int, target: Array, c: Checker, hit: Ints) -> in
     trees, c, target = borrowed(trees), borrowed(c), borrowed(target)
     near, distance = nearest_node(trees.columns, side, trees.counts[side], target)
     while True:
-        share = min(1.0, trees.tune[0] / max(distance, 1.0e-12))
+        share = min(1.0, RANGE_RAD / max(distance, 1.0e-12))
         near, there = extend(trees, side, near, share, target, c, hit)
         if not there:
             return -1
         if share >= 1.0:
             return near
-        distance -= trees.tune[0]
+        distance -= RANGE_RAD
+
+
+@kernel
+def draw(trees: Trees, side: int, lower: Array, upper: Array, state: State, q: Array) -> None:
+    """A sample ``q`` (n,): around a node of the tree, or anywhere within limits."""
+    local, i = uniform(state) < LOCAL, int(uniform(state) * trees.counts[side])
+    for j in range(len(q)):
+        low, high = lower[j], upper[j]
+        if local:
+            here = trees.nodes[side, i, j]
+            low, high = max(low, here - SPREAD_RAD), min(high, here + SPREAD_RAD)
+        q[j] = low + (high - low) * uniform(state)
 
 
 @kernel
 def grow(trees: Trees, iterations: int, c: Checker, state: State) -> int:
     """Search on: 1 the trees met, 0 not yet, -1 they are full."""
     trees, c, state = borrowed(trees), borrowed(c), borrowed(state)
-    robot = c.robot
-    n = len(robot.lower)
-    hit, q = np.zeros(2, dtype=np.int64), np.empty(n)
+    lower, upper, counts, roots = c.robot.lower, c.robot.upper, trees.counts, trees.roots
+    hit, q = np.zeros(2, dtype=np.int64), np.empty(len(lower))
     for _ in range(iterations):
-        if max(trees.counts[0], trees.counts[1]) + 64 > trees.nodes.shape[1]:
+        if max(counts[0], counts[1]) + 64 > trees.nodes.shape[1]:
             return -1
         a = trees.turn[0]
-        if trees.counts[a] > trees.tune[5] * trees.counts[1 - a]:
+        if counts[a] - roots[a] > counts[1 - a] - roots[1 - a]:
             a = 1 - a
         trees.turn[0] = 1 - a
-        local = uniform(state) < trees.tune[6]
-        if local:
-            i = int(uniform(state) * trees.counts[a])
-            for j in range(n):
-                q[j] = trees.nodes[a, i, j] + trees.tune[7] * (2.0 * uniform(state) - 1.0)
-                q[j] = min(robot.upper[j], max(robot.lower[j], q[j]))
-        else:
-          for j in range(n):
-            q[j] = robot.lower[j] + (robot.upper[j] - robot.lower[j]) * uniform(state)
-        near, distance = nearest_node(trees.columns, a, trees.counts[a], q)
-        if not local and distance > trees.radius[a, near]:
-            continue
-        new, _ = extend(trees, a, near, min(1.0, trees.tune[0] / max(distance, 1.0e-12)), q, c, hit)
+        draw(trees, a, lower, upper, state, q)
+        near, distance = nearest_node(trees.columns, a, counts[a], q)
+        new, _ = extend(trees, a, near, min(1.0, RANGE_RAD / max(distance, 1.0e-12)), q, c, hit)
         if new < 0:
-            if trees.tune[3] > 0.0:
-                r = trees.radius[a, near]
-                trees.radius[a, near] = trees.tune[2] if r > 1e8 else max(trees.tune[4], r * (1.0 - trees.tune[3]))
             continue
-        if trees.tune[3] > 0.0 and trees.radius[a, near] < 1e8: trees.radius[a, near] *= (1.0 + trees.tune[3])
         there = connect(trees, 1 - a, trees.nodes[a, new], c, hit)
         if there >= 0:
             trees.meeting[a], trees.meeting[1 - a] = new, there

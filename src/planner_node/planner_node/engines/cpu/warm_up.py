@@ -33,7 +33,7 @@ def warm_up(robot: Robot, world_T_base: Pose, report: Report) -> None:
 
 
 def _steps(query: Query, q: Array) -> list[tuple[str, Callable[[], object]]]:
-    robot, scene, margins, frames = query.robot, query.scene, query.margins, query.frames
+    robot, margins, c = query.robot, query.margins, query.checker
     ones = np.ones(len(q))
     hit, error, pose, state = np.zeros(2, dtype=np.int64), np.zeros(6), np.zeros((1, 12)), new_state(0)
     kinematics.tool_poses(q[None], robot, pose)
@@ -42,8 +42,8 @@ def _steps(query: Query, q: Array) -> list[tuple[str, Callable[[], object]]]:
     return [
         ("pose error", lambda: kinematics.pose_error(goal, goal, error)),
         ("distances", lambda: query.distances(q)),
-        ("edges", lambda: edges.edge_is_free(q, q, robot, scene, margins, frames, hit)),
-        ("paths", lambda: edges.first_blocked(path, robot, scene, margins, frames, hit)),
+        ("edges", lambda: edges.nearest_free(c, q, path, np.array([0]), hit)),
+        ("paths", lambda: edges.first_blocked(c, path, hit)),
         (
             "inverse kinematics",
             lambda: solve_pose(query, Pose.identity(), q[None], state, tries=2, most=1),
@@ -52,9 +52,8 @@ def _steps(query: Query, q: Array) -> list[tuple[str, Callable[[], object]]]:
             "straight lines",
             lambda: straight.follow(q, goal, 1e-3, robot, np.empty((2, len(q))), error),
         ),
-        ("tree search", lambda: tree_search.grow(trees, 1, robot, scene, margins, state)),
-        ("skipping", lambda: shortcut.skip(path, robot, scene, margins)),
-        ("cutting", lambda: shortcut.cut(path, 1, robot, scene, margins, state)),
+        ("tree search", lambda: tree_search.grow(trees, 1, c, state)),
+        ("shortening", lambda: shortcut.shorten(c, path, 1, state)),
         ("timing", lambda: parameterise(path, Limits(ones, ones, ones))),
         ("poses of bodies", lambda: Placing(("",), [1], pose).move({"": _STILL}, pose.copy())),
         *_held_steps(query, q, path),
@@ -62,14 +61,14 @@ def _steps(query: Query, q: Array) -> list[tuple[str, Callable[[], object]]]:
 
 
 def _held_steps(query: Query, q: Array, path: Array) -> list[tuple[str, Callable[[], object]]]:
-    robot, scene, margins, frames, state = query.robot, query.scene, query.margins, query.frames, new_state(0)
+    robot, margins, frames, state, c = query.robot, query.margins, query.frames, new_state(0), query.checker
     kept = hold.hold_of(np.eye(4, 3).ravel(), np.eye(3), (1.0, 1.0, 0.0, 0.0, 0.0, 0.0))
     trees = held_tree.plant(q, path, (margins.shape[0], margins.shape[1]), 10)
     return [
         ("held components", lambda: hold.held_gap(kept.start, kept, np.empty(6), np.empty(2))),
         ("held motion", lambda: hold.held_share(q, kept, robot, frames)),
-        ("held search", lambda: held_tree.grow_held(trees, 1, kept, robot, scene, margins, state)),
-        ("held cutting", lambda: held_shortcut.cut_held(path, 1, kept, robot, scene, margins, state)),
-        ("held smoothing", lambda: held_shortcut.relax(path, kept, robot, scene, margins)),
+        ("held search", lambda: held_tree.grow_held(trees, 1, kept, c, state)),
+        ("held cutting", lambda: held_shortcut.cut_held(path, 1, kept, c, state)),
+        ("held smoothing", lambda: held_shortcut.relax(path, kept, c)),
         ("held spacing", lambda: held_shortcut.evened(path, 0.1, kept, robot)),
     ]
