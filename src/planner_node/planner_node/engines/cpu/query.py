@@ -77,11 +77,7 @@ class Query:
         return self.with_margins(margins)
 
     def grazing_at(self, goals: Array) -> Query:
-<<<<<<< HEAD
-        """The same query, where pairs that are apart at ``goals`` (k, n), but by less than their margin, may be."""
-=======
-        """The same query, where pairs that are apart at some of ``goals`` (k, n) by less than their margin may be so."""
->>>>>>> 44928f0 (Let goals be nearer than the margin)
+        """The same query, where pairs that are apart at ``goals`` (k, n) by less than their margin may be so."""
         margins = self.margins.copy()
         for q in np.atleast_2d(goals):
             if q.shape != self.robot.lower.shape or not np.isfinite(q).all():
