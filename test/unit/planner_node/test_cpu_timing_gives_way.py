@@ -40,9 +40,9 @@ def timed(
 ) -> tuple[Array, float]:
     """Positions and duration when ``rule`` takes the place of collision checks."""
 
-    def first(q: Array, _query: Query, margins: Array, hit: Ints) -> int:
+    def first(q: Array, asked: Query, hit: Ints) -> int:
         hit[:] = 0
-        bad = np.flatnonzero(rule(q[1:], margins is not query.margins))
+        bad = np.flatnonzero(rule(q[1:], asked is not query))
         return int(bad[0]) + 1 if len(bad) else -1
 
     monkeypatch.setattr(finishing, "_first_blocked", first)
