@@ -1,0 +1,74 @@
+"""A planner that is lost is asked again once it is back, unless nobody wants it any more or it takes too long."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+
+from handiwork_core.outcome import Code
+from handiwork_core.planning import (
+    CandidatesRequest,
+    CandidatesResult,
+    JointGoals,
+    PlanRequest,
+    PlanResult,
+    SceneQuery,
+    Verdict,
+)
+from handiwork_core.testing.fakes import smooth
+from handiwork_ros.patient_planner import PatientPlanner
+
+REQUEST = PlanRequest("arm", np.zeros(6), JointGoals(np.zeros((1, 6))))
+
+
+class Lossy:
+    """Is lost for the first ``losses`` calls."""
+
+    def __init__(self, losses: int) -> None:
+        self.losses, self.asked = losses, 0
+
+    def _code(self) -> Code:
+        self.asked += 1
+        return Code.PLANNER_LOST if self.asked <= self.losses else Code.OK
+
+    def plan(self, request: PlanRequest, *, should_stop) -> PlanResult:
+        return PlanResult(self._code())
+
+    def check_candidates(self, request: CandidatesRequest, *, should_stop) -> CandidatesResult:
+        return CandidatesResult(self._code(), "", ())
+
+    def validate(self, arm, trajectory, scene: SceneQuery, *, should_stop) -> Verdict:
+        return Verdict(self._code())
+
+
+def never() -> bool:
+    return False
+
+
+def test_every_question_is_asked_again_until_the_planner_is_back():
+    for losses in (0, 1, 3):
+        lossy = Lossy(losses)
+        patient = PatientPlanner(lossy, lambda: True, 60.0)
+        assert patient.plan(REQUEST, should_stop=never).code is Code.OK
+        assert lossy.asked == losses + 1
+    lossy = Lossy(1)
+    patient = PatientPlanner(lossy, lambda: True, 60.0)
+    request = CandidatesRequest("arm", np.zeros(6), (), (), 1.0, 0)
+    assert patient.check_candidates(request, should_stop=never).code is Code.OK
+    lossy.losses, lossy.asked = 1, 0
+    path = smooth(np.zeros(6), np.ones(6))
+    assert patient.validate("arm", path, SceneQuery(), should_stop=never).code is Code.OK
+
+
+def test_patience_ends():
+    lossy = Lossy(10**9)
+    assert PatientPlanner(lossy, never, 0.2).plan(REQUEST, should_stop=never).code is Code.PLANNER_LOST
+    assert lossy.asked == 1
+
+
+def test_a_stop_ends_the_wait():
+    stop, lossy = threading.Event(), Lossy(10**9)
+    threading.Timer(0.1, stop.set).start()
+    patient = PatientPlanner(lossy, never, 600.0)
+    assert patient.plan(REQUEST, should_stop=stop.is_set).code is Code.PLANNER_LOST
