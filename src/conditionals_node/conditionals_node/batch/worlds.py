@@ -48,8 +48,9 @@ class Worlds:
 
     ``sizes`` (n,) by object: how many times as large as its geometry it is, about its origin; 1 where left out.
     ``velocities``, ``turn_rates`` (n, 3) by object; ``forces`` (n, 3) on the first body of a pair from the second, None
-    without a contact source, zero for pairs that are left out; ``contact_points`` (n, 3) by pair, in either order;
-    ``joints`` (n,) by name; ``frames``: what is no object, "robot" is the robot's root link; ``stamps`` (n,) [s].
+    without a contact source, zero for pairs that are left out, net for each pair as ``world/contacts`` has them;
+    ``contact_points`` (n, 3) by pair, in either order; ``joints`` (n,) by name; ``frames``: what is no object,
+    "robot" is the robot's root link; ``stamps`` (n,) [s].
 
     Raises:
         ValueError: an array of another shape; the message names it.
