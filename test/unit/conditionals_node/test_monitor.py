@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -11,10 +12,11 @@ import pytest
 from conditionals_node.build import Builder, Condition
 from conditionals_node.conditions_file import load_conditions
 from conditionals_node.definitions import Definitions
+from conditionals_node.expression import Leaf, Not
 from conditionals_node.monitor import Monitor, Shown
 from handiwork_core.config import ConfigError
 from handiwork_core.geometry import Pose, frozen
-from handiwork_core.predicate import Truth
+from handiwork_core.predicate import Finding, LatchedPredicate, Truth
 from handiwork_core.robot_loader import load_robot
 from handiwork_core.world import JointState, ObjectState, World
 
@@ -159,6 +161,39 @@ def test_an_expression_knows_what_its_parts_know() -> None:
     (change,) = monitor.update(world(0.5, 2.0), 2.0)
     assert change.finding.truth is Truth.UNKNOWN
     assert "not measured" in change.finding.reason
+
+
+@dataclass(frozen=True)
+class ThirdTime(LatchedPredicate):
+    """Holds from the third world on."""
+
+    name: ClassVar[str] = "third_time"
+
+    def subjects(self) -> tuple[str, ...]:
+        return ("cube",)
+
+    def evaluate(self, world: World) -> Finding:
+        return Finding.unknown("its past is not known")
+
+    def advance(self, memory: object | None, world: World) -> tuple[Finding, object]:
+        seen = 1 + (memory if isinstance(memory, int) else 0)
+        return Finding(Truth.of(seen >= 3), float(seen - 2), f"world {seen}"), seen
+
+
+def test_what_was_before_is_remembered_for_each_condition_until_time_jumps_back() -> None:
+    leaf = Leaf("third_time()", "third_time", "", ThirdTime())
+    monitor = Monitor(max_age_s=1.0)
+    monitor.watch(Condition("plain", "plain", "", leaf), 0.0)
+    monitor.watch(Condition("opposite", "opposite", "", Not(leaf)), 0.0)
+    still = world(0.0, 1.0)
+    told = []
+    for _ in range(4):
+        monitor.update(still, 1.0)
+        told.append([shown.finding.truth for shown in monitor.shown()])
+    assert told == [[Truth.FALSE, Truth.TRUE]] * 2 + [[Truth.TRUE, Truth.FALSE]] * 2
+    assert monitor.decide(Condition("once", "once", "", leaf), still, 1.0).truth is Truth.UNKNOWN
+    monitor.update(world(0.0, 0.5), 0.5)
+    assert monitor.shown()[0].finding.reason == "world 1"
 
 
 def test_the_file_of_the_demo_is_good_and_a_bad_one_names_every_entry(tmp_path: Path) -> None:
