@@ -54,10 +54,10 @@ class Insertion:
 
 def points_above(low: Array, high: Array, ratios: Array, heights: Heights) -> tuple[Array, Array]:
     """Points (n, 3) before and at the release, over ratios (n, 3) of the container's world bounds; z is not used."""
-    xy = low[:2] + ratios[:, :2] * (high[:2] - low[:2])
-    n = len(ratios)
-    before = np.column_stack([xy, np.full(n, high[2] + heights.pre_place_m)])
-    return before, np.column_stack([xy, np.full(n, high[2] + heights.place_m)])
+    before, at = np.empty_like(ratios), np.empty_like(ratios)
+    before[:, :2] = at[:, :2] = low[:2] + ratios[:, :2] * (high[:2] - low[:2])
+    before[:, 2], at[:, 2] = high[2] + heights.pre_place_m, high[2] + heights.place_m
+    return before, at
 
 
 def points_beside(low: Array, high: Array, ratios: Array, insertion: Insertion) -> tuple[Array, Array]:

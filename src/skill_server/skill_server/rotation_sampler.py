@@ -2,7 +2,8 @@
 
 The tightest constraint fixes where its axis may point: a band of the sphere, cut into cells. For one such direction
 every other constraint allows arcs of the turn about it; a draw is a cell, a direction in it and a turn from the arcs.
-A cell is proven empty when widening all constraints by its radius leaves its centre no arc.
+A cell is proven empty when widening all constraints by its radius leaves its centre no arc. Where directions drawn from
+the whole band have room often enough, they serve without cells.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from .rotation_arcs import Arcs, Frames
 CELL_RAD = 0.35
 ENOUGH = 24
 """Cells with room at which the search stops."""
-FEW, TURNS = 256, 8
-"""Of more than ``FEW`` draws up to ``TURNS`` share the direction of the first axis."""
+FEW, TURNS, DRAWN = 256, 8, 384
+"""Of more than ``FEW`` rotations up to ``TURNS`` share a direction of the first axis; ``DRAWN`` are tried first."""
 MOST_CELLS = 20000
 LEAST_RADIUS_RAD = 1e-5
 
@@ -37,20 +38,40 @@ def sample_rotations(cones: Sequence[Cone], rng: np.random.Generator, n: int) ->
     first, others = _ordered(cones)
     if not others:
         return first.sample(rng, n)
+    n_directions = min(n, max(FEW, -(-n // TURNS)))
+    theta, phi = _directions(first, others, rng, n_directions) or _from_cells(cones, rng, n_directions)
+    frames = Frames.of(first, theta, phi)
+    rolls = Arcs.of(frames, first, others, 0.0).draw(rng, -(-n // n_directions))
+    return axis_carried_to(unit(first.ee_vector), frames.w, frames.w1, frames.w2, rolls)[:n]
+
+
+def _directions(
+    first: Cone, others: Sequence[Cone], rng: np.random.Generator, n: int
+) -> tuple[Array, Array] | None:
+    """Directions (n,), (n,) of the first axis by the room that each has, where a draw from its band finds enough."""
+    low, high = np.cos(np.deg2rad([first.max_angle_deg, first.min_angle_deg]))
+    theta = np.arccos(np.clip(rng.uniform(low, high, DRAWN), -1.0, 1.0))
+    phi = rng.uniform(0.0, 2.0 * np.pi, DRAWN)
+    room = Arcs.of(Frames.of(first, theta, phi), first, others, 0.0).total
+    if int(np.count_nonzero(room)) < DRAWN // 4:
+        return None
+    edges = np.cumsum(room)
+    # Evenly along the sum of rooms: none is taken much more often than its share.
+    at = np.searchsorted(edges, (np.arange(1, n + 1) - rng.random()) * (edges[-1] / n))
+    at = rng.permutation(np.minimum(at, DRAWN - 1))
+    return theta[at], phi[at]
+
+
+def _from_cells(cones: Sequence[Cone], rng: np.random.Generator, n: int) -> tuple[Array, Array]:
+    first, others = _ordered(cones)
     cells = _cells_with_room(first, others)
     if cells is None:
         raise StepFailed(_contradiction(cones))
-    n_directions = min(n, max(FEW, -(-n // TURNS)))
-    theta, phi = cells.draw(rng, n_directions)
-    frames = Frames.of(first, theta, phi)
-    arcs = Arcs.of(frames, first, others, 0.0)
-    outside = arcs.total <= 0.0
+    theta, phi = cells.draw(rng, n)
+    outside = Arcs.of(Frames.of(first, theta, phi), first, others, 0.0).total <= 0.0
     if outside.any():
         theta, phi = (np.where(outside, c, d) for c, d in zip(cells.last_centres, (theta, phi), strict=True))
-        frames = Frames.of(first, theta, phi)
-        arcs = Arcs.of(frames, first, others, 0.0)
-    rolls = arcs.draw(rng, -(-n // n_directions))
-    return axis_carried_to(unit(first.ee_vector), frames.w, frames.w1, frames.w2, rolls)[:n]
+    return theta, phi
 
 
 def is_feasible(cones: Sequence[Cone]) -> bool:

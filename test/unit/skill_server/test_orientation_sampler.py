@@ -108,3 +108,15 @@ def test_only_what_contradicts_is_named() -> None:
     assert "0 to 50 deg from leftward" in message
     assert "60 to 70 deg from leftward" in message
     assert "downward" not in message
+
+
+@pytest.mark.parametrize(("wide", "narrow"), [(60.0, 100.0), (25.0, 95.0)])
+def test_samples_of_two_constraints_are_spread_as_those_of_rejection(wide: float, narrow: float) -> None:
+    cones = cones_of(
+        [OrientationFilter("z", "downward", 0.0, wide), OrientationFilter("x", "forward", 80.0, narrow)]
+    )
+    drawn = cones[0].sample(np.random.default_rng(7), 200_000)
+    rejected = drawn[surviving(drawn, cones)[0]]
+    made = np.concatenate([sample_rotations(cones, np.random.default_rng(k), 400) for k in range(20)])
+    assert np.abs(made.mean(axis=0) - rejected.mean(axis=0)).max() < 0.04
+    assert np.abs(made.std(axis=0) - rejected.std(axis=0)).max() < 0.04
