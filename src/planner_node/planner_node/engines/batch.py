@@ -59,9 +59,9 @@ class PlanPool:
 
     def __init__(self, robot: Robot, world_T_base: Pose, workers: int | None = None) -> None:
         self.workers = workers or len(os.sched_getaffinity(0))
-        self._robot, self._world_T_base = robot, world_T_base
         self._pool: ProcessPoolExecutor | None = None
-        self._local: Engine | None = None
+        # Also with workers: so the kernels are compiled once, and not by all of them at the same time.
+        self._local = _engine(robot, world_T_base)
         if self.workers > 1:
             # A fork of this process would take locks of its threads along; the server has none.
             context = multiprocessing.get_context("forkserver")
@@ -83,7 +83,6 @@ class PlanPool:
             )
         problems = [Problem(world, request) for world, request in zip(each, requests, strict=True)]
         if self._pool is None:
-            self._local = self._local or _engine(self._robot, self._world_T_base)
             return _planned(self._local, problems, should_stop or _never)
         self._stop.clear()
         size = max(1, len(problems) // (CHUNKS * self.workers))
@@ -96,8 +95,7 @@ class PlanPool:
         """End the workers."""
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
-        if self._local is not None:
-            self._local.close()
+        self._local.close()
 
     def __enter__(self) -> PlanPool:
         return self
