@@ -94,18 +94,24 @@ class Bench:
 
     def __init__(self, pid: int) -> None:
         import rclpy
+        from geometry_msgs.msg import TransformStamped
         from handiwork_msgs.msg import Condition, Conditions, Contacts, ObjectStates, WorldObjects
         from rclpy.executors import SingleThreadedExecutor
         from sensor_msgs.msg import JointState as JointStateMsg
 
         from handiwork_ros.conversions import world_objects_to_msg
-        from handiwork_ros.qos import EVENTS, LATCHED, LATEST
+        from handiwork_ros.qos import EVENTS, LATCHED, LATEST, TF_STATIC
+        from tf2_msgs.msg import TFMessage
 
         self.pid = pid
         rclpy.init()
         self.node = rclpy.create_node("bench")
         self.table_seen = threading.Event()
         self.delays_s: list[float] = []
+        base = TransformStamped(child_frame_id="fr3/fr3_link0")
+        base.header.frame_id, base.transform.rotation.w = "world", 1.0
+        self.frames = self.node.create_publisher(TFMessage, "/tf_static", TF_STATIC)
+        self.frames.publish(TFMessage(transforms=[base]))
         latched = self.node.create_publisher(WorldObjects, "world/objects", LATCHED)
         latched.publish(world_objects_to_msg(geometry(), 1, 0.0))
         self.pubs = [

@@ -150,14 +150,13 @@ class StatesDecoder:
             self._rows.forget()
             return object_states_from_msg(deserialize_message(data, ObjectStates))
         stamp_s = stamp_from_bytes(data)
-        fresh = range(len(names)) if changed is None else changed.tolist()
-        made = [] if changed is None else self._made
-        poses = {i: Pose(Rotation(wxyz[i]), rows[i, :3]) for i in fresh}
+        new = [True] * len(names) if changed is None else _marked(changed, len(names))
+        kept = [None] * len(names) if changed is None else self._made
         self._made = [
-            ObjectState(poses[i], rows[i, 7:10], rows[i, 10:], stamp_s)
-            if i in poses
-            else ObjectState(made[i].world_T_object, made[i].world_v_object, made[i].world_w_object, stamp_s)
-            for i in range(len(names))
+            ObjectState(Pose(Rotation(q), row[:3]), row[7:10], row[10:], stamp_s)
+            if is_new or last is None
+            else ObjectState(last.world_T_object, last.world_v_object, last.world_w_object, stamp_s)
+            for q, row, is_new, last in zip(wxyz, rows, new, kept, strict=True)
         ]
         return {name: state for (name,), state in zip(names, self._made, strict=True)}
 
@@ -187,6 +186,12 @@ class ContactsDecoder:
                 a, b = names[i]
                 self._made[i] = Contact(a, b, rows[i, :3], rows[i, 3:])
         return tuple(self._made)
+
+
+def _marked(indices: NDArray[np.intp], count: int) -> list[bool]:
+    marks = np.zeros(count, dtype=bool)
+    marks[indices] = True
+    return marks.tolist()
 
 
 def _unit(xyzw: Array) -> Array:
