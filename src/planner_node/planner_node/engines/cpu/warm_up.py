@@ -13,12 +13,14 @@ from handiwork_core.world import ObjectState
 
 from . import edges, held_shortcut, held_tree, hold, kinematics, shortcut, straight, tree_search
 from .ik_poses import solve_pose
+from .mesh_cover import cover_mesh
 from .placing import Placing
 from .query import Query, Reader
 from .rng import new_state
 from .scene import Scene
 from .timing import Limits, parameterise
 
+_TETRAHEDRON = (0.01 * np.eye(4, 3), np.array([(0, 1, 2), (0, 3, 1), (1, 3, 2), (0, 2, 3)]))
 _STILL = ObjectState(Pose.identity(), np.zeros(3), np.zeros(3), 0.0)
 
 
@@ -56,6 +58,7 @@ def _steps(query: Query, q: Array) -> list[tuple[str, Callable[[], object]]]:
         ("shortening", lambda: shortcut.shorten(c, path, 1, state)),
         ("timing", lambda: parameterise(path, Limits(ones, ones, ones))),
         ("poses of bodies", lambda: Placing(("",), [1], pose).move({"": _STILL}, pose.copy())),
+        ("covers of meshes", lambda: cover_mesh(*_TETRAHEDRON, 0.01)),
         *_held_steps(query, q, path),
     ]
 
