@@ -40,9 +40,7 @@ def plans(engine: CpuEngine, problems: Sequence[Problem], seeds: int) -> list[st
 def check_us(engine: CpuEngine, robot: SphereRobot, problem: Problem, count: int) -> str:
     """One collision check along motions in the problem's world."""
     engine.update_world(problem.world)
-    joints = [robot.robot.joints[name] for name in robot.robot.arm("").joint_names]
-    low, high = np.array([j.lower for j in joints]), np.array([j.upper for j in joints])
-    return f"{best_us(checker(engine), samples(low, high, count)['along motions']):.3f}"
+    return f"{best_us(checker(engine), samples(robot.robot, count)['along motions']):.3f}"
 
 
 def bodies(problems: int, seeds: int) -> str:

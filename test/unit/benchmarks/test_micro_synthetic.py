@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from benchmarks.mbm.engine_adapter import checker
+from benchmarks.mbm.measure import make_engine
 from benchmarks.mbm.problems import load_problems
 from benchmarks.mbm.referee import Referee
 from benchmarks.micro.checks import lifted, samples, twenty_boxes
@@ -57,7 +59,19 @@ def test_collision_checks_are_asked_of_twenty_boxes(panda):
     assert len(world.objects) == 20
     away = lifted(world, 50.0)
     assert min(s.world_T_object.translation_m[2] for s in away.states.values()) > 48.0
-    low, high = -np.ones(7), np.ones(7)
-    along = samples(low, high, 160)["along motions"]
+    along = samples(panda.robot, 160)["along motions"]
     assert along.shape == (160, 7)
     np.testing.assert_allclose(np.linalg.norm(along[15] - along[0]), 0.5)
+
+
+def test_blocks_of_configurations_are_counted_as_the_referee_counts(panda):
+    """A block is free when all of its sixteen are; those within a millimetre of touching are left out."""
+    world = twenty_boxes()
+    engine, referee = make_engine(panda), Referee(panda.robot, panda.world_T_base)
+    engine.update_world(world)
+    check, kinds = checker(engine), samples(panda.robot, 1600)
+    for q in kinds.values():
+        nearest = referee.clearances(q, world).min(axis=1).reshape(-1, 16).min(axis=1)
+        clear = np.abs(nearest - 0.0005) > 0.0005
+        chosen = np.ascontiguousarray(q.reshape(-1, 16, 7)[clear].reshape(-1, 7))
+        assert check(chosen) == int((nearest[clear] > 0.0).sum())
