@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import yaml
+from scipy.spatial import ConvexHull
 from simulated_cell import ROOT, SimulatedCell
 
 from handiwork_core.geometry import Pose, Rotation
@@ -115,3 +118,22 @@ def test_obstacles_count_in_both_test_modes(cell: SimulatedCell) -> None:
             object="cube", test_mode=mode, orientation_filters=upward, allowed_planning_time=60.0
         )
         assert run_skill(Pick(), params, context).outcome.code is Code.NO_CANDIDATE
+
+
+@pytest.mark.parametrize("corners", [3, 6])
+def test_pick_of_a_mesh_without_an_annotation(
+    robot: Robot, engine: Any, tmp_path: Path, corners: int
+) -> None:
+    angle = 2.0 * np.pi * np.arange(corners) / corners
+    ring = 0.03 * np.column_stack([np.cos(angle), np.sin(angle)])
+    points = np.vstack([np.column_stack([ring, np.full(corners, z)]) for z in (-0.04, 0.04)])
+    triangles = ConvexHull(points).simplices + 1
+    lines = [f"v {x} {y} {z}" for x, y, z in points] + [f"f {a} {b} {c}" for a, b, c in triangles]
+    (tmp_path / "prism.obj").write_text("\n".join(lines))
+    scene = yaml.safe_load((ROOT / "config/scenes/tabletop.yaml").read_text())
+    prism = scene["objects"]["cube"] | {"shapes": [{"type": "mesh", "file": "prism.obj"}]}
+    scene["objects"]["cube"] = prism | {"pose": {"position": [0.5, 0.12, 0.041]}, "randomize": None}
+    (tmp_path / "prism.yaml").write_text(yaml.safe_dump(scene))
+    cell = SimulatedCell(robot, engine, os.path.relpath(tmp_path / "prism", ROOT / "config/scenes"), 0)
+    run = run_skill(Pick(), PickParams(object="cube", allowed_planning_time=60.0), cell.context(0))
+    assert run.outcome.ok, run
