@@ -47,7 +47,7 @@ class ConditionalsNode(ManagedNode):
         self._max_age_s = self.parameter(
             "max_age_s", 1.0, "older poses and contacts make a condition UNKNOWN [s]"
         )
-        rate_hz = self.parameter("rate_hz", 250.0, "greatest rate of decisions, in ROS time [Hz]")
+        rate_hz = self.parameter("rate_hz", 250.0, "greatest rate of decisions, in steady time [Hz]")
         if min(rate_hz, self._max_age_s) <= 0.0:
             raise ConfigError(f"node {self.get_name()}", ["rate_hz, max_age_s: write more than 0"])
         self._period_s, self._last_s = 1.0 / rate_hz - 1e-6, float("-inf")
@@ -66,8 +66,7 @@ class ConditionalsNode(ManagedNode):
         """Read the robot and the conditions."""
         report(0.0, "reading robot and conditions")
         if not self._robot_dir:
-            fault = "parameter robot_dir: is empty; give the folder of a robot"
-            raise ConfigError(f"node {self.get_name()}", [fault])
+            raise ConfigError(self.get_name(), ["parameter robot_dir: is empty; give a robot's folder"])
         self._robot = load_robot(Path(self._robot_dir))
         definitions = Definitions(Builder(self._robot, self._bodies))
         self._initial = load_conditions(Path(self._file), definitions) if self._file else ([], None)
@@ -80,7 +79,8 @@ class ConditionalsNode(ManagedNode):
         conditions, task = self._initial
         self.watched.begin_all(conditions, task, self._now_s())
         self._tell_all()
-        gc.freeze()  # what was loaded stays: looking through it again and again would cost 0.1 s each time
+        gc.freeze()  # What was loaded stays, and what a world brings goes by itself.
+        gc.set_threshold(50_000)
 
     def _bodies(self) -> list[str] | None:
         """Names that a frame may have, once the world is known."""
@@ -88,11 +88,11 @@ class ConditionalsNode(ManagedNode):
         return [*self._look()[0].objects] if known else None
 
     def _on_states(self) -> None:
-        now_s = self._now_s()
-        if self.is_active and not 0.0 <= now_s - self._last_s < self._period_s:
+        now_s = time.monotonic()
+        if self.is_active and now_s - self._last_s >= self._period_s:
             self._last_s = now_s
             self._decide()
-            if self._table_due and time.monotonic() - self._told_s >= BEAT_S:
+            if self._table_due and now_s - self._told_s >= BEAT_S:
                 self._tell_table()
 
     def _on_beat(self) -> None:
