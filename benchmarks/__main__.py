@@ -48,6 +48,7 @@ PLAIN = {
         "place_modes",
         "conditions",
         "conditions_node",
+        "batch",
         "planning",
         "simulation",
         "idle",

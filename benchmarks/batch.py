@@ -1,4 +1,4 @@
-"""How planning of many problems grows with workers: ``python benchmarks/batch.py [--plans 400] [--seed 0]``."""
+"""How planning of many problems grows with workers: ``python -m benchmarks.batch [--plans 400] [--seed 0]``."""
 
 from __future__ import annotations
 
@@ -15,10 +15,7 @@ from handiwork_core.robot import Robot
 from handiwork_core.robot_loader import load_robot
 from planner_node.engines.batch import PlanPool
 
-try:
-    from benchmarks.planning import demo_world, down
-except ModuleNotFoundError:
-    from planning import demo_world, down
+from .planning import demo_world, down
 
 
 def problems(robot: Robot, count: int, seed: int) -> list[PlanRequest]:
