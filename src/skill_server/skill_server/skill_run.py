@@ -33,7 +33,7 @@ class Run:
 
     def __init__(self, skill: Skill[P], params: P, context: Context, log: StageLog) -> None:
         self._skill, self._params, self._context, self._log = skill, params, context, log
-        self._policy, self._attempts = policy_of(params)
+        self._policy, self._attempts = Recovery.GIVE_UP, 1
         self.world_version = 0
         self._first_free: Array | None = None
         self._walked: list[Command] = []
@@ -52,6 +52,7 @@ class Run:
         verdict = self._skill.is_feasible(self._params, context.robot, context.arm_spec, before)
         if not verdict.ok:
             return verdict
+        self._policy, self._attempts = policy_of(self._params)
         grip.forget_lost(context, before)
         carried, tried = next(iter(context.held), ""), list[str]()
         while True:

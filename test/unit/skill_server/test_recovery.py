@@ -119,3 +119,10 @@ def test_a_stop_during_recovery_stops() -> None:
     f.context.report = lambda p: f.context.token.set(Code.CANCELED) if p.stage == "recover" else None
     assert pick(f, PickParams(object="cube", recovery="regrasp")).outcome.code is Code.CANCELED
     assert f.arm.stops >= 1
+
+
+def test_an_unknown_policy_is_refused_before_anything_is_asked() -> None:
+    f = made()
+    outcome = pick(f, PickParams(object="cube", recovery="pray")).outcome
+    assert (outcome.code, outcome.field_name) == (Code.BAD_GOAL, "recovery")
+    assert f.cell.calls == ["arm.stop"]
