@@ -26,7 +26,9 @@ def clocked(work: Callable[[T], R], items: Iterable[T]) -> tuple[list[R], Array]
 
 
 def words(seconds: Array, unit_s: float = 1e-3) -> list[str]:
-    """p50, p95 and p99 in the given unit."""
+    """p50, p95 and p99 in the given unit; ``-`` where there is nothing."""
+    if len(seconds) == 0:
+        return ["-"] * len(PERCENTILES)
     return [f"{value / unit_s:.3g}" for value in np.percentile(seconds, PERCENTILES)]
 
 

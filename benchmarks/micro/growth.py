@@ -34,7 +34,7 @@ def plans(engine: CpuEngine, problems: Sequence[Problem], seeds: int) -> list[st
         results, times = clocked(lambda request: engine.plan(request, lambda: False), requests)
         solved += [result.code is Code.OK for result in results]
         spent += times.tolist()
-    return [share(solved), *words(np.array(spent))]
+    return [share(solved), *words(np.array(spent)[solved])]
 
 
 def check_us(engine: CpuEngine, robot: SphereRobot, problem: Problem, count: int) -> str:

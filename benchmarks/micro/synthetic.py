@@ -21,7 +21,7 @@ from benchmarks.mbm.sphere_robot import (
 from handiwork_core.geometry import Array, Pose, Rotation, frozen
 from handiwork_core.world import ObjectState, Shape, ShapeKind, World, WorldObject
 
-EDGE_M, REACH_M, AWAY_M, SELF_M = 0.03, 0.9, 0.03, 0.001
+EDGE_M, REACH_M, AWAY_M, SELF_M, SPREAD_RAD = 0.03, 0.9, 0.03, 0.001, 1.5
 
 
 def world_of_boxes(poses: list[Pose], edges: Array, version: int = 1) -> World:
@@ -58,7 +58,10 @@ def scattered(robot: SphereRobot, count: int, free: Array, seed: int = 0, reach_
 
 
 def free_pair(robot: SphereRobot, seed: int) -> Array:
-    """(2, dof) start and goal without self-collision, uniform within the limits."""
+    """(2, dof) start and goal without self-collision, no joint farther than SPREAD_RAD from rest.
+
+    Beyond that there are configurations that an arm cannot move between without touching itself.
+    """
     referee, arm, rng = (
         Referee(robot.robot, robot.world_T_base),
         robot.robot.arm(""),
@@ -67,7 +70,8 @@ def free_pair(robot: SphereRobot, seed: int) -> Array:
     joints = [robot.robot.joints[name] for name in arm.joint_names]
     found: list[Array] = []
     while len(found) < 2:
-        q = rng.uniform([j.lower for j in joints], [j.upper for j in joints])
+        q = arm.home_q + rng.uniform(-SPREAD_RAD, SPREAD_RAD, len(joints))
+        q = np.clip(q, [j.lower for j in joints], [j.upper for j in joints])
         if referee.clearance(q[None], World(0.0))[1] > SELF_M:
             found.append(q)
     return np.array(found)
