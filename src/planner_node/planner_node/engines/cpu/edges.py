@@ -185,15 +185,6 @@ def edge_is_free(c: Checker, a: Array, b: Array, hit: Ints) -> bool:
 
 
 @kernel
-def nearest_free(c: Checker, start: Array, goals: Array, order: Ints, hit: Ints) -> int:
-    """The first row of ``goals`` (k, n), by ``order`` (l,), to which the straight way from ``start`` is free; or -1."""
-    for i in order:
-        if edge_is_free(c, start, goals[i], hit):
-            return i
-    return -1
-
-
-@kernel
 def first_blocked(c: Checker, path: Array, hit: Ints) -> int:
     """The first row of ``path`` (k, n) that cannot be reached from the one before, as division tells; -1: none."""
     row, place = -1, blocked_at(c, path, hit)

@@ -9,12 +9,12 @@ import numpy as np
 from handiwork_core.geometry import Array
 from handiwork_core.outcome import BodyPair, Code
 
-from . import shortcut, tree_search
+from . import tree_search
 from .arrays import Ints
-from .edges import nearest_free
+from .path_search import FULL, NOT_YET, search
 from .query import Query
 from .requests import Deadline, Failed
-from .rng import State, new_state
+from .rng import new_state
 
 ROOM = 12_000
 """Nodes per tree; full trees mean that the goal is walled in as far as this search can tell."""
@@ -32,43 +32,29 @@ class Path:
     goal: int
 
 
-def find(query: Query, start: Array, goals: Array, seed: int, deadline: Deadline) -> Path:
-    """A short free path from ``start`` (n,) to any row of ``goals`` (k, n).
+def find(query: Query, start: Array, goals: Array, seed: int, deadline: Deadline, cuts: int = CUTS) -> Path:
+    """A short free path from ``start`` (n,) to any row of ``goals`` (k, n); no ``cuts`` leave it as it was found.
 
     Raises:
         Failed: CANCELED, PLAN_BUDGET or PATH_BLOCKED.
     """
-    deadline.poll()
-    away = np.linalg.norm(goals - start, axis=1)
-    order = np.argsort(away, kind="stable")[:DIRECT]
-    direct = nearest_free(query.checker, start, goals, order, np.zeros(2, dtype=np.int64))
-    if direct >= 0:
-        return Path(np.array([start, goals[direct]]), int(direct))
-    state = new_state(seed)
-    points, goal = _search(query, start, goals, state, deadline)
-    deadline.poll()
-    return Path(shortcut.shorten(query.checker, points, CUTS, state), goal)
-
-
-def _search(query: Query, start: Array, goals: Array, state: State, deadline: Deadline) -> tuple[Array, int]:
-    """Way points (k, n) as the trees met, and the row of ``goals``."""
-    rows, columns = query.margins.shape
-    trees = tree_search.plant(start, goals, (rows, columns), ROOM)
-    iterations, met = FIRST_ITERATIONS, 0
-    while met == 0:
-        before = deadline.used_s
-        met = tree_search.grow(trees, iterations, query.checker, state)
+    state, margins = new_state(seed), query.margins
+    order = np.argsort(np.linalg.norm(goals - start, axis=1), kind="stable")[:DIRECT]
+    trees = tree_search.plant(start, goals, (margins.shape[0], margins.shape[1]), ROOM)
+    iterations, goal = FIRST_ITERATIONS, NOT_YET
+    while goal == NOT_YET:
         deadline.poll(lambda: most_hit(query, trees.blocked))
+        before = deadline.used_s
+        goal, points = search(query.checker, trees, order, iterations, cuts, state)
         spent = deadline.used_s - before
         iterations = max(1, min(2 * iterations, int(iterations * CHUNK_S / max(spent, 1e-6))))
-    if met < 0:
-        pair = _most_hit(query, trees.blocked)
+    if goal == FULL:
         raise Failed(
             Code.PATH_BLOCKED,
             f"no path after {int(trees.counts.sum())} samples{most_hit(query, trees.blocked)}; clear the way",
-            blocking=pair,
+            blocking=_most_hit(query, trees.blocked),
         )
-    return tree_search.path_of(trees)
+    return Path(points, int(goal))
 
 
 def _most_hit(query: Query, blocked: Ints) -> BodyPair | None:

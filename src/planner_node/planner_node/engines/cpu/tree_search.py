@@ -34,8 +34,8 @@ class Trees(NamedTuple):
     """Search state.
 
     ``nodes`` (2, k, n), ``columns`` (2, n, k) the same in float32 for the search of neighbours, ``parents`` (2, k),
-    ``counts`` (2,), ``roots`` (2,) how many of these are roots, ``blocked`` (g, m + g) counts of hits, ``turn`` (1,)
-    which tree grows next, ``meeting`` (2,) node of each tree where they met.
+    ``counts`` (2,), ``roots`` (2,) how many of these are roots, ``blocked`` (g, m + g) counts of hits, ``turn`` (2,)
+    which tree grows next and whether the search has begun, ``meeting`` (2,) node of each tree where they met.
     """
 
     nodes: Array
@@ -65,7 +65,7 @@ def plant(start: Array, goals: Array, columns: tuple[int, int], room: int) -> Tr
         counts,
         counts.copy(),
         np.zeros(columns, dtype=np.int64),
-        np.zeros(1, dtype=np.int64),
+        np.zeros(2, dtype=np.int64),
         np.full(2, -1, dtype=np.int64),
     )
 
@@ -180,14 +180,23 @@ def grow(trees: Trees, iterations: int, c: Checker, state: State) -> int:
     return 0
 
 
-def path_of(trees: Trees) -> tuple[Array, int]:
+@kernel
+def grown_path(trees: Trees) -> tuple[Array, int]:
     """Way points (k, n) from start to goal without the doubled meeting point, and which goal root it ends in."""
-    sides = []
-    for side in (0, 1):
-        chain, i = [], int(trees.meeting[side])
-        while i >= 0:
-            chain.append(i)
-            i = int(trees.parents[side, i])
-        sides.append(chain)
-    there = trees.nodes[0, sides[0][::-1]]
-    return np.concatenate([there, trees.nodes[1, sides[1][1:]]]), sides[1][-1]
+    nodes, parents, meeting = trees.nodes, trees.parents, trees.meeting
+    before, i = 0, meeting[0]
+    while i >= 0:
+        before, i = before + 1, parents[0, i]
+    after, i = 0, parents[1, meeting[1]]
+    while i >= 0:
+        after, i = after + 1, parents[1, i]
+    path = np.empty((before + after, nodes.shape[2]))
+    i = meeting[0]
+    for row in range(before - 1, -1, -1):
+        path[row] = nodes[0, i]
+        i = parents[0, i]
+    goal, i = meeting[1], parents[1, meeting[1]]
+    for row in range(before, before + after):
+        path[row] = nodes[1, i]
+        goal, i = i, parents[1, i]
+    return path, goal

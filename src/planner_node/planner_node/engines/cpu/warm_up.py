@@ -11,7 +11,7 @@ from handiwork_core.planning import Report, SceneQuery
 from handiwork_core.robot import Robot
 from handiwork_core.world import ObjectState
 
-from . import edges, held_shortcut, held_tree, hold, kinematics, shortcut, straight, tree_search
+from . import edges, held_shortcut, held_tree, hold, kinematics, path_search, straight, tree_search
 from .ik_poses import solve_pose
 from .mesh_cover import cover_mesh
 from .placing import Placing
@@ -44,7 +44,6 @@ def _steps(query: Query, q: Array) -> list[tuple[str, Callable[[], object]]]:
     return [
         ("pose error", lambda: kinematics.pose_error(goal, goal, error)),
         ("distances", lambda: query.distances(q)),
-        ("edges", lambda: edges.nearest_free(c, q, path, np.array([0]), hit)),
         ("paths", lambda: edges.first_blocked(c, path, hit)),
         (
             "inverse kinematics",
@@ -54,8 +53,7 @@ def _steps(query: Query, q: Array) -> list[tuple[str, Callable[[], object]]]:
             "straight lines",
             lambda: straight.follow(q, goal, 1e-3, robot, np.empty((2, len(q))), error),
         ),
-        ("tree search", lambda: tree_search.grow(trees, 1, c, state)),
-        ("shortening", lambda: shortcut.shorten(c, path, 1, state)),
+        ("path search", lambda: path_search.search(c, trees, np.array([0]), 1, 1, state)),
         ("timing", lambda: parameterise(path, Limits(ones, ones, ones))),
         ("poses of bodies", lambda: Placing(("",), [1], pose).move({"": _STILL}, pose.copy())),
         ("covers of meshes", lambda: cover_mesh(*_TETRAHEDRON, 0.01)),
