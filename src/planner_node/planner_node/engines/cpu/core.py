@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from handiwork_core.geometry import Array, Pose
 from handiwork_core.outcome import Code
 from handiwork_core.planning import PlanRequest, PoseGoals, SceneQuery, StraightGoal
@@ -12,7 +10,8 @@ from handiwork_core.trajectory import Trajectory
 
 from . import free_motion
 from .finishing import timed_free, timed_straight
-from .goals import joint_goals, pose_goals
+from .goal_search import find_pose
+from .goals import joint_goals
 from .held_motion import plan_held
 from .line_motion import track
 from .query import Query, Reader
@@ -58,14 +57,14 @@ class Core:
         if isinstance(request.goal, StraightGoal):
             return self._straight(request, arm, query, start, request.goal, deadline), 0
         if isinstance(request.goal, PoseGoals):
-            seeds = np.array([start, arm.home_q])
-            goals, owner = pose_goals(query, request.goal.world_T_ee, seeds, request.seed, deadline)
+            path, goal = find_pose(arm, query, start, request.goal.world_T_ee, request.seed, deadline)
         else:
             query = query.grazing_at(request.goal.q)
             goals, owner = joint_goals(arm, query, request.goal.q)
-        path = free_motion.find(query, start, goals, request.seed, deadline)
+            path = free_motion.find(query, start, goals, request.seed, deadline)
+            goal = int(owner[path.goal])
         limits = limits_of(self.robot, arm, request.velocity_scaling, request.acceleration_scaling)
-        return timed_free(path.points, query, limits, arm.joint_names, deadline), int(owner[path.goal])
+        return timed_free(path.points, query, limits, arm.joint_names, deadline), goal
 
     def _straight(
         self,

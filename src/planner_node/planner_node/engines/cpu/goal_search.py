@@ -7,12 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from handiwork_core.geometry import Array
+from handiwork_core.geometry import Array, Pose
 from handiwork_core.outcome import Code
+from handiwork_core.robot import ArmSpec
 
+from . import free_motion
 from .arrays import Ints
-from .free_motion import Path
-from .goals import ENOUGH, PER_POSE
+from .free_motion import CUTS, Path
+from .goals import ENOUGH, PER_POSE, goal_rounds
+from .query import Query
 from .requests import Deadline, Failed
 
 MANY = 1024
@@ -22,6 +25,28 @@ FIRST_SHARE = 0.5
 
 Find = Callable[[Array, int, Deadline], Path]
 """From goals (k, n), a number to add to the seed, and a deadline to a path, or Failed."""
+
+
+def find_pose(
+    arm: ArmSpec,
+    query: Query,
+    start: Array,
+    poses: tuple[Pose, ...],
+    seed: int,
+    deadline: Deadline,
+    cuts: int = CUTS,
+) -> tuple[Path, int]:
+    """A short free path from ``start`` (n,) to any of ``poses``, and which one.
+
+    Raises:
+        Failed: NO_IK, GOAL_IN_COLLISION, PATH_BLOCKED, PLAN_BUDGET or CANCELED.
+    """
+
+    def find(goals: Array, salt: int, limit: Deadline) -> Path:
+        return free_motion.find(query, start, goals, seed + salt, limit, cuts)
+
+    rounds = goal_rounds(query, poses, np.array([start, arm.home_q]), seed, deadline)
+    return find_any(rounds, len(poses), find, deadline)
 
 
 def find_any(

@@ -29,7 +29,8 @@ def search(
     """
     c, trees, state = borrowed(c), borrowed(trees), borrowed(state)
     nodes, n = trees.nodes, trees.nodes.shape[2]
-    path, hit = np.empty((2, n)), np.zeros(2, dtype=np.int64)
+    path: Array = np.empty((2, n))
+    hit = np.zeros(2, dtype=np.int64)
     path[0] = nodes[0, 0]
     if trees.turn[1] == 0:
         trees.turn[1] = 1
