@@ -9,17 +9,19 @@ import numpy as np
 
 from handiwork_core.geometry import Array
 from handiwork_core.planning import JointGoals, PlanRequest, PoseGoals, SceneQuery
+from handiwork_core.robot import ArmSpec
 from planner_node.engines.cpu import free_motion, shortcut
 from planner_node.engines.cpu.arrays import Ints
 from planner_node.engines.cpu.blocks import Checker, test_block
 from planner_node.engines.cpu.borrowing import borrowed
-from planner_node.engines.cpu.edges import found_hit, nearest_free
-from planner_node.engines.cpu.goals import joint_goals, pose_goals
+from planner_node.engines.cpu.edges import found_hit
+from planner_node.engines.cpu.goal_search import find_pose
+from planner_node.engines.cpu.goals import joint_goals
 from planner_node.engines.cpu.jit import kernel
 from planner_node.engines.cpu.lanes import LANES, f4
 from planner_node.engines.cpu.query import Query
 from planner_node.engines.cpu.requests import Deadline, Failed, checked_start
-from planner_node.engines.cpu.rng import State, new_state
+from planner_node.engines.cpu.rng import new_state
 from planner_node.engines.cpu_engine import CpuEngine
 
 Clock = Callable[[], float]
@@ -44,29 +46,24 @@ def geometric(engine: CpuEngine, request: PlanRequest, clock: Clock) -> Geometri
         start, query = checked_start(arm, core.read(arm, request.scene), request.start_q)
         if isinstance(request.goal, JointGoals):
             query = query.grazing_at(request.goal.q)
-            goals, _ = joint_goals(arm, query, request.goal.q)
-        else:
-            assert isinstance(request.goal, PoseGoals)
-            seeds = np.array([start, arm.home_q])
-            goals, _ = pose_goals(query, request.goal.world_T_ee, seeds, request.seed, deadline)
-        state = new_state(request.seed)
-        path = _search(query, start, goals, state, deadline)
+        path = _search(arm, query, start, request, deadline)
         planned = clock()
         if len(path) > 2:
-            path = shortcut.shorten(query.checker, path, free_motion.CUTS, state)
+            path = shortcut.shorten(query.checker, path, free_motion.CUTS, new_state(request.seed))
         return Geometric(path, planned - began, clock() - began)
     except Failed as failed:
         spent = clock() - began
         return Geometric(None, spent, spent, f"{failed.code.name}: {failed.message}")
 
 
-def _search(query: Query, start: Array, goals: Array, state: State, deadline: Deadline) -> Array:
-    """The straight way to a near goal, else what the trees find."""
-    order = np.argsort(np.linalg.norm(goals - start, axis=1), kind="stable")[: free_motion.DIRECT]
-    direct = nearest_free(query.checker, start, goals, order, np.zeros(2, dtype=np.int64))
-    if direct >= 0:
-        return np.array([start, goals[direct]])
-    return free_motion._search(query, start, goals, state, deadline)[0]
+def _search(arm: ArmSpec, query: Query, start: Array, request: PlanRequest, deadline: Deadline) -> Array:
+    """Way points (k, dof) as they are found, not yet shortened."""
+    if isinstance(request.goal, PoseGoals):
+        poses = request.goal.world_T_ee
+        return find_pose(arm, query, start, poses, request.seed, deadline, cuts=0)[0].points
+    assert isinstance(request.goal, JointGoals)
+    goals, _ = joint_goals(arm, query, request.goal.q)
+    return free_motion.find(query, start, goals, request.seed, deadline, cuts=0).points
 
 
 def checker(engine: CpuEngine) -> Callable[[Array], int]:
