@@ -7,91 +7,112 @@ import numpy as np
 from handiwork_core.geometry import Array
 from handiwork_core.world import ShapeKind
 
-from .arrays import OFF, Ints, RobotArrays, SceneArrays
+from .arrays import RobotArrays, SceneArrays
 from .blocks import Checker
+from .borrowing import borrowed
 from .distances import to_shape
-from .jit import kernel
-from .lanes import LANES, Floats
+from .jit import inlined, kernel
+from .lanes import LANES
 
-SOLID = (int(ShapeKind.BOX), int(ShapeKind.SPHERE), int(ShapeKind.CYLINDER), int(ShapeKind.CAPSULE))
+BOX, SPHERE, CYLINDER, CAPSULE = (
+    int(kind) for kind in (ShapeKind.BOX, ShapeKind.SPHERE, ShapeKind.CYLINDER, ShapeKind.CAPSULE)
+)
+NO_ROOM_M = 1.0e-4
+"""Block tests do not see how deep a sphere's centre is: pairs whose margin and radius leave less are exact."""
 
 
 def checker_of(robot: RobotArrays, scene: SceneArrays, margins: Array) -> Checker:
     """A checker with scratch of its own: two of them may work at the same time."""
-    f4, groups, n = np.float32, len(robot.bounds), len(robot.lower)
-    half, rounding = _cores(scene)
-    pairs = pairs_within_reach(robot, scene, margins)
-    return Checker(
+    groups, n, shapes, single = len(robot.bounds), len(robot.lower), len(scene.kind), np.float32
+    most = groups * shapes + len(robot.pairs)
+    empty = Checker(
         robot=robot,
         scene=scene,
         margins=margins,
-        pairs=pairs,
-        exact=_exact(robot, scene, margins),
-        chain=robot.chain.astype(f4),
-        balls=np.concatenate([robot.spheres, robot.bounds]).astype(f4),
-        bounds=robot.bounds.astype(f4),
-        reach=robot.reach.astype(f4),
-        pose=scene.pose.astype(f4),
-        size=half,
-        rounding=rounding,
-        bound=scene.bound.astype(f4),
-        known=np.zeros(groups, np.int64),
-        listed=np.zeros((3, len(pairs)), np.int64),
-        q=np.zeros((n, LANES), f4),
-        move=np.zeros((n, LANES), f4),
-        turn=np.zeros((2, LANES), f4),
-        frames=np.zeros((n + 1, 12, LANES), f4),
-        centres=np.zeros((groups, 3, LANES), f4),
-        slack=np.zeros((groups + 1, LANES), f4),
+        pairs=np.empty((most, 2), np.int64),
+        exact=np.empty(margins.shape, np.int64),
+        chain=np.empty((n, 12), single),
+        balls=np.empty((len(robot.spheres) + groups, 4), single),
+        bounds=np.empty((groups, 4), single),
+        reach=np.empty((groups, n), single),
+        pose=np.empty((shapes, 12), single),
+        size=np.empty((shapes, 3), single),
+        rounding=np.empty(shapes, single),
+        bound=np.empty(shapes, single),
+        known=np.empty(groups, np.int64),
+        listed=np.empty((3, most), np.int64),
+        q=np.zeros((n, LANES), single),
+        move=np.zeros((n, LANES), single),
+        turn=np.empty((2, LANES), single),
+        frames=np.empty((n + 1, 12, LANES), single),
+        centres=np.empty((groups, 3, LANES), single),
+        slack=np.empty((groups + 1, LANES), single),
     )
+    return empty._replace(pairs=empty.pairs[: fill(empty)])
 
 
 @kernel
-def pairs_within_reach(robot: RobotArrays, scene: SceneArrays, margins: Array) -> Ints:
-    """(k, 2) group and column of ``margins`` (g, m + g) of pairs that count and can ever meet; tool groups first."""
-    shapes, groups, turning = len(scene.kind), len(robot.group_body), robot.prismatic.sum() == 0
-    found = np.empty((groups * shapes + len(robot.pairs), 2), dtype=np.int64)
-    count = 0
+def fill(c: Checker) -> int:
+    """Write all but scratch from ``c.robot``, ``c.scene`` and ``c.margins``; returns how many pairs there are."""
+    c = borrowed(c)
+    c.chain[:] = c.robot.chain
+    spheres = len(c.robot.spheres)
+    c.balls[:spheres] = c.robot.spheres
+    c.balls[spheres:] = c.robot.bounds
+    c.bounds[:] = c.robot.bounds
+    c.reach[:] = c.robot.reach
+    c.pose[:] = c.scene.pose
+    c.bound[:] = c.scene.bound
+    for s in range(len(c.scene.kind)):
+        fill_shape(c, s)
+    return fill_pairs(c)
+
+
+@inlined
+def fill_shape(c: Checker, s: int) -> None:
+    """A rounded box for boxes, spheres and capsules; cylinders keep radius and half length."""
+    kind, size = c.scene.kind[s], c.scene.size
+    rounded = kind in (SPHERE, CAPSULE)
+    c.rounding[s] = size[s, 0] if rounded else 0.0
+    c.size[s, 0] = 0.0 if rounded else size[s, 0]
+    c.size[s, 1] = 0.0 if rounded else size[s, 1]
+    c.size[s, 2] = size[s, 1] if kind == CAPSULE else size[s, 2]
+    if kind == SPHERE:
+        c.size[s, 2] = 0.0
+
+
+@inlined
+def fill_pairs(c: Checker) -> int:
+    """Pairs that count and can ever meet, tool groups first; returns how many."""
+    robot, scene, margins, pairs, exact = c.robot, c.scene, c.margins, c.pairs, c.exact
+    shapes, turning, count = len(scene.kind), robot.prismatic.sum() == 0, 0
     ox, oy, oz = robot.chain[0, 9], robot.chain[0, 10], robot.chain[0, 11]
-    for g in range(groups - 1, -1, -1):
-        thick = 0.0
-        for i in range(robot.group_start[g], robot.group_start[g + 1]):
-            thick = max(thick, robot.spheres[i, 3])
+    for g in range(len(robot.group_body) - 1, -1, -1):
+        thick, thin = thickness(robot, g)
         for s in range(shapes):
             if margins[g, s] < -1.0e8:
                 continue
             # No sphere's centre comes farther from the first joint than the first joint's lever.
             if turning and to_shape(scene, s, ox, oy, oz) > robot.reach[g, 0] + thick + margins[g, s]:
                 continue
-            found[count, 0], found[count, 1] = g, s
+            solid = scene.kind[s] in (BOX, SPHERE, CYLINDER, CAPSULE)
+            exact[g, s] = 0 if solid and margins[g, s] + thin > NO_ROOM_M else 1
+            pairs[count, 0], pairs[count, 1] = g, s
             count += 1
     for k in range(len(robot.pairs)):
         a, b = robot.pairs[k, 0], robot.pairs[k, 1]
         if margins[a, shapes + b] > -1.0e8:
-            found[count, 0], found[count, 1] = a, shapes + b
+            room = margins[a, shapes + b] + thickness(robot, a)[1] + thickness(robot, b)[1]
+            exact[a, shapes + b] = 0 if room > NO_ROOM_M else 1
+            pairs[count, 0], pairs[count, 1] = a, shapes + b
             count += 1
-    return found[:count]
+    return count
 
 
-def _cores(scene: SceneArrays) -> tuple[Floats, Floats]:
-    """Half edges (m, 3) of rounded boxes and their rounding (m,); cylinders keep radius and half length."""
-    half, rounding = scene.size.astype(np.float32), np.zeros(len(scene.kind), np.float32)
-    balls, rods = scene.kind == int(ShapeKind.SPHERE), scene.kind == int(ShapeKind.CAPSULE)
-    round_ones = balls | rods
-    rounding[round_ones] = half[round_ones, 0]
-    half[rods, 2] = half[rods, 1]
-    half[balls, 2] = 0.0
-    half[round_ones, :2] = 0.0
-    return half, rounding
-
-
-def _exact(robot: RobotArrays, scene: SceneArrays, margins: Array) -> Ints:
-    """Block tests do not see how deep a sphere's centre is: margins below minus the least radius need exact ones."""
-    shapes = len(scene.kind)
-    least = np.minimum.reduceat(robot.spheres[:, 3], robot.group_start[:-1])
-    floor = np.concatenate(
-        [np.broadcast_to(least[:, None], (len(least), shapes)), least[:, None] + least], axis=1
-    )
-    exact = (margins + floor <= 1.0e-4) & (margins > 0.5 * OFF)
-    exact[:, :shapes] |= ~np.isin(scene.kind, SOLID)
-    return exact.astype(np.int64)
+@kernel
+def thickness(robot: RobotArrays, g: int) -> tuple[float, float]:
+    """Largest and smallest radius of group ``g`` [m]."""
+    thick, thin = 0.0, 1.0e9
+    for i in range(robot.group_start[g], robot.group_start[g + 1]):
+        thick, thin = max(thick, robot.spheres[i, 3]), min(thin, robot.spheres[i, 3])
+    return thick, thin

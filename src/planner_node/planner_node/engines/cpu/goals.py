@@ -118,6 +118,8 @@ def joint_goals(arm: ArmSpec, query: Query, goals: Array) -> tuple[Array, Ints]:
 def checked_goal(arm: ArmSpec, query: Query, q: Array, what: str) -> Array:
     """``q`` within limits and free, or Failed."""
     goal = within_limits(arm, query, q, what)
+    if not query.touches(goal):
+        return goal
     depth, pair = query.deepest(goal, over_margin=False)
     if pair is not None:
         raise Failed(

@@ -17,6 +17,7 @@ from .blocks import Checker
 from .checker import checker_of
 from .collision import all_distances
 from .covering import cover, patches
+from .edges import first_blocked
 from .robot_model import Chain, Group, assemble, fold, joint_values, link_groups
 from .scene import Scene
 
@@ -67,8 +68,14 @@ class Query:
         all_distances(q, ceiling, self.robot, self.scene, self.margins, self.frames, out)
         return out
 
+    def touches(self, q: Array) -> bool:
+        """Is any pair below its margin at ``q`` (n,)?"""
+        return bool(first_blocked(self.checker, np.array([q, q]), np.empty(2, dtype=np.int64)) >= 0)
+
     def touching_at(self, q: Array) -> Query:
         """The same query, where pairs that touch at ``q`` within tolerance may stay as deep as they are."""
+        if not self.touches(q):
+            return self
         d = self.distances(q, 0.01)
         shapes = len(self.scene.kind)
         tolerance = np.full_like(d, LINK_TOUCH_M)
@@ -78,13 +85,13 @@ class Query:
 
     def grazing_at(self, goals: Array) -> Query:
         """The same query, where pairs that are apart at ``goals`` (k, n) by less than their margin may be so."""
-        margins = self.margins.copy()
+        margins = self.margins
         for q in np.atleast_2d(goals):
-            if q.shape != self.robot.lower.shape or not np.isfinite(q).all():
+            if q.shape != self.robot.lower.shape or not np.isfinite(q).all() or not self.touches(q):
                 continue
             d = self.distances(np.ascontiguousarray(q), 0.01)
             margins = np.where((d < margins) & (d >= 0.0), d - ROUND_OFF_M, margins)
-        return self.with_margins(margins)
+        return self if margins is self.margins else self.with_margins(margins)
 
     def deepest(self, q: Array, *, over_margin: bool) -> tuple[float, BodyPair | None]:
         """Smallest distance [m] and its pair, among pairs below their margin only if ``over_margin`` is False."""

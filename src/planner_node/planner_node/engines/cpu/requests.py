@@ -109,6 +109,8 @@ def checked_start(arm: ArmSpec, query: Query, start_q: Array) -> tuple[Array, Qu
     """
     start = within_limits(arm, query, start_q, "start")
     touching = query.touching_at(start)
+    if touching is query:
+        return start, query
     depth, pair = touching.deepest(start, over_margin=False)
     if pair is not None:
         raise Failed(
