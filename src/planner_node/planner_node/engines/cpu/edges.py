@@ -170,7 +170,7 @@ def touches(c: Checker, q: Array, hit: Ints) -> bool:
             move[j, k] = f4(0.0)
     for i in range(len(c.pairs)):
         active[i] = i
-    touching, _, _ = test_block(c, active, len(active), near)
+    touching, _, _ = test_block(c, active, len(c.pairs), near)
     if touching >= 0:
         found_hit(c, touching, hit)
     return touching >= 0
