@@ -156,7 +156,12 @@ def test_a_thin_plate_between_start_and_goal_is_gone_around(
 @pytest.mark.parametrize("thick", [0.005, 0.0005])
 def test_a_thin_wall_without_a_way_around_is_never_passed(engine: Engine, robot: Robot, thick: float) -> None:
     a, b = swing(robot)
-    walls = [((1.5, thick, 4.0), (0.93, 0.0, 0.0)), ((1.5, thick, 4.0), (-0.93, 0.0, 0.0))]
+    # The last one closes the gap above the base, through which a folded arm would pass.
+    walls = [
+        ((1.5, thick, 4.0), (0.93, 0.0, 0.0)),
+        ((1.5, thick, 4.0), (-0.93, 0.0, 0.0)),
+        ((0.36, thick, 0.4), (0.0, 0.0, 0.75)),
+    ]
     lid = ("lid", (box((4.0, 2.0, thick)),), Pose.of((0.0, 0.0, 0.9)))
     items = [(f"wall{i}", (box(size),), Pose.of(place)) for i, (size, place) in enumerate(walls)]
     engine.update_world(world_of(*items, lid))
