@@ -31,6 +31,7 @@ INTERFACES = (
     ROOT / "src" / "ros_underlay" / "control_msgs",
     ROOT / "src" / "ros_underlay" / "tf2_msgs",
 )
+ROBOT_FOR_KERNELS = ROOT / "src" / "robot_description" / "robots" / "fr3"
 OTHER_ROS = (
     "AMENT_PREFIX_PATH",
     "CMAKE_PREFIX_PATH",
@@ -240,6 +241,23 @@ def link_share(package: Path) -> None:
             link.symlink_to((package / name).resolve())
 
 
+def compile_kernels() -> None:
+    """Compiles what Numba keeps beside the sources, so that no first start and no test has to wait for it."""
+    sources = [*(ROOT / "src/planner_node").rglob("*.py"), *(ROOT / "src/conditionals_node").rglob("*.py")]
+    content = hash_files(sources, "kernels")
+    if is_done("kernels", content):
+        return
+    python = str(VENV / "bin" / "python")
+    with announced("Compiling kernels"):
+        started = {
+            "planner kernels": [python, "-m", "planner_node.compile_kernels", str(ROBOT_FOR_KERNELS)],
+            "condition kernels": [python, "-c", "import conditionals_node.predicates"],
+        }
+        for name, running in {name: start(name, command) for name, command in started.items()}.items():
+            finish(name, *running)
+    mark_done("kernels", content)
+
+
 def set_up(with_dev: bool) -> None:
     """Does all steps that are not done yet, one run at a time."""
     if any(os.environ.get(name) for name in ("ROS_DISTRO", "AMENT_PREFIX_PATH")):
@@ -253,6 +271,7 @@ def set_up(with_dev: bool) -> None:
             install_requirements(("dev",))
         build_interfaces()
         install_packages()
+        compile_kernels()
 
 
 def main() -> int:

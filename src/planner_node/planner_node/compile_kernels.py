@@ -1,0 +1,20 @@
+"""Compile the engine's kernels ahead of its first start: ``python -m planner_node.compile_kernels ROBOT_FOLDER``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from handiwork_core.geometry import Pose
+from handiwork_core.robot_loader import load_robot
+
+from .engines import CpuEngine
+
+
+def main() -> None:
+    """Kernels do not depend on the robot: any one will do."""
+    CpuEngine(load_robot(Path(sys.argv[1])), Pose.identity(), lambda _share, _what: None)
+
+
+if __name__ == "__main__":
+    main()
