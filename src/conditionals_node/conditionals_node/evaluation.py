@@ -9,12 +9,14 @@ from handiwork_core.predicate import Finding, LatchedPredicate
 from handiwork_core.world import Contact, ObjectState, World
 
 from .expression import Expression, Leaf
+from .sweep import LEAST, Sweep
 
 
 @dataclass(slots=True)
 class _Slot:
-    """What is kept of one leaf between snapshots."""
+    """What is kept of one leaf between snapshots; while it is ``due``, only the truth in ``finding`` is new."""
 
+    leaf: Leaf
     subjects: tuple[str, ...]
     needs_contacts: bool
     needs_joints: bool
@@ -39,7 +41,10 @@ class Evaluation:
         self._world, self._now_s = World(0.0), 0.0
         self._was_fresh = False
         self.due: set[str] = set()
-        """Keys of the leaves that the present snapshot may decide otherwise than the one before."""
+        """Keys of the leaves whose findings may differ from those before, if only in numbers."""
+        self.turned: set[str] = set()
+        """Those of them whose value may differ."""
+        self._sweep: Sweep | None = None
 
     def add(self, expression: Expression) -> None:
         """Keep the leaves of an expression from now on."""
@@ -73,6 +78,7 @@ class Evaluation:
         else:
             self.due = self._touched(before, world)
         self._was_fresh = fresh
+        self.turned = self.due if everything else self.due - self._steady()
         for key in self.due:
             self._slots[key].due = True
 
@@ -88,8 +94,18 @@ class Evaluation:
             return self._decide(leaf, slot)
         return found
 
+    def _steady(self) -> set[str]:
+        """Keys of due leaves that are decided as before."""
+        if len(self.due) < LEAST:
+            return set()
+        if self._sweep is None:
+            self._sweep = Sweep(slot.leaf for slot in self._slots.values())
+        slots = ((key, self._slots[key]) for key in self.due)
+        truths = {key: slot.finding.truth for key, slot in slots if slot.finding is not None}
+        return self._sweep.steady(self._world, truths)
+
     def _sort(self) -> None:
-        self._was_fresh = False
+        self._was_fresh, self._sweep = False, None
         self._by_subject = {}
         for key, slot in self._slots.items():
             for name in slot.subjects:
@@ -142,7 +158,7 @@ def _slot(leaf: Leaf) -> _Slot:
     predicate = leaf.predicate
     subjects = tuple(dict.fromkeys([*predicate.subjects(), *predicate.frames()]))
     latched = isinstance(predicate, LatchedPredicate)
-    return _Slot(subjects, predicate.needs_contacts, predicate.needs_joints, latched)
+    return _Slot(leaf, subjects, predicate.needs_contacts, predicate.needs_joints, latched)
 
 
 def _is_fresh(world: World, oldest_s: float) -> bool:

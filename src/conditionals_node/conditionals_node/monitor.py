@@ -29,11 +29,20 @@ class _Entry:
     since_s: float
     stamp_s: float = 0.0
     fresh: bool = True
+    drifted: bool = False
+    """The numbers of ``finding`` are old; its value is not."""
     pending: Truth | None = None
     pending_since_s: float = 0.0
 
     def shown(self) -> Shown:
         return Shown(self.condition, self.finding, self.since_s, self.stamp_s)
+
+    def is_settled(self, evaluation: Evaluation) -> bool:
+        """True when the present snapshot leaves the value as it is."""
+        if self.fresh or self.pending is not None or not self.leaves.isdisjoint(evaluation.turned):
+            return False
+        self.drifted = self.drifted or not self.leaves.isdisjoint(evaluation.due)
+        return True
 
 
 class Monitor:
@@ -68,11 +77,11 @@ class Monitor:
     def find(self, key: str) -> Shown | None:
         """One of what is watched."""
         entry = self._entries.get(key)
-        return None if entry is None else entry.shown()
+        return None if entry is None else self._shown(entry)
 
     def shown(self) -> list[Shown]:
         """Everything, in the order of watching."""
-        return [entry.shown() for entry in self._entries.values()]
+        return [self._shown(entry) for entry in self._entries.values()]
 
     def update(self, world: World, now_s: float) -> list[Shown]:
         """Decide all on one snapshot and return those whose value changed; ``now_s`` is ROS time.
@@ -93,6 +102,15 @@ class Monitor:
         """One finding, without memory: UNKNOWN where the world is too old."""
         return self.evaluation.once(condition.expression, world, now_s)
 
+    def _shown(self, entry: _Entry) -> Shown:
+        """With words and numbers of the newest snapshot, which nobody has needed until now."""
+        if entry.drifted:
+            found = entry.condition.expression.decide(self.evaluation)
+            entry.drifted = False
+            if found.truth is entry.finding.truth:
+                entry.finding = found
+        return entry.shown()
+
     def _start_anew(self, now_s: float) -> None:
         self.evaluation.forget()
         for key, entry in self._entries.items():
@@ -100,9 +118,10 @@ class Monitor:
 
     def _has_changed(self, entry: _Entry, stamp_s: float, now_s: float) -> bool:
         """Take the newest finding of an entry; True when the value that is shown differs from now on."""
-        if not entry.fresh and entry.pending is None and entry.leaves.isdisjoint(self.evaluation.due):
+        if entry.is_settled(self.evaluation):
             entry.stamp_s = stamp_s
             return False
+        entry.drifted = False
         found = entry.condition.expression.decide(self.evaluation)
         before = entry.finding.truth
         if found.truth is before:

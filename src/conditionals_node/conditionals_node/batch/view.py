@@ -23,14 +23,14 @@ Axes = tuple[Vec[Array], Vec[Array], Vec[Array]]
 NO_FACE = np.array(np.nan)
 
 
-class BatchView(View[Array]):
-    """``View`` of a batch."""
+class ArrayArithmetic(View[Array]):
+    """The arithmetic of a ``View`` whose numbers are arrays (n,)."""
 
-    def __init__(self, worlds: Worlds) -> None:
-        self._worlds, self._n = worlds, worlds.n
+    def __init__(self, n: int) -> None:
+        self._n = n
 
     def number(self, value: float) -> Array:
-        """The same number in every world."""
+        """The same number in every row."""
         return np.full(self._n, value)
 
     def least(self, *values: Array) -> Array:
@@ -54,8 +54,16 @@ class BatchView(View[Array]):
         return np.where(condition, yes, no)
 
     def leader(self, names: Sequence[str], values: Sequence[Array]) -> str:
-        """It differs from world to world."""
+        """It differs from row to row."""
         return ""
+
+
+class BatchView(ArrayArithmetic):
+    """``View`` of a batch."""
+
+    def __init__(self, worlds: Worlds) -> None:
+        super().__init__(worlds.n)
+        self._worlds = worlds
 
     def origin(self, name: str) -> Vec[Array]:
         """Origin of an object's frame."""
@@ -63,7 +71,7 @@ class BatchView(View[Array]):
 
     def axes(self, name: str) -> Axes:
         """Its x, y and z axis."""
-        return self._kept(("axes", name), lambda: _axes(self._poses(name).wxyz))
+        return self._kept(("axes", name), lambda: array_axes(self._poses(name).wxyz))
 
     def frame_axes(self, frame: str) -> Axes:
         """As ``axes``, for "world", "robot" or an object."""
@@ -71,7 +79,7 @@ class BatchView(View[Array]):
             one, zero = self.number(1.0), self.number(0.0)
             return (one, zero, zero), (zero, one, zero), (zero, zero, one)
         if frame in self._worlds.frames:
-            return self._kept(("frame", frame), lambda: _axes(self._worlds.frames[frame].wxyz))
+            return self._kept(("frame", frame), lambda: array_axes(self._worlds.frames[frame].wxyz))
         if frame in self._worlds.poses:
             return self.axes(frame)
         known = sorted({"world", *self._worlds.frames, *self._worlds.poses})
@@ -212,7 +220,8 @@ def _columns(rows: Array) -> Vec[Array]:
     return rows[:, 0], rows[:, 1], rows[:, 2]
 
 
-def _axes(wxyz: Array) -> Axes:
+def array_axes(wxyz: Array) -> Axes:
+    """The x, y and z axis of frames turned by quaternions (n, 4), scalar first."""
     w, x, y, z = wxyz.T
     return (
         (1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)),

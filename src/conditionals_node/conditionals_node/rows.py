@@ -1,0 +1,249 @@
+"""One world as rows of numbers, and ``View`` of many pairs of its objects at once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handiwork_core.geometry import Array
+from handiwork_core.world import World, WorldObject
+
+from .batch.view import ArrayArithmetic, array_axes
+from .extents import outline
+from .geometry import GeometryError, Hull, hull
+from .row_kernels import Ends, boxes_of_each, centres_of_each, depth_of_each
+from .views import Box, Point, Unknown, Vec
+from .world_view import IDENTITY_AXES
+
+Axes = tuple[Vec[Array], Vec[Array], Vec[Array]]
+Pair = tuple[str, str]
+Touches = tuple[NDArray[np.intp], NDArray[np.intp], Array]
+"""Rows, contacts that belong to them, and 1 or -1 (k, 1): which body of the contact is the row's."""
+
+
+class Solids:
+    """Geometry of the objects of a world, one behind the other; those without a usable one are left out."""
+
+    def __init__(self, objects: Mapping[str, WorldObject], names: Sequence[str]) -> None:
+        usable = {name: found for name in names if (found := _hull(objects.get(name))) is not None}
+        self.names = list(usable)
+        self.index = {name: i for i, name in enumerate(self.names)}
+        hulls, outlines = list(usable.values()), [outline(objects[name]) for name in self.names]
+        self.points = {
+            Point.CENTROID: _stacked([found.centroid[None] for found in hulls], 3)[0],
+            Point.VERTEX_MEAN: _stacked([found.vertex_mean[None] for found in hulls], 3)[0],
+        }
+        self.planes = {
+            True: _stacked([found.planes for found in hulls], 4),
+            False: _stacked([found.open_planes for found in hulls], 4),
+        }
+        self.tops = np.array([found.top_z for found in hulls])
+        self.balls, self.discs = (
+            _stacked([found.balls for found in outlines], 4),
+            _stacked([found.discs for found in outlines], 7),
+        )
+
+
+class Touching:
+    """Which bodies the contacts of a world are between; the same from world to world until one comes or goes."""
+
+    def __init__(self, pairs: list[Pair]) -> None:
+        self.pairs = pairs
+        self._of: dict[Pair, list[tuple[int, float]]] = {}
+        for i, (a, b) in enumerate(pairs):
+            self._of.setdefault((a, b), []).append((i, 1.0))
+            self._of.setdefault((b, a), []).append((i, -1.0))
+        self._kept: dict[tuple[tuple[str, ...], tuple[str, ...]], Touches] = {}
+
+    def between(self, on: tuple[str, ...], by: tuple[str, ...]) -> Touches:
+        """Contacts of each row's pair."""
+        found = self._kept.get((on, by))
+        if found is None:
+            hits = [
+                (r, *hit) for r, pair in enumerate(zip(on, by, strict=True)) for hit in self._of.get(pair, ())
+            ]
+            rows = np.array([hit[0] for hit in hits], dtype=np.intp)
+            contacts = np.array([hit[1] for hit in hits], dtype=np.intp)
+            found = self._kept[on, by] = rows, contacts, np.array([hit[2] for hit in hits]).reshape(-1, 1)
+        return found
+
+
+class Scene:
+    """The numbers of one world: ``q`` (n, 4), ``p``, ``v`` and ``w`` (n, 3) of ``solids``, ``forces`` (m, 3)."""
+
+    def __init__(self, world: World, solids: Solids, touching: Touching) -> None:
+        states = [world.states[name] for name in solids.names]
+        poses = [state.world_T_object for state in states]
+        self.world, self.solids, self.touching = world, solids, touching
+        self.q = _joined([pose.rotation.wxyz for pose in poses], 4)
+        self.p = _joined([pose.translation_m for pose in poses], 3)
+        self.v = _joined([state.world_v_object for state in states], 3)
+        self.w = _joined([state.world_w_object for state in states], 3)
+        contacts = world.contacts or ()
+        self.forces = _joined([contact.force_on_a_n for contact in contacts], 3)
+        self.places = _joined([contact.point_m for contact in contacts], 3)
+        self._centres: dict[Point, Array] = {}
+        self._boxes: Array | None = None
+
+    def is_finite(self) -> bool:
+        """True when all numbers are; the words for what is not are found one by one."""
+        return math.isfinite(
+            sum(float(a.sum()) for a in (self.q, self.p, self.v, self.w, self.forces, self.places))
+        )
+
+    def centres(self, point: Point) -> Array:
+        """Of all objects (n, 3)."""
+        if point not in self._centres:
+            found = self._centres[point] = np.empty_like(self.p)
+            centres_of_each(self.solids.points[point], self.q, self.p, found)
+        return self._centres[point]
+
+    def boxes(self) -> Array:
+        """Around all objects (n, 6)."""
+        if self._boxes is None:
+            self._boxes = np.empty((len(self.p), 6))
+            boxes_of_each(*self.solids.balls, *self.solids.discs, self.q, self.p, self._boxes)
+        return self._boxes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Slot:
+    """What a name stands for in each row: names, and rows of the scene."""
+
+    names: tuple[str, ...]
+    rows: Ends
+
+
+class RowsView(ArrayArithmetic):
+    """``View`` in which some names stand for another object in each row; all others for themselves."""
+
+    def __init__(self, scene: Scene, slots: Mapping[str, Slot], n: int) -> None:
+        super().__init__(n)
+        self._scene, self._slots = scene, slots
+
+    def origin(self, name: str) -> Vec[Array]:
+        """Origin of an object's frame."""
+        return _columns(self._scene.p[self._rows(name)])
+
+    def axes(self, name: str) -> Axes:
+        """Its x, y and z axis."""
+        return array_axes(self._scene.q[self._rows(name)])
+
+    def frame_axes(self, frame: str) -> Axes:
+        """As ``axes``, for "world", "robot" or an object."""
+        frames = self._scene.world.frames
+        if frame == "world":
+            x, y, z = ((self.number(a), self.number(b), self.number(c)) for a, b, c in IDENTITY_AXES)
+            return x, y, z
+        return (
+            array_axes(np.tile(frames[frame].rotation.wxyz, (self._n, 1)))
+            if frame in frames
+            else self.axes(frame)
+        )
+
+    def centre(self, name: str, point: Point = Point.CENTROID) -> Vec[Array]:
+        """The point that stands for an object."""
+        return _columns(self._scene.centres(point)[self._rows(name)])
+
+    def box(self, name: str) -> Box[Array]:
+        """Axis-aligned box around an object."""
+        found = self._scene.boxes()[self._rows(name)].T
+        return found[0], found[1], found[2], found[3], found[4], found[5]
+
+    def depth(
+        self, name: str, container: str, point: Point, closed: bool, above_rim: float | None
+    ) -> tuple[Array, Array, str]:
+        """How deep an object's point is in a container's hull; the face is not told."""
+        scene, solids, depths = self._scene, self._scene.solids, np.empty(self._n)
+        depth_of_each(
+            *solids.planes[closed],
+            solids.points[point],
+            scene.q,
+            scene.p,
+            self._rows(name),
+            self._rows(container),
+            solids.tops,
+            math.inf if above_rim is None else above_rim,
+            depths,
+        )
+        return depths, depths, ""
+
+    def speed(self, name: str) -> Array:
+        """Of the object's origin [m/s]."""
+        return self.length(*_columns(self._scene.v[self._rows(name)]))
+
+    def turn_rate(self, name: str) -> Array:
+        """How fast it turns [rad/s]."""
+        return self.length(*_columns(self._scene.w[self._rows(name)]))
+
+    def movable(self) -> list[str]:
+        """Not told: it would be others in each row."""
+        raise Unknown("not for rows")
+
+    def push(self, on: str, by: str) -> Vec[Array]:
+        """Net force on a body from another."""
+        rows, contacts, signs = self._touches(on, by)
+        return _columns(self._summed(rows, self._scene.forces[contacts] * signs))
+
+    def touch(self, a: str, b: str) -> Array:
+        """Sum of the forces between two bodies without regard to direction."""
+        rows, contacts, _ = self._touches(a, b)
+        forces = self._scene.forces[contacts]
+        return self._summed(rows, np.sqrt((forces * forces).sum(axis=1)))
+
+    def contact_point(self, on: str, by: str) -> Vec[Array]:
+        """Mean point of their contacts; not a number where they do not touch."""
+        rows, contacts, _ = self._touches(on, by)
+        counts = np.bincount(rows, minlength=self._n)
+        return _columns(self._summed(rows, self._scene.places[contacts]) / counts[:, None])
+
+    def joint(self, name: str) -> Array:
+        """Measured position [rad, m]."""
+        return self.number(self._scene.world.joints.position.get(name, math.nan))
+
+    def _rows(self, name: str) -> Ends:
+        slot = self._slots.get(name)
+        if slot is not None:
+            return slot.rows
+        if name not in self._scene.solids.index:
+            raise Unknown(f"object {name!r} has no rows")
+        return np.full(self._n, self._scene.solids.index[name])
+
+    def _touches(self, on: str, by: str) -> Touches:
+        if self._scene.world.contacts is None:
+            raise Unknown("no contact source")
+        return self._scene.touching.between(self._names(on), self._names(by))
+
+    def _names(self, name: str) -> tuple[str, ...]:
+        slot = self._slots.get(name)
+        return (name,) * self._n if slot is None else slot.names
+
+    def _summed(self, rows: NDArray[np.intp], values: Array) -> Array:
+        found = np.zeros((self._n, *values.shape[1:]))
+        np.add.at(found, rows, values)
+        return found
+
+
+def _hull(item: WorldObject | None) -> Hull | None:
+    try:
+        return None if item is None else hull(item)
+    except GeometryError:
+        return None
+
+
+def _stacked(parts: Sequence[Array], width: int) -> tuple[Array, Ends]:
+    ends = np.cumsum([0, *(len(part) for part in parts)])
+    return np.ascontiguousarray(np.concatenate([np.zeros((0, width)), *parts])), ends
+
+
+def _joined(parts: Sequence[Array], width: int) -> Array:
+    """Rows of as many numbers; several times as fast as ``np.array``."""
+    return np.concatenate(parts).reshape(-1, width) if parts else np.zeros((0, width))
+
+
+def _columns(rows: Array) -> Vec[Array]:
+    return rows[:, 0], rows[:, 1], rows[:, 2]

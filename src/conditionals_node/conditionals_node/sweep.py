@@ -1,0 +1,110 @@
+"""Tells for many leaves at once which surely have the value they had: no words, no evidence.
+
+Leaves that differ only in the objects they are about are decided together, as rows. Whatever is near a boundary, not
+known or not written against ``View`` is left to be decided one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from handiwork_core.predicate import Predicate, Truth
+from handiwork_core.world import World
+
+from .expression import Leaf
+from .predicates.measured import Relation
+from .rows import RowsView, Scene, Slot, Solids, Touching
+
+TRUE, FALSE = Truth.TRUE, Truth.FALSE
+LEAST = 4
+"""Fewer leaves of a kind are decided sooner one by one."""
+NEAR = 1e-9
+"""Margins up to this may come out otherwise by round-off, in the predicate's unit."""
+
+
+@dataclass(slots=True)
+class _Kind:
+    """Leaves that differ only in names. The first stands for all; ``slots``: what its names are in each row."""
+
+    keys: list[str]
+    predicate: Relation
+    slots: dict[str, Slot]
+
+    def decide(self, scene: Scene) -> tuple[list[bool], list[bool]]:
+        """Which rows hold, and which of these verdicts are sure."""
+        (parts,) = self.predicate.groups(RowsView(scene, self.slots, len(self.keys)))
+        margins = np.stack(np.broadcast_arrays(*(part.margin for part in parts)))
+        lowest, nearest = margins.min(axis=0), np.abs(margins).min(axis=0)
+        return [margin > 0.0 for margin in lowest.tolist()], [margin > NEAR for margin in nearest.tolist()]
+
+
+class Sweep:
+    """The leaves of an evaluation that can be decided as rows."""
+
+    def __init__(self, leaves: Iterable[Leaf]) -> None:
+        self._by_shape: dict[tuple[Any, ...], list[Leaf]] = {}
+        for leaf in leaves:
+            shape = _shape(leaf.predicate)
+            if shape is not None:
+                self._by_shape.setdefault(shape, []).append(leaf)
+        self._world = World(0.0)
+        self._solids, self._touching = Solids({}, ()), Touching([])
+        self._kinds: list[_Kind] = []
+
+    def steady(self, world: World, truths: Mapping[str, Truth]) -> set[str]:
+        """Those of the leaves in ``truths`` that surely have this value also in ``world``."""
+        self._look_at(world)
+        wanted = [kind for kind in self._kinds if sum(map(truths.__contains__, kind.keys)) >= LEAST]
+        found: set[str] = set()
+        if not wanted or not (scene := Scene(world, self._solids, self._touching)).is_finite():
+            return found
+        with np.errstate(invalid="ignore", divide="ignore"):
+            for kind in wanted:
+                for key, holds, sure in zip(kind.keys, *kind.decide(scene), strict=True):
+                    if sure and truths.get(key) is (TRUE if holds else FALSE):
+                        found.add(key)
+        return found
+
+    def _look_at(self, world: World) -> None:
+        """Lay out what is new: objects that came or went, other geometry, other contacts."""
+        if world.objects is not self._world.objects or world.states.keys() != self._world.states.keys():
+            self._solids = Solids(world.objects, list(world.states))
+            self._kinds = [kind for leaves in self._by_shape.values() for kind in self._laid_out(leaves)]
+        if world.contacts is not self._world.contacts:
+            pairs = [(contact.a, contact.b) for contact in world.contacts or ()]
+            if pairs != self._touching.pairs:
+                self._touching = Touching(pairs)
+        self._world = world
+
+    def _laid_out(self, leaves: list[Leaf]) -> list[_Kind]:
+        index = self._solids.index
+        known = [leaf for leaf in leaves if index.keys() >= set(leaf.predicate.subjects())]
+        if len(known) < LEAST or not isinstance(first := known[0].predicate, Relation):
+            return []
+        columns = zip(*(leaf.predicate.subjects() for leaf in known), strict=True)
+        slots = {
+            name: Slot(column, np.array([index[other] for other in column]))
+            for name, column in zip(first.subjects(), columns, strict=True)
+        }
+        return [_Kind([leaf.key for leaf in known], first, slots)]
+
+
+def _shape(predicate: Predicate) -> tuple[Any, ...] | None:
+    """Equal for predicates that differ only in the names of objects; None for those that are no rows."""
+    if not isinstance(predicate, Relation) or isinstance(predicate.object, tuple):
+        return None
+    kind = type(predicate)
+    if (kind.evaluate, kind.groups) != (Relation.evaluate, Relation.groups):
+        return None
+    subjects = predicate.subjects()
+    found: list[Any] = [kind, len(subjects)]
+    for field in fields(predicate):
+        value = getattr(predicate, field.name)
+        if isinstance(value, tuple) and set(subjects) & set(value):
+            return None
+        found.append(("subject", subjects.index(value)) if value in subjects else (type(value), value))
+    return tuple(found)
