@@ -12,8 +12,9 @@ LOST_AFTER_S = 0.1
 """Time of the robot's world without any finger in contact, after which the object counts as dropped."""
 LOST_REPORTS = 2
 """Reports of contacts in a row that must miss it: a fast simulation sends few."""
-GONE_M = 0.1
-"""An object this far from its place in the hand counts as dropped at once."""
+GONE_M, HAND_MPS = 0.1, 2.0
+"""An object this far from its place in the hand counts as dropped at once; the hand may have moved this fast between
+the reports of joints and of objects, which do not come together."""
 
 
 class CarryWatch:
@@ -50,7 +51,9 @@ class CarryWatch:
         if name not in world.states:
             return True
         here = grip.attachment(world, context.robot, context.arm_spec, context.world.world_T_base(), name)
-        return context.held[name].link_T_object.distance_to(here.link_T_object)[0] > GONE_M
+        apart_s = abs(world.joints.stamp_s - world.states[name].stamp_s)
+        moved_m = context.held[name].link_T_object.distance_to(here.link_T_object)[0]
+        return moved_m > GONE_M + HAND_MPS * apart_s
 
     def check(self, stage: str) -> None:
         """Raise StepFailed with OBJECT_DROPPED, and forget the object, once it is gone."""

@@ -18,9 +18,11 @@ from handiwork_core.commands import (
     UpdatePoseCostMetric,
     UpdateSpecific,
 )
+from handiwork_core.geometry import Array
 from handiwork_core.outcome import Code, Outcome
 from handiwork_core.robot import GripperSpec
 from handiwork_core.skill import Context, StepFailed
+from handiwork_core.trajectory import Trajectory
 
 from . import grip
 from .belt import await_object
@@ -122,8 +124,10 @@ class Functions:
 
     def _direct(self, function: DummyForward, command: Command) -> None:
         context, params = self._context, self._steps.params
-        start = grip.arm_q(self._steps.world(), context.arm_spec)
         velocity = params.max_velocity_scaling_factor * command.speed
         acceleration = params.max_acceleration_scaling_factor * command.speed
-        trajectory = quintic(context.robot, context.arm_spec, start, function.q, velocity, acceleration)
-        self._steps.send(trajectory, self._steps.scene_now(command.touching), command.stage)
+
+        def plan(q: Array) -> Trajectory:
+            return quintic(context.robot, context.arm_spec, q, function.q, velocity, acceleration)
+
+        self._steps.go(plan, self._steps.scene_now(command.touching), command.stage)

@@ -6,6 +6,7 @@ Each raises StepFailed or Stopped, and looks at the token around every wait.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -31,6 +32,8 @@ MOVED_M = 0.01
 ARRIVAL_S = 0.5
 """Time of the robot's world for measurements to catch up with a finished motion."""
 POLL_S = 0.02
+FALSE_ALARMS = 3
+"""Motions in a row that may stop for a held object which is there after all."""
 SAME_Q_RAD = 0.01
 SAME_START_RAD = 0.002
 """A motion planned earlier is taken when the arm stands this near to its start."""
@@ -99,12 +102,27 @@ class Steps:
         if self._is_there(command, self._ee(world), start_q):
             return
         scene = self._scene(world, command)
-        trajectory = command.planned if _starts_at(command.planned, start_q) else None
-        self.send(trajectory or self._plan(command, start_q, scene), scene, command.stage)
+
+        def plan(q: Array) -> Trajectory:
+            planned = command.planned
+            return planned if planned and _starts_at(planned, q) else self._plan(command, q, scene)
+
+        self.go(plan, scene, command.stage)
         self._arrive(command.world_T_ee, command.stage)
 
-    def send(self, trajectory: Trajectory, scene: SceneQuery, stage: str) -> None:
-        """Let the planner judge the trajectory again, then follow it."""
+    def go(self, plan: Callable[[Array], Trajectory], scene: SceneQuery, stage: str) -> None:
+        """Send what ``plan`` makes from where the arm is (n,); anew where the held object was missed, but is there."""
+        for _ in range(FALSE_ALARMS):
+            if self.send(plan(grip.arm_q(self.world(), self.context.arm_spec)), scene, stage):
+                return
+        text = f"what is held was missed {FALSE_ALARMS} times, and was there each time the arm had stopped"
+        raise StepFailed(Outcome(Code.STALE_WORLD, f"{text}; check contacts and poses", stage))
+
+    def send(self, trajectory: Trajectory, scene: SceneQuery, stage: str) -> bool:
+        """Let the planner judge the trajectory again, then follow it.
+
+        False when the arm stopped on the way because the held object was missed, and holds it after all.
+        """
         context = self.context
         context.token.check()
         verdict = context.planner.validate(
@@ -123,8 +141,11 @@ class Steps:
         )
         context.token.check()
         self.watch.check(stage)
+        if outcome.code is Code.CANCELED:
+            return False
         if not outcome.ok:
             raise StepFailed(replace(outcome, stage=stage))
+        return True
 
     def scene_now(self, touching: frozenset[str]) -> SceneQuery:
         """The scene for a move from the newest world."""

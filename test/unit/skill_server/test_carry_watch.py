@@ -46,6 +46,16 @@ def test_an_object_far_from_the_hand_is_gone_whatever_contacts_say() -> None:
     assert CarryWatch(f.context).dropped()
 
 
+def test_joints_and_objects_that_are_not_reported_together_make_no_drop() -> None:
+    f: Any = made()
+    f.cell.poses["cube"] = Pose.of((0.4, 0.1, 0.05))
+    source = f.context.world
+    world = source.snapshot()
+    late = replace(world, joints=replace(world.joints, stamp_s=world.joints.stamp_s + 0.5))
+    source.snapshot = lambda: late
+    assert not CarryWatch(f.context).dropped()
+
+
 def test_a_switched_off_watch_is_silent() -> None:
     f = made()
     f.cell.poses["cube"] = Pose.of((0.4, 0.1, 0.05))

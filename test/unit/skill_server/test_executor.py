@@ -255,3 +255,20 @@ def test_an_object_lost_between_two_goals_can_be_picked_again() -> None:
     assert outcome.code is Code.CONTRADICTION
     assert "holds nothing" in outcome.message
     assert pick(f).outcome.ok
+
+
+@pytest.mark.parametrize(("alarms", "code"), [(1, Code.OK), (2, Code.OK), (9, Code.STALE_WORLD)])
+def test_a_false_alarm_of_the_watch_is_no_cancel(alarms: int, code: Code) -> None:
+    """The arm stops, what is held is still there, and the motion is planned again from where the arm is."""
+    f: Any = made()
+    assert pick(f).outcome.ok
+    left, follow = [alarms], f.context.arm.follow
+
+    def alarmed(trajectory: Any, *, should_stop: Any) -> Outcome:
+        if left[0] > 0:
+            left[0] -= 1
+            return Outcome(Code.CANCELED, "stopped during the motion")
+        return follow(trajectory, should_stop=should_stop)  # type: ignore[no-any-return]
+
+    f.context.arm.follow = alarmed
+    assert run_skill(Place(), PlaceParams(container="tray"), f.context).outcome.code is code
