@@ -8,7 +8,7 @@ from pathlib import Path
 from handiwork_core.geometry import Pose
 from handiwork_core.robot_loader import load_robot
 
-from .engines import CpuEngine
+from .engines.cpu_engine import CpuEngine
 
 
 def main() -> None:

@@ -43,7 +43,8 @@ def test_every_shipped_scene_loads_and_scatters(name: str) -> None:
         assert [o.name for o in scattered.objects] == [o.name for o in scene.objects]
         for item in scattered.objects:
             if not item.body.is_static:
-                assert world_boxes(item)[:, 0, 2].min() == pytest.approx(0.0, abs=1e-3)
+                # On the table, or inside a container that stands there.
+                assert -1e-3 <= world_boxes(item)[:, 0, 2].min() <= 0.1
 
 
 def test_equal_seeds_give_equal_scenes_and_others_do_not(tmp_path: Path) -> None:
