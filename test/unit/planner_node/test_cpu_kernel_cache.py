@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 INNER = "from planner_node.engines.cpu.jit import kernel\n\n@kernel\ndef inner(x):\n    return x + {}\n"
 MIDDLE = (
     "from planner_node.engines.cpu.jit import kernel\nfrom .inner import inner\n\n"
@@ -37,3 +39,54 @@ def test_a_change_two_kernels_down_is_seen_in_the_next_process(tmp_path: Path) -
     assert said(tmp_path) == ["-20.0", "1"]
     (package / "inner.py").write_text(INNER.format(22.0), encoding="utf-8")
     assert said(tmp_path) == ["-230.0", "0"]
+
+
+SHAPED = (
+    "from typing import NamedTuple\nimport numpy as np\n\n"
+    "class Pair(NamedTuple):\n    {}: float\n    {}: float\n\nSOME = Pair(1.0, 2.0)\n"
+)
+TAKING = (
+    "from planner_node.engines.cpu.jit import kernel\nfrom .inner import Pair, SOME\n\n"
+    "@kernel\ndef taken(p):\n    return 10.0 * p.a + p.b\n\n"
+    "def outer(x):\n    return taken(SOME)\n\n"
+    "outer.stats = taken.stats\n"
+)
+
+
+def write(folder: Path, **texts: str) -> None:
+    (folder / "kernels").mkdir(exist_ok=True)
+    for name, text in {"__init__": "", **texts}.items():
+        (folder / "kernels" / f"{name}.py").write_text(text, encoding="utf-8")
+
+
+def test_fields_in_another_order_are_seen_in_the_next_process(tmp_path: Path) -> None:
+    write(tmp_path, inner=SHAPED.format("a", "b"), outer=TAKING)
+    assert said(tmp_path) == ["12.0", "0"]
+    assert said(tmp_path) == ["12.0", "1"]
+    write(tmp_path, inner=SHAPED.format("b", "a") + "\n")
+    assert said(tmp_path) == ["21.0", "0"]
+
+
+def test_a_class_that_moved_makes_an_old_cache_empty(tmp_path: Path) -> None:
+    write(tmp_path, inner=SHAPED.format("a", "b"), outer=TAKING)
+    assert said(tmp_path) == ["12.0", "0"]
+    write(tmp_path, inner="from .deeper import SOME, Pair\n", deeper=SHAPED.format("a", "b"))
+    assert said(tmp_path) == ["12.0", "0"]
+    (tmp_path / "kernels" / "inner.py").unlink()
+    write(tmp_path, outer=TAKING.replace(".inner", ".deeper"))
+    assert said(tmp_path) == ["12.0", "0"]
+    assert said(tmp_path) == ["12.0", "1"]
+
+
+@pytest.mark.parametrize("kind", ["nbi", "nbc"])
+@pytest.mark.parametrize("share", [0.0, 0.5, 0.9])
+def test_a_broken_file_in_the_cache_is_written_anew(tmp_path: Path, kind: str, share: float) -> None:
+    write(tmp_path, inner=SHAPED.format("a", "b"), outer=TAKING)
+    assert said(tmp_path) == ["12.0", "0"]
+    broken = list((tmp_path / "cache").rglob(f"*.{kind}"))
+    assert broken
+    for file in broken:
+        content = file.read_bytes()
+        file.write_bytes(content[: int(share * len(content))])
+    assert said(tmp_path) == ["12.0", "0"]
+    assert said(tmp_path) == ["12.0", "1"]

@@ -8,9 +8,11 @@ import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from types import FunctionType
 from typing import Any, TypeVar, cast
 
 import numba  # type: ignore[import-untyped]
+from numba.core.caching import IndexDataCacheFile  # type: ignore[import-untyped]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -43,20 +45,45 @@ _ensure_cache_folder()
 _postpone_blas()
 
 
-def _sources(module: str) -> set[str]:
-    """Files of ``module`` and of all modules whose kernels it uses, however far down."""
-    found = {str(sys.modules[module].__file__)}
+def _sources(module: str, found: dict[str, str]) -> dict[str, str]:
+    """Add to ``found`` the files, by module, whose kernels and classes ``module`` uses, however far down, and its own.
+
+    Kernels are built for the fields of the tuples that they take, in their order.
+    """
+    if module in found:
+        return found
+    found[module] = str(sys.modules[module].__file__)
     for value in vars(sys.modules[module]).values():
-        owner = getattr(getattr(value, "py_func", None), "__module__", module)
-        if owner != module:
-            found |= _sources(owner)
+        owner = getattr(getattr(value, "py_func", value), "__module__", None)
+        if isinstance(owner, str) and owner.split(".")[0] == module.split(".")[0] and owner in sys.modules:
+            found = found if isinstance(value, FunctionType) else _sources(owner, found)
     return found
+
+
+class _Index(IndexDataCacheFile):  # type: ignore[misc] # a class without types
+    """What is on disk of one kernel. Files that cannot be read count as missing, and are written anew.
+
+    Numba reads the types in them before it looks whether they are of today's sources, and raises what that raises:
+    AttributeError where a class is elsewhere by now, EOFError where a file is cut off.
+    """
+
+    def _load_index(self) -> dict[object, str]:
+        try:
+            return cast("dict[object, str]", super()._load_index())
+        except Exception:  # noqa: BLE001 - unpickling raises anything
+            return {}
+
+    def _load_data(self, name: str) -> object:
+        try:
+            return super()._load_data(name)
+        except Exception as error:
+            raise FileNotFoundError(name) from error
 
 
 @cache
 def _stamp(module: str) -> tuple[tuple[int, int], ...]:
     """Changes when a file does whose kernels are part of those of ``module``."""
-    states = [Path(file).stat() for file in sorted(_sources(module))]
+    states = [Path(file).stat() for file in sorted(_sources(module, {}).values())]
     return tuple((state.st_mtime_ns, state.st_size) for state in states)
 
 
@@ -67,7 +94,9 @@ def kernel(function: F) -> F:
     caller's file only, and go on with what the others were.
     """
     compiled = numba.njit(function, cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
-    compiled._cache._cache_file._source_stamp = _stamp(function.__module__)
+    on_disk = compiled._cache
+    stamp = _stamp(function.__module__)
+    on_disk._cache_file = _Index(on_disk.cache_path, on_disk._impl.filename_base, stamp)
     return cast(F, compiled)
 
 
