@@ -1,6 +1,6 @@
 """The command list: what a skill wants done, in order, as data that exists before anything moves.
 
-Names of the functions are those of the seed format (reference ``skills.md`` section 2.1).
+Names of the functions are those of the SimBox format.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ class Rotation:
 
     @classmethod
     def from_wxyz(cls, wxyz: ArrayLike) -> Rotation:
-        """Take (w, x, y, z) as MuJoCo, cuRobo and the seed documents write it.
+        """Take (w, x, y, z) as MuJoCo, cuRobo and SimBox write it.
 
         Raises:
             ValueError: not four finite numbers, or the norm is off one by more than ``UNIT_TOLERANCE``.

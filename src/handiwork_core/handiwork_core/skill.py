@@ -120,7 +120,7 @@ class Skill(ABC, Generic[P]):
     aliases: ClassVar[tuple[str, ...]] = ()
     """Further names in lower case with single underscores."""
     object_fields: ClassVar[tuple[str, ...]] = ()
-    """Fields that the seed format's list ``objects`` fills, in order."""
+    """Fields that the SimBox format's list ``objects`` fills, in order."""
     params_type: type[P]
 
     @abstractmethod

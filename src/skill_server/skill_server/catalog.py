@@ -28,7 +28,7 @@ UNSERVED: Mapping[str, str] = {
     "rotate": NO_JOINTS,
     "artpreplan": NO_JOINTS,
 }
-"""Skills of the seed format that are not offered, with the reason."""
+"""Skills of the SimBox format that are not offered, with the reason."""
 
 
 class UnknownSkill(ValueError):

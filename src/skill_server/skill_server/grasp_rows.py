@@ -106,7 +106,7 @@ def annotated(
 ) -> Annotated:
     """The rows (n, 16 or more) as they are, then each turned by 180 degrees about the approach.
 
-    ``extra_depth`` maps widths clipped to the gripper's to additional insertion [m]. Formulas: seed format.
+    ``extra_depth`` maps widths clipped to the gripper's to additional insertion [m]. Formulas: SimBox format.
     """
     tcp = rows[:, 13:16] * grasp_scale
     if part is not None:

@@ -11,7 +11,7 @@ from handiwork_core.config import ConfigError, mapping_from_yaml, parse, shown
 from handiwork_core.geometry import Pose, Rotation
 from handiwork_core.skill import Skill
 
-from .seed_format import OBJECT_FIELDS, translated
+from .simbox_format import OBJECT_FIELDS, translated
 
 P = TypeVar("P")
 

@@ -1,4 +1,4 @@
-"""Checks of Pick's goal fields; the shared ones are in ``checks`` and ``seed_checks``."""
+"""Checks of Pick's goal fields; the shared ones are in ``checks`` and ``simbox_checks``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from handiwork_core.outcome import OK, Code, Outcome
 from handiwork_core.robot import ArmSpec, GripperSpec
 from handiwork_core.world import World
 
-from . import checks, seed_checks
+from . import checks, simbox_checks
 from .grasp_rows import GraspFileError, read_rows
 from .pick_params import PickParams
 
@@ -43,7 +43,7 @@ def _words(params: PickParams, world: World) -> tuple[Outcome, ...]:
         checks.choice("constraint_axis", params.constraint_axis, AXES),
         checks.filters("orientation_filters", params.orientation_filters),
         state,
-        *seed_checks.policy(params.test_mode, params.recovery, params.max_attempts),
+        *simbox_checks.policy(params.test_mode, params.recovery, params.max_attempts),
     )
 
 
@@ -79,8 +79,8 @@ def _numbers(params: PickParams, gripper: GripperSpec) -> tuple[Outcome, ...]:
         checks.number("grasp_scale", params.grasp_scale, 1e-3, 1e3, ""),
         checks.number("tcp_offset", params.tcp_offset, 0.0, 1.0, "m"),
         checks.ratio_range("constraint_ratio_range", params.constraint_ratio_range),
-        seed_checks.hold_weights("pre_grasp_hold_vec_weight", params.pre_grasp_hold_vec_weight),
-        seed_checks.steps("gripper_change_steps", params.gripper_change_steps),
+        simbox_checks.hold_weights("pre_grasp_hold_vec_weight", params.pre_grasp_hold_vec_weight),
+        simbox_checks.steps("gripper_change_steps", params.gripper_change_steps),
         *checks.execution(
             params.t_eps,
             params.o_eps,

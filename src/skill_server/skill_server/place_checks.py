@@ -1,4 +1,4 @@
-"""Checks of Place's goal fields; the shared ones are in ``checks`` and ``seed_checks``."""
+"""Checks of Place's goal fields; the shared ones are in ``checks`` and ``simbox_checks``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from handiwork_core.outcome import OK, Code, Outcome
 from handiwork_core.robot import ArmSpec
 from handiwork_core.world import World
 
-from . import checks, seed_checks
+from . import checks, simbox_checks
 from .place_params import PlaceParams
 from .place_targets import PositionConstraint
 from .success_modes import MODES
@@ -38,9 +38,9 @@ def check_goal(params: PlaceParams, arm: ArmSpec, world: World) -> Outcome:
             checks.choice("place_direction", params.place_direction, ("vertical", "horizontal")),
             checks.choice("position_constraint", params.position_constraint, constraints),
             checks.choice("success_mode", params.success_mode, MODES),
-            seed_checks.whole("place_part", params.place_part, -1, shapes - 1, f"of {params.container!r}"),
+            simbox_checks.whole("place_part", params.place_part, -1, shapes - 1, f"of {params.container!r}"),
             checks.filters("orientation_filters", params.orientation_filters),
-            *seed_checks.policy(params.test_mode, params.recovery, params.max_attempts),
+            *simbox_checks.policy(params.test_mode, params.recovery, params.max_attempts),
         )
     )
 
@@ -54,9 +54,9 @@ def check_numbers(params: PlaceParams) -> Outcome:
             checks.ratio_range("z_ratio_range", params.z_ratio_range),
             *_ways(params),
             *_success_constants(params),
-            seed_checks.vector("post_place_vector", params.post_place_vector, 1.0, "m"),
-            seed_checks.steps("hesitate_steps", params.hesitate_steps),
-            seed_checks.steps("gripper_change_steps", params.gripper_change_steps),
+            simbox_checks.vector("post_place_vector", params.post_place_vector, 1.0, "m"),
+            simbox_checks.steps("hesitate_steps", params.hesitate_steps),
+            simbox_checks.steps("gripper_change_steps", params.gripper_change_steps),
             *_alignment(params),
             *_holds(params),
             _explicit(params),
@@ -82,10 +82,12 @@ def _ways(params: PlaceParams) -> tuple[Outcome, ...]:
         "place_offset": params.place_offset,
     }
     found = [checks.number(key, value, -FARTHEST_M, FARTHEST_M, "m") for key, value in offsets.items()]
-    found.append(seed_checks.vector("offset_place_obj_axis", params.offset_place_obj_axis, LONGEST_AXIS, ""))
+    found.append(
+        simbox_checks.vector("offset_place_obj_axis", params.offset_place_obj_axis, LONGEST_AXIS, "")
+    )
     if params.is_horizontal:
         why = "placing horizontally moves along it"
-        found.append(seed_checks.not_zero("align_place_obj_axis", params.align_place_obj_axis, why))
+        found.append(simbox_checks.not_zero("align_place_obj_axis", params.align_place_obj_axis, why))
     else:
         found.append(checks.ordered("place_z_offset", place, "pre_place_z_offset", pre))
     return tuple(found)
@@ -99,11 +101,11 @@ def _success_constants(params: PlaceParams) -> tuple[Outcome, ...]:
         checks.number("threshold", params.threshold, -1.0, 10.0, "m"),
         checks.number("cup_rise", params.cup_rise, -1.0, 10.0, "m"),
         checks.number("below_tolerance", params.below_tolerance, 0.0, 10.0, "m"),
-        seed_checks.vector("right_axis", params.right_axis, LONGEST_AXIS, ""),
+        simbox_checks.vector("right_axis", params.right_axis, LONGEST_AXIS, ""),
     ]
     if params.success_mode in ("left", "right"):
         why = f"success_mode {params.success_mode!r} is measured along it"
-        found.append(seed_checks.not_zero("right_axis", params.right_axis, why))
+        found.append(simbox_checks.not_zero("right_axis", params.right_axis, why))
     return tuple(found)
 
 
@@ -114,7 +116,7 @@ def _alignment(params: PlaceParams) -> tuple[Outcome, ...]:
         "align_plane_x_axis": params.align_plane_x_axis,
         "align_plane_y_axis": params.align_plane_y_axis,
     }
-    found = [seed_checks.vector(key, axis, LONGEST_AXIS, "") for key, axis in axes.items()]
+    found = [simbox_checks.vector(key, axis, LONGEST_AXIS, "") for key, axis in axes.items()]
     tol = params.align_obj_tol_deg
     found.append(checks.number("align_obj_tol_deg", tol, 0.0, 180.0, "deg"))
     given = {key: any(axis) for key, axis in axes.items()} | {"align_obj_tol_deg": tol != 0.0}
@@ -137,8 +139,8 @@ def _alignment(params: PlaceParams) -> tuple[Outcome, ...]:
 def _holds(params: PlaceParams) -> tuple[Outcome, ...]:
     after = params.post_place_hold_vec_weight
     found = [
-        seed_checks.hold_weights("pre_place_hold_vec_weight", params.pre_place_hold_vec_weight),
-        seed_checks.hold_weights("post_place_hold_vec_weight", after),
+        simbox_checks.hold_weights("pre_place_hold_vec_weight", params.pre_place_hold_vec_weight),
+        simbox_checks.hold_weights("post_place_hold_vec_weight", after),
     ]
     if len(after) == 6 and after[5] > 0.0 and not params.is_horizontal:
         text = "post_place_hold_vec_weight[5] holds z while the object is lowered along it; set it to 0"

@@ -1,6 +1,6 @@
 """Where and how to release an object at a container: points, orientations and EE positions of many candidates at once.
 
-Points, axes and rotations are in the world unless a name says otherwise. Formulas: seed format.
+Points, axes and rotations are in the world unless a name says otherwise. Formulas: SimBox format.
 """
 
 from __future__ import annotations

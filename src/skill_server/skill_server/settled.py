@@ -12,7 +12,7 @@ FASTEST_M_S = 5.0
 
 
 def process_valid(world: World, name: str, code: Code) -> Outcome:
-    """``code`` where a joint or the object is faster than the seed format allows."""
+    """``code`` where a joint or the object is faster than the SimBox format allows."""
     joint = max(((abs(v), j) for j, v in world.joints.velocity.items()), default=(0.0, ""))
     if joint[0] >= FASTEST_RAD_S:
         return Outcome(

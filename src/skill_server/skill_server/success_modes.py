@@ -1,6 +1,6 @@
 """Success modes of Place: functions of boxes in the world, each with its constants as arguments.
 
-Formulas: seed format, but for oriented boxes instead of axis-aligned ones, which are the special case.
+Formulas: SimBox format, but for oriented boxes instead of axis-aligned ones, which are the special case.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The command lists of Pick and Place have the functions, poses and repetitions of the seed format's."""
+"""The command lists of Pick and Place have the functions, poses and repetitions of the SimBox format's."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from handiwork_core.planning import Attachment
 from handiwork_core.testing.fakes import Cell, Fakes, fakes
 from handiwork_core.testing.gantry import gantry_q
 from handiwork_core.world import Shape, ShapeKind, WorldObject
-from skill_server.seed_steps import STEP_S
+from skill_server.simbox_steps import STEP_S
 from skill_server.skills.pick import Pick, PickParams
 from skill_server.skills.place import Place, PlaceParams
 
@@ -88,7 +88,7 @@ def unit(wxyz: list[float]) -> Rotation:
 def without_bookkeeping(rows: list[list[Any]], start: Pose) -> list[list[Any]]:
     """Leave out what differs on purpose.
 
-    The object may be touched during one move here, where the seed format ignores it by ``update_specific``; holds are
+    The object may be touched during one move here, where the SimBox format ignores it by ``update_specific``; holds are
     lifted as soon as the move that they are for has ended; the hand opens, or keeps closed, before the first move.
     """
     first = [row for row in rows if row[0] == "update_pose_cost_metric"][:1]

@@ -43,7 +43,7 @@ def test_poses_filters_and_plain_exponents_are_read() -> None:
         ("filter_x_dir: [backward, 150, 120]", ("x", "backward", 30.0, 60.0)),
     ],
 )
-def test_filters_of_the_seed_format_count_from_the_positive_axis(
+def test_filters_of_the_simbox_format_count_from_the_positive_axis(
     words: str, wanted: tuple[object, ...]
 ) -> None:
     params = read("place", f"{{objects: [cube, bin], {words}}}")

@@ -21,7 +21,7 @@ from skill_server.place_candidates import PlaceSetting, target_points
 from skill_server.place_judge import by_mode
 from skill_server.place_params import PlaceParams
 from skill_server.place_targets import Held, PositionConstraint, ee_positions, retreat_pose
-from skill_server.seed_format import translated
+from skill_server.simbox_format import translated
 from skill_server.solids import OrientedBox
 from skill_server.success import iou
 from skill_server.success_modes import Placed
@@ -34,7 +34,7 @@ ROBOTS = {
     "lift2": (0, 0.125, [[1, 0, 0], [0, -1, 0], [0, 0, -1]]),
     "split_aloha": (2, 0.12, [[0, -1, 0], [0, 0, -1], [1, 0, 0]]),
 }
-"""Approach axis, distance to the TCP and GraspNet axes in the EE frame, as the seed format's robot files say."""
+"""Approach axis, distance to the TCP and GraspNet axes in the EE frame, as the SimBox format's robot files say."""
 
 
 def read(name: str) -> dict[str, Any]:
@@ -166,7 +166,7 @@ def test_iou(i: int) -> None:
 
 
 def place_params(config: dict[str, Any]) -> PlaceParams:
-    """The case's words; the seed format's defaults where it has none."""
+    """The case's words; the SimBox format's defaults where it has none."""
     defaults = {"pre_place_z_offset": 0.2, "place_z_offset": 0.1, "position_constraint": "gripper"}
     names = PlaceParams.__dataclass_fields__
     given = {k: tuple(v) if isinstance(v, list) else v for k, v in config.items() if k in names}

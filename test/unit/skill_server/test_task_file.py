@@ -95,7 +95,7 @@ def test_a_seed_does_not_depend_on_what_stands_before_in_other_steps() -> None:
     assert read(yaml.safe_dump(longer)).entries[-2].params.seed == read(GOOD).entries[-2].params.seed
 
 
-def test_a_file_of_the_seed_format_is_read_and_says_what_it_does_not_use() -> None:
+def test_a_file_of_the_simbox_format_is_read_and_says_what_it_does_not_use() -> None:
     body = yaml.safe_load(GOOD)
     text = yaml.safe_dump({"tasks": [{**body, "arena_file": "a.yaml", "cameras": []}]})
     task = read(text)

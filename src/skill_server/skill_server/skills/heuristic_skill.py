@@ -1,4 +1,4 @@
-"""Heuristic skill of the seed format: home, joints given or added, or the hand moved in the base frame."""
+"""Heuristic skill of the SimBox format: home, joints given or added, or the hand moved in the base frame."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ from skill_server.grasps import Grasp
 from skill_server.pick_checks import check_pick
 from skill_server.pick_params import PickParams
 from skill_server.scene_query import gripper_joints, ignored_objects, supports, touch_pairs
-from skill_server.seed_steps import seconds
+from skill_server.simbox_steps import seconds
 from skill_server.settled import process_valid
 
 __all__ = ["Pick", "PickParams"]
@@ -135,7 +135,7 @@ def _scenes(
 def _command_list(
     params: PickParams, context: Context, world: World, gripper: GripperSpec, choice: Choice, lift_m: float
 ) -> tuple[Command, ...]:
-    """In the seed format's order; ``touching`` stands where it ignores the object."""
+    """In the SimBox format's order; ``touching`` stands where it ignores the object."""
     stops = list(zip(choice.candidate.world_T_ee, choice.q, strict=True))
     opened, target = OpenGripper(_opening(params, gripper)), frozenset({params.object})
     ignored = UpdateSpecific(ignored_objects(params.ignore_substring, world))

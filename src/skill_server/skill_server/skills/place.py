@@ -34,7 +34,7 @@ from skill_server.place_judge import judge
 from skill_server.place_params import PlaceParams
 from skill_server.place_targets import Held, retreat_pose
 from skill_server.scene_query import gripper_joints, ignored_objects, measured_gripper_joints, touch_pairs
-from skill_server.seed_steps import seconds
+from skill_server.simbox_steps import seconds
 
 from .pick import Pick, PickParams
 
@@ -162,7 +162,7 @@ def _scenes(
 def _command_list(
     params: PlaceParams, context: Context, world: World, gripper: GripperSpec, name: str, choice: Choice
 ) -> tuple[Command, ...]:
-    """In the seed format's order; ``touching`` stands where it ignores the object on the retreat."""
+    """In the SimBox format's order; ``touching`` stands where it ignores the object on the retreat."""
     poses, q = choice.candidate.world_T_ee, choice.q
     ignored = UpdateSpecific(ignored_objects(params.ignore_substring, world))
     opened = OpenGripper(_release_width(world, gripper))

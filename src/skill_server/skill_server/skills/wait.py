@@ -14,7 +14,7 @@ from handiwork_core.world import World
 from skill_server import arm_moves, checks
 
 TICK_S = 1.0 / 30.0
-"""The seed format counts in steps of this length."""
+"""The SimBox format counts in steps of this length."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

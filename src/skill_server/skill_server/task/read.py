@@ -30,7 +30,7 @@ UNUSED = (
     ),
     *("cameras", "data", "distractors", "neglect_collision_names", "fluid", "random_region_list"),
 )
-"""Keys of the seed format that describe the scene and the recording; here a scene file does."""
+"""Keys of the SimBox format that describe the scene and the recording; here a scene file does."""
 SIDES = ("left", "right")
 
 
