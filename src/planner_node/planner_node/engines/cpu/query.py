@@ -80,7 +80,8 @@ class Query:
         shapes = len(self.scene.kind)
         tolerance = np.full_like(d, LINK_TOUCH_M)
         tolerance[self.held, :shapes] = HELD_TOUCH_M
-        margins = np.where((d < self.margins) & (d >= -tolerance), d - TOUCH_SLACK_M, self.margins)
+        below = d < self.margins + ROUND_OFF_M
+        margins = np.where(below & (d >= -tolerance), d - TOUCH_SLACK_M, self.margins)
         return self.with_margins(margins)
 
     def grazing_at(self, goals: Array) -> Query:
@@ -90,7 +91,7 @@ class Query:
             if q.shape != self.robot.lower.shape or not np.isfinite(q).all() or not self.touches(q):
                 continue
             d = self.distances(np.ascontiguousarray(q), 0.01)
-            margins = np.where((d < margins) & (d >= 0.0), d - ROUND_OFF_M, margins)
+            margins = np.where((d < margins + ROUND_OFF_M) & (d >= 0.0), d - ROUND_OFF_M, margins)
         return self if margins is self.margins else self.with_margins(margins)
 
     def deepest(self, q: Array, *, over_margin: bool) -> tuple[float, BodyPair | None]:

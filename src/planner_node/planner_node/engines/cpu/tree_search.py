@@ -130,10 +130,10 @@ def extend(
 
 @kernel
 def connect(trees: Trees, side: int, target: Array, c: Checker, hit: Ints) -> int:
-    """Go from the nearest node all the way to ``target`` (n,): the node there, or -1 where the way is blocked."""
+    """Go from the nearest node all the way to ``target`` (n,): the node there, or -1: blocked, or the tree is full."""
     trees, c, target = borrowed(trees), borrowed(c), borrowed(target)
     near, distance = nearest_node(trees.columns, side, trees.counts[side], target)
-    while True:
+    while trees.counts[side] < trees.nodes.shape[1]:
         share = min(1.0, RANGE_RAD / max(distance, 1.0e-12))
         near, there = extend(trees, side, near, share, target, c, hit)
         if not there:
@@ -141,6 +141,7 @@ def connect(trees: Trees, side: int, target: Array, c: Checker, hit: Ints) -> in
         if share >= 1.0:
             return near
         distance -= RANGE_RAD
+    return -1
 
 
 @kernel

@@ -1,0 +1,194 @@
+"""Random robots among random shapes, and their distances in float64, written from the definitions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from handiwork_core.geometry import Array, Pose, Rotation
+from handiwork_core.kinematics import link_poses
+from handiwork_core.planning import SceneQuery
+from handiwork_core.robot import JointType, Robot, Spheres
+from handiwork_core.world import Shape, ShapeKind
+from planner_node.engines.cpu.arrays import OFF
+from planner_node.engines.cpu.covering import cover
+from planner_node.engines.cpu.query import Query, Reader
+from planner_node.engines.cpu.referee_shapes import distance, radius
+from planner_node.engines.cpu.scene import Scene
+
+from .conftest import world_of
+from .serial_arms import limits, serial_arm
+
+Bodies = dict[str, Array]
+Margins = dict[tuple[str, str], float]
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A robot among shapes, and what may come how close to what, by name."""
+
+    robot: Robot
+    shapes: Mapping[str, tuple[Shape, Pose]]
+    scene: SceneQuery
+    margins: Margins
+
+    def query(self) -> Query:
+        """With ``margins`` in place of what the reader says."""
+        held = [(a.object, (HELD[a.object],), Pose.identity()) for a in self.scene.attached]
+        items = [(name, (shape,), pose) for name, (shape, pose) in self.shapes.items()]
+        scene = Scene()
+        scene.update(world_of(*items, *held))
+        query = Reader(self.robot, Pose.identity()).read(self.robot.arm(""), scene, self.scene)
+        table = np.array([[self.margins.get((b, c), OFF) for c in query.columns] for b in query.bodies])
+        return query.with_margins(table)
+
+
+HELD = {
+    "rod": Shape(ShapeKind.CAPSULE, np.array([0.02, 0.1]), Pose.identity()),
+    "brick": Shape(ShapeKind.BOX, np.array([0.02, 0.03, 0.02]), Pose.identity()),
+}
+
+
+def link_matrices(robot: Robot, q: Array) -> dict[str, Array]:
+    """(s, 4, 4) of every link at configurations ``q`` (s, n); the other joints are where ``link_poses`` has them."""
+    names = robot.arm("").joint_names
+    still = link_poses(robot, dict(zip(names, q[0].tolist(), strict=True)))
+    made = {robot.root_link: np.tile(np.eye(4), (len(q), 1, 1))}
+    for joint in robot.joints.values():
+        if joint.name not in names:
+            local = (still[joint.parent].inverse() @ still[joint.child]).matrix()
+            made[joint.child] = made[joint.parent] @ local
+            continue
+        x, step = q[:, names.index(joint.name)], np.tile(np.eye(4), (len(q), 1, 1))
+        if joint.type is JointType.PRISMATIC:
+            step[:, :3, 3] = x[:, None] * joint.axis
+        else:
+            k = np.cross(np.eye(3), joint.axis)
+            step[:, :3, :3] += np.sin(x)[:, None, None] * k + (1.0 - np.cos(x))[:, None, None] * (k @ k)
+        made[joint.child] = made[joint.parent] @ joint.parent_T_joint.matrix() @ step
+    return made
+
+
+def moving(robot: Robot) -> dict[str, int]:
+    """How many of the arm's joints move each link."""
+    count = {robot.root_link: 0}
+    for joint in robot.joints.values():
+        count[joint.child] = count[joint.parent] + (joint.name in robot.arm("").joint_names)
+    return count
+
+
+def balls(case: Case, q: Array) -> dict[str, tuple[Array, Array]]:
+    """Centres (s, k, 3) and radii (k,) of each body of the robot, at ``q`` (s, n)."""
+    robot, made = case.robot, link_matrices(case.robot, q)
+    local = {f"{robot.name}/{s.link}": (s.link, s.centers, s.radii) for s in robot.spheres if len(s.radii)}
+    for held in case.scene.attached:
+        rows = cover(HELD[held.object])
+        local[held.object] = (held.link, held.link_T_object.apply(rows[:, :3]), rows[:, 3])
+    return {
+        name: (centres @ made[link][:, :3, :3].transpose(0, 2, 1) + made[link][:, None, :3, 3], radii)
+        for name, (link, centres, radii) in local.items()
+    }
+
+
+def slow_gap(case: Case, found: dict[str, tuple[Array, Array]], a: str, b: str) -> Array:
+    """(s,) distance [m] of two bodies at each configuration of ``found``."""
+    centres, radii = found[a]
+    if b in case.shapes:
+        shape, pose = case.shapes[b]
+        m = (pose @ shape.object_T_shape).matrix()
+        points = (centres - m[:3, 3]) @ m[:3, :3]
+        # Where a point is far from all of the shape, how far it is at least will do.
+        gaps = np.linalg.norm(points, axis=2) - radius(shape)
+        near = gaps < 0.15
+        gaps[near] = distance(shape, points[near])
+        return np.asarray((gaps - radii).min(axis=1))
+    (few, thin), (many, thick) = sorted((found[a], found[b]), key=lambda body: len(body[1]))
+    rows = [np.linalg.norm(many - few[:, j : j + 1], axis=2) - thick - thin[j] for j in range(len(thin))]
+    return np.asarray(np.min([row.min(axis=1) for row in rows], axis=0))
+
+
+def slow_rooms(case: Case, q: Array) -> dict[tuple[str, str], Array]:
+    """(s,) by how much [m] each pair is above its margin at ``q`` (s, n)."""
+    found = balls(case, np.atleast_2d(q))
+    return {pair: slow_gap(case, found, *pair) - margin for pair, margin in case.margins.items()}
+
+
+def least(case: Case, q: Array) -> float:
+    """Of all pairs and configurations."""
+    return min((float(room.min()) for room in slow_rooms(case, q).values()), default=np.inf)
+
+
+def room_of(case: Case, query: Query, hit: Array, q: Array) -> float:
+    """The smallest of the pair that was reported, in either order of its names."""
+    a, b = query.bodies[hit[0]], query.columns[hit[1]]
+    pairs = [p for p in ((a, b), (b, a)) if p in case.margins]
+    assert pairs, f"{a} and {b} do not count"
+    rooms = slow_rooms(replace(case, margins={p: case.margins[p] for p in pairs}), q)
+    return min(float(room.min()) for room in rooms.values())
+
+
+def along(path: Array, steps: int) -> Array:
+    """``steps`` places on each straight motion of ``path`` (k, n), and its last row."""
+    t = np.linspace(0.0, 1.0, steps, endpoint=False)[None, :, None]
+    between = path[:-1, None] + t * np.diff(path, axis=0)[:, None]
+    return np.concatenate([between.reshape(-1, path.shape[1]), path[-1:]])
+
+
+def shapes_near(rng: np.random.Generator, count: int) -> dict[str, tuple[Shape, Pose]]:
+    """Solids of all kinds around a robot that stands at the origin."""
+    made = {}
+    for i in range(count):
+        kind = [ShapeKind.BOX, ShapeKind.SPHERE, ShapeKind.CYLINDER, ShapeKind.CAPSULE, ShapeKind.CONVEX][
+            i % 5
+        ]
+        turn = Rotation.from_rpy(*rng.uniform(-3.0, 3.0, 3))
+        cloud = rng.normal(size=(12, 3)) * 0.06 if kind is ShapeKind.CONVEX else None
+        sizes = {ShapeKind.BOX: rng.uniform(0.01, 0.25, 3), ShapeKind.SPHERE: rng.uniform(0.01, 0.12, 1)}
+        size = np.zeros(0) if cloud is not None else sizes.get(kind, rng.uniform(0.01, 0.15, 2))
+        way = rng.normal(size=3)
+        at = rng.uniform(0.45, 0.75) * way / np.linalg.norm(way) + np.array([0.0, 0.0, 0.45])
+        inner = Pose.of(rng.uniform(-0.02, 0.02, 3), Rotation.from_rpy(0.2, -0.1, 0.3))
+        made[f"solid {i}"] = (Shape(kind, size, inner, cloud), Pose.of(at, turn))
+    return made
+
+
+def case_of(
+    robot: Robot, rng: np.random.Generator, scene: SceneQuery, solids: int, low: float, high: float
+) -> Case:
+    """Random margins from ``low`` to ``high`` for all pairs that ``scene`` and the robot's own pairs leave."""
+    shapes, depth = shapes_near(rng, solids), moving(robot)
+    links = {f"{robot.name}/{s.link}": s.link for s in robot.spheres if len(s.radii)}
+    bodies = {**links, **{a.object: a.link for a in scene.attached}}
+    allowed = {frozenset((p.a, p.b)) for p in scene.allowed}
+    pairs = [(a, b) for a in bodies for b in shapes if depth[bodies[a]] > 0 and b not in scene.ignored]
+    names = list(bodies)
+    for i, a in enumerate(names):
+        for b in names[i + 1 :]:
+            x, y = bodies[a], bodies[b]
+            ignored = a in links and b in links and (min(x, y), max(x, y)) in robot.ignored_pairs
+            ignored = ignored or (a not in links and b not in links)
+            if depth[x] != depth[y] and not ignored:
+                pairs.append((a, b) if depth[x] < depth[y] else (b, a))
+    pairs = [p for p in pairs if frozenset(p) not in allowed]
+    case = Case(robot, shapes, scene, {p: rng.uniform(low, high) for p in pairs})
+    # A pair that mostly touches would hide all others.
+    rooms = slow_rooms(case, some_q(case, rng, 60))
+    return replace(case, margins={p: m for p, m in case.margins.items() if (rooms[p] < 0.0).mean() < 0.08})
+
+
+def armed(rng: np.random.Generator, joints: int, slides: int) -> Robot:
+    """A random arm with a few spheres on each link; neighbours may touch."""
+    robot = serial_arm(rng, joints, slides)
+    spheres = tuple(
+        Spheres(link, rng.uniform(-0.06, 0.06, (3, 3)), rng.uniform(0.01, 0.05, 3)) for link in robot.links
+    )
+    names = robot.links
+    near = {(min(a, b), max(a, b)) for i, a in enumerate(names) for b in names[i : i + 3]}
+    return replace(robot, spheres=spheres, ignored_pairs=frozenset(near))
+
+
+def some_q(case: Case, rng: np.random.Generator, count: int) -> Array:
+    lower, upper = limits(case.robot)
+    return rng.uniform(lower, upper, (count, len(lower)))
