@@ -15,6 +15,8 @@ from handiwork_msgs.msg import Condition
 FILE = """
 conditions:
 - {name: in_bin, expression: "object_in_container(object=cube, container=bin)"}
+- {name: object_stationary, args: {object: cube}}
+- {name: object_stationary, args: {object: bin}}
 task: {name: away, subtasks: [{name: out, groups: {cube: [{expression: not in_bin}]}}]}
 """
 COMMAND = "import sys; from handiwork_bringup.cli import main; sys.exit(main(sys.argv[1:]))"
@@ -59,6 +61,13 @@ def test_the_table_and_the_progress_are_printed_once(peer: Peer) -> None:
         ("not in_bin", 1, ["not in_bin: FALSE"]),
         ("object_in_container(object=ghost, container=bin) and in_bin", 3, ["UNKNOWN", "'ghost'"]),
         ("in_bin and", 2, ["column"]),
+        ("object_in_container", 0, ["object_in_container(object=cube, container=bin): TRUE", "depth"]),
+        (
+            "object_stationary",
+            2,
+            ['watched 2 times; ask for "object_stationary(object=cube)" or "object_stationary(object=bin)"'],
+        ),
+        ("object_upright", 2, ["object: missing"]),
         ("gripper_opened()", 2, ["did you mean 'gripper_open'"]),
     ],
 )

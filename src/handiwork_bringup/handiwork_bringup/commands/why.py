@@ -7,17 +7,21 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from handiwork_bringup.condition_table import WORDS, seconds, why_lines
 from handiwork_bringup.ros_environment import with_ros_defaults
 
 if TYPE_CHECKING:
+    from handiwork_msgs.msg import Condition
     from handiwork_msgs.srv import EvaluateCondition
 
     from handiwork_ros.skill_client import SkillClient
 
 ANSWER_S = 10.0
+TABLE_S = 5.0
+"""Longest wait for the table of what is watched, which is latched."""
 EXIT_CODES = {"TRUE": 0, "FALSE": 1, "UNKNOWN": 3}
 REFUSED = 2
 
@@ -31,7 +35,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     parser.add_argument(
         "condition",
-        help="name of a watched condition, or an expression: "
+        help="name of a watched condition, of a predicate that is watched, or an expression: "
         "'object_in_container(object=cube, container=bin) and not object_grabbed(object=cube)'",
     )
     parser.set_defaults(run=run)
@@ -49,6 +53,13 @@ def run(options: argparse.Namespace) -> int:
     request = EvaluateCondition.Request(name=text if plain else "", expression="" if plain else text)
     with SkillClient(node_name="handiwork_command") as client:
         answer = _asked(client, request)
+        if plain and answer is not None and answer.outcome.code != answer.outcome.OK:
+            watched = _watched(client, text)
+            if len(watched) > 1:
+                print(f"handiwork why: {several(text, [item.key for item in watched])}", file=sys.stderr)
+                return REFUSED
+            if watched:
+                answer = _asked(client, EvaluateCondition.Request(expression=watched[0].expression))
     if answer is None:
         print(
             f"handiwork why: conditions/evaluate does not answer in {ANSWER_S:.0f} s; start the stack, "
@@ -62,6 +73,30 @@ def run(options: argparse.Namespace) -> int:
     for line in why_lines(answer.condition, seconds(answer.condition.stamp)):
         print(line)
     return EXIT_CODES[WORDS[answer.condition.value]]
+
+
+def several(name: str, keys: Sequence[str]) -> str:
+    """Which watched conditions a name may mean."""
+    listed = " or ".join(f'"{key}"' for key in keys)
+    return f"{name} is watched {len(keys)} times; ask for {listed}"
+
+
+def _watched(client: SkillClient, name: str) -> list[Condition]:
+    """What is watched of a predicate or under a name; nothing when no table comes."""
+    from handiwork_msgs.msg import Conditions
+
+    from handiwork_ros.qos import LATCHED
+
+    heard, tables = threading.Event(), list[Conditions]()
+
+    def take(message: Conditions) -> None:
+        tables.append(message)
+        heard.set()
+
+    client.node.create_subscription(Conditions, "conditions", take, LATCHED)
+    if not heard.wait(TABLE_S):
+        return []
+    return [c for c in tables[0].conditions if c.name == name or c.expression.startswith(f"{name}(")]
 
 
 def _asked(client: SkillClient, request: EvaluateCondition.Request) -> EvaluateCondition.Response | None:
