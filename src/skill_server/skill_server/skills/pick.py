@@ -28,8 +28,8 @@ from skill_server.grasps import Grasp
 from skill_server.pick_checks import check_pick
 from skill_server.pick_params import PickParams
 from skill_server.scene_query import gripper_joints, ignored_objects, supports, touch_pairs
-from skill_server.simbox_steps import seconds
 from skill_server.settled import process_valid
+from skill_server.simbox_steps import seconds
 
 __all__ = ["Pick", "PickParams"]
 
