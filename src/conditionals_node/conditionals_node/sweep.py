@@ -6,6 +6,7 @@ known or not written against ``View`` is left to be decided one by one.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
@@ -37,8 +38,9 @@ class _Kind:
     def decide(self, scene: Scene) -> tuple[list[bool], list[bool]]:
         """Which rows hold, and which of these verdicts are sure."""
         (parts,) = self.predicate.groups(RowsView(scene, self.slots, len(self.keys)))
-        margins = np.stack(np.broadcast_arrays(*(part.margin for part in parts)))
-        lowest, nearest = margins.min(axis=0), np.abs(margins).min(axis=0)
+        margins = [part.margin for part in parts]
+        lowest = functools.reduce(np.minimum, margins)
+        nearest = functools.reduce(np.minimum, map(np.abs, margins))
         return [margin > 0.0 for margin in lowest.tolist()], [margin > NEAR for margin in nearest.tolist()]
 
 
