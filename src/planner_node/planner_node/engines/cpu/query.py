@@ -49,6 +49,10 @@ class Query:
         """For block tests; made once, as this query is for one request."""
         return checker_of(self.robot, self.scene, self.margins)
 
+    @cached_property
+    def _clear(self) -> set[bytes]:
+        return set()
+
     def with_margins(self, margins: Array) -> Query:
         """The same query with other ``margins`` (g, m + g)."""
         return replace(self, margins=margins)
@@ -69,8 +73,14 @@ class Query:
         return out
 
     def touches(self, q: Array) -> bool:
-        """Is any pair below its margin at ``q`` (n,)?"""
-        return bool(first_blocked(self.checker, np.array([q, q]), np.empty(2, dtype=np.int64)) >= 0)
+        """Is any pair below its margin at ``q`` (n,)? What is known to be clear is not looked at again."""
+        key = q.tobytes()
+        if key in self._clear:
+            return False
+        touching = bool(first_blocked(self.checker, np.array([q, q]), np.empty(2, dtype=np.int64)) >= 0)
+        if not touching:
+            self._clear.add(key)
+        return touching
 
     def touching_at(self, q: Array) -> Query:
         """The same query, where pairs that touch at ``q`` within tolerance may stay as deep as they are."""
