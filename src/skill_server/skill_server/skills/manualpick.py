@@ -14,7 +14,8 @@ from handiwork_core.outcome import OK, Outcome
 from handiwork_core.robot import ArmSpec, Robot
 from handiwork_core.skill import Context, Skill
 from handiwork_core.world import World
-from skill_server import arm_moves, checks
+from skill_server import arm_moves, checks, grip
+from skill_server.finger_clearance import fingers_blocked
 from skill_server.grasp_choice import wanted_grasps
 from skill_server.pick_checks import check_pick
 from skill_server.pick_params import PickParams
@@ -81,7 +82,9 @@ class ManualPick(Skill[ManualPickParams]):
         opening = params.gripper_width or gripper.max_width_m
         grasps = wanted_grasps(params, context, world, gripper, opening)
         base = context.world.world_T_base()
-        corrected = tuple(_corrected(grasp.world_T_ee, params, base) for grasp in grasps)
+        corrected = _clear(
+            [_corrected(grasp.world_T_ee, params, base) for grasp in grasps], params, context, opening
+        )
         # What selects among grasps has done so.
         chosen = replace(
             params,
@@ -113,6 +116,20 @@ def _check_extreme(params: ManualPickParams) -> Outcome:
             checks.choice("adjust_ori[1]", base_axis, tuple(XYZ)),
             checks.choice("adjust_ori[2]", extreme, EXTREMES),
         )
+    )
+
+
+def _clear(
+    poses: list[Pose], params: ManualPickParams, context: Context, opening_m: float
+) -> tuple[Pose, ...]:
+    """Those of ``poses`` at which no open finger stands in the object; all where none is: a hand may know better."""
+    world, gripper = context.world.snapshot(), context.arm_spec.gripper
+    assert gripper is not None
+    body, where = world.objects[params.object], world.states[params.object].world_T_object
+    reach = grip.reach(context.robot, context.arm_spec, gripper)
+    blocked = fingers_blocked(poses, body, where, gripper, reach, opening_m)
+    return tuple(pose for pose, is_blocked in zip(poses, blocked, strict=True) if not is_blocked) or tuple(
+        poses
     )
 
 
