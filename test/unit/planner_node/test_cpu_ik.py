@@ -215,11 +215,11 @@ def test_a_single_descent_follows_a_small_step_and_says_what_is_left() -> None:
     for start in inside(robot, rng, 20):
         near = np.clip(start + rng.normal(size=7) * 0.01, low, high)
         goal, q, error = tool_matrix(robot, near), start.copy(), np.empty(6)
-        assert ik.descend(q, flat(goal), query.robot, 20, query.frames, error)
+        assert ik.descend(q, flat(goal), query.robot, 20, error)
         assert max(gap(robot, q, goal)) < 2.0 * ik_lanes.TOLERANCE_M
         assert np.abs(q - start).max() < 0.5
         goal[0, 3] += 9.0
-        assert not ik.descend(q, flat(goal), query.robot, 20, query.frames, error)
+        assert not ik.descend(q, flat(goal), query.robot, 20, error)
         distance, angle = gap(robot, q, goal)
         assert np.linalg.norm(error[:3]) == pytest.approx(distance)
         assert np.linalg.norm(error[3:]) == pytest.approx(angle, abs=1e-9)

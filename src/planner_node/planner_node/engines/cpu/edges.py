@@ -156,32 +156,17 @@ def found_hit(c: Checker, i: int, hit: Ints) -> None:
 
 
 @kernel
-def touches(c: Checker, q: Array, hit: Ints) -> bool:
-    """Is any pair below its margin at ``q`` (n,)? ``hit`` (2,) gets it."""
-    c = borrowed(c)
-    if len(c.pairs) == 0:
-        return False
-    place, move, active, near = c.q, c.move, c.listed[0], c.listed[2]
-    for j in range(len(q)):
-        x = f4(q[j])
-        for k in range(LANES):
-            place[j, k] = x
-        for k in range(LANES):
-            move[j, k] = f4(0.0)
-    for i in range(len(c.pairs)):
-        active[i] = i
-    touching, _, _ = test_block(c, active, len(c.pairs), near)
-    if touching >= 0:
-        found_hit(c, touching, hit)
-    return touching >= 0
-
-
-@kernel
 def edge_is_free(c: Checker, a: Array, b: Array, hit: Ints) -> bool:
     """Is the straight motion from ``a`` (n,) to ``b`` (n,) free? ``b`` itself is tested, ``a`` is taken as tested."""
     path = np.empty((2, len(a)))
     path[0], path[1] = a, b
     return blocked_at(c, path, hit) < 0.0
+
+
+@kernel
+def touches(c: Checker, q: Array, hit: Ints) -> bool:
+    """Is any pair below its margin at ``q`` (n,)? ``hit`` (2,) gets it."""
+    return len(c.pairs) > 0 and not edge_is_free(c, q, q, hit)
 
 
 @kernel

@@ -52,12 +52,13 @@ def find(query: Query, start: Array, goals: Array, seed: int, deadline: Deadline
         raise Failed(
             Code.PATH_BLOCKED,
             f"no path after {int(trees.counts.sum())} samples{most_hit(query, trees.blocked)}; clear the way",
-            blocking=_most_hit(query, trees.blocked),
+            blocking=most_hit_pair(query, trees.blocked),
         )
     return Path(points, int(goal))
 
 
-def _most_hit(query: Query, blocked: Ints) -> BodyPair | None:
+def most_hit_pair(query: Query, blocked: Ints) -> BodyPair | None:
+    """The pair that ended most edges, by counts (g, m + g); None where none did."""
     if blocked.max(initial=0) == 0:
         return None
     return query.pair(np.array(np.unravel_index(int(blocked.argmax()), blocked.shape)))

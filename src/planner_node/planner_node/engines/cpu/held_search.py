@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from handiwork_core.geometry import Array
-from handiwork_core.outcome import BodyPair, Code
+from handiwork_core.outcome import Code
 from handiwork_core.trajectory import Trajectory
 
-from .arrays import OFF, Ints
+from .arrays import OFF
 from .edges import first_blocked
-from .free_motion import most_hit
+from .free_motion import most_hit, most_hit_pair
 from .held_goals import HeldProblem, worst_share
 from .held_shortcut import FLAT_RAD, cut_held, evened, relax
 from .held_tree import HeldTrees, grow_held, path_of, plant
@@ -91,14 +91,8 @@ def _blocked(query: Query, trees: HeldTrees) -> Failed:
         Code.PATH_BLOCKED,
         f"no path that keeps what hold_vec_weight holds after {int(trees.counts.sum())} steps"
         f"{most_hit(query, trees.blocked)}; clear the way or hold less",
-        blocking=_most(query, trees.blocked),
+        blocking=most_hit_pair(query, trees.blocked),
     )
-
-
-def _most(query: Query, blocked: Ints) -> BodyPair | None:
-    if blocked.max(initial=0) == 0:
-        return None
-    return query.pair(np.array(np.unravel_index(int(blocked.argmax()), blocked.shape)))
 
 
 def _timed(problem: HeldProblem, path: Array) -> Trajectory | None:

@@ -25,10 +25,10 @@ from .wide import LANES
 
 
 @kernel
-def descend(q: Array, goal: Array, robot: RobotArrays, iterations: int, frames: Array, error: Array) -> bool:
+def descend(q: Array, goal: Array, robot: RobotArrays, iterations: int, error: Array) -> bool:
     """Move ``q`` (n,) in place towards ``goal`` (12,) within limits; ``error`` (6,) is what is left.
 
-    All lanes do the same: one of eight costs less than the same sums done singly. ``frames`` is not used.
+    All lanes do the same: one of eight costs less than the same sums done singly.
     """
     n = len(q)
     links, w = links_of(robot), new_lanes(n)

@@ -61,7 +61,7 @@ def follow(
     for k in range(1, steps + 1):
         path[k] = path[k - 1]
         along(start, shift, k / steps, target)
-        if not descend(path[k], target, robot, 20, frames, error):
+        if not descend(path[k], target, robot, 20, error):
             return LOST, k
         jump = 0.0
         for j in range(n):
