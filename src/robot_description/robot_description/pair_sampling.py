@@ -1,0 +1,162 @@
+"""Which pairs of links need no collision check: judged from spheres at configurations all over the joint ranges."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from handiwork_core.geometry import Array
+from handiwork_core.robot import JointType, Robot, Spheres
+
+from .many_poses import Frames, free_joints, many_link_poses
+
+Pair = tuple[str, str]
+
+BATCH = 500
+NEAR_M = 0.3
+"""Pairs that came nearer than this are searched for something nearer still."""
+SEARCH_ROUNDS, SEARCH_WIDTH, SEARCH_SHRINK = 10, 0.3, 0.6
+"""Rounds of the search about the nearest sample, its first width as a share of each joint's range, and its decay."""
+SEARCH_SAMPLES = 100
+
+
+class PairKind(Enum):
+    """How two links meet. Only ``SOMETIMES`` needs a check."""
+
+    NEIGHBOURS = "neighbours"
+    ALWAYS = "always"
+    NEVER = "never"
+    SOMETIMES = "sometimes"
+
+
+@dataclass(frozen=True, slots=True)
+class PairVerdict:
+    """``pair`` is sorted by name; ``nearest_m`` is the smallest gap seen, ``share`` the part that touched of the samples looked at."""
+
+    pair: Pair
+    kind: PairKind
+    nearest_m: float
+    share: float
+
+
+def judge_pairs(
+    robot: Robot, *, samples: int = 5000, margin_m: float = 0.02, seed: int = 0
+) -> tuple[PairVerdict, ...]:
+    """Verdicts on all pairs of links that have spheres, sorted by pair; ``robot.ignored_pairs`` is not looked at.
+
+    Neighbours are links of one rigid body, or of two that one moving joint connects. ``NEVER`` are pairs whose gap
+    stays at ``margin_m`` or more at every sample, and in a search about the nearest of them.
+    """
+    rng = np.random.default_rng(seed)
+    pairs = [_sorted(a.link, b.link) for a, b in itertools.combinations(robot.spheres, 2)]
+    spheres = {item.link: item for item in robot.spheres}
+    touching = dict.fromkeys(pairs, 0)
+    seen = dict.fromkeys(pairs, 0)
+    nearest: dict[Pair, tuple[float, dict[str, float]]] = dict.fromkeys(pairs, (np.inf, {}))
+    for start in range(0, samples, BATCH):
+        count = min(BATCH, samples - start)
+        q = _draw(robot, count, rng)
+        frames = many_link_poses(robot, q)
+        for pair in pairs:
+            if 0 < touching[pair] < seen[pair]:
+                continue  # decided: neither never nor always
+            gaps = pair_gaps(frames, spheres[pair[0]], spheres[pair[1]], count)
+            touching[pair], seen[pair] = touching[pair] + int((gaps < 0.0).sum()), seen[pair] + count
+            best = int(gaps.argmin())
+            if gaps[best] < nearest[pair][0]:
+                nearest[pair] = float(gaps[best]), {name: float(v[best]) for name, v in q.items()}
+    close = neighbours(robot)
+    verdicts = []
+    for pair in pairs:
+        gap, at = nearest[pair]
+        if pair not in close and touching[pair] == 0 and gap < NEAR_M:
+            gap = _searched(robot, spheres[pair[0]], spheres[pair[1]], at, gap, rng)
+        kind = _kind(pair in close, touching[pair], seen[pair], gap, margin_m)
+        verdicts.append(PairVerdict(pair, kind, gap, touching[pair] / max(1, seen[pair])))
+    return tuple(sorted(verdicts, key=lambda verdict: verdict.pair))
+
+
+def ignored_pairs(verdicts: Sequence[PairVerdict]) -> frozenset[Pair]:
+    """Pairs that need no check, as ``Robot.ignored_pairs`` wants them."""
+    return frozenset(verdict.pair for verdict in verdicts if verdict.kind is not PairKind.SOMETIMES)
+
+
+def neighbours(robot: Robot) -> frozenset[Pair]:
+    """Pairs of links of one rigid body, or of two rigid bodies that one moving joint connects."""
+    body = {robot.root_link: robot.root_link}
+    above = {robot.root_link: robot.root_link}
+    for joint in robot.joints.values():
+        fixed = joint.type is JointType.FIXED
+        body[joint.child] = body[joint.parent] if fixed else joint.child
+        above[joint.child] = above[joint.parent] if fixed else body[joint.parent]
+    found = set()
+    for a, b in itertools.combinations(robot.links, 2):
+        if body[a] == body[b] or above[a] == body[b] or above[b] == body[a]:
+            found.add(_sorted(a, b))
+    return frozenset(found)
+
+
+def pair_gaps(frames: Frames, a: Spheres, b: Spheres, count: int) -> Array:
+    """Smallest gap (count,) between the spheres of two links [m]; far apart it is a lower bound."""
+    (turn_a, place_a), (turn_b, place_b) = frames[a.link], frames[b.link]
+    turn = np.einsum("nji,njk->nik", turn_a, turn_b)
+    place = np.einsum("nji,nj->ni", turn_a, place_b - place_a)
+    (middle_a, reach_a), (middle_b, reach_b) = _around(a), _around(b)
+    gaps: Array = np.linalg.norm(turn @ middle_b + place - middle_a, axis=1) - reach_a - reach_b
+    close = np.flatnonzero(gaps < NEAR_M)
+    if not len(close):
+        return gaps
+    centers = np.einsum("nij,kj->nki", turn[close], b.centers) + place[close, None]
+    exact = np.full(len(close), np.inf)
+    for center, radius in zip(a.centers, a.radii, strict=True):
+        away = np.linalg.norm(centers - center, axis=2) - b.radii - radius
+        exact = np.minimum(exact, away.min(axis=1))
+    gaps[close] = exact
+    return gaps
+
+
+def _searched(
+    robot: Robot, a: Spheres, b: Spheres, at: Mapping[str, float], gap: float, rng: np.random.Generator
+) -> float:
+    """The smallest gap found in ever narrower clouds about the nearest configuration so far [m]."""
+    best, width = dict(at), SEARCH_WIDTH
+    for _ in range(SEARCH_ROUNDS):
+        q = {}
+        for joint in free_joints(robot):
+            spread = rng.normal(0.0, width * (joint.upper - joint.lower), SEARCH_SAMPLES)
+            q[joint.name] = np.clip(best[joint.name] + spread, joint.lower, joint.upper)
+        gaps = pair_gaps(many_link_poses(robot, q, (a.link, b.link)), a, b, SEARCH_SAMPLES)
+        i = int(gaps.argmin())
+        if gaps[i] < gap:
+            gap, best = float(gaps[i]), {name: float(values[i]) for name, values in q.items()}
+        width *= SEARCH_SHRINK
+    return gap
+
+
+def _kind(near: bool, touching: int, seen: int, gap: float, margin_m: float) -> PairKind:
+    if near:
+        return PairKind.NEIGHBOURS
+    if touching == seen:
+        return PairKind.ALWAYS
+    return PairKind.NEVER if touching == 0 and gap >= margin_m else PairKind.SOMETIMES
+
+
+def _draw(robot: Robot, count: int, rng: np.random.Generator) -> dict[str, Array]:
+    return {joint.name: rng.uniform(joint.lower, joint.upper, count) for joint in free_joints(robot)}
+
+
+def _around(spheres: Spheres) -> tuple[Array, float]:
+    """A ball about all spheres of a link."""
+    middle = 0.5 * (
+        (spheres.centers - spheres.radii[:, None]).min(axis=0)
+        + (spheres.centers + spheres.radii[:, None]).max(axis=0)
+    )
+    return middle, float((np.linalg.norm(spheres.centers - middle, axis=1) + spheres.radii).max())
+
+
+def _sorted(a: str, b: str) -> Pair:
+    return (a, b) if a < b else (b, a)
