@@ -35,7 +35,7 @@ class PairKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class PairVerdict:
-    """``pair`` is sorted by name; ``nearest_m`` is the smallest gap seen, ``share`` the part that touched of the samples looked at."""
+    """``pair`` is sorted by name; ``nearest_m``: smallest gap seen; ``share`` of the samples looked at that touch."""
 
     pair: Pair
     kind: PairKind
