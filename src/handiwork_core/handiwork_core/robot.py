@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 from .geometry import Array, Pose
+from .suction import SuctionSpec
 
 
 class JointType(Enum):
@@ -79,6 +80,8 @@ class GripperSpec:
     closing_axis: int
     tcp_offset_m: float
     R_ee_graspnet: Array
+    suction: SuctionSpec | None = field(default=None, kw_only=True)
+    """Set for a suction cup: no ``joint``, width 0 is sucking and any other is not."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

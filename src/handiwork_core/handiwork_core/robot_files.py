@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from .geometry import Rotation, frozen
 from .robot import GripperSpec
+from .suction_file import SuctionFile
 
 Row = tuple[float, float, float]
 
@@ -67,8 +68,11 @@ class ArmFile:
     joints: tuple[str, ...]
     home: tuple[float, ...]
     gripper: GripperFile | None = None
+    suction: SuctionFile | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
+        if self.gripper is not None and self.suction is not None:
+            raise ValueError("has both gripper and suction; an arm has one tool, keep one")
         if len(self.joints) != len(self.home):
             raise ValueError(
                 f"home has {len(self.home)} entries; write {len(self.joints)}, one for each joint"

@@ -98,6 +98,8 @@ def _arm_faults(key: str, arm: ArmFile, spec: RobotFile, model: UrdfModel, fault
             faults.append(
                 f"{key}.home[{i}]: {home} is outside {name}'s limits {joint.lower} to {joint.upper}"
             )
+    if arm.suction is not None:
+        _known(arm.suction.link, model.links, f"{key}.suction.link", "link", faults)
     if arm.gripper is None:
         return
     for i, link in enumerate(arm.gripper.finger_links):
@@ -124,5 +126,6 @@ def _spheres(link: str, items: tuple[SphereFile, ...]) -> Spheres:
 
 
 def _arm(name: str, arm: ArmFile) -> ArmSpec:
-    gripper = arm.gripper.build() if arm.gripper is not None else None
+    tool = arm.gripper or arm.suction
+    gripper = tool.build() if tool is not None else None
     return ArmSpec(name, arm.base_link, arm.ee_link, arm.tcp_link, arm.joints, frozen(arm.home), gripper)
