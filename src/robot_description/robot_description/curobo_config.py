@@ -1,0 +1,133 @@
+"""A robot as cuRobo's robot configuration, so that its spheres and pairs are kept in one place only: ours.
+
+Format: NVlabs/curobo, Apache-2.0, ``robot_cfg.kinematics`` of version 2.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from handiwork_core.kinematics import joint_position
+from handiwork_core.robot import ArmSpec, JointType, Robot
+
+FORMAT_VERSION = 2.0
+HELD_SPHERES = 100
+
+
+@dataclass(frozen=True, slots=True)
+class CuroboUse:
+    """What a configuration is for: ``arms`` that plan, ``locked`` positions of other joints [rad or m] by name.
+
+    A joint that is neither in an arm nor locked stands where ``kinematics.joint_position`` puts it.
+    ``held_spheres``: room for the spheres of what each arm holds.
+    """
+
+    arms: tuple[str, ...]
+    locked: Mapping[str, float] = field(default_factory=dict)
+    held_spheres: int = HELD_SPHERES
+
+
+def held_link(use: CuroboUse, arm: str) -> str:
+    """Name of the link that carries the spheres of what ``arm`` holds; cuRobo's own default where there is one arm."""
+    return "attached_object" if len(use.arms) == 1 else f"attached_object_{arm}"
+
+
+def curobo_config(robot: Robot, urdf_path: Path, use: CuroboUse) -> dict[str, Any]:
+    """The mapping that cuRobo reads, in plain values that YAML can hold.
+
+    ``urdf_path``: absolute path of a file with ``robot.urdf``, the expanded description.
+
+    Raises:
+        KeyError: no such arm.
+        ValueError: a locked joint that does not exist, is fixed, is a mimic or belongs to a planning arm.
+    """
+    arms = [robot.arm(name) for name in use.arms]
+    planned = [joint for arm in arms for joint in arm.joint_names]
+    locked = _locked(robot, use, planned)
+    links = [item.link for item in robot.spheres]
+    held = {held_link(use, arm.name): arm for arm in arms}
+    kinematics = {
+        "format_version": FORMAT_VERSION,
+        "urdf_path": str(urdf_path),
+        "asset_root_path": str(urdf_path.parent),
+        "base_link": robot.root_link,
+        "tool_frames": [arm.ee_link for arm in arms],
+        "collision_link_names": [*links, *held],
+        "collision_spheres": {
+            item.link: [
+                {"center": [float(x) for x in center], "radius": float(radius)}
+                for center, radius in zip(item.centers, item.radii, strict=True)
+            ]
+            for item in robot.spheres
+        },
+        "collision_sphere_buffer": 0.0,
+        "extra_collision_spheres": dict.fromkeys(held, use.held_spheres),
+        "extra_links": {name: _extra_link(name, arm) for name, arm in held.items()},
+        "self_collision_ignore": _ignored(robot, links, held),
+        "self_collision_buffer": dict.fromkeys([*links, *held], 0.0),
+        "mesh_link_names": [],
+        "grasp_contact_link_names": _contact_links(arms, held),
+        "lock_joints": locked,
+        "cspace": _cspace(robot, arms, locked),
+    }
+    return {"robot_cfg": {"kinematics": kinematics}}
+
+
+def _locked(robot: Robot, use: CuroboUse, planned: Sequence[str]) -> dict[str, float]:
+    """Positions of all joints that move by themselves and are not planned."""
+    free = [j.name for j in robot.joints.values() if j.type is not JointType.FIXED and j.mimic is None]
+    for name in use.locked:
+        if name not in free or name in planned:
+            raise ValueError(
+                f"joint {name!r} cannot be locked; lock one of {sorted(set(free) - set(planned))}"
+            )
+    return {name: joint_position(robot, name, use.locked) for name in free if name not in planned}
+
+
+def _extra_link(name: str, arm: ArmSpec) -> dict[str, Any]:
+    return {
+        "link_name": name,
+        "parent_link_name": arm.ee_link,
+        "joint_name": f"{name}_joint",
+        "joint_type": "FIXED",
+        "fixed_transform": [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0],
+    }
+
+
+def _ignored(robot: Robot, links: Sequence[str], held: Mapping[str, ArmSpec]) -> dict[str, list[str]]:
+    """Each pair once, below its first link; what is held may touch what holds it."""
+    pairs = {(a, b) for a, b in robot.ignored_pairs if a in links and b in links}
+    pairs |= {(link, name) for name, arm in held.items() for link in _holding(arm) if link in links}
+    found: dict[str, list[str]] = {}
+    for a, b in sorted(pairs):
+        found.setdefault(a, []).append(b)
+    return found
+
+
+def _holding(arm: ArmSpec) -> tuple[str, ...]:
+    fingers = arm.gripper.finger_links if arm.gripper is not None else ()
+    return tuple(dict.fromkeys((arm.ee_link, arm.tcp_link, *fingers)))
+
+
+def _contact_links(arms: Sequence[ArmSpec], held: Mapping[str, ArmSpec]) -> list[str]:
+    return [*(link for arm in arms for link in _holding(arm)), *held]
+
+
+def _cspace(robot: Robot, arms: Sequence[ArmSpec], locked: Mapping[str, float]) -> dict[str, Any]:
+    """Planned joints first. cuRobo wants numbers for locked ones too; they do not move, so the largest will do."""
+    planned = [robot.joints[name] for arm in arms for name in arm.joint_names]
+    home = [float(x) for arm in arms for x in arm.home_q]
+    acceleration = [joint.acceleration for joint in planned]
+    jerk = [joint.jerk for joint in planned]
+    ones = [1.0] * (len(planned) + len(locked))
+    return {
+        "joint_names": [*(joint.name for joint in planned), *locked],
+        "default_joint_position": [*home, *locked.values()],
+        "cspace_distance_weight": ones,
+        "null_space_weight": list(ones),
+        "max_acceleration": [*acceleration, *[max(acceleration)] * len(locked)],
+        "max_jerk": [*jerk, *[max(jerk)] * len(locked)],
+    }
