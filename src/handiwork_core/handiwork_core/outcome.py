@@ -36,6 +36,7 @@ class Code(IntEnum):
     UNSUPPORTED = 207
     TRAJECTORY_REFUSED = 208
     PLANNER_LOST = 209
+    ARM_IN_THE_WAY = 210
     # Motion.
     NOT_REACHED = 300
     PATH_TOLERANCE = 301

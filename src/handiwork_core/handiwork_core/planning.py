@@ -30,18 +30,34 @@ class Attachment:
     link_T_object: Pose
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class OtherArm:
+    """Another arm of the robot, an obstacle with what it holds wherever it is on its way.
+
+    ``q``: (k, dof) [rad], the way by rows, straight between them and first where the arm is now; no row: as if the arm
+    were not there. ``gripper_m``: as in ``SceneQuery``; its fingers are obstacles there and fully open.
+    """
+
+    arm: str
+    q: Array
+    attached: tuple[Attachment, ...] = ()
+    gripper_m: tuple[tuple[str, float], ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class SceneQuery:
     """How the world is to be read for one request.
 
     ``ignored``: exact object names that are no obstacle; ``allowed``: pairs that may touch; ``gripper_m``:
-    position of each gripper joint by name [m or rad], for joints not named the robot's home value holds.
+    position of each gripper joint by name [m or rad], for joints not named the robot's home value holds. It may name
+    any joint that the arm does not move. ``others``: arms that move or stand elsewhere than these joints say.
     """
 
     ignored: frozenset[str] = frozenset()
     attached: tuple[Attachment, ...] = ()
     allowed: frozenset[BodyPair] = frozenset()
     gripper_m: tuple[tuple[str, float], ...] = ()
+    others: tuple[OtherArm, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

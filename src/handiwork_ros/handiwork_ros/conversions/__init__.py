@@ -1,5 +1,11 @@
 """Messages to values and back, in pairs ``x_from_msg`` and ``x_to_msg``. Reading checks what comes from outside."""
 
+from .other_arm import (
+    attachment_from_msg,
+    attachment_to_msg,
+    other_arm_from_msg,
+    other_arm_to_msg,
+)
 from .outcome import (
     blocking_from_msg,
     blocking_to_msg,
@@ -11,8 +17,6 @@ from .outcome import (
 )
 from .planning import (
     PlanOptions,
-    attachment_from_msg,
-    attachment_to_msg,
     candidate_verdict_from_msg,
     candidate_verdict_to_msg,
     options_from_msg,
@@ -73,6 +77,8 @@ __all__ = [
     "object_states_to_msg",
     "options_from_msg",
     "options_to_msg",
+    "other_arm_from_msg",
+    "other_arm_to_msg",
     "outcome_from_msg",
     "outcome_to_msg",
     "plan_result_from_msg",

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from builtin_interfaces.msg import Duration
-from handiwork_msgs.msg import AttachedObject, PlanningScene
 from handiwork_msgs.msg import BodyPair as BodyPairMsg
 from handiwork_msgs.msg import CandidateVerdict as CandidateVerdictMsg
+from handiwork_msgs.msg import PlanningScene
 from handiwork_msgs.msg import PlanOptions as PlanOptionsMsg
 from handiwork_msgs.msg import PlanResult as PlanResultMsg
 from sensor_msgs.msg import JointState as JointStateMsg
@@ -16,12 +16,13 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from handiwork_core.geometry import Array
 from handiwork_core.outcome import BodyPair, Code, Outcome
-from handiwork_core.planning import NO_Q, Attachment, CandidateVerdict, PlanResult, SceneQuery, Verdict
+from handiwork_core.planning import NO_Q, CandidateVerdict, PlanResult, SceneQuery, Verdict
 from handiwork_core.trajectory import Trajectory
 from handiwork_core.world import JointState
 
+from .other_arm import attachment_from_msg, attachment_to_msg, other_arm_from_msg, other_arm_to_msg
 from .outcome import blocking_from_msg, blocking_to_msg, code_from_msg, outcome_to_msg
-from .pose import BadMessage, finite, pose_from_msg, pose_to_msg, time_from_msg, time_to_msg
+from .pose import BadMessage, finite, time_from_msg, time_to_msg
 from .world import joint_state_from_msg, joint_state_to_msg
 
 
@@ -82,29 +83,11 @@ def trajectory_to_msg(trajectory: Trajectory) -> JointTrajectory:
     return msg
 
 
-def attachment_from_msg(msg: AttachedObject, field: str = "attachment") -> Attachment:
-    """Read a held object.
-
-    Raises:
-        BadMessage: an empty name or a bad pose.
-    """
-    for name in ("object", "link"):
-        if not getattr(msg, name):
-            raise BadMessage(f"{field}.{name}", "is empty; name it", Code.BAD_GOAL)
-    return Attachment(msg.object, msg.link, pose_from_msg(msg.pose, f"{field}.pose"))
-
-
-def attachment_to_msg(attachment: Attachment) -> AttachedObject:
-    """Write a held object."""
-    pose = pose_to_msg(attachment.link_T_object)
-    return AttachedObject(object=attachment.object, link=attachment.link, pose=pose)
-
-
 def scene_from_msg(msg: PlanningScene, field: str = "scene") -> SceneQuery:
     """Read how the world is to be seen.
 
     Raises:
-        BadMessage: see ``attachment_from_msg``; or gripper positions that are not finite.
+        BadMessage: see ``attachment_from_msg``; or positions that are not finite.
     """
     gripper = joint_state_from_msg(msg.gripper, f"{field}.gripper")
     return SceneQuery(
@@ -112,6 +95,7 @@ def scene_from_msg(msg: PlanningScene, field: str = "scene") -> SceneQuery:
         tuple(attachment_from_msg(a, f"{field}.attached[{i}]") for i, a in enumerate(msg.attached)),
         frozenset(BodyPair(p.a, p.b) for p in msg.allowed),
         tuple(gripper.position.items()),
+        tuple(other_arm_from_msg(o, f"{field}.others[{i}]") for i, o in enumerate(msg.others)),
     )
 
 
@@ -122,6 +106,7 @@ def scene_to_msg(scene: SceneQuery) -> PlanningScene:
         attached=[attachment_to_msg(a) for a in scene.attached],
         allowed=[BodyPairMsg(a=p.a, b=p.b) for p in sorted(scene.allowed)],
         gripper=joint_state_to_msg(JointState(0.0, dict(scene.gripper_m))),
+        others=[other_arm_to_msg(o) for o in scene.others],
     )
 
 

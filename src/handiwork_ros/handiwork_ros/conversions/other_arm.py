@@ -1,0 +1,62 @@
+"""Held objects, and other arms of the robot that are on a way."""
+
+from __future__ import annotations
+
+import numpy as np
+from handiwork_msgs.msg import AttachedObject
+from handiwork_msgs.msg import OtherArm as OtherArmMsg
+
+from handiwork_core.outcome import Code
+from handiwork_core.planning import NO_Q, Attachment, OtherArm
+from handiwork_core.world import JointState
+
+from .pose import BadMessage, finite, pose_from_msg, pose_to_msg
+from .world import joint_state_from_msg, joint_state_to_msg
+
+
+def attachment_from_msg(msg: AttachedObject, field: str = "attachment") -> Attachment:
+    """Read a held object.
+
+    Raises:
+        BadMessage: an empty name or a bad pose.
+    """
+    for name in ("object", "link"):
+        if not getattr(msg, name):
+            raise BadMessage(f"{field}.{name}", "is empty; name it", Code.BAD_GOAL)
+    return Attachment(msg.object, msg.link, pose_from_msg(msg.pose, f"{field}.pose"))
+
+
+def attachment_to_msg(attachment: Attachment) -> AttachedObject:
+    """Write a held object."""
+    pose = pose_to_msg(attachment.link_T_object)
+    return AttachedObject(object=attachment.object, link=attachment.link, pose=pose)
+
+
+def other_arm_from_msg(msg: OtherArmMsg, field: str = "others") -> OtherArm:
+    """Read an arm on its way.
+
+    Raises:
+        BadMessage: an empty name, positions that are not finite or do not divide into rows, or see
+            ``attachment_from_msg``.
+    """
+    if not msg.arm:
+        raise BadMessage(f"{field}.arm", "is empty; name it", Code.BAD_GOAL)
+    flat, rows = finite(np.asarray(msg.positions, dtype=np.float64), f"{field}.positions"), int(msg.count)
+    if len(flat) % rows if rows else len(flat):
+        text = f"has {len(flat)} numbers for {rows} configurations; send one for each joint of each"
+        raise BadMessage(f"{field}.positions", text, Code.BAD_GOAL)
+    q = flat.reshape(rows, -1) if rows else NO_Q
+    gripper = joint_state_from_msg(msg.gripper, f"{field}.gripper")
+    held = tuple(attachment_from_msg(a, f"{field}.attached[{i}]") for i, a in enumerate(msg.attached))
+    return OtherArm(msg.arm, q, held, tuple(gripper.position.items()))
+
+
+def other_arm_to_msg(other: OtherArm) -> OtherArmMsg:
+    """Write an arm on its way."""
+    return OtherArmMsg(
+        arm=other.arm,
+        count=len(other.q),
+        positions=np.ravel(other.q).tolist(),
+        attached=[attachment_to_msg(a) for a in other.attached],
+        gripper=joint_state_to_msg(JointState(0.0, dict(other.gripper_m))),
+    )
