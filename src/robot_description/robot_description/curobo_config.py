@@ -5,6 +5,7 @@ Format: NVlabs/curobo, Apache-2.0, ``robot_cfg.kinematics`` of version 2.0.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +13,9 @@ from typing import Any
 
 from handiwork_core.kinematics import joint_position
 from handiwork_core.robot import ArmSpec, JointType, Robot
+
+Ignored = dict[str, list[str]]
+"""Links that need no check against the link that is the key."""
 
 FORMAT_VERSION = 2.0
 HELD_SPHERES = 100
@@ -39,6 +43,7 @@ def curobo_config(robot: Robot, urdf_path: Path, use: CuroboUse) -> dict[str, An
     """The mapping that cuRobo reads, in plain values that YAML can hold.
 
     ``urdf_path``: absolute path of a file with ``robot.urdf``, the expanded description.
+    cuRobo then takes and gives poses in the root link's frame.
 
     Raises:
         KeyError: no such arm.
@@ -66,10 +71,10 @@ def curobo_config(robot: Robot, urdf_path: Path, use: CuroboUse) -> dict[str, An
         "collision_sphere_buffer": 0.0,
         "extra_collision_spheres": dict.fromkeys(held, use.held_spheres),
         "extra_links": {name: _extra_link(name, arm) for name, arm in held.items()},
-        "self_collision_ignore": _ignored(robot, links, held),
+        "self_collision_ignore": _ignored(robot, links, held, planned),
         "self_collision_buffer": dict.fromkeys([*links, *held], 0.0),
         "mesh_link_names": [],
-        "grasp_contact_link_names": _contact_links(arms, held),
+        "grasp_contact_link_names": _contact_links(robot, arms, held),
         "lock_joints": locked,
         "cspace": _cspace(robot, arms, locked),
     }
@@ -97,23 +102,36 @@ def _extra_link(name: str, arm: ArmSpec) -> dict[str, Any]:
     }
 
 
-def _ignored(robot: Robot, links: Sequence[str], held: Mapping[str, ArmSpec]) -> dict[str, list[str]]:
-    """Each pair once, below its first link; what is held may touch what holds it."""
-    pairs = {(a, b) for a, b in robot.ignored_pairs if a in links and b in links}
-    pairs |= {(link, name) for name, arm in held.items() for link in _holding(arm) if link in links}
-    found: dict[str, list[str]] = {}
-    for a, b in sorted(pairs):
-        found.setdefault(a, []).append(b)
+def _ignored(
+    robot: Robot, links: Sequence[str], held: Mapping[str, ArmSpec], planned: Sequence[str]
+) -> Ignored:
+    """Each pair once, below its first link. Links that no planned joint moves apart are one body."""
+    body = _bodies(robot, planned)
+    body |= {name: body[arm.ee_link] for name, arm in held.items()}
+    listed = [*links, *held]
+    found: Ignored = {}
+    for a, b in itertools.combinations(listed, 2):
+        if body[a] == body[b] or (min(a, b), max(a, b)) in robot.ignored_pairs:
+            found.setdefault(a, []).append(b)
     return found
 
 
-def _holding(arm: ArmSpec) -> tuple[str, ...]:
-    fingers = arm.gripper.finger_links if arm.gripper is not None else ()
-    return tuple(dict.fromkeys((arm.ee_link, arm.tcp_link, *fingers)))
+def _bodies(robot: Robot, planned: Sequence[str]) -> dict[str, str]:
+    """The body of each link, by its topmost link: only planned joints part bodies."""
+    body = {robot.root_link: robot.root_link}
+    for joint in robot.joints.values():
+        source = joint.mimic.joint if joint.mimic is not None else joint.name
+        body[joint.child] = joint.child if source in planned else body[joint.parent]
+    return body
 
 
-def _contact_links(arms: Sequence[ArmSpec], held: Mapping[str, ArmSpec]) -> list[str]:
-    return [*(link for arm in arms for link in _holding(arm)), *held]
+def _contact_links(robot: Robot, arms: Sequence[ArmSpec], held: Mapping[str, ArmSpec]) -> list[str]:
+    """What may touch an object that is grasped: the hand, its fingers and what is held."""
+    links = [item.link for item in robot.spheres]
+    hands: list[str] = []
+    for arm in arms:
+        hands += [arm.ee_link, *(arm.gripper.finger_links if arm.gripper is not None else ())]
+    return [*(link for link in hands if link in links), *held]
 
 
 def _cspace(robot: Robot, arms: Sequence[ArmSpec], locked: Mapping[str, float]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -56,7 +57,26 @@ def test_pairs_that_are_checked_are_those_that_we_check() -> None:
         assert (frozenset((a, b)) in ignored) == ((min(a, b), max(a, b)) in ROBOT.ignored_pairs)
     assert frozenset(("fr3_hand", "attached_object")) in ignored
     assert frozenset(("fr3_leftfinger", "attached_object")) in ignored
-    assert frozenset(("fr3_link5", "attached_object")) not in ignored
+    # Nothing between the last joint and the hand moves against what is held; all else does.
+    assert frozenset(("fr3_link7", "attached_object")) in ignored
+    assert frozenset(("fr3_link6", "attached_object")) not in ignored
+
+
+def test_links_that_only_locked_joints_part_are_not_checked() -> None:
+    loose = replace(ROBOT, ignored_pairs=frozenset())
+    made = curobo_config(loose, Path("/r/fr3.urdf"), USE)["robot_cfg"]["kinematics"]["self_collision_ignore"]
+    found = {frozenset((a, b)) for a, partners in made.items() for b in partners}
+    body = ["fr3_link7", "fr3_hand", "fr3_leftfinger", "fr3_rightfinger", "attached_object"]
+    assert found == {frozenset(pair) for pair in combinations(body, 2)}
+
+
+def test_only_links_with_spheres_are_named_as_touching_the_grasped() -> None:
+    assert KINEMATICS["grasp_contact_link_names"] == [
+        "fr3_hand",
+        "fr3_leftfinger",
+        "fr3_rightfinger",
+        "attached_object",
+    ]
 
 
 @pytest.mark.parametrize("joint", ["fr3_joint1", "fr3_finger_joint2", "fr3_hand_joint", "nothing"])
