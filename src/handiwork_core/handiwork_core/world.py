@@ -9,6 +9,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from .articulation import Articulation
 from .geometry import Array, Pose
 
 Indices = NDArray[np.int64]
@@ -44,12 +45,13 @@ class Shape:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WorldObject:
-    """A named rigid body, the union of its shapes."""
+    """A named rigid body, the union of its shapes; a part of another object where it has an ``articulation``."""
 
     name: str
     shapes: tuple[Shape, ...]
     is_static: bool = False
     mass_kg: float = 0.0
+    articulation: Articulation | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,3 +99,25 @@ class World:
     joints: JointState = field(default_factory=lambda: JointState(0.0, {}))
     derived: dict[object, object] = field(default_factory=dict, init=False, repr=False, compare=False)
     frames: Mapping[str, Pose] = field(default_factory=dict)
+
+
+def part_positions(objects: Mapping[str, WorldObject], states: Mapping[str, ObjectState]) -> dict[str, float]:
+    """Joint positions [m or rad] of all parts by their names, measured by their poses and those of their bodies."""
+    found = {}
+    for name, item in objects.items():
+        joint = item.articulation
+        if joint is not None and name in states and joint.body in states:
+            body, part = states[joint.body].world_T_object, states[name].world_T_object
+            found[name] = joint.position(body.inverse() @ part)
+    return found
+
+
+def with_parts(
+    joints: JointState, objects: Mapping[str, WorldObject], states: Mapping[str, ObjectState]
+) -> JointState:
+    """The robot's joints together with those of the parts; a name that both have is the robot's."""
+    parts = part_positions(objects, states)
+    if not parts:
+        return joints
+    stamp_s = joints.stamp_s if joints.position else min(states[name].stamp_s for name in parts)
+    return JointState(stamp_s, {**parts, **joints.position}, joints.velocity)

@@ -19,7 +19,7 @@ from sensor_msgs.msg import JointState as JointStateMsg
 
 from handiwork_core.geometry import Pose
 from handiwork_core.robot import Robot
-from handiwork_core.world import Contact, JointState, ObjectState, World, WorldObject
+from handiwork_core.world import Contact, JointState, ObjectState, World, WorldObject, with_parts
 
 from .conversions import (
     contacts_from_msg,
@@ -230,7 +230,7 @@ class RosWorldSource:
             states=states,
             contacts=contacts,
             contacts_stamp_s=stamp_of(contacts_msg) if contacts_msg is not None else 0.0,
-            joints=joints,
+            joints=with_parts(joints, objects, states),
             frames=self._known_frames(),
         )
 

@@ -20,6 +20,7 @@ from handiwork_core.mesh import closed_mesh
 from handiwork_core.outcome import Code
 from handiwork_core.world import Contact, Indices, JointState, ObjectState, Shape, ShapeKind, WorldObject
 
+from .articulation import articulation_from_msg, articulation_to_msg
 from .pose import (
     BadMessage,
     finite,
@@ -132,13 +133,16 @@ def world_object_from_msg(msg: WorldObjectMsg, field: str = "object") -> WorldOb
         )
     shapes = tuple(shape_from_msg(s, f"{field}.shapes[{i}]") for i, s in enumerate(msg.shapes))
     mass = float(finite((msg.mass,), f"{field}.mass")[0])
-    return WorldObject(msg.name, shapes, bool(msg.is_static), mass)
+    joint = articulation_from_msg(msg.articulation, f"{field}.articulation")
+    return WorldObject(msg.name, shapes, bool(msg.is_static), mass, joint)
 
 
 def world_object_to_msg(item: WorldObject) -> WorldObjectMsg:
     """Write one body."""
     shapes = [shape_to_msg(s) for s in item.shapes]
-    return WorldObjectMsg(name=item.name, shapes=shapes, is_static=item.is_static, mass=float(item.mass_kg))
+    msg = WorldObjectMsg(name=item.name, shapes=shapes, is_static=item.is_static, mass=float(item.mass_kg))
+    msg.articulation = articulation_to_msg(item.articulation)
+    return msg
 
 
 def world_objects_from_msg(msg: WorldObjects) -> dict[str, WorldObject]:
