@@ -12,9 +12,9 @@ from .robot import Joint, JointType, Robot
 
 
 def joint_position(robot: Robot, name: str, joint_positions: Mapping[str, float]) -> float:
-    """Position of a joint [rad or m]: measured, or through its mimic; a joint not named is at its home, else at zero.
+    """Position of a joint [rad or m]: measured, or through its mimic.
 
-    Zero outside a joint's limits becomes the nearest limit.
+    A joint not named is at its home or posture, else at zero. Zero outside a joint's limits becomes the nearest limit.
     """
     joint = robot.joints[name]
     if joint.mimic is not None:
@@ -28,7 +28,9 @@ def joint_position(robot: Robot, name: str, joint_positions: Mapping[str, float]
         if name in arm.joint_names:
             return float(arm.home_q[arm.joint_names.index(name)])
         if arm.gripper is not None and arm.gripper.joint == name:
-            return arm.gripper.home_width_m / arm.gripper.width_per_joint
+            return arm.gripper.position(arm.gripper.home_width_m)
+    if name in robot.posture:
+        return float(robot.posture[name])
     return float(np.clip(0.0, joint.lower, joint.upper))
 
 

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
+import numpy as np
+
 from .geometry import Array, Pose
 from .suction import SuctionSpec
 
@@ -62,9 +64,23 @@ class Spheres:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class GripperSpec:
-    """A parallel gripper. ``width = width_per_joint * position`` of ``joint`` (the others mimic it).
+class Keypoints:
+    """Points (3,) in the EE frame [m]: ``head`` between the fingertips, ``tail`` between the fingers' roots.
 
+    ``side``: at the side of the right fingertip.
+    """
+
+    head: Array
+    tail: Array
+    side: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GripperSpec:
+    """A parallel gripper, driven by ``joint``; the others mimic it. ``width`` and ``position`` tell one by the other.
+
+    ``width_per_joint``: opening per joint position where that is one number; where it is not, 0, and ``width_table``
+    holds rows of joint position and opening [m], positions rising.
     ``R_ee_graspnet``: (3, 3), GraspNet axes in the EE frame; ``finger_links`` touch the object when it is held.
     """
 
@@ -82,11 +98,39 @@ class GripperSpec:
     R_ee_graspnet: Array
     suction: SuctionSpec | None = field(default=None, kw_only=True)
     """Set for a suction cup: no ``joint``, width 0 is sucking and any other is not."""
+    width_table: tuple[tuple[float, float], ...] = ()
+    keypoints: Keypoints | None = None
+
+    def width(self, position: float) -> float:
+        """Opening [m] at a position of ``joint`` [m or rad]."""
+        if not self.width_table:
+            return self.width_per_joint * position
+        positions, widths = zip(*self.width_table, strict=True)
+        return float(np.interp(position, positions, widths))
+
+    def position(self, width_m: float) -> float:
+        """Position of ``joint`` [m or rad] at an opening [m]."""
+        if not self.width_table:
+            return width_m / self.width_per_joint
+        widths, positions = zip(*sorted((w, p) for p, w in self.width_table), strict=True)
+        return float(np.interp(width_m, widths, positions))
+
+    @property
+    def mean_width_rate(self) -> float:
+        """Opening per joint position [m/m or m/rad] over the whole stroke; less than 0 where the joint closes it."""
+        if not self.width_table:
+            return self.width_per_joint
+        (first, first_m), (last, last_m) = self.width_table[0], self.width_table[-1]
+        return (last_m - first_m) / (last - first)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ArmSpec:
-    """One arm: ``joint_names`` from base to tool, ``home_q`` (dof,) [rad]; poses are planned for ``ee_link``."""
+    """One arm: ``joint_names`` from base to tool, ``home_q`` (dof,) [rad]; poses are planned for ``ee_link``.
+
+    ``home_std`` (dof,): standard deviation of a randomised home [rad], empty for none. ``filter_links``: their touch is
+    no collision. ``forbid_collision_links``: these must touch nothing.
+    """
 
     name: str
     base_link: str
@@ -95,6 +139,9 @@ class ArmSpec:
     joint_names: tuple[str, ...]
     home_q: Array
     gripper: GripperSpec | None
+    home_std: Array = field(default_factory=lambda: np.zeros(0))
+    filter_links: tuple[str, ...] = ()
+    forbid_collision_links: tuple[str, ...] = ()
 
     @property
     def controller(self) -> str:
@@ -107,6 +154,7 @@ class Robot:
     """The whole robot. ``links`` are in tree order, root first; ``urdf`` is the expanded description.
 
     ``ignored_pairs``: link pairs that may overlap (adjacent or never in reach), each sorted by name.
+    ``posture``: joints of no arm that are held, such as a lift or a head, and where [rad or m].
     """
 
     name: str
@@ -117,6 +165,7 @@ class Robot:
     ignored_pairs: frozenset[tuple[str, str]]
     arms: Mapping[str, ArmSpec]
     urdf: str
+    posture: Mapping[str, float] = field(default_factory=dict)
 
     def arm(self, name: str) -> ArmSpec:
         """The named arm; an empty name means the only one.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from .geometry import Rotation, frozen
-from .robot import GripperSpec
+from .robot import GripperSpec, Keypoints
 from .suction_file import SuctionFile
 
 Row = tuple[float, float, float]
@@ -24,21 +24,36 @@ class MotionLimits:
 
 
 @dataclass(frozen=True, slots=True)
+class KeypointsFile:
+    """Points in the EE frame [m]; see ``Keypoints``."""
+
+    tool_head: Row
+    tool_tail: Row
+    tool_side: Row
+
+    def build(self) -> Keypoints:
+        """As a value."""
+        return Keypoints(frozen(self.tool_head), frozen(self.tool_tail), frozen(self.tool_side))
+
+
+@dataclass(frozen=True, slots=True)
 class GripperFile:
-    """A gripper as it is written; see ``GripperSpec``."""
+    """A gripper as it is written; see ``GripperSpec``. One of ``width_per_joint`` and ``width_table`` is needed."""
 
     name: str
     joint: str
     finger_links: tuple[str, ...]
     min_width: float
     max_width: float
-    width_per_joint: float
     max_force: float
     home_width: float
     ee_axis: int
     closing_axis: int
     tcp_offset: float
     R_ee_graspnet: tuple[Row, Row, Row]
+    width_per_joint: float = 0.0
+    width_table: tuple[tuple[float, float], ...] = ()
+    keypoints: KeypointsFile | None = None
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.min_width <= self.home_width <= self.max_width:
@@ -47,6 +62,9 @@ class GripperFile:
             )
         if {self.ee_axis, self.closing_axis} - {0, 1, 2}:
             raise ValueError("ee_axis and closing_axis are 0, 1 or 2")
+        if (self.width_per_joint == 0.0) != bool(self.width_table):
+            raise ValueError("width_per_joint: needs either it or width_table; write one of them")
+        _check_table(self.width_table)
         Rotation.from_matrix(self.R_ee_graspnet)
 
     def build(self) -> GripperSpec:
@@ -54,8 +72,17 @@ class GripperFile:
         return GripperSpec(
             self.name, self.joint, self.finger_links, self.min_width, self.max_width, self.width_per_joint,
             self.max_force, self.home_width, self.ee_axis, self.closing_axis, self.tcp_offset,
-            frozen(self.R_ee_graspnet),
+            frozen(self.R_ee_graspnet), width_table=self.width_table,
+            keypoints=self.keypoints.build() if self.keypoints else None,
         )  # fmt: skip
+
+
+def _check_table(table: tuple[tuple[float, float], ...]) -> None:
+    positions, widths = [row[0] for row in table], [row[1] for row in table]
+    if table and (len(table) < 2 or sorted(set(positions)) != positions):
+        raise ValueError("width_table: write two rows [position, width] or more, positions rising")
+    if widths not in (sorted(set(widths)), sorted(set(widths), reverse=True)):
+        raise ValueError("width_table: widths must only rise or only fall")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +96,13 @@ class ArmFile:
     home: tuple[float, ...]
     gripper: GripperFile | None = None
     suction: SuctionFile | None = field(default=None, kw_only=True)
+    home_std: tuple[float, ...] = ()
+    filter_links: tuple[str, ...] = ()
+    forbid_collision_links: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        if self.home_std and (len(self.home_std) != len(self.joints) or min(self.home_std) < 0.0):
+            raise ValueError(f"home_std: write {len(self.joints)} numbers, none less than 0, or leave it out")
         if self.gripper is not None and self.suction is not None:
             raise ValueError("has both gripper and suction; an arm has one tool, keep one")
         if len(self.joints) != len(self.home):
@@ -89,6 +121,7 @@ class RobotFile:
     limits: dict[str, MotionLimits]
     ignored_pairs: tuple[tuple[str, str], ...]
     arms: dict[str, ArmFile]
+    posture: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,6 +46,7 @@ def load_robot(robot_dir: Path) -> Robot:
         ignored_pairs=frozenset((min(a, b), max(a, b)) for a, b in spec.ignored_pairs),
         arms={name: _arm(name, arm) for name, arm in spec.arms.items()},
         urdf=urdf,
+        posture=dict(spec.posture),
     )
 
 
@@ -80,7 +81,24 @@ def _faults(spec: RobotFile, model: UrdfModel) -> list[str]:
             _known(link, model.links, f"ignored_pairs[{i}]", "link", faults)
     for name, arm in spec.arms.items():
         _arm_faults(f"arms.{name}", arm, spec, model, faults)
+    _posture_faults(spec, model, faults)
     return faults
+
+
+def _posture_faults(spec: RobotFile, model: UrdfModel, faults: list[str]) -> None:
+    driven = {joint for arm in spec.arms.values() for joint in arm.joints}
+    driven |= {arm.gripper.joint for arm in spec.arms.values() if arm.gripper is not None}
+    for name, value in spec.posture.items():
+        key = f"posture.{name}"
+        if not _known(name, list(model.joints), key, "joint", faults):
+            continue
+        joint = model.joints[name]
+        if joint.type is JointType.FIXED or joint.mimic is not None:
+            faults.append(f"{key}: does not move by itself; take it out")
+        elif name in driven:
+            faults.append(f"{key}: belongs to an arm or a gripper; take it out, their home says where it is")
+        elif not joint.lower <= value <= joint.upper:
+            faults.append(f"{key}: {value} is outside its limits {joint.lower} to {joint.upper}")
 
 
 def _arm_faults(key: str, arm: ArmFile, spec: RobotFile, model: UrdfModel, faults: list[str]) -> None:
@@ -98,6 +116,9 @@ def _arm_faults(key: str, arm: ArmFile, spec: RobotFile, model: UrdfModel, fault
             faults.append(
                 f"{key}.home[{i}]: {home} is outside {name}'s limits {joint.lower} to {joint.upper}"
             )
+    for field in ("filter_links", "forbid_collision_links"):
+        for i, link in enumerate(getattr(arm, field)):
+            _known(link, model.links, f"{key}.{field}[{i}]", "link", faults)
     if arm.suction is not None:
         _known(arm.suction.link, model.links, f"{key}.suction.link", "link", faults)
     if arm.gripper is None:
@@ -128,4 +149,7 @@ def _spheres(link: str, items: tuple[SphereFile, ...]) -> Spheres:
 def _arm(name: str, arm: ArmFile) -> ArmSpec:
     tool = arm.gripper or arm.suction
     gripper = tool.build() if tool is not None else None
-    return ArmSpec(name, arm.base_link, arm.ee_link, arm.tcp_link, arm.joints, frozen(arm.home), gripper)
+    return ArmSpec(
+        name, arm.base_link, arm.ee_link, arm.tcp_link, arm.joints, frozen(arm.home), gripper,
+        frozen(arm.home_std), arm.filter_links, arm.forbid_collision_links,
+    )  # fmt: skip

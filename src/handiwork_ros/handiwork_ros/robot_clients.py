@@ -141,7 +141,7 @@ class GripperClient:
             return Outcome(Code.BAD_NUMBER, text, field_name="gripper_width")
         goal = ParallelGripperCommand.Goal()
         goal.command.name = [spec.joint]
-        goal.command.position = [width_m / spec.width_per_joint]
+        goal.command.position = [spec.position(width_m)]
         goal.command.effort = [spec.max_force_n]
         run = start(self._node, self._client, goal)
         if not run.accepted:

@@ -18,7 +18,7 @@ DEFAULT_FORCE_N = 40.0
 
 @dataclass(frozen=True, slots=True)
 class GripperGoal:
-    """Joint position [m], and limits while moving: force [N] and speed [m/s], 0 for the default."""
+    """Joint position [m or rad], and limits while moving: force [N] and speed [m/s] of a finger, 0 for the default."""
 
     position: float
     max_force_n: float = 0.0
@@ -27,7 +27,7 @@ class GripperGoal:
 
 @dataclass(frozen=True, slots=True)
 class GripperResult:
-    """The end of one goal: measured ``position`` [m]; at most one of ``stalled`` and ``reached`` is true."""
+    """The end of one goal: measured ``position`` [m or rad]; at most one of ``stalled`` and ``reached`` is true."""
 
     ending: Ending
     position: float
@@ -43,8 +43,8 @@ class GripperController:
 
     Args:
         spec: limits.
-        velocity_limit: of the finger joint [m/s].
-        position: of the finger joint now [m].
+        velocity_limit: of the gripper's joint [m/s or rad/s].
+        position: of the gripper's joint now [m or rad].
     """
 
     def __init__(self, spec: GripperSpec, velocity_limit: float, position: float) -> None:
@@ -52,16 +52,20 @@ class GripperController:
         self.reference, self.force_n = position, min(DEFAULT_FORCE_N, spec.max_force_n)
         self.busy = False
         self.result: GripperResult | None = None
-        self._goal, self._speed = GripperGoal(position), FINGER_SPEED
+        self._per_m = 2.0 / abs(spec.mean_width_rate)  # the joint's way for each metre that a finger goes
+        self._goal, self._speed = GripperGoal(position), FINGER_SPEED * self._per_m
         self._still_at, self._still_s = position, 0.0
 
     def check(self, goal: GripperGoal) -> str:
         """Say in one sentence what is wrong with a goal; empty when nothing is."""
-        lower, upper = (w / self.spec.width_per_joint for w in (self.spec.min_width_m, self.spec.max_width_m))
+        ends = (self.spec.position(width) for width in (self.spec.min_width_m, self.spec.max_width_m))
+        lower, upper = sorted(ends)
         if not all(np.isfinite(v) for v in (goal.position, goal.max_force_n, goal.max_speed)):
             return f"gripper {self.spec.name}: position, effort and velocity must be finite, not {goal}"
-        if not lower - 1e-4 <= goal.position <= upper + 1e-4:
-            return f"joint {self.spec.joint}: position {goal.position:.4f} m is outside {lower:.4f} to {upper:.4f}"
+        if not lower - 1e-4 * self._per_m <= goal.position <= upper + 1e-4 * self._per_m:
+            return (
+                f"joint {self.spec.joint}: position {goal.position:.4f} is outside {lower:.4f} to {upper:.4f}"
+            )
         if goal.max_force_n < 0.0 or goal.max_speed < 0.0:
             return f"gripper {self.spec.name}: force {goal.max_force_n} and speed {goal.max_speed} must not be negative"
         return ""
@@ -74,7 +78,7 @@ class GripperController:
         pushes_on = (goal.position - position) * (self.reference - position) > 0.0
         self.reference = self.reference if pushes_on else position
         self.force_n = min(goal.max_force_n or DEFAULT_FORCE_N, self.spec.max_force_n)
-        self._speed = min(goal.max_speed or FINGER_SPEED, self.velocity_limit)
+        self._speed = min((goal.max_speed or FINGER_SPEED) * self._per_m, self.velocity_limit)
         self._goal, self.busy, self.result = goal, True, None
         self._still_at, self._still_s = position, 0.0
 
@@ -89,17 +93,17 @@ class GripperController:
         self.reference = position
 
     def update(self, position: float, velocity: float, step_s: float) -> float:
-        """Advance by one physics step; return the reference position [m]."""
+        """Advance by one physics step; return the reference position [m or rad]."""
         if not self.busy:
             return self.reference
         step = self._speed * step_s
         self.reference += float(np.clip(self._goal.position - self.reference, -step, step))
-        arrived = abs(position - self._goal.position) <= REACHED_M
-        if abs(position - self._still_at) > STALL_VELOCITY * STALL_TIME_S:
+        arrived = abs(position - self._goal.position) <= REACHED_M * self._per_m
+        if abs(position - self._still_at) > STALL_VELOCITY * self._per_m * STALL_TIME_S:
             self._still_at, self._still_s = position, 0.0
         self._still_s += step_s
         is_still = self._still_s >= STALL_TIME_S
-        if is_still or (arrived and abs(velocity) < STALL_VELOCITY):
+        if is_still or (arrived and abs(velocity) < STALL_VELOCITY * self._per_m):
             self._end(GripperResult(Ending.SUCCEEDED, position, stalled=not arrived, reached=arrived))
         return self.reference
 

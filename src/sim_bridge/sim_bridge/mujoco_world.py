@@ -94,9 +94,11 @@ class MujocoWorld:
         self.data.ctrl[servos[servos >= 0]] = position[servos >= 0]
         self.data.ctrl[rates[rates >= 0]] = velocity[rates >= 0]
 
-    def limit_force(self, indices: Indices, force_n: float) -> None:
-        """Let these servos push with at most ``force_n`` each."""
-        self.model.actuator_forcerange[self._servo[indices]] = (-force_n, force_n)
+    def limit_force(self, indices: Indices, force: Array) -> None:
+        """Let the servos of these joints push with at most ``force`` (n,) [N or Nm], where they have one."""
+        servos = self._servo[indices]
+        limits = force[servos >= 0, None] * (-1.0, 1.0)
+        self.model.actuator_forcerange[servos[servos >= 0]] = limits
 
     def object_states(self) -> dict[str, ObjectState]:
         """Poses and twists of all objects in ``world``."""

@@ -9,11 +9,12 @@ import numpy as np
 from handiwork_core.geometry import Array
 from handiwork_core.robot import Joint, Robot
 from handiwork_core.scene import Scene
+from sim_bridge.finger_drives import FingerDrive, finger_drives
 from sim_bridge.gripper_controller import GripperController
 from sim_bridge.mujoco_world import Indices, MujocoWorld
 from sim_bridge.trajectory_controller import TrajectoryController
 from sim_bridge.trajectory_goal import JointLimits
-from sim_bridge.world_model import STEP_S, finger_joints
+from sim_bridge.world_model import STEP_S
 
 STEPS_PER_CONTROL = 2
 """Controllers run at 500 Hz."""
@@ -31,14 +32,25 @@ class ArmAxis:
 class GripperAxis:
     """A gripper's controller and where its joints are, the leading one first; each follows it by its own law."""
 
-    def __init__(self, controller: GripperController, indices: Indices, joints: Sequence[Joint]) -> None:
+    def __init__(
+        self,
+        controller: GripperController,
+        indices: Indices,
+        joints: Sequence[Joint],
+        drives: Sequence[FingerDrive],
+    ) -> None:
         self.controller, self.indices = controller, indices
+        self._per_grip = np.array([drive.force_per_grip for drive in drives])
         laws = [(1.0, 0.0) if j.mimic is None else (j.mimic.multiplier, j.mimic.offset) for j in joints]
         self._multiplier, self._offset = np.array(laws).T
 
     def positions(self, lead: float) -> Array:
         """Positions of all joints (n,) when the leading one is at ``lead``."""
         return np.asarray(self._multiplier * lead + self._offset)
+
+    def forces(self) -> Array:
+        """Greatest forces (n,) of the servos [N or Nm] at the controller's grip."""
+        return self._per_grip * self.controller.force_n
 
 
 class Simulation:
@@ -56,12 +68,13 @@ class Simulation:
             controller = TrajectoryController(JointLimits.of(robot, arm), start[indices])
             self.arms[arm.name] = ArmAxis(controller, indices)
             if arm.gripper is not None:
-                names = finger_joints(robot, arm.gripper)
+                drives = finger_drives(robot, arm.gripper)
+                names = [drive.joint for drive in drives]
                 fingers = self.world.indices(names)
                 limit = robot.joints[arm.gripper.joint].velocity
                 gripper = GripperController(arm.gripper, limit, float(start[fingers[0]]))
                 self.grippers[arm.gripper.name] = GripperAxis(
-                    gripper, fingers, [robot.joints[name] for name in names]
+                    gripper, fingers, [robot.joints[name] for name in names], drives
                 )
         self._apply_forces()
 
@@ -110,8 +123,8 @@ class Simulation:
                 )
                 still = np.zeros(len(gripper.indices))
                 self.world.command(gripper.indices, gripper.positions(target), still)
-                self.world.limit_force(gripper.indices, gripper.controller.force_n)
+                self.world.limit_force(gripper.indices, gripper.forces())
 
     def _apply_forces(self) -> None:
         for gripper in self.grippers.values():
-            self.world.limit_force(gripper.indices, gripper.controller.force_n)
+            self.world.limit_force(gripper.indices, gripper.forces())

@@ -14,9 +14,11 @@ import numpy as np
 from scipy.spatial import ConvexHull
 
 from handiwork_core.geometry import Pose
+from handiwork_core.kinematics import joint_position
 from handiwork_core.robot import GripperSpec, Joint, JointType, Robot
 from handiwork_core.scene import Scene, SceneObject
 from handiwork_core.world import Shape, ShapeKind
+from sim_bridge.finger_drives import finger_drives, finger_joints
 
 STEP_S = 0.001
 """Physics step."""
@@ -33,12 +35,6 @@ ARM_BANDWIDTH = 100.0
 
 ROTOR_INERTIA = 0.1
 """Reflected rotor inertia of an arm joint [kg*m^2], typical of geared arms; it keeps light wrists stable."""
-
-FINGER_INERTIA = 0.2
-"""Reflected inertia of a finger drive [kg]."""
-
-FINGER_STIFFNESS = 12000.0
-"""Finger servo [N/m]: a 4 mm gap between reference and finger gives a grip of about 50 N."""
 
 FINGER_FRICTION = (1.2, 0.02, 0.0001)
 """Rubber tips: sliding, torsional [m], rolling [m]."""
@@ -83,26 +79,16 @@ def grippers(robot: Robot) -> tuple[GripperSpec, ...]:
     return tuple(arm.gripper for arm in robot.arms.values() if arm.gripper is not None)
 
 
-def finger_joints(robot: Robot, gripper: GripperSpec) -> tuple[str, ...]:
-    """The gripper's joint and those that mimic it."""
-    followers = (
-        j.name for j in robot.joints.values() if j.mimic is not None and j.mimic.joint == gripper.joint
-    )
-    return (gripper.joint, *followers)
+def held_joints(robot: Robot) -> tuple[str, ...]:
+    """Joints that neither an arm nor a gripper moves, such as a lift: a servo holds each where it starts."""
+    moved = {name for arm in robot.arms.values() for name in arm.joint_names}
+    moved |= {name for gripper in grippers(robot) for name in finger_joints(robot, gripper)}
+    return tuple(joint.name for joint in driven_joints(robot) if joint.name not in moved)
 
 
 def home_positions(robot: Robot) -> dict[str, float]:
-    """Joint positions that the world starts with: home of the arms, home width of the grippers."""
-    home: dict[str, float] = {}
-    for arm in robot.arms.values():
-        home |= dict(zip(arm.joint_names, map(float, arm.home_q), strict=True))
-        if arm.gripper is not None:
-            position = arm.gripper.home_width_m / arm.gripper.width_per_joint
-            home[arm.gripper.joint] = position
-            for joint in robot.joints.values():
-                if joint.mimic is not None and joint.mimic.joint == arm.gripper.joint:
-                    home[joint.name] = joint.mimic.multiplier * position + joint.mimic.offset
-    return home
+    """Joint positions that the world starts with: posture, home of the arms, home width of the grippers."""
+    return {joint.name: joint_position(robot, joint.name, {}) for joint in driven_joints(robot)}
 
 
 def _add_robot(mj: Any, spec: Any, robot: Robot, world_T_base: Pose) -> None:
@@ -122,9 +108,9 @@ def _add_robot(mj: Any, spec: Any, robot: Robot, world_T_base: Pose) -> None:
             geom.solref, geom.solimp = CONTACT, (0.95, 0.99, 0.001, 0.5, 2.0)
     for coupling in part.equalities:
         coupling.solref, coupling.solimp = CONTACT, (0.99, 0.999, 0.0001, 0.5, 2.0)
-    driven = {name for gripper in grippers(robot) for name in finger_joints(robot, gripper)}
+    drives = {drive.joint: drive for gripper in grippers(robot) for drive in finger_drives(robot, gripper)}
     for joint in part.joints:
-        joint.armature = FINGER_INERTIA if joint.name in driven else ROTOR_INERTIA
+        joint.armature = drives[joint.name].armature if joint.name in drives else ROTOR_INERTIA
     frame = spec.worldbody.add_frame(pos=world_T_base.translation_m, quat=world_T_base.rotation.wxyz)
     spec.attach(part, frame=frame, prefix=f"{robot.name}/")
 
@@ -138,14 +124,16 @@ def _add_servos(mj: Any, spec: Any, model: Any, robot: Robot) -> None:
     inertia = np.zeros((model.nv, model.nv))
     mj.mj_fullM(model, data, inertia)
     for gripper in grippers(robot):
-        for name in finger_joints(robot, gripper):
-            damping = 2.0 * float(np.sqrt(FINGER_STIFFNESS * FINGER_INERTIA))
-            _servo(mj, spec, f"{robot.name}/{name}", FINGER_STIFFNESS, damping, gripper.max_force_n)
-    for arm in robot.arms.values():
-        for name in arm.joint_names:
-            joint = f"{robot.name}/{name}"
-            seen = float(inertia[model.joint(joint).dofadr[0], model.joint(joint).dofadr[0]])
-            _servo(mj, spec, joint, seen * ARM_BANDWIDTH**2, 2.0 * seen * ARM_BANDWIDTH, 0.0)
+        for drive in finger_drives(robot, gripper):
+            if drive.stiffness > 0.0:
+                limit = gripper.max_force_n * drive.force_per_grip
+                _servo(mj, spec, f"{robot.name}/{drive.joint}", drive.stiffness, drive.damping, limit)
+    in_arms = [name for arm in robot.arms.values() for name in arm.joint_names]
+    for name in (*in_arms, *held_joints(robot)):
+        joint = f"{robot.name}/{name}"
+        seen = float(inertia[model.joint(joint).dofadr[0], model.joint(joint).dofadr[0]])
+        _servo(mj, spec, joint, seen * ARM_BANDWIDTH**2, 2.0 * seen * ARM_BANDWIDTH, 0.0)
+        if name in in_arms:
             rate = spec.add_actuator(name=f"{joint}/rate", target=joint, trntype=mj.mjtTrn.mjTRN_JOINT)
             rate.gainprm[0] = 2.0 * seen * ARM_BANDWIDTH
 

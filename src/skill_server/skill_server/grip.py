@@ -70,7 +70,7 @@ def touching_fingers(world: World, robot: Robot, gripper: GripperSpec, name: str
 
 def width_m(world: World, gripper: GripperSpec) -> float:
     """Measured opening [m]; nan where the joint is not measured."""
-    return gripper.width_per_joint * world.joints.position.get(gripper.joint, float("nan"))
+    return gripper.width(world.joints.position.get(gripper.joint, float("nan")))
 
 
 def holds(world: World, robot: Robot, gripper: GripperSpec, name: str) -> Outcome:

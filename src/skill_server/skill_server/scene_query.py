@@ -20,7 +20,7 @@ TOUCHING_GAP_M = 0.01
 
 def gripper_joints(robot: Robot, gripper: GripperSpec, width_m: float) -> tuple[tuple[str, float], ...]:
     """Positions of the gripper's joints at an opening, mimicking ones included."""
-    position = width_m / gripper.width_per_joint
+    position = gripper.position(width_m)
     mimics = [(j.name, j.mimic) for j in robot.joints.values() if j.mimic and j.mimic.joint == gripper.joint]
     followers = ((name, mimic.multiplier * position + mimic.offset) for name, mimic in mimics)
     return ((gripper.joint, position), *followers)
@@ -32,7 +32,7 @@ def measured_gripper_joints(
     """The same from the measured joint; empty where it is not measured."""
     if gripper is None or gripper.joint not in world.joints.position:
         return ()
-    return gripper_joints(robot, gripper, world.joints.position[gripper.joint] * gripper.width_per_joint)
+    return gripper_joints(robot, gripper, gripper.width(world.joints.position[gripper.joint]))
 
 
 def touch_pairs(

@@ -75,7 +75,7 @@ def test_effort_and_speed_are_limits_while_moving() -> None:
 @pytest.mark.parametrize(
     ("goal", "told"),
     [
-        (GripperGoal(0.05), "position 0.0500 m is outside 0.0000 to 0.0400"),
+        (GripperGoal(0.05), "position 0.0500 is outside 0.0000 to 0.0400"),
         (GripperGoal(float("nan")), "must be finite"),
         (GripperGoal(0.02, max_force_n=-1.0), "must not be negative"),
         (GripperGoal(0.02), ""),

@@ -93,4 +93,4 @@ def _closed(gripper: GripperSpec, world: World) -> float:
     position = world.joints.position.get(gripper.joint)
     if position is None:
         return math.nan
-    return 1.0 - position * gripper.width_per_joint / gripper.max_width_m
+    return 1.0 - gripper.width(position) / gripper.max_width_m

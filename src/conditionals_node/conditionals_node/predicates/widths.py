@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import ClassVar
 
 from conditionals_node.views import T, Unknown, View
@@ -25,7 +26,8 @@ ROUND_OFF = 1e-9
 class GripperOpen(Measured):
     """The gripper is measured to be at least ``min_width`` [m] open.
 
-    ``joint`` and ``width_per_joint`` come from the robot when left out, as ``min_width`` does: 0.9 of the greatest.
+    ``joint`` and ``width_per_joint`` (or ``width_table``: rows of position and width) come from the robot when left
+    out, as ``min_width`` does: 0.9 of the greatest.
     """
 
     name: ClassVar[str] = "gripper_open"
@@ -33,12 +35,16 @@ class GripperOpen(Measured):
     joint: str = ""
     width_per_joint: float = 0.0
     gripper_name: str = ANY_GRIPPER
+    width_table: tuple[tuple[float, float], ...] = ()
 
     def for_robot(self, robot: Robot) -> Predicate:
         """Fill in joint and widths from the robot's only gripper, or from the one that is named."""
         gripper = only_gripper(robot, self.gripper_name, self.joint)
         width = self.min_width if self.min_width is not None else OPEN_SHARE * gripper.max_width_m
-        return replace(self, min_width=width, joint=gripper.joint, width_per_joint=gripper.width_per_joint)
+        return replace(
+            self, min_width=width, joint=gripper.joint,
+            width_per_joint=gripper.width_per_joint, width_table=gripper.width_table,
+        )  # fmt: skip
 
     def subjects(self) -> tuple[str, ...]:
         """No object."""
@@ -47,12 +53,21 @@ class GripperOpen(Measured):
     def groups(self, view: View[T]) -> Sequence[Sequence[Part[T]]]:
         """Width against the limit."""
         position = view.joint(self.joint)
-        if self.min_width is None or self.width_per_joint == 0.0:
+        if self.min_width is None or (self.width_per_joint == 0.0 and not self.width_table):
             raise Unknown("min_width and width_per_joint are not set; set them, or name a robot")
-        width = position * self.width_per_joint
+        width = self._width(position, view)
         words, evidence = "gripper is %.4f m open, %.4f m count as open", (("width", width, "m", self.joint),)
         margin = width - self.min_width + ROUND_OFF
         return [[Part(margin, words, (width, self.min_width), evidence)]]
+
+    def _width(self, position: T, view: View[T]) -> T:
+        if not self.width_table:
+            return position * self.width_per_joint
+        width = view.number(self.width_table[0][1])
+        for (a, width_a), (b, width_b) in pairwise(self.width_table):
+            share = (position - a) / (b - a)
+            width = view.where(share > 0.0, width_a + (width_b - width_a) * share, width)
+        return view.where(position > self.width_table[-1][0], view.number(self.width_table[-1][1]), width)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +96,7 @@ class GripperFullyClosed(Measured):
         if self.joint and None not in (self.open_position, self.closed_position):
             return self
         found = only_gripper(robot, self.gripper_name, self.joint)
-        ends = (found.max_width_m / found.width_per_joint, found.min_width_m / found.width_per_joint)
+        ends = (found.position(found.max_width_m), found.position(found.min_width_m))
         is_open, is_closed = (
             end if given is None else given
             for end, given in zip(ends, (self.open_position, self.closed_position), strict=True)
