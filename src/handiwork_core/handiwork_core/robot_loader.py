@@ -28,7 +28,7 @@ def load_robot(robot_dir: Path) -> Robot:
     spec = load(RobotFile, path)
     urdf_path = robot_dir / spec.urdf
     urdf = expand(urdf_path)
-    model = read_urdf(urdf, urdf_path)
+    model = read_urdf(urdf, urdf_path, needs_inertia=True)
     spheres = load(SpheresFile, robot_dir / spec.spheres)
     strange = [link for link in spheres.links if link not in model.links]
     unknown = [f"links.{link}: no such link; {nearest(link, model.links)}" for link in strange]
@@ -110,6 +110,10 @@ def _arm_faults(key: str, arm: ArmFile, spec: RobotFile, model: UrdfModel, fault
         joint = model.joints[name]
         if joint.type is JointType.FIXED:
             faults.append(f"{key}.joints[{i}]: {name} is fixed; name a joint that moves")
+        elif joint.mimic is not None:
+            faults.append(
+                f"{key}.joints[{i}]: {name} mimics {joint.mimic.joint}; name that one, or take it out"
+            )
         elif name not in spec.limits:
             faults.append(f"limits.{name}: missing; add its acceleration and jerk")
         elif not joint.lower <= home <= joint.upper:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import xml.etree.ElementTree as ET
-from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +12,8 @@ import numpy as np
 from .config import ConfigError, nearest
 from .geometry import Array, Pose, Rotation, frozen
 from .robot import Joint, JointType, Mimic
+from .urdf_inertia import absent_inertias
+from .urdf_tree import Connection, tree_order
 
 SUPPORTED = {kind.value: kind for kind in JointType}
 
@@ -26,12 +27,15 @@ class UrdfModel:
     joints: dict[str, Joint]
 
 
-def read_urdf(text: str, source: Path) -> UrdfModel:
+def read_urdf(text: str, source: Path, *, needs_inertia: bool = False) -> UrdfModel:
     """Read an expanded URDF.
 
+    ``needs_inertia``: what moves must have a mass and an inertia, as a simulation wants them.
+
     Raises:
-        ConfigError: with every fault: bad XML, unknown links, several roots, a cycle, a zero axis, reversed limits, a
-            mimic of an unknown joint, a mesh file that is not there.
+        ConfigError: with every fault: bad XML, unknown links, several roots, a cycle, names that stand twice, a zero
+            axis, reversed limits, a mimic of a joint that is unknown, fixed or itself a mimic, a mesh file that is not
+            there, a body without inertia.
     """
     try:
         root = ET.fromstring(text)
@@ -39,14 +43,18 @@ def read_urdf(text: str, source: Path) -> UrdfModel:
         raise ConfigError(str(source), [f"top: is not XML: {error}; mend it there"]) from error
     faults: list[str] = []
     links = [element.get("name", "") for element in root.findall("link")]
+    elements = root.findall("joint")
     joints = {}
-    for element in root.findall("joint"):
+    for element in elements:
         joint = _joint(element, faults)
         if joint is not None:
             joints[joint.name] = joint
     _check_meshes(root, source.parent, faults)
-    _check_references(links, joints, faults)
-    order = [] if faults else _tree_order(links, joints, faults)
+    _check_mimics(elements, faults)
+    connections = [Connection(e.get("name", ""), _link(e, "parent"), _link(e, "child")) for e in elements]
+    order = tree_order(links, connections, faults)
+    if needs_inertia:
+        faults += absent_inertias(root)
     if faults:
         raise ConfigError(str(source), faults)
     by_child = {joint.child: joint for joint in joints.values()}
@@ -58,7 +66,8 @@ def _joint(element: ET.Element, faults: list[str]) -> Joint | None:
     name, kind = element.get("name", ""), element.get("type", "")
     key = f"joint {name}"
     if kind not in SUPPORTED:
-        faults.append(f"{key}: type {kind!r} is not supported; {nearest(kind, list(SUPPORTED))}")
+        mend = "write revolute with limits" if kind == "continuous" else nearest(kind, list(SUPPORTED))
+        faults.append(f"{key}: type {kind!r} is not supported; {mend}")
         return None
     before = len(faults)
     origin = element.find("origin")
@@ -139,39 +148,19 @@ def _check_meshes(root: ET.Element, folder: Path, faults: list[str]) -> None:
         for mesh in link.iter("mesh"):
             name = mesh.get("filename", "")
             if not (folder / name.removeprefix("file://")).is_file():
-                faults.append(f"link {link.get('name')}: mesh {name!r} is not there; put it below {folder}")
+                mend = f"write its path from {folder}" if "//" in name else f"put it below {folder}"
+                faults.append(f"link {link.get('name')}: mesh {name!r} is not there; {mend}")
 
 
-def _check_references(links: list[str], joints: dict[str, Joint], faults: list[str]) -> None:
-    for link, count in Counter(links).items():
-        if count > 1:
-            faults.append(f"link {link}: is described {count} times; keep one")
-    for joint in joints.values():
-        for end, name in (("parent", joint.parent), ("child", joint.child)):
-            if name not in links:
-                faults.append(
-                    f"joint {joint.name}: {end} link {name!r} does not exist; {nearest(name, links)}"
-                )
-        if joint.mimic is not None and joint.mimic.joint not in joints:
-            text = f"mimics {joint.mimic.joint!r}, which does not exist; {nearest(joint.mimic.joint, list(joints))}"
-            faults.append(f"joint {joint.name}: {text}")
-    for link, count in Counter(joint.child for joint in joints.values()).items():
-        if count > 1:
-            faults.append(f"link {link}: is the child of {count} joints; a tree has one")
-
-
-def _tree_order(links: list[str], joints: dict[str, Joint], faults: list[str]) -> list[str]:
-    children: dict[str, list[str]] = {}
-    for joint in joints.values():
-        children.setdefault(joint.parent, []).append(joint.child)
-    below = {joint.child for joint in joints.values()}
-    roots = [link for link in links if link not in below]
-    if len(roots) > 1:
-        faults.append(f"links: {roots} have no parent; a tree has one root, so connect the others by joints")
-        return []
-    order = list(roots)
-    for link in order:
-        order.extend(children.get(link, []))
-    if len(order) != len(links):
-        faults.append(f"links: {sorted(set(links) - set(order))} form a cycle; break it at one joint")
-    return order
+def _check_mimics(elements: list[ET.Element], faults: list[str]) -> None:
+    by_name = {element.get("name", ""): element for element in elements}
+    free = [n for n, e in by_name.items() if e.get("type") != "fixed" and e.find("mimic") is None]
+    for name, element in by_name.items():
+        mimic = element.find("mimic")
+        source = "" if mimic is None else mimic.get("joint", "")
+        if mimic is None or source in free:
+            continue
+        what = "does not exist"
+        if source in by_name:
+            what = "is a mimic itself" if by_name[source].find("mimic") is not None else "is fixed"
+        faults.append(f"joint {name}: mimics {source!r}, which {what}; {nearest(source, free)}")

@@ -19,6 +19,12 @@ YAML, XACRO, SPHERES = "robot.yaml", "fr3.urdf.xacro", "spheres.yaml"
     [
         (YAML, "ee_link: fr3_hand", "ee_link: fr3_hnad", ["arms.fr3_arm.ee_link", "fr3_hnad", "'fr3_hand'"]),
         (YAML, "[fr3_joint1, ", "[fr3_jiont1, ", ["joints[0]", "fr3_jiont1", "'fr3_joint1'"]),
+        (
+            YAML,
+            "joints: [fr3_joint1, ",
+            "joints: [fr3_finger_joint2, ",
+            ["joints[0]", "mimics fr3_finger_joint1"],
+        ),
         (YAML, "home: [0.0,", "home: [9.0,", ["home[0]", "9.0", "-2.7437"]),
         (YAML, "home: [0.0, ", "home: [", ["6 entries", "write 7"]),
         (YAML, "[fr3_link0, fr3_link1]", "[fr3_link0, x]", ["ignored_pairs[0]", "'x'"]),
@@ -45,6 +51,13 @@ YAML, XACRO, SPHERES = "robot.yaml", "fr3.urdf.xacro", "spheres.yaml"
             ["cycle", "fr3_link2"],
         ),
         (XACRO, "</robot>", '<link name="loose"/></robot>', ["loose", "one root"]),
+        (
+            XACRO,
+            '<xacro:mass kg="2.9274653454"',
+            '<xacro:mass kg="0"',
+            ["fr3_link1", "no mass", "<inertial>"],
+        ),
+        (XACRO, 'name="fr3_joint8"', 'name="fr3_joint7"', ["fr3_joint7", "2 times", "keep one"]),
         (XACRO, "${2 * quarter}", "${2 * quarter", ["xacro"]),
         (XACRO, 'type="revolute"', 'type="continuos"', ["continuos", "not supported"]),
     ],
