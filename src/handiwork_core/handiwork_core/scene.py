@@ -3,117 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import Enum
 from pathlib import Path
 
 from .config import ConfigError, load
-from .geometry import Pose, Rotation, frozen
-from .mesh_file import hull_vertices, solid_mesh
 from .scene_layout import Randomisation, Scene, SceneObject
+from .scene_parts import ArticulationSpec
+from .scene_shapes import GREY, Color, ContainerSpec, PoseSpec, ShapeSpec, check_look
 from .usd_file import usd_shapes
-from .world import Shape, ShapeKind, WorldObject
+from .world import Shape, WorldObject
 
 __all__ = ["Randomisation", "Scene", "SceneObject", "load_scene"]
-
-
-class ShapeType(Enum):
-    """How a shape is written in a scene file."""
-
-    BOX = "box"
-    SPHERE = "sphere"
-    CYLINDER = "cylinder"
-    CAPSULE = "capsule"
-    MESH = "mesh"
-
-
-SIZES = {
-    ShapeType.BOX: ("edges x, y, z", 3),
-    ShapeType.SPHERE: ("radius", 1),
-    ShapeType.CYLINDER: ("radius, length", 2),
-    ShapeType.CAPSULE: ("radius, length of the straight part", 2),
-    ShapeType.MESH: ("nothing, or one scale factor", 0),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class PoseSpec:
-    """Position [m] and either ``yaw`` [rad] or ``quaternion_wxyz``; neither means no turn."""
-
-    position: tuple[float, float, float]
-    yaw: float | None = None
-    quaternion_wxyz: tuple[float, float, float, float] | None = None
-
-    def __post_init__(self) -> None:
-        if self.yaw is not None and self.quaternion_wxyz is not None:
-            raise ValueError("has both yaw and quaternion_wxyz; keep one")
-        self.pose()
-
-    def pose(self) -> Pose:
-        """As a value."""
-        if self.quaternion_wxyz is not None:
-            return Pose.of(self.position, Rotation.from_wxyz(self.quaternion_wxyz))
-        return Pose.of(self.position, Rotation.from_axis_angle((0.0, 0.0, 1.0), self.yaw or 0.0))
-
-
-@dataclass(frozen=True, slots=True)
-class ShapeSpec:
-    """One solid. ``file``: .obj or .stl beside the scene file; its convex hull, or all of it with ``concave: true``."""
-
-    type: ShapeType
-    size: tuple[float, ...] = ()
-    pose: PoseSpec = field(default_factory=lambda: PoseSpec((0.0, 0.0, 0.0)))
-    file: str = ""
-    concave: bool = False
-
-    def __post_init__(self) -> None:
-        meaning, count = SIZES[self.type]
-        is_mesh = self.type is ShapeType.MESH
-        if len(self.size) != count and not (is_mesh and len(self.size) == 1):
-            raise ValueError(f"size {list(self.size)} of a {self.type.value}; write {meaning}")
-        if any(edge <= 0.0 for edge in self.size):
-            raise ValueError(f"size {list(self.size)} must be more than 0 everywhere")
-        if is_mesh != bool(self.file):
-            raise ValueError("file belongs to type mesh and to it alone; add it or take it away")
-        if self.concave and not is_mesh:
-            raise ValueError(f"concave belongs to type mesh, and a {self.type.value} is convex; take it away")
-
-    def build(self, folder: Path) -> Shape:
-        """As a value; reads the mesh file."""
-        if self.type is ShapeType.MESH:
-            scale = self.size[0] if self.size else 1.0
-            if self.concave:
-                vertices, triangles = solid_mesh(folder / self.file)
-                return Shape(
-                    ShapeKind.MESH, frozen(()), self.pose.pose(), frozen(vertices * scale), triangles
-                )
-            vertices = hull_vertices(folder / self.file) * scale
-            return Shape(ShapeKind.CONVEX, frozen(()), self.pose.pose(), frozen(vertices))
-        return Shape(ShapeKind[self.type.name], frozen(self.size), self.pose.pose())
-
-
-@dataclass(frozen=True, slots=True)
-class ContainerSpec:
-    """An open box: ``inner`` space x, y, z [m], walls and floor ``wall`` thick [m]. Origin: centre of the underside."""
-
-    inner: tuple[float, float, float]
-    wall: float = 0.01
-
-    def __post_init__(self) -> None:
-        if min(*self.inner, self.wall) <= 0.0:
-            raise ValueError(f"inner {list(self.inner)} and wall {self.wall} must be more than 0")
-
-    def shapes(self) -> tuple[Shape, ...]:
-        """Floor and four walls."""
-        (x, y, z), w = self.inner, self.wall
-        height = w + z
-        boxes = (
-            ((x + 2 * w, y + 2 * w, w), (0.0, 0.0, w / 2)),
-            ((w, y + 2 * w, height), ((x + w) / 2, 0.0, height / 2)),
-            ((w, y + 2 * w, height), (-(x + w) / 2, 0.0, height / 2)),
-            ((x, w, height), (0.0, (y + w) / 2, height / 2)),
-            ((x, w, height), (0.0, -(y + w) / 2, height / 2)),
-        )
-        return tuple(Shape(ShapeKind.BOX, frozen(size), Pose.of(place)) for size, place in boxes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +31,7 @@ class ObjectSpec:
     static: bool = False
     mass: float = 0.0
     friction: float = 0.8
-    color: tuple[float, float, float, float] = (0.7, 0.7, 0.7, 1.0)
+    color: Color = GREY
     randomize: Randomisation | None = None
 
     def __post_init__(self) -> None:
@@ -144,10 +43,7 @@ class ObjectSpec:
             raise ValueError(
                 f"static is {self.static} and mass {self.mass}; give a mass in kg, or static: true without one"
             )
-        if self.friction < 0.0:
-            raise ValueError(f"friction is {self.friction}; make it 0 or more")
-        if not all(0.0 <= channel <= 1.0 for channel in self.color):
-            raise ValueError(f"color {list(self.color)} must lie in 0..1")
+        check_look(self.friction, self.color)
 
     def build(self, folder: Path) -> tuple[Shape, ...]:
         """As values; reads the files."""
@@ -158,18 +54,26 @@ class ObjectSpec:
 
 @dataclass(frozen=True, slots=True)
 class SceneSpec:
-    """The whole file. ``robot_base`` is where the arm's base link stands."""
+    """The whole file. ``robot_base`` is where the arm's base link stands; ``articulations`` have moving parts."""
 
     name: str
     objects: dict[str, ObjectSpec]
     robot_base: PoseSpec = field(default_factory=lambda: PoseSpec((0.0, 0.0, 0.0)))
+    articulations: dict[str, ArticulationSpec] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in self.objects:
+        keys = [("objects", name) for name in self.objects]
+        for name, item in self.articulations.items():
+            keys += [("articulations", one) for one in (name, *item.parts)]
+        taken = set()
+        for key, name in keys:
             if not name.replace("_", "").replace("-", "").isalnum() or name == "world":
+                raise ValueError(f"{key}: {name!r} is no name; use letters, digits, _ and -, and not 'world'")
+            if name in taken:
                 raise ValueError(
-                    f"objects: {name!r} is no name; use letters, digits, _ and -, and not 'world'"
+                    f"{key}: {name!r} stands twice; give every object and part a name of its own"
                 )
+            taken.add(name)
 
 
 def load_scene(path: Path) -> Scene:
@@ -188,6 +92,16 @@ def load_scene(path: Path) -> Scene:
             continue
         body = WorldObject(name, shapes, item.static, item.mass)
         objects.append(SceneObject(body, item.pose.pose(), item.friction, item.color, item.randomize))
+    for name, one in spec.articulations.items():
+        objects += _parts(one, name, path.parent, faults)
     if faults:
         raise ConfigError(str(path), faults)
     return Scene(spec.name, str(path), spec.robot_base.pose(), tuple(objects))
+
+
+def _parts(spec: ArticulationSpec, name: str, folder: Path, faults: list[str]) -> list[SceneObject]:
+    try:
+        return spec.build(name, folder)
+    except ValueError as error:
+        faults.append(f"articulations.{name}: {error}")
+        return []

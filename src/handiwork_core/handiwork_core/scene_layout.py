@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .articulation import Articulation
 from .geometry import Array, Pose, Rotation, frozen
 from .world import Shape, ShapeKind, WorldObject
 
@@ -45,15 +46,32 @@ class Randomisation:
             raise ValueError(f"size_scale starts at {self.size_scale[0]}; make it more than 0")
 
 
+@dataclass(frozen=True, slots=True)
+class PartDrive:
+    """The joint of a part in simulation: position at the ``start`` [m or rad], or drawn from a range.
+
+    ``damping`` [N*s/m or N*m*s/rad]; ``friction`` [N or N*m].
+    """
+
+    start: float
+    damping: float
+    friction: float
+    drawn: tuple[float, float] | None = None
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class SceneObject:
-    """An object with its place. ``friction``: sliding coefficient; ``color``: (4,) red, green, blue, alpha in 0..1."""
+    """An object with its place. ``friction``: sliding coefficient; ``color``: (4,) red, green, blue, alpha in 0..1.
+
+    ``drive`` belongs to what has a ``body.articulation``, which stands behind its body in a scene.
+    """
 
     body: WorldObject
     world_T_object: Pose
     friction: float
     color: tuple[float, float, float, float]
     randomize: Randomisation | None = None
+    drive: PartDrive | None = None
 
     @property
     def name(self) -> str:
@@ -81,28 +99,55 @@ class Scene:
             ValueError: an object found no free place in ``TRIES`` draws.
         """
         rng = np.random.default_rng(seed)
-        placed = {item.name: item for item in self.objects if item.randomize is None}
-        for item in self.objects:
-            if item.randomize is not None:
-                placed[item.name] = self._place(item, item.randomize, rng, list(placed.values()))
+        families = [self._family(item) for item in self.objects if item.body.articulation is None]
+        placed = {item.name: item for family in families if not _is_drawn(family) for item in family}
+        for family in families:
+            if _is_drawn(family):
+                drawn = self._place(family, rng, list(placed.values()))
+                placed |= {item.name: item for item in drawn}
         return replace(self, objects=tuple(placed[item.name] for item in self.objects))
 
+    def _family(self, body: SceneObject) -> tuple[SceneObject, ...]:
+        """An object and the parts that move on it."""
+        parts = (item for item in self.objects if item.body.articulation is not None)
+        return (body, *(part for part in parts if _joint(part).body == body.name))
+
     def _place(
-        self,
-        item: SceneObject,
-        ranges: Randomisation,
-        rng: np.random.Generator,
-        others: Sequence[SceneObject],
-    ) -> SceneObject:
+        self, family: tuple[SceneObject, ...], rng: np.random.Generator, others: Sequence[SceneObject]
+    ) -> tuple[SceneObject, ...]:
         boxes = np.concatenate([world_boxes(other) for other in others]) if others else np.zeros((0, 2, 3))
         for _ in range(TRIES):
-            drawn = _draw(item, ranges, rng)
-            if not _overlap(world_boxes(drawn), boxes):
+            drawn = _draw_family(family, rng)
+            if not any(_overlap(world_boxes(item), boxes) for item in drawn):
                 return drawn
         raise ValueError(
-            f"{self.source}: objects.{item.name}.randomize: no free place in {TRIES} draws; "
+            f"{self.source}: objects.{family[0].name}.randomize: no free place in {TRIES} draws; "
             "widen its ranges or take objects away"
         )
+
+
+def _is_drawn(family: Sequence[SceneObject]) -> bool:
+    return any(item.randomize or (item.drive and item.drive.drawn) for item in family)
+
+
+def _joint(part: SceneObject) -> Articulation:
+    assert part.body.articulation is not None
+    return part.body.articulation
+
+
+def _draw_family(family: Sequence[SceneObject], rng: np.random.Generator) -> tuple[SceneObject, ...]:
+    body, *parts = family
+    if body.randomize is not None:
+        body = _draw(body, body.randomize, rng)
+    made = [body]
+    for part in parts:
+        assert part.drive is not None
+        drive = part.drive
+        if drive.drawn is not None:
+            drive = replace(drive, start=float(rng.uniform(*drive.drawn)))
+        pose = body.world_T_object @ _joint(part).at(drive.start)
+        made.append(replace(part, world_T_object=pose, drive=drive))
+    return tuple(made)
 
 
 def shape_points(shape: Shape) -> Array:
