@@ -1,0 +1,1 @@
+"""Decider networks, reactive motion, and the applications that are made of them."""

@@ -1,0 +1,1 @@
+"""Motion commands, and the controller that follows them."""

@@ -1,0 +1,1 @@
+"""The decider network: no robot, no ROS, no clock of its own."""

@@ -1,0 +1,157 @@
+"""One walk down the network, and what enters and leaves the path by it."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import Generic
+
+from .decider import C, Decider, Decision, Moment
+from .errors import CycleFound, DeciderFailed, LockNotReleased, MissingChild, NetworkError
+from .locks import Locks
+
+
+class Rules(enum.Enum):
+    """How entering and leaving is done.
+
+    ``MENDED``: what leaves the path always gets its exit, what stays never does, and a lock ends with its
+    decider's session. ``CORTEX``: call for call what Isaac Cortex does, for comparisons. There a path that becomes
+    shorter gives no exit, one that becomes longer than before gives an exit to all that stay, and reset gives none
+    and keeps the locks.
+    """
+
+    MENDED = "mended"
+    CORTEX = "cortex"
+
+
+@dataclass(frozen=True, eq=False)
+class Placed(Generic[C]):
+    """A decider on the path, and what its parent gave it last."""
+
+    decider: Decider[C]
+    parameters: object
+
+
+class Descent(Generic[C]):
+    """The path below one root. It begins empty."""
+
+    def __init__(self, root: Decider[C], rules: Rules = Rules.MENDED) -> None:
+        refuse_cycles(root)
+        self.root, self.rules, self.locks = root, rules, Locks()
+        self._path: list[Placed[C]] = []
+
+    @property
+    def path(self) -> tuple[Decider[C], ...]:
+        """The deciders on the path, root first."""
+        return tuple(placed.decider for placed in self._path)
+
+    @property
+    def locked_at(self) -> int | None:
+        """Depth of the lock that counts: that nearest to the root. None: nothing is locked."""
+        for depth, placed in enumerate(self._path):
+            if placed.decider in self.locks:
+                return depth
+        return None
+
+    def step(self, context: C, now_s: float) -> None:
+        """Walks down once, from the root or from the locked decider.
+
+        Raises:
+            NetworkError: something on the way is wrong. ``leave`` must follow.
+        """
+        start = self.locked_at
+        if start is not None:
+            self._refuse_old_lock(self._path[start].decider, now_s)
+        depth = start or 0
+        old, self._path = self._path, self._path[:depth]
+        next_one = Placed(self.root, None) if start is None else old[start]
+        branched = False
+        while True:
+            if not branched and (depth >= len(old) or old[depth].decider is not next_one.decider):
+                branched = True
+                self._leave_old(old, depth, context, now_s)
+            decision = self._visit(next_one, branched, context, now_s)
+            depth += 1
+            if decision is None:
+                break
+            next_one = self._child(next_one.decider, decision)
+        if not branched and self.rules is Rules.MENDED:
+            self._exit_all(old[depth:], context, now_s)
+
+    def leave(self, context: C, now_s: float) -> None:
+        """Empties the path, with all exits."""
+        path, self._path = self._path, []
+        try:
+            self._exit_all(path, context, now_s)
+        finally:
+            self.locks.clear()
+
+    def drop(self) -> None:
+        """Empties the path without exits and with the locks kept, as Cortex does at a reset."""
+        self._path = []
+
+    def moment(self, placed: Placed[C], context: C, now_s: float) -> Moment[C]:
+        """Returns what a decider on the path is told."""
+        return Moment(context, now_s, placed.parameters, placed.decider, self.locks)
+
+    def _visit(self, placed: Placed[C], is_new: bool, context: C, now_s: float) -> Decision | None:
+        moment = self.moment(placed, context, now_s)
+        self._path.append(placed)
+        try:
+            if is_new:
+                placed.decider.enter(moment)
+            return placed.decider.decide(moment)
+        except NetworkError:
+            raise
+        except Exception as error:
+            raise DeciderFailed(placed.decider.name, "enter or decide", error) from error
+
+    def _child(self, parent: Decider[C], decision: Decision) -> Placed[C]:
+        child = parent.children.get(decision.child)
+        if child is None:
+            raise MissingChild(parent.name, decision.child, parent.children)
+        if any(placed.decider is child for placed in self._path):
+            raise CycleFound([*(placed.decider.name for placed in self._path), child.name])
+        return Placed(child, decision.parameters)
+
+    def _leave_old(self, old: list[Placed[C]], depth: int, context: C, now_s: float) -> None:
+        """Exits of what the new path does not have, leaf first."""
+        stays = depth if self.rules is Rules.MENDED or depth < len(old) else 0
+        self._exit_all(old[stays:], context, now_s)
+
+    def _exit_all(self, leaving: list[Placed[C]], context: C, now_s: float) -> None:
+        """Gives every exit, also after one has raised; the first error goes on."""
+        first: DeciderFailed | None = None
+        for placed in reversed(leaving):
+            try:
+                placed.decider.exit(self.moment(placed, context, now_s))
+            except Exception as error:  # noqa: BLE001 # what is still to be left must be left
+                first = first or DeciderFailed(placed.decider.name, "exit", error)
+            if self.rules is Rules.MENDED:
+                self.locks.release(placed.decider)
+        if first is not None:
+            raise first
+
+    def _refuse_old_lock(self, decider: Decider[C], now_s: float) -> None:
+        held = self.locks.held(decider)
+        if held is not None and self.rules is Rules.MENDED and now_s - held.since_s > held.limit_s:
+            raise LockNotReleased(decider.name, now_s - held.since_s, held.limit_s)
+
+
+def refuse_cycles(root: Decider[C]) -> None:
+    """Looks at everything below a root.
+
+    Raises:
+        CycleFound: a decider is below itself.
+    """
+    done: set[int] = set()
+
+    def look(decider: Decider[C], above: tuple[Decider[C], ...]) -> None:
+        if any(decider is other for other in above):
+            raise CycleFound([*(other.name for other in above), decider.name])
+        if id(decider) not in done:
+            for child in decider.children.values():
+                look(child, (*above, decider))
+            done.add(id(decider))
+
+    look(root, ())

@@ -1,0 +1,114 @@
+"""The network: monitors first, then the decision; and what happens after an error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Generic, Protocol
+
+from .decider import C, Decider
+from .descent import Descent, Rules
+from .errors import DeciderFailed, MonitorFailed, NetworkError, NetworkStopped
+
+
+class Monitor(Protocol[C]):  # type: ignore[misc] # C is shared with classes in which it must not vary
+    """Brings a part of the context up to date, before each decision."""
+
+    @property
+    def name(self) -> str:
+        """Its name in errors and pictures."""
+
+    def update(self, context: C, now_s: float) -> None:
+        """Looks at the world and writes the context."""
+
+
+@dataclass(frozen=True, eq=False)
+class FunctionMonitor(Generic[C]):
+    """A monitor made of one function."""
+
+    name: str
+    function: Callable[[C, float], None]
+
+    def update(self, context: C, now_s: float) -> None:
+        """Calls the function."""
+        self.function(context, now_s)
+
+
+def _nothing() -> None:
+    """Stops nothing: there is no arm."""
+
+
+class Network(Generic[C]):
+    """Monitors and deciders on one context.
+
+    After an error all that was on the path has left it, ``stop`` was called, and every tick is refused until
+    ``reset``.
+
+    Args:
+        root: the first decider of every path.
+        context: given to all monitors and deciders.
+        monitors: run in this order at every tick, before the decision.
+        stop: brings the arm to rest.
+        renew: brings the context back to its beginning, at a reset.
+        rules: how entering and leaving is done.
+    """
+
+    def __init__(
+        self,
+        root: Decider[C],
+        context: C,
+        monitors: Sequence[Monitor[C]] = (),
+        *,
+        stop: Callable[[], None] = _nothing,
+        renew: Callable[[], None] = _nothing,
+        rules: Rules = Rules.MENDED,
+    ) -> None:
+        self.context, self.monitors = context, tuple(monitors)
+        self.descent = Descent(root, rules)
+        self._stop, self._renew = stop, renew
+        self.error: NetworkError | None = None
+        self._now_s = 0.0
+
+    def tick(self, now_s: float) -> None:
+        """Runs the monitors and decides.
+
+        Raises:
+            NetworkError: what went wrong; the arm was told to stop.
+        """
+        if self.error is not None:
+            raise NetworkStopped(self.error)
+        self._now_s = now_s
+        try:
+            for monitor in self.monitors:
+                self._run(monitor, now_s)
+            self.descent.step(self.context, now_s)
+        except NetworkError as error:
+            self._fail(error)
+            raise
+
+    def reset(self) -> None:
+        """Begins anew: the path is left, locks are released, the context is renewed, an error is forgotten."""
+        if self.descent.rules is Rules.CORTEX:
+            self.descent.drop()
+        else:
+            self._leave()
+        self.error = None
+        self._renew()
+
+    def _run(self, monitor: Monitor[C], now_s: float) -> None:
+        try:
+            monitor.update(self.context, now_s)
+        except Exception as error:
+            raise MonitorFailed(monitor.name, error) from error
+
+    def _fail(self, error: NetworkError) -> None:
+        """The arm first: leaving the path runs code of the application."""
+        self.error = error
+        self._stop()
+        self._leave()
+
+    def _leave(self) -> None:
+        try:
+            self.descent.leave(self.context, self._now_s)
+        except DeciderFailed as error:
+            self.error = self.error or error

@@ -1,0 +1,28 @@
+"""The network as text: the tree, the active path, who holds a lock."""
+
+from __future__ import annotations
+
+from .decider import C, Decider
+from .network import Network
+
+
+def draw(network: Network[C]) -> str:
+    """Returns a line for each decider; ``>`` marks the active path, ``#`` a lock.
+
+    A child that is shared comes at each of its parents.
+    """
+    path = network.descent.path
+    lines: list[str] = []
+
+    def add(decider: Decider[C], depth: int, name: str, is_under_path: bool) -> None:
+        is_active = is_under_path and depth < len(path) and path[depth] is decider
+        mark = ">" if is_active else " "
+        lock = " #" if decider in network.descent.locks else ""
+        lines.append(f"{mark} {'  ' * depth}{name}{lock}")
+        for key, child in decider.children.items():
+            add(child, depth + 1, key, is_active)
+
+    add(network.descent.root, 0, network.descent.root.name, True)
+    if network.error is not None:
+        lines.append(f"stopped: {network.error}")
+    return "\n".join(lines)

@@ -1,0 +1,82 @@
+"""States that end by time or by a condition, and deciders inside states. Time is that of the ticks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .decider import C, Decider, Moment
+from .descent import Descent, Rules
+from .states import State
+
+SAME_TIME_S = 1e-9
+"""Sums of periods come out this much too short."""
+
+
+class Wait(State[C]):
+    """Ends with the first tick that is ``duration_s`` or more after its beginning."""
+
+    def __init__(self, duration_s: float) -> None:
+        self._duration_s, self._start_s = duration_s, 0.0
+
+    def enter(self, moment: Moment[C]) -> None:
+        """Begins to wait."""
+        self._start_s = moment.now_s
+
+    def step(self, moment: Moment[C]) -> State[C] | None:
+        """Looks at the time."""
+        return None if moment.now_s - self._start_s >= self._duration_s - SAME_TIME_S else self
+
+
+class RunUntil(State[C]):
+    """Runs a decider, and all below it, until a condition holds after a tick: so for one tick at least."""
+
+    def __init__(
+        self, decider: Decider[C], is_over: Callable[[Moment[C]], bool], rules: Rules = Rules.MENDED
+    ) -> None:
+        self._descent, self._is_over = Descent(decider, rules), is_over
+
+    def step(self, moment: Moment[C]) -> State[C] | None:
+        """Walks down the inner path."""
+        self._descent.step(moment.context, moment.now_s)
+        return None if self._is_over(moment) else self
+
+    def exit(self, moment: Moment[C]) -> None:
+        """Leaves the inner path, leaf first."""
+        self._descent.leave(moment.context, moment.now_s)
+
+
+class RunFor(RunUntil[C]):
+    """Runs a decider for ``duration_s``, for one tick at least."""
+
+    def __init__(self, decider: Decider[C], duration_s: float, rules: Rules = Rules.MENDED) -> None:
+        self._start_s = 0.0
+        super().__init__(
+            decider, lambda moment: moment.now_s - self._start_s >= duration_s - SAME_TIME_S, rules
+        )
+
+    def enter(self, moment: Moment[C]) -> None:
+        """Notes the time."""
+        self._start_s = moment.now_s
+
+
+class Act(State[C]):
+    """Does something at every tick until it returns True. ``limit_s``: gives up by raising after so long."""
+
+    def __init__(self, name: str, action: Callable[[Moment[C]], bool], limit_s: float) -> None:
+        self.name, self._action, self._limit_s, self._start_s = name, action, limit_s, 0.0
+
+    def enter(self, moment: Moment[C]) -> None:
+        """Notes the time."""
+        self._start_s = moment.now_s
+
+    def step(self, moment: Moment[C]) -> State[C] | None:
+        """Acts.
+
+        Raises:
+            TimeoutError: it was not done within its limit.
+        """
+        if self._action(moment):
+            return None
+        if moment.now_s - self._start_s > self._limit_s:
+            raise TimeoutError(f"{self.name} was not done within {self._limit_s} s")
+        return self
