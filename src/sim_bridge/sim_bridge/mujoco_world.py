@@ -13,6 +13,7 @@ from handiwork_core.geometry import Array, Pose, Rotation, frozen
 from handiwork_core.robot import Robot
 from handiwork_core.scene import Scene
 from handiwork_core.world import Contact, ObjectState
+from sim_bridge.parts import part_state, put_at_start, put_part
 from sim_bridge.world_model import compile_model, driven_joints, home_positions
 
 Indices = NDArray[np.intp]
@@ -58,6 +59,7 @@ class MujocoWorld:
         home = home_positions(self.robot)
         start = np.array([home.get(name, 0.0) for name in self.joint_names])
         self.data.qpos[self._q] = start
+        put_at_start(self.data, scene.objects)
         self.command(np.arange(len(self.joint_names)), start, np.zeros(len(start)))
         self._mj.mj_forward(self.model, self.data)
 
@@ -102,7 +104,15 @@ class MujocoWorld:
 
     def object_states(self) -> dict[str, ObjectState]:
         """Poses and twists of all objects in ``world``."""
-        return {item.name: self._object_state(item.name, item.body.is_static) for item in self.scene.objects}
+        states: dict[str, ObjectState] = {}
+        for item in self.scene.objects:
+            joint = item.body.articulation
+            if joint is None:
+                states[item.name] = self._object_state(item.name, item.body.is_static)
+            else:
+                carrier = states[joint.body].world_T_object
+                states[item.name] = part_state(self.data, item.name, joint, carrier, self.time_s)
+        return states
 
     def _object_state(self, name: str, is_static: bool) -> ObjectState:
         still = frozen((0.0, 0.0, 0.0))
@@ -119,11 +129,16 @@ class MujocoWorld:
 
         Raises:
             KeyError: there is no such object; the message lists them.
+            ValueError: a part cannot be there.
         """
         bodies = {item.name: item.body for item in self.scene.objects}
         if name not in bodies:
             raise KeyError(f"object {name!r} is not one of {sorted(bodies)}")
-        if bodies[name].is_static:
+        part = bodies[name].articulation
+        if part is not None:
+            carrier = self.object_states()[part.body].world_T_object
+            put_part(self.data, name, part, carrier.inverse() @ pose)
+        elif bodies[name].is_static:
             body = self.model.body(name)
             body.pos[:], body.quat[:] = pose.translation_m, pose.rotation.wxyz
         else:

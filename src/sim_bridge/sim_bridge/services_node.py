@@ -111,7 +111,10 @@ class SimServices:
             raise BadMessage(
                 "object", f"is {request.object!r}; use one of {sorted(names)}", Code.UNKNOWN_OBJECT
             )
-        await self._wait(loop.submit(lambda: loop.simulation.world.set_object_pose(request.object, pose)))
+        try:
+            await self._wait(loop.submit(lambda: loop.simulation.world.set_object_pose(request.object, pose)))
+        except ValueError as error:
+            raise BadMessage("pose", f"is refused: {error}", Code.BAD_GOAL) from error
         response.outcome = outcome_to_msg(OK)
         return response
 

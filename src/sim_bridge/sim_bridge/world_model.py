@@ -19,6 +19,7 @@ from handiwork_core.robot import GripperSpec, Joint, JointType, Robot
 from handiwork_core.scene import Scene, SceneObject
 from handiwork_core.world import Shape, ShapeKind
 from sim_bridge.finger_drives import finger_drives, finger_joints
+from sim_bridge.parts import add_part
 
 STEP_S = 0.001
 """Physics step."""
@@ -148,10 +149,13 @@ def _servo(mj: Any, spec: Any, joint: str, stiffness: float, damping: float, max
 
 
 def _add_object(mj: Any, spec: Any, item: SceneObject) -> None:
-    pose = item.world_T_object
-    body = spec.worldbody.add_body(name=item.name, pos=pose.translation_m, quat=pose.rotation.wxyz)
-    if not item.body.is_static:
-        body.add_freejoint(name=item.name)
+    if item.body.articulation is not None:
+        body = add_part(mj, spec, item, item.body.articulation)
+    else:
+        pose = item.world_T_object
+        body = spec.worldbody.add_body(name=item.name, pos=pose.translation_m, quat=pose.rotation.wxyz)
+        if not item.body.is_static:
+            body.add_freejoint(name=item.name)
     volumes = [_volume(shape) for shape in item.body.shapes]
     for index, (shape, volume) in enumerate(zip(item.body.shapes, volumes, strict=True)):
         geom = _add_shape(mj, spec, body, shape, f"{item.name}/{index}")
