@@ -35,6 +35,7 @@ def add_part(mj: Any, spec: Any, item: SceneObject, joint: Articulation) -> Any:
         made.type, made.pos = mj.mjtJoint.mjJNT_HINGE, joint.origin
         made.range = np.degrees(limits) if spec.compiler.degree else limits
     made.damping, made.frictionloss = (drive.damping, 0.0, 0.0), drive.friction
+    made.solref_limit = (2.0 * spec.option.timestep, 1.0)  # a hard stop, also of a light part
     spec.add_exclude(bodyname1=joint.body, bodyname2=item.name)
     return body
 
