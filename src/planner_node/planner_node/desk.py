@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -28,7 +28,7 @@ from handiwork_core.robot import ArmSpec, Robot
 from handiwork_core.trajectory import Trajectory
 from handiwork_core.world import JointState, World
 
-from .request_checks import Refused, check_capabilities, check_scene, check_world, ordered_q
+from .request_checks import Refused, check_capabilities, check_others, check_scene, check_world, ordered_q
 from .scene_table import SceneTable
 
 R = TypeVar("R")
@@ -56,7 +56,7 @@ class PlanningDesk:
         self, request: PlanRequest, min_version: int, deadline_s: float, should_stop: ShouldStop
     ) -> PlanResult:
         """``request.start_q`` may be empty: measured joints; ``deadline_s`` is steady time."""
-        world, scene = self._read(request.scene, min_version)
+        world, scene = self._read(request.arm, request.scene, min_version)
         start_q = request.start_q if request.start_q.size else self.measured_q(self.robot.arm(request.arm))
         budget_s = _left(deadline_s)
         request = dataclasses.replace(request, scene=scene, start_q=start_q, budget_s=budget_s)
@@ -69,7 +69,7 @@ class PlanningDesk:
     ) -> CandidatesResult:
         """See ``Engine.check_candidates``."""
         world = self._world(min_version)
-        scenes = tuple(self._scene(s, world) for s in request.scenes)
+        scenes = tuple(self._scene(request.arm, s, world) for s in request.scenes)
         start_q = request.start_q if request.start_q.size else self.measured_q(self.robot.arm(request.arm))
         request = dataclasses.replace(request, scenes=scenes, start_q=start_q, budget_s=_left(deadline_s))
         return dataclasses.replace(
@@ -78,20 +78,20 @@ class PlanningDesk:
 
     def solve_ik(self, request: IkRequest, min_version: int, should_stop: ShouldStop) -> IkResult:
         """An empty ``seed_q`` is the measured configuration."""
-        _world, scene = self._read(request.scene, min_version)
+        _world, scene = self._read(request.arm, request.scene, min_version)
         seed_q = request.seed_q if request.seed_q.size else self.measured_q(self.robot.arm(request.arm))
         return self.engine.solve_ik(dataclasses.replace(request, scene=scene, seed_q=seed_q), should_stop)
 
     def explain(self, arm: ArmSpec, q: Array, scene: SceneQuery, min_version: int) -> tuple[Verdict, int]:
         """Verdict and world version; an empty ``q`` is the measured configuration."""
-        world, query = self._read(scene, min_version)
+        world, query = self._read(arm.name, scene, min_version)
         return self.engine.explain(arm.name, q if q.size else self.measured_q(arm), query), world.version
 
     def validate(
         self, arm: ArmSpec, trajectory: Trajectory, scene: SceneQuery, start_q: Array, min_version: int
     ) -> tuple[Verdict, int]:
         """Verdict and world version; columns may come in any order."""
-        world, query = self._read(scene, min_version)
+        world, query = self._read(arm.name, scene, min_version)
         start_q = start_q if start_q.size else self.measured_q(arm)
         return self.engine.validate(arm.name, _in_order(trajectory, arm), query, start_q), world.version
 
@@ -104,9 +104,9 @@ class PlanningDesk:
             raise Refused(Code.ROBOT_LOST, text, "options.start")
         return ordered_q(joints.position, arm, "joint_states")
 
-    def _read(self, scene: SceneQuery, min_version: int) -> tuple[World, SceneQuery]:
+    def _read(self, arm: str, scene: SceneQuery, min_version: int) -> tuple[World, SceneQuery]:
         world = self._world(min_version)
-        return world, self._scene(scene, world)
+        return world, self._scene(arm, scene, world)
 
     def _world(self, min_version: int) -> World:
         if not self.heard.has_geometry():
@@ -118,10 +118,22 @@ class PlanningDesk:
         self.engine.update_world(world)
         return world
 
-    def _scene(self, scene: SceneQuery, world: World) -> SceneQuery:
-        query = self.table.query(scene)
+    def _scene(self, arm: str, scene: SceneQuery, world: World) -> SceneQuery:
+        query, spec = self.table.query(scene), self.robot.arm(arm)
         check_scene(query, world, self.robot)
-        return query
+        check_others(query, world, self.robot, spec)
+        return dataclasses.replace(query, gripper_m=(*query.gripper_m, *self._standing(query, spec)))
+
+    def _standing(self, scene: SceneQuery, arm: ArmSpec) -> Iterator[tuple[str, float]]:
+        """Measured joints that the arm and its gripper do not move and the request does not name."""
+        named = {*arm.joint_names, *(name for name, _ in scene.gripper_m)}
+        if arm.gripper is not None:
+            named.add(arm.gripper.joint)
+        for name, value in self.heard.snapshot().joints.position.items():
+            joint = self.robot.joints.get(name)
+            if joint is not None and joint.mimic is None and name not in named:
+                # Rounded, so that the noise of a joint at rest does not look like another robot.
+                yield name, round(value, 4)
 
 
 def _left(deadline_s: float) -> float:

@@ -81,6 +81,21 @@ def check_scene(scene: SceneQuery, world: World, robot: Robot, field: str = "opt
             raise Refused(Code.BAD_NUMBER, text, f"{field}.gripper")
 
 
+def check_others(scene: SceneQuery, world: World, robot: Robot, arm: ArmSpec) -> None:
+    """Other arms are arms of the robot beside the one that is planned for, and their rows have its joints."""
+    for i, other in enumerate(scene.others):
+        field = f"options.scene.others[{i}]"
+        _known(other.arm, sorted(set(robot.arms) - {arm.name}), f"{field}.arm", Code.BAD_GOAL)
+        dof = len(robot.arm(other.arm).joint_names)
+        if len(other.q) and other.q.shape[1] != dof:
+            text = (
+                f"{field}.positions has {other.q.shape[1]} numbers a row; arm {other.arm!r} has {dof} joints"
+            )
+            raise Refused(Code.BAD_GOAL, text, f"{field}.positions")
+        inner = SceneQuery(attached=other.attached, gripper_m=other.gripper_m)
+        check_scene(inner, world, robot, field)
+
+
 def check_world(world: World, min_version: int) -> None:
     """The world is known, and not older than asked for."""
     unplaced = sorted(set(world.objects) - set(world.states))
@@ -112,5 +127,5 @@ def check_capabilities(engine: str, capabilities: frozenset[Capability], request
 
 def _known(name: str, choices: list[str], field: str, code: Code) -> None:
     if name not in choices:
-        hint = nearest(name, choices) if choices else "the world has no objects"
+        hint = nearest(name, choices) if choices else "there is none"
         raise Refused(code, f"{field}: {name!r} is not known; {hint}", field)

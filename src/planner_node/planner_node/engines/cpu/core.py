@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from handiwork_core.geometry import Array, Pose
+from handiwork_core.kinematics import link_poses
 from handiwork_core.outcome import Code
 from handiwork_core.planning import PlanRequest, PoseGoals, SceneQuery, StraightGoal
 from handiwork_core.robot import ArmSpec, Robot
@@ -87,4 +88,5 @@ class Core:
         def move(goal: StraightGoal) -> Trajectory:
             return self._straight(request, arm, query, start, goal, deadline)
 
-        return plan_held(request, arm, query, start, self.world_T_base, limits, move, deadline)
+        root_T_base = link_poses(self.robot, dict(request.scene.gripper_m))[arm.base_link]
+        return plan_held(request, arm, query, start, self.world_T_base @ root_T_base, limits, move, deadline)

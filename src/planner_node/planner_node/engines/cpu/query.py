@@ -9,7 +9,7 @@ import numpy as np
 
 from handiwork_core.geometry import Array, Pose
 from handiwork_core.outcome import BodyPair
-from handiwork_core.planning import Attachment, SceneQuery
+from handiwork_core.planning import Attachment, OtherArm, SceneQuery
 from handiwork_core.robot import ArmSpec, Robot
 
 from .arrays import OFF, Ints, RobotArrays, SceneArrays
@@ -18,6 +18,7 @@ from .checker import checker_of
 from .collision import all_distances
 from .covering import cover, patches
 from .edges import first_blocked
+from .other_arms import ARM_GAP_M, links_moved_by, swept
 from .robot_model import Chain, Group, assemble, fold, joint_values, link_groups
 from .scene import Scene
 
@@ -124,12 +125,16 @@ class Reader:
             tuple[str, tuple[tuple[str, float], ...]], tuple[Chain, list[Group], RobotArrays]
         ] = {}
         self._covers: dict[int, tuple[object, Array]] = {}
+        self._links: dict[str, frozenset[str]] = {}
 
     def read(self, arm: ArmSpec, scene: Scene, query: SceneQuery) -> Query:
-        """Raises KeyError: an attached object or its link is unknown, or a gripper joint is."""
-        chain, groups, arrays = self._chain(arm, query.gripper_m)
-        if query.attached:
-            groups = groups + [part for held in query.attached for part in self._held(scene, chain, held)]
+        """Raises KeyError: an attached object, its link, a gripper joint or another arm is unknown."""
+        chain, groups, arrays = self._chain(arm, self._joints(query))
+        if query.attached or query.others:
+            moved = frozenset[str]().union(*(self._moved(other.arm) for other in query.others))
+            groups = [g for g in groups if g.link not in moved or g.body > 0]
+            groups += [part for held in query.attached for part in self._held(scene, chain, held)]
+            groups += [part for other in query.others for part in self._other(scene, query, other)]
             arrays = assemble(self._robot, arm, chain, groups)
         bodies = tuple(g.name for g in groups)
         held = np.array([g.attached for g in groups])
@@ -147,6 +152,33 @@ class Reader:
             groups = link_groups(self._robot, chain)
             self._chains[key] = (chain, groups, assemble(self._robot, arm, chain, groups))
         return self._chains[key]
+
+    def _joints(self, query: SceneQuery) -> tuple[tuple[str, float], ...]:
+        """Joints that the chain depends on: those of the other arms are not among them."""
+        arms = [self._robot.arm(other.arm) for other in query.others]
+        unused = {name for other in arms for name in other.joint_names}
+        unused |= {other.gripper.joint for other in arms if other.gripper is not None}
+        return tuple((name, value) for name, value in query.gripper_m if name not in unused)
+
+    def _moved(self, arm: str) -> frozenset[str]:
+        if arm not in self._links:
+            self._links[arm] = links_moved_by(self._robot, self._robot.arm(arm))
+        return self._links[arm]
+
+    def _other(self, scene: Scene, query: SceneQuery, other: OtherArm) -> list[Group]:
+        """Links that the other arm moves and what it holds, on its way; its fingers also fully open."""
+        arm, joints = self._robot.arm(other.arm), {**dict(query.gripper_m), **dict(other.gripper_m)}
+        chain, groups, _ = self._chain(arm, tuple(joints.items()))
+        groups = [g for g in groups if g.body > 0]
+        if arm.gripper is not None:
+            joints[arm.gripper.joint] = arm.gripper.max_width_m / arm.gripper.width_per_joint
+            followers = [j.name for j in self._robot.joints.values() if j.mimic is not None]
+            _, opened, _ = self._chain(arm, tuple((n, v) for n, v in joints.items() if n not in followers))
+            groups += [g for g in opened if g.link in arm.gripper.finger_links]
+        for held in other.attached:
+            ball = np.concatenate([g.spheres for g in self._held(scene, chain, held)])
+            groups.append(Group(held.object, "", chain.mounts[held.link].body, ball))
+        return swept(chain, groups, other.q)
 
     def _held(self, scene: Scene, chain: Chain, held: Attachment) -> list[Group]:
         if held.object not in scene.world.objects:
@@ -167,11 +199,13 @@ class Reader:
     def _margins(self, scene: Scene, query: SceneQuery, groups: list[Group]) -> Array:
         """(g, m + g): what the arm does not move is off, so are ignored, attached and allowed bodies."""
         skipped = query.ignored | {a.object for a in query.attached}
+        skipped |= {a.object for other in query.others for a in other.attached}
         links = [0.0 if g.attached else LINK_MARGIN_M for g in groups]
         margins = np.zeros((len(groups), len(scene.names) + len(groups)))
         margins[:, : len(scene.names)] = np.array(links)[:, None]
         margins[:, : len(scene.names)][:, [name in skipped for name in scene.names]] = OFF
         margins[[g.body == 0 for g in groups], : len(scene.names)] = OFF
+        margins[[g.other for g in groups], len(scene.names) :] = ARM_GAP_M
         if query.allowed:
             allowed = query.allowed | {BodyPair(p.b, p.a) for p in query.allowed}
             for c, name in enumerate(scene.names + tuple(g.name for g in groups)):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from handiwork_core.geometry import Array, Pose
-from handiwork_core.kinematics import joint_position, link_poses
+from handiwork_core.kinematics import joint_position
 from handiwork_core.robot import ArmSpec, Joint, JointType, Robot, Spheres
 
 from .arrays import Ints, RobotArrays
@@ -16,13 +16,17 @@ from .arrays import Ints, RobotArrays
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Group:
-    """Spheres of one body under one name. ``link``: the robot link, or the one that holds the attached object."""
+    """Spheres of one body under one name. ``link``: the robot link, or the one that holds the attached object.
+
+    ``other``: it is of another arm, which is told where to be by the query.
+    """
 
     name: str
     link: str
     body: int
     spheres: Array
     attached: bool = False
+    other: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,15 +60,14 @@ def joint_values(robot: Robot, gripper_m: tuple[tuple[str, float], ...]) -> dict
 
 
 def fold(robot: Robot, arm: ArmSpec, world_T_base: Pose, values: Mapping[str, float]) -> Chain:
-    """Reduce the tree to the arm's joints, each about its local z.
+    """Reduce the tree to the arm's joints, each about its local z; the robot's root link stands at ``world_T_base``.
 
     Raises:
         ValueError: the arm's joints are not one chain in the given order.
     """
     n = len(arm.joint_names)
     transforms, prismatic = np.zeros((n, 12)), np.zeros(n, dtype=np.int64)
-    world_T_root = world_T_base @ link_poses(robot, values)[arm.base_link].inverse()
-    mounts = {robot.root_link: Mount(0, world_T_root.matrix())}
+    mounts = {robot.root_link: Mount(0, world_T_base.matrix())}
     children = {joint.child: joint for joint in robot.joints.values()}
     for link in robot.links:
         if link == robot.root_link:
