@@ -1,0 +1,64 @@
+"""Where to come from: a funnel that is followed down to the target."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from handiwork_core.geometry import Array, Pose, frozen
+
+TURN_SCALE_M = 1.0 / 6.0
+"""Distance that counts as much as a unit of difference between rotation matrices (Frobenius norm)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Approach:
+    """Come along ``direction`` (3,) in the world; its length is that of the last straight piece [m].
+
+    The pose that is aimed at lies ``direction`` before the target while the tool is beside the line or turned away by
+    more than about ``std_m`` [m], and comes up to the target as the tool comes onto the line. Who is pushed off the
+    line is led back to its beginning.
+    """
+
+    direction: Array
+    std_m: float
+
+    @classmethod
+    def along(cls, direction: ArrayLike, std_m: float) -> Approach:
+        """Checks the numbers.
+
+        Raises:
+            ValueError: no direction, or no width.
+        """
+        d = frozen(direction)
+        if d.shape != (3,) or not np.isfinite(d).all() or not np.linalg.norm(d) > 0.0 or not std_m > 0.0:
+            raise ValueError(
+                f"approach {d.tolist()} with std {std_m}: give a direction (3,) and a std above 0, in m"
+            )
+        return cls(d, std_m)
+
+    def share(self, world_T_target: Pose, world_T_ee: Pose) -> float:
+        """How much of the direction is kept from the target: 0 on the line, 1 far beside it."""
+        unit = self.direction / np.linalg.norm(self.direction)
+        v = world_T_ee.translation_m - world_T_target.translation_m
+        turned = float(np.linalg.norm(world_T_target.rotation.matrix() - world_T_ee.rotation.matrix()))
+        d = float(np.linalg.norm(v - (v @ unit) * unit)) + TURN_SCALE_M * turned
+        return 1.0 - float(np.exp(-0.5 * (d / self.std_m) ** 2))
+
+    def shifted(self, world_T_target: Pose, world_T_ee: Pose) -> Pose:
+        """The pose to aim at now."""
+        back = self.share(world_T_target, world_T_ee) * self.direction
+        return Pose.of(world_T_target.translation_m - back, world_T_target.rotation)
+
+
+def are_close(a: Pose, b: Pose, distance_m: float, turn: float) -> bool:
+    """Tells whether two poses are within ``distance_m`` and a third of the difference of their matrices in ``turn``.
+
+    That third is at most 0.943: for a ``turn`` of 1 or more, rotations do not matter.
+    """
+    apart = float(np.linalg.norm(a.translation_m - b.translation_m))
+    return (
+        apart <= distance_m and float(np.linalg.norm(a.rotation.matrix() - b.rotation.matrix())) / 3.0 <= turn
+    )

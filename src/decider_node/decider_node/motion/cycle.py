@@ -1,0 +1,165 @@
+"""Kernel: one cycle of the reactive controller."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from handiwork_core.geometry import Array
+from planner_node.engines.cpu.arrays import Ints, RobotArrays, SceneArrays
+from planner_node.engines.cpu.ik import descend
+from planner_node.engines.cpu.jit import kernel
+from planner_node.engines.cpu.kinematics import compose, forward, pose_error
+
+from .bounded_step import solve_bounded
+from .nearness import add_point_rate, near_rows
+
+MOST_ROWS = 24
+TURN_WEIGHT = 0.09
+"""A radian of the tool counts as much as this, squared metres per squared radian."""
+
+
+class Gains(NamedTuple):
+    """Numbers of the law; see ``controller.Settings``."""
+
+    pull: float
+    linear_speed: float
+    angular_speed: float
+    linear_acceleration: float
+    angular_acceleration: float
+    reach: float
+    nearing: float
+
+
+class Motion(NamedTuple):
+    """What the cycle knows of the arm's motion; it writes the last two."""
+
+    q: Array
+    """(n,) where the law starts from: the commanded joints, drawn to the measured ones [rad or m]."""
+    velocity: Array
+    """(n,) limits [rad/s]."""
+    acceleration: Array
+    """(n,) limits [rad/s^2]."""
+    goal: Array
+    """(n,) configuration for the target, kept from cycle to cycle."""
+    rate: Array
+    """(n,) commanded velocity, of the last cycle and then of this one [rad/s]."""
+
+
+@kernel
+def brought(error: float, gain: float, most: float, brake: float) -> float:
+    """Speed towards something ``error`` away, from which ``brake`` can still stop in time."""
+    return min(min(gain * error, most), np.sqrt(2.0 * brake * error))
+
+
+@kernel
+def tool_rate(robot: RobotArrays, frames: Array, tool: Array, jacobian: Array) -> None:
+    """``jacobian`` (6, n): linear and angular velocity of the EE link in the world."""
+    n, axis = jacobian.shape[1], np.zeros(3)
+    p = tool[9:12]
+    jacobian[:] = 0.0
+    for k in range(3):
+        axis[:] = 0.0
+        axis[k] = 1.0
+        add_point_rate(jacobian[k], 1.0, axis, p, n, robot.prismatic, frames)
+    for j in range(n):
+        if robot.prismatic[j] == 0:
+            for k in range(3):
+                jacobian[3 + k, j] = frames[j + 1, 3 * k + 2]
+
+
+@kernel
+def joint_bounds(m: Motion, robot: RobotArrays, dt: float, low: Array, high: Array) -> None:
+    """Velocities from which the next cycles can still keep all limits."""
+    for j in range(len(m.q)):
+        a = m.acceleration[j]
+        least, most = m.rate[j] - a * dt, m.rate[j] + a * dt
+        up = np.sqrt(1.6 * a * max(robot.upper[j] - m.q[j], 0.0))
+        down = np.sqrt(1.6 * a * max(m.q[j] - robot.lower[j], 0.0))
+        high[j] = max(min(min(most, m.velocity[j]), up), least)
+        low[j] = min(max(max(least, -m.velocity[j]), -down), high[j])
+
+
+@kernel
+def follow(
+    m: Motion,
+    target: Array,
+    target_rate: Array,
+    seed: Array,
+    dt: float,
+    gains: Gains,
+    robot: RobotArrays,
+    scene: SceneArrays,
+    margins: Array,
+    pairs: Ints,
+    report: Array,
+) -> None:
+    """Writes the next velocities into ``m.rate``.
+
+    ``report`` (4,): distance [m] and angle [rad] to the target, smallest distance beyond a margin [m], 1 where the
+    target was found reachable.
+    """
+    n = len(m.q)
+    frames, tool, error = np.empty((n + 1, 12)), np.empty(12), np.empty(6)
+    forward(m.q, robot.chain, robot.prismatic, frames)
+    compose(frames[n], robot.tool, tool)
+    pose_error(target, tool, error)
+    reachable = _goal(m, target, seed, robot)
+    linear = np.sqrt(error[0] ** 2 + error[1] ** 2 + error[2] ** 2)
+    angular = np.sqrt(error[3] ** 2 + error[4] ** 2 + error[5] ** 2)
+    wanted = target_rate.copy()
+    speed = brought(linear, gains.pull, gains.linear_speed, gains.linear_acceleration)
+    turning = brought(angular, gains.pull, gains.angular_speed, gains.angular_acceleration)
+    for k in range(3):
+        wanted[k] += error[k] * speed / max(linear, 1.0e-9)
+        wanted[3 + k] += error[3 + k] * turning / max(angular, 1.0e-9)
+    # From afar the arm goes by its joints to a configuration that was found; near the target the tool goes straight.
+    far = min(max(2.0 * max(linear / 0.4, angular / 0.8) - 1.0, 0.0), 1.0) if reachable else 0.0
+    jacobian = np.empty((6, n))
+    tool_rate(robot, frames, tool, jacobian)
+    h, g = np.zeros((n, n)), np.zeros(n)
+    _cost(m, jacobian, wanted, far, reachable, gains, h, g)
+    low, high = np.empty(n), np.empty(n)
+    joint_bounds(m, robot, dt, low, high)
+    rows, bounds, scratch = np.zeros((MOST_ROWS, n)), np.zeros(MOST_ROWS), np.empty((3, 3))
+    count, nearest = near_rows(
+        pairs, margins, gains.reach, gains.nearing, robot, scene, frames, rows, bounds, scratch
+    )
+    solve_bounded(h, g, low, high, rows, bounds, count, m.rate)
+    report[0], report[1], report[2], report[3] = linear, angular, nearest, 1.0 if reachable else 0.0
+
+
+@kernel
+def _goal(m: Motion, target: Array, seed: Array, robot: RobotArrays) -> bool:
+    """Keeps ``m.goal`` at the target: from where it was, else from ``seed``."""
+    left, trial = np.empty(6), m.goal.copy()
+    if not descend(trial, target, robot, 10, left):
+        trial[:] = seed
+        if not descend(trial, target, robot, 40, left):
+            return False
+    m.goal[:] = trial
+    return True
+
+
+@kernel
+def _cost(
+    m: Motion, jacobian: Array, wanted: Array, far: float, reachable: bool, gains: Gains, h: Array, g: Array
+) -> None:
+    n = len(m.q)
+    share = 1.0e9
+    for j in range(n):
+        e = abs(m.goal[j] - m.q[j])
+        if e > 1.0e-9:
+            share = min(share, brought(e, gains.pull, m.velocity[j], 0.7 * m.acceleration[j]) / e)
+    damping = 1.0e-4 if reachable else 0.01  # what is out of reach is near a singularity
+    task, posture = (1.0 - far) + 0.01 * far, (far + 0.002 if reachable else 0.0)
+    for i in range(n):
+        for j in range(n):
+            for k in range(6):
+                w = task if k < 3 else task * TURN_WEIGHT
+                h[i, j] += w * jacobian[k, i] * jacobian[k, j]
+        for k in range(6):
+            g[i] += (task if k < 3 else task * TURN_WEIGHT) * jacobian[k, i] * wanted[k]
+        h[i, i] += posture + damping
+        g[i] += posture * (m.goal[i] - m.q[i]) * share + damping * m.rate[i]
