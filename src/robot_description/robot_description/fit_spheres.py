@@ -1,6 +1,6 @@
 """Fits collision spheres that cover a link's collision primitives, and prints them as ``spheres.yaml`` wants them.
 
-``python -m robot_description.fit_spheres robots/fr3 --protrusion 0.012 fr3_hand fr3_link7``
+``python -m robot_description.fit_spheres robots/fr3 --protrusion 0.012 fr3_hand fr3_link7`` (no link: all of them)
 
 Greedy set cover: surface points of the union of primitives must lie in spheres, spheres may stick out of the union by a
 stated length at most. Own method.
@@ -10,87 +10,59 @@ from __future__ import annotations
 
 import argparse
 import sys
-import xml.etree.ElementTree as ElementTree
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from handiwork_core.geometry import Array, Pose, Rotation
+from handiwork_core.geometry import Array
+from handiwork_core.robot import Robot
 from handiwork_core.robot_loader import load_robot
+
+from .home_room import Room, rooms_at_home, spheres_as_room
+from .solids import Solid, primitives, union_distance
 
 COVER_M = 0.001
 """How far a surface point may lie outside every sphere."""
 
+COARSEST = 24
+"""Samples along the longest side of a large link."""
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Primitive:
-    """A box (3,) of half edges or a cylinder (2,) of radius and half length, in the link's frame [m]."""
-
-    link_T_shape: Pose
-    size: Array
-
-    def distance(self, points: Array) -> Array:
-        """Signed distance (n,) of points (n, 3); inside it is a bound, outside it is exact [m]."""
-        p = self.link_T_shape.inverse().apply(points)
-        if len(self.size) == 2:
-            p = np.stack([np.hypot(p[:, 0], p[:, 1]), np.abs(p[:, 2])], axis=1)
-        gap = np.abs(p) - self.size
-        outside: Array = np.linalg.norm(np.maximum(gap, 0.0), axis=1)
-        inside: Array = np.minimum(gap.max(axis=1), 0.0)
-        return outside + inside
-
-    def grid(self, step_m: float) -> Array:
-        """Points (n, 3) of a grid over the solid, its surface included."""
-        half = self.size if len(self.size) == 3 else np.array([self.size[0], self.size[0], self.size[1]])
-        axes = [np.linspace(-h, h, int(np.ceil(2 * h / step_m)) + 1) for h in half]
-        points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
-        if len(self.size) == 2:
-            radius = np.maximum(np.abs(points[:, 0]), np.abs(points[:, 1]))
-            flat = np.hypot(points[:, 0], points[:, 1])
-            # A square grid pushed onto discs keeps points on the rim.
-            points[:, :2] *= np.divide(radius, flat, out=np.ones_like(flat), where=flat > 0)[:, None]
-        return self.link_T_shape.apply(points)
+HEAD = """# Collision spheres in each link's frame [m]: center x y z, radius.
+# Made by `python -m robot_description.fit_spheres` from the primitives of the description."""
 
 
-def primitives(urdf: str, link: str) -> tuple[Primitive, ...]:
-    """Collision boxes and cylinders of a link of an expanded URDF."""
-    found = []
-    for item in ElementTree.fromstring(urdf).findall(f"./link[@name='{link}']/collision"):
-        origin, geometry = item.find("origin"), item.find("geometry")
-        numbers = {} if origin is None else origin.attrib
-        xyz = [float(v) for v in numbers.get("xyz", "0 0 0").split()]
-        rpy = [float(v) for v in numbers.get("rpy", "0 0 0").split()]
-        shape = None if geometry is None else next(iter(geometry))
-        if shape is None or shape.tag not in ("box", "cylinder"):
-            raise ValueError(f"{link}: collision must be a box or a cylinder; write it as one")
-        if shape.tag == "box":
-            size = 0.5 * np.array([float(v) for v in shape.attrib["size"].split()])
-        else:
-            size = np.array([float(shape.attrib["radius"]), 0.5 * float(shape.attrib["length"])])
-        found.append(Primitive(Pose.of(xyz, Rotation.from_rpy(rpy[0], rpy[1], rpy[2])), size))
-    return tuple(found)
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """How far spheres may stick out of the solids, and the solids out of the spheres [m]."""
+
+    protrusion_m: float
+    cover_m: float
 
 
-def union_distance(solids: tuple[Primitive, ...], points: Array) -> Array:
-    """Signed distance (n,) to the union: exact outside, a bound inside [m]."""
-    nearest: Array = np.min([solid.distance(points) for solid in solids], axis=0)
-    return nearest
+FINGER, ARM, BODY = Allowance(0.006, 0.005), Allowance(0.015, 0.008), Allowance(0.03, 0.009)
 
 
-def fit(solids: tuple[Primitive, ...], protrusion_m: float, step_m: float) -> tuple[Array, Array]:
-    """Centers (k, 3) and radii (k,) [m] that cover the surface of the union.
+def fit(
+    solids: Sequence[Solid],
+    protrusion_m: float,
+    step_m: float,
+    cover_m: float = COVER_M,
+    rooms: tuple[Room, ...] = (),
+) -> tuple[Array, Array]:
+    """Centers (k, 3) and radii (k,) [m] that cover the surface of the union, up to ``cover_m`` of it.
 
-    No sphere sticks out by more than ``protrusion_m``; ``step_m`` is the spacing of samples.
+    No sphere sticks out by more than ``protrusion_m``, or into ``rooms``; ``step_m`` is the spacing of samples.
     """
     grid = np.concatenate([solid.grid(step_m) for solid in solids])
     depth = -union_distance(solids, grid)
     surface = grid[depth <= 1e-6]
     centers = grid[np.unique((grid / (0.5 * step_m)).round(), axis=0, return_index=True)[1]]
-    radii = -union_distance(solids, centers) + protrusion_m
+    radii = _within(rooms, centers, -union_distance(solids, centers) + protrusion_m)
     covers: NDArray[np.bool_] = (
-        np.linalg.norm(surface[None] - centers[:, None], axis=2) <= radii[:, None] + COVER_M
+        np.linalg.norm(surface[None] - centers[:, None], axis=2) <= radii[:, None] + cover_m
     )
     left = np.ones(len(surface), dtype=np.bool_)
     chosen = []
@@ -101,7 +73,7 @@ def fit(solids: tuple[Primitive, ...], protrusion_m: float, step_m: float) -> tu
     return centers[chosen], radii[chosen]
 
 
-def worst_gap(solids: tuple[Primitive, ...], centers: Array, radii: Array, step_m: float) -> float:
+def worst_gap(solids: Sequence[Solid], centers: Array, radii: Array, step_m: float) -> float:
     """Largest distance of a surface point from the nearest sphere [m]; negative is covered."""
     grid = np.concatenate([solid.grid(step_m) for solid in solids])
     surface = grid[union_distance(solids, grid) >= -1e-6]
@@ -109,30 +81,76 @@ def worst_gap(solids: tuple[Primitive, ...], centers: Array, radii: Array, step_
     return float(gaps.min(axis=1).max())
 
 
+def fit_link(
+    solids: Sequence[Solid], allowance: Allowance, step_m: float, rooms: tuple[Room, ...] = ()
+) -> tuple[Array, Array]:
+    """As ``fit``, with samples as far apart as the solids' size allows, and gaps between the samples closed."""
+    points = np.concatenate([solid.grid(1.0) for solid in solids])
+    step = max(step_m, float(np.ptp(points, axis=0).max()) / COARSEST)
+    centers, radii = fit(solids, allowance.protrusion_m, step, allowance.cover_m, rooms)
+    # What the coarse samples missed is closed by growing all spheres alike.
+    grow = max(0.0, worst_gap(solids, centers, radii, 0.5 * step) - allowance.cover_m)
+    return centers, _within(rooms, centers, radii + grow)
+
+
+def _within(rooms: tuple[Room, ...], centers: Array, radii: Array) -> Array:
+    for room in rooms:
+        radii = np.minimum(radii, room.limit(centers))
+    return radii
+
+
+def fit_robot(robot: Robot, step_m: float) -> dict[str, tuple[Array, Array]]:
+    """Spheres of all links with solids, as by ``fit_link``; links that are apart at home have spheres that are apart."""
+    rooms = rooms_at_home(robot)
+    found: dict[str, tuple[Array, Array]] = {}
+    for link, near in rooms.items():
+        kept = [
+            spheres_as_room(robot, link, other, *found[other]) if other in found else room
+            for other, room in near.items()
+        ]
+        allowance = allowance_of(robot, link)
+        found[link] = fit_link(primitives(robot.urdf, link), allowance, step_m, tuple(kept))
+    return found
+
+
+def allowance_of(robot: Robot, link: str) -> Allowance:
+    """Tight for fingers, which reach beside and below what they hold; loose for what no arm moves."""
+    fingers = {name for arm in robot.arms.values() if arm.gripper for name in arm.gripper.finger_links}
+    if link in fingers:
+        return FINGER
+    moved = {name for arm in robot.arms.values() for name in arm.joint_names}
+    above = {joint.child: joint for joint in robot.joints.values()}
+    while link in above:
+        if above[link].name in moved:
+            return ARM
+        link = above[link].parent
+    return BODY
+
+
+def lines_of(link: str, centers: Array, radii: Array) -> list[str]:
+    """A link's spheres as lines of ``spheres.yaml``."""
+    rows = zip(centers.round(4).tolist(), radii.tolist(), strict=True)
+    return [f"  {link}:", *(f"  - {{center: {c}, radius: {np.ceil(r * 1e4) / 1e4:.4f}}}" for c, r in rows)]
+
+
 def main() -> None:
-    """Print the spheres of the named links."""
+    """Print the spheres of the named links, or of all."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("robot_dir", type=Path)
-    parser.add_argument("links", nargs="+")
-    parser.add_argument("--protrusion", type=float, default=0.012, help="of a sphere beyond the link [m]")
+    parser.add_argument("links", nargs="*")
+    text = "of a sphere beyond a named link [m]"
+    parser.add_argument("--protrusion", type=float, default=0.012, help=text)
     parser.add_argument("--step", type=float, default=0.012, help="spacing of samples [m]")
     args = parser.parse_args()
-    urdf = load_robot(args.robot_dir).urdf
-    for link in args.links:
-        solids = primitives(urdf, link)
-        centers, radii = fit(solids, args.protrusion, args.step)
-        # What the coarse samples missed is closed by growing all spheres alike.
-        grow = max(0.0, worst_gap(solids, centers, radii, 0.5 * args.step))
-        radii = radii + grow
-        lines = [
-            f"  # {len(radii)} spheres, sticking out at most {(args.protrusion + grow) * 1e3:.0f} mm.",
-            f"  {link}:",
-            *(
-                f"  - {{center: {c.tolist()}, radius: {r:.4f}}}"
-                for c, r in zip(centers.round(4), radii, strict=True)
-            ),
-        ]
-        sys.stdout.write("\n".join(lines) + "\n")
+    robot = load_robot(args.robot_dir)
+    if not args.links:
+        fitted = fit_robot(robot, args.step)
+        sys.stdout.write(f"{HEAD}\nlinks:\n")
+    else:
+        allowance = Allowance(args.protrusion, COVER_M)
+        fitted = {link: fit_link(primitives(robot.urdf, link), allowance, args.step) for link in args.links}
+    for link, (centers, radii) in fitted.items():
+        sys.stdout.write("\n".join(lines_of(link, centers, radii)) + "\n")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,8 @@ import pytest
 
 from handiwork_core.geometry import Pose, Rotation
 from handiwork_core.robot_loader import load_robot
-from robot_description.fit_spheres import Primitive, fit, primitives, union_distance, worst_gap
+from robot_description.fit_spheres import fit, worst_gap
+from robot_description.solids import Primitive, primitives, union_distance
 
 ROBOT = load_robot(Path(__file__).parents[3] / "src/robot_description/robots/fr3")
 COVERED = [*(f"fr3_link{i}" for i in range(1, 8)), "fr3_hand"]
@@ -28,10 +29,11 @@ def test_spheres_do_not_stick_out_far(link: str) -> None:
     assert reach.max() <= 0.028
 
 
-def test_a_turned_box_and_a_cylinder_are_covered() -> None:
+def test_a_turned_box_a_cylinder_and_a_ball_are_covered() -> None:
     solids = (
         Primitive(Pose.of((0.1, 0.0, 0.0), Rotation.from_rpy(0.3, 0.5, -0.2)), np.array([0.05, 0.08, 0.03])),
         Primitive(Pose.of((0.0, 0.0, 0.05)), np.array([0.04, 0.06])),
+        Primitive(Pose.of((0.0, 0.1, 0.0)), np.array([0.05])),
     )
     centers, radii = fit(solids, 0.01, 0.01)
     assert worst_gap(solids, centers, radii, 0.005) <= 0.006
@@ -39,7 +41,7 @@ def test_a_turned_box_and_a_cylinder_are_covered() -> None:
 
 
 def test_a_shape_that_cannot_be_covered_is_named() -> None:
-    ball = "<collision><geometry><sphere radius='1'/></geometry></collision>"
-    urdf = f"<robot name='r'><link name='a'>{ball}</link></robot>"
-    with pytest.raises(ValueError, match="a: collision must be a box or a cylinder"):
+    mesh = "<collision><geometry><mesh filename='a.stl'/></geometry></collision>"
+    urdf = f"<robot name='r'><link name='a'>{mesh}</link></robot>"
+    with pytest.raises(ValueError, match="a: collision must be a box, a cylinder or a sphere"):
         primitives(urdf, "a")

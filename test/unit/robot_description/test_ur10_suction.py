@@ -16,7 +16,8 @@ from handiwork_core.robot_loader import load_robot
 from handiwork_core.suction_file import SuctionFile
 from handiwork_core.world import World
 from planner_node.engines.cpu_engine import CpuEngine
-from robot_description.fit_spheres import primitives, union_distance, worst_gap
+from robot_description.fit_spheres import worst_gap
+from robot_description.solids import primitives, union_distance
 
 FOLDER = Path(__file__).resolve().parents[3] / "src/robot_description/robots/ur10_suction"
 ROBOT = load_robot(FOLDER)

@@ -1,0 +1,60 @@
+"""How much room the links of a robot leave each other at home, which is often folded closely."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+
+from handiwork_core.geometry import Array, Pose
+from handiwork_core.kinematics import link_poses
+from handiwork_core.robot import Robot
+
+from .pair_sampling import neighbours
+from .solids import Primitive, primitives, union_distance
+
+NEAR_M = 0.05
+"""Links further apart than this do not matter to each other."""
+
+SAMPLE_M = 0.008
+
+SPHERE_GAP_M = 0.002
+"""Between spheres of two links at home."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Room:
+    """Solids of another link in this link's frame at home; this link's spheres stay ``keep_m`` away from them."""
+
+    solids: tuple[Primitive, ...]
+    keep_m: float
+
+    def limit(self, points: Array) -> Array:
+        """Greatest radii (n,) of spheres about points (n, 3) [m]."""
+        return union_distance(self.solids, points) - self.keep_m
+
+
+def rooms_at_home(robot: Robot) -> dict[str, dict[str, Room]]:
+    """Of every link: the links that are near at home without touching, each of which keeps half of the gap."""
+    poses, close = link_poses(robot, {}), neighbours(robot)
+    solids = {link: found for link in robot.links if (found := primitives(robot.urdf, link))}
+    points = {link: np.concatenate([item.grid(SAMPLE_M) for item in found]) for link, found in solids.items()}
+    rooms: dict[str, dict[str, Room]] = {link: {} for link in solids}
+    for a, b in itertools.combinations(solids, 2):
+        if (min(a, b), max(a, b)) in close:
+            continue
+        a_T_b = poses[a].inverse() @ poses[b]
+        gap = float(union_distance(solids[a], a_T_b.apply(points[b])).min())
+        if 0.0 < gap < NEAR_M:
+            rooms[a][b] = Room(tuple(item.moved(a_T_b) for item in solids[b]), 0.5 * gap)
+            rooms[b][a] = Room(tuple(item.moved(a_T_b.inverse()) for item in solids[a]), 0.5 * gap)
+    return rooms
+
+
+def spheres_as_room(robot: Robot, link: str, other: str, centers: Array, radii: Array) -> Room:
+    """The spheres of another link, in this link's frame at home."""
+    poses = link_poses(robot, {})
+    placed = (poses[link].inverse() @ poses[other]).apply(centers)
+    balls = (Primitive(Pose.of(place), np.array([r])) for place, r in zip(placed, radii, strict=True))
+    return Room(tuple(balls), SPHERE_GAP_M)

@@ -1,0 +1,89 @@
+"""The collision primitives of a link as solids: their distance from points, and points all over them."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from handiwork_core.geometry import Array, Pose, Rotation
+
+
+class Solid(Protocol):
+    """What spheres can be fitted to, in a link's frame."""
+
+    def distance(self, points: Array) -> Array:
+        """Signed distance (n,) of points (n, 3), negative inside; inside it may be a bound [m]."""
+
+    def grid(self, step_m: float) -> Array:
+        """Points (n, 3) all over the solid, its surface included, about ``step_m`` apart."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Primitive:
+    """A box (3,) of half edges, a cylinder (2,) of radius and half length or a ball (1,), in the link's frame [m]."""
+
+    link_T_shape: Pose
+    size: Array
+
+    def distance(self, points: Array) -> Array:
+        """Signed distance (n,) of points (n, 3); inside it is a bound, outside it is exact [m]."""
+        p = self.link_T_shape.inverse().apply(points)
+        if len(self.size) == 1:
+            return np.asarray(np.linalg.norm(p, axis=1) - self.size[0])
+        if len(self.size) == 2:
+            p = np.stack([np.hypot(p[:, 0], p[:, 1]), np.abs(p[:, 2])], axis=1)
+        gap = np.abs(p) - self.size
+        outside: Array = np.linalg.norm(np.maximum(gap, 0.0), axis=1)
+        inside: Array = np.minimum(gap.max(axis=1), 0.0)
+        return outside + inside
+
+    def moved(self, frame_T_link: Pose) -> Primitive:
+        """The same in another frame."""
+        return Primitive(frame_T_link @ self.link_T_shape, self.size)
+
+    def grid(self, step_m: float) -> Array:
+        """Points (n, 3) of a grid over the solid, its surface included."""
+        half = np.array([*[self.size[0]] * (3 - len(self.size)), *self.size])
+        # Odd counts: spheres about the middle cover most.
+        axes = [np.linspace(-h, h, 2 * int(np.ceil(h / step_m)) + 1) for h in half]
+        points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
+        if len(self.size) == 2:
+            radius = np.maximum(np.abs(points[:, 0]), np.abs(points[:, 1]))
+            flat = np.hypot(points[:, 0], points[:, 1])
+            # A square grid pushed onto discs keeps points on the rim.
+            points[:, :2] *= np.divide(radius, flat, out=np.ones_like(flat), where=flat > 0)[:, None]
+        elif len(self.size) == 1:
+            shell, length = np.abs(points).max(axis=1), np.linalg.norm(points, axis=1)
+            points *= np.divide(shell, length, out=np.ones_like(length), where=length > 0)[:, None]
+        return self.link_T_shape.apply(points)
+
+
+def primitives(urdf: str, link: str) -> tuple[Primitive, ...]:
+    """Collision boxes, cylinders and balls of a link of an expanded URDF."""
+    found = []
+    for item in ElementTree.fromstring(urdf).findall(f"./link[@name='{link}']/collision"):
+        origin, geometry = item.find("origin"), item.find("geometry")
+        numbers = {} if origin is None else origin.attrib
+        xyz = [float(v) for v in numbers.get("xyz", "0 0 0").split()]
+        rpy = [float(v) for v in numbers.get("rpy", "0 0 0").split()]
+        shape = None if geometry is None else next(iter(geometry))
+        if shape is None or shape.tag not in ("box", "cylinder", "sphere"):
+            raise ValueError(f"{link}: collision must be a box, a cylinder or a sphere; write it as one")
+        if shape.tag == "sphere":
+            size = np.array([float(shape.attrib["radius"])])
+        elif shape.tag == "box":
+            size = 0.5 * np.array([float(v) for v in shape.attrib["size"].split()])
+        else:
+            size = np.array([float(shape.attrib["radius"]), 0.5 * float(shape.attrib["length"])])
+        found.append(Primitive(Pose.of(xyz, Rotation.from_rpy(rpy[0], rpy[1], rpy[2])), size))
+    return tuple(found)
+
+
+def union_distance(solids: Sequence[Solid], points: Array) -> Array:
+    """Signed distance (n,) to the union: exact outside, a bound inside [m]."""
+    nearest: Array = np.min([solid.distance(points) for solid in solids], axis=0)
+    return nearest
