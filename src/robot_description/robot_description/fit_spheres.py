@@ -100,7 +100,7 @@ def _within(rooms: tuple[Room, ...], centers: Array, radii: Array) -> Array:
 
 
 def fit_robot(robot: Robot, step_m: float) -> dict[str, tuple[Array, Array]]:
-    """Spheres of all links with solids, as by ``fit_link``; links that are apart at home have spheres that are apart."""
+    """Spheres of all links with solids, as by ``fit_link``; what is apart at home has spheres that are apart."""
     rooms = rooms_at_home(robot)
     found: dict[str, tuple[Array, Array]] = {}
     for link, near in rooms.items():
