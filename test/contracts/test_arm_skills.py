@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import test_part_skills
 import test_skills
 
 from handiwork_core.skill import Skill
@@ -133,10 +134,10 @@ TestDexPlace = suite(
 TestFlip = suite(
     Flip, FlipParams(container="tray", up_axis=(0.0, 0.0, -1.0)), FlipParams(container="tary"), carries=True
 )
-PICK_AND_PLACE = (test_skills.TestPickContract, test_skills.TestPlaceContract)
+ELSEWHERE = (test_skills.TestPickContract, test_skills.TestPlaceContract, *test_part_skills.SUITES)
 
 
 def test_every_built_in_has_contract_tests() -> None:
     suites = [item for name, item in globals().items() if name.startswith("Test")]
-    covered = {type(item().skill()) for item in [*suites, *PICK_AND_PLACE]}
+    covered = {type(item().skill()) for item in [*suites, *ELSEWHERE]}
     assert covered == set(BUILTIN)

@@ -76,6 +76,15 @@ class AwaitObject:
     timeout_s: float
 
 
+@dataclass(frozen=True, slots=True)
+class ExpectJoint:
+    """Go on only if the joint of a part is at ``position``, give or take ``within`` [m or rad]."""
+
+    part: str
+    position: float
+    within: float
+
+
 Function = (
     UpdatePoseCostMetric
     | UpdateSpecific
@@ -85,6 +94,7 @@ Function = (
     | DetachObject
     | DummyForward
     | AwaitObject
+    | ExpectJoint
 )
 
 

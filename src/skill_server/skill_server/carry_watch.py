@@ -60,5 +60,9 @@ class CarryWatch:
         if self.dropped():
             name = next(iter(self._context.held))
             del self._context.held[name]
-            text = f"{name!r} fell out of the hand; pick it again"
+            item = self._context.world.snapshot().objects.get(name)
+            lost = "fell out of the hand; pick it again"
+            if item is not None and item.articulation is not None:
+                lost = "slipped from the hand; send the goal again, slower or at another part of its handle"
+            text = f"{name!r} {lost}"
             raise StepFailed(Outcome(Code.OBJECT_DROPPED, text, stage))

@@ -23,9 +23,6 @@ NO_JOINTS = "it needs articulated objects, which the world does not describe yet
 UNSERVED: Mapping[str, str] = {
     "mobile_translate": NO_BASE,
     "mobile_rotate": NO_BASE,
-    "open": NO_JOINTS,
-    "close": NO_JOINTS,
-    "rotate": NO_JOINTS,
     "artpreplan": NO_JOINTS,
 }
 """Skills of the SimBox format that are not offered, with the reason."""

@@ -14,6 +14,7 @@ from handiwork_core.commands import (
     Command,
     DetachObject,
     DummyForward,
+    ExpectJoint,
     OpenGripper,
     UpdatePoseCostMetric,
     UpdateSpecific,
@@ -27,6 +28,7 @@ from handiwork_core.trajectory import Trajectory
 from . import grip
 from .belt import await_object
 from .direct_motion import quintic
+from .parts import expect_joint
 from .steps import ARRIVAL_S, POLL_S, Steps
 
 OPEN_TOLERANCE_M = 0.005
@@ -62,6 +64,8 @@ class Functions:
             context.released = function.object
         elif isinstance(function, AwaitObject):
             await_object(function, context, self._steps, command.stage)
+        elif isinstance(function, ExpectJoint):
+            expect_joint(function, context, self._steps, command.stage)
         else:
             self._direct(function, command)
 

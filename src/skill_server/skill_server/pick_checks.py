@@ -28,9 +28,14 @@ def check_pick(params: PickParams, arm: ArmSpec, world: World) -> Outcome:
 
 
 def _words(params: PickParams, world: World) -> tuple[Outcome, ...]:
-    fixed = OK
-    if world.objects[params.object].is_static:
-        movable = sorted(name for name, body in world.objects.items() if not body.is_static)
+    fixed, joint = OK, world.objects[params.object].articulation
+    if joint is not None:
+        text = (
+            f"{params.object!r} is a part of {joint.body!r} and cannot be lifted; use open, close or rotate"
+        )
+        fixed = checks.fault(Code.BAD_GOAL, "object", text)
+    elif world.objects[params.object].is_static:
+        movable = sorted(n for n, body in world.objects.items() if not (body.is_static or body.articulation))
         fixed = checks.fault(Code.BAD_GOAL, "object", f"{params.object!r} is a fixture; use one of {movable}")
     state = OK
     if params.final_gripper_state not in (-1, 1):

@@ -65,8 +65,8 @@ class Cell:
             self.poses[self.in_hand] = gantry_pose(self.q) @ self.hand_T_object
 
     def drop(self, height_m: float = 0.0) -> None:
-        """Let go: the object falls straight down to a height."""
-        if self.in_hand:
+        """Let go: the object falls straight down to a height; a part stays on its joint."""
+        if self.in_hand and self.objects[self.in_hand].articulation is None:
             pose = self.poses[self.in_hand]
             self.poses[self.in_hand] = replace(
                 pose, translation_m=np.array([*pose.translation_m[:2], height_m])

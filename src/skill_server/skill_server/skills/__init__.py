@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .approach_rotate import ApproachRotate
+from .close import Close
 from .dexpick import DexPick
 from .dexplace import DexPlace
 from .dynamicpick import DynamicPick
@@ -15,9 +16,11 @@ from .home import Home
 from .joint_ctrl import JointCtrl
 from .manualpick import ManualPick
 from .move import Move
+from .open import Open
 from .pick import Pick
 from .place import Place
 from .pour import Pour
+from .rotate import Rotate
 from .rotate_obj import RotateObj
 from .scan import Scan
 from .track import Track
@@ -27,6 +30,7 @@ BUILTIN = (
     Pick,
     Place,
     ApproachRotate,
+    Close,
     DexPick,
     DexPlace,
     DynamicPick,
@@ -39,7 +43,9 @@ BUILTIN = (
     JointCtrl,
     ManualPick,
     Move,
+    Open,
     Pour,
+    Rotate,
     RotateObj,
     Scan,
     Track,
