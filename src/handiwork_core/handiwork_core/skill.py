@@ -6,14 +6,14 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 
 from .commands import Command
 from .geometry import Array
 from .outcome import Code, Outcome
-from .planning import Attachment
+from .planning import Attachment, ShouldStop
 from .ports import Arm, Clock, Gripper, Planner, WorldSource
 from .robot import ArmSpec, Robot
 from .world import World
@@ -82,13 +82,30 @@ class Progress:
     fraction: float = 0.0
 
 
+class RightOfWay(Protocol):
+    """Between the arms of one robot: whether to try again after ARM_IN_THE_WAY, and who makes room."""
+
+    def may_try_again(self, refusals: int, should_stop: ShouldStop) -> bool:
+        """After a trajectory was refused so many times in a row: waits for a change from the second time on."""
+        ...
+
+    def makes_room(self) -> bool:
+        """True when this arm and another wait for each other, and this one is to go home."""
+        ...
+
+    def let_pass(self, should_stop: ShouldStop) -> None:
+        """After making room: return once the other arm is on its way, or waits no more."""
+        ...
+
+
 @dataclass
 class Context:
     """Everything a running skill may touch. ``held`` is shared by the runs of one arm: what it holds now.
 
     ``refused``: first configurations (dof,) that no free path led to in this run, so that another candidate
     is chosen; ``planning_time_s``: steady time spent in the planner in this run; ``released``: the object
-    that was last let go in it, and ``release_height_m`` of its origin in the world right before.
+    that was last let go in it, and ``release_height_m`` of its origin in the world right before; ``right_of_way``: of a
+    robot with several arms.
     """
 
     robot: Robot
@@ -107,6 +124,7 @@ class Context:
     planning_time_s: float = 0.0
     released: str = ""
     release_height_m: float = float("nan")
+    right_of_way: RightOfWay | None = None
 
 
 class Skill(ABC, Generic[P]):

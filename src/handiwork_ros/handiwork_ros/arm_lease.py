@@ -60,6 +60,8 @@ class Job:
     publish: Callable[[Progress], None] = lambda _progress: None
     stop_since: float | None = None
     arm_stop_asked: bool = False
+    leases: tuple[ArmLease, ...] = ()
+    """All that hold the goal, where it needs several arms; each has a job of its own for it, with one token."""
 
 
 @dataclass
@@ -68,7 +70,7 @@ class ArmLease:
 
     Everything here runs on the executor's thread, but for the bodies given to ``submit``. ``stop_arm`` is the arm
     port's blocking stop; it is called from a thread of its own when a body does not react to its token for
-    ``watchdog_s``.
+    ``watchdog_s``. ``arm`` is what refusals call it.
     """
 
     node: Node
@@ -78,6 +80,7 @@ class ArmLease:
     jobs: dict[bytes, Job] = field(default_factory=dict)
     holder: str = ""
     idle: Future | None = None
+    arm: str = "the arm"
 
     def __post_init__(self) -> None:
         self._changed = Future(executor=self.node.executor)
@@ -114,6 +117,23 @@ class ArmLease:
         self._timer.reset()
         return job
 
+    def share(self, key: bytes, job: Job) -> None:
+        """Enter a goal that another lease has taken."""
+        self.jobs[key] = Job(job.skill, job.token, job.answered, leases=job.leases)
+        self._timer.reset()
+
+    def occupy(self, skill: str) -> Future:
+        """A body runs on the arm from now on; the future is done when it has returned."""
+        self.holder, self.idle = skill, Future(executor=self.node.executor)
+        return self.idle
+
+    def vacate(self) -> None:
+        """The body has returned."""
+        idle, self.idle, self.holder = self.idle, None, ""
+        if idle is not None:
+            idle.set_result(None)
+        self.note_change()
+
     def give_back(self, key: bytes) -> None:
         """Forget an answered goal."""
         del self.jobs[key]
@@ -142,13 +162,14 @@ class ArmLease:
     def stop(self, key: bytes, reason: Code) -> None:
         """Tell one goal's body to end, for ``reason`` unless it was told before."""
         if (job := self.jobs.get(key)) is not None:
-            job.token.set(reason)
-            job.stop_since = job.stop_since or time.monotonic()
-            self.note_change()
+            for lease in job.leases or (self,):
+                lease.jobs[key].token.set(reason)
+                lease.jobs[key].stop_since = lease.jobs[key].stop_since or time.monotonic()
+                lease.note_change()
 
     def stop_all(self, reason: Code) -> None:
         """``stop`` for every goal."""
-        for key in self.jobs:
+        for key in list(self.jobs):
             self.stop(key, reason)
 
     def begin_close(self) -> None:

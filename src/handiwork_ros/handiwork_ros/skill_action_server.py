@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import functools
 import logging
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.node import Node
-from rclpy.task import Future
 
 from handiwork_core.outcome import Code, Outcome
 from handiwork_core.skill import Progress, Token
 
+from .arm_hold import ArmHold
 from .arm_lease import ArmLease, Job, Policy
 
 log = logging.getLogger(__name__)
@@ -45,6 +45,14 @@ class Refused(Exception):
 
 
 @dataclass(frozen=True)
+class ForArms(Generic[E]):
+    """A body with the arms that it needs, by name: all of them are held while it runs on the first one's worker."""
+
+    arms: tuple[str, ...]
+    body: Callable[[Token, Report], E]
+
+
+@dataclass(frozen=True)
 class SkillDoor(Generic[E]):
     """What the action server needs of a skill.
 
@@ -52,20 +60,32 @@ class SkillDoor(Generic[E]):
     body runs on the arm's worker and returns once the arm is at rest. ``encode`` makes the result message; its second
     argument is None where no body ended by itself. ``label`` names the holder of the arm; without it the name does.
     A goal's field ``when_busy``, where it has one and it is not empty, goes before the server's policy.
+    ``encode_for`` makes the result in place of ``encode`` where it depends on the goal as well.
     """
 
     name: str
     action_type: Any
-    admit: Callable[[Any], Callable[[Token, Report], E]]
+    admit: Callable[[Any], Callable[[Token, Report], E] | ForArms[E]]
     encode: Callable[[Outcome, E | None], Any]
     feedback: Callable[[Progress], Any]
     label: Callable[[Any], str] | None = None
+    encode_for: Callable[[Any, Outcome, E | None], Any] | None = None
+
+
+@dataclass(frozen=True)
+class _Admitted(Generic[E]):
+    """A goal's verdict: its body with the arms that it holds, or its refusal."""
+
+    hold: ArmHold
+    body: Callable[[Token, Report], E] | Refused
+    policy: Policy = field(default=Policy.REJECT)
 
 
 class SkillActionServer(Generic[E]):
     """Every goal is accepted, so that a refusal can carry its cause: one that is bad or finds the arm busy is aborted.
 
-    ``node`` hosts the action and must be spun by the lease's executor; it may differ from the lease's node.
+    ``node`` hosts the action and must be spun by the lease's executor; it may differ from the lease's node. ``arms``
+    are the leases by arm, for bodies that say which they need; ``lease`` is that of the others.
     """
 
     def __init__(
@@ -76,9 +96,11 @@ class SkillActionServer(Generic[E]):
         node: Node | None = None,
         policy: Policy = Policy.REJECT,
         result_timeout_s: int = 60,
+        arms: Mapping[str, ArmLease] | None = None,
     ) -> None:
         self._lease, self._door, self._policy = lease, door, policy
-        self._bodies: dict[bytes, Callable[[Token, Report], E] | Refused] = {}
+        self._arms = arms or {}
+        self._goals: dict[bytes, _Admitted[E]] = {}
         self.server = ActionServer(
             node or lease.node,
             door.action_type,
@@ -93,62 +115,63 @@ class SkillActionServer(Generic[E]):
     def _on_accepted(self, handle: Any) -> None:
         """Runs in the same executor turn as the acceptance, so no second goal slips in between look and take."""
         key, goal = bytes(handle.goal_id.uuid), handle.request
-        verdict = self._admit(goal)
-        if not isinstance(verdict, Refused):
+        admitted = self._admit(goal)
+        if not isinstance(admitted.body, Refused):
             label = self._door.label
-            self._lease.take(key, label(goal) if label else self._door.name, self._policy_of(goal))
-        elif not verdict.outcome.ok:
-            text = f"{self._door.name}: goal refused: {verdict.outcome.code.name}: {verdict.outcome.message}"
+            admitted.hold.take(key, label(goal) if label else self._door.name, admitted.policy)
+        elif not admitted.body.outcome.ok:
+            outcome = admitted.body.outcome
+            text = f"{self._door.name}: goal refused: {outcome.code.name}: {outcome.message}"
             self._lease.node.get_logger().warning(text)
-        self._bodies[key] = verdict
+        self._goals[key] = admitted
         handle.execute()
 
-    def _policy_of(self, goal: Any) -> Policy:
-        word = getattr(goal, "when_busy", "")
-        return Policy.of(word) if word else self._policy
-
-    def _admit(self, goal: Any) -> Callable[[Token, Report], E] | Refused:
-        lease = self._lease
-        if lease.closing:
-            text = "the skill server is shutting down; send the goal again once it is back"
-            return Refused(Outcome(Code.SHUTDOWN, text))
+    def _admit(self, goal: Any) -> _Admitted[E]:
+        """Which arms a goal gets, or why none."""
+        hold = ArmHold((self._lease,))
         try:
             policy = self._policy_of(goal)
-        except ValueError as error:
-            return Refused(Outcome(Code.BAD_GOAL, f"when_busy: {error}", "check", "when_busy"))
-        try:
             body = self._door.admit(goal)
+            if isinstance(body, ForArms):
+                hold, body = ArmHold(tuple(self._arms[arm] for arm in body.arms)), body.body
         except Refused as refusal:
-            return refusal
+            return _Admitted(hold, refusal)
         except Exception as error:  # broad on purpose: the border of plug-in code
             log.exception("%s: looking at a goal failed", self._door.name)
             text = f"looking at the goal raised {error!r}; see the skill server's log"
-            return Refused(Outcome(Code.INTERNAL, text))
-        if (policy is Policy.REJECT and lease.is_busy) or (policy is Policy.QUEUE and lease.is_full):
-            return Refused(Outcome(Code.BUSY, self._busy(policy)))
-        return body
+            return _Admitted(hold, Refused(Outcome(Code.INTERNAL, text)))
+        if busy := hold.refusal(policy):
+            return _Admitted(hold, Refused(Outcome(Code.BUSY, busy)))
+        return _Admitted(hold, body, policy)
 
-    def _busy(self, policy: Policy) -> str:
-        owner = self._lease.owner()
-        if policy is Policy.QUEUE:
-            waiting = len(self._lease.jobs) - 1
-            return f"the arm is busy with {owner!r} and {waiting} goals wait for it; wait for their results"
-        return f"the arm is busy with {owner!r}; cancel that goal, wait for its result, or send when_busy 'queue'"
+    def _policy_of(self, goal: Any) -> Policy:
+        if self._lease.closing:
+            text = "the skill server is shutting down; send the goal again once it is back"
+            raise Refused(Outcome(Code.SHUTDOWN, text))
+        word = getattr(goal, "when_busy", "")
+        try:
+            return Policy.of(word) if word else self._policy
+        except ValueError as error:
+            outcome = Outcome(Code.BAD_GOAL, f"when_busy: {error}", "check", "when_busy")
+            raise Refused(outcome) from error
 
     def _on_cancel(self, handle: Any) -> CancelResponse:
-        self._lease.stop(bytes(handle.goal_id.uuid), Code.CANCELED)
+        key = bytes(handle.goal_id.uuid)
+        if key in self._goals:
+            self._goals[key].hold.first.stop(key, Code.CANCELED)
         return CancelResponse.ACCEPT
 
     async def _execute(self, handle: Any) -> Any:
         """First the result, then the transition, then return: nothing may come between the last two."""
         key = bytes(handle.goal_id.uuid)
-        body = self._bodies.pop(key)
-        if isinstance(body, Refused):
-            outcome, run = body.outcome, body.ended
+        admitted = self._goals[key]
+        if isinstance(admitted.body, Refused):
+            outcome, run = admitted.body.outcome, admitted.body.ended
         else:
-            outcome, run = await self._run(key, handle, body)
-            self._lease.give_back(key)
-        result = self._encode(outcome, run)
+            outcome, run = await self._run(key, handle, admitted.hold, admitted.body)
+            admitted.hold.give_back(key)
+        del self._goals[key]
+        result = self._encode(handle.request, outcome, run)
         if outcome.code is Code.OK:
             handle.succeed()
         elif outcome.code is Code.CANCELED and handle.is_cancel_requested:
@@ -157,43 +180,44 @@ class SkillActionServer(Generic[E]):
             handle.abort()
         return result
 
-    def _encode(self, outcome: Outcome, run: E | None) -> Any:
+    def _encode(self, goal: Any, outcome: Outcome, run: E | None) -> Any:
+        door = self._door
+
+        def encode(outcome: Outcome, run: E | None) -> Any:
+            return door.encode_for(goal, outcome, run) if door.encode_for else door.encode(outcome, run)
+
         try:
-            return self._door.encode(outcome, run)
+            return encode(outcome, run)
         except (
             Exception
         ) as error:  # broad on purpose: the client must get the outcome, whatever else is broken
-            log.exception("%s: the result message could not be filled", self._door.name)
+            log.exception("%s: the result message could not be filled", door.name)
             text = f"{outcome.code.name}: {outcome.message}; filling the result raised {error!r}"
-            return self._door.encode(Outcome(Code.INTERNAL, text), None)
+            return encode(Outcome(Code.INTERNAL, text), None)
 
     async def _run(
-        self, key: bytes, handle: Any, body: Callable[[Token, Report], E]
+        self, key: bytes, handle: Any, hold: ArmHold, body: Callable[[Token, Report], E]
     ) -> tuple[Outcome, E | None]:
-        lease, job = self._lease, self._lease.jobs[key]
+        job = hold.first.jobs[key]
         job.publish = lambda progress: handle.publish_feedback(self._door.feedback(progress))
-        if lease.is_waiting(key):
+        if hold.is_waiting(key):
             _note(job, Progress("queued", 0, 1, 0.0))
-        await lease.turn(key)
+        await hold.turn(key)
         if job.token.is_set():
             return _ended_from_outside(job), None
         job.progress = None
-        executor = lease.node.executor
-        idle = lease.idle = Future(executor=executor)
-        lease.holder = job.skill
+        executor = self._lease.node.executor
 
         def work() -> None:
             end = _call(body, job, lambda progress: executor.create_task(_note, job, progress))
             executor.create_task(functools.partial(finish, end))
 
         def finish(end: E | Outcome) -> None:
-            lease.idle, lease.holder = None, ""
-            idle.set_result(None)
-            lease.note_change()
+            hold.vacate()
             if not job.answered.done():
                 job.answered.set_result(end)
 
-        lease.submit(work)
+        hold.run(job.skill, work)
         end = await job.answered
         return (end, None) if isinstance(end, Outcome) else (end.outcome, end)
 

@@ -21,11 +21,15 @@ from handiwork_ros.skill_action_server import Report
 from . import grip
 from .executor import SkillRun, run_skill
 from .results_node import result_to_msg, stopped_to_msg
+from .traffic.arm_traffic import ArmTraffic
 
 
 @dataclass(frozen=True)
 class ArmRuns:
-    """``held`` is written by runs, which follow one another; it is measured again before each."""
+    """``held`` is written by runs, which follow one another; it is measured again before each.
+
+    ``right_of_way``: of a robot with several arms, whose planner and arm ports then mind it.
+    """
 
     robot: Robot
     arm_spec: ArmSpec
@@ -35,9 +39,19 @@ class ArmRuns:
     world: WorldSource
     clock: Clock
     held: dict[str, Attachment] = field(default_factory=dict)
+    right_of_way: ArmTraffic | None = None
 
     def run(self, skill: Skill[Any], params: Any, token: Token, report: Report) -> SkillRun:
         """Run to the end. On the arm's worker."""
+        if self.right_of_way is None:
+            return self._run(skill, params, token, report)
+        report = self.right_of_way.enter(report)
+        try:
+            return self._run(skill, params, token, report)
+        finally:
+            self.right_of_way.leave()
+
+    def _run(self, skill: Skill[Any], params: Any, token: Token, report: Report) -> SkillRun:
         context = Context(
             robot=self.robot,
             arm_spec=self.arm_spec,
@@ -52,6 +66,7 @@ class ArmRuns:
             seed=params.seed,
             held=self.held,
             report=report,
+            right_of_way=self.right_of_way,
         )
         return run_skill(skill, params, context)
 

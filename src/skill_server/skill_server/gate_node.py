@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from handiwork_core.outcome import Code, Outcome
 from handiwork_core.robot import ArmSpec, Robot
-from handiwork_core.skill import Skill, Token
+from handiwork_core.skill import Skill
 from handiwork_core.world import World
-from handiwork_ros.skill_action_server import Refused, SkillDoor
-from handiwork_ros.skill_action_server import Report as Feedback
+from handiwork_ros.skill_action_server import ForArms, Refused, SkillDoor
 from handiwork_ros.world_source import RosWorldSource
 
 from .arm_runs_node import ArmRuns
 from .executor import SkillRun
 from .goals_node import decode_arm, decode_goal, frames_of
-from .results_node import feedback_to_msg
+from .results_node import feedback_to_msg, result_to_msg
 
-Body = Callable[[Token, Feedback], SkillRun]
+Body = ForArms[SkillRun]
 
 
 @dataclass(frozen=True)
 class Gate:
-    """``why_closed`` says why the server does not serve, in words, or nothing; ``world_timeout_s`` is steady time."""
+    """``runs`` by arm; ``why_closed`` says why the server does not serve, if so; ``world_timeout_s`` is steady time."""
 
     robot: Robot
-    runs: ArmRuns
+    runs: Mapping[str, ArmRuns]
     source: RosWorldSource
     world_timeout_s: float
     why_closed: Callable[[], str]
@@ -55,7 +54,8 @@ class Gate:
         verdict = skill.is_feasible(params, self.robot, arm, world)
         if not verdict.ok:
             raise Refused(verdict)
-        return lambda token, feedback: self.runs.run(skill, params, token, feedback)
+        runs = self.runs[arm.name]
+        return ForArms((arm.name,), lambda token, feedback: runs.run(skill, params, token, feedback))
 
     def typed_door(self, skill: Skill[Any], action: Any) -> SkillDoor[SkillRun]:
         """The door of a skill that has an action of its own."""
@@ -78,7 +78,14 @@ class Gate:
         """A door whose action has ``SkillResult result`` and ``SkillFeedback feedback``."""
 
         def encode(outcome: Outcome, ended: SkillRun | None) -> Any:
-            return action.Result(result=self.runs.result(outcome, ended))
+            return action.Result(result=result_to_msg(outcome, ended, ""))
+
+        def encode_for(goal: Any, outcome: Outcome, ended: SkillRun | None) -> Any:
+            try:
+                runs = self.runs[self.robot.arm(goal.arm).name]
+            except KeyError:
+                return encode(outcome, ended)
+            return action.Result(result=runs.result(outcome, ended))
 
         return SkillDoor(
             name,
@@ -87,4 +94,5 @@ class Gate:
             encode,
             lambda progress: action.Feedback(feedback=feedback_to_msg(progress)),
             label,
+            encode_for,
         )

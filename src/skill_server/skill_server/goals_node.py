@@ -54,7 +54,12 @@ def decode_arm(robot: Robot, name: str) -> ArmSpec:
     try:
         return robot.arm(name)
     except KeyError as error:
-        text = f"arm {name!r} is not known; {nearest(name, sorted(robot.arms))}"
+        arms = sorted(robot.arms)
+        text = (
+            f"arm {name!r} is not known; {nearest(name, arms)}"
+            if name
+            else f"arm is empty; name one of {arms}"
+        )
         raise Refused(Outcome(Code.BAD_GOAL, text, field_name="arm")) from error
 
 

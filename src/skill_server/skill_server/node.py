@@ -15,8 +15,8 @@ from handiwork_core.planning import Report
 from handiwork_core.ports import Planner
 from handiwork_core.robot_loader import load_robot
 from handiwork_ros.action_host import action_host_node
-from handiwork_ros.arm_lease import ArmLease, Policy
-from handiwork_ros.clients import ArmClient, GripperClient, PlannerClient, RosClock
+from handiwork_ros.arm_lease import Policy
+from handiwork_ros.clients import PlannerClient
 from handiwork_ros.liveness import LifeSigns
 from handiwork_ros.managed_node import ManagedNode
 from handiwork_ros.patient_planner import PatientPlanner
@@ -25,7 +25,7 @@ from handiwork_ros.skill_action_server import SkillActionServer, SkillDoor
 from handiwork_ros.spinning import run
 from handiwork_ros.world_source import RosWorldSource, Wanted
 
-from .arm_runs_node import ArmRuns
+from .arm_set_node import arm_set
 from .catalog import Catalog, load_catalog
 from .gate_node import Gate
 from .run_skill_node import run_skill_door
@@ -37,28 +37,18 @@ ACTIONS = {"pick": Pick, "place": Place}
 
 
 class SkillServer(ManagedNode):
-    """Serves every registered skill. One lease for the robot's arm; what it holds is kept from goal to goal."""
+    """Serves every registered skill. One lease for each arm; what it holds is kept from goal to goal."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__("skill_server", **options)
         self._robot = load_robot(Path(self.parameter("robot_dir", "", "folder with the robot's files")))
         policy = self._busy_policy()
-        if len(self._robot.arms) != 1:
-            raise ConfigError(
-                "robot_dir", [f"arms: {sorted(self._robot.arms)}; one skill_server serves one arm"]
-            )
-        arm = self._robot.arm("")
-        if arm.gripper is None:
-            raise ConfigError("robot_dir", [f"arms.{arm.name}.gripper: missing; the skills need a gripper"])
         self._world = RosWorldSource(self, self._robot, Wanted(contacts=True))
         signs = LifeSigns(self)
-        planner = self._planner(signs)
-        robot_arm, gripper = ArmClient(self, arm, self._world), GripperClient(self, arm.gripper)
-        self._runs = ArmRuns(self._robot, arm, planner, robot_arm, gripper, self._world, RosClock(self))
-        self._lease = ArmLease(self, stop_arm=robot_arm.stop)
-        host = action_host_node(self)
+        self._arms = arm_set(self, self._robot, self._world, lambda: self._planner(signs))
+        host, leases = action_host_node(self), self._arms.leases
         self._servers = [
-            SkillActionServer(self._lease, door, node=host, policy=policy)
+            SkillActionServer(next(iter(leases.values())), door, node=host, policy=policy, arms=leases)
             for door in self._doors(load_catalog(BUILTIN))
         ]
 
@@ -77,7 +67,7 @@ class SkillServer(ManagedNode):
         if patience_s > 0.0:
             return PatientPlanner(client, lambda: signs.is_active(PLANNER), patience_s)
         # Also a goal whose arm is on a long way ends soon, not when it next needs a plan.
-        signs.on_loss(PLANNER, lambda _name: self._lease.stop_all(Code.PLANNER_LOST))
+        signs.on_loss(PLANNER, lambda _name: self._arms.stop_all(Code.PLANNER_LOST))
         return client
 
     def on_load(self, report: Report) -> None:
@@ -91,18 +81,18 @@ class SkillServer(ManagedNode):
     def on_stop(self) -> None:
         """End what runs; later goals are refused."""
         if self.closing.is_set():
-            self._lease.begin_close()
+            self._arms.begin_close()
         else:
-            self._lease.stop_all(Code.SHUTDOWN)
+            self._arms.stop_all(Code.SHUTDOWN)
 
     def on_close(self) -> None:
-        """Join the worker."""
+        """Join the workers."""
         if self.closing.is_set():
-            self._lease.end_close()
+            self._arms.end_close()
 
     def is_idle(self) -> bool:
         """True when no goal runs."""
-        return not self._lease.is_busy
+        return not self._arms.is_busy
 
     def _missing(self) -> list[str]:
         seen = {
@@ -119,7 +109,7 @@ class SkillServer(ManagedNode):
         for name, why in catalog.broken.items():
             self.get_logger().error(f"skill {name!r} could not be loaded: {why}")
         timeout_s = self.parameter("world_timeout_s", 2.0, "oldest world a goal may start on [s]")
-        gate = Gate(self._robot, self._runs, self._world, timeout_s, self._why_closed)
+        gate = Gate(self._robot, self._arms.runs, self._world, timeout_s, self._why_closed)
         for skill in catalog.skills.values():
             action = ACTIONS.get(skill.name) or getattr(skill, "action_type", None)
             if action is not None:

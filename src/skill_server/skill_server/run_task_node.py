@@ -1,8 +1,7 @@
-"""``run_task``: a whole task file, checked before anything moves, on the arm that it owns from begin to end."""
+"""``run_task``: a whole task file, checked before anything moves, on the arms that it owns from begin to end."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from handiwork_msgs.action import RunTask
@@ -10,9 +9,8 @@ from handiwork_msgs.msg import SkillResult, TaskEntry
 
 from handiwork_core.config import ConfigError
 from handiwork_core.outcome import OK, Code, Outcome
-from handiwork_core.skill import Token
 from handiwork_ros.conversions import outcome_to_msg
-from handiwork_ros.skill_action_server import Refused, Report, SkillDoor
+from handiwork_ros.skill_action_server import ForArms, Refused, SkillDoor
 
 from .catalog import Catalog
 from .gate_node import Gate
@@ -28,17 +26,22 @@ HOLDER = "run_task"
 def run_task_door(gate: Gate, catalog: Catalog) -> SkillDoor[TaskRun]:
     """The door of the action ``run_task``."""
 
-    def admit(goal: Any) -> Callable[[Token, Report], TaskRun]:
+    def admit(goal: Any) -> ForArms[TaskRun]:
         task, start = _checked(goal, Site(catalog, gate.robot, gate.world()))
         if goal.check_only:
             raise Refused(OK, TaskRun(OK, task, _untouched(task)))
-        return lambda token, report: run_task(
-            task,
-            start,
-            lambda entry, own, note: gate.runs.run(entry.skill, entry.params, own, note),
-            token,
-            report,
-            gate.runs.clock.now_s,
+        arms = {arm for step in task.steps[start:] for arm in step.arms}
+        clock = next(iter(gate.runs.values())).clock
+        return ForArms(
+            tuple(name for name in gate.robot.arms if name in arms),
+            lambda token, report: run_task(
+                task,
+                start,
+                lambda entry, own, note: gate.runs[entry.arm].run(entry.skill, entry.params, own, note),
+                token,
+                report,
+                clock.now_s,
+            ),
         )
 
     return SkillDoor(

@@ -8,13 +8,14 @@ from typing import TypeVar
 
 import numpy as np
 
-from handiwork_core.commands import Command, Motion, OpenGripper
+from handiwork_core.commands import Command, Motion, OpenGripper, UpdateSpecific
 from handiwork_core.geometry import Array
-from handiwork_core.outcome import Outcome
+from handiwork_core.outcome import Code, Outcome
 from handiwork_core.skill import Context, Skill, StepFailed
 from handiwork_core.world import World
 
 from . import grip
+from .arm_moves import hand_at
 from .carry_watch import CarryWatch
 from .functions import Functions
 from .recovery import LOST, UNREACHED, Recovery, policy_of, way_back
@@ -25,6 +26,8 @@ from .steps import POLL_S, PlanRefused, Steps
 SETTLE_S = 2.0
 SETTLED_MPS = 0.02
 NEW_WORLD_S = 0.1
+MAKES_ROOM = 3
+"""Times that a run goes home to let another arm pass."""
 P = TypeVar("P", bound=RunParams)
 
 
@@ -38,6 +41,7 @@ class Run:
         self._first_free: Array | None = None
         self._walked: list[Command] = []
         self._touched = False
+        self._made_room = 0
 
     def run(self) -> Outcome:
         """How it ended.
@@ -64,11 +68,13 @@ class Run:
                 outcome = self._judge(before, steps)
                 if outcome.ok or not self._tries_again(outcome, carried, tried):
                     return outcome
-            except PlanRefused as refusal:
-                if not self._may_retry(refusal, tried):
-                    raise
             except StepFailed as failure:
-                if not self._tries_again(failure.outcome, carried, tried):
+                if self._makes_room(failure.outcome):
+                    continue
+                if isinstance(failure, PlanRefused):
+                    if not self._may_retry(failure, tried):
+                        raise
+                elif not self._tries_again(failure.outcome, carried, tried):
                     raise
 
     def _chosen(self, tried: Sequence[str]) -> Sequence[Command]:
@@ -97,6 +103,25 @@ class Run:
             return True
         text = f"no free path to {len(tried)} candidates: {' | '.join(tried)}"
         raise StepFailed(replace(refusal.outcome, message=text))
+
+    def _makes_room(self, failure: Outcome) -> bool:
+        """Go home where this arm and another wait for each other and nothing was touched; then choose again."""
+        context, way = self._context, self._context.right_of_way
+        if way is None or failure.code is not Code.ARM_IN_THE_WAY or not way.makes_room():
+            return False
+        if self._touched or self._made_room >= MAKES_ROOM:
+            return False
+        self._made_room += 1
+        self._log.enter("make room")
+        home_q = context.arm_spec.home_q
+        home = Command("make room", UpdateSpecific(frozenset()), hand_at(context, home_q), home_q)
+        self._walk(
+            (home,),
+            Steps(self._params, context, context.world.snapshot(), CarryWatch(context), target_is_free=False),
+        )
+        way.let_pass(context.token.is_set)
+        context.token.check()
+        return True
 
     def _tries_again(self, failure: Outcome, carried: str, tried: list[str]) -> bool:
         """With policy REGRASP: step back and run what brings the object into the hand again."""

@@ -1,0 +1,168 @@
+"""The motion board: where each arm of a robot is going, so that no two of them ever go to the same place.
+
+A motion is posted before it begins, and only if it was judged against all that the other arms had posted by then. So
+any two motions on the board keep clear of each other, however they lie in time.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from handiwork_core.geometry import Array
+from handiwork_core.trajectory import Trajectory
+
+LATE_S = 0.3
+"""An arm may be this much later on its way than its trajectory says."""
+ROW_RAD = 0.03
+"""Largest step of a joint between two rows of a way."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Way:
+    """A posted motion: times (k,) [s] and configurations (k, dof); ``begun_s`` is None until the arm moves."""
+
+    t_s: Array
+    q: Array
+    begun_s: float | None = None
+
+    def left(self, now_s: float, measured_q: Array) -> Array:
+        """(m, dof) rows that the arm may still come to, without the one where it is."""
+        if self.begun_s is None:
+            return self.q
+        elapsed = int(np.searchsorted(self.t_s, now_s - self.begun_s - LATE_S))
+        nearest = int(np.abs(self.q - measured_q).max(axis=1).argmin())
+        return self.q[min(elapsed, nearest) :]
+
+
+@dataclass
+class _Place:
+    """What is known of one arm; ``posts`` counts its motions, ``events`` all that happened to it."""
+
+    way: Way | None = None
+    runs: int = 0
+    posts: int = 0
+    events: int = 0
+    idle_since_s: float = float("-inf")
+    waits_for: str = ""
+
+
+class Board:
+    """Shared by the workers of all arms; every call is whole. ``arms`` come in order of priority, first goes first."""
+
+    def __init__(self, arms: Sequence[str]) -> None:
+        self.arms = tuple(arms)
+        self._places = {name: _Place() for name in arms}
+        self._changed = threading.Condition()
+
+    def others(self, arm: str) -> tuple[str, ...]:
+        """All arms but this one."""
+        return tuple(name for name in self.arms if name != arm)
+
+    def ways(self, arm: str) -> tuple[int, dict[str, Way | None]]:
+        """What the other arms have posted, and the count of their motions, which ``post`` wants back."""
+        with self._changed:
+            return self._posts(arm), {name: self._places[name].way for name in self.others(arm)}
+
+    def post(self, arm: str, trajectory: Trajectory, seen: int) -> bool:
+        """Post a motion that was judged against the ways with the count ``seen``; False if there are newer ones."""
+        way = Way(*_rows(trajectory))
+        with self._changed:
+            if self._posts(arm) != seen:
+                return False
+            self._places[arm].posts += 1
+            self._set(arm, way)
+            return True
+
+    def begin(self, arm: str, now_s: float) -> None:
+        """The posted motion begins; time of the robot's world."""
+        with self._changed:
+            way = self._places[arm].way
+            if way is not None:
+                self._places[arm].way = Way(way.t_s, way.q, now_s)
+
+    def end(self, arm: str) -> None:
+        """The arm rests where it is."""
+        with self._changed:
+            self._set(arm, None)
+
+    def enter(self, arm: str) -> None:
+        """A skill begins on the arm."""
+        with self._changed:
+            self._places[arm].runs += 1
+
+    def leave(self, arm: str) -> None:
+        """It has ended, with the arm at rest."""
+        with self._changed:
+            place = self._places[arm]
+            place.runs -= 1
+            place.waits_for, place.idle_since_s = "", time.monotonic()
+            self._set(arm, None)
+
+    def moves(self, arm: str) -> bool:
+        """True while the arm has a motion on the board."""
+        with self._changed:
+            return self._places[arm].way is not None
+
+    def idle_s(self, arm: str) -> float:
+        """Steady time since the last skill on the arm ended; 0 while one runs."""
+        with self._changed:
+            place = self._places[arm]
+            return 0.0 if place.runs else time.monotonic() - place.idle_since_s
+
+    def events(self, arm: str) -> int:
+        """Grows whenever another arm posts a motion or comes to rest."""
+        with self._changed:
+            return sum(self._places[name].events for name in self.others(arm))
+
+    def wait(self, arm: str, culprit: str, seen: int, timeout_s: float) -> bool:
+        """Wait for ``culprit``; True once ``events`` is not ``seen`` any more. Others see who waits for whom."""
+        with self._changed:
+            self._places[arm].waits_for = culprit
+            return self._changed.wait_for(lambda: self._events(arm) != seen, timeout_s)
+
+    def go_on(self, arm: str) -> None:
+        """The arm waits for nobody any more."""
+        with self._changed:
+            self._places[arm].waits_for = ""
+            self._changed.notify_all()
+
+    def waits_for(self, arm: str) -> str:
+        """The arm that this one waits for, or nothing."""
+        with self._changed:
+            return self._places[arm].waits_for
+
+    def makes_room(self, arm: str) -> bool:
+        """True when the arm waits in a circle and has the lowest priority in it."""
+        with self._changed:
+            circle, at = [arm], self._places[arm].waits_for
+            while at and at not in circle:
+                circle.append(at)
+                at = self._places[at].waits_for
+            return at == arm and len(circle) > 1 and max(circle, key=self.arms.index) == arm
+
+    def _set(self, arm: str, way: Way | None) -> None:
+        self._places[arm].way = way
+        self._places[arm].events += 1
+        self._changed.notify_all()
+
+    def _posts(self, arm: str) -> int:
+        return sum(self._places[name].posts for name in self.others(arm))
+
+    def _events(self, arm: str) -> int:
+        return sum(self._places[name].events for name in self.others(arm))
+
+
+def _rows(trajectory: Trajectory) -> tuple[Array, Array]:
+    """Samples of a trajectory that lie at most ``ROW_RAD`` apart where it has them, first and last among them."""
+    keep, last = [0], 0
+    for i in range(1, len(trajectory.t_s) - 1):
+        if np.abs(trajectory.q[i + 1] - trajectory.q[last]).max() > ROW_RAD:
+            keep.append(i)
+            last = i
+    keep.append(len(trajectory.t_s) - 1)
+    return trajectory.t_s[keep], trajectory.q[keep]
