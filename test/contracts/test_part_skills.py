@@ -20,6 +20,7 @@ from handiwork_core.testing.fakes import Cell, Fakes, fakes
 from handiwork_core.testing.skill_contract import MOTION_CALLS, SkillContract
 from handiwork_core.world import Shape, ShapeKind, WorldObject, part_positions
 from skill_server.executor import SkillRun, run_skill
+from skill_server.skills.artpreplan import ArtPreplan, ArtPreplanParams
 from skill_server.skills.close import Close, CloseParams
 from skill_server.skills.open import Open, OpenParams
 from skill_server.skills.pick import Pick, PickParams
@@ -87,7 +88,8 @@ def suite(kind: type[Skill[Any]], good: Any, drawer: float = 0.0) -> type[SkillC
 TestOpen = suite(Open, OpenParams(object="drawer", fraction=0.3, max_tilt_deg=0.0))
 TestClose = suite(Close, CloseParams(object="drawer", max_tilt_deg=0.0), drawer=0.1)
 TestRotate = suite(Rotate, RotateParams(object="knob", angle=0.35, max_tilt_deg=0.0))
-SUITES = (TestOpen, TestClose, TestRotate)
+TestArtPreplan = suite(ArtPreplan, ArtPreplanParams(object="drawer", max_tilt_deg=0.0))
+SUITES = (TestArtPreplan, TestOpen, TestClose, TestRotate)
 
 
 def run(made: Fakes, skill: Skill[Any], params: Any) -> SkillRun:
@@ -231,9 +233,13 @@ def test_where_no_way_is_free_the_blocking_cause_is_told() -> None:
         return replace(result, verdicts=bad) if request.scenes[0].attached else result
 
     made.planner.check_candidates = judged  # type: ignore[method-assign]
-    ended = run(made, Open(), OpenParams(object="drawer")).outcome
-    assert ended.code is Code.PATH_BLOCKED
-    assert "'drawer' in the hand" in ended.message
+    for skill, params in (
+        (Open(), OpenParams(object="drawer")),
+        (ArtPreplan(), ArtPreplanParams(object="drawer")),
+    ):
+        ended = run(made, skill, params).outcome
+        assert ended.code is Code.PATH_BLOCKED
+        assert "'drawer' in the hand" in ended.message
     assert not set(made.cell.calls) & set(MOTION_CALLS)
 
 

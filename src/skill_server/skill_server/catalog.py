@@ -19,11 +19,9 @@ EXECUTOR_FIELDS = tuple(f.name for f in dataclasses.fields(SkillParams))
 
 
 NO_BASE = "it needs a robot with a mobile base, which none here has"
-NO_JOINTS = "it needs articulated objects, which the world does not describe yet"
 UNSERVED: Mapping[str, str] = {
     "mobile_translate": NO_BASE,
     "mobile_rotate": NO_BASE,
-    "artpreplan": NO_JOINTS,
 }
 """Skills of the SimBox format that are not offered, with the reason."""
 

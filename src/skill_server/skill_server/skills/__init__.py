@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .approach_rotate import ApproachRotate
+from .artpreplan import ArtPreplan
 from .close import Close
 from .dexpick import DexPick
 from .dexplace import DexPlace
@@ -30,6 +31,7 @@ BUILTIN = (
     Pick,
     Place,
     ApproachRotate,
+    ArtPreplan,
     Close,
     DexPick,
     DexPlace,

@@ -1,0 +1,51 @@
+"""Plan ahead for a part: find out whether it can be opened or closed from here, and move nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from handiwork_core.commands import Command
+from handiwork_core.outcome import Code, Outcome
+from handiwork_core.robot import ArmSpec, Robot
+from handiwork_core.skill import Context, Skill
+from handiwork_core.world import World
+from skill_server import arm_moves, checks
+from skill_server.part_motion import PartParams, check, motion_to
+from skill_server.parts import part_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArtPreplanParams(PartParams):
+    """``fraction``: where the joint would go, from 0 closed to 1 open."""
+
+    fraction: float = 0.8
+
+
+class ArtPreplan(Skill[ArtPreplanParams]):
+    """Choose grasp and way as ``open`` and ``close`` do; fails with the cause where there is none."""
+
+    name = "artpreplan"
+    params_type = ArtPreplanParams
+    object_fields = ("object",)
+
+    def is_feasible(self, params: ArtPreplanParams, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
+        """See ``Skill``."""
+        return checks.first_fault(
+            (
+                check(params, arm, world),
+                checks.number("fraction", params.fraction, 0.0, 1.0, "of the range"),
+            )
+        )
+
+    def commands(self, params: ArtPreplanParams, context: Context) -> Sequence[Command]:
+        """None that moves."""
+        world = context.world.snapshot()
+        joint = part_of(params.object, world).joint
+        motion_to(joint.lower + params.fraction * joint.range, params, context)
+        return (Command("plan", arm_moves.neutral(params, context, world)),)
+
+    def is_success(self, params: ArtPreplanParams, before: World, after: World, context: Context) -> Outcome:
+        """A way was found, or ``commands`` would have failed."""
+        part = part_of(params.object, after)
+        return Outcome(Code.OK, f"{part.name!r} can be brought to {params.fraction:.2f} open from here")
