@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 from test_skills_in_mujoco import SimulatedCell
 
+from handiwork_core.belt import BeltSpec
 from handiwork_core.geometry import Pose
 from handiwork_core.outcome import Code
 from handiwork_core.robot import Robot
 from handiwork_core.robot_loader import load_robot
 from handiwork_core.skill import Context, Skill, Token
 from planner_node.engines.cpu_engine import CpuEngine
+from sim_bridge.simulation import CONTROL_S
 from skill_server.catalog import load_catalog
 from skill_server.executor import SkillRun, run_skill
 from skill_server.parameters import parameters_from_yaml
@@ -139,13 +141,15 @@ def test_flipping(robot: Robot, engine: Any) -> None:
 @pytest.mark.parametrize("speed", [0.06, 0.12])
 def test_picking_from_a_belt(robot: Robot, engine: Any, speed: float) -> None:
     bench = Bench(robot, engine, "belt")
-    bench.cell.sim.world.data.joint("parcel").qvel[1] = speed
+    bench.cell.sim.world.belts.run("belt", BeltSpec((0.0, speed, 0.0)))
+    bench.cell.sim.advance(round(0.5 / CONTROL_S))
     bench.good("dynamicpick", "{objects: [parcel]}")
     assert bench.pose("parcel").translation_m[2] > 0.08
 
 
 def test_a_parcel_that_is_too_fast_is_refused_before_anything_moves(robot: Robot, engine: Any) -> None:
     bench = Bench(robot, engine, "belt")
+    bench.cell.sim.world.belts.run("belt", BeltSpec((0.0, 1.5, 0.0)))
     bench.cell.sim.world.data.joint("parcel").qvel[1] = 1.5
     run = bench.run("dynamicpick", "{objects: [parcel]}")
     assert run.outcome.code is Code.NO_CANDIDATE, run

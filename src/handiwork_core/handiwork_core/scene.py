@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from .belt import BeltSpec
 from .config import ConfigError, load
 from .scene_layout import Randomisation, Scene, SceneObject
 from .scene_parts import ArticulationSpec
@@ -20,7 +21,7 @@ class ObjectSpec:
     """One object: ``shapes``, ``container`` or ``usd``; ``mass`` [kg] for what can move, ``static: true`` for the rest.
 
     ``usd``: an OpenUSD file beside the scene file, each part of which becomes a convex solid; ``prim``: the path of the
-    part of it that is meant.
+    part of it that is meant. ``belt``: the surface runs, for what is static.
     """
 
     pose: PoseSpec
@@ -33,8 +34,11 @@ class ObjectSpec:
     friction: float = 0.8
     color: Color = GREY
     randomize: Randomisation | None = None
+    belt: BeltSpec | None = None
 
     def __post_init__(self) -> None:
+        if self.belt is not None and not self.static:
+            raise ValueError("belt: belongs to what is static; add static: true, or take it away")
         if bool(self.shapes) + (self.container is not None) + bool(self.usd) != 1:
             raise ValueError("needs one of shapes, container and usd; write exactly one of them")
         if self.prim and not self.usd:
@@ -91,7 +95,9 @@ def load_scene(path: Path) -> Scene:
             faults.append(f"objects.{name}.{'usd' if item.usd else 'shapes'}: {error}")
             continue
         body = WorldObject(name, shapes, item.static, item.mass)
-        objects.append(SceneObject(body, item.pose.pose(), item.friction, item.color, item.randomize))
+        objects.append(
+            SceneObject(body, item.pose.pose(), item.friction, item.color, item.randomize, belt=item.belt)
+        )
     for name, one in spec.articulations.items():
         objects += _parts(one, name, path.parent, faults)
     if faults:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .articulation import Articulation
+from .belt import BeltSpec
 from .geometry import Array, Pose, Rotation, frozen
 from .world import Shape, ShapeKind, WorldObject
 
@@ -72,6 +73,7 @@ class SceneObject:
     color: tuple[float, float, float, float]
     randomize: Randomisation | None = None
     drive: PartDrive | None = None
+    belt: BeltSpec | None = None
 
     @property
     def name(self) -> str:

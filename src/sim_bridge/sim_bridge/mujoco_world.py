@@ -13,8 +13,10 @@ from handiwork_core.geometry import Array, Pose, Rotation, frozen
 from handiwork_core.robot import Robot
 from handiwork_core.scene import Scene
 from handiwork_core.world import Contact, ObjectState
+from sim_bridge.belts import Belts
 from sim_bridge.parts import part_state, put_at_start, put_part
-from sim_bridge.world_model import compile_model, driven_joints, home_positions
+from sim_bridge.suction import SuctionCup, cups_of
+from sim_bridge.world_model import STEP_S, compile_model, driven_joints, home_positions
 
 Indices = NDArray[np.intp]
 
@@ -60,6 +62,8 @@ class MujocoWorld:
         start = np.array([home.get(name, 0.0) for name in self.joint_names])
         self.data.qpos[self._q] = start
         put_at_start(self.data, scene.objects)
+        self.belts = Belts(self.model, self.data, scene)
+        self.cups: dict[str, SuctionCup] = cups_of(self._mj, self.model, self.data, self.robot, scene)
         self.command(np.arange(len(self.joint_names)), start, np.zeros(len(start)))
         self._mj.mj_forward(self.model, self.data)
 
@@ -79,7 +83,12 @@ class MujocoWorld:
 
     def step(self, count: int = 1) -> None:
         """Advance by ``count`` physics steps of ``world_model.STEP_S``."""
-        self._mj.mj_step(self.model, self.data, count)
+        if not self.belts:
+            self._mj.mj_step(self.model, self.data, count)
+            return
+        for _ in range(count):
+            self.belts.hold(STEP_S)
+            self._mj.mj_step(self.model, self.data)
 
     def reset(self, scene: Scene) -> None:
         """Start over with ``scene``: robot at home, everything at rest, the clock goes on."""
@@ -145,6 +154,9 @@ class MujocoWorld:
             joint = self.data.joint(name)
             joint.qpos[:] = np.concatenate([pose.translation_m, pose.rotation.wxyz])
             joint.qvel[:] = 0.0
+        for cup in self.cups.values():
+            if cup.object == name:
+                cup.let_go(f"{name!r} was put elsewhere")
         self._mj.mj_forward(self.model, self.data)
 
     def body_pose(self, body: str) -> Pose:
@@ -153,11 +165,12 @@ class MujocoWorld:
         return Pose.of(found.xpos, Rotation.from_wxyz(found.xquat))
 
     def contacts(self) -> tuple[Contact, ...]:
-        """Net force and mean point for each pair of bodies that touch."""
+        """Net force and mean point for each pair of bodies that touch; a seal counts as a touch."""
+        seals = tuple(seal for cup in self.cups.values() if (seal := cup.contact()) is not None)
         contact = self.data.contact
         active = np.flatnonzero(contact.efc_address >= 0)
         if len(active) == 0:
-            return ()
+            return seals
         bodies = self.model.geom_bodyid[contact.geom[active]]
         order = np.sort(bodies, axis=1)
         # Rows of the frame are the contact's axes; its force acts on the second geom.
@@ -171,7 +184,8 @@ class MujocoWorld:
         np.add.at(point, member, contact.pos[active])
         point /= np.bincount(member)[:, None]
         names = self._bodies
-        return tuple(
+        touches = tuple(
             Contact(names[a], names[b], frozen(f), frozen(p))
             for (a, b), f, p in zip(pairs, total, point, strict=True)
         )
+        return touches + seals

@@ -67,7 +67,7 @@ class Simulation:
             indices = self.world.indices(arm.joint_names)
             controller = TrajectoryController(JointLimits.of(robot, arm), start[indices])
             self.arms[arm.name] = ArmAxis(controller, indices)
-            if arm.gripper is not None:
+            if arm.gripper is not None and arm.gripper.suction is None:
                 drives = finger_drives(robot, arm.gripper)
                 names = [drive.joint for drive in drives]
                 fingers = self.world.indices(names)
@@ -82,7 +82,8 @@ class Simulation:
     def busy(self) -> bool:
         """True while any controller works."""
         arms = any(arm.controller.busy for arm in self.arms.values())
-        return arms or any(gripper.controller.busy for gripper in self.grippers.values())
+        sucking = any(cup.on for cup in self.world.cups.values())
+        return arms or sucking or any(gripper.controller.busy for gripper in self.grippers.values())
 
     def measured(self, arm: str) -> Array:
         """Joint positions (dof,) of an arm."""
@@ -124,6 +125,10 @@ class Simulation:
                 still = np.zeros(len(gripper.indices))
                 self.world.command(gripper.indices, gripper.positions(target), still)
                 self.world.limit_force(gripper.indices, gripper.forces())
+
+        for cup in self.world.cups.values():
+            if cup.on:
+                cup.update(CONTROL_S)
 
     def _apply_forces(self) -> None:
         for gripper in self.grippers.values():

@@ -18,8 +18,10 @@ from handiwork_core.kinematics import joint_position
 from handiwork_core.robot import GripperSpec, Joint, JointType, Robot
 from handiwork_core.scene import Scene, SceneObject
 from handiwork_core.world import Shape, ShapeKind
+from sim_bridge.belts import make_belt, part_fixtures, soften
 from sim_bridge.finger_drives import finger_drives, finger_joints
 from sim_bridge.parts import add_part
+from sim_bridge.suction import add_seals
 
 STEP_S = 0.001
 """Physics step."""
@@ -60,6 +62,8 @@ def compile_model(mj: Any, robot: Robot, scene: Scene) -> Any:
     _add_robot(mj, spec, robot, scene.world_T_base)
     for item in scene.objects:
         _add_object(mj, spec, item)
+    part_fixtures(spec, scene)
+    add_seals(mj, spec, robot, scene)
     try:
         model = spec.compile()
         _add_servos(mj, spec, model, robot)
@@ -76,8 +80,9 @@ def driven_joints(robot: Robot) -> tuple[Joint, ...]:
 
 
 def grippers(robot: Robot) -> tuple[GripperSpec, ...]:
-    """The grippers of all arms."""
-    return tuple(arm.gripper for arm in robot.arms.values() if arm.gripper is not None)
+    """The grippers of all arms that have fingers to drive; a suction cup has none."""
+    tools = (arm.gripper for arm in robot.arms.values() if arm.gripper is not None)
+    return tuple(tool for tool in tools if tool.suction is None)
 
 
 def held_joints(robot: Robot) -> tuple[str, ...]:
@@ -156,6 +161,8 @@ def _add_object(mj: Any, spec: Any, item: SceneObject) -> None:
         body = spec.worldbody.add_body(name=item.name, pos=pose.translation_m, quat=pose.rotation.wxyz)
         if not item.body.is_static:
             body.add_freejoint(name=item.name)
+        elif item.belt is not None:
+            make_belt(mj, body, item.name)
     volumes = [_volume(shape) for shape in item.body.shapes]
     for index, (shape, volume) in enumerate(zip(item.body.shapes, volumes, strict=True)):
         geom = _add_shape(mj, spec, body, shape, f"{item.name}/{index}")
@@ -164,6 +171,8 @@ def _add_object(mj: Any, spec: Any, item: SceneObject) -> None:
         geom.friction, geom.condim = (item.friction, 0.005, 0.0005), 4
         geom.solref, geom.solimp = CONTACT, (0.95, 0.99, 0.001, 0.5, 2.0)
         geom.rgba = item.color
+        if item.belt is not None:
+            soften(geom)
 
 
 def _add_shape(mj: Any, spec: Any, body: Any, shape: Shape, name: str) -> Any:

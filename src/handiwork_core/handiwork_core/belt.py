@@ -1,0 +1,19 @@
+"""A conveyor belt: a static object whose surface moves."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+FASTEST_MPS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class BeltSpec:
+    """``velocity`` of the surface in the object's frame [m/s]; what lies on it is carried along by friction."""
+
+    velocity: tuple[float, float, float]
+
+    def __post_init__(self) -> None:
+        if not math.hypot(*self.velocity) <= FASTEST_MPS:
+            raise ValueError(f"velocity {list(self.velocity)} must be at most {FASTEST_MPS:g} m/s")

@@ -1,0 +1,83 @@
+"""Conveyor belts in MuJoCo: heavy bodies on slides that move with the belt, and are put back before each step.
+
+So contacts see a surface that runs, and friction does the rest. The simulator's module is handed in, because
+``mujoco_world`` alone imports it.
+"""
+
+# ruff: noqa: ANN401 the simulator's module is handed in as a value
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from handiwork_core.belt import BeltSpec
+from handiwork_core.geometry import Array
+from handiwork_core.scene import Scene
+
+MASS_KG = 1e6
+"""Beside this everything that a belt carries is light."""
+
+SOFT = (0.02, 1.0)
+"""Time constant [s] and damping ratio of contacts with a belt: the solver lifts what slides over stiffer ones."""
+
+ACCELERATION = 2.0
+"""How fast a belt takes another speed [m/s^2]."""
+
+
+def make_belt(mj: Any, body: Any, name: str) -> None:
+    """Put a belt's body on three slides, along its own axes."""
+    body.explicitinertial, body.mass, body.inertia, body.gravcomp = True, MASS_KG, (MASS_KG,) * 3, 1.0
+    for axis in range(3):
+        body.add_joint(name=f"{name}/slide{axis}", type=mj.mjtJoint.mjJNT_SLIDE, axis=np.eye(3)[axis])
+
+
+def soften(geom: Any) -> None:
+    """Let contacts with a belt's solid be soft, and have the belt's friction."""
+    geom.priority, geom.solref = 1, SOFT
+
+
+def part_fixtures(spec: Any, scene: Scene) -> None:
+    """Belts pass through other fixtures, as those do through each other."""
+    fixed = [item for item in scene.objects if item.body.is_static]
+    belts = [item.name for item in fixed if item.belt is not None]
+    for i, belt in enumerate(belts):
+        for item in fixed:
+            if item.name not in belts[: i + 1]:
+                spec.add_exclude(bodyname1=belt, bodyname2=item.name)
+
+
+class Belts:
+    """The belts of one compiled model, by the name of their object; each begins at the velocity of the scene."""
+
+    def __init__(self, model: Any, data: Any, scene: Scene) -> None:
+        self._data = data
+        self._velocity = {item.name: item.belt.velocity for item in scene.objects if item.belt is not None}
+        joints = [model.joint(f"{name}/slide{axis}") for name in self._velocity for axis in range(3)]
+        self._q = np.array([joint.qposadr[0] for joint in joints], dtype=np.intp)
+        self._v = np.array([joint.dofadr[0] for joint in joints], dtype=np.intp)
+        self._speeds = self._wanted()
+
+    def __bool__(self) -> bool:
+        return bool(self._velocity)
+
+    def hold(self, step_s: float) -> None:
+        """Before each step: put the bodies back, and let them run."""
+        change = ACCELERATION * step_s
+        self._speeds = self._speeds + np.clip(self._wanted() - self._speeds, -change, change)
+        self._data.qpos[self._q] = 0.0
+        self._data.qvel[self._v] = self._speeds
+
+    def run(self, name: str, belt: BeltSpec) -> None:
+        """Let a belt run so from now on.
+
+        Raises:
+            KeyError: there is no such belt; the message lists them.
+        """
+        if name not in self._velocity:
+            raise KeyError(f"belt {name!r} is not one of {sorted(self._velocity)}")
+        self._velocity[name] = belt.velocity
+
+    def _wanted(self) -> Array:
+        return np.array([*self._velocity.values()], dtype=np.float64).ravel()
