@@ -19,6 +19,7 @@ from sim_bridge.publishers_node import ContractPublishers
 from sim_bridge.services_node import SimServices
 from sim_bridge.sim_loop import SimLoop
 from sim_bridge.simulation import Simulation
+from sim_bridge.suction_node import SuctionDoor
 from sim_bridge.trajectory_controller import TrajectoryResult
 from sim_bridge.trajectory_goal import TrajectoryGoal
 
@@ -78,10 +79,13 @@ class SimBridge(ManagedNode):
         assert self._simulation is not None
         if self._contract is None:
             self._contract = ContractPublishers(self)
-            SimServices(self, self._running, self._contract)
+            services = SimServices(self, self._running, self._contract)
             for arm in self._simulation.robot.arms.values():
                 self._servers.append(arm_server(self, self._running, arm, self._signs))
-                if arm.gripper is not None:
+                if arm.gripper is not None and arm.gripper.suction is not None:
+                    door = SuctionDoor(self, services, self._running, arm.gripper)
+                    self._contract.with_world.append(door.publish)
+                elif arm.gripper is not None:
                     self._servers.append(gripper_server(self, self._running, arm.gripper, self._signs))
         self._contract.publish_geometry(self._simulation)
         publish = self._contract.publish

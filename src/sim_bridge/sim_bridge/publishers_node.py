@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from array import array
+from collections.abc import Callable
 
 from geometry_msgs.msg import TransformStamped
 from handiwork_msgs.msg import Contacts, ObjectStates, WorldObjects
@@ -47,6 +48,8 @@ class ContractPublishers:
         self._joints_pace, self._world_pace = WallPace(JOINTS_HZ, CATCH_UP), WallPace(WORLD_HZ, CATCH_UP)
         self._frames_pace = WallPace(FRAMES_HZ)
         self.version = 0
+        self.with_world: list[Callable[[Simulation], None]] = []
+        """Called on the physics thread with every publication of the world's state."""
 
     def publish_geometry(self, simulation: Simulation) -> int:
         """Publish the objects as a new version, with their poses; return the version."""
@@ -84,6 +87,8 @@ class ContractPublishers:
         world = simulation.world
         self._states.publish(object_states_to_msg(world.object_states(), self.version, world.time_s))
         self._contacts.publish(contacts_to_msg(world.contacts(), world.time_s))
+        for publish in self.with_world:
+            publish(simulation)
 
     def _publish_frames(self, simulation: Simulation) -> None:
         message = TFMessage()

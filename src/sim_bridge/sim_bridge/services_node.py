@@ -1,4 +1,4 @@
-"""The simulator's services: reset, step, pause, move an object."""
+"""The simulator's services: reset, step, pause, move an object, run a belt."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from collections.abc import Callable
 from concurrent.futures import Future as Job
 from typing import Any, TypeVar
 
-from handiwork_msgs.srv import ResetWorld, SetObjectPose, SetPaused, StepWorld
+from handiwork_msgs.srv import ResetWorld, SetBeltVelocity, SetObjectPose, SetPaused, StepWorld
 from rclpy.task import Future
 
+from handiwork_core.belt import BeltSpec
 from handiwork_core.geometry import Pose
 from handiwork_core.outcome import OK, Code, Outcome
 from handiwork_ros.conversions import BadMessage, outcome_to_msg, pose_from_msg
@@ -35,8 +36,13 @@ class SimServices:
             (StepWorld, "sim/step", self._step),
             (SetPaused, "sim/set_paused", self._set_paused),
             (SetObjectPose, "sim/set_object_pose", self._set_object_pose),
+            (SetBeltVelocity, "sim/set_belt_velocity", self._set_belt_velocity),
         ):
-            node.create_service(kind, name, guard_service(node, self._when_active(handler)))
+            self.serve(kind, name, handler)
+
+    def serve(self, kind: Any, name: str, handler: Callable[[Any, Any], Any]) -> None:
+        """Offer one more service; its handler is a coroutine that waits with ``wait``."""
+        self._node.create_service(kind, name, guard_service(self._node, self._when_active(handler)))
 
     def _when_active(self, handler: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
         async def checked(request: Any, response: Any) -> Any:
@@ -49,7 +55,7 @@ class SimServices:
 
         return checked
 
-    async def _wait(self, job: Job[T]) -> T:
+    async def wait(self, job: Job[T]) -> T:
         """The job's value, once the physics thread has done it."""
         done = Future()
         executor = self._node.executor
@@ -69,7 +75,7 @@ class SimServices:
         if request.seed < 0:
             raise BadMessage("seed", f"is {request.seed}; give 0 or more", Code.BAD_NUMBER)
         try:
-            response.world_version = await self._wait(loop.submit(reset))
+            response.world_version = await self.wait(loop.submit(reset))
         except ValueError as error:
             response.outcome = outcome_to_msg(Outcome(Code.BAD_GOAL, str(error), field_name="seed"))
             return response
@@ -89,7 +95,7 @@ class SimServices:
                 "cannot be stepped while the world runs; call sim/set_paused first",
                 Code.CONTRADICTION,
             )
-        await self._wait(self._loop().step(request.duration))
+        await self.wait(self._loop().step(request.duration))
         response.outcome = outcome_to_msg(OK)
         return response
 
@@ -99,7 +105,7 @@ class SimServices:
         def pause() -> None:
             loop.paused = bool(request.paused)
 
-        await self._wait(loop.submit(pause))
+        await self.wait(loop.submit(pause))
         response.outcome = outcome_to_msg(OK)
         return response
 
@@ -112,9 +118,22 @@ class SimServices:
                 "object", f"is {request.object!r}; use one of {sorted(names)}", Code.UNKNOWN_OBJECT
             )
         try:
-            await self._wait(loop.submit(lambda: loop.simulation.world.set_object_pose(request.object, pose)))
+            await self.wait(loop.submit(lambda: loop.simulation.world.set_object_pose(request.object, pose)))
         except ValueError as error:
             raise BadMessage("pose", f"is refused: {error}", Code.BAD_GOAL) from error
+        response.outcome = outcome_to_msg(OK)
+        return response
+
+    async def _set_belt_velocity(self, request: Any, response: Any) -> Any:
+        loop, wanted = self._loop(), request.velocity
+        try:
+            belt = BeltSpec((wanted.x, wanted.y, wanted.z))
+        except ValueError as error:
+            raise BadMessage("velocity", str(error), Code.BAD_NUMBER) from error
+        names = sorted(item.name for item in loop.simulation.declared.objects if item.belt is not None)
+        if request.object not in names:
+            raise BadMessage("object", f"is {request.object!r}; the belts are {names}", Code.UNKNOWN_OBJECT)
+        await self.wait(loop.submit(lambda: loop.simulation.world.belts.run(request.object, belt)))
         response.outcome = outcome_to_msg(OK)
         return response
 

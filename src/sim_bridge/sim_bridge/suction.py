@@ -1,4 +1,4 @@
-"""A simulated suction cup: rays find what its rim meets, a weld holds it, and the load on the weld breaks it.
+"""A simulated suction cup: a weld holds what its rim meets, and the load on the weld breaks it.
 
 The simulator's module is handed in, because ``mujoco_world`` alone imports it.
 """
@@ -7,7 +7,6 @@ The simulator's module is handed in, because ``mujoco_world`` alone imports it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,10 +16,7 @@ from handiwork_core.robot import ArmSpec, GripperSpec, Robot
 from handiwork_core.scene import Scene, SceneObject
 from handiwork_core.suction import SuctionSpec, SuctionState
 from handiwork_core.world import Contact
-
-RIM_POINTS = 12
-RAY_BACK_M, RAY_AHEAD_M = 0.012, 0.1
-"""Rays start this far behind the rim, and see this far ahead of it."""
+from sim_bridge.cup_rim import Rim, RimView
 
 TEAR_S = 0.01
 """Time constant of the load that tears the seal: shocks that are shorter pass."""
@@ -51,17 +47,6 @@ def add_seals(mj: Any, spec: Any, robot: Robot, scene: Scene) -> None:
                 seal.solref, seal.solimp = STIFFNESS, (0.99, 0.999, 0.0001, 0.5, 2.0)
 
 
-@dataclass(frozen=True, slots=True)
-class RimView:
-    """What the rim meets: ``body`` only when all of it does. See ``SuctionState`` for the numbers."""
-
-    body: str
-    nearest_m: float
-    gap_m: float
-    angle_rad: float
-    why: str
-
-
 def cups_of(mj: Any, model: Any, data: Any, robot: Robot, scene: Scene) -> dict[str, SuctionCup]:
     """The cups of a robot in a compiled model, all off."""
     names = [item.name for item in scene.objects if _is_free(item)]
@@ -90,13 +75,14 @@ class SuctionCup:
         self._cup = model.body(self.body).id
         self._tip, self._ee = (model.body(f"{robot.name}/{link}").id for link in (arm.tcp_link, arm.ee_link))
         self._seals = {name: model.equality(f"{arm.gripper.name}/{name}").id for name in movable}
-        angles = 2.0 * np.pi * np.arange(RIM_POINTS) / RIM_POINTS
-        self._circle = np.stack([np.cos(angles), np.sin(angles)], axis=1) * spec.radius_m
+        self._rim = Rim(mj, model, data, spec, frozenset(movable))
         self.on, self.object = False, ""
         self._blocked = False
         """A torn seal closes again only after the rim has left the surface."""
-        self._lost, self._why, self._load = "", "", np.zeros(3)
-        self._force, self._arm_m = np.zeros(3), np.zeros(3)
+        self._lost = self._why = ""
+        self._load: Array = np.zeros(3)
+        """Pull [N], shear [N] and moment [N*m], smoothed."""
+        self._force: Array = np.zeros(3)
 
     def switch(self, *, on: bool) -> None:
         """Suck, or let go at once."""
@@ -115,7 +101,7 @@ class SuctionCup:
         if self.object:
             self._watch_load(step_s)
             return
-        view = self.look()
+        view = self._look()
         self._why = view.why
         self._blocked = self._blocked and view.gap_m <= self.spec.reach_m
         if not view.why and not self._blocked:
@@ -126,7 +112,7 @@ class SuctionCup:
         if self.object:
             pull, _, moment = self._load
             return SuctionState(stamp_s, self.on, True, self.object, float(pull), float(moment))
-        view = self.look()
+        view = self._look()
         why = "; ".join(filter(None, (self._lost, self._why))) if self.on else ""
         return SuctionState(stamp_s, self.on, False, gap_m=view.gap_m, angle_rad=view.angle_rad, why=why)
 
@@ -137,40 +123,10 @@ class SuctionCup:
         point = frozen(self._data.xpos[self._tip])
         return Contact(self.body, self.object, frozen(-self._force), point)
 
-    def look(self) -> RimView:
-        """What lies before the rim now."""
+    def _look(self) -> RimView:
         turn = self._data.xmat[self._ee].reshape(3, 3)
-        axis, sides = turn[:, self._axis], turn[:, [(self._axis + 1) % 3, (self._axis + 2) % 3]]
-        starts = self._data.xpos[self._tip] - RAY_BACK_M * axis + self._circle @ sides.T
-        bodies, gaps = np.full(RIM_POINTS, -1), np.full(RIM_POINTS, np.inf)
-        found = np.zeros(1, dtype=np.int32)
-        for i, start in enumerate(starts):
-            distance = self._mj.mj_ray(self._model, self._data, start, axis, None, 1, self._cup, found)
-            if 0.0 <= distance <= RAY_BACK_M + RAY_AHEAD_M:
-                bodies[i], gaps[i] = self._model.geom_bodyid[found[0]], distance - RAY_BACK_M
-        return self._judge(bodies, gaps)
-
-    def _judge(self, bodies: Array, gaps: Array) -> RimView:
-        spec, known = self.spec, np.isfinite(gaps)
-        if not known.all():
-            words = f"{int((~known).sum())} of {RIM_POINTS} points of the rim are over nothing"
-            nearest = float(gaps.min()) if known.any() else float("nan")
-            return RimView("", nearest, nearest, float("nan"), words)
-        slope = 2.0 * (gaps @ self._circle) / RIM_POINTS / spec.radius_m**2
-        angle = float(np.arctan(np.hypot(*slope)))
-        names = sorted({self._model.body(int(body)).name for body in bodies})
-        nearest, farthest = float(gaps.min()), float(gaps.max())
-        why = ""
-        if len(names) > 1:
-            why = f"the rim is over {' and '.join(map(repr, names))} at once"
-        elif names[0] not in self._seals:
-            why = f"the rim is on {names[0]!r}, which cannot be lifted"
-        elif angle > spec.max_angle_rad:
-            most = np.degrees(spec.max_angle_rad)
-            why = f"{names[0]!r} is tilted by {np.degrees(angle):.1f} degrees, at most {most:.1f} seal"
-        elif nearest > 0.0 or farthest > spec.reach_m:
-            why = f"{names[0]!r} is {farthest * 1e3:.1f} mm from the rim, whose lip reaches {spec.reach_m * 1e3:.1f} mm"
-        return RimView(names[0] if len(names) == 1 else "", nearest, farthest, angle, why)
+        columns = turn[:, [(self._axis + i) % 3 for i in range(3)]]
+        return self._rim.look(self._data.xpos[self._tip], columns, self._cup)
 
     def _seal(self, name: str) -> None:
         """Weld the object to the cup as it lies."""

@@ -41,6 +41,7 @@ from .pose import (
     vector_from_msg,
     vector_to_msg,
 )
+from .suction import suction_state_from_msg, suction_state_to_msg
 from .world import (
     contacts_from_msg,
     contacts_to_msg,
@@ -89,6 +90,8 @@ __all__ = [
     "scene_to_msg",
     "shape_from_msg",
     "shape_to_msg",
+    "suction_state_from_msg",
+    "suction_state_to_msg",
     "time_from_msg",
     "time_to_msg",
     "trajectory_from_msg",

@@ -1,0 +1,39 @@
+"""The state of a suction cup."""
+
+from __future__ import annotations
+
+from handiwork_msgs.msg import SuctionState as SuctionStateMsg
+
+from handiwork_core.suction import SuctionState
+
+from .pose import time_from_msg, time_to_msg
+
+
+def suction_state_from_msg(msg: SuctionStateMsg) -> SuctionState:
+    """Read a state; nan is allowed, it stands for what is not measured."""
+    return SuctionState(
+        time_from_msg(msg.stamp),
+        msg.on,
+        msg.sealed,
+        msg.object,
+        msg.force,
+        msg.moment,
+        msg.gap,
+        msg.angle,
+        msg.why,
+    )
+
+
+def suction_state_to_msg(state: SuctionState) -> SuctionStateMsg:
+    """Write a state."""
+    return SuctionStateMsg(
+        stamp=time_to_msg(state.stamp_s),
+        on=state.on,
+        sealed=state.sealed,
+        object=state.object,
+        force=state.force_n,
+        moment=state.moment_nm,
+        gap=state.gap_m,
+        angle=state.angle_rad,
+        why=state.why,
+    )
