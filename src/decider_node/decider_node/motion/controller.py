@@ -13,6 +13,7 @@ from handiwork_core.robot import ArmSpec, Robot
 from handiwork_core.world import World
 from planner_node.engines.cpu.arrays import OFF, flat
 from planner_node.engines.cpu.collision import pairs_on
+from planner_node.engines.cpu.ik import descend
 from planner_node.engines.cpu.kinematics import tool_poses
 from planner_node.engines.cpu.query import Query, Reader
 from planner_node.engines.cpu.scene import Scene
@@ -123,6 +124,14 @@ class ReactiveController:
         return Pose.from_matrix(
             np.vstack([np.column_stack([out[0, :9].reshape(3, 3), out[0, 9:]]), [0, 0, 0, 1]])
         )
+
+    def configuration(self, world_T_ee: Pose, seeds: Iterable[Array]) -> Array | None:
+        """Returns a configuration (n,) for a pose, found from the first of ``seeds`` that leads to one."""
+        for seed in seeds:
+            q, left = np.array(seed, dtype=np.float64), np.empty(6)
+            if descend(q, flat(world_T_ee), self._query.robot, 100, left):
+                return q
+        return None
 
     def step(self, command: MotionCommand, q: Array, dt: float) -> Reference:
         """One cycle.

@@ -1,0 +1,1 @@
+"""The bin-stacking cell in simulation: seeds, disturbances, a live view."""

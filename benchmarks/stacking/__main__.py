@@ -1,0 +1,94 @@
+"""Stacks bins for some seeds and says how well they stand: ``python -m benchmarks.stacking --help``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+
+from decider_node.network.picture import draw
+from decider_node.stacking.cell import FULL, SMALL
+
+from .disturbances import Disturbance, Kind
+from .episode import Episode, Result
+
+VIEW_S = 0.5
+
+
+def view(episode: Episode) -> str:
+    """The network with its active path, and the logical state."""
+    state = f"t {episode.time_s:6.1f} s   {episode.context.status}"
+    return f"{state}\n{draw(episode.network)}"
+
+
+class LiveView:
+    """Draws twice per simulated second, over the last picture."""
+
+    def __init__(self) -> None:
+        self._next_s, self._lines = 0.0, 0
+
+    def __call__(self, episode: Episode) -> None:
+        """Draws if it is time."""
+        if episode.time_s < self._next_s:
+            return
+        self._next_s = episode.time_s + VIEW_S
+        text = view(episode)
+        back = f"\033[{self._lines}F\033[J" if self._lines and sys.stdout.isatty() else ""
+        print(f"{back}{text}", flush=True)
+        self._lines = text.count("\n") + 1
+
+
+def run_seed(seed: int, arguments: argparse.Namespace, kind: Kind) -> tuple[Result, float]:
+    """One episode, and the processor time that it took."""
+    begin = time.process_time()
+    layout = FULL if arguments.full else SMALL
+    episode = Episode(layout, seed, corrects=not arguments.no_correction)
+    disturb = Disturbance(kind, seed, len(layout))
+    live = LiveView() if arguments.view else None
+
+    def watch(episode: Episode) -> None:
+        disturb(episode)
+        if live is not None:
+            live(episode)
+
+    result = episode.run(watch)
+    if not disturb.done:
+        print(f"seed {seed}: the moment for {kind.value} never came")
+    return result, time.process_time() - begin
+
+
+def main() -> int:
+    """Runs all seeds; the exit status is 1 where one was not good."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.stacking", description=__doc__)
+    parser.add_argument("--seeds", type=int, default=1, help="how many")
+    parser.add_argument("--first-seed", type=int, default=0)
+    parser.add_argument("--full", action="store_true", help="36 bins instead of 12")
+    parser.add_argument("--no-correction", action="store_true", help="place without the measured correction")
+    parser.add_argument("--disturb", choices=[k.value for k in Kind] + ["all"], default="none")
+    parser.add_argument("--view", action="store_true", help="draw the network while it runs")
+    parser.add_argument("--out", type=Path, help="write the results as JSON lines")
+    arguments = parser.parse_args()
+    kinds = [k for k in Kind if k is not Kind.NONE]
+    good = 0
+    for seed in range(arguments.first_seed, arguments.first_seed + arguments.seeds):
+        kind = kinds[seed % len(kinds)] if arguments.disturb == "all" else Kind(arguments.disturb)
+        result, cpu_s = run_seed(seed, arguments, kind)
+        good += result.good
+        print(
+            f"seed {seed} {kind.value}: {'good' if result.good else 'NOT GOOD'}, {result.stacked} of "
+            f"{result.places} stacked, worst {result.worst_m * 1e3:.2f} mm {result.worst_deg:.2f} deg, "
+            f"dropped {result.dropped}, upside up {result.upside_up}, {result.simulated_s:.0f} s "
+            f"simulated, {cpu_s:.0f} s of processor",
+            flush=True,
+        )
+        if arguments.out is not None:
+            with arguments.out.open("a", encoding="utf-8") as file:
+                file.write(json.dumps({"seed": seed, "disturbance": kind.value, **vars(result)}) + "\n")
+    print(f"{good} of {arguments.seeds} good")
+    return 0 if good == arguments.seeds else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

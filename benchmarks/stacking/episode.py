@@ -1,0 +1,97 @@
+"""One stack from an empty pallet, and how well the bins stand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from decider_node.motion.command import MotionCommand
+from decider_node.network.network import Network
+from decider_node.stacking.application import stacking_network
+from decider_node.stacking.bin import open_side
+from decider_node.stacking.cell import BELT_END_Y_M
+from decider_node.stacking.context import StackContext
+from decider_node.stacking.layout import Layout
+from handiwork_core.geometry import Pose, Rotation
+
+from .simulated_cell import CYCLE_S, SimulatedCell
+
+FEED_Y_M = 1.0
+SECONDS_PER_BIN = 60.0
+HOME = Pose.of((0.0, 0.62, 0.2), Rotation.from_rpy(np.pi, 0.0, 0.0))
+
+
+@dataclass(frozen=True)
+class Result:
+    """How an episode ended. ``worst_m``, ``worst_deg``: farthest from its place over all bins."""
+
+    stacked: int
+    places: int
+    worst_m: float
+    worst_deg: float
+    dropped: int
+    upside_up: int
+    simulated_s: float
+
+    @property
+    def good(self) -> bool:
+        """All within 10 mm and 2 degrees, none upside up."""
+        full = self.stacked == self.places and self.upside_up == 0
+        return full and self.worst_m <= 0.01 and self.worst_deg <= 2.0
+
+
+class Episode:
+    """Cell and network; ``step`` is one tick."""
+
+    def __init__(self, layout: Layout, seed: int, *, corrects: bool = True, spares: int = 2) -> None:
+        self.cell = SimulatedCell(len(layout) + spares, seed)
+        self.context = StackContext(self.cell, layout, corrects)
+        posture = self.cell.configuration(HOME, None)
+        self.network: Network[StackContext] = stacking_network(
+            self.context, lambda _: MotionCommand(HOME, posture=posture)
+        )
+        self.context.layout = layout
+
+    @property
+    def time_s(self) -> float:
+        """Simulated time."""
+        return self.cell.world.time_s
+
+    def step(self) -> None:
+        """Feeds the belt, ticks the network, moves the world."""
+        coming = [s.world_T_object.translation_m for s in self.cell.bins().values()]
+        on_belt = [p for p in coming if p[1] > BELT_END_Y_M and abs(p[0]) < 0.4 and p[2] > -0.3]
+        held = self.cell.cup.object
+        if (
+            not on_belt or (held and not [p for p in on_belt if p[2] < 0.0])
+        ) and not self.context.is_complete:
+            self.cell.feed()
+        self.network.tick(self.time_s)
+        self.cell.advance()
+
+    def run(self, watch: Callable[[Episode], None] = lambda _: None) -> Result:
+        """Until the stack is complete or the time is over."""
+        limit_s = SECONDS_PER_BIN * len(self.context.layout)
+        while not self.context.is_complete and self.time_s < limit_s:
+            self.step()
+            watch(self)
+        for _ in range(round(1.0 / CYCLE_S)):
+            self.step()
+        return self.result()
+
+    def result(self) -> Result:
+        """Looks at all bins that were stacked."""
+        context, worst_m, worst_deg, wrong = self.context, 0.0, 0.0, 0
+        bins = self.cell.bins()
+        for index, name in enumerate(context.stacked):
+            pose, place = bins[name].world_T_object, context.layout.place(index)
+            worst_m = max(worst_m, float(np.linalg.norm(pose.translation_m - place.translation_m)))
+            half = Pose.of((0, 0, 0), Rotation.from_axis_angle((0.0, 0.0, 1.0), np.pi))
+            turns = [pose.rotation.angle_to(p.rotation) for p in (place, place @ half)]
+            worst_deg = max(worst_deg, float(np.degrees(min(turns))))
+            wrong += bool(open_side(pose)[2] > 0.0)
+        return Result(
+            len(context.stacked), len(context.layout), worst_m, worst_deg, context.dropped, wrong, self.time_s
+        )

@@ -1,0 +1,126 @@
+"""The cell in MuJoCo as the application sees it; ticks, controller cycles and physics in lockstep."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from decider_node.motion.command import MotionCommand
+from decider_node.motion.controller import ReactiveController, Settings
+from decider_node.stacking.bin import HEIGHT_M, MASS_KG
+from decider_node.stacking.cell import BELT_Z_M, obstacles, scene
+from handiwork_core.geometry import Array, Pose, Rotation
+from handiwork_core.robot_loader import load_robot
+from handiwork_core.suction import SuctionState
+from handiwork_core.world import ObjectState
+from sim_bridge.mujoco_world import MujocoWorld
+
+ROOT = Path(__file__).resolve().parents[2]
+CYCLE_S, PHYSICS_STEPS, SUCTION_STEPS = 0.01, 10, 5
+PARKED = Pose.of((-20.0, 20.0, 5.0))
+
+
+class SimulatedCell:
+    """UR10, belt and bins. Bins wait outside, held up, until they are put onto the belt."""
+
+    def __init__(self, bins: int, seed: int) -> None:
+        self.robot = load_robot(ROOT / "src/robot_description/robots/ur10_suction")
+        self.arm = self.robot.arm("")
+        self.world = MujocoWorld(self.robot, scene(bins, PARKED))
+        self._rng = np.random.default_rng(seed)
+        self._indices = self.world.indices(self.arm.joint_names)
+        assert self.arm.gripper is not None
+        self.cup = self.world.cups[self.arm.gripper.name]
+        self._ee_T_tip = Pose.of((0.0, 0.0, self.arm.gripper.tcp_offset_m))
+        self.controller = ReactiveController(
+            self.robot, self.arm, Pose.identity(), Settings(clearance_m=0.002)
+        )
+        self.controller.set_world(obstacles())
+        self._waiting = [f"bin_{k}" for k in range(bins)]
+        self._seen: list[str] = []
+        self._command: MotionCommand | None = None
+        self._hold_up()
+        self.nearest_m = 1.0
+
+    def bins(self) -> dict[str, ObjectState]:
+        """Bins that have been on the belt."""
+        return {name: self.world._object_state(name, False) for name in self._seen}
+
+    def tip(self) -> Pose:
+        """World pose of the rim."""
+        return self.world.body_pose(f"{self.robot.name}/{self.arm.ee_link}") @ self._ee_T_tip
+
+    def joints(self) -> Array:
+        """Measured joints."""
+        return self.world.joints().position[self._indices]
+
+    def suction(self) -> SuctionState:
+        """The cup; what it sees before it is not looked for."""
+        cup = self.cup
+        return SuctionState(self.world.time_s, cup.on, bool(cup.object), cup.object)
+
+    def suck(self, *, on: bool) -> None:
+        """Switches the cup."""
+        self.cup.switch(on=on)
+
+    def go(self, command: MotionCommand) -> None:
+        """Takes a command for the tip; the controller's are for the flange."""
+        self._command = command
+
+    def stop(self) -> None:
+        """Brakes."""
+        self._command = None
+
+    def set_off(self, names: frozenset[str]) -> None:
+        """Regions that do not count."""
+        self.controller.set_off(names)
+
+    def configuration(self, world_T_tip: Pose, near: Array | None) -> Array | None:
+        """Joints for the tip: the pan towards it, the elbow up, the cup down, outward or inward."""
+        x, y, _ = world_T_tip.translation_m
+        pan = float(np.arctan2(y, x)) - np.radians(166.7)
+        seeds = [near] if near is not None else []
+        out = float(world_T_tip.rotation.matrix()[:2, 2] @ np.array([x, y]) / np.hypot(x, y))
+        for lift in (-1.57, -1.2, -2.0):
+            wrist = -1.57 + 1.57 * out
+            seeds.append(np.array([pan, lift, -1.8, wrist, 1.57, near[5] if near is not None else 0.0]))
+        return self.controller.configuration(world_T_tip @ self._ee_T_tip.inverse(), seeds)
+
+    def feed(self) -> str | None:
+        """Puts the next bin onto the belt, upright or upside down, anywhere across, with any heading."""
+        if not self._waiting:
+            return None
+        name = self._waiting.pop(0)
+        at = (self._rng.uniform(-0.12, 0.12), 1.35, BELT_Z_M + 0.5 * HEIGHT_M + 0.005)
+        turn = Rotation.from_axis_angle((0.0, 0.0, 1.0), self._rng.uniform(-np.pi, np.pi))
+        if self._rng.random() < 0.5:
+            turn = turn @ Rotation.from_axis_angle((1.0, 0.0, 0.0), np.pi)
+        self._seen.append(name)
+        self._hold_up()
+        self.world.set_object_pose(name, Pose.of(at, turn))
+        return name
+
+    def advance(self) -> None:
+        """One cycle of the controller and its physics."""
+        q = self.joints()
+        if self._command is None:
+            reference = self.controller.stop(q, CYCLE_S)
+        else:
+            reference = self.controller.step(self._for_flange(self._command), q, CYCLE_S)
+            self.nearest_m = reference.clearance_m
+        self.world.command(self._indices, reference.q, reference.rate)
+        for _ in range(0, PHYSICS_STEPS, SUCTION_STEPS):
+            self.world.step(SUCTION_STEPS)
+            if self.cup.on:
+                self.cup.update(SUCTION_STEPS * 0.001)
+
+    def _for_flange(self, command: MotionCommand) -> MotionCommand:
+        flange = command.world_T_ee @ self._ee_T_tip.inverse()
+        return MotionCommand(flange, command.approach, command.posture, command.world_v_ee, command.speed)
+
+    def _hold_up(self) -> None:
+        for name in self._waiting:
+            self.world.data.body(name).xfrc_applied[2] = 9.81 * MASS_KG
+        for name in self._seen:
+            self.world.data.body(name).xfrc_applied[:] = 0.0

@@ -1,0 +1,168 @@
+"""The decider network: dispatch between going home, picking, flipping and placing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from decider_node.motion.command import MotionCommand
+from decider_node.network.decider import Decider, Decision, Moment
+from decider_node.network.network import Network
+from decider_node.network.states import InTurn, Lock, Machine, State, Unlock, Write
+from decider_node.network.timed import Act, Wait
+from handiwork_core.geometry import Array, Pose, Rotation
+
+from .cell import SHELF_RADIUS_M, SHELF_TOOL_Z_M, shelf_axis
+from .context import StackContext
+from .monitors import monitors
+from .moves import Reach, Shift, Stay, to_grasp
+from .placing import PlacePlan
+
+CLOSE_LIMIT_S, LOCK_LIMIT_S = 3.0, 15.0
+UP = (0.0, 0.0, 1.0)
+DOWN = Rotation.from_rpy(np.pi, 0.0, 0.0)
+
+
+class Dispatch(Decider[StackContext]):
+    """What is to be done now, by the logical state alone; so that it recovers from whatever has happened."""
+
+    def decide(self, moment: Moment[StackContext]) -> Decision | None:
+        """Returns one of the four."""
+        context = moment.context
+        if context.is_complete or context.active is None or context.grasp is None:
+            return Decision("go_home")
+        if not context.is_attached:
+            return Decision("pick_bin")
+        return Decision("flip_bin" if context.needs_flip else "place_bin")
+
+
+class GoHome(Decider[StackContext]):
+    """Sends the arm above the belt, the cup off."""
+
+    def __init__(self, name: str, home: Callable[[StackContext], MotionCommand]) -> None:
+        super().__init__(name)
+        self._home = home
+
+    def enter(self, moment: Moment[StackContext]) -> None:
+        """Lets go of what nobody wants."""
+        moment.context.cell.suck(on=False)
+
+    def decide(self, moment: Moment[StackContext]) -> Decision | None:
+        """Sends the command."""
+        command = self._home(moment.context)
+        moment.context.target = command.world_T_ee
+        moment.context.cell.go(command)
+        return None
+
+
+def close(moment: Moment[StackContext]) -> bool:
+    """Sucks, and goes on to the bin, until there is a seal; gives up after a while so that the reach begins anew."""
+    context = moment.context
+    context.cell.suck(on=True)
+    if context.grasp is not None:
+        context.cell.go(to_grasp(context))
+    return context.is_attached
+
+
+class TryClose(Act[StackContext]):
+    """Closing that ends without an error: what is not held then is picked again."""
+
+    def step(self, moment: Moment[StackContext]) -> State[StackContext] | None:
+        """Acts until there is a seal or the time is over."""
+        try:
+            return super().step(moment)
+        except TimeoutError:
+            moment.context.cell.suck(on=False)
+            return None
+
+
+def _pick() -> Machine[StackContext]:
+    def off(context: StackContext) -> None:
+        context.cell.suck(on=False)
+
+    def back(context: StackContext) -> Array:
+        """Up; first out of the cavity or off the shelf, which is up as well."""
+        return np.array([0.0, 0.0, 0.3])
+
+    states: list[State[StackContext]] = [
+        Write(off),
+        Reach(to_grasp, 0.004, 0.02),
+        Stay(to_grasp, 0.3),
+        Lock(LOCK_LIMIT_S),
+        TryClose("closing", close, CLOSE_LIMIT_S),
+        Shift(back, 0.05, 0.5),
+        Unlock(),
+    ]
+    return Machine("pick_bin", InTurn(states, loops=True))
+
+
+def _open(context: StackContext) -> None:
+    context.cell.suck(on=False)
+
+
+def _flip() -> Machine[StackContext]:
+    plan = PlacePlan()
+
+    def above_shelf(context: StackContext) -> MotionCommand:
+        """Beyond the shelf and over it, the cup down: from here both sides are free."""
+        at = (SHELF_RADIUS_M + 0.12) * shelf_axis() + (0.0, 0.0, SHELF_TOOL_Z_M + 0.38)
+        turn = Rotation.from_axis_angle(UP, _pan_heading(context, at))
+        return MotionCommand(Pose.of(at, turn @ DOWN), posture=None)
+
+    states: list[State[StackContext]] = [
+        Write(plan.to_shelf),
+        Reach(plan.shelf_command, 0.006, 0.03),
+        Stay(plan.shelf_command, 0.2),
+        Lock(LOCK_LIMIT_S),
+        Write(_open),
+        Wait(0.2),
+        Shift(lambda context: -0.2 * shelf_axis(), 0.03, 0.6),
+        Shift(lambda context: np.array([0.0, 0.0, 0.35]), 0.08),
+        Reach(above_shelf, 0.08, 0.2),
+        Unlock(),
+    ]
+    return Machine("flip_bin", InTurn(states))
+
+
+def _pan_heading(context: StackContext, at: Array) -> float:
+    """Heading of the cup [rad] that keeps the last joint where it is while the arm turns to ``at``."""
+    tip = context.tip.translation_m
+    now = float(np.arctan2(*context.tip.rotation.matrix()[1::-1, 0]))
+    return now + float(np.arctan2(at[1], at[0]) - np.arctan2(tip[1], tip[0]))
+
+
+def _place() -> Machine[StackContext]:
+    plan = PlacePlan()
+
+    def done(context: StackContext) -> None:
+        if context.active is not None:
+            context.stacked.append(context.active)
+        context.active = context.posture = None
+
+    states: list[State[StackContext]] = [
+        Write(plan.to_stack),
+        Reach(plan.stack_command, 0.003, 0.01),
+        Stay(plan.stack_command, 0.3),
+        Lock(LOCK_LIMIT_S),
+        Write(_open),
+        Wait(0.1),
+        Shift(lambda context: np.array([0.0, 0.0, 0.12]), 0.03, 0.6),
+        Write(done),
+        Unlock(),
+    ]
+    return Machine("place_bin", InTurn(states))
+
+
+def stacking_network(
+    context: StackContext, home: Callable[[StackContext], MotionCommand]
+) -> Network[StackContext]:
+    """Returns the whole application."""
+    children: dict[str, Decider[StackContext]] = {
+        "go_home": GoHome("go_home", home),
+        "pick_bin": _pick(),
+        "flip_bin": _flip(),
+        "place_bin": _place(),
+    }
+    root = Dispatch("dispatch", children)
+    return Network(root, context, monitors(), stop=context.cell.stop, renew=context.renew)

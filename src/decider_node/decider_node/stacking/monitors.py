@@ -1,0 +1,150 @@
+"""Monitors of the application, in the order in which they run."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from decider_node.motion.approach import are_close
+from decider_node.network.network import FunctionMonitor, Monitor
+from handiwork_core.geometry import Pose
+from handiwork_core.world import ObjectState
+
+from .bin import grasp_of, is_level, open_side
+from .cell import BELT_END_Y_M, DROPPED_Z_M, place_on_shelf, shelf_axis
+from .context import StackContext
+
+REACH_M = (0.3, 1.12)
+PICK_Y_M = 0.78
+"""Bins on the belt that are farther back are left to come."""
+DRIFT_SHARE, DRIFT_MPS = 0.1, 0.05
+STATUS_S = 1.0
+
+
+def monitors() -> tuple[Monitor[StackContext], ...]:
+    """All of them."""
+    return (
+        FunctionMonitor("cell", look),
+        FunctionMonitor("dropped bins", forget_dropped),
+        FunctionMonitor("active bin", choose_bin),
+        FunctionMonitor("drift", measure_drift),
+        FunctionMonitor("grasp", choose_grasp),
+        FunctionMonitor("regions", switch_regions),
+        Status(),
+    )
+
+
+def look(context: StackContext, now_s: float) -> None:
+    """Reads bins, tip and cup."""
+    context.bins = context.cell.bins()
+    context.tip = context.cell.tip()
+    context.suction = context.cell.suction()
+
+
+def forget_dropped(context: StackContext, now_s: float) -> None:
+    """The active bin on the floor is active no more; a stacked one that fell leaves its place free."""
+    if context.active is not None and _height(context, context.active) < DROPPED_Z_M:
+        context.active, context.dropped = None, context.dropped + 1
+
+
+def choose_bin(context: StackContext, now_s: float) -> None:
+    """If none is active: one on the shelf, else the one that is farthest down the belt, else one that lies about."""
+    if context.active is not None:
+        if context.is_attached or can_be_picked(context.bins[context.active]):
+            return
+        context.active = None
+    free = [name for name in context.bins if name not in context.stacked]
+    able = [name for name in free if can_be_picked(context.bins[name])]
+    if able:
+        context.active = min(able, key=lambda name: _rank(context.bins[name]))
+        context.posture = None
+
+
+def measure_drift(context: StackContext, now_s: float) -> None:
+    """The mean velocity of the active bin over some ticks: one that rests on a running belt trembles."""
+    if context.active is None or context.is_attached:
+        context.mean_velocity[:] = 0.0
+    else:
+        speed = context.bins[context.active].world_v_object
+        context.mean_velocity += DRIFT_SHARE * (speed - context.mean_velocity)
+    moves = float(np.linalg.norm(context.mean_velocity)) > DRIFT_MPS
+    context.drift = context.mean_velocity if moves else np.zeros(3)
+
+
+def can_be_picked(state: ObjectState) -> bool:
+    """Tells whether a bin is where the arm comes to, standing on its bottom, its rim, or on its side on the shelf."""
+    pose = state.world_T_object
+    x, y, z = pose.translation_m
+    if not REACH_M[0] < np.hypot(x, y) < REACH_M[1] or z < DROPPED_Z_M or y > PICK_Y_M:
+        return False
+    return is_level(pose) or is_on_shelf(pose)
+
+
+def is_on_shelf(pose: Pose) -> bool:
+    """Tells whether a bin stands on its side on the shelf, its bottom away from the robot."""
+    near = float(np.linalg.norm(pose.translation_m - place_on_shelf().translation_m)) < 0.06
+    return near and float(open_side(pose) @ -shelf_axis()) > 0.95
+
+
+def _rank(state: ObjectState) -> tuple[int, float]:
+    pose = state.world_T_object
+    on_belt = pose.translation_m[1] > BELT_END_Y_M and abs(pose.translation_m[0]) < 0.4
+    return 0 if is_on_shelf(pose) else 1 if not on_belt else 2, float(pose.translation_m[1])
+
+
+def choose_grasp(context: StackContext, now_s: float) -> None:
+    """The grasp of the active bin, with the heading that the arm reaches more easily; and whether the tip is there."""
+    if context.active is None:
+        context.grasp, context.grasp_reached = None, False
+        return
+    pose = context.bins[context.active].world_T_object
+    if context.posture is None:
+        q = context.cell.joints()
+        found = []
+        for half_turned in (False, True):
+            near = context.cell.configuration(grasp_of(pose, half_turned=half_turned).world_T_tip, q)
+            if near is not None:
+                found.append((float(np.abs(near - q).sum()), half_turned, near))
+        if found:
+            _, context.half_turned, context.posture = min(found, key=lambda item: item[0])
+    context.grasp = grasp_of(pose, half_turned=context.half_turned)
+    context.grasp_reached = are_close(context.tip, context.grasp.world_T_tip, 0.005, 0.02)
+
+
+def switch_regions(context: StackContext, now_s: float) -> None:
+    """``over_shelf`` counts unless the tip goes there; ``low_middle`` while tip and target are on different sides."""
+    off = set()
+    if context.target is not None:
+        place = place_on_shelf().translation_m
+        if min(np.linalg.norm(p.translation_m - place) for p in (context.target, context.tip)) < 0.35:
+            off.add("over_shelf")
+        sides = [
+            np.sign(p.translation_m[0] * 0.5 - p.translation_m[1]) for p in (context.target, context.tip)
+        ]
+        if sides[0] == sides[1]:
+            off.add("low_middle")
+    context.cell.set_off(frozenset(off))
+
+
+class Status:
+    """Says once a second how things are."""
+
+    name = "status"
+
+    def __init__(self) -> None:
+        self._next_s = float("-inf")
+
+    def update(self, context: StackContext, now_s: float) -> None:
+        """Writes ``context.status``."""
+        if now_s < self._next_s:
+            return
+        self._next_s = now_s + STATUS_S
+        bin_ = context.active or "none"
+        holds = "held" if context.is_attached else "not held"
+        context.status = (
+            f"stacked {len(context.stacked)} of {len(context.layout)}, active {bin_} ({holds}"
+            f"{', to be turned' if context.needs_flip else ''}), dropped {context.dropped}"
+        )
+
+
+def _height(context: StackContext, name: str) -> float:
+    return float(context.bins[name].world_T_object.translation_m[2])

@@ -1,0 +1,117 @@
+"""Where a held bin goes: onto the shelf to be turned, or to its place in the stack with the place corrected."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from decider_node.motion.approach import Approach
+from decider_node.motion.command import MotionCommand
+from handiwork_core.geometry import Array, Pose, Rotation
+
+from .bin import INSIDE, OUTSIDE, turned
+from .cell import place_on_shelf
+from .context import StackContext
+
+NEAR_M = 0.03
+"""Above its place within this, the misalignment is measured and taken out."""
+SHARE = 0.1
+"""Of the misalignment that is taken out at each tick."""
+MOST_OFF_PLACE_M = 0.004
+"""A bin below that stands worse is followed by no more than this."""
+MOST_CORRECTION = np.array([0.03, 0.03, 0.2])
+FUNNEL_M, FUNNEL_STD_M = 0.3, 0.005
+RELEASE_M = 0.0005
+"""Let go this far above the place: what is pressed down shears the cup."""
+TOUCHING_M = 0.002
+"""Nearer to its height than this a bin may touch what is below, and its target stays."""
+
+
+def tip_for(context: StackContext, world_T_bin: Pose) -> tuple[Pose, Array | None]:
+    """Pose of the tip that would bring a well held bin there, half a turn or not, and joints for it."""
+    q = context.cell.joints()
+    options = []
+    for pose in (world_T_bin, turned(world_T_bin)):
+        tip = pose @ (INSIDE if context.needs_flip else OUTSIDE) @ _heading(context)
+        near = context.cell.configuration(tip, q)
+        cost = float("inf") if near is None else float(np.abs(near - q).sum())
+        options.append((cost, tip, near))
+    _, tip, near = min(options, key=lambda option: option[0])
+    return tip, near
+
+
+def _heading(context: StackContext) -> Pose:
+    """The cup may hold the bin half turned about its axis."""
+    return Pose.of((0.0, 0.0, 0.0), Rotation.from_axis_angle((0.0, 0.0, 1.0), np.pi * context.half_turned))
+
+
+class PlacePlan:
+    """The target of one held bin, chosen once and then corrected at each tick."""
+
+    def __init__(self) -> None:
+        self._tip: Pose = Pose.identity()
+        self._place: Pose = Pose.identity()
+        self._posture: Array | None = None
+
+    def to_stack(self, context: StackContext) -> None:
+        """Begins towards the next free place."""
+        context.correction[:] = 0.0
+        self._place = context.layout.place(len(context.stacked))
+        self._tip, self._posture = tip_for(context, self._place)
+
+    def to_shelf(self, context: StackContext) -> None:
+        """Begins towards the shelf."""
+        context.correction[:] = 0.0
+        self._tip, self._posture = tip_for(context, place_on_shelf())
+
+    def stack_command(self, context: StackContext) -> MotionCommand:
+        """Down the funnel, at a place that is corrected by what is measured."""
+        if context.corrects:
+            self._correct(context)
+        x, y, heading = context.correction
+        turn = Rotation.from_axis_angle((0.0, 0.0, 1.0), heading)
+        goal = self._tip.translation_m + (x, y, RELEASE_M)
+        approach = Approach.along((0.0, 0.0, -FUNNEL_M), FUNNEL_STD_M)
+        return MotionCommand(Pose.of(goal, turn @ self._tip.rotation), approach, self._posture)
+
+    def shelf_command(self, context: StackContext) -> MotionCommand:
+        """Down onto the shelf."""
+        approach = Approach.along((0.0, 0.0, -0.25), 0.02)
+        goal = Pose.of(self._tip.translation_m + (0.0, 0.0, RELEASE_M), self._tip.rotation)
+        return MotionCommand(goal, approach, self._posture)
+
+    def wanted(self, context: StackContext) -> Array:
+        """(2,) where the bin's middle shall be: over the bin below, but not far from its own place."""
+        place: Array = self._place.translation_m[:2]
+        below = context.layout.below(len(context.stacked))
+        if below is None:
+            return place
+        under = context.bins[context.stacked[below]].world_T_object.translation_m[:2]
+        return np.asarray(place + np.clip(under - place, -MOST_OFF_PLACE_M, MOST_OFF_PLACE_M))
+
+    def _correct(self, context: StackContext) -> None:
+        """Moves the target by a share of the misalignment, where the tip follows it already."""
+        if context.active is None or not context.is_attached:
+            return
+        offset = self._tip.translation_m[:2] + context.correction[:2] - context.tip.translation_m[:2]
+        held = context.bins[context.active].world_T_object
+        height = held.translation_m[2] - self._place.translation_m[2]
+        if float(np.linalg.norm(offset)) > NEAR_M or height < TOUCHING_M:
+            return
+        apart = self.wanted(context) - held.translation_m[:2]
+        lag = self._tip_heading(context)
+        step = SHARE * np.array([*(apart - offset), self._heading_error(held) - lag])
+        context.correction[:] = np.clip(context.correction + step, -MOST_CORRECTION, MOST_CORRECTION)
+
+    def _tip_heading(self, context: StackContext) -> float:
+        """Turn about z [rad] that the tip still has to make to its target."""
+        turn = Rotation.from_axis_angle((0.0, 0.0, 1.0), context.correction[2])
+        target, now = (turn @ self._tip.rotation).matrix()[:, 0], context.tip.rotation.matrix()[:, 0]
+        return float(
+            np.arctan2(now[0] * target[1] - now[1] * target[0], now[0] * target[0] + now[1] * target[1])
+        )
+
+    def _heading_error(self, held: Pose) -> float:
+        """Turn about z [rad] that is left to the place, whichever way round."""
+        x, wanted = held.rotation.matrix()[:, 0], self._place.rotation.matrix()[:, 0]
+        angle = float(np.arctan2(x[0] * wanted[1] - x[1] * wanted[0], x[0] * wanted[0] + x[1] * wanted[1]))
+        return (angle + 0.5 * np.pi) % np.pi - 0.5 * np.pi
