@@ -1,0 +1,153 @@
+"""Goals for one arm of two, and for both at once: what runs together, what waits, what a stop ends."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+import rclpy
+from action_msgs.msg import GoalStatus
+from handiwork_msgs.action import Pick
+from rclpy.action import ActionClient
+from rclpy.executors import SingleThreadedExecutor
+from test_skill_action_server import Toy, encode, feedback, until
+
+from handiwork_core.outcome import OK, Code
+from handiwork_ros.arm_lease import ArmLease, Policy
+from handiwork_ros.destroy import destroy_with_actions
+from handiwork_ros.skill_action_server import ForArms, SkillActionServer, SkillDoor
+
+ARMS = {"left": ("left",), "right": ("right",), "both": ("left", "right")}
+
+
+class Pair:
+    """One action server over two leases; ``arm`` of a goal is left, right or both."""
+
+    def __init__(self) -> None:
+        self.context = rclpy.Context()
+        rclpy.init(context=self.context)
+        self.node = rclpy.create_node("pair", context=self.context)
+        self.executor = SingleThreadedExecutor(context=self.context)
+        self.executor.add_node(self.node)
+        self.toys = {name: Toy() for name in ARMS}
+        self.stopped: list[str] = []
+        self.leases = {name: self.lease(name) for name in ("left", "right")}
+        door = SkillDoor("pick", Pick, self.admit, encode, feedback, lambda goal: f"toy of {goal.arm}")
+        self.server = SkillActionServer(self.leases["left"], door, arms=self.leases)
+        self.client_node = rclpy.create_node("pair_client", context=self.context)
+        self.client = ActionClient(self.client_node, Pick, "pick")
+        self.executor.add_node(self.client_node)
+        self.closing = threading.Event()
+        self.thread = threading.Thread(target=self.spin)
+        self.thread.start()
+        assert self.client.wait_for_server(10.0)
+
+    def lease(self, name: str) -> ArmLease:
+        def stop():
+            self.stopped.append(name)
+            return OK
+
+        return ArmLease(self.node, stop_arm=stop, watchdog_s=0.3, arm=f"{name}_arm")
+
+    def admit(self, goal):
+        return ForArms(ARMS[goal.arm], self.toys[goal.arm].admit(goal))
+
+    def spin(self) -> None:
+        while not self.closing.is_set():
+            self.executor.spin_once(timeout_sec=0.05)
+
+    def send(self, arm: str, what: str, policy: Policy = Policy.REJECT):
+        goal, sent = Pick.Goal(arm=arm, object=what, when_busy=policy.value), []
+        self.executor.create_task(lambda: sent.append(self.client.send_goal_async(goal)))
+        until(lambda: bool(sent) and sent[0].done())
+        return sent[0].result()
+
+    def end(self, handle) -> tuple[Code, str]:
+        asked: list = []
+        self.executor.create_task(lambda: asked.append(handle.get_result_async()))
+        until(lambda: bool(asked) and asked[0].done())
+        answer = asked[0].result()
+        assert (answer.status == GoalStatus.STATUS_SUCCEEDED) == (answer.result.result.outcome.code == 0)
+        return Code(answer.result.result.outcome.code), answer.result.result.outcome.message
+
+    def cancel(self, handle) -> None:
+        self.executor.create_task(handle.cancel_goal_async)
+
+    def close(self) -> None:
+        for lease in self.leases.values():
+            self.executor.create_task(lease.begin_close)
+        until(lambda: not any(lease.is_busy for lease in self.leases.values()))
+        self.closing.set()
+        self.thread.join()
+        assert all(lease.end_close() for lease in self.leases.values())
+        self.executor.shutdown()
+        for node in (self.client_node, self.node):
+            destroy_with_actions(node)
+        rclpy.shutdown(context=self.context)
+
+
+@pytest.fixture
+def pair():
+    made = Pair()
+    yield made
+    made.close()
+
+
+def test_both_arms_run_at_once_and_a_cancel_of_one_leaves_the_other(pair: Pair) -> None:
+    left, right = pair.send("left", "run 60"), pair.send("right", "run 30")
+    until(lambda: pair.toys["left"].running == pair.toys["right"].running == 1)
+    pair.cancel(left)
+    assert pair.end(left)[0] is Code.CANCELED
+    assert pair.end(right)[0] is Code.OK
+
+
+def test_a_busy_arm_is_named_with_its_holder_and_the_other_is_free(pair: Pair) -> None:
+    left = pair.send("left", "run 60")
+    code, text = pair.end(pair.send("left", "run 1"))
+    assert code is Code.BUSY and "left_arm" in text and "toy of left" in text
+    assert pair.end(pair.send("both", "run 1"))[0] is Code.BUSY
+    assert pair.end(pair.send("right", "run 1"))[0] is Code.OK
+    assert pair.end(left)[0] is Code.OK
+
+
+def test_a_goal_for_both_waits_for_both_and_holds_both(pair: Pair) -> None:
+    left, right = pair.send("left", "run 10"), pair.send("right", "run 40")
+    both = pair.send("both", "run 30", Policy.QUEUE)
+    later = pair.send("left", "run 1", Policy.QUEUE)
+    assert pair.end(left)[0] is Code.OK
+    assert pair.toys["both"].started == 0 and pair.toys["right"].running == 1
+    assert pair.end(right)[0] is Code.OK
+    until(lambda: pair.toys["both"].running == 1)
+    assert pair.end(pair.send("right", "run 1"))[1].startswith("right_arm is busy with 'toy of both'")
+    assert pair.toys["left"].started == 1
+    assert pair.end(both)[0] is Code.OK and pair.end(later)[0] is Code.OK
+
+
+def test_a_waiting_goal_for_both_is_cancelled_at_once(pair: Pair) -> None:
+    right = pair.send("right", "run 60")
+    both = pair.send("both", "run 1", Policy.QUEUE)
+    pair.cancel(both)
+    code, text = pair.end(both)
+    assert code is Code.CANCELED and "nothing moved" in text
+    assert pair.toys["right"].running == 1
+    assert pair.end(right)[0] is Code.OK
+
+
+def test_whoever_preempts_one_arm_ends_the_goal_that_holds_both(pair: Pair) -> None:
+    both = pair.send("both", "run 500")
+    until(lambda: pair.toys["both"].running == 1)
+    right = pair.send("right", "run 1", Policy.LATEST_WINS)
+    assert pair.end(both)[0] is Code.PREEMPTED
+    assert pair.end(right)[0] is Code.OK
+    assert not pair.stopped
+
+
+def test_a_deaf_body_on_both_arms_is_answered_for_and_both_are_stopped(pair: Pair) -> None:
+    both = pair.send("both", "deaf")
+    until(lambda: pair.toys["both"].running == 1)
+    pair.cancel(both)
+    assert pair.end(both)[0] is Code.UNRESPONSIVE
+    until(lambda: sorted(pair.stopped) == ["left", "right"])
+    pair.toys["both"].freed.set()
+    until(lambda: not any(lease.is_busy for lease in pair.leases.values()))
+    assert pair.end(pair.send("right", "run 1"))[0] is Code.OK
