@@ -1,0 +1,147 @@
+"""The bin-stacking application on a cell without physics: order, correction, recovery."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from kinematic_cell import HOME, Stacking, on_belt
+
+from decider_node.network.errors import DeciderFailed, MonitorFailed
+from decider_node.stacking.bin import grasp_of, open_side
+from decider_node.stacking.cell import FULL, place_on_shelf
+from decider_node.stacking.layout import Layout
+from handiwork_core.geometry import Pose
+
+TWO = Layout((0.64,), (-0.31,), 2, -0.59)
+
+
+def test_places_are_filled_along_x_then_y_then_layer_by_layer() -> None:
+    published = Layout((1.05, 0.84, 0.63), (-0.62, -0.31, 0.0), 4, -0.59374, gap_m=0.0075)
+    at = [published.place(k).translation_m for k in range(len(published))]
+    assert len(at) == 36
+    assert np.allclose(at[0], (1.05, -0.62, -0.51874), atol=1e-9)
+    assert np.allclose(at[2], (0.63, -0.62, -0.51874), atol=1e-9)
+    assert np.allclose(at[4], (0.84, -0.31, -0.51874), atol=1e-9)
+    assert np.allclose([p[2] for p in at[::9]], (-0.51874, -0.38374, -0.24874, -0.11374), atol=1e-9)
+    assert [published.below(k) for k in (0, 8, 9, 35)] == [None, None, 0, 26]
+    with pytest.raises(IndexError, match="place 36 is not one of the 36"):
+        published.place(36)
+
+
+def test_all_places_are_upside_down() -> None:
+    for k in range(len(FULL)):
+        assert open_side(FULL.place(k))[2] == pytest.approx(-1.0)
+
+
+@pytest.mark.parametrize("heading", [-3.0, -1.0, 0.2, 2.0])
+def test_the_cup_comes_from_above_whichever_side_is_up(heading: float) -> None:
+    upright = grasp_of(on_belt(0.57, upside_down=False, heading=heading), half_turned=False)
+    over = grasp_of(on_belt(0.57, upside_down=True, heading=heading), half_turned=True)
+    assert upright.from_inside and not over.from_inside
+    for grasp in (upright, over):
+        assert np.allclose(grasp.axis, (0.0, 0.0, -1.0), atol=1e-9)
+    behind = grasp_of(place_on_shelf(), half_turned=False)
+    assert behind.axis[2] == pytest.approx(0.0, abs=1e-9)
+    assert behind.axis[0] < 0.0 and behind.axis[1] < 0.0
+
+
+def test_a_bin_upside_down_is_picked_and_placed() -> None:
+    stacking = Stacking({"bin_0": on_belt(0.57, upside_down=True)}, TWO)
+    assert stacking.run(500) == ["pick_bin", "place_bin", "go_home"]
+    assert stacking.context.stacked == ["bin_0"]
+    apart = stacking.cell.poses["bin_0"].translation_m - TWO.place(0).translation_m
+    assert np.linalg.norm(apart) < 4e-3
+    assert np.linalg.norm(stacking.cell.at.translation_m - HOME.translation_m) < 1e-6
+
+
+def test_an_upright_bin_is_turned_first() -> None:
+    stacking = Stacking({"bin_0": on_belt(0.57, upside_down=False)}, TWO)
+    order = stacking.run(700)
+    assert order == ["pick_bin", "flip_bin", "pick_bin", "place_bin", "go_home"]
+    assert open_side(stacking.cell.poses["bin_0"])[2] < -0.99
+
+
+@pytest.mark.parametrize(("corrects", "least_m", "most_m"), [(True, 0.0, 3e-3), (False, 9e-3, 1.2e-2)])
+def test_a_bin_that_slipped_is_placed_by_what_is_measured(
+    corrects: bool, least_m: float, most_m: float
+) -> None:
+    stacking = Stacking({"bin_0": on_belt(0.57, upside_down=True)}, TWO, corrects=corrects)
+    stacking.cell.slip_m = np.array([0.008, -0.006, 0.0])
+    stacking.run(700)
+    apart = stacking.cell.poses["bin_0"].translation_m - TWO.place(0).translation_m
+    assert least_m <= float(np.linalg.norm(apart[:2])) <= most_m
+
+
+def test_the_second_bin_follows_the_first_but_not_far_from_its_place() -> None:
+    stacking = Stacking({"bin_0": on_belt(0.57, upside_down=True)}, TWO)
+    stacking.run(500)
+    below = stacking.cell.poses["bin_0"]
+    stacking.cell.poses["bin_0"] = Pose.of(below.translation_m + (0.02, 0.0, 0.0), below.rotation)
+    stacking.cell.poses["bin_1"] = on_belt(0.57, upside_down=True)
+    stacking.run(700)
+    assert stacking.context.is_complete
+    x = stacking.cell.poses["bin_1"].translation_m[0] - TWO.place(1).translation_m[0]
+    assert x == pytest.approx(0.004, abs=2e-3)
+
+
+def test_a_bin_that_is_lost_on_the_way_is_picked_again() -> None:
+    stacking = Stacking({"bin_0": on_belt(0.57, upside_down=True)}, TWO)
+    while stacking.leaves[-1] != "place_bin":
+        stacking.tick()
+    stacking.cell.held = ""
+    stacking.cell.poses["bin_0"] = on_belt(0.6, upside_down=False, heading=1.0)
+    stacking.run(900)
+    assert stacking.leaves[3:] == ["pick_bin", "flip_bin", "pick_bin", "place_bin", "go_home"]
+    assert stacking.context.stacked == ["bin_0"]
+
+
+def test_a_bin_on_the_floor_is_given_up_and_counted() -> None:
+    stacking = Stacking({"bin_0": on_belt(0.57, upside_down=True)}, TWO)
+    while stacking.leaves[-1] != "place_bin":
+        stacking.tick()
+    stacking.cell.held = ""
+    stacking.cell.poses["bin_0"] = Pose.of((0.7, 0.2, -0.68))
+    stacking.run(50)
+    assert stacking.context.active is None
+    assert stacking.context.dropped == 1
+    assert stacking.leaves[-1] == "go_home"
+
+
+def test_who_cannot_seal_tries_again() -> None:
+    stacking = Stacking({"bin_0": on_belt(0.57, upside_down=True)}, TWO)
+    seal, stacking.cell._seal = stacking.cell._seal, lambda: None  # type: ignore[method-assign]
+    stacking.run(600)
+    assert stacking.leaves[-1] == "pick_bin"
+    assert stacking.network.error is None
+    stacking.cell._seal = seal  # type: ignore[method-assign]
+    stacking.run(900)
+    assert stacking.context.stacked == ["bin_0"]
+
+
+def test_a_cell_that_cannot_be_seen_stops_the_arm_and_a_reset_goes_on() -> None:
+    stacking = Stacking({"bin_0": on_belt(0.57, upside_down=True)}, TWO)
+    stacking.run(10)
+    seen, stacking.cell.poses = stacking.cell.poses, {}
+    with pytest.raises((MonitorFailed, DeciderFailed), match="bin_0"):
+        stacking.tick()
+    assert stacking.cell.stops == 1
+    stacking.cell.poses = seen
+    stacking.network.reset()
+    stacking.run(600)
+    assert stacking.context.stacked == ["bin_0"]
+
+
+def test_regions_count_only_where_they_help() -> None:
+    stacking = Stacking({"bin_0": on_belt(0.57, upside_down=True)}, TWO)
+    while stacking.leaves[-1] != "place_bin":
+        stacking.tick()
+    stacking.run(2)
+    assert stacking.cell.off == frozenset()
+    stacking.run(500)
+    assert stacking.leaves[-1] == "go_home"
+    assert stacking.cell.off == frozenset({"low_middle"})
+    stacking.cell.poses["bin_1"] = on_belt(0.57, upside_down=False)
+    while stacking.leaves[-1] != "flip_bin":
+        stacking.tick()
+    stacking.run(20)
+    assert "over_shelf" in stacking.cell.off
