@@ -8,10 +8,23 @@ from collections.abc import Sequence
 
 from handiwork_core.config import ConfigError
 
-from .commands import conditions, demo, goal, launch, new_skill, run_skill, skills, soak, status, task, why
+from .commands import (
+    conditions,
+    demo,
+    goal,
+    launch,
+    new_robot,
+    new_skill,
+    run_skill,
+    skills,
+    soak,
+    status,
+    task,
+    why,
+)
 from .launch_model import LaunchError
 
-COMMANDS = (demo, launch, status, conditions, why, goal, run_skill, task, skills, new_skill, soak)
+COMMANDS = (demo, launch, status, conditions, why, goal, run_skill, task, skills, new_skill, new_robot, soak)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -40,6 +40,18 @@ def solid_mesh(path: Path) -> tuple[Array, Indices]:
         raise ValueError(f"mesh {path} {error}") from error
 
 
+def surface_mesh(path: Path) -> tuple[Array, Indices]:
+    """Vertices (n, 3), in the file's units, and triangles (m, 3) of an .obj or .stl file, closed or not.
+
+    Raises:
+        ValueError: the file cannot be read, has another ending, or holds no triangle.
+    """
+    points, triangles = _read(path)
+    if not len(triangles):
+        raise ValueError(f"mesh {path} holds no triangle; export it again")
+    return points, triangles
+
+
 def _read(path: Path) -> tuple[Array, Indices]:
     """All vertices and triangles as the file has them; polygons are cut into fans."""
     try:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
 
 from handiwork_core.geometry import Array
 from handiwork_core.robot import Robot
@@ -61,15 +62,15 @@ def fit(
     surface = grid[depth <= 1e-6]
     centers = grid[np.unique((grid / (0.5 * step_m)).round(), axis=0, return_index=True)[1]]
     radii = _within(rooms, centers, -union_distance(solids, centers) + protrusion_m)
-    covers: NDArray[np.bool_] = (
-        np.linalg.norm(surface[None] - centers[:, None], axis=2) <= radii[:, None] + cover_m
-    )
-    left = np.ones(len(surface), dtype=np.bool_)
+    covers: NDArray[np.bool_] = cdist(centers, surface) <= radii[:, None] + cover_m
+    left, counts = np.ones(len(surface), dtype=np.bool_), covers.sum(axis=1)
     chosen = []
     while left.any():
-        best = int((covers & left).sum(axis=1).argmax())
+        best = int(counts.argmax())
         chosen.append(best)
-        left &= ~covers[best]
+        new = covers[best] & left
+        counts -= covers[:, new].sum(axis=1)
+        left &= ~new
     return centers[chosen], radii[chosen]
 
 
@@ -77,7 +78,7 @@ def worst_gap(solids: Sequence[Solid], centers: Array, radii: Array, step_m: flo
     """Largest distance of a surface point from the nearest sphere [m]; negative is covered."""
     grid = np.concatenate([solid.grid(step_m) for solid in solids])
     surface = grid[union_distance(solids, grid) >= -1e-6]
-    gaps = np.linalg.norm(surface[:, None] - centers[None], axis=2) - radii[None]
+    gaps = cdist(surface, centers) - radii
     return float(gaps.min(axis=1).max())
 
 

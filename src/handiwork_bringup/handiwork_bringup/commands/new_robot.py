@@ -1,0 +1,81 @@
+"""``handiwork new-robot URDF``: the files of a robot of one's own."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from handiwork_core.config import ConfigError
+from handiwork_core.robot_loader import load_robot
+
+if TYPE_CHECKING:
+    from robot_description.given_robot import GivenRobot
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the command."""
+    parser = commands.add_parser("new-robot", help="write robot.yaml and spheres.yaml for a URDF or xacro")
+    parser.add_argument("urdf", nargs="?", type=Path, help="the description: a .urdf or a .xacro")
+    parser.add_argument(
+        "--urdf", dest="also_urdf", type=Path, help="the same, beside --from-xrdf or --from-curobo"
+    )
+    parser.add_argument(
+        "--from-xrdf", type=Path, help="take spheres, pairs, limits and home from an XRDF file"
+    )
+    parser.add_argument("--from-curobo", type=Path, help="take them from a robot configuration of cuRobo")
+    parser.add_argument("--out", type=Path, help="folder to write; without it the robot's name, here")
+    parser.add_argument("--name", help="name of the robot; without it that of the URDF file")
+    parser.add_argument("--protrusion", type=float, default=15.0, help="of spheres beyond the shapes [mm]")
+    parser.add_argument("--samples", type=int, default=5000, help="configurations to judge pairs of links at")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Zero exactly when the files were written and load; what is missing in them is printed."""
+    from robot_description.new_robot import describe
+    from robot_description.new_robot_arms import Wanted
+    from robot_description.robot_text import report, robot_yaml, spheres_yaml
+
+    given = _given(options)
+    urdf = _urdf(options, given)
+    name = options.name or re.sub(r"\W+", "_", urdf.name.split(".")[0])
+    out = options.out or Path(name)
+    if (out / "robot.yaml").exists():
+        print(
+            f"handiwork new-robot: {out / 'robot.yaml'} exists already; take it away or use --out",
+            file=sys.stderr,
+        )
+        return 2
+    path = Path(os.path.relpath(urdf.resolve(), out.resolve())).as_posix()
+    wanted = Wanted(name, path, options.protrusion / 1e3, options.samples)
+    described = describe(urdf, wanted, given)
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "spheres.yaml").write_text(spheres_yaml(described), encoding="utf-8")
+    (out / "robot.yaml").write_text(robot_yaml(described), encoding="utf-8")
+    for line in report(described):
+        print(line)
+    robot = load_robot(out)
+    print(f"{out} is written and loads: arms {', '.join(robot.arms)}; next: handiwork show-robot {out}")
+    return 0
+
+
+def _given(options: argparse.Namespace) -> GivenRobot | None:
+    from robot_description.from_curobo import read_curobo
+    from robot_description.from_xrdf import read_xrdf
+
+    if options.from_xrdf and options.from_curobo:
+        raise ConfigError("new-robot", ["--from-xrdf: stands beside --from-curobo; give one of them"])
+    if options.from_xrdf:
+        return read_xrdf(options.from_xrdf)
+    return read_curobo(options.from_curobo) if options.from_curobo else None
+
+
+def _urdf(options: argparse.Namespace, given: GivenRobot | None) -> Path:
+    for path in (options.urdf, options.also_urdf, given.urdf if given is not None else None):
+        if path is not None:
+            return Path(path)
+    raise ConfigError("new-robot", ["URDF: none is given; name a .urdf or a .xacro"])

@@ -1,0 +1,51 @@
+"""What another tool's robot file already says, and need not be worked out anew."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from handiwork_core.config import ConfigError, nearest
+from handiwork_core.robot import Spheres
+from handiwork_core.urdf import UrdfModel
+
+from .pair_sampling import Pair
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GivenRobot:
+    """Empty means not given. Joint values by name: home [rad or m], acceleration and jerk in the units of MotionLimits.
+
+    ``joints``: those that arms plan with; ``tips``: links of tools; ``notes``: what was not taken over, and the mend.
+    """
+
+    source: str = ""
+    spheres: tuple[Spheres, ...] = ()
+    ignored_pairs: frozenset[Pair] = frozenset()
+    joints: tuple[str, ...] = ()
+    tips: tuple[str, ...] = ()
+    home: Mapping[str, float] = field(default_factory=dict)
+    acceleration: Mapping[str, float] = field(default_factory=dict)
+    jerk: Mapping[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    urdf: Path | None = None
+
+
+def known_parts(given: GivenRobot, model: UrdfModel) -> GivenRobot:
+    """Without spheres of links that the URDF does not have, which a note then says.
+
+    Raises:
+        ConfigError: a joint or a tool that the URDF does not have.
+    """
+    faults = [f"joints: {name!r} is not in the URDF; {nearest(name, list(model.joints))}"
+              for name in given.joints if name not in model.joints]  # fmt: skip
+    faults += [f"tool frames: {tip!r} is not in the URDF; {nearest(tip, model.links)}"
+               for tip in given.tips if tip not in model.links]  # fmt: skip
+    if faults:
+        raise ConfigError(given.source, faults)
+    strange = [item.link for item in given.spheres if item.link not in model.links]
+    notes = tuple(f"spheres.{link}: no such link in the URDF; the spheres were left out" for link in strange)
+    spheres = tuple(item for item in given.spheres if item.link in model.links)
+    pairs = frozenset(pair for pair in given.ignored_pairs if set(pair) <= set(model.links))
+    return replace(given, spheres=spheres, ignored_pairs=pairs, notes=given.notes + notes)

@@ -1,0 +1,64 @@
+"""Chooses a home for an arm: apart from itself, from its limits and from singularities."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from handiwork_core.geometry import Array
+from handiwork_core.robot import Joint, Robot
+
+from .many_poses import free_joints, many_link_poses
+from .pair_sampling import Pair, pair_gaps
+
+SAMPLES = 400
+APART_M = 0.02
+STEP = 1e-4
+WIDEST = np.pi
+"""Beyond this a turning joint's limit does not shift its home [rad]."""
+
+
+def search_home(
+    robot: Robot, ee_link: str, joints: Sequence[str], needless: frozenset[Pair], seed: int = 0
+) -> tuple[float, ...] | None:
+    """Positions [rad or m] of ``joints``, in two decimals; none where every sample touches itself.
+
+    Of the samples in the middle of the ranges, the one whose slowest direction of the EE is fastest.
+    """
+    rng = np.random.default_rng(seed)
+    fixed = {joint.name: float(np.clip(0.0, joint.lower, joint.upper)) for joint in free_joints(robot)}
+    q: dict[str, Array] = {name: np.full(SAMPLES, value) for name, value in fixed.items()}
+    for name in joints:
+        low, high = _middle(robot.joints[name])
+        q[name] = rng.uniform(low, high, SAMPLES).round(2)
+    frames = many_link_poses(robot, q)
+    gaps = np.full(SAMPLES, np.inf)
+    for i, a in enumerate(robot.spheres):
+        for b in robot.spheres[i + 1 :]:
+            if (min(a.link, b.link), max(a.link, b.link)) not in needless:
+                gaps = np.minimum(gaps, pair_gaps(frames, a, b, SAMPLES))
+    if gaps.max() < 0.0:
+        return None
+    good = np.where(gaps >= min(APART_M, float(gaps.max())), _slowest(robot, ee_link, joints, q), -1.0)
+    best = int(good.argmax())
+    return tuple(float(q[name][best]) for name in joints)
+
+
+def _middle(joint: Joint) -> tuple[float, float]:
+    """The middle 60 % of a range."""
+    low, high = max(joint.lower, -WIDEST), min(joint.upper, WIDEST)
+    if low > high:
+        low, high = joint.lower, joint.upper
+    return low + 0.2 * (high - low), high - 0.2 * (high - low)
+
+
+def _slowest(robot: Robot, ee_link: str, joints: Sequence[str], q: dict[str, Array]) -> Array:
+    """Smallest singular value (n,) of the EE's velocity in the joints'."""
+    base = many_link_poses(robot, q, (ee_link,))[ee_link][1]
+    columns = []
+    for name in joints:
+        ahead = many_link_poses(robot, {**q, name: q[name] + STEP}, (ee_link,))[ee_link][1]
+        columns.append((ahead - base) / STEP)
+    values = np.linalg.svd(np.stack(columns, axis=2), compute_uv=False)[:, -1]
+    return np.asarray(values, dtype=np.float64)

@@ -1,0 +1,95 @@
+"""A mesh as a solid for the fit of spheres: distances to it, and points in it and on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from handiwork_core.geometry import Array
+from handiwork_core.world import Indices
+
+AT_ONCE = 2_000_000
+"""Products of points and triangles worked on at a time."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MeshSolid:
+    """Triangles (m, 3, 3) in the link's frame [m]; they need not close: see ``is_inside``.
+
+    ``samples`` (n, 3) lie on the surface, ``spacing_m`` apart or closer; distances are to them, and too large by less
+    than that.
+    """
+
+    triangles: Array
+    samples: Array
+    spacing_m: float
+    tree: cKDTree
+
+    @classmethod
+    def of(cls, vertices: Array, triangles: Indices, spacing_m: float) -> MeshSolid:
+        """Take a mesh whose vertices (n, 3) are in the link's frame [m]."""
+        corners = np.asarray(vertices, dtype=np.float64)[triangles]
+        samples = surface_points(corners, spacing_m)
+        return cls(corners, samples, spacing_m, cKDTree(samples))
+
+    def distance(self, points: Array) -> Array:
+        """Signed distance (n,) of points (n, 3), negative inside [m]."""
+        away = np.asarray(self.tree.query(points)[0], dtype=np.float64)
+        return np.where(is_inside(self.triangles, points), -away, away)
+
+    def grid(self, step_m: float) -> Array:
+        """Points (n, 3) of a grid inside, and points on the surface, about ``step_m`` apart."""
+        low, high = self.samples.min(axis=0), self.samples.max(axis=0)
+        axes = [np.linspace(a, b, int(np.ceil((b - a) / step_m)) + 1) for a, b in zip(low, high, strict=True)]
+        points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
+        cells = np.unique((self.samples / step_m).round(), axis=0, return_index=True)[1]
+        return np.concatenate([points[is_inside(self.triangles, points)], self.samples[cells]])
+
+
+def surface_points(corners: Array, spacing_m: float) -> Array:
+    """Points on triangles (m, 3, 3), rows of them parallel to the edges, ``spacing_m`` apart or closer."""
+    longest = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
+    pieces = np.maximum(1, np.ceil(longest / spacing_m)).astype(np.int64)
+    found = []
+    for count in np.unique(pieces):
+        i, j = np.meshgrid(np.arange(count + 1), np.arange(count + 1), indexing="ij")
+        inside = i + j <= count
+        a, b = i[inside] / count, j[inside] / count
+        weights = np.stack([a, b, 1.0 - a - b], axis=1)
+        found.append(np.einsum("kw,mwx->mkx", weights, corners[pieces == count]).reshape(-1, 3))
+    points = np.concatenate(found)
+    thinned = np.unique((points / (0.5 * spacing_m)).round(), axis=0, return_index=True)[1]
+    return np.asarray(points[thinned], dtype=np.float64)
+
+
+def is_inside(corners: Array, points: Array) -> NDArray[np.bool_]:
+    """Whether triangles (m, 3, 3), seen from each point (n, 3), cover more than half of all directions.
+
+    The sum of their solid angles, by the formula of van Oosterom and Strackee (1983).
+    """
+    low, high = corners.min(axis=(0, 1)), corners.max(axis=(0, 1))
+    near = np.flatnonzero(((points >= low) & (points <= high)).all(axis=1))
+    inside = np.zeros(len(points), dtype=np.bool_)
+    step = max(1, AT_ONCE // len(corners))
+    for start in range(0, len(near), step):
+        rows = near[start : start + step]
+        inside[rows] = np.abs(_solid_angles(corners, points[rows])) > 2.0 * np.pi
+    return inside
+
+
+def _solid_angles(corners: Array, points: Array) -> Array:
+    """Sum (n,) of the signed solid angles of all triangles [sr]."""
+    a, b, c = (corners[None, :, i] - points[:, None] for i in range(3))
+    la, lb, lc = (np.sqrt(np.einsum("nmx,nmx->nm", v, v)) for v in (a, b, c))
+    above = np.einsum("nmx,nmx->nm", a, np.cross(b, c))
+    below = (
+        la * lb * lc
+        + np.einsum("nmx,nmx->nm", a, b) * lc
+        + np.einsum("nmx,nmx->nm", b, c) * la
+        + np.einsum("nmx,nmx->nm", c, a) * lb
+    )
+    total: Array = 2.0 * np.arctan2(above, below).sum(axis=1)
+    return total

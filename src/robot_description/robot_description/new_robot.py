@@ -1,0 +1,168 @@
+"""Works out a robot from its URDF: arms, grippers, spheres, needless pairs, homes; says what is assumed or missing."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from handiwork_core.config import ConfigError
+from handiwork_core.geometry import Array
+from handiwork_core.robot import Robot, Spheres
+from handiwork_core.robot_loader import expand
+from handiwork_core.urdf import read_urdf
+
+from .given_robot import GivenRobot, known_parts
+from .gripper_survey import GripperFacts
+from .home_search import search_home
+from .new_robot_arms import POINT_M, Remarks, Wanted, measured, named_arms, points_of
+from .pair_sampling import Pair, PairKind, PairVerdict, ignored_pairs, judge_pairs, neighbours
+from .shape_pairs import shapes_meet
+from .solids import Solid
+from .sphere_cover import Coverage, all_solids, coverage, fitted
+from .survey import FoundArm
+from .urdf_checks import doubts
+
+REACH_SPEED_S, REACH_PUSH_S = 0.25, 0.1
+"""Assumed: a joint reaches its top speed in the first, its top acceleration in the second."""
+CROWDED, DOUBTFUL = 0.05, 0.5
+"""Pairs whose spheres touch in more than the first share of all configurations are judged by their shapes; those that
+touch in more than the second are told."""
+
+Apart = frozenset[Pair]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Described:
+    """A robot as it was worked out; ``robot.arms`` is empty, ``homes`` are by arm name."""
+
+    wanted: Wanted
+    robot: Robot
+    arms: Mapping[str, FoundArm]
+    grippers: Mapping[str, GripperFacts]
+    homes: Mapping[str, tuple[float, ...]]
+    motion: Mapping[str, tuple[float, float]]
+    verdicts: tuple[PairVerdict, ...]
+    apart: Apart
+    covers: tuple[Coverage, ...]
+    remarks: Remarks
+
+
+def describe(urdf: Path, wanted: Wanted, given: GivenRobot | None = None) -> Described:
+    """Work out everything that Handiwork needs to know of a robot.
+
+    Raises:
+        ConfigError: the URDF has faults; all of them.
+    """
+    text = expand(urdf)
+    model, root = read_urdf(text, urdf, needs_inertia=True), ET.fromstring(text)
+    given = known_parts(given or GivenRobot(), model)
+    remarks = Remarks(missing=list(given.notes), doubtful=doubts(model, root))
+    arms = named_arms(model, urdf, wanted, given, remarks)
+    solids = all_solids(root, urdf)
+    spheres = given.spheres or fitted(solids, wanted.protrusion_m)
+    if not spheres:
+        raise ConfigError(
+            str(urdf), ["links: none has a collision shape; add boxes, cylinders, spheres or meshes"]
+        )
+    robot = Robot(wanted.name, model.links[0], model.links, model.joints, spheres, frozenset(), {}, text)
+    verdicts = judge_pairs(robot, samples=wanted.samples, seed=wanted.seed)
+    apart = frozenset() if given.ignored_pairs else _needless(robot, verdicts, solids, remarks)
+    needless = neighbours(robot) & {verdict.pair for verdict in verdicts} | given.ignored_pairs
+    robot = replace(robot, ignored_pairs=needless if given.ignored_pairs else ignored_pairs(verdicts) | apart)
+    grippers = measured(robot, arms, solids, remarks)
+    return Described(
+        wanted, robot, arms, grippers, _homes(robot, arms, given, remarks), _motion(robot, arms, given, remarks),
+        verdicts, apart, tuple(_covers(spheres, solids, wanted, remarks)), remarks,
+    )  # fmt: skip
+
+
+def _needless(
+    robot: Robot, verdicts: tuple[PairVerdict, ...], solids: Mapping[str, tuple[Solid, ...]], remarks: Remarks
+) -> Apart:
+    """Pairs whose spheres touch often while their shapes never do."""
+    found = set()
+    points: dict[str, Array] = {}
+    for verdict in verdicts:
+        a, b = verdict.pair
+        if verdict.kind is PairKind.NEIGHBOURS or verdict.share <= CROWDED or not {a, b} <= set(solids):
+            continue
+        for link in (a, b):
+            points.setdefault(link, points_of(solids[link], 2.0 * POINT_M))
+        if not shapes_meet(robot, verdict.pair, solids, points, 1):
+            found.add(verdict.pair)
+        elif verdict.share > DOUBTFUL:
+            text = f"touch in {verdict.share:.0%} of all configurations"
+            remarks.doubtful.append(
+                f"links {a}, {b}: {text}; take them out of the arm's way, or ignore the pair"
+            )
+    return frozenset(found)
+
+
+def _homes(
+    robot: Robot, arms: Mapping[str, FoundArm], given: GivenRobot, remarks: Remarks
+) -> dict[str, tuple[float, ...]]:
+    homes = {}
+    for name, arm in arms.items():
+        if all(joint in given.home for joint in arm.joints):
+            joints = [robot.joints[joint] for joint in arm.joints]
+            homes[name] = tuple(float(np.clip(given.home[j.name], j.lower, j.upper)) for j in joints)
+            continue
+        found = search_home(robot, arm.ee_link, arm.joints, robot.ignored_pairs)
+        if found is None:
+            remarks.missing.append(
+                f"arms.{name}.home: every sample touches itself; fit spheres tighter, or write one"
+            )
+            found = tuple(round(0.5 * (robot.joints[j].lower + robot.joints[j].upper), 2) for j in arm.joints)
+        else:
+            remarks.assumed.append(
+                f"arms.{name}.home: {list(found)}: apart from itself, limits and singularities"
+            )
+        homes[name] = found
+    return homes
+
+
+def _motion(
+    robot: Robot, arms: Mapping[str, FoundArm], given: GivenRobot, remarks: Remarks
+) -> dict[str, tuple[float, float]]:
+    """Acceleration and jerk of the joints that arms and grippers drive."""
+    driven = [
+        name for arm in arms.values() for name in (*arm.joints, *([arm.gripper.joint] if arm.gripper else []))
+    ]
+    found, guessed = {}, []
+    for name in driven:
+        joint = robot.joints[name]
+        acceleration = given.acceleration.get(name, _rounded(joint.velocity / REACH_SPEED_S))
+        jerk = given.jerk.get(name, _rounded(acceleration / REACH_PUSH_S))
+        found[name] = (float(acceleration), float(jerk))
+        guessed += [name] * (name not in given.acceleration or name not in given.jerk)
+    if guessed:
+        text = f"top speed in {REACH_SPEED_S} s, top acceleration in {REACH_PUSH_S} s"
+        remarks.assumed.append(
+            f"limits of {', '.join(guessed)}: {text}; take the maker's acceleration and jerk"
+        )
+    return found
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.3g}")
+
+
+def _covers(
+    spheres: tuple[Spheres, ...], solids: Mapping[str, tuple[Solid, ...]], wanted: Wanted, remarks: Remarks
+) -> Iterator[Coverage]:
+    for item in spheres:
+        if item.link not in solids:
+            remarks.doubtful.append(
+                f"link {item.link}: has spheres but no collision shape to compare them with"
+            )
+            continue
+        yield coverage(item, solids[item.link])
+    bare = [link for link in solids if link not in {item.link for item in spheres}]
+    if bare:
+        remarks.missing.append(
+            f"spheres.yaml: {', '.join(bare)} have shapes but no spheres; they collide with nothing"
+        )

@@ -1,0 +1,120 @@
+"""Names the arms of a new robot, measures their grippers, and remarks on what a person should know."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from handiwork_core.config import ConfigError
+from handiwork_core.geometry import Array
+from handiwork_core.robot import Robot
+from handiwork_core.urdf import UrdfModel
+
+from .given_robot import GivenRobot
+from .gripper_survey import GripperFacts, measure_gripper
+from .solids import Solid
+from .survey import FoundArm, find_arms
+
+POINT_M = 0.004
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """``urdf``: how robot.yaml names the description; ``protrusion_m``: of spheres beyond shapes, at most."""
+
+    name: str
+    urdf: str
+    protrusion_m: float = 0.01
+    samples: int = 5000
+    seed: int = 0
+
+
+@dataclass(slots=True)
+class Remarks:
+    """What a person should know: assumed values to check, things to add, things that look wrong."""
+
+    assumed: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    doubtful: list[str] = field(default_factory=list)
+
+
+def named_arms(
+    model: UrdfModel, urdf: Path, wanted: Wanted, given: GivenRobot, remarks: Remarks
+) -> dict[str, FoundArm]:
+    """Arms by name, as many as there are.
+
+    Raises:
+        ConfigError: there is none.
+    """
+    found = find_arms(model, given.tips)
+    if given.joints:
+        kept = [replace(arm, joints=tuple(j for j in arm.joints if j in given.joints)) for arm in found]
+        found = tuple(
+            replace(arm, base_link=model.joints[arm.joints[0]].parent) for arm in kept if arm.joints
+        )
+    if not found:
+        raise ConfigError(
+            str(urdf), ["joints: no chain of four joints or more ends in a tool; Handiwork needs an arm"]
+        )
+    names = (
+        [f"{wanted.name.removesuffix('_arm')}_arm"] if len(found) == 1 else [_arm_name(arm) for arm in found]
+    )
+    for name, arm in zip(names, found, strict=True):
+        chain = f"{len(arm.joints)} joints from {arm.base_link} to {arm.ee_link}"
+        remarks.assumed.append(f"arms.{name}: {chain}")
+        if arm.tcp_link == arm.ee_link:
+            remarks.missing.append(
+                f"arms.{name}.tcp_link: the URDF has no TCP frame; add a fixed link between the fingertips"
+            )
+    return dict(zip(names, found, strict=True))
+
+
+def _arm_name(arm: FoundArm) -> str:
+    return f"{arm.ee_link}_arm"
+
+
+def measured(
+    robot: Robot, arms: Mapping[str, FoundArm], solids: Mapping[str, tuple[Solid, ...]], remarks: Remarks
+) -> dict[str, GripperFacts]:
+    """Grippers by the name of their arm; what could not be measured is a remark."""
+    points = {link: points_of(shapes) for link, shapes in solids.items()}
+    found = {}
+    for name, arm in arms.items():
+        key = f"arms.{name}.gripper"
+        if arm.gripper is None:
+            remarks.missing.append(
+                f"{key}: no fingers that one joint drives were found; add <mimic>, or write it by hand"
+            )
+            continue
+        try:
+            facts = measure_gripper(robot, arm, arm.gripper, points)
+        except ValueError as error:
+            remarks.missing.append(f"{key}: {error}")
+            continue
+        found[name] = facts
+        low, high = facts.rows[:, 1].min(), facts.rows[:, 1].max()
+        remarks.assumed.append(
+            f"{key}: opens {low * 1e3:.1f} to {high * 1e3:.1f} mm, along {'xyz'[facts.closing_axis]} of {arm.ee_link}"
+        )
+        _doubt_frame(key, arm, facts, remarks)
+    return found
+
+
+def _doubt_frame(key: str, arm: FoundArm, facts: GripperFacts, remarks: Remarks) -> None:
+    """Skills expect fingers that close along an axis of the EE frame, and a TCP ahead on another one."""
+    if np.abs(facts.closing).max() < 0.995:
+        words = facts.closing.round(3).tolist()
+        remarks.doubtful.append(
+            f"{key}: fingers close along {words} of {arm.ee_link}; turn that frame onto an axis"
+        )
+    if facts.tcp_m[facts.ee_axis] < 0.0 or np.linalg.norm(np.delete(facts.tcp_m, facts.ee_axis)) > 0.001:
+        words = facts.tcp_m.round(4).tolist()
+        remarks.doubtful.append(f"{key}: the TCP is at {words} m of {arm.ee_link}; put it ahead, on one axis")
+
+
+def points_of(shapes: tuple[Solid, ...], step_m: float = POINT_M) -> Array:
+    """Points (n, 3) on and in the shapes of a link, in its frame [m]."""
+    return np.concatenate([shape.grid(step_m) for shape in shapes])

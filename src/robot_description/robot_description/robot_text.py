@@ -1,0 +1,120 @@
+"""Writes ``robot.yaml`` and ``spheres.yaml`` of a robot that was worked out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from handiwork_core.geometry import Array
+from handiwork_core.robot import Robot
+
+from .gripper_survey import GripperFacts
+from .new_robot import Described
+from .survey import FoundArm
+
+DEFAULT_FORCE_N = 40.0
+
+
+def robot_yaml(described: Described) -> str:
+    """The text of ``robot.yaml``."""
+    robot, wanted = described.robot, described.wanted
+    lines = [
+        f"# {wanted.name}, written by `handiwork new-robot`.",
+        *(f"# Assumed: {line}" for line in described.remarks.assumed),
+        *(f"# Missing: {line}" for line in described.remarks.missing),
+        f"name: {wanted.name}",
+        f"urdf: {wanted.urdf}",
+        "spheres: spheres.yaml",
+        "# What a URDF cannot hold [rad/s^2, rad/s^3; m/s^2, m/s^3].",
+        "limits:",
+        *(f"  {j}: {{acceleration: {a:g}, jerk: {b:g}}}" for j, (a, b) in described.motion.items()),
+        "# Pairs of links that never count as touching.",
+        f"ignored_pairs:{'' if robot.ignored_pairs else ' []'}",
+        *(f"- [{a}, {b}]  # {_why(described, (a, b))}" for a, b in sorted(robot.ignored_pairs)),
+        "arms:",
+    ]
+    for name, arm in described.arms.items():
+        lines += [
+            f"  {name}:",
+            f"    base_link: {arm.base_link}",
+            f"    ee_link: {arm.ee_link}",
+            f"    tcp_link: {arm.tcp_link}",
+            f"    joints: [{', '.join(arm.joints)}]",
+            f"    home: {_numbers(described.homes[name])}",
+        ]
+        if name in described.grippers and arm.gripper is not None:
+            lines += [f"    {line}" for line in _gripper(name, arm, robot, described.grippers[name])]
+    return "\n".join(lines) + "\n"
+
+
+def spheres_yaml(described: Described) -> str:
+    """The text of ``spheres.yaml``."""
+    covers = {cover.link: cover for cover in described.covers}
+    lines = ["# Collision spheres in each link's frame [m].", "links:"]
+    for item in described.robot.spheres:
+        cover = covers.get(item.link)
+        if cover is not None:
+            lines.append(f"  # sticking out at most {cover.protrusion_m * 1e3:.0f} mm")
+        lines.append(f"  {item.link}:")
+        for center, radius in zip(item.centers, item.radii, strict=True):
+            lines.append(f"  - {{center: {_numbers(center.round(4))}, radius: {round(float(radius), 5)}}}")
+    return "\n".join(lines) + "\n"
+
+
+def report(described: Described) -> list[str]:
+    """What was found, for a person: coverage of each link, then what is assumed, doubtful and missing."""
+    lines = [f"{'link':<28}{'spheres':>8}{'sticking out':>14}{'uncovered':>11}"]
+    for cover in described.covers:
+        out, gap = f"{cover.protrusion_m * 1e3:.1f} mm", f"{cover.gap_m * 1e3:.1f} mm"
+        lines.append(f"{cover.link:<28}{cover.count:>8}{out:>14}{gap:>11}")
+    checked = sum(verdict.pair not in described.robot.ignored_pairs for verdict in described.verdicts)
+    lines.append(
+        f"pairs of links: {checked} to check, {len(described.verdicts) - checked} that need no check"
+    )
+    remarks = described.remarks
+    parts = (("assumed", remarks.assumed), ("doubtful", remarks.doubtful), ("missing", remarks.missing))
+    return [*lines, *(f"{what}: {text}" for what, texts in parts for text in texts)]
+
+
+def _why(described: Described, pair: tuple[str, str]) -> str:
+    if pair in described.apart:
+        return "spheres touch, shapes never"
+    kinds = {verdict.pair: verdict.kind.value for verdict in described.verdicts}
+    return kinds.get(pair, "given")
+
+
+def _gripper(name: str, arm: FoundArm, robot: Robot, facts: GripperFacts) -> list[str]:
+    assert arm.gripper is not None
+    joint, widths = robot.joints[arm.gripper.joint], facts.rows[:, 1]
+    slope = facts.slope
+    low, high = (0.0, slope * joint.upper) if slope is not None else (widths.min(), widths.max())
+    force = joint.effort if joint.type.value == "prismatic" and joint.effort > 0.0 else DEFAULT_FORCE_N
+    towards, closing = (np.eye(3)[axis] for axis in (facts.ee_axis, facts.closing_axis))
+    matrix = np.stack([towards, closing, np.cross(towards, closing)], axis=1)
+    return [
+        "gripper:",
+        f"  name: {name.removesuffix('_arm')}_gripper",
+        f"  joint: {joint.name}",
+        f"  finger_links: [{', '.join(facts.finger_links)}]",
+        f"  min_width: {round(float(low), 4)}",
+        f"  max_width: {round(float(high), 4)}",
+        *_widths(facts, slope),
+        f"  max_force: {force:g}",
+        f"  home_width: {round(float(high), 4)}",
+        f"  ee_axis: {facts.ee_axis}",
+        f"  closing_axis: {facts.closing_axis}",
+        f"  tcp_offset: {round(float(facts.tcp_m[facts.ee_axis]), 5)}",
+        "  R_ee_graspnet:",
+        *(f"  - {_numbers(row)}" for row in matrix),
+    ]
+
+
+def _widths(facts: GripperFacts, slope: float | None) -> list[str]:
+    if slope is not None:
+        return [f"  width_per_joint: {slope:g}"]
+    return ["  width_table:", *(f"  - {_numbers(row)}" for row in facts.rows.round(5))]
+
+
+def _numbers(values: Sequence[float] | Array) -> str:
+    return f"[{', '.join(repr(round(float(v), 6) + 0.0) for v in values)}]"

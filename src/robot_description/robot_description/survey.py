@@ -1,0 +1,138 @@
+"""Finds the arms of a robot in its URDF: serial chains that end in a tool, and the grippers at their ends."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from handiwork_core.robot import Joint, JointType
+from handiwork_core.urdf import UrdfModel
+
+MIN_JOINTS = 4
+"""A chain with fewer joints is no arm: a head, a lift, a wheel."""
+TCP_WORDS = re.compile(r"tcp|tool_?cent|grasp|pinch", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundGripper:
+    """Fingers that one joint drives: ``links`` are all that move, from the hand outwards."""
+
+    joint: str
+    links: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundArm:
+    """A chain from ``base_link`` to ``ee_link``; ``tcp_link`` equals ``ee_link`` where the URDF has no frame for it."""
+
+    base_link: str
+    ee_link: str
+    tcp_link: str
+    joints: tuple[str, ...]
+    gripper: FoundGripper | None
+
+
+class Tree:
+    """Rigid bodies of a URDF, each named by its topmost link, and the joints that move them."""
+
+    def __init__(self, model: UrdfModel) -> None:
+        self.joints = model.joints
+        self.body = {model.links[0]: model.links[0]}
+        self.links: dict[str, list[str]] = {model.links[0]: [model.links[0]]}
+        self.above: dict[str, Joint] = {}
+        self.below: dict[str, list[str]] = {model.links[0]: []}
+        for joint in model.joints.values():
+            parent = self.body[joint.parent]
+            if joint.type is JointType.FIXED:
+                self.body[joint.child] = parent
+                self.links[parent].append(joint.child)
+            else:
+                self.body[joint.child] = joint.child
+                self.links[joint.child], self.below[joint.child] = [joint.child], []
+                self.above[joint.child] = joint
+                self.below[parent].append(joint.child)
+
+    def under(self, body: str) -> list[str]:
+        """All bodies below one, nearest first."""
+        found = list(self.below[body])
+        for each in found:
+            found.extend(self.below[each])
+        return found
+
+    def free(self, bodies: Iterable[str]) -> list[str]:
+        """Joints of bodies that move by themselves."""
+        return [self.above[each].name for each in bodies if self.above[each].mimic is None]
+
+    def up(self, body: str) -> list[Joint]:
+        """Joints between the root and a body, from the root on."""
+        path: list[Joint] = []
+        while body in self.above:
+            path.append(self.above[body])
+            body = self.body[path[-1].parent]
+        return path[::-1]
+
+    def fixed_tip(self, body: str) -> str:
+        """The link of a body that most fixed joints lie before; of several, the first."""
+        depth: dict[str, int] = {}
+        for link in self.links[body]:
+            parents = [j.parent for j in self.joints.values() if j.child == link]
+            depth[link] = depth.get(parents[0], -1) + 1 if parents else 0
+        return max(self.links[body], key=lambda link: depth[link])
+
+
+def find_arms(model: UrdfModel, tips: Iterable[str] = ()) -> tuple[FoundArm, ...]:
+    """Arms in tree order. ``tips``: links that are known to be tools; none: every end of a chain long enough."""
+    tree = Tree(model)
+    hands = {body for body in tree.links if _is_hand(tree, body)}
+    ends = [tree.body[tip] for tip in tips] or [body for body in tree.links if _is_end(tree, body, hands)]
+    named = {tree.body[tip]: tip for tip in tips}
+    arms = [_arm(tree, end, named.get(end), end in hands, set(ends)) for end in ends]
+    return tuple(arm for arm in arms if arm is not None)
+
+
+def _is_hand(tree: Tree, body: str) -> bool:
+    """One joint drives all that is below, and others mimic it; no body below is so too."""
+    bodies = tree.under(body)
+    drives = tree.free(bodies)
+    if len(drives) != 1 or len(bodies) < 2:
+        return False
+    return any(tree.above[each].name == drives[0] for each in tree.below[body])
+
+
+def _is_end(tree: Tree, body: str, hands: set[str]) -> bool:
+    if body in hands:
+        return True
+    inside = any(body in tree.under(hand) for hand in hands)
+    return not tree.below[body] and body in tree.above and not inside
+
+
+def _arm(tree: Tree, end: str, tip: str | None, has_gripper: bool, ends: set[str]) -> FoundArm | None:
+    path = tree.up(end)
+    fork = max((i for i, joint in enumerate(path) if _forks(tree, joint, ends)), default=-1)
+    chain = [joint for joint in path[fork + 1 :] if joint.mimic is None]
+    if len(chain) < MIN_JOINTS:
+        return None
+    gripper = _gripper(tree, end) if has_gripper else None
+    ee = tree.fixed_tip(end)
+    if gripper is not None:
+        ee = tree.joints[gripper.joint].parent
+    tcps = [link for link in tree.links[end] if TCP_WORDS.search(link)]
+    ee = tip or ee
+    tcp = tcps[-1] if tcps else ee
+    return FoundArm(chain[0].parent, ee, tcp, tuple(joint.name for joint in chain), gripper)
+
+
+def _forks(tree: Tree, joint: Joint, ends: set[str]) -> bool:
+    """Whether several arms hang on the body that a joint moves."""
+    arms = 0
+    for body in tree.below[joint.child]:
+        reached = [end for end in ends if end == body or end in tree.under(body)]
+        arms += any(len(tree.up(end)) - len(tree.up(joint.child)) >= MIN_JOINTS for end in reached)
+    return arms > 1
+
+
+def _gripper(tree: Tree, hand: str) -> FoundGripper:
+    bodies = tree.under(hand)
+    links = tuple(link for body in bodies for link in tree.links[body])
+    return FoundGripper(tree.free(bodies)[0], links)
