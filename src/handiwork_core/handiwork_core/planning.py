@@ -224,6 +224,11 @@ class Engine(ABC):
     @abstractmethod
     def __init__(self, robot: Robot, world_T_base: Pose, report: Report) -> None: ...
 
+    @classmethod
+    def why_not(cls) -> str:
+        """Why this engine cannot run on this machine, in one clause; empty when it can. Imports nothing heavy."""
+        return ""
+
     @abstractmethod
     def update_world(self, world: World) -> None:
         """Take a new snapshot: geometry when ``world.version`` changed, else poses. Fast; keeps attachments out."""

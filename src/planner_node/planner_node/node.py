@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from handiwork_core.config import ConfigError, nearest
+from handiwork_core.config import ConfigError
 from handiwork_core.geometry import Pose
 from handiwork_core.planning import Engine, Report
 from handiwork_core.registry import collect
@@ -20,6 +20,7 @@ from handiwork_ros.spinning import run
 from handiwork_ros.world_source import RosWorldSource, Wanted
 
 from .desk import Heard, PlanningDesk
+from .engine_choice import AUTO, choose, open_engine
 from .engine_worker import EngineWorker
 from .scene_table import SceneTable
 from .services_node import PlanningServices
@@ -27,9 +28,6 @@ from .services_node import PlanningServices
 POLL_S = 0.02
 CLOSE_S = 2.0
 GEOMETRY_S = 5.0  # discovery by Fast DDS's own settings takes up to 3.3 s
-AUTO = "auto"
-PREFERRED = ("curobo", "cpu")
-"""What ``engine:=auto`` takes, first available first."""
 
 Engines = Callable[[], Mapping[str, type[Engine]]]
 
@@ -51,6 +49,9 @@ class PlannerNode(ManagedNode):
             "robot_dir", "", "folder of the robot: robot_description/robots/<name>"
         )
         self._engine_name = self.parameter("engine", AUTO, "auto, or the name of an engine such as cpu")
+        self._may_fall_back = self.parameter(
+            "fall_back_to_cpu", True, "plan on the CPU when the GPU fails; else build the engine anew"
+        )
         self._wait_s = self.parameter(
             "frame_timeout_s", 60.0, "longest wait for the robot's place in world [s]"
         )
@@ -67,12 +68,22 @@ class PlannerNode(ManagedNode):
                 "node planner_node", ["parameter robot_dir: is empty; give a folder such as robots/fr3"]
             )
         robot = load_robot(Path(self._robot_dir))
-        kind = self._chosen()
+        engines = self._engines()
+        kind, why = choose(self._engine_name, engines)
+        self.get_logger().info(why)
         source = self.on_executor(lambda: RosWorldSource(self, robot, Wanted(contacts=False)))
         report(0.05, f"waiting for frame {robot.name}/{robot.root_link} on /tf_static")
         world_T_base = self._wait_for_base(robot, source)
         report(0.1, f"loading engine {kind.name!r}")
-        engine = kind(robot, world_T_base, lambda f, text: report(0.1 + 0.9 * f, text))
+        spare = engines.get("cpu") if self._may_fall_back else None
+        engine = open_engine(
+            kind,
+            spare,
+            (robot, world_T_base),
+            lambda f, text: report(0.1 + 0.9 * f, text),
+            lambda text: self.get_logger().warning(text),
+            self._give_up,
+        )
         heard = Heard(source.snapshot, source.has_geometry, source.joint_age_s)
         self._await_geometry(source, report)
         self._desk = PlanningDesk(robot, engine, SceneTable(), heard)
@@ -109,22 +120,10 @@ class PlannerNode(ManagedNode):
             self._desk.engine.close()
         self._worker, self._desk = None, None
 
-    def _chosen(self) -> type[Engine]:
-        engines = self._engines()
-        name = self._engine_name
-        if name == AUTO:
-            name = next((n for n in PREFERRED if n in engines), next(iter(engines), AUTO))
-            passed = (
-                [n for n in PREFERRED[: PREFERRED.index(name)] if n not in engines]
-                if name in PREFERRED
-                else []
-            )
-            why = f", as {' and '.join(passed)} is not installed" if passed else ""
-            self.get_logger().info(f"engine:=auto takes {name!r}{why}")
-        if name not in engines:
-            fault = f"parameter engine: {name!r} is not installed; {nearest(name, [AUTO, *engines])}"
-            raise ConfigError("node planner_node", [fault])
-        return engines[name]
+    def _give_up(self, text: str) -> None:
+        """End the process, which launch starts again: a lost GPU is lost to it."""
+        self.get_logger().fatal(text)
+        self.exit_code = 1
 
     def _wait_for_base(self, robot: Robot, source: RosWorldSource) -> Pose:
         deadline = time.monotonic() + self._wait_s

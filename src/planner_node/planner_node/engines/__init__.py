@@ -5,6 +5,7 @@ from __future__ import annotations
 from handiwork_core.planning import Engine
 
 from .cpu_engine import CpuEngine
+from .curobo_engine import CuroboEngine, SeededCuroboEngine
 
-ENGINES: tuple[type[Engine], ...] = (CpuEngine,)
+ENGINES: tuple[type[Engine], ...] = (CpuEngine, CuroboEngine, SeededCuroboEngine)
 """Built-in engines; more come in by entry points of group ``handiwork.engines``."""

@@ -1,0 +1,99 @@
+"""The GPU's copies of spheres and obstacles, written in place so that recorded CUDA graphs see what is new."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from handiwork_core.geometry import Array
+
+from .cuda import Cuda
+from .scene_rows import Rows
+
+BOXES, SOLIDS = 128, 48
+"""Room on the GPU."""
+STILL = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
+
+
+class SphereBuffer:
+    """The arm's spheres in link frames, shared by all solvers."""
+
+    def __init__(self, cuda: Cuda, params: Any) -> None:  # noqa: ANN401
+        self._cuda, self._params = cuda, params
+        self._index: dict[str, Array] = {}
+        self._now = params.link_spheres[0].cpu().numpy().copy()
+
+    def write(self, rows: Mapping[str, Array]) -> bool:
+        """True when something changed."""
+        wanted = self._now.copy()
+        for link, spheres in rows.items():
+            if link not in self._index:
+                self._index[link] = self._params.get_sphere_index_from_link_name(link).cpu().numpy()
+            wanted[self._index[link]] = spheres
+        if np.array_equal(wanted, self._now):
+            return False
+        self._now = wanted
+        self._params.link_spheres.copy_(self._cuda.device.to_device(wanted).unsqueeze(0))
+        return True
+
+
+class WorldBuffer:
+    """Boxes and meshes of one world."""
+
+    def __init__(self, cuda: Cuda, data: Any) -> None:  # noqa: ANN401
+        self._cuda, self._data = cuda, data
+        self._now: Rows | None = None
+
+    def write(self, rows: Rows) -> bool:
+        """True when something changed.
+
+        Raises:
+            ValueError: more boxes or other solids than there is room for.
+        """
+        before = self._now
+        changed = before is None or before.geometry != rows.geometry
+        if changed:
+            self._now = None
+            self._load(rows)
+        for name in ("box_poses", "box_on", "solid_poses", "solid_on"):
+            now = getattr(rows, name)
+            if before is None or changed or not np.array_equal(now, getattr(before, name)):
+                self._write(name, now)
+                changed = True
+        self._now = rows
+        return changed
+
+    def _load(self, rows: Rows) -> None:
+        for what, count, room in (
+            ("boxes", len(rows.boxes), BOXES),
+            ("other solids", len(rows.solids), SOLIDS),
+        ):
+            if count > room:
+                raise ValueError(
+                    f"the scene has {count} {what}, and the GPU engine has room for {room}; use engine:=cpu"
+                )
+        self._data.clear()
+        boxes, meshes = self._data.cuboids, self._data.meshes
+        count = len(rows.boxes)
+        boxes.dims[0, :count, :3] = self._cuda.device.to_device(rows.boxes)
+        boxes.count[0] = count
+        boxes.names[0][:count] = [f"box{i}" for i in range(count)]
+        used = {solid.key for solid in rows.solids}
+        for key in [key for key in meshes.wp_cache if key not in used]:
+            del meshes.wp_cache[key]
+        if rows.solids:
+            made = [
+                self._cuda.Mesh(name=s.key, vertices=s.vertices, faces=s.triangles, pose=STILL)
+                for s in rows.solids
+            ]
+            meshes.load_batch(made, 0)
+
+    def _write(self, name: str, values: Array) -> None:
+        store = self._data.cuboids if name.startswith("box") else self._data.meshes
+        count = len(values)
+        if name.endswith("poses"):
+            store.inv_pose[0, :count, :7] = self._cuda.device.to_device(values)
+        else:
+            store.enable[0, :count] = self._cuda.device.to_device(values.astype(float)).to(store.enable.dtype)

@@ -1,0 +1,134 @@
+"""The only file that imports torch and cuRobo, in ``load``; and the words for what may happen to a GPU."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from planner_node.engines.guarded import EngineLost
+
+BROKEN = (
+    "illegal memory access",
+    "device-side assert",
+    "unspecified launch failure",
+    "device lost",
+    "device is lost",
+    "uncorrectable ECC",
+    "GPU is lost",
+    "misaligned address",
+    "driver shutting down",
+    "unknown error",
+)
+"""After these a process can use its CUDA context no more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cuda:
+    """Modules and classes, loaded. Their types are not known where they are not installed."""
+
+    torch: Any
+    device: Any
+    RobotCfg: Any
+    MotionPlanner: Any
+    MotionPlannerCfg: Any
+    InverseKinematics: Any
+    InverseKinematicsCfg: Any
+    Kinematics: Any
+    RobotCollisionChecker: Any
+    RobotCollisionCheckerCfg: Any
+    SceneCfg: Any
+    JointState: Any
+    GoalToolPose: Any
+    ToolPoseCriteria: Any
+    Mesh: Any
+
+
+def load() -> Cuda:
+    """Import torch and cuRobo.
+
+    Raises:
+        EngineLost: an import fails, or torch sees no CUDA device; the text says which.
+    """
+    os.environ.setdefault("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:False")
+    try:
+        import torch
+        import warp
+    except ImportError as error:
+        raise EngineLost(f"torch or warp cannot be imported: {error}") from error
+    if not torch.cuda.is_available():
+        raise EngineLost(
+            f"torch {torch.__version__} (CUDA {torch.version.cuda}) sees no CUDA device; update the driver "
+            "or install the torch built for it"
+        )
+    warp.config.quiet = True
+    try:
+        return _classes(torch)
+    except ImportError as error:
+        raise EngineLost(f"cuRobo cannot be imported: {error}; see docs/how-to/gpu.md") from error
+
+
+def _classes(torch: Any) -> Cuda:  # noqa: ANN401 - a module
+    from curobo._src.collision.collision_robot_scene import RobotSceneCollision
+    from curobo._src.collision.collision_robot_scene_cfg import RobotSceneCollisionCfg
+    from curobo._src.types.robot import RobotCfg
+    from curobo.inverse_kinematics import InverseKinematics, InverseKinematicsCfg
+    from curobo.kinematics import Kinematics
+    from curobo.motion_planner import MotionPlanner, MotionPlannerCfg
+    from curobo.scene import Mesh, Scene
+    from curobo.types import DeviceCfg, GoalToolPose, JointState, ToolPoseCriteria
+
+    from .kernel_store import keep_kernels
+
+    logging.getLogger("curobo").setLevel(logging.ERROR)
+    keep_kernels(cache_dir())
+    return Cuda(
+        torch,
+        DeviceCfg(),
+        RobotCfg,
+        MotionPlanner,
+        MotionPlannerCfg,
+        InverseKinematics,
+        InverseKinematicsCfg,
+        Kinematics,
+        RobotSceneCollision,
+        RobotSceneCollisionCfg,
+        Scene,
+        JointState,
+        GoalToolPose,
+        ToolPoseCriteria,
+        Mesh,
+    )
+
+
+def cache_dir() -> Path:
+    """Where compiled kernels are kept: HANDIWORK_CACHE_DIR, or the user's cache."""
+    root = os.environ.get("HANDIWORK_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(root) / "handiwork" / "curobo"
+
+
+@contextmanager
+def guarded(what: str) -> Iterator[None]:
+    """Turn what CUDA raises into EngineLost with a cause in words; anything else passes."""
+    try:
+        yield
+    except RuntimeError as error:
+        cause = cause_of(error)
+        if cause is None:
+            raise
+        text, is_fatal = cause
+        raise EngineLost(f"{text} while {what}", is_fatal=is_fatal) from error
+
+
+def cause_of(error: RuntimeError) -> tuple[str, bool] | None:
+    """Words for a CUDA error, and whether the process has lost the device; None for other errors."""
+    first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    if type(error).__name__ == "OutOfMemoryError" or "out of memory" in first.lower():
+        return f"the GPU is out of memory ({first[:160]})", False
+    if "CUDA" not in first and "cuda" not in first and "CUresult" not in first:
+        return None
+    return f"CUDA failed ({first[:160]})", any(word.lower() in first.lower() for word in BROKEN)

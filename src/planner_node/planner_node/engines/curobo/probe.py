@@ -1,0 +1,82 @@
+"""Can cuRobo run here? Answered from files and package metadata: neither torch nor cuRobo is imported."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+
+DRIVER_FILES = (Path("/proc/driver/nvidia/version"), Path("/dev/nvidiactl"), Path("/dev/dxg"))
+"""Any of them is there when a driver is loaded: Linux, a container or microVM, WSL."""
+WANTED = {"torch": ("2.9", "2.12"), "warp-lang": ("1.19", "1.20"), "cuda-core": ("0.7", "2")}
+"""Distribution: first version that serves, and the first that is not known to."""
+CUROBO_NAMES = ("nvidia-curobo", "nvidia_curobo")
+CUROBO = ("0.8", "0.9")
+CUROBO_COMMIT = "a35a708ecfbb26eb9ab2d7ef22c65919c4fae4a9"
+"""The commit of NVlabs/curobo that this engine was measured with."""
+HINT = "see docs/how-to/gpu.md"
+
+
+def _version_of(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _is_importable(name: str) -> bool:
+    return find_spec(name) is not None
+
+
+def _has_driver() -> bool:
+    return any(path.exists() for path in DRIVER_FILES)
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What is looked at; tests replace it."""
+
+    has_driver: Callable[[], bool] = field(default=_has_driver)
+    version_of: Callable[[str], str | None] = field(default=_version_of)
+    is_importable: Callable[[str], bool] = field(default=_is_importable)
+
+
+def why_absent(machine: Machine | None = None) -> str:
+    """One sentence on what is missing for cuRobo, or nothing when it can be tried."""
+    machine = machine or Machine()
+    if not machine.has_driver():
+        return f"no NVIDIA driver is loaded (none of {', '.join(map(str, DRIVER_FILES))} exists)"
+    for name in ("torch", "warp", "curobo"):
+        if not machine.is_importable(name):
+            return f"the driver is there, but Python finds no package {name!r}; {HINT}"
+    return wrong_version(machine)
+
+
+def wrong_version(machine: Machine) -> str:
+    """One sentence on the first package whose version does not serve, or nothing.
+
+    A cuRobo on the path without metadata (a source tree) is taken as it is.
+    """
+    curobo = next((v for v in map(machine.version_of, CUROBO_NAMES) if v), None)
+    found = {name: machine.version_of(name) for name in WANTED} | {"nvidia-curobo": curobo}
+    for name, (first, beyond) in {**WANTED, "nvidia-curobo": CUROBO}.items():
+        have = found[name]
+        if have is not None and not _key(first) <= _key(have) < _key(beyond):
+            others = ", ".join(f"{n} {v}" for n, v in found.items() if v and n != name)
+            return f"{name} is {have}, and the engine needs {first} or newer but below {beyond} (with {others}); {HINT}"
+    return ""
+
+
+def _key(text: str) -> tuple[int, ...]:
+    """Comparable leading numbers of a version: ``2.11.0+cu130`` is (2, 11, 0)."""
+    numbers: list[int] = []
+    for part in text.split("+")[0].split("."):
+        digits = "".join(ch for ch in part if ch.isdigit())
+        if not digits:
+            break
+        numbers.append(int(digits))
+        if digits != part:
+            break
+    return tuple(numbers)

@@ -1,0 +1,101 @@
+"""Our world as cuRobo's rows of boxes and meshes in the robot's base frame, with versions: only news travels."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handiwork_core.geometry import Array, Pose, Rotation
+from handiwork_core.world import Indices, Shape, ShapeKind, World
+from planner_node.engines.cpu.scene import Scene
+
+from .solids import mesh_of
+
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Solid:
+    """A mesh under a name that tells its content."""
+
+    key: str
+    vertices: Array
+    triangles: Indices
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """``boxes`` (b, 3) full edges, and ``solids``; which of them are on, and where.
+
+    ``box_poses`` (b, 7), ``solid_poses`` (s, 7): shape_T_base as x, y, z and wxyz. ``geometry`` counts changes of boxes
+    and solids.
+    """
+
+    geometry: int
+    boxes: Array
+    solids: tuple[Solid, ...]
+    box_poses: Array
+    solid_poses: Array
+    box_on: Flags
+    solid_on: Flags
+
+
+class SceneRows:
+    """Keeps what the last reading made."""
+
+    def __init__(self, world_T_base: Pose) -> None:
+        self._world_T_base = world_T_base
+        self._shapes: list[Shape] = []
+        self._solids: dict[int, tuple[Shape, Solid]] = {}
+        self._is_box: Flags = np.zeros(0, dtype=bool)
+        self._boxes: Array = np.zeros((0, 3))
+        self._made: tuple[Solid, ...] = ()
+        self._at: Array = np.zeros((0, 12))
+        self._poses: Array = np.zeros((0, 7))
+        self._geometry = 0
+
+    def read(self, scene: Scene, world: World, off: set[str]) -> Rows:
+        """``scene`` is the packed ``world``; objects in ``off`` are switched off."""
+        objects = [o for name, o in world.objects.items() if name in world.states]
+        shapes = [shape for o in objects for shape in o.shapes]
+        if len(shapes) != len(self._shapes) or any(
+            a is not b for a, b in zip(shapes, self._shapes, strict=True)
+        ):
+            self._rebuild(shapes)
+        self._place(scene.arrays.pose)
+        on = np.array([name not in off for name in scene.names], dtype=bool)
+        box = self._is_box
+        return Rows(
+            self._geometry, self._boxes, self._made, self._poses[box], self._poses[~box], on[box], on[~box]
+        )
+
+    def _rebuild(self, shapes: list[Shape]) -> None:
+        self._geometry += 1
+        self._shapes = shapes
+        self._is_box = np.array([s.kind is ShapeKind.BOX for s in shapes], dtype=bool)
+        self._boxes = np.array([s.size for s in shapes if s.kind is ShapeKind.BOX]).reshape(-1, 3)
+        others = [s for s in shapes if s.kind is not ShapeKind.BOX]
+        made = [known[1] if (known := self._solids.get(id(s))) else _solid(s) for s in others]
+        self._solids = {id(s): (s, solid) for s, solid in zip(others, made, strict=True)}
+        self._made = tuple(made)
+        self._at = np.full((len(shapes), 12), np.nan)
+        self._poses = np.zeros((len(shapes), 7))
+
+    def _place(self, poses: Array) -> None:
+        """Take ``poses`` (m, 12), world_T_shape; only those that changed are turned into quaternions."""
+        for i in np.flatnonzero((self._at != poses).any(axis=1)):
+            rotation = Rotation.from_matrix(poses[i, :9].reshape(3, 3))
+            there = Pose.of(poses[i, 9:], rotation).inverse() @ self._world_T_base
+            self._poses[i] = (*there.translation_m, *there.rotation.wxyz)
+        self._at = poses.copy()
+
+
+def _solid(shape: Shape) -> Solid:
+    vertices, triangles = mesh_of(shape)
+    digest = hashlib.sha1(
+        np.ascontiguousarray(vertices).tobytes() + triangles.tobytes(), usedforsecurity=False
+    )
+    return Solid(digest.hexdigest()[:16], vertices, triangles)

@@ -1,0 +1,70 @@
+"""From cuRobo's control points to a trajectory: the same cubic spline in float64, as fast as the limits allow."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from handiwork_core.geometry import Array
+from handiwork_core.trajectory import Trajectory
+from planner_node.engines.cpu.timing import Limits
+
+STEP_S = 0.02
+"""Longest time between samples."""
+STILL_RAD = 2.0e-6
+"""Break points closer than this to an end are the spline's rest before or after the motion: float32 noise."""
+SLACK = 1.0 + 1.0e-9
+
+
+def timed(points: Array, limits: Limits, names: tuple[str, ...]) -> Trajectory:
+    """The clamped cubic spline through ``points`` (k, n), evenly spaced in time, stretched to the limits.
+
+    A cubic B-spline that rests at both ends is that spline through its own values at the knots, so nothing of the
+    optimised motion is lost. Its jerk is constant between the points, its acceleration linear: their largest values are
+    exact.
+    """
+    from scipy.interpolate import CubicSpline  # type: ignore[import-untyped]  # heavy, and only needed here
+
+    points = without_rest(points)
+    spline = CubicSpline(np.arange(len(points)), points, bc_type="clamped")
+    unit_s = _seconds_per_step(spline, len(points) - 1, limits)
+    parts = max(1, int(np.ceil(unit_s / STEP_S)))
+    u = np.arange((len(points) - 1) * parts + 1) / parts
+    q, qd, qdd = spline(u), spline(u, 1) / unit_s, spline(u, 2) / unit_s**2
+    q[0], q[-1], qd[[0, -1]] = points[0], points[-1], 0.0
+    return Trajectory(names, u * unit_s, q, qd, qdd)
+
+
+def without_rest(points: Array) -> Array:
+    """``points`` without those at either end that repeat the end; at least three remain."""
+    moved = np.abs(points - points[0]).max(axis=1) > STILL_RAD
+    ended = np.abs(points - points[-1]).max(axis=1) > STILL_RAD
+    if not moved.any():
+        return np.array([points[0], 0.5 * (points[0] + points[-1]), points[-1]])
+    first, last = int(np.argmax(moved)) - 1, len(points) - int(np.argmax(ended[::-1]))
+    kept = points[first : last + 1].copy()
+    kept[0], kept[-1] = points[0], points[-1]
+    return kept if len(kept) > 2 else np.array([kept[0], 0.5 * (kept[0] + kept[-1]), kept[-1]])
+
+
+def _seconds_per_step(spline: object, steps: int, limits: Limits) -> float:
+    """Time between two points at which the motion touches the tightest of its limits."""
+    u = np.linspace(0.0, steps, 16 * steps + 1)
+    velocity = np.abs(spline(u, 1)).max(axis=0)  # type: ignore[operator]
+    acceleration = np.abs(spline(np.arange(steps + 1), 2)).max(axis=0)  # type: ignore[operator]
+    jerk = np.abs(spline(np.arange(steps) + 0.5, 3)).max(axis=0)  # type: ignore[operator]
+    needed = (
+        float((velocity / limits.velocity).max()),
+        float(np.sqrt(acceleration / limits.acceleration).max()),
+        float(np.cbrt(jerk / limits.jerk).max()),
+    )
+    return max(*needed, 1.0e-3) * SLACK
+
+
+def resampled(path: Array, count: int) -> Array:
+    """(count, n) points evenly along the joint path (k, n)."""
+    lengths = np.linalg.norm(np.diff(path, axis=0), axis=1)
+    at = np.concatenate([[0.0], np.cumsum(lengths)])
+    if at[-1] < 1.0e-9:
+        return np.repeat(path[:1], count, axis=0)
+    wanted = np.linspace(0.0, at[-1], count)
+    return np.column_stack([np.interp(wanted, at, column) for column in path.T])

@@ -1,0 +1,87 @@
+"""Planning on a GPU with cuRobo, judged by the CPU engine's checks."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from handiwork_core.geometry import Pose
+from handiwork_core.planning import (
+    CandidatesRequest,
+    CandidatesResult,
+    Capability,
+    IkRequest,
+    IkResult,
+    Report,
+    ShouldStop,
+)
+from handiwork_core.robot import Robot
+from handiwork_core.world import World
+
+from .cpu_engine import CpuEngine
+
+
+class CuroboEngine(CpuEngine):
+    """Free motions by cuRobo v2 (NVlabs/curobo, Apache-2.0); needs an NVIDIA GPU, torch and cuRobo.
+
+    Everything that it returns has passed the CPU engine's checks, whose words also explain what fails. Torch and cuRobo
+    are imported when it is created. Raises ``guarded.EngineLost`` when the GPU fails: wrap it in ``GuardedEngine``.
+    """
+
+    name: ClassVar[str] = "curobo"
+    capabilities: ClassVar[frozenset[Capability]] = frozenset(Capability)
+    is_seeded: ClassVar[bool] = False
+
+    def __init__(self, robot: Robot, world_T_base: Pose, report: Report) -> None:
+        super().__init__(robot, world_T_base, lambda share, text: report(0.2 * share, text))
+        report(0.2, "importing torch and cuRobo")
+        from .curobo.cuda import load
+        from .curobo.gpu_core import GpuCore
+
+        self._gpu = GpuCore(
+            robot,
+            world_T_base,
+            load(),
+            lambda share, text: report(0.25 + 0.75 * share, text),
+            is_seeded=self.is_seeded,
+        )
+        self._core = self._gpu
+        report(1.0, "ready")
+
+    @classmethod
+    def why_not(cls) -> str:
+        """See ``Engine.why_not``."""
+        from .curobo.probe import why_absent
+
+        return why_absent()
+
+    def update_world(self, world: World) -> None:
+        """See ``Engine.update_world``."""
+        super().update_world(world)
+        self._gpu.prepare_world()
+
+    def check_candidates(self, request: CandidatesRequest, should_stop: ShouldStop) -> CandidatesResult:
+        """See ``Engine.check_candidates``."""
+        from .curobo.candidates import MANY, judge_many
+
+        if len(request.candidates) < MANY or any(scene.others for scene in request.scenes):
+            return super().check_candidates(request, should_stop)
+        return judge_many(self._gpu, request, should_stop)
+
+    def solve_ik(self, request: IkRequest, should_stop: ShouldStop) -> IkResult:
+        """See ``Engine.solve_ik``."""
+        from .curobo.candidates import MANY, solve_many
+
+        if len(request.world_T_ee) < MANY or request.scene.others or not request.avoid_collision:
+            return super().solve_ik(request, should_stop)
+        return solve_many(self._gpu, request, should_stop)
+
+    def close(self) -> None:
+        """Free the GPU."""
+        self._gpu.close()
+
+
+class SeededCuroboEngine(CuroboEngine):
+    """cuRobo that starts from the CPU engine's path."""
+
+    name: ClassVar[str] = "curobo_seeded"
+    is_seeded: ClassVar[bool] = True
