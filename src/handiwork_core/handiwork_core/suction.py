@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from .outcome import Code, Outcome
+
 
 @dataclass(frozen=True, slots=True)
 class SuctionSpec:
@@ -42,3 +44,15 @@ class SuctionState:
     gap_m: float = math.nan
     angle_rad: float = math.nan
     why: str = ""
+
+
+def no_seal(state: SuctionState | None, name: str = "") -> Outcome:
+    """The failure of a cup that does not hold ``name``, or anything, with what it measured."""
+    if state is None:
+        return Outcome(Code.GRIPPER_FAILED, "nothing is heard of the suction cup; is its driver running?")
+    if state.sealed:
+        text = f"the cup holds {state.object!r}, not {name!r}"
+        return Outcome(Code.NOTHING_GRASPED, text)
+    why = state.why or ("the cup is off" if not state.on else "nothing tells why")
+    text = f"no seal on {name!r}: {why}" if name else f"no seal: {why}"
+    return Outcome(Code.NOTHING_GRASPED, text, position_error_m=state.gap_m, angle_error_rad=state.angle_rad)

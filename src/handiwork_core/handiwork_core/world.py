@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .articulation import Articulation
 from .geometry import Array, Pose
+from .suction import SuctionState
 
 Indices = NDArray[np.int64]
 
@@ -99,6 +100,8 @@ class World:
     joints: JointState = field(default_factory=lambda: JointState(0.0, {}))
     derived: dict[object, object] = field(default_factory=dict, init=False, repr=False, compare=False)
     frames: Mapping[str, Pose] = field(default_factory=dict)
+    suction: Mapping[str, SuctionState] = field(default_factory=dict)
+    """Suction cups by the names of their grippers."""
 
 
 def part_positions(objects: Mapping[str, WorldObject], states: Mapping[str, ObjectState]) -> dict[str, float]:

@@ -36,14 +36,15 @@ class CarryWatch:
         if not self.on or gripper is None or not name:
             return False
         world = self._context.world.snapshot()
-        if world.contacts is None:
+        if world.contacts is None and gripper.suction is None:
             return grip.width_m(world, gripper) < gripper.min_width_m + grip.EMPTY_WIDTH_M
+        heard_s = grip.stamp_s(world, gripper)
         if name != self._name or grip.touching_fingers(world, self._context.robot, gripper, name):
-            self._name, self._touched_s, self._missed = name, world.contacts_stamp_s, 0
-        elif world.contacts_stamp_s > self._seen_s:
+            self._name, self._touched_s, self._missed = name, heard_s, 0
+        elif heard_s > self._seen_s:
             self._missed += 1
-        self._seen_s = world.contacts_stamp_s
-        silent = self._missed >= LOST_REPORTS and world.contacts_stamp_s - self._touched_s > LOST_AFTER_S
+        self._seen_s = heard_s
+        silent = self._missed >= LOST_REPORTS and heard_s - self._touched_s > LOST_AFTER_S
         return silent or self._is_gone(world, name)
 
     def _is_gone(self, world: World, name: str) -> bool:

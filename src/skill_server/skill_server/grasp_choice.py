@@ -18,6 +18,7 @@ from .grasp_rows import GraspFileError, Part, annotated, read_rows, within_part
 from .grasps import Grasp, grasps_for
 from .orientation import Mask, cones_of, surviving
 from .pick_params import PickParams
+from .suction_grasps import cup_tool, suction_grasps
 
 MOST_TRIED = 256
 
@@ -126,9 +127,13 @@ def _of_file(params: PickParams, world: World, gripper: GripperSpec) -> GraspTab
 def _of_shapes(
     params: PickParams, context: Context, world: World, gripper: GripperSpec, opening_m: float
 ) -> GraspTable:
-    reach = grip.reach(context.robot, context.arm_spec, gripper)
-    pose = world.states[params.object].world_T_object
-    made = grasps_for(world.objects[params.object], pose, gripper, reach, opening_m)
+    pose, body = world.states[params.object].world_T_object, world.objects[params.object]
+    if gripper.suction is not None:
+        made = suction_grasps(body, pose, cup_tool(context.robot, context.arm_spec, gripper))
+    else:
+        made = grasps_for(
+            body, pose, gripper, grip.reach(context.robot, context.arm_spec, gripper), opening_m
+        )
     turns = np.array([g.world_T_ee.rotation.matrix() for g in made.grasps]).reshape(-1, 3, 3)
     positions = np.array([g.world_T_ee.translation_m for g in made.grasps]).reshape(-1, 3)
     tcp = pose.inverse().apply(positions + gripper.tcp_offset_m * turns[:, :, gripper.ee_axis])

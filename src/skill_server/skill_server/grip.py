@@ -10,8 +10,9 @@ from handiwork_core.geometry import Array, Pose
 from handiwork_core.kinematics import link_poses
 from handiwork_core.outcome import OK, BodyPair, Code, Outcome
 from handiwork_core.planning import Attachment
-from handiwork_core.robot import ArmSpec, GripperSpec, Robot
+from handiwork_core.robot import ArmSpec, GripperSpec, JointType, Robot
 from handiwork_core.skill import Context
+from handiwork_core.suction import no_seal
 from handiwork_core.world import World
 
 EMPTY_WIDTH_M = 0.001
@@ -51,15 +52,28 @@ def finger_bodies(robot: Robot, gripper: GripperSpec) -> tuple[str, ...]:
     return tuple(f"{robot.name}/{link}" for link in gripper.finger_links)
 
 
+def tool_links(robot: Robot, arm: ArmSpec) -> tuple[str, ...]:
+    """The EE link and all links that are fixed to it, directly or not."""
+    found = [arm.ee_link]
+    for joint in robot.joints.values():
+        if joint.type is JointType.FIXED and joint.parent in found:
+            found.append(joint.child)
+    return tuple(found)
+
+
 def gripper_bodies(robot: Robot, arm: ArmSpec) -> tuple[str, ...]:
-    """Body names of the fingers and of the hand."""
+    """Body names of the fingers and of the hand; of a suction cup and its holder."""
+    if arm.gripper is not None and arm.gripper.suction is not None:
+        return tuple(f"{robot.name}/{link}" for link in tool_links(robot, arm))
     fingers = finger_bodies(robot, arm.gripper) if arm.gripper else ()
     return (*fingers, f"{robot.name}/{arm.ee_link}")
 
 
 def touching_fingers(world: World, robot: Robot, gripper: GripperSpec, name: str) -> frozenset[str]:
-    """Fingers in contact with the object; empty where the world has no contact source."""
+    """Fingers in contact with the object; empty where the world has no contact source. A cup touches by its seal."""
     fingers = finger_bodies(robot, gripper)
+    if gripper.suction is not None:
+        return frozenset(fingers) if _is_sealed(world, gripper, name) else frozenset()
     found = set()
     for contact in world.contacts or ():
         for finger, other in ((contact.a, contact.b), (contact.b, contact.a)):
@@ -69,7 +83,10 @@ def touching_fingers(world: World, robot: Robot, gripper: GripperSpec, name: str
 
 
 def width_m(world: World, gripper: GripperSpec) -> float:
-    """Measured opening [m]; nan where the joint is not measured."""
+    """Measured opening [m]; nan where the joint is not measured. A cup that sucks is closed."""
+    if gripper.suction is not None:
+        cup = world.suction.get(gripper.name)
+        return float("nan") if cup is None else gripper.min_width_m if cup.on else gripper.max_width_m
     return gripper.width(world.joints.position.get(gripper.joint, float("nan")))
 
 
@@ -78,6 +95,8 @@ def holds(world: World, robot: Robot, gripper: GripperSpec, name: str) -> Outcom
 
     When the fingers stopped before they met.
     """
+    if gripper.suction is not None:
+        return OK if _is_sealed(world, gripper, name) else no_seal(world.suction.get(gripper.name), name)
     width = width_m(world, gripper)
     if world.contacts is None:
         if width > gripper.min_width_m + EMPTY_WIDTH_M:
@@ -90,6 +109,18 @@ def holds(world: World, robot: Robot, gripper: GripperSpec, name: str) -> Outcom
         return OK
     text = f"{' and '.join(missing)} do not touch {name!r}; the opening is {width * 1e3:.1f} mm"
     return Outcome(Code.NOTHING_GRASPED, text, blocking=BodyPair(missing[0], name))
+
+
+def _is_sealed(world: World, gripper: GripperSpec, name: str) -> bool:
+    """Where nothing tells which object a cup holds, it is the one that is asked for."""
+    cup = world.suction.get(gripper.name)
+    return cup is not None and cup.sealed and cup.object in ("", name)
+
+
+def stamp_s(world: World, gripper: GripperSpec) -> float:
+    """When the newest word on what the gripper touches was said."""
+    cup = world.suction.get(gripper.name)
+    return world.contacts_stamp_s if gripper.suction is None or cup is None else cup.stamp_s
 
 
 def forget_lost(context: Context, world: World) -> None:
@@ -105,7 +136,7 @@ def is_lost(world: World, robot: Robot, arm: ArmSpec, name: str) -> bool:
         return True
     if arm.gripper is None:
         return False
-    if world.contacts is None:
+    if world.contacts is None or arm.gripper.suction is not None:
         return holds(world, robot, arm.gripper, name).code is Code.NOTHING_GRASPED
     return not touching_fingers(world, robot, arm.gripper, name)
 
@@ -115,7 +146,12 @@ def held_by_measurement(world: World, robot: Robot, arm: ArmSpec) -> str:
 
     Empty for none, or where the world has no contact source.
     """
-    if arm.gripper is None or world.contacts is None:
+    if arm.gripper is None:
+        return ""
+    if arm.gripper.suction is not None:
+        cup = world.suction.get(arm.gripper.name)
+        return cup.object if cup is not None and cup.sealed else ""
+    if world.contacts is None:
         return ""
     for name, body in world.objects.items():
         if not body.is_static and holds(world, robot, arm.gripper, name).ok:

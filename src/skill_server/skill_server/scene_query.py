@@ -19,7 +19,9 @@ TOUCHING_GAP_M = 0.01
 
 
 def gripper_joints(robot: Robot, gripper: GripperSpec, width_m: float) -> tuple[tuple[str, float], ...]:
-    """Positions of the gripper's joints at an opening, mimicking ones included."""
+    """Positions of the gripper's joints at an opening, mimicking ones included; a suction cup has none."""
+    if gripper.suction is not None:
+        return ()
     position = gripper.position(width_m)
     mimics = [(j.name, j.mimic) for j in robot.joints.values() if j.mimic and j.mimic.joint == gripper.joint]
     followers = ((name, mimic.multiplier * position + mimic.offset) for name, mimic in mimics)
