@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from handiwork_core.geometry import Pose
+from handiwork_core.kinematics import link_poses
 from handiwork_core.outcome import OK, Code, Outcome
 from handiwork_core.planning import CandidatesRequest, PlanRequest, SceneQuery
 from handiwork_core.robot import Robot
@@ -26,8 +27,8 @@ POLL_STEPS = 10
 class SimulatedCell:
     """All ports but the planner's mind, on a simulation that advances while somebody waits."""
 
-    def __init__(self, robot: Robot, engine: Any, scene_name: str, seed: int) -> None:
-        self.robot, self.engine, self.spec = robot, engine, robot.arm("")
+    def __init__(self, robot: Robot, engine: Any, scene_name: str, seed: int, arm: str = "") -> None:
+        self.robot, self.engine, self.spec = robot, engine, robot.arm(arm)
         self.scene = load_scene(ROOT / f"config/scenes/{scene_name}.yaml").randomized(seed)
         self.sim = Simulation(robot, self.scene)
         self.objects = {item.name: item.body for item in self.scene.objects}
@@ -40,7 +41,9 @@ class SimulatedCell:
         self.sim.advance(int(np.ceil(seconds / CONTROL_S)))
 
     def world_T_base(self) -> Pose:
-        return self.scene.world_T_base
+        """Where the arm's base stands; the scene says it of the robot's root."""
+        root_T_base = link_poses(self.robot, {})[self.spec.base_link]
+        return self.scene.world_T_base @ root_T_base
 
     def snapshot(self) -> World:
         gripper = self.spec.gripper
@@ -89,7 +92,7 @@ class SimulatedCell:
         assert self.spec.gripper is not None
         axis = self.sim.grippers[self.spec.gripper.name]
         here = float(self.sim.world.joints().position[axis.indices[0]])
-        axis.controller.start(GripperGoal(width_m / self.spec.gripper.width_per_joint), here)
+        axis.controller.start(GripperGoal(self.spec.gripper.position(width_m)), here)
         while axis.controller.busy:
             self.sim.advance(POLL_STEPS)
         return OK
