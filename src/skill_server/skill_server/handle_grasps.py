@@ -16,7 +16,7 @@ from .parts import Part
 PLACES = (0.5, 0.25, 0.75)
 """Where on the bar, from head to tail."""
 TILTS_DEG = (0.0, 15.0, -15.0, 30.0, -30.0, 45.0, -45.0, 60.0, -60.0)
-SAGITTA_M = 0.001
+SAGITTA_M = 0.002
 """A straight piece may leave the arc by this much."""
 LONGEST_M, WIDEST_RAD = 0.1, 0.4
 """Pieces of a way; after each the joint is looked at."""
