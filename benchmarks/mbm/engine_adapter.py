@@ -12,7 +12,7 @@ from handiwork_core.planning import JointGoals, PlanRequest, PoseGoals, SceneQue
 from handiwork_core.robot import ArmSpec
 from planner_node.engines.cpu import free_motion, shortcut
 from planner_node.engines.cpu.arrays import Ints
-from planner_node.engines.cpu.blocks import Checker, test_block
+from planner_node.engines.cpu.blocks import WHOLE, Checker, test_block
 from planner_node.engines.cpu.borrowing import borrowed
 from planner_node.engines.cpu.edges import found_hit
 from planner_node.engines.cpu.goal_search import find_pose
@@ -83,15 +83,16 @@ def checker(engine: CpuEngine) -> Callable[[Array], int]:
 @kernel
 def _free_blocks(c: Checker, q: Array, hit: Ints) -> int:
     c, q, hit = borrowed(c), borrowed(q), borrowed(hit)
-    place, move, active, near, free = c.q, c.move, c.listed[0], c.listed[2], 0
+    place, active, near, free = c.q, c.listed[0], c.listed[2], 0
+    c.most[:] = f4(0.0)
     count = len(c.pairs)
     for i in range(count):
         active[i] = i
     for start in range(0, len(q) - LANES + 1, LANES):
         for j in range(q.shape[1]):
             for k in range(LANES):
-                place[j, k], move[j, k] = f4(q[start + k, j]), f4(0.0)
-        touching, _, _ = test_block(c, active, count, near)
+                place[j, k] = f4(q[start + k, j])
+        touching, _, _ = test_block(c, active, count, near, WHOLE)
         if touching >= 0:
             found_hit(c, touching, hit)
         else:

@@ -14,8 +14,10 @@ from planner_node.engines.cpu import edges, free_motion, lanes, tree_search
 from planner_node.engines.cpu.arrays import OFF
 from planner_node.engines.cpu.blocks import FINEST_M
 from planner_node.engines.cpu.checker import checker_of
+from planner_node.engines.cpu.jit import inlined
 from planner_node.engines.cpu.requests import Deadline
 from planner_node.engines.cpu.rng import new_state
+from planner_node.engines.cpu.wide import load, save
 
 from .block_cases import Case, along, armed, case_of, least, moving, room_of, shapes_near, some_q
 from .conftest import box
@@ -54,11 +56,20 @@ def new_hit() -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     return np.full(2, -1, dtype=np.int64)
 
 
+@inlined
+def sines_and_cosines(x: lanes.Floats, sines: lanes.Floats, cosines: lanes.Floats) -> None:
+    for i in range(len(x)):
+        s, c = lanes.sine_and_cosine(load(x, i))
+        save(sines, i, s)
+        save(cosines, i, c)
+
+
 def test_sine_and_cosine_are_right_to_float32_within_four_pi() -> None:
-    x = np.linspace(-4.0 * np.pi, 4.0 * np.pi, 20001).astype(np.float32)
-    found = np.array([lanes.sine_and_cosine(v) for v in x])
-    exact = np.stack([np.sin(x.astype(np.float64)), np.cos(x.astype(np.float64))], axis=1)
-    np.testing.assert_allclose(found, exact, atol=1.0e-6)
+    x = np.linspace(-4.0 * np.pi, 4.0 * np.pi, 1250 * lanes.LANES).astype(np.float32).reshape(-1, lanes.LANES)
+    sines, cosines = np.empty_like(x), np.empty_like(x)
+    sines_and_cosines(x, sines, cosines)
+    np.testing.assert_allclose(sines, np.sin(x.astype(np.float64)), atol=1.0e-6)
+    np.testing.assert_allclose(cosines, np.cos(x.astype(np.float64)), atol=1.0e-6)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -77,7 +88,7 @@ def test_lanes_put_every_sphere_where_link_poses_does(all_cases: dict[str, Case]
             first, body = groups[f"{case.robot.name}/{s.link}"]
             local = query.robot.spheres[first : first + len(s.radii), :3]
             for k in (0, lanes.LANES - 1):
-                m = frames[body, :, k]
+                m = frames[12 * body : 12 * body + 12, k]
                 np.testing.assert_allclose(
                     local @ m[:9].reshape(3, 3).T + m[9:], poses[s.link].apply(s.centers), atol=1.0e-5
                 )

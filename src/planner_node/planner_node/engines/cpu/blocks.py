@@ -16,21 +16,25 @@ from .jit import inlined, kernel
 from .lanes import (
     LANES,
     Floats,
-    ball_near_point,
-    balls_near,
     centre_lanes,
     f4,
     forward_lanes,
-    near_ball,
-    near_box,
-    near_cylinder,
+    near_point,
+    square_between,
+    square_to_box,
+    square_to_cylinder,
+    within,
 )
+from .wide import Wide
 
 FINEST_M = 0.0005
 """A pair is taken as clear of a piece on which it cannot come closer than this to the distance at the piece's middle;
 where its margin is larger than that, it never touches."""
 
 CYLINDER = int(ShapeKind.CYLINDER)
+
+WHOLE, STILL, SWEPT = 0, 1, 2
+"""What ``test_block`` looks at: pieces; their middles alone, which cost half; the same pieces right after that."""
 
 
 class Checker(NamedTuple):
@@ -47,9 +51,7 @@ class Checker(NamedTuple):
     chain: Floats
     """(n, 12)."""
     balls: Floats
-    """(s + g, 4) spheres, then ``bounds``."""
-    bounds: Floats
-    """(g, 4)."""
+    """(s + g, 4) spheres, then one around each group."""
     reach: Floats
     """(g, n)."""
     pose: Floats
@@ -60,123 +62,132 @@ class Checker(NamedTuple):
     bound: Floats
     """(m,)."""
     known: Ints
-    """(g,) 1 where a group's row of ``centres`` and ``slack`` is up to date."""
+    """(g,) 1 where a group's last row of ``centres`` is up to date, 2 where all of its rows are."""
     listed: Ints
     """(3, p) scratch: rows of ``pairs`` of this round, of the next, and of a block."""
     q: Floats
     """(n, LANES) configurations."""
     move: Floats
     """(n, LANES) farthest that each joint is from there on the lane's piece."""
-    turn: Floats
-    """(2, LANES)."""
+    most: Floats
+    """(n,) the largest of ``move``; a lane moves no joint more than its ``share`` (1, LANES) of it."""
+    share: Floats
     frames: Floats
-    """(n + 1, 12, LANES) body poses."""
+    """(12 (n + 1), LANES) body poses."""
     centres: Floats
-    """(g, 3, LANES) world centres of the groups' bounding spheres."""
+    """(3 (s + g), LANES) world centres of ``balls``."""
     slack: Floats
-    """(g + 1, LANES) farthest that a group's points are on the lane's piece from where they are in its middle [m]."""
+    """(g,) farthest that a group's points are on a piece from where they are in its middle [m], where all of ``most``
+    is moved."""
 
 
 @inlined
-def spread(reach: Floats, move: Floats, slack: Floats, g: int, after: int, before: int, row: int) -> None:
-    """To a row of ``slack``: how far joints ``after``..``before`` may move group ``g`` on a lane's piece [m]."""
-    zero = f4(0.0)
-    for k in range(LANES):
-        slack[row, k] = zero
+def farthest(reach: Floats, most: Floats, g: int, after: int, before: int) -> float:
+    """How far joints ``after``..``before`` may move group ``g`` on a piece [m]."""
+    total = f4(0.0)
     for j in range(after, before):
-        r = reach[g, j]
-        for k in range(LANES):
-            slack[row, k] += r * move[j, k]
-    for k in range(LANES):
-        slack[row, k] = slack[row, k] if slack[row, k] > f4(FINEST_M) else zero
+        total += reach[g, j] * most[j]
+    return total if total > f4(FINEST_M) else f4(0.0)
 
 
 @kernel
-def exactly(c: Checker, row: int, g: int, column: int, margin: float) -> int:
+def exactly(c: Checker, g: int, column: int, margin: float, slack: float) -> int:
     """As ``test_block`` says for one pair, in float64, lane by lane: minus the set of lanes below, or the set near."""
     near, body, shapes = 0, c.robot.group_body, len(c.scene.kind)
     frames = np.empty((len(c.chain) + 1, 12))
     for k in range(LANES):
         for i in range(12):
-            frames[body[g], i] = c.frames[body[g], i, k]
+            frames[body[g], i] = c.frames[12 * body[g] + i, k]
             if column >= shapes:
-                frames[body[column - shapes], i] = c.frames[body[column - shapes], i, k]
-        gap = pair_gap(c.robot, c.scene, frames, g, column, margin, margin + c.slack[row, k])
+                frames[body[column - shapes], i] = c.frames[12 * body[column - shapes] + i, k]
+        wide = margin + slack * c.share[0, k]
+        gap = pair_gap(c.robot, c.scene, frames, g, column, margin, wide)
         if gap < margin:
             return -(1 << k)
-        if gap < margin + c.slack[row, k]:
+        if gap < wide:
             near |= 1 << k
     return near
 
 
 @inlined
+def centre_all(
+    g: int, known: Ints, body: Ints, start: Ints, balls: Floats, frames: Floats, centres: Floats
+) -> None:
+    """Bring all ``centres`` of group ``g`` up to date."""
+    if known[g] == 2:
+        return
+    known[g] = 2
+    for i in range(start[g], start[g + 1]):
+        centre_lanes(body[g], i, balls, frames, centres)
+
+
+@inlined
+def square_to_shape(centres: Floats, i: int, pose: Floats, half: Floats, s: int, is_cylinder: bool) -> Wide:
+    """Squared distance of centre ``i`` to shape ``s`` without its rounding."""
+    if is_cylinder:
+        return square_to_cylinder(centres, i, pose, half, s)
+    return square_to_box(centres, i, pose, half, s)
+
+
+@inlined
 def test_shape(
-    frames: Floats,
-    slack: Floats,
     balls: Floats,
-    body: Ints,
     start: Ints,
+    centres: Floats,
     pose: Floats,
-    size: Floats,
+    half: Floats,
     g: int,
     s: int,
-    around: int,
-    rounding: float,
+    margin: float,
+    slack: float,
+    share: Floats,
     is_cylinder: bool,
 ) -> int:
-    """Minus the set of lanes in which group ``g`` is within ``rounding`` of shape ``s``, or those where it is near."""
-    b, found = body[g], 0
-    first, last = start[g], start[g + 1]
-    for i in range(first - 1, last):
-        # The first look is at the sphere around all.
-        n = around if i < first else i
-        x, y, z, r = balls[n, 0], balls[n, 1], balls[n, 2], balls[n, 3] + rounding
-        if is_cylinder:
-            hits, near = near_cylinder(frames, b, x, y, z, pose, size, s, r, slack, g)
-        else:
-            hits, near = near_box(frames, b, x, y, z, pose, size, s, r, slack, g)
-        if i < first:
-            if near == f4(0.0):
-                return 0
-            continue
-        if hits > f4(0.0):
-            return -int(hits)
-        found |= int(near)
+    """Minus the set of lanes in which group ``g`` is within ``margin`` of shape ``s``, or those where it is near."""
+    found = 0
+    for i in range(start[g], start[g + 1]):
+        square, r = square_to_shape(centres, i, pose, half, s, is_cylinder), balls[i, 3] + margin
+        near = within(square, r, slack, share)
+        if near:
+            hits = within(square, r, f4(0.0), share)
+            if hits:
+                return -hits
+            found |= near
     return found
 
 
 @inlined
 def test_groups(
-    frames: Floats,
-    slack: Floats,
     balls: Floats,
-    body: Ints,
     start: Ints,
+    centres: Floats,
     g: int,
     h: int,
     around: int,
-    row: int,
     margin: float,
+    slack: float,
+    share: Floats,
 ) -> int:
-    """The same for two groups, the second of which has the sphere ``around`` it."""
-    found, a, b, zero = 0, body[g], body[h], f4(0.0)
+    """The same for two groups, the second of which has the ball ``around`` it."""
+    found = 0
     for i in range(start[g], start[g + 1]):
-        _, near = near_ball(
-            frames, a, balls, i, b, around, balls[i, 3] + balls[around, 3] + margin, slack, row
-        )
-        if near == zero:
+        r = balls[i, 3] + margin
+        if not within(square_between(centres, i, around), r + balls[around, 3], slack, share):
             continue
         for j in range(start[h], start[h + 1]):
-            hits, near = near_ball(frames, a, balls, i, b, j, balls[i, 3] + balls[j, 3] + margin, slack, row)
-            if hits > zero:
-                return -int(hits)
-            found |= int(near)
+            square = square_between(centres, i, j)
+            near = within(square, r + balls[j, 3], slack, share)
+            if near:
+                hits = within(square, r + balls[j, 3], f4(0.0), share)
+                if hits:
+                    return -hits
+                found |= near
     return found
 
 
 @kernel
-def test_block(c: Checker, active: Ints, count: int, near: Ints) -> tuple[int, int, int]:
-    """Try the first ``count`` of ``active`` (k,), rows of ``c.pairs``, on the pieces around ``c.q``, ``c.move``.
+def test_block(c: Checker, active: Ints, count: int, near: Ints, what: int) -> tuple[int, int, int]:
+    """Try the first ``count`` of ``active`` (k,), rows of ``c.pairs``, on the pieces around ``c.q``, ``c.most``.
 
     Returns the row that touches and the set of lanes where; or -1, the set of lanes that are not known to be clear, and
     how many rows were written to ``near`` (k,): those that keep lanes from being clear.
@@ -185,55 +196,50 @@ def test_block(c: Checker, active: Ints, count: int, near: Ints) -> tuple[int, i
     kind, body, start = c.scene.kind, c.robot.group_body, c.robot.group_start
     shapes, groups, lanes, kept, known = len(kind), len(body), 0, 0, c.known
     pairs, margins, exact, frames, centres = c.pairs, c.margins, c.exact, c.frames, c.centres
-    slack, move, reach, balls, bounds = c.slack, c.move, c.reach, c.balls, c.bounds
+    slack, most, share, reach, balls = c.slack, c.most, c.share, c.reach, c.balls
     pose, size, rounding, bound = c.pose, c.size, c.rounding, c.bound
-    spheres = len(balls) - groups
-    forward_lanes(c.q, c.chain, c.robot.prismatic, frames, c.turn)
+    around = len(balls) - groups
+    if what != SWEPT:
+        forward_lanes(c.q, c.chain, c.robot.prismatic, frames)
+        for g in range(groups):
+            known[g] = 0
     for g in range(groups):
-        known[g] = 0
+        slack[g] = f4(0.0) if what == STILL else farthest(reach, most, g, 0, body[g])
     for n in range(count):
         i = active[n]
         g, s = pairs[i, 0], pairs[i, 1]
-        m = f4(margins[g, s])
+        h, m = s - shapes, f4(margins[g, s])
         if known[g] == 0:
             known[g] = 1
-            centre_lanes(body[g], g, bounds, frames, centres)
-            spread(reach, move, slack, g, 0, body[g], g)
-        if s < shapes:
-            if not ball_near_point(
-                centres, slack, g, g, pose[s, 9], pose[s, 10], pose[s, 11], bounds[g, 3] + bound[s] + m
-            ):
+            centre_lanes(body[g], around + g, balls, frames, centres)
+        if h < 0:
+            r, thick = bound[s] + m, rounding[s] + m
+            x, y, z = pose[s, 9], pose[s, 10], pose[s, 11]
+            if not near_point(centres, around + g, x, y, z, balls[around + g, 3] + r, slack[g], share):
                 continue
             if exact[g, s]:
-                found = exactly(c, g, g, s, margins[g, s])
+                found = exactly(c, g, s, margins[g, s], slack[g])
             else:
-                found = test_shape(
-                    frames,
-                    slack,
-                    balls,
-                    body,
-                    start,
-                    pose,
-                    size,
-                    g,
-                    s,
-                    spheres + g,
-                    rounding[s] + m,
-                    kind[s] == CYLINDER,
-                )
+                tube = kind[s] == CYLINDER
+                square = square_to_shape(centres, around + g, pose, size, s, tube)
+                if not within(square, balls[around + g, 3] + thick, slack[g], share):
+                    continue
+                centre_all(g, known, body, start, balls, frames, centres)
+                found = test_shape(balls, start, centres, pose, size, g, s, thick, slack[g], share, tube)
         else:
-            h = s - shapes
             if known[h] == 0:
                 known[h] = 1
-                centre_lanes(body[h], h, bounds, frames, centres)
-                spread(reach, move, slack, h, 0, body[h], h)
-            if not balls_near(centres, slack, g, h, h, bounds[g, 3] + bounds[h, 3] + m):
+                centre_lanes(body[h], around + h, balls, frames, centres)
+            square = square_between(centres, around + g, around + h)
+            if not within(square, balls[around + g, 3] + balls[around + h, 3] + m, slack[h], share):
                 continue
-            spread(reach, move, slack, h, body[g], body[h], groups)
+            wide = f4(0.0) if what == STILL else farthest(reach, most, h, body[g], body[h])
             if exact[g, s]:
-                found = exactly(c, groups, g, s, margins[g, s])
+                found = exactly(c, g, s, margins[g, s], wide)
             else:
-                found = test_groups(frames, slack, balls, body, start, g, h, spheres + h, groups, m)
+                centre_all(g, known, body, start, balls, frames, centres)
+                centre_all(h, known, body, start, balls, frames, centres)
+                found = test_groups(balls, start, centres, g, h, around + h, m, wide, share)
         if found < 0:
             return i, -found, 0
         if found:

@@ -33,7 +33,6 @@ def checker_of(robot: RobotArrays, scene: SceneArrays, margins: Array) -> Checke
         exact=np.empty(margins.shape, np.int64),
         chain=np.empty((n, 12), single),
         balls=np.empty((len(robot.spheres) + groups, 4), single),
-        bounds=np.empty((groups, 4), single),
         reach=np.empty((groups, n), single),
         pose=np.empty((shapes, 12), single),
         size=np.empty((shapes, 3), single),
@@ -43,10 +42,11 @@ def checker_of(robot: RobotArrays, scene: SceneArrays, margins: Array) -> Checke
         listed=np.empty((3, most), np.int64),
         q=np.zeros((n, LANES), single),
         move=np.zeros((n, LANES), single),
-        turn=np.empty((2, LANES), single),
-        frames=np.empty((n + 1, 12, LANES), single),
-        centres=np.empty((groups, 3, LANES), single),
-        slack=np.empty((groups + 1, LANES), single),
+        most=np.zeros(n, single),
+        share=np.zeros((1, LANES), single),
+        frames=np.empty((12 * (n + 1), LANES), single),
+        centres=np.empty((3 * (len(robot.spheres) + groups), LANES), single),
+        slack=np.empty(groups, single),
     )
     return empty._replace(pairs=empty.pairs[: fill(empty)])
 
@@ -59,7 +59,6 @@ def fill(c: Checker) -> int:
     spheres = len(c.robot.spheres)
     c.balls[:spheres] = c.robot.spheres
     c.balls[spheres:] = c.robot.bounds
-    c.bounds[:] = c.robot.bounds
     c.reach[:] = c.robot.reach
     c.pose[:] = c.scene.pose
     c.bound[:] = c.scene.bound

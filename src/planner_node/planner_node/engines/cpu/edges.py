@@ -11,10 +11,11 @@ import numpy as np
 from handiwork_core.geometry import Array
 
 from .arrays import Ints
-from .blocks import Checker, test_block
+from .blocks import STILL, SWEPT, WHOLE, Checker, test_block
 from .borrowing import borrowed
 from .jit import inlined, kernel
 from .lanes import LANES, Floats, f4
+from .wide import load, save, spread, where_less
 
 PARTS = 4
 
@@ -57,17 +58,34 @@ def split(low: float, high: float, parts: int, ends: Array, count: int) -> int:
 
 
 @inlined
-def load_edge(q: Floats, move: Floats, path: Array) -> None:
+def share_out(move: Floats, most: Floats, share: Floats) -> None:
+    """``most`` (n,) and ``share`` (1, LANES) of ``move`` (n, LANES)."""
+    part = spread(f4(0.0))
+    for j in range(len(most)):
+        farthest = f4(0.0)
+        for k in range(LANES):
+            farthest = max(farthest, move[j, k])
+        most[j] = farthest
+        if farthest > f4(0.0):
+            this = load(move, j) * (f4(1.0) / farthest)
+            part = where_less(part, this, this, part)
+    save(share, 0, part)
+
+
+@inlined
+def load_edge(q: Floats, most: Floats, share: Floats, path: Array) -> None:
     """Fill all lanes from the two rows of ``path`` (2, n): LANES - 1 equal pieces, and the second row itself."""
     last = LANES - 1
+    for k in range(LANES):
+        share[0, k] = f4(k) + f4(0.5)
+    middle = load(share, 0) * f4(1.0 / last)
     for j in range(path.shape[1]):
         a, step = f4(path[0, j]), f4(path[1, j] - path[0, j])
-        half = abs(step) * f4(0.5 / last)
-        for k in range(LANES):
-            q[j, k] = a + step * (f4(k) + f4(0.5)) * f4(1.0 / last)
-        for k in range(LANES):
-            move[j, k] = half
-        q[j, last], move[j, last] = f4(path[1, j]), f4(0.0)
+        most[j] = abs(step) * f4(0.5 / last)
+        save(q, j, middle * step + a)
+        q[j, last] = f4(path[1, j])
+    save(share, 0, f4(1.0))
+    share[0, last] = f4(0.0)
 
 
 @kernel
@@ -83,8 +101,11 @@ def blocked_at(c: Checker, path: Array, hit: Ints) -> float:
     for i in range(count):
         active[i] = i
     if len(path) == 2:
-        load_edge(c.q, c.move, path)
-        touching, lanes, kept = test_block(c, active, count, near)
+        load_edge(c.q, c.most, c.share, path)
+        # Most edges of a search are blocked, and most of these at a middle.
+        touching, lanes, kept = test_block(c, active, count, near, STILL)
+        if touching < 0:
+            touching, lanes, kept = test_block(c, active, count, near, SWEPT)
         if touching >= 0:
             found_hit(c, touching, hit)
             return min(1.0, (first_of(lanes) + 0.5) / (LANES - 1))
@@ -107,7 +128,8 @@ def blocked_at(c: Checker, path: Array, hit: Ints) -> float:
             for k in range(LANES):
                 i = start + min(k, used - 1)
                 load_lane(c.q, c.move, path, k, ends[i, 0], ends[i, 1])
-            touching, lanes, found = test_block(c, active, count, near)
+            share_out(c.move, c.most, c.share)
+            touching, lanes, found = test_block(c, active, count, near, WHOLE)
             if touching >= 0:
                 found_hit(c, touching, hit)
                 k = start + min(first_of(lanes), used - 1)

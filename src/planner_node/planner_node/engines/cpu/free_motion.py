@@ -18,7 +18,7 @@ from .rng import new_state
 
 ROOM = 12_000
 """Nodes per tree; full trees mean that the goal is walled in as far as this search can tell."""
-CUTS = 150
+CUTS = 300
 DIRECT = 8
 """Nearest goals to which the straight way is tried."""
 FIRST_ITERATIONS, CHUNK_S = 200, 0.008

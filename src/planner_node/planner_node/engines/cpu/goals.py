@@ -22,6 +22,8 @@ PER_POSE = 8
 """Solutions kept of each pose."""
 TRIES = 32
 """Starts of inverse kinematics per pose."""
+MORE_TRIES, FEW = 768, 16
+"""Starts where none of so few poses has a free configuration: narrow places leave one in hundreds."""
 ENOUGH = 32
 """A search gets no more goals than these at first: more make it slower, and hardly a path shorter."""
 ROUND = 512
@@ -68,6 +70,11 @@ def goal_rounds(
             if new.any():
                 some = True
                 yield found.q[new], chosen[found.owner[new]]
+        if not some and len(poses) <= FEW:
+            found = search.run(MORE_TRIES, 1, poll)
+            if len(found.q):
+                some = True
+                yield found.q, chosen[found.owner]
         looked.append(found)
     if not some:
         raise _none_found(query, len(poses), looked)

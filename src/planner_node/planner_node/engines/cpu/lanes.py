@@ -1,8 +1,8 @@
 """Sixteen configurations side by side in float32: kinematics, and sphere tests, as vector code.
 
-A lane is one configuration. Arrays end in the lane, so that inner loops of constant length run over neighbours.
-Tests count lanes instead of looking for a smallest value: sums become vector instructions, minima do not. Functions
-take plain arrays, not tuples of them, and are inlined, so that no reference is counted.
+A lane is one configuration; a set of lanes is a number with one bit for each. Arrays are rows of lanes (see wide.py):
+row 12 b + i of ``frames`` is entry i of the pose of body b, row 3 s + i of ``centres`` is coordinate i of a ball s.
+Functions take plain arrays, not tuples of them, and are inlined, so that no reference is counted.
 """
 
 from __future__ import annotations
@@ -12,197 +12,120 @@ from numpy.typing import NDArray
 
 from .arrays import Ints
 from .jit import inlined
+from .wide import SHORT_LANES, Wide, lanes_less, load, nearest, root, save, size, spread, where_less
 
-LANES = 16
+LANES = SHORT_LANES
 Floats = NDArray[np.float32]
 f4 = np.float32
-BIT = (2.0 ** np.arange(LANES)).astype(np.float32)
-"""Sets of lanes are sums of these: a float32 holds 24 bits exactly, and float sums become vector instructions."""
 
 
 @inlined
-def sine_and_cosine(x: float) -> tuple[float, float]:
+def sine_and_cosine(x: Wide) -> tuple[Wide, Wide]:
     """Of an angle [rad] to float32 accuracy: Taylor's series of the half angle, then the double angle."""
-    turns = np.rint(x * f4(0.15915494309189535))
-    h = f4(0.5) * ((x - turns * f4(6.28125)) - turns * f4(1.9353071795864769e-3))
+    turns = nearest(x * f4(0.15915494309189535))
+    h = ((x - turns * f4(6.28125)) - turns * f4(1.9353071795864769e-3)) * f4(0.5)
     z = h * h
-    s = f4(-1.0 / 39916800.0)
-    s = f4(1.0 / 362880.0) + z * s
-    s = f4(-1.0 / 5040.0) + z * s
-    s = f4(1.0 / 120.0) + z * s
-    s = f4(-1.0 / 6.0) + z * s
-    s = h * (f4(1.0) + z * s)
-    c = f4(1.0 / 479001600.0)
-    c = f4(-1.0 / 3628800.0) + z * c
-    c = f4(1.0 / 40320.0) + z * c
-    c = f4(-1.0 / 720.0) + z * c
-    c = f4(1.0 / 24.0) + z * c
-    c = f4(-0.5) + z * c
-    c = f4(1.0) + z * c
-    return f4(2.0) * s * c, f4(1.0) - f4(2.0) * s * s
+    s = z * f4(-1.0 / 39916800.0) + f4(1.0 / 362880.0)
+    s = z * s + f4(-1.0 / 5040.0)
+    s = z * s + f4(1.0 / 120.0)
+    s = z * s + f4(-1.0 / 6.0)
+    s = (z * s + f4(1.0)) * h
+    c = z * f4(1.0 / 479001600.0) + f4(-1.0 / 3628800.0)
+    c = z * c + f4(1.0 / 40320.0)
+    c = z * c + f4(-1.0 / 720.0)
+    c = z * c + f4(1.0 / 24.0)
+    c = z * c + f4(-0.5)
+    c = z * c + f4(1.0)
+    twice = s + s
+    return twice * c, f4(1.0) - twice * s
 
 
 @inlined
-def forward_lanes(q: Floats, chain: Floats, prismatic: Ints, frames: Floats, turn: Floats) -> None:
-    """World poses of all bodies: ``q`` (n, LANES) to ``frames`` (n + 1, 12, LANES); ``turn`` (2, LANES) is scratch.
-
-    Each inner loop writes two rows only: with more, the compiler gives up proving that they do not overlap.
-    """
+def forward_lanes(q: Floats, chain: Floats, prismatic: Ints, frames: Floats) -> None:
+    """World poses of all bodies: ``q`` (n, LANES) to ``frames`` (12 (n + 1), LANES)."""
     for i in range(12):
-        one = f4(1.0) if i == 0 or i == 4 or i == 8 else f4(0.0)
-        for k in range(LANES):
-            frames[0, i, k] = one
+        save(frames, i, f4(1.0) if i == 0 or i == 4 or i == 8 else f4(0.0))
     for j in range(len(chain)):
-        here, there = frames[j], frames[j + 1]
-        c0, c1, c2, c3, c4 = chain[j, 0], chain[j, 1], chain[j, 2], chain[j, 3], chain[j, 4]
-        c5, c6, c7, c8 = chain[j, 5], chain[j, 6], chain[j, 7], chain[j, 8]
-        tx, ty, tz = chain[j, 9], chain[j, 10], chain[j, 11]
-        if prismatic[j] == 0:
-            for k in range(LANES):
-                turn[0, k], turn[1, k] = sine_and_cosine(q[j, k])
-        else:
-            for k in range(LANES):
-                turn[0, k], turn[1, k] = f4(0.0), f4(1.0)
+        here, there, at = 12 * j, 12 * j + 12, load(q, j)
+        slides = prismatic[j] == 1
+        s, c = sine_and_cosine(spread(f4(0.0)) if slides else at)
         for i in range(3):
-            a, b, d, t = 3 * i, 3 * i + 1, 3 * i + 2, 9 + i
-            for k in range(LANES):
-                x, y, z = here[a, k], here[b, k], here[d, k]
-                u, v = x * c0 + y * c3 + z * c6, x * c1 + y * c4 + z * c7
-                there[a, k], there[b, k] = u * turn[1, k] + v * turn[0, k], v * turn[1, k] - u * turn[0, k]
-            for k in range(LANES):
-                x, y, z = here[a, k], here[b, k], here[d, k]
-                there[d, k] = x * c2 + y * c5 + z * c8
-                there[t, k] = x * tx + y * ty + z * tz + here[t, k]
-            if prismatic[j] == 1:
-                for k in range(LANES):
-                    there[t, k] += there[d, k] * q[j, k]
-
-
-@inlined
-def centre_lanes(b: int, g: int, bounds: Floats, frames: Floats, out: Floats) -> None:
-    """World centres ``out`` (g, 3, LANES) of the bounding sphere of group ``g`` of body ``b``."""
-    x, y, z = bounds[g, 0], bounds[g, 1], bounds[g, 2]
-    for i in range(3):
-        for k in range(LANES):
-            out[g, i, k] = (
-                frames[b, 3 * i, k] * x
-                + frames[b, 3 * i + 1, k] * y
-                + frames[b, 3 * i + 2, k] * z
-                + frames[b, 9 + i, k]
+            x, y, z = (
+                load(frames, here + 3 * i),
+                load(frames, here + 3 * i + 1),
+                load(frames, here + 3 * i + 2),
             )
+            u = x * chain[j, 0] + y * chain[j, 3] + z * chain[j, 6]
+            v = x * chain[j, 1] + y * chain[j, 4] + z * chain[j, 7]
+            w = x * chain[j, 2] + y * chain[j, 5] + z * chain[j, 8]
+            t = x * chain[j, 9] + y * chain[j, 10] + z * chain[j, 11] + load(frames, here + 9 + i)
+            save(frames, there + 3 * i, u * c + v * s)
+            save(frames, there + 3 * i + 1, v * c - u * s)
+            save(frames, there + 3 * i + 2, w)
+            save(frames, there + 9 + i, t + w * at if slides else t)
 
 
 @inlined
-def ball_near_point(
-    centres: Floats, slack: Floats, g: int, row: int, x0: float, y0: float, z0: float, reach: float
-) -> bool:
-    """Is centre ``g`` in any lane within ``reach`` plus ``slack`` of a point?"""
-    near = f4(0.0)
-    for k in range(LANES):
-        x, y, z = centres[g, 0, k] - x0, centres[g, 1, k] - y0, centres[g, 2, k] - z0
-        r = reach + slack[row, k]
-        near += f4(1.0) if x * x + y * y + z * z < r * r else f4(0.0)
-    return bool(near > f4(0.0))
+def centre_lanes(b: int, i: int, balls: Floats, frames: Floats, centres: Floats) -> None:
+    """World centre of ball ``i``, a row of ``balls`` (s, 4), of body ``b``."""
+    x, y, z = balls[i, 0], balls[i, 1], balls[i, 2]
+    for j in range(3):
+        row = 12 * b + 3 * j
+        turned = load(frames, row) * x + load(frames, row + 1) * y + load(frames, row + 2) * z
+        save(centres, 3 * i + j, turned + load(frames, 12 * b + 9 + j))
 
 
 @inlined
-def balls_near(centres: Floats, slack: Floats, g: int, h: int, row: int, reach: float) -> bool:
-    """Are centres ``g`` and ``h`` in any lane within ``reach`` plus ``slack`` of each other?"""
-    near = f4(0.0)
-    for k in range(LANES):
-        x = centres[g, 0, k] - centres[h, 0, k]
-        y = centres[g, 1, k] - centres[h, 1, k]
-        z = centres[g, 2, k] - centres[h, 2, k]
-        r = reach + slack[row, k]
-        near += f4(1.0) if x * x + y * y + z * z < r * r else f4(0.0)
-    return bool(near > f4(0.0))
+def from_centre(centres: Floats, i: int, x0: float, y0: float, z0: float) -> tuple[Wide, Wide, Wide]:
+    """From a point to centre ``i``."""
+    return load(centres, 3 * i) - x0, load(centres, 3 * i + 1) - y0, load(centres, 3 * i + 2) - z0
 
 
 @inlined
-def near_box(
-    f: Floats,
-    b: int,
-    x0: float,
-    y0: float,
-    z0: float,
-    pose: Floats,
-    size: Floats,
-    s: int,
-    radius: float,
-    slack: Floats,
-    row: int,
-) -> tuple[np.float32, np.float32]:
-    """Sets of lanes in which a point of body ``b`` is within ``radius`` of a box, and within ``radius`` plus slack.
-
-    ``f`` (n + 1, 12, LANES) are body poses, ``pose`` (m, 12) and ``size`` (m, 3) world_T_shape and half edges.
-    """
-    tx, ty, tz = pose[s, 9], pose[s, 10], pose[s, 11]
-    r0, r1, r2, r3, r4 = pose[s, 0], pose[s, 1], pose[s, 2], pose[s, 3], pose[s, 4]
-    r5, r6, r7, r8 = pose[s, 5], pose[s, 6], pose[s, 7], pose[s, 8]
-    ha, hb, hc = size[s, 0], size[s, 1], size[s, 2]
-    hits, nears, square, zero, half = f4(0.0), f4(0.0), radius * radius, f4(0.0), f4(0.5)
-    for k in range(LANES):
-        x = f[b, 0, k] * x0 + f[b, 1, k] * y0 + f[b, 2, k] * z0 + f[b, 9, k] - tx
-        y = f[b, 3, k] * x0 + f[b, 4, k] * y0 + f[b, 5, k] * z0 + f[b, 10, k] - ty
-        z = f[b, 6, k] * x0 + f[b, 7, k] * y0 + f[b, 8, k] * z0 + f[b, 11, k] - tz
-        u = abs(r0 * x + r3 * y + r6 * z) - ha
-        v = abs(r1 * x + r4 * y + r7 * z) - hb
-        w = abs(r2 * x + r5 * y + r8 * z) - hc
-        u, v, w = half * (u + abs(u)), half * (v + abs(v)), half * (w + abs(w))
-        gap, wide = u * u + v * v + w * w, radius + slack[row, k]
-        hits += BIT[k] if gap < square else zero
-        nears += BIT[k] if gap < wide * wide else zero
-    return hits, nears
+def within(square: Wide, reach: float, slack: float, share: Floats) -> int:
+    """Lanes in which the root of ``square`` is less than ``reach`` plus the ``share`` (1, LANES) of ``slack``."""
+    wide = load(share, 0) * slack + reach
+    return lanes_less(square, wide * wide)
 
 
 @inlined
-def near_cylinder(
-    f: Floats,
-    b: int,
-    x0: float,
-    y0: float,
-    z0: float,
-    pose: Floats,
-    size: Floats,
-    s: int,
-    radius: float,
-    slack: Floats,
-    row: int,
-) -> tuple[np.float32, np.float32]:
-    """The same for a cylinder along z; ``size`` (m, 3) starts with radius and half length."""
-    tx, ty, tz = pose[s, 9], pose[s, 10], pose[s, 11]
-    r0, r1, r2, r3, r4 = pose[s, 0], pose[s, 1], pose[s, 2], pose[s, 3], pose[s, 4]
-    r5, r6, r7, r8 = pose[s, 5], pose[s, 6], pose[s, 7], pose[s, 8]
-    ha, hb = size[s, 0], size[s, 1]
-    hits, nears, square, zero, half = f4(0.0), f4(0.0), radius * radius, f4(0.0), f4(0.5)
-    for k in range(LANES):
-        x = f[b, 0, k] * x0 + f[b, 1, k] * y0 + f[b, 2, k] * z0 + f[b, 9, k] - tx
-        y = f[b, 3, k] * x0 + f[b, 4, k] * y0 + f[b, 5, k] * z0 + f[b, 10, k] - ty
-        z = f[b, 6, k] * x0 + f[b, 7, k] * y0 + f[b, 8, k] * z0 + f[b, 11, k] - tz
-        u, v = r0 * x + r3 * y + r6 * z, r1 * x + r4 * y + r7 * z
-        u, w = np.sqrt(u * u + v * v) - ha, abs(r2 * x + r5 * y + r8 * z) - hb
-        u, w = half * (u + abs(u)), half * (w + abs(w))
-        gap, wide = u * u + w * w, radius + slack[row, k]
-        hits += BIT[k] if gap < square else zero
-        nears += BIT[k] if gap < wide * wide else zero
-    return hits, nears
+def near_point(
+    centres: Floats, i: int, x0: float, y0: float, z0: float, reach: float, slack: float, share: Floats
+) -> int:
+    """Lanes in which centre ``i`` is ``within`` reach of a point."""
+    x, y, z = from_centre(centres, i, x0, y0, z0)
+    return within(x * x + y * y + z * z, reach, slack, share)
 
 
 @inlined
-def near_ball(
-    f: Floats, a: int, balls: Floats, i: int, b: int, j: int, radius: float, slack: Floats, row: int
-) -> tuple[np.float32, np.float32]:
-    """The same for ball ``i`` of body ``a`` and ball ``j`` of body ``b``, rows of ``balls`` (s, 4)."""
-    px, py, pz, qx, qy, qz = balls[i, 0], balls[i, 1], balls[i, 2], balls[j, 0], balls[j, 1], balls[j, 2]
-    hits, nears, square, zero = f4(0.0), f4(0.0), radius * radius, f4(0.0)
-    for k in range(LANES):
-        x = f[a, 0, k] * px + f[a, 1, k] * py + f[a, 2, k] * pz + f[a, 9, k]
-        y = f[a, 3, k] * px + f[a, 4, k] * py + f[a, 5, k] * pz + f[a, 10, k]
-        z = f[a, 6, k] * px + f[a, 7, k] * py + f[a, 8, k] * pz + f[a, 11, k]
-        x -= f[b, 0, k] * qx + f[b, 1, k] * qy + f[b, 2, k] * qz + f[b, 9, k]
-        y -= f[b, 3, k] * qx + f[b, 4, k] * qy + f[b, 5, k] * qz + f[b, 10, k]
-        z -= f[b, 6, k] * qx + f[b, 7, k] * qy + f[b, 8, k] * qz + f[b, 11, k]
-        gap, wide = x * x + y * y + z * z, radius + slack[row, k]
-        hits += BIT[k] if gap < square else zero
-        nears += BIT[k] if gap < wide * wide else zero
-    return hits, nears
+def square_between(centres: Floats, i: int, j: int) -> Wide:
+    """Squared distance of two centres."""
+    x = load(centres, 3 * i) - load(centres, 3 * j)
+    y = load(centres, 3 * i + 1) - load(centres, 3 * j + 1)
+    z = load(centres, 3 * i + 2) - load(centres, 3 * j + 2)
+    return x * x + y * y + z * z
+
+
+@inlined
+def square_to_box(centres: Floats, i: int, pose: Floats, half: Floats, s: int) -> Wide:
+    """Squared distance of centre ``i`` to a box: ``pose`` (m, 12) is world_T_shape, ``half`` (m, 3) its half edges."""
+    x, y, z = from_centre(centres, i, pose[s, 9], pose[s, 10], pose[s, 11])
+    u = size(x * pose[s, 0] + y * pose[s, 3] + z * pose[s, 6]) - half[s, 0]
+    v = size(x * pose[s, 1] + y * pose[s, 4] + z * pose[s, 7]) - half[s, 1]
+    w = size(x * pose[s, 2] + y * pose[s, 5] + z * pose[s, 8]) - half[s, 2]
+    zero = f4(0.0)
+    u, v, w = where_less(u, zero, zero, u), where_less(v, zero, zero, v), where_less(w, zero, zero, w)
+    return u * u + v * v + w * w
+
+
+@inlined
+def square_to_cylinder(centres: Floats, i: int, pose: Floats, half: Floats, s: int) -> Wide:
+    """The same for a cylinder along z; ``half`` starts with radius and half length."""
+    x, y, z = from_centre(centres, i, pose[s, 9], pose[s, 10], pose[s, 11])
+    u = x * pose[s, 0] + y * pose[s, 3] + z * pose[s, 6]
+    v = x * pose[s, 1] + y * pose[s, 4] + z * pose[s, 7]
+    w = size(x * pose[s, 2] + y * pose[s, 5] + z * pose[s, 8]) - half[s, 1]
+    u = root(u * u + v * v) - half[s, 0]
+    zero = f4(0.0)
+    u, w = where_less(u, zero, zero, u), where_less(w, zero, zero, w)
+    return u * u + w * w
