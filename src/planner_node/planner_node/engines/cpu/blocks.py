@@ -82,7 +82,7 @@ class Checker(NamedTuple):
 
 
 @inlined
-def farthest(reach: Floats, most: Floats, g: int, after: int, before: int) -> float:
+def farthest(reach: Floats, most: Floats, g: int, after: int, before: int) -> np.float32:
     """How far joints ``after``..``before`` may move group ``g`` on a piece [m]."""
     total = f4(0.0)
     for j in range(after, before):
