@@ -81,7 +81,8 @@ def test_broken_scene(tmp_path: Path, old: str, new: str, words: tuple[str, ...]
 )
 def test_broken_robot(tmp_path: Path, old: str, new: str, words: tuple[str, ...]) -> None:
     robot = tmp_path / "robots/fr3"
-    shutil.copytree(share_of("robot_description") / "robots/fr3", robot)
+    for folder in ("fr3", "parts"):
+        shutil.copytree(share_of("robot_description") / "robots" / folder, tmp_path / "robots" / folder)
     replaced(robot / "robot.yaml", old, new)
     name = from_folder(robot, "robot_description", "robots")
     assert_refused(tmp_path, {"robot": name}, ("robot.yaml", *words))

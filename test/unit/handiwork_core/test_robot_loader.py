@@ -11,7 +11,7 @@ from handiwork_core.config import ConfigError
 from handiwork_core.robot_loader import load_robot
 
 FR3 = Path(__file__).resolve().parents[3] / "src" / "robot_description" / "robots" / "fr3"
-YAML, XACRO, SPHERES = "robot.yaml", "fr3.urdf.xacro", "spheres.yaml"
+YAML, XACRO, HAND, SPHERES = "robot.yaml", "arm.xacro", "fr3.urdf.xacro", "spheres.yaml"
 
 
 @pytest.mark.parametrize(
@@ -35,9 +35,9 @@ YAML, XACRO, SPHERES = "robot.yaml", "fr3.urdf.xacro", "spheres.yaml"
         (SPHERES, "fr3_hand:", "fr3_hant:", ["links.fr3_hant", "'fr3_hand'"]),
         (SPHERES, "radius: 0.07}", "radius: -0.07}", ["fr3_link0[0]", "-0.07"]),
         (XACRO, 'child="fr3_link3"', 'child="fr3_link33"', ["fr3_joint3", "fr3_link33", "fr3_link3"]),
-        (XACRO, 'axis xyz="0 0 1"', 'axis xyz="0 0 0"', ["fr3_joint1", "axis is zero"]),
+        (XACRO, 'damping="0.003"', 'axis="0 0 0" damping="0.003"', ["fr3_joint1", "axis is zero"]),
         (XACRO, 'lower="-2.7437"', 'lower="3"', ["fr3_joint1", "lower limit 3.0", "swap"]),
-        (XACRO, '<mimic joint="fr3_finger_joint1"', '<mimic joint="fr3_f"', ["fr3_finger_joint2", "'fr3_f'"]),
+        (HAND, 'follows="fr3_finger_joint1"', 'follows="fr3_f"', ["fr3_finger_joint2", "'fr3_f'"]),
         (
             XACRO,
             '<cylinder radius="0.1147" length="0.0255"/>',
@@ -50,7 +50,7 @@ YAML, XACRO, SPHERES = "robot.yaml", "fr3.urdf.xacro", "spheres.yaml"
             'parent="fr3_link4" child="fr3_link1"',
             ["cycle", "fr3_link2"],
         ),
-        (XACRO, "</robot>", '<link name="loose"/></robot>', ["loose", "one root"]),
+        (HAND, "</robot>", '<link name="loose"/></robot>', ["loose", "one root"]),
         (
             XACRO,
             '<xacro:mass kg="2.9274653454"',
@@ -58,13 +58,14 @@ YAML, XACRO, SPHERES = "robot.yaml", "fr3.urdf.xacro", "spheres.yaml"
             ["fr3_link1", "no mass", "<inertial>"],
         ),
         (XACRO, 'name="fr3_joint8"', 'name="fr3_joint7"', ["fr3_joint7", "2 times", "keep one"]),
-        (XACRO, "${2 * quarter}", "${2 * quarter", ["xacro"]),
+        (HAND, "${2 * quarter}", "${2 * quarter", ["xacro"]),
         (XACRO, 'type="revolute"', 'type="continuos"', ["continuos", "not supported"]),
     ],
 )
 def test_a_fault_is_named(tmp_path: Path, file: str, old: str, new: str, words: list[str]) -> None:
     folder = tmp_path / "fr3"
     shutil.copytree(FR3, folder)
+    shutil.copytree(FR3.parent / "parts", tmp_path / "parts")
     text = (folder / file).read_text(encoding="utf-8")
     assert old in text
     (folder / file).write_text(text.replace(old, new, 1), encoding="utf-8")
