@@ -150,6 +150,24 @@ class ArmSpec:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class BaseSpec:
+    """A mobile base: ``joint_names`` x, y [m] and yaw [rad] carry ``link`` from the root link, which stays.
+
+    ``footprint_links`` stand on the floor.
+    """
+
+    name: str
+    link: str
+    joint_names: tuple[str, ...]
+    footprint_links: tuple[str, ...] = ()
+
+    @property
+    def controller(self) -> str:
+        """ROS name prefix of the trajectory action."""
+        return f"{self.name}_controller"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Robot:
     """The whole robot. ``links`` are in tree order, root first; ``urdf`` is the expanded description.
 
@@ -166,6 +184,7 @@ class Robot:
     arms: Mapping[str, ArmSpec]
     urdf: str
     posture: Mapping[str, float] = field(default_factory=dict)
+    base: BaseSpec | None = None
 
     def arm(self, name: str) -> ArmSpec:
         """The named arm; an empty name means the only one.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from .base_file import BaseFile
 from .geometry import Rotation, frozen
 from .robot import GripperSpec, Keypoints
 from .suction_file import SuctionFile
@@ -122,6 +123,7 @@ class RobotFile:
     ignored_pairs: tuple[tuple[str, str], ...]
     arms: dict[str, ArmFile]
     posture: dict[str, float] = field(default_factory=dict)
+    base: BaseFile | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,10 @@ def load_robot(robot_dir: Path) -> Robot:
     urdf_path = robot_dir / spec.urdf
     urdf = expand(urdf_path)
     model = read_urdf(urdf, urdf_path, needs_inertia=True)
+    body = model.links[0]
+    if spec.base is not None:
+        urdf = spec.base.placed_under(urdf, body)
+        model = read_urdf(urdf, urdf_path, needs_inertia=True)
     spheres = load(SpheresFile, robot_dir / spec.spheres)
     strange = [link for link in spheres.links if link not in model.links]
     unknown = [f"links.{link}: no such link; {nearest(link, model.links)}" for link in strange]
@@ -41,12 +45,13 @@ def load_robot(robot_dir: Path) -> Robot:
         name=spec.name,
         root_link=model.links[0],
         links=model.links,
-        joints={name: _limited(joint, spec.limits.get(name)) for name, joint in model.joints.items()},
+        joints={name: _limited(joint, _limits(name, spec)) for name, joint in model.joints.items()},
         spheres=tuple(_spheres(link, items) for link, items in spheres.links.items()),
         ignored_pairs=frozenset((min(a, b), max(a, b)) for a, b in spec.ignored_pairs),
         arms={name: _arm(name, arm) for name, arm in spec.arms.items()},
         urdf=urdf,
         posture=dict(spec.posture),
+        base=spec.base.build(body) if spec.base is not None else None,
     )
 
 
@@ -82,6 +87,8 @@ def _faults(spec: RobotFile, model: UrdfModel) -> list[str]:
     for name, arm in spec.arms.items():
         _arm_faults(f"arms.{name}", arm, spec, model, faults)
     _posture_faults(spec, model, faults)
+    for i, link in enumerate(spec.base.footprint_links if spec.base else ()):
+        _known(link, model.links, f"base.footprint_links[{i}]", "link", faults)
     return faults
 
 
@@ -137,6 +144,12 @@ def _known(name: str, names: list[str] | tuple[str, ...], key: str, what: str, f
         return True
     faults.append(f"{key}: no {what} {name!r} in the URDF; {nearest(name, names)}")
     return False
+
+
+def _limits(joint: str, spec: RobotFile) -> MotionLimits | None:
+    if spec.base is not None and joint in spec.base.joints:
+        return MotionLimits(*spec.base.limits(joint))
+    return spec.limits.get(joint)
 
 
 def _limited(joint: Joint, limits: MotionLimits | None) -> Joint:

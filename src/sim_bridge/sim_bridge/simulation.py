@@ -54,7 +54,10 @@ class GripperAxis:
 
 
 class Simulation:
-    """Robot, scene and controllers; ``arms`` and ``grippers`` go by the names in the robot's YAML."""
+    """Robot, scene and controllers; ``arms`` and ``grippers`` go by the names in the robot's YAML.
+
+    A mobile base follows trajectories as an arm does, and is among them.
+    """
 
     def __init__(self, robot: Robot, scene: Scene) -> None:
         self.robot = robot
@@ -63,6 +66,10 @@ class Simulation:
         self.arms: dict[str, ArmAxis] = {}
         self.grippers: dict[str, GripperAxis] = {}
         start = self.world.joints().position
+        if robot.base is not None:
+            indices = self.world.indices(robot.base.joint_names)
+            driver = TrajectoryController(JointLimits.of(robot, robot.base), start[indices])
+            self.arms[robot.base.name] = ArmAxis(driver, indices)
         for arm in robot.arms.values():
             indices = self.world.indices(arm.joint_names)
             controller = TrajectoryController(JointLimits.of(robot, arm), start[indices])

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.interpolate import CubicHermiteSpline
 
 from handiwork_core.geometry import Array
-from handiwork_core.robot import ArmSpec, Robot
+from handiwork_core.robot import ArmSpec, BaseSpec, Robot
 
 
 class ErrorCode(IntEnum):
@@ -43,7 +43,7 @@ class JointLimits:
     acceleration: Array
 
     @classmethod
-    def of(cls, robot: Robot, arm: ArmSpec) -> JointLimits:
+    def of(cls, robot: Robot, arm: ArmSpec | BaseSpec) -> JointLimits:
         """Take them from the robot."""
         joints = [robot.joints[name] for name in arm.joint_names]
         columns = [

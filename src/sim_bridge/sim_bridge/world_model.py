@@ -89,6 +89,7 @@ def held_joints(robot: Robot) -> tuple[str, ...]:
     """Joints that neither an arm nor a gripper moves, such as a lift: a servo holds each where it starts."""
     moved = {name for arm in robot.arms.values() for name in arm.joint_names}
     moved |= {name for gripper in grippers(robot) for name in finger_joints(robot, gripper)}
+    moved |= set(robot.base.joint_names) if robot.base is not None else set()
     return tuple(joint.name for joint in driven_joints(robot) if joint.name not in moved)
 
 
@@ -135,6 +136,7 @@ def _add_servos(mj: Any, spec: Any, model: Any, robot: Robot) -> None:
                 limit = gripper.max_force_n * drive.force_per_grip
                 _servo(mj, spec, f"{robot.name}/{drive.joint}", drive.stiffness, drive.damping, limit)
     in_arms = [name for arm in robot.arms.values() for name in arm.joint_names]
+    in_arms += robot.base.joint_names if robot.base is not None else ()
     for name in (*in_arms, *held_joints(robot)):
         joint = f"{robot.name}/{name}"
         seen = float(inertia[model.joint(joint).dofadr[0], model.joint(joint).dofadr[0]])
