@@ -31,20 +31,34 @@ class Reach:
 
 
 def reach(robot: Robot, arm: ArmSpec, gripper: GripperSpec) -> Reach:
-    """Take both from the collision spheres of the EE link and of the finger links."""
-    poses = link_poses(robot, {})
-    ee_T_world = poses[arm.ee_link].inverse()
-    palm, tip = 0.0, gripper.tcp_offset_m
-    for spheres in robot.spheres:
-        if spheres.link != arm.ee_link and spheres.link not in gripper.finger_links:
-            continue
-        centers = (ee_T_world @ poses[spheres.link]).apply(spheres.centers)[:, gripper.ee_axis]
-        farthest = float(np.max(centers + spheres.radii, initial=0.0))
-        if spheres.link == arm.ee_link:
-            palm = max(palm, farthest)
-        else:
-            tip = max(tip, farthest)
+    """Take both from the collision spheres of the EE link and of the finger links.
+
+    Fingers of a linkage reach further at some openings than at others; the furthest counts.
+    """
+    palm, tip, hand = 0.0, gripper.tcp_offset_m, hand_links(robot, arm)
+    widths = (gripper.min_width_m, 0.5 * gripper.max_width_m, gripper.max_width_m)
+    for width in widths if gripper.joint else widths[-1:]:
+        poses = link_poses(robot, {gripper.joint: gripper.position(width)})
+        ee_T_root = poses[arm.ee_link].inverse()
+        for spheres in robot.spheres:
+            if spheres.link not in hand and spheres.link not in gripper.finger_links:
+                continue
+            centers = (ee_T_root @ poses[spheres.link]).apply(spheres.centers)[:, gripper.ee_axis]
+            farthest = float(np.max(centers + spheres.radii, initial=0.0))
+            if spheres.link in hand:
+                palm = max(palm, farthest)
+            else:
+                tip = max(tip, farthest)
     return Reach(palm, tip)
+
+
+def hand_links(robot: Robot, arm: ArmSpec) -> frozenset[str]:
+    """The EE link and what is fixed to it, but for fingers."""
+    hand, fingers = {arm.ee_link}, arm.gripper.finger_links if arm.gripper is not None else ()
+    for joint in robot.joints.values():  # in tree order
+        if joint.type is JointType.FIXED and joint.parent in hand and joint.child not in fingers:
+            hand.add(joint.child)
+    return frozenset(hand)
 
 
 def finger_bodies(robot: Robot, gripper: GripperSpec) -> tuple[str, ...]:

@@ -74,6 +74,15 @@ def is_over_one_link(robot: Robot, pair: tuple[str, str]) -> bool:
     return any(links.values())
 
 
+def below(robot: Robot, link: str) -> set[str]:
+    """The link and all that hangs on it; the parts of a gripper meet when it closes."""
+    found = {link}
+    for joint in robot.joints.values():
+        if joint.parent in found:
+            found.add(joint.child)
+    return found
+
+
 def is_moved(robot: Robot, link: str) -> bool:
     """By an arm; what only a lift or a head moves is not planned for."""
     ups = {joint.child: joint for joint in robot.joints.values()}
@@ -86,12 +95,12 @@ def is_moved(robot: Robot, link: str) -> bool:
 
 
 def test_the_solids_of_ignored_pairs_never_meet(robot: Robot) -> None:
-    fingers = {link for arm in robot.arms.values() if arm.gripper for link in arm.gripper.finger_links}
+    hands = [below(robot, arm.ee_link) for arm in robot.arms.values()]
     moved = {link for pair in robot.ignored_pairs for link in pair if is_moved(robot, link)}
     judged = [
         pair
         for pair in robot.ignored_pairs
-        if not is_adjacent(robot, pair) and not set(pair) <= fingers and set(pair) & moved
+        if not is_adjacent(robot, pair) and not any(set(pair) <= hand for hand in hands) and set(pair) & moved
     ]
     solids = {link: primitives(robot.urdf, link) for pair in judged for link in pair}
     points = {link: np.concatenate([item.grid(0.02) for item in shapes]) for link, shapes in solids.items()}
