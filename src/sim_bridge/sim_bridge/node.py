@@ -19,6 +19,7 @@ from sim_bridge.publishers_node import ContractPublishers
 from sim_bridge.services_node import SimServices
 from sim_bridge.sim_loop import SimLoop
 from sim_bridge.simulation import Simulation
+from sim_bridge.stream_node import StreamDoor
 from sim_bridge.suction_node import SuctionDoor
 from sim_bridge.trajectory_controller import TrajectoryResult
 from sim_bridge.trajectory_goal import TrajectoryGoal
@@ -41,6 +42,7 @@ class SimBridge(ManagedNode):
         self._simulation: Simulation | None = None
         self._loop: SimLoop | None = None
         self._contract: ContractPublishers | None = None
+        self._streams: list[StreamDoor] = []
         self._servers: list[
             SlotServer[TrajectoryGoal, TrajectoryResult] | SlotServer[GripperGoal, GripperResult]
         ] = []
@@ -82,6 +84,7 @@ class SimBridge(ManagedNode):
             services = SimServices(self, self._running, self._contract)
             for arm in self._simulation.robot.arms.values():
                 self._servers.append(arm_server(self, self._running, arm, self._signs))
+                self._streams.append(StreamDoor(self, self._running, arm))
                 if arm.gripper is not None and arm.gripper.suction is not None:
                     door = SuctionDoor(self, services, self._running, arm.gripper)
                     self._contract.with_world.append(door.publish)

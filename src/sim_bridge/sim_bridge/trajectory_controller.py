@@ -11,6 +11,7 @@ from handiwork_core.geometry import Array
 from sim_bridge.trajectory_goal import (
     CheckedTrajectory,
     ErrorCode,
+    GoalRefused,
     JointLimits,
     Tolerances,
     TrajectoryGoal,
@@ -21,6 +22,12 @@ STILL_S = 0.05
 """How long a braked arm must be still before it counts as at rest."""
 SLOWEST_BRAKE_S = 0.4
 """Time in which a brake along the path ends at the latest, even where that needs more than the acceleration limits."""
+
+
+SILENT_S = 0.1
+"""A stream that brings nothing new for so long has ended, and the arm brakes."""
+STREAM_JUMP_RAD = 0.2
+"""A streamed position farther than this from the measured one is a mistake."""
 
 
 class Ending(Enum):
@@ -55,6 +62,7 @@ class Phase(Enum):
     FOLLOW = "follow"
     BRAKE_ON_PATH = "brake on path"
     BRAKE_HERE = "brake here"
+    STREAM = "stream"
 
 
 class TrajectoryController:
@@ -71,7 +79,7 @@ class TrajectoryController:
         self.result: TrajectoryResult | None = None
         self.reference = Reference(start, np.zeros(len(start)))
         self._goal: CheckedTrajectory | None = None
-        self._path_s, self._rate, self._still_s = 0.0, 1.0, 0.0
+        self._path_s, self._rate, self._still_s, self._silent_s = 0.0, 1.0, 0.0, 0.0
         self._pending = TrajectoryResult(Ending.CANCELED, ErrorCode.SUCCESSFUL, "")
 
     @property
@@ -93,6 +101,25 @@ class TrajectoryController:
         self._goal = check(goal, self.limits, measured, self.tolerances)
         self.result, self.phase, self._path_s, self._rate = None, Phase.FOLLOW, 0.0, 1.0
 
+    def stream(self, wanted: Reference, measured: Array) -> None:
+        """Go to ``wanted`` now, and on with its velocity until the next one comes.
+
+        Raises:
+            GoalRefused: a goal has the arm, or the numbers make no sense; nothing changes.
+        """
+        if self.phase not in (Phase.HOLD, Phase.STREAM):
+            raise GoalRefused(ErrorCode.INVALID_GOAL, f"the arm is busy ({self.phase.value})")
+        q, qd = wanted.position, wanted.velocity
+        if q.shape != measured.shape or qd.shape != q.shape or not np.isfinite([*q, *qd]).all():
+            raise GoalRefused(ErrorCode.INVALID_GOAL, f"give {len(measured)} finite positions and velocities")
+        i = int(np.argmax(np.abs(q - measured)))
+        if abs(q[i] - measured[i]) > STREAM_JUMP_RAD:
+            text = f"joint {self.limits.names[i]} is to jump by {q[i] - measured[i]:.3f} rad"
+            raise GoalRefused(ErrorCode.INVALID_GOAL, text)
+        place = np.clip(q, self.limits.lower, self.limits.upper)
+        rate = np.clip(qd, -self.limits.velocity, self.limits.velocity)
+        self.reference, self.phase, self._silent_s = Reference(place, rate), Phase.STREAM, 0.0
+
     def stop(self, ending: Ending, message: str) -> None:
         """Brake along the path; the goal ends with ``ending`` once the arm is at rest."""
         if self.phase is Phase.FOLLOW:
@@ -113,7 +140,19 @@ class TrajectoryController:
             self._brake_on_path(q, qd, step_s)
         elif self.phase is Phase.BRAKE_HERE:
             self._brake_here(qd, step_s)
+        elif self.phase is Phase.STREAM:
+            self._go_on(q, qd, step_s)
         return self.reference
+
+    def _go_on(self, q: Array, qd: Array, step_s: float) -> None:
+        self._silent_s += step_s
+        if self._silent_s > SILENT_S:
+            self._stop_here(q, qd, TrajectoryResult(Ending.ABORTED, ErrorCode.SUCCESSFUL, "the stream ended"))
+            return
+        place = self.reference.position + self.reference.velocity * step_s
+        self.reference = Reference(
+            np.clip(place, self.limits.lower, self.limits.upper), self.reference.velocity
+        )
 
     def _follow(self, q: Array, qd: Array, step_s: float) -> None:
         goal = self._goal

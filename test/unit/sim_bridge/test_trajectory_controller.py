@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from handiwork_core.geometry import Array
-from sim_bridge.trajectory_controller import STILL_S, Ending, TrajectoryController
+from sim_bridge.trajectory_controller import SILENT_S, STILL_S, Ending, Reference, TrajectoryController
 from sim_bridge.trajectory_goal import ErrorCode, GoalRefused, JointLimits, TrajectoryGoal
 
 STEP_S = 0.002
@@ -181,3 +181,37 @@ def test_bad_goals_are_refused_with_the_joint_the_value_and_the_limit(
         controller.start(goal, np.zeros(2))
     assert caught.value.code is code
     assert not controller.busy
+
+
+def streamed(controller: TrajectoryController, q: Array, rate: float) -> None:
+    controller.stream(Reference(q, np.full(2, rate)), q)
+
+
+def test_a_stream_is_followed_and_its_silence_brakes_the_arm() -> None:
+    controller = TrajectoryController(LIMITS, np.zeros(2))
+    q = np.zeros(2)
+    for _ in range(20):
+        streamed(controller, q, 0.5)
+        for _ in range(5):
+            q = controller.update(q, np.full(2, 0.5), STEP_S).position
+    assert q == pytest.approx(np.full(2, 0.5 * 100 * STEP_S))
+    _, velocities = run(controller)
+    assert not controller.busy
+    assert velocities[round(SILENT_S / STEP_S) - 10, 0] == pytest.approx(0.5)
+    assert (np.diff(velocities[:, 0]) >= -LIMITS.acceleration[0] * STEP_S - 1e-9).all()
+
+
+def test_a_stream_gives_way_to_goals_and_does_not_jump() -> None:
+    controller = started(motion())
+    with pytest.raises(GoalRefused, match="the arm is busy"):
+        streamed(controller, np.zeros(2), 0.0)
+    idle = TrajectoryController(LIMITS, np.zeros(2))
+    with pytest.raises(GoalRefused, match=r"joint elbow is to jump by 0\.300 rad"):
+        idle.stream(Reference(np.array([0.0, 0.3]), np.zeros(2)), np.zeros(2))
+    with pytest.raises(GoalRefused, match="2 finite positions"):
+        idle.stream(Reference(np.array([np.nan, 0.0]), np.zeros(2)), np.zeros(2))
+    assert not idle.busy
+    streamed(idle, np.zeros(2), 0.1)
+    idle.start(motion(), np.zeros(2))
+    run(idle)
+    assert idle.result is not None and idle.result.ending is Ending.SUCCEEDED

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -15,7 +17,7 @@ from .layout import Layout
 
 FLOOR_Z_M, BELT_Z_M, PALLET_Z_M = -0.75, -0.25, -0.59
 BELT_END_Y_M, BELT_START_Y_M, BELT_MPS = 0.42, 2.4, 0.3
-SHELF_AZIMUTH_RAD, SHELF_RADIUS_M, SHELF_TOOL_Z_M = 0.75, 0.70, 0.0
+SHELF_AZIMUTH_RAD, SHELF_RADIUS_M, SHELF_TOOL_Z_M = 0.75, 0.70, -0.18
 """Where the bottom of a bin stands that is on its side on the shelf: angle, distance, height of its middle."""
 DROPPED_Z_M = -0.62
 """Bins whose middle is lower lie on the floor."""
@@ -24,11 +26,13 @@ FULL = Layout((0.85, 0.64, 0.43), (-0.62, -0.31, 0.0), 4, PALLET_Z_M)
 SMALL = Layout((0.85, 0.64), (-0.62, -0.31), 3, PALLET_Z_M)
 
 
+@cache
 def shelf_axis() -> Array:
     """(3,) from the robot to the shelf, level."""
-    return np.array([np.cos(SHELF_AZIMUTH_RAD), np.sin(SHELF_AZIMUTH_RAD), 0.0])
+    return frozen([np.cos(SHELF_AZIMUTH_RAD), np.sin(SHELF_AZIMUTH_RAD), 0.0])
 
 
+@cache
 def place_on_shelf() -> Pose:
     """World pose of a bin on its side, its open side towards the robot."""
     out, up = shelf_axis(), np.array([0.0, 0.0, 1.0])
