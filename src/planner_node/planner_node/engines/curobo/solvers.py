@@ -14,6 +14,7 @@ from handiwork_core.planning import Report
 
 from .buffers import BOXES, SOLIDS, SphereBuffer, WorldBuffer
 from .cuda import Cuda, guarded
+from .looking import look
 from .scene_rows import Rows
 
 SEEDS = 4
@@ -189,6 +190,11 @@ class Solvers:
             report(0.3 + 0.14 * i, f"cuRobo: kernels for {name}")
             step()
         self.reset_seed()
+
+    def look(self, q: Array) -> tuple[Array, NDArray[np.bool_]]:
+        """Tool poses (m, 7) at ``q`` (m, n), and whether cuRobo's spheres touch there (m,); see ``looking.py``."""
+        with guarded("judging configurations"):
+            return look(self._cuda, self._robot, self._scene, q)
 
     def memory_bytes(self) -> int:
         """What is taken of the GPU, other processes included."""

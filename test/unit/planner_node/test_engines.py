@@ -1,7 +1,8 @@
-"""What any engine has to do, shown on the CPU engine in the demo world."""
+"""What any engine has to do in the demo world: the same for all, run with each that can run on this machine."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -23,10 +24,31 @@ from handiwork_core.planning import (
 )
 from handiwork_core.robot import Robot
 from handiwork_core.trajectory import Trajectory
+from planner_node.engines import ENGINES, CpuEngine
 
 from .conftest import box, demo_items, hand_down, world_of
 
 FREE = SceneQuery()
+
+
+@pytest.fixture(scope="module", params=ENGINES, ids=lambda kind: kind.name)
+def made_engine(request: pytest.FixtureRequest, robot: Robot) -> Iterator[Engine]:
+    kind: type[Engine] = request.param
+    why_not = kind.why_not()
+    if why_not:
+        pytest.skip(f"engine {kind.name!r} cannot run here: {why_not}")
+    if kind is CpuEngine:
+        yield request.getfixturevalue("bare_engine")
+        return
+    engine = kind(robot, Pose.identity(), lambda _share, _text: None)
+    yield engine
+    engine.close()
+
+
+@pytest.fixture
+def engine(made_engine: Engine) -> Engine:
+    made_engine.update_world(world_of(*demo_items()))
+    return made_engine
 
 
 def never() -> bool:

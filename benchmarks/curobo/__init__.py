@@ -1,0 +1,1 @@
+"""Measurements that need an NVIDIA GPU: ``python -m benchmarks.curobo``."""

@@ -1,0 +1,84 @@
+"""MotionBenchMaker's Panda problems through the CPU engine, cuRobo, and cuRobo that the CPU's path seeds."""
+
+from __future__ import annotations
+
+import argparse
+
+import numpy as np
+
+from benchmarks.mbm.measure import Options, attempt
+from benchmarks.mbm.problems import Problem, load_problems
+from benchmarks.mbm.referee import Referee
+from benchmarks.mbm.rows import NAN, Row, faults, markdown, percentiles, share
+from benchmarks.mbm.sphere_robot import SphereRobot, load_sphere_robot
+from planner_node.engines import CpuEngine, CuroboEngine, SeededCuroboEngine
+
+BUDGET_S = 5.0
+HEADS = (
+    "engine and goal",
+    "n",
+    "solved %",
+    "clean %",
+    "in rates %",
+    *("p50", "p75", "p95", "p98"),
+    "path rad",
+    "motion s p50",
+    "motion s p95",
+)
+
+
+def main(options: argparse.Namespace) -> int:
+    robot = load_sphere_robot("panda")
+    problems = load_problems("panda", (), options.per_scene)
+    rows: dict[str, list[Row]] = {}
+    for kind in (CpuEngine, CuroboEngine, SeededCuroboEngine):
+        for to_pose in (False, True):
+            what = "a tool pose" if to_pose else "given configurations"
+            rows[f"{kind.name}, to {what}"] = run(kind, robot, problems, to_pose)
+    print(f"{len(problems)} problems, wall clock, ms; {BUDGET_S:g} s each\n")
+    print(markdown(HEADS, [_line(name, part) for name, part in rows.items()]))
+    for name, part in rows.items():
+        scenes = dict.fromkeys(row.scene for row in part)
+        print(
+            f"\n{name}: solved "
+            + ", ".join(f"{s} {_solved([r for r in part if r.scene == s])}" for s in scenes)
+        )
+        print("\n".join(faults(part, 6)))
+    return sum(not row.motion.clean for part in rows.values() for row in part if row.motion is not None)
+
+
+def run(kind: type[CpuEngine], robot: SphereRobot, problems: list[Problem], to_pose: bool) -> list[Row]:
+    """Every problem once, on a warm engine."""
+    engine = kind(robot.robot, robot.world_T_base, lambda _share, _text: None)
+    referee = Referee(robot.robot, robot.world_T_base)
+    chosen = Options("wall", BUDGET_S, 1, to_pose, with_path=False)
+    for problem in problems[:3]:
+        attempt(engine, referee, problem, chosen, 0)
+    rows = [attempt(engine, referee, problem, chosen, 0) for problem in problems]
+    engine.close()
+    return rows
+
+
+def _solved(rows: list[Row]) -> str:
+    return f"{share([row.motion is not None for row in rows])} %"
+
+
+def _line(name: str, rows: list[Row]) -> list[str]:
+    good = [row for row in rows if row.motion is not None]
+    times = [row.full_s for row in good]
+    extra = [f"{1e3 * v:.3g}" for v in np.percentile(times, (75, 98))] if times else ["-", "-"]
+    p50, p95, _ = percentiles(times)
+    motions = [row.duration_s if row.motion else NAN for row in good]
+    return [
+        name,
+        str(len(rows)),
+        share([row.motion is not None for row in rows]),
+        share([row.motion.clean for row in good if row.motion]),
+        share([row.motion.in_rates for row in good if row.motion]),
+        p50,
+        extra[0],
+        p95,
+        extra[1],
+        f"{np.median([row.motion.length_rad for row in good if row.motion]):.2f}",
+        *(f"{v:.2f}" for v in np.percentile(motions, (50, 95))),
+    ]

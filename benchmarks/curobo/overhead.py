@@ -1,0 +1,163 @@
+"""What our engine adds to a bare cuRobo call, for one pose, a set of 100 poses and a batch of 1,000."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from benchmarks.mbm.rows import markdown
+from benchmarks.planning import down
+from handiwork_core.geometry import Array
+from handiwork_core.outcome import Code
+from handiwork_core.planning import Engine, IkRequest, PlanRequest, PoseGoals
+from planner_node.engines import CpuEngine, CuroboEngine
+from planner_node.engines.curobo.gpu_core import GpuCore
+from planner_node.engines.curobo.solvers import SEEDS
+
+from .machine import engine, fr3
+
+RUNS = 60
+
+
+def main(_options: argparse.Namespace) -> int:
+    robot, ours = fr3(), engine(CuroboEngine)
+    assert isinstance(ours, CuroboEngine)
+    core, home = ours._gpu, np.array(robot.arm("").home_q)
+    rng = np.random.default_rng(0)
+
+    def goals(count: int) -> PoseGoals:
+        places = zip(rng.uniform(-0.05, 0.05, count), rng.uniform(-0.05, 0.05, count), strict=True)
+        return PoseGoals(
+            tuple(
+                down(robot, 0.45 + x, 0.2 + y, rng.uniform(0.15, 0.3), rng.uniform(-3, 3)) for x, y in places
+            )
+        )
+
+    lines = []
+    for what, count in (("one pose", 1), ("set of 100 poses", 100)):
+        sets = [goals(count) for _ in range(RUNS)]
+        bare = Bare(core, home, count)
+        inside = Inside(core)
+        spent = clocked(lambda i, s=sets: ours.plan(PlanRequest("", home, s[i]), lambda: False))
+        within, calls = inside.stop()
+        theirs = clocked(lambda i, s=sets, b=bare: b.plan(core.base_rows(s[i].world_T_ee)))
+        cpu = clocked(lambda i, s=sets: engine(CpuEngine).plan(PlanRequest("", home, s[i]), lambda: False))
+        own = spent - within
+        lines.append(
+            [what, *(f"{np.median(ms):.2f}" for ms in (theirs, spent, within, own)), f"{np.percentile(own, 95):.2f}",
+             f"{calls / RUNS:.1f}", f"{np.median(cpu):.2f}"]
+        )  # fmt: skip
+        bare.close()
+    heads = (
+        "ms, median",
+        "bare cuRobo",
+        "our engine",
+        "of which in cuRobo",
+        "ours",
+        "ours p95",
+        "GPU calls",
+        "CPU engine",
+    )
+    print(markdown(heads, lines))
+    many = goals(1000).world_T_ee
+    ik = IkRequest("", many, home)
+    gpu, cpu_ms = (solved_ik(engine(kind), ik) for kind in (CuroboEngine, CpuEngine))
+    print(f"\nIK of 1,000 poses, ms: GPU {gpu}; CPU engine {cpu_ms}")
+    print(f"\nGPU memory in use, driver and graphs included: {core.memory_bytes() / 2**20:.0f} MiB")
+    return 0
+
+
+def solved_ik(planner: Engine, request: IkRequest) -> str:
+    """Median time and share of poses."""
+    ms = clocked(lambda _i: planner.solve_ik(request, lambda: False), 5)
+    codes = planner.solve_ik(request, lambda: False).codes
+    return f"{np.median(ms):.1f} ({100 * sum(c is Code.OK for c in codes) / len(codes):.1f} % solved)"
+
+
+def clocked(work: Callable[[int], object], runs: int = RUNS) -> Array:
+    """Milliseconds (runs,); the first two calls are made twice and do not count."""
+    for i in range(2):
+        work(i)
+    spent = np.empty(runs)
+    for i in range(runs):
+        before = time.perf_counter()
+        work(i)
+        spent[i] = 1e3 * (time.perf_counter() - before)
+    return spent
+
+
+class Inside:
+    """Time within cuRobo's solvers, request by request."""
+
+    def __init__(self, core: GpuCore) -> None:
+        (self._solvers,) = core._solvers.values()
+        self._spent, self._calls = 0.0, 0
+        self._marks: list[tuple[float, int]] = []
+        self._plain = {
+            name: getattr(self._solvers, name) for name in ("reach_any", "optimise", "graph_seeds")
+        }
+        for name, call in self._plain.items():
+            setattr(self._solvers, name, self._timed(call))
+        self._reset = self._solvers.reset_seed
+        self._solvers.reset_seed = self._mark  # type: ignore[method-assign]
+
+    def _timed(self, call: Callable[..., Any]) -> Callable[..., Any]:
+        def timed(*given: object) -> object:
+            before = time.perf_counter()
+            out = call(*given)
+            self._spent += 1e3 * (time.perf_counter() - before)
+            self._calls += 1
+            return out
+
+        return timed
+
+    def _mark(self) -> None:
+        self._marks.append((self._spent, self._calls))
+        self._reset()
+
+    def stop(self) -> tuple[Array, int]:
+        """Milliseconds (RUNS,) in cuRobo, and the number of calls."""
+        for name in (*self._plain, "reset_seed"):
+            delattr(self._solvers, name)
+        ends = np.array([*self._marks, (self._spent, self._calls)])
+        return np.diff(ends[:, 0])[-RUNS:], int(np.diff(ends[:, 1])[-RUNS:].sum())
+
+
+class Bare:
+    """cuRobo's own planner as its documentation has it, with the same robot, world and tolerances."""
+
+    def __init__(self, core: GpuCore, home: Array, goals: int) -> None:
+        (self._solvers,) = core._solvers.values()
+        cuda = core._cuda
+        self._planner, self._count = self._solvers.planner, goals
+        if goals > 1:
+            made = cuda.MotionPlannerCfg.create(
+                robot=self._solvers._robot,
+                collision_cache={"cuboid": 16, "mesh": 2},
+                num_trajopt_seeds=SEEDS,
+                max_goalset=goals,
+            )
+            self._planner = cuda.MotionPlanner(made)
+            boxes = self._solvers._scene.data.cuboids
+            for name in ("dims", "inv_pose", "enable", "count"):
+                here, there = (
+                    getattr(self._planner.scene_collision_checker.data.cuboids, name),
+                    getattr(boxes, name),
+                )
+                here.copy_(there[:, : here.shape[1]] if here.ndim > 1 else there)
+            self._planner.warmup(enable_graph=False, num_warmup_iterations=3)
+        self._home = self._solvers._state(home)
+
+    def plan(self, rows: Array) -> object:
+        """From tensors to a result on the GPU; waits for it, as any user must."""
+        result = self._planner.plan_pose(self._solvers._goal(rows[None]), self._home.clone())
+        return None if result is None else bool(result.success.any())
+
+    def close(self) -> None:
+        """Free what is not the engine's."""
+        if self._planner is not self._solvers.planner:
+            self._planner.destroy()
