@@ -16,6 +16,7 @@ from .commands import (
     new_robot,
     new_skill,
     run_skill,
+    show_robot,
     skills,
     soak,
     status,
@@ -24,14 +25,15 @@ from .commands import (
 )
 from .launch_model import LaunchError
 
-COMMANDS = (demo, launch, status, conditions, why, goal, run_skill, task, skills, new_skill, new_robot, soak)
+COMMANDS = (demo, launch, status, conditions, why, goal, run_skill, task, skills, new_skill, soak)
+ROBOT_COMMANDS = (new_robot, show_robot)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; the exit code is zero exactly when it did what it is for."""
     parser = argparse.ArgumentParser(prog="handiwork", description="Pick and place over ROS 2.")
     commands = parser.add_subparsers(dest="command", required=True)
-    for command in COMMANDS:
+    for command in COMMANDS + ROBOT_COMMANDS:
         command.add_parser(commands)
     options = parser.parse_args(argv)
     try:

@@ -1,0 +1,31 @@
+"""The frames of a robot that a person wants to see: those of the EE, the TCP and the tool's keypoints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from handiwork_core.geometry import Pose
+from handiwork_core.robot import Robot
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MarkedFrame:
+    """A frame with a name that fits on a label, and where it hangs."""
+
+    arm: str
+    what: str
+    link: str
+    link_T_frame: Pose
+
+
+def marked_frames(robot: Robot) -> tuple[MarkedFrame, ...]:
+    """Of every arm: ``ee``, ``tcp``, and where they are described the keypoints ``head``, ``tail`` and ``side``."""
+    found = []
+    for arm in robot.arms.values():
+        found.append(MarkedFrame(arm.name, "ee", arm.ee_link, Pose.identity()))
+        found.append(MarkedFrame(arm.name, "tcp", arm.tcp_link, Pose.identity()))
+        points = arm.gripper.keypoints if arm.gripper is not None else None
+        if points is not None:
+            for what, point in (("head", points.head), ("tail", points.tail), ("side", points.side)):
+                found.append(MarkedFrame(arm.name, what, arm.ee_link, Pose.of(point)))
+    return tuple(found)
