@@ -3,5 +3,6 @@
 from .planner_client import PlannerClient
 from .robot_clients import ArmClient, GripperClient
 from .ros_clock import RosClock
+from .suction_client import SuctionClient, tool_client
 
-__all__ = ["ArmClient", "GripperClient", "PlannerClient", "RosClock"]
+__all__ = ["ArmClient", "GripperClient", "PlannerClient", "RosClock", "SuctionClient", "tool_client"]

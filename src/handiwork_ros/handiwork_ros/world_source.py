@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from handiwork_msgs.msg import Contacts, ObjectStates, WorldObjects
+from handiwork_msgs.msg import SuctionState as SuctionStateMsg
 from rclpy.callback_groups import CallbackGroup
 from rclpy.clock import JumpThreshold
 from rclpy.duration import Duration
@@ -19,12 +20,14 @@ from sensor_msgs.msg import JointState as JointStateMsg
 
 from handiwork_core.geometry import Pose
 from handiwork_core.robot import Robot
+from handiwork_core.suction import SuctionState
 from handiwork_core.world import Contact, JointState, ObjectState, World, WorldObject, with_parts
 
 from .conversions import (
     contacts_from_msg,
     joint_state_from_msg,
     object_states_from_msg,
+    suction_state_from_msg,
     time_from_msg,
     world_objects_from_msg,
 )
@@ -121,6 +124,7 @@ class RosWorldSource:
         self._states: Latest[dict[str, ObjectState]] = Latest(object_states_from_msg, {})
         self._contacts: Latest[tuple[Contact, ...] | None] = Latest(contacts_from_msg, None)
         self._joints: Latest[JointState] = Latest(joint_state_from_msg, JointState(0.0, {}))
+        self._cups: dict[str, Latest[SuctionState | None]] = {}
         self._cached: tuple[tuple[Any, ...], World] | None = None
         self._base: Pose | None = None
         self._fetched: list[tuple[Subscription, Latest[Any]]] = []
@@ -138,6 +142,11 @@ class RosWorldSource:
         )
 
     def _listen(self, node: Node, wanted: Wanted) -> None:
+        for arm in self._robot.arms.values() if wanted.contacts else ():
+            if arm.gripper is not None and arm.gripper.suction is not None:
+                cup = self._cups[arm.gripper.name] = Latest(suction_state_from_msg, None)
+                topic = f"{arm.gripper.name}_controller/suction_state"
+                node.create_subscription(SuctionStateMsg, topic, cup.take, LATEST)
         streams: list[tuple[bool, Any, str, Latest[Any]]] = [
             (wanted.objects, ObjectStates, "world/object_states", self._states),
             (wanted.contacts, Contacts, "world/contacts", self._contacts),
@@ -181,7 +190,7 @@ class RosWorldSource:
         with self._lock:
             for sub, latest in self._fetched:
                 _fetch(sub, latest)
-            streams = (self._geometry, self._states, self._contacts, self._joints)
+            streams: tuple[Latest[Any], ...] = (self._geometry, self._states, self._contacts, self._joints, *self._cups.values())
             newest = tuple(latest.message for latest in streams)
             # By identity, not by id(): a message that was dropped may leave its id to the next one.
             if self._cached is None or any(a is not b for a, b in zip(self._cached[0], newest, strict=True)):
@@ -211,7 +220,8 @@ class RosWorldSource:
     def drop(self) -> None:
         """Forget what moves: time jumped back, so it is of another run. Geometry is latched and stays."""
         with self._lock:
-            for latest in (self._states, self._contacts, self._joints):
+            moving: tuple[Latest[Any], ...] = (self._states, self._contacts, self._joints, *self._cups.values())
+            for latest in moving:
                 latest.drop()
             self._base = None
 
@@ -232,6 +242,7 @@ class RosWorldSource:
             contacts_stamp_s=stamp_of(contacts_msg) if contacts_msg is not None else 0.0,
             joints=with_parts(joints, objects, states),
             frames=self._known_frames(),
+            suction={name: cup for name, latest in self._cups.items() if (cup := latest.value()) is not None},
         )
 
     def _known_frames(self) -> dict[str, Pose]:

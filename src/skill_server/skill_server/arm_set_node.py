@@ -11,7 +11,7 @@ from handiwork_core.planning import Attachment
 from handiwork_core.ports import Planner
 from handiwork_core.robot import Robot
 from handiwork_ros.arm_lease import ArmLease
-from handiwork_ros.clients import ArmClient, GripperClient, RosClock
+from handiwork_ros.clients import ArmClient, RosClock, tool_client
 from handiwork_ros.managed_node import ManagedNode
 from handiwork_ros.world_source import RosWorldSource
 
@@ -65,7 +65,7 @@ def arm_set(
     for name, arm in robot.arms.items():
         if arm.gripper is None:
             raise ConfigError("robot_dir", [f"arms.{name}.gripper: missing; the skills need a gripper"])
-        client, gripper = ArmClient(node, arm, world), GripperClient(node, arm.gripper)
+        client, gripper = ArmClient(node, arm, world), tool_client(node, arm.gripper, world)
         source = world if arm.base_link == robot.root_link else ArmWorld(world, robot, arm)
         alone = ArmRuns(robot, arm, planner, client, gripper, source, RosClock(node))
         runs[name] = alone if len(robot.arms) == 1 else _among_others(alone, board, runs, patience_s)

@@ -1,0 +1,1 @@
+"""A real suction cup behind the suction interface."""
