@@ -1,0 +1,1 @@
+"""Both arms of a robot at once."""

@@ -1,0 +1,111 @@
+"""Both arms of a robot pick and place at once: ``python -m benchmarks.two_arms [--episodes 20] [--robot lift2]``.
+
+Of the episodes every second one has a tray for each arm, the others one tray for both, where one arm has to wait. Said
+are how many succeed, how near the arms came to each other (MuJoCo, on the URDF's solids) and how long they waited.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+from handiwork_msgs.srv import ResetWorld
+from sensor_msgs.msg import JointState
+
+from handiwork_bringup.stack import Stack
+from handiwork_core.robot_loader import load_robot
+from handiwork_ros.qos import LATEST
+from handiwork_ros.task_report import TaskFeedback
+
+from .arm_gap import ArmGap, Gap
+
+ROBOTS = Path(__file__).parents[2] / "src" / "robot_description" / "robots"
+ARMS = ("left_arm", "right_arm")
+TASK = """
+seed: {seed}
+skills:
+  - {robot}:
+    - left_arm:
+      - {{name: pick, object: left_cube}}
+      - {{name: place, container: {left}, y_ratio_range: [0.65, 0.75], post_place_vector: {back}}}
+      - {{name: home}}
+      right_arm:
+      - {{name: pick, object: right_cube}}
+      - {{name: place, container: {right}, y_ratio_range: [0.25, 0.35], post_place_vector: {back}}}
+      - {{name: home}}
+"""
+
+
+class Waits:
+    """Wall time in which the feedback of an arm said that it waits."""
+
+    def __init__(self) -> None:
+        self.total_s, self._since = 0.0, dict[str, float]()
+
+    def note(self, feedback: TaskFeedback) -> None:
+        """One feedback of a task."""
+        now_s, arm = time.monotonic(), feedback.arm
+        if arm in self._since:
+            self.total_s += now_s - self._since.pop(arm)
+        if feedback.progress.stage.startswith("waiting for"):
+            self._since[arm] = now_s
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--robot", default="lift2")
+    parser.add_argument("--scene", default="lift2_two_arms")
+    parser.add_argument("--episodes", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--real-time-factor", default="2")
+    options = parser.parse_args()
+    arguments = {
+        "robot": options.robot,
+        "scene": options.scene,
+        "real_time_factor": options.real_time_factor,
+        "conditions": "conditions_two_arms",
+    }
+    robot = load_robot(ROBOTS / options.robot)
+    gripper = robot.arm(ARMS[0]).gripper
+    assert gripper is not None
+    back = [-0.1 if axis == gripper.ee_axis else 0.0 for axis in range(3)]
+    gaps, good, nearest = ArmGap(robot, *ARMS), 0, Gap()
+    samples: list[dict[str, float]] = []
+    with Stack(arguments, write=lambda line: print(line, file=sys.stderr, flush=True)) as stack:
+        stack.wait_active()
+
+        def heard(message: JointState) -> None:
+            samples.append(dict(zip(message.name, message.position, strict=True)))
+
+        stack.client.node.create_subscription(JointState, "joint_states", heard, LATEST)
+        for index in range(options.episodes):
+            seed, is_shared = options.seed + index, index % 2 == 1
+            reset = ResetWorld.Request(seed=seed, randomize=True)
+            assert stack.call(ResetWorld, "sim/reset", reset).outcome.code == 0
+            left, right = ("tray", "tray") if is_shared else ("left_tray", "right_tray")
+            text = TASK.format(seed=seed, robot=robot.name, left=left, right=right, back=back)
+            samples.clear()
+            waits = Waits()
+            report = stack.client.run_task(text, source=f"episode {index}", on_feedback=waits.note)
+            near = min((gaps.at(q) for q in samples[::2]), key=lambda gap: gap.distance_m, default=Gap())
+            nearest = min(near, nearest, key=lambda gap: gap.distance_m)
+            good += report.ok
+            busy_s = {arm: sum(e.report.duration_s for e in report.entries if e.arm == arm) for arm in ARMS}
+            print(
+                f"{index:2} seed {seed} {'one tray ' if is_shared else 'two trays'} {report.outcome.code.name}"
+                f" {report.duration_s:5.1f} s, arms {' + '.join(f'{s:.1f}' for s in busy_s.values())} s,"
+                f" waited {waits.total_s:4.1f} s, nearest {1e3 * near.distance_m:4.0f} mm {near.a} {near.b}"
+                f" {report.outcome.message}",
+                flush=True,
+            )
+    print(f"{good} of {options.episodes} good, never nearer than {1e3 * nearest.distance_m:.1f} mm", end="")
+    print(f" ({nearest.a} - {nearest.b})")
+    return 0 if good >= 0.98 * options.episodes and nearest.distance_m > 0.0 else 1
+
+
+if __name__ == "__main__":
+    np.set_printoptions(precision=3)
+    sys.exit(main())
