@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import test_mobile_skills
 import test_part_skills
 import test_skills
 
@@ -134,7 +135,12 @@ TestDexPlace = suite(
 TestFlip = suite(
     Flip, FlipParams(container="tray", up_axis=(0.0, 0.0, -1.0)), FlipParams(container="tary"), carries=True
 )
-ELSEWHERE = (test_skills.TestPickContract, test_skills.TestPlaceContract, *test_part_skills.SUITES)
+ELSEWHERE = (
+    test_skills.TestPickContract,
+    test_skills.TestPlaceContract,
+    *test_part_skills.SUITES,
+    *test_mobile_skills.SUITES,
+)
 
 
 def test_every_built_in_has_contract_tests() -> None:

@@ -70,7 +70,7 @@ UNKNOWN_KEYS = "{objct: cube, lift_th: high, orientation_filters: [{ee_axis: z}]
 BAD_RUNS = [
     (RunSkill.Goal(), Code.BAD_GOAL, "skill"),
     (RunSkill.Goal(skill="pikc"), Code.BAD_GOAL, "skill"),
-    (RunSkill.Goal(skill="mobile__rotate"), Code.UNSUPPORTED, "skill"),
+    (RunSkill.Goal(skill="mobile__rotate"), Code.UNSUPPORTED, "arm"),
     (RunSkill.Goal(skill="pick"), Code.BAD_GOAL, "object"),
     (RunSkill.Goal(skill="pick", parameters="{object: unicorn}"), Code.UNKNOWN_OBJECT, "object"),
     (RunSkill.Goal(skill="pick", parameters="{objects: [unicorn]}"), Code.UNKNOWN_OBJECT, "object"),

@@ -25,8 +25,7 @@ class BaseKind(Enum):
 class BaseFile:
     """``base:`` of ``robot.yaml``; limits of driving [m/s, m/s^2, m/s^3] and of turning [rad/s, rad/s^2, rad/s^3].
 
-    ``range``: how far it may go from where it starts, along x and y each [m]. ``footprint_links`` stand on the floor:
-    their touch is no collision.
+    ``range``: how far it may go from where it starts, along x and y each [m].
     """
 
     kind: BaseKind
@@ -38,7 +37,6 @@ class BaseFile:
     turn_jerk: float
     range: float = 10.0
     name: str = "base"
-    footprint_links: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for key in (
@@ -62,7 +60,7 @@ class BaseFile:
 
     def build(self, link: str) -> BaseSpec:
         """As a value; ``link`` is what the joints carry."""
-        return BaseSpec(self.name, link, self.joints, self.footprint_links)
+        return BaseSpec(self.name, link, self.joints)
 
     def limits(self, joint: str) -> tuple[float, float]:
         """Acceleration and jerk of one of its joints."""

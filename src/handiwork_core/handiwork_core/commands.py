@@ -85,6 +85,13 @@ class ExpectJoint:
     within: float
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class DriveBase:
+    """Drive the mobile base straight to its joint positions ``q`` (3,), x, y [m] and yaw [rad]."""
+
+    q: Array
+
+
 Function = (
     UpdatePoseCostMetric
     | UpdateSpecific
@@ -95,6 +102,7 @@ Function = (
     | DummyForward
     | AwaitObject
     | ExpectJoint
+    | DriveBase
 )
 
 

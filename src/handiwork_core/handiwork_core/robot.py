@@ -151,15 +151,11 @@ class ArmSpec:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BaseSpec:
-    """A mobile base: ``joint_names`` x, y [m] and yaw [rad] carry ``link`` from the root link, which stays.
-
-    ``footprint_links`` stand on the floor.
-    """
+    """A mobile base: ``joint_names`` x, y [m] and yaw [rad] carry ``link`` from the root link, which stays."""
 
     name: str
     link: str
     joint_names: tuple[str, ...]
-    footprint_links: tuple[str, ...] = ()
 
     @property
     def controller(self) -> str:

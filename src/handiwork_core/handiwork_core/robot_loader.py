@@ -87,8 +87,6 @@ def _faults(spec: RobotFile, model: UrdfModel) -> list[str]:
     for name, arm in spec.arms.items():
         _arm_faults(f"arms.{name}", arm, spec, model, faults)
     _posture_faults(spec, model, faults)
-    for i, link in enumerate(spec.base.footprint_links if spec.base else ()):
-        _known(link, model.links, f"base.footprint_links[{i}]", "link", faults)
     return faults
 
 

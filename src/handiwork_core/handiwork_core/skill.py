@@ -105,7 +105,7 @@ class Context:
     ``refused``: first configurations (dof,) that no free path led to in this run, so that another candidate
     is chosen; ``planning_time_s``: steady time spent in the planner in this run; ``released``: the object
     that was last let go in it, and ``release_height_m`` of its origin in the world right before; ``right_of_way``: of a
-    robot with several arms.
+    robot with several arms; ``base``: what drives a mobile one, with trajectories of its joints.
     """
 
     robot: Robot
@@ -125,6 +125,7 @@ class Context:
     released: str = ""
     release_height_m: float = float("nan")
     right_of_way: RightOfWay | None = None
+    base: Arm | None = None
 
 
 class Skill(ABC, Generic[P]):

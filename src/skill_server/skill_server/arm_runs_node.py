@@ -40,6 +40,7 @@ class ArmRuns:
     clock: Clock
     held: dict[str, Attachment] = field(default_factory=dict)
     right_of_way: ArmTraffic | None = None
+    base: Arm | None = None
 
     def run(self, skill: Skill[Any], params: Any, token: Token, report: Report) -> SkillRun:
         """Run to the end. On the arm's worker."""
@@ -67,6 +68,7 @@ class ArmRuns:
             held=self.held,
             report=report,
             right_of_way=self.right_of_way,
+            base=self.base,
         )
         return run_skill(skill, params, context)
 

@@ -18,20 +18,8 @@ GROUP = "handiwork.skills"
 EXECUTOR_FIELDS = tuple(f.name for f in dataclasses.fields(SkillParams))
 
 
-NO_BASE = "it needs a robot with a mobile base, which none here has"
-UNSERVED: Mapping[str, str] = {
-    "mobile_translate": NO_BASE,
-    "mobile_rotate": NO_BASE,
-}
-"""Skills of the SimBox format that are not offered, with the reason."""
-
-
 class UnknownSkill(ValueError):
     """There is no such skill; the message says which there are, or why it did not load."""
-
-
-class UnservedSkill(UnknownSkill):
-    """The skill is known and not offered; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +45,6 @@ class Catalog:
             raise UnknownSkill(
                 f"skill {name!r} could not be loaded: {self.broken.get(name) or self.broken[plain]}"
             )
-        if plain in UNSERVED:
-            raise UnservedSkill(f"skill {plain!r} is not offered: {UNSERVED[plain]}")
         if not name:
             raise UnknownSkill(f"skill is empty; use one of {sorted(self.skills)}")
         raise UnknownSkill(f"no skill {name[:80]!r}; {nearest(plain[:80], sorted(self.skills))}")

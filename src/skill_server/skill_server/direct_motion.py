@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from handiwork_core.geometry import Array
-from handiwork_core.robot import ArmSpec, Robot
+from handiwork_core.robot import ArmSpec, BaseSpec, Robot
 from handiwork_core.trajectory import Trajectory
 
 PERIOD_S = 0.02
@@ -14,7 +14,7 @@ PEAK_VELOCITY, PEAK_ACCELERATION, PEAK_JERK = 1.875, 5.7736, 60.0
 
 
 def quintic(
-    robot: Robot, arm: ArmSpec, start: Array, goal: Array, velocity: float, acceleration: float
+    robot: Robot, arm: ArmSpec | BaseSpec, start: Array, goal: Array, velocity: float, acceleration: float
 ) -> Trajectory:
     """Fifth-order polynomial from ``start`` to ``goal`` (dof,) within the limits.
 

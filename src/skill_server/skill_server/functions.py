@@ -13,6 +13,7 @@ from handiwork_core.commands import (
     CloseGripper,
     Command,
     DetachObject,
+    DriveBase,
     DummyForward,
     ExpectJoint,
     OpenGripper,
@@ -26,6 +27,7 @@ from handiwork_core.skill import Context, StepFailed
 from handiwork_core.trajectory import Trajectory
 
 from . import grip
+from .base_motion import drive
 from .belt import await_object
 from .direct_motion import quintic
 from .parts import expect_joint
@@ -66,6 +68,8 @@ class Functions:
             await_object(function, context, self._steps, command.stage)
         elif isinstance(function, ExpectJoint):
             expect_joint(function, context, self._steps, command.stage)
+        elif isinstance(function, DriveBase):
+            drive(function, context, self._steps, command.stage, command.speed)
         else:
             self._direct(function, command)
 

@@ -11,7 +11,7 @@ from handiwork_core.outcome import Code, Outcome
 from handiwork_core.skill import Skill
 from handiwork_ros.skill_action_server import Refused, SkillDoor
 
-from .catalog import Catalog, UnknownSkill, UnservedSkill
+from .catalog import Catalog, UnknownSkill
 from .executor import SkillRun
 from .gate_node import Body, Gate
 from .goals_node import decode_arm
@@ -48,8 +48,7 @@ def found(catalog: Catalog, name: str) -> Skill[Any]:
     try:
         return catalog.find(name)
     except UnknownSkill as error:
-        code = Code.UNSUPPORTED if isinstance(error, UnservedSkill) else Code.BAD_GOAL
-        raise Refused(Outcome(code, str(error), "check", "skill")) from error
+        raise Refused(Outcome(Code.BAD_GOAL, str(error), "check", "skill")) from error
 
 
 def refusal(error: ConfigError) -> Outcome:

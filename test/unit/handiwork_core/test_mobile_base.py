@@ -16,7 +16,7 @@ from handiwork_core.robot_loader import load_robot
 ROBOTS = Path(__file__).parents[3] / "src/robot_description/robots"
 BASE = (
     "base: {kind: holonomic, velocity: 0.5, acceleration: 0.6, jerk: 3.0, "
-    "turn_velocity: 0.8, turn_acceleration: 1.0, turn_jerk: 5.0, range: 3.0, footprint_links: [fr3_link0]}\n"
+    "turn_velocity: 0.8, turn_acceleration: 1.0, turn_jerk: 5.0, range: 3.0}\n"
 )
 
 
@@ -34,7 +34,7 @@ def test_the_base_carries_the_robot_and_the_arm_stays_the_same(tmp_path: Path) -
     fixed, robot = load_robot(ROBOTS / "fr3"), load_robot(mobile(tmp_path))
     assert robot.base is not None
     assert robot.root_link == "base_origin"
-    assert (robot.base.link, robot.base.footprint_links) == ("fr3_link0", ("fr3_link0",))
+    assert robot.base.link == "fr3_link0"
     assert robot.base.joint_names == ("base_x", "base_y", "base_yaw")
     assert robot.base.controller == "base_controller"
     assert fixed.base is None
@@ -54,7 +54,6 @@ def test_the_base_carries_the_robot_and_the_arm_stays_the_same(tmp_path: Path) -
         ("velocity: 0.5", "velocity: 0.0", "base.velocity: is 0"),
         ("turn_jerk: 5.0, ", "", "base.turn_jerk: missing"),
         ("holonomic", "legged", "base.kind: is 'legged'"),
-        ("fr3_link0", "fr3_linkO", "base.footprint_links[0]: no link"),
         ("range: 3.0", "name: my base", "base.name: is 'my base'"),
     ],
 )

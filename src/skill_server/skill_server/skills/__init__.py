@@ -16,6 +16,8 @@ from .heuristic_skill import HeuristicSkill
 from .home import Home
 from .joint_ctrl import JointCtrl
 from .manualpick import ManualPick
+from .mobile_rotate import MobileRotate
+from .mobile_translate import MobileTranslate
 from .move import Move
 from .open import Open
 from .pick import Pick
@@ -44,6 +46,8 @@ BUILTIN = (
     Home,
     JointCtrl,
     ManualPick,
+    MobileRotate,
+    MobileTranslate,
     Move,
     Open,
     Pour,

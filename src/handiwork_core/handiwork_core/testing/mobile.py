@@ -1,0 +1,83 @@
+"""The gantry on a mobile base: the fakes of a cell with one more port, which drives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from handiwork_core.geometry import Array, Pose, frozen
+from handiwork_core.outcome import OK, Code, Outcome
+from handiwork_core.planning import ShouldStop
+from handiwork_core.robot import BaseSpec, Joint, JointType, Robot
+from handiwork_core.trajectory import Trajectory
+from handiwork_core.world import JointState, World
+
+from .fakes import TICK_S, Cell, Fakes, FakeWorld, fakes
+from .gantry import gantry
+
+BASE = BaseSpec("base", "base", ("base_x", "base_y", "base_yaw"))
+AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+
+
+def mobile_gantry() -> Robot:
+    """The gantry, its link ``base`` carried by three joints from ``origin``."""
+    robot, chain = gantry(), ("origin", "slide_x", "slide_y", "base")
+    joints = {}
+    for i, (name, axis) in enumerate(zip(BASE.joint_names, AXES, strict=True)):
+        kind = JointType.REVOLUTE if i == 2 else JointType.PRISMATIC
+        limits = (-2.0, 2.0, 0.5, 1.0, 10.0, 1e3)
+        joints[name] = Joint(name, kind, chain[i], chain[i + 1], Pose.identity(), frozen(axis), *limits)
+    links = (*chain[:3], *robot.links)
+    return replace(robot, root_link="origin", links=links, joints={**joints, **robot.joints}, base=BASE)
+
+
+@dataclass
+class FakeBase:
+    """Follows exactly, a tick at a time; ``miss`` (3,) is added to where it ends."""
+
+    cell: Cell
+    q: Array = field(default_factory=lambda: np.zeros(3))
+    miss: Array = field(default_factory=lambda: np.zeros(3))
+
+    def follow(self, trajectory: Trajectory, *, should_stop: ShouldStop) -> Outcome:
+        """See ``Arm``."""
+        self.cell.call("base.follow")
+        for t in np.arange(0.0, trajectory.duration_s + TICK_S, TICK_S):
+            if should_stop():
+                return Outcome(Code.CANCELED, "stopped")
+            self.cell.now_s += TICK_S
+            self.q = trajectory.sample(float(t))[0]
+        self.q = trajectory.q[-1] + self.miss
+        return OK
+
+    def stop(self) -> Outcome:
+        """See ``Arm``."""
+        self.cell.call("base.stop")
+        return OK
+
+
+class MobileWorld(FakeWorld):
+    """Snapshots with the joints of the base; ``moving``: other joints and how fast they are."""
+
+    def __init__(self, cell: Cell, base: FakeBase) -> None:
+        super().__init__(cell)
+        self._base, self.moving = base, dict[str, float]()
+
+    def snapshot(self) -> World:
+        """See ``WorldSource``."""
+        world = super().snapshot()
+        position = {
+            **world.joints.position,
+            **dict(zip(BASE.joint_names, self._base.q.tolist(), strict=True)),
+        }
+        velocity = {**world.joints.velocity, **self.moving}
+        return replace(world, joints=JointState(world.joints.stamp_s, position, velocity))
+
+
+def mobile_fakes(cell: Cell, seed: int = 0) -> tuple[Fakes, FakeBase, MobileWorld]:
+    """The fakes of a cell, with a base in their context."""
+    made, base = fakes(cell, seed), FakeBase(cell)
+    world = MobileWorld(cell, base)
+    made.context.robot, made.context.base, made.context.world = mobile_gantry(), base, world
+    return made, base, world

@@ -1,0 +1,140 @@
+"""Driving a mobile base: where it is, whether the whole robot gets through, and the motion itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from handiwork_core.commands import Command, DriveBase
+from handiwork_core.geometry import Array
+from handiwork_core.kinematics import link_poses
+from handiwork_core.outcome import Code, Outcome
+from handiwork_core.robot import BaseSpec, Robot
+from handiwork_core.skill import Context, StepFailed
+from handiwork_core.skill_params import SkillParams
+from handiwork_core.world import World
+
+from . import arm_moves, checks
+from .base_sweep import first_touch
+from .direct_motion import quintic
+from .scene_query import ignored_objects
+
+if TYPE_CHECKING:
+    from .steps import Steps
+
+STANDING = 0.02
+"""Joints of other arms slower than this stand still [rad/s or m/s]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaseParams(SkillParams):
+    """``tolerance_m`` [m] and ``tolerance_rad`` [rad] of where the base stands in the end; arms keep their joints."""
+
+    tolerance_m: float = 0.01
+    tolerance_rad: float = 0.02
+
+
+def check(params: BaseParams, robot: Robot, world: World) -> Outcome:
+    """What the arguments alone tell."""
+    if robot.base is None:
+        text = f"robot {robot.name!r} has no mobile base; describe one under base: in its robot.yaml"
+        return Outcome(Code.UNSUPPORTED, text, "check", "arm")
+    missing = [name for name in robot.base.joint_names if name not in world.joints.position]
+    if missing:
+        return Outcome(Code.ROBOT_LOST, f"joint_states lacks {missing} of the base", "check", "arm")
+    return checks.first_fault(
+        (
+            checks.number("tolerance_m", params.tolerance_m, 1e-4, 1.0, "m"),
+            checks.number("tolerance_rad", params.tolerance_rad, 1e-4, 1.0, "rad"),
+            arm_moves.check_run(params),
+        )
+    )
+
+
+def base_of(robot: Robot) -> BaseSpec:
+    """The base, after ``check``."""
+    assert robot.base is not None
+    return robot.base
+
+
+def base_q(robot: Robot, joints: Mapping[str, float]) -> Array:
+    """Measured x, y [m] and yaw [rad] (3,) from where the robot started."""
+    return np.array([joints[name] for name in base_of(robot).joint_names])
+
+
+def in_range(field_name: str, robot: Robot, goal: Array) -> Outcome:
+    """Refuse a goal (3,) beyond the base's range."""
+    for name, value in zip(base_of(robot).joint_names, goal.tolist(), strict=True):
+        joint = robot.joints[name]
+        if not joint.lower <= value <= joint.upper:
+            text = f"{field_name} would bring {name} to {value:.3f}; keep it within {joint.lower:g} to {joint.upper:g}"
+            return checks.fault(Code.BAD_NUMBER, field_name, text)
+    return Outcome(Code.OK)
+
+
+def drive_to(goal: Array, params: BaseParams, context: Context) -> Sequence[Command]:
+    """The one command that drives there.
+
+    Raises:
+        StepFailed: another arm moves, or something stands in the way of any part of the robot or of what it holds.
+    """
+    world, robot, base = context.world.snapshot(), context.robot, base_of(context.robot)
+    if context.base is None:
+        text = f"nothing drives {base.controller!r}; start its controller"
+        raise StepFailed(Outcome(Code.CONTROLLER_REFUSED, text, "select"))
+    mine = {*context.arm_spec.joint_names, *base.joint_names}
+    others = [name for arm in robot.arms.values() for name in arm.joint_names if name not in mine]
+    busy = [name for name in others if abs(world.joints.velocity.get(name, 0.0)) > STANDING]
+    if busy:
+        text = f"{busy[0]!r} of another arm moves; drive when all arms stand"
+        raise StepFailed(Outcome(Code.BUSY, text, "select"))
+    start = base_q(robot, world.joints.position)
+    path = start + np.linspace(0.0, 1.0, _looks(goal - start))[:, None] * (goal - start)
+    ignored = ignored_objects(params.ignore_substring, world)
+    root = (
+        context.world.world_T_base()
+        @ link_poses(robot, world.joints.position)[context.arm_spec.base_link].inverse()
+    )
+    touch = first_touch(robot, world, root, path, ignored, context.held)
+    if touch is not None:
+        text = f"{touch.pair.a} would come to {touch.pair.b} after {touch.share:.0%} of the way; clear it, or go around"
+        raise StepFailed(Outcome(Code.PATH_BLOCKED, text, "select", blocking=touch.pair))
+    return (Command("drive", DriveBase(goal)),)
+
+
+def _looks(way: Array) -> int:
+    return 2 + int(np.ceil(max(float(np.hypot(way[0], way[1])) / 0.02, abs(float(way[2])) / 0.02)))
+
+
+def drive(function: DriveBase, context: Context, steps: Steps, stage: str, speed: float) -> None:
+    """Send a straight motion from where the base is, and watch what is held.
+
+    Raises:
+        StepFailed: the controller's own cause, or what is held is gone.
+        Stopped: the token was set.
+    """
+    assert context.base is not None
+    world, params = steps.world(), steps.params
+    start = base_q(context.robot, world.joints.position)
+    velocity = params.max_velocity_scaling_factor * speed
+    acceleration = params.max_acceleration_scaling_factor * speed
+    way = quintic(context.robot, base_of(context.robot), start, function.q, velocity, acceleration)
+    steps.moved = True
+    outcome = context.base.follow(way, should_stop=lambda: context.token.is_set() or steps.watch.dropped())
+    context.token.check()
+    steps.watch.check(stage)
+    if not outcome.ok:
+        raise StepFailed(replace(outcome, stage=stage))
+
+
+def judged(goal: Array, params: BaseParams, after: World, context: Context) -> Outcome:
+    """Whether the measured base stands at ``goal`` (3,)."""
+    off = base_q(context.robot, after.joints.position) - goal
+    gap, turn = float(np.hypot(off[0], off[1])), abs(float(off[2]))
+    good = gap <= params.tolerance_m and turn <= params.tolerance_rad
+    text = f"the base stands {gap * 1e3:.1f} mm and {turn:.3f} rad from where it should"
+    code = Code.OK if good else Code.NOT_REACHED
+    return Outcome(code, text, position_error_m=gap, angle_error_rad=turn)

@@ -1,0 +1,162 @@
+"""Mobile translate and rotate keep the contract; the base goes where it is told, or says what is in its way."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import test_skills
+
+from handiwork_core.geometry import Pose
+from handiwork_core.outcome import Code, Outcome
+from handiwork_core.skill import Skill
+from handiwork_core.testing.fakes import Cell, Fakes, fakes
+from handiwork_core.testing.mobile import FakeBase, mobile_fakes
+from handiwork_core.testing.skill_contract import SkillContract
+from skill_server.executor import run_skill
+from skill_server.skills.mobile_rotate import MobileRotate, MobileRotateParams
+from skill_server.skills.mobile_translate import MobileTranslate, MobileTranslateParams
+
+EAST = MobileTranslateParams(target=(0.3, 0.0))
+DRIVES = ("base.follow", "arm.follow", "gripper.move")
+
+
+def suite(kind: type[Skill[Any]], good: Any) -> type[SkillContract[Any]]:
+    class Suite(SkillContract[Any]):
+        run = staticmethod(run_skill)
+
+        def skill(self) -> Skill[Any]:
+            return kind()
+
+        def params(self) -> Any:
+            return good
+
+        def unknown(self) -> Any:
+            return good
+
+        def fakes(self, seed: int = 0) -> Fakes:
+            return mobile_fakes(test_skills.cell(), seed)[0]
+
+    Suite.test_unknown_object_is_named_and_nothing_moves = None  # type: ignore[method-assign, assignment]
+    return Suite
+
+
+TestTranslate = suite(MobileTranslate, EAST)
+TestRotate = suite(MobileRotate, MobileRotateParams())
+SUITES = (TestTranslate, TestRotate)
+
+
+def wall(*, x: float) -> Cell:
+    """The cell with a wall across the way of the gantry's hand, which is at x 0.3 and 0.6 high."""
+    cell = test_skills.cell()
+    cell.objects["wall"], cell.poses["wall"] = (
+        test_skills.box("wall", (0.05, 1.0, 2.0), static=True),
+        Pose.of((x, 0, 0)),
+    )
+    return cell
+
+
+def run(made: Fakes, skill: Skill[Any], params: Any) -> Outcome:
+    return run_skill(skill, params, made.context).outcome
+
+
+def turned(yaw: float = np.pi / 2) -> tuple[Fakes, FakeBase]:
+    made, base, _world = mobile_fakes(test_skills.cell())
+    base.q = np.array([0.1, 0.2, yaw])
+    return made, base
+
+
+@pytest.mark.parametrize(
+    ("frame", "goal"), [("base", [0.1, 0.5, np.pi / 2]), ("start", [0.4, 0.2, np.pi / 2])]
+)
+def test_ways_count_in_the_base_or_from_the_start(frame: str, goal: list[float]) -> None:
+    made, base = turned()
+    assert run(made, MobileTranslate(), replace(EAST, frame=frame)).ok
+    assert base.q == pytest.approx(goal)
+
+
+@pytest.mark.parametrize("target", [(0.0, 0.4), (0.0, 0.0), (-0.2, 0.0)])
+def test_a_component_may_be_zero(target: tuple[float, float]) -> None:
+    made, base, _world = mobile_fakes(test_skills.cell())
+    assert run(made, MobileTranslate(), MobileTranslateParams(target=target)).ok
+    assert base.q == pytest.approx([*target, 0.0])
+
+
+def test_turns_add_up() -> None:
+    made, base = turned(0.5)
+    assert run(made, MobileRotate(), MobileRotateParams(target=-0.8)).ok
+    assert base.q == pytest.approx([0.1, 0.2, -0.3])
+
+
+def test_a_wall_in_the_way_is_named_before_anything_moves() -> None:
+    made, _base, _world = mobile_fakes(wall(x=0.5))
+    ended = run(made, MobileTranslate(), EAST)
+    assert ended.code is Code.PATH_BLOCKED
+    assert ended.blocking is not None
+    assert ended.blocking.b == "wall"
+    assert ended.blocking.a.startswith("gantry/")
+    assert not set(made.cell.calls) & set(DRIVES)
+    assert run(mobile_fakes(wall(x=0.5))[0], MobileTranslate(), replace(EAST, target=(0.05, 0.0))).ok
+    assert run(mobile_fakes(wall(x=0.5))[0], MobileTranslate(), replace(EAST, ignore_substring=("wall",))).ok
+
+
+def test_what_is_held_must_get_through_too() -> None:
+    made = test_skills.carrying()
+    cell = made.cell
+    low = cell.poses["cube"].translation_m
+    cell.objects["step"] = test_skills.box("step", (0.05, 1.0, 0.02), static=True)
+    cell.poses["step"] = Pose.of((low[0] + 0.15, 0.0, low[2] - 0.03))
+    mobile, _base, _world = mobile_fakes(cell)
+    assert run(mobile, MobileTranslate(), EAST).ok  # without the cube the hand passes over it
+    mobile, _base, _world = mobile_fakes(cell)
+    mobile.context.held |= made.context.held
+    ended = run(mobile, MobileTranslate(), EAST)
+    assert ended.code is Code.PATH_BLOCKED
+    assert ended.blocking == ("cube", "step")
+
+
+def test_where_it_ended_is_measured() -> None:
+    made, base, _world = mobile_fakes(test_skills.cell())
+    base.miss = np.array([0.0, 0.03, 0.0])
+    ended = run(made, MobileTranslate(), EAST)
+    assert ended.code is Code.NOT_REACHED
+    assert ended.position_error_m == pytest.approx(0.03)
+
+
+def test_no_driving_while_another_arm_moves() -> None:
+    made, _base, world = mobile_fakes(test_skills.cell())
+    robot = made.context.robot
+    other = replace(robot.arms["arm"], name="other", joint_names=("other_joint",))
+    made.context.robot = replace(robot, arms={**robot.arms, "other": other})
+    world.moving["other_joint"] = 0.5
+    ended = run(made, MobileTranslate(), EAST)
+    assert (ended.code, made.cell.calls.count("base.follow")) == (Code.BUSY, 0)
+    world.moving["other_joint"] = 0.0
+    assert run(made, MobileTranslate(), EAST).ok
+
+
+BAD: list[tuple[Skill[Any], Any, Code, str]] = [
+    (MobileTranslate(), replace(EAST, target=(float("nan"), 0.0)), Code.BAD_NUMBER, "target[0]"),
+    (MobileTranslate(), replace(EAST, target=(2.5, 0.0)), Code.BAD_NUMBER, "target"),
+    (MobileTranslate(), replace(EAST, frame="map"), Code.BAD_GOAL, "frame"),
+    (MobileTranslate(), replace(EAST, tolerance_m=0.0), Code.BAD_NUMBER, "tolerance_m"),
+    (MobileRotate(), MobileRotateParams(target=2.5), Code.BAD_NUMBER, "target"),
+]
+
+
+@pytest.mark.parametrize(("skill", "params", "code", "field"), BAD)
+def test_bad_goals_are_refused_by_field(skill: Skill[Any], params: Any, code: Code, field: str) -> None:
+    made, _base, _world = mobile_fakes(test_skills.cell())
+    ended = run(made, skill, params)
+    assert (ended.code, ended.field_name) == (code, field), ended
+
+
+@pytest.mark.parametrize(
+    ("skill", "params"), [(MobileTranslate(), EAST), (MobileRotate(), MobileRotateParams())]
+)
+def test_a_robot_that_stands_is_named(skill: Skill[Any], params: Any) -> None:
+    ended = run(fakes(test_skills.cell()), skill, params)
+    assert ended.code is Code.UNSUPPORTED
+    assert "'gantry' has no mobile base" in ended.message
