@@ -30,5 +30,10 @@ setup(
     maintainer="Handiwork maintainers",
     maintainer_email="maintainers@handiwork.example",
     license="Apache-2.0",
-    entry_points={"console_scripts": ["robot_description = robot_description.node:main"]},
+    entry_points={
+        "console_scripts": [
+            "robot_description = robot_description.node:main",
+            "spawn_controllers = robot_description.spawn_controllers:main",
+        ]
+    },
 )

@@ -25,6 +25,7 @@ from handiwork_ros.spinning import run
 from tf2_msgs.msg import TFMessage
 
 from .edges import Edge, Pace, moving_edges, static_edges
+from .ros2_control import with_hardware
 
 TF_RATE_HZ = 30.0
 """In steady time."""
@@ -40,6 +41,10 @@ class RobotDescription(ManagedNode):
         )
         text = "scene file that says where the robot stands; empty: at the origin of world"
         self._scene_file = self.parameter("scene_file", "", text)
+        text = "plugin of ros2_control that drives the robot; empty: the model names no hardware"
+        self._plugin = self.parameter("hardware_plugin", "", text)
+        text = "parameters of that plugin: name:=value words, such as robot_ip:=192.168.0.2"
+        self._settings = self.parameter("hardware_parameters", "", text)
         self._model_pub = self.create_publisher(String, "robot_description", LATCHED)
         self._tf_pub = self.create_publisher(TFMessage, "/tf", TF)
         self._static_pub = self.create_publisher(TFMessage, "/tf_static", TF_STATIC)
@@ -53,13 +58,24 @@ class RobotDescription(ManagedNode):
             fault = "parameter robot_dir: is empty; give the folder of a robot, such as robots/fr3"
             raise ConfigError(f"node {self.get_name()}", [fault])
         self._robot = load_robot(Path(self._robot_dir))
+        self._urdf = self._model()
         self._world_T_base = (
             load_scene(Path(self._scene_file)).world_T_base if self._scene_file else Pose.identity()
         )
 
+    def _model(self) -> str:
+        words = self._settings.split()
+        if bad := [word for word in words if ":=" not in word]:
+            raise ConfigError(
+                f"node {self.get_name()}", [f"parameter hardware_parameters: {bad[0]!r} has no :="]
+            )
+        if not self._plugin:
+            return self._robot.urdf
+        return with_hardware(self._robot, self._plugin, dict(word.split(":=", 1) for word in words))
+
     def on_start(self) -> None:
         """Publish what does not change."""
-        self._model_pub.publish(String(data=self._robot.urdf))
+        self._model_pub.publish(String(data=self._urdf))
         stamp = self.get_clock().now().to_msg()
         self._static_pub.publish(_tf_message(static_edges(self._robot, self._world_T_base), stamp))
 

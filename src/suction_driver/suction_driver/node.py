@@ -63,6 +63,9 @@ class SuctionDriver(ManagedNode):
         """Find the cup in the robot's files, and wait for the valve."""
         report(0.0, "reading the robot")
         self._gripper = self._find()
+        if not self._gripper:
+            self.get_logger().info("the robot has no suction cup; nothing to do")
+            return
         while not self._valve.service_is_ready():
             report(0.5, f"waiting for {self._valve.srv_name}")
             if self.closing.wait(0.05):
@@ -72,6 +75,8 @@ class SuctionDriver(ManagedNode):
         tools = [arm.gripper for arm in load_robot(Path(self._robot_dir)).arms.values() if arm.gripper]
         names = [tool.name for tool in tools if tool.suction is not None]
         fitting = [name for name in names if self._gripper in ("", name)]
+        if not names and not self._gripper:
+            return ""
         if len(fitting) == 1:
             return fitting[0]
         text = f"parameter gripper: is {self._gripper!r}; the suction cups of this robot are {names}"
@@ -79,7 +84,7 @@ class SuctionDriver(ManagedNode):
 
     def on_start(self) -> None:
         """Serve."""
-        if self._states is not None:
+        if self._states is not None or not self._gripper:
             return
         controller = f"{self._gripper}_controller"
         self._states = self.create_publisher(SuctionStateMsg, f"{controller}/suction_state", LATEST)

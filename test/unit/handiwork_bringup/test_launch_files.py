@@ -101,13 +101,39 @@ def test_bringup_starts_five_nodes_and_four_on_a_real_robot() -> None:
     assert labels == ["robot_description", "sim_bridge", "planner_node", "skill_server", "conditionals_node"]
     sim = next(s for s in plan_processes(BRINGUP, {"real_time_factor": "4"}) if s.label == "sim_bridge")
     assert "real_time_factor:=4.0" in sim.command
-    real = plan_processes(BRINGUP, {"sim": "none"})
+    real = plan_processes(BRINGUP, {"backend": "none"})
     assert "sim_bridge" not in [spec.label for spec in real]
     assert all("use_sim_time:=false" in spec.command for spec in real)
+
+
+def test_one_argument_takes_the_same_stack_to_a_real_robot(monkeypatch: pytest.MonkeyPatch) -> None:
+    places = {"controller_manager": Path("/opt/cm")}
+    monkeypatch.setattr(
+        "handiwork_bringup.launch_evaluate.executable_of",
+        lambda package, name: str(places.get(package, Path("/ws") / package) / name),
+        raising=True,
+    )
+    planned = plan_processes(BRINGUP, {"backend": "ros2_control", "robot": "ur10_suction"})
+    labels = [spec.label for spec in planned]
+    assert "sim_bridge" not in labels
+    assert {
+        "controller_manager",
+        "spawn_controllers",
+        "suction_driver",
+        "planner_node",
+        "skill_server",
+    } <= set(labels)
+    by_label = {spec.label: " ".join(spec.command) for spec in planned}
+    assert "ur10_suction/ros2_control.yaml" in by_label["controller_manager"]
+    assert by_label["spawn_controllers"].split()[1].endswith("robots/ur10_suction")
+    assert 'hardware_plugin:="mock_components/GenericSystem"' in by_label["robot_description"]
+    assert "use_sim_time:=false" in by_label["planner_node"]
+    simulated = plan_processes(BRINGUP, {})
+    assert not any("mock_components" in " ".join(spec.command) for spec in simulated)
 
 
 def test_unknown_argument_and_choice_are_refused() -> None:
     with pytest.raises(LaunchError, match="did you mean 'robot'"):
         plan_processes(BRINGUP, {"robt": "fr3"})
     with pytest.raises(LaunchError, match="mujoco"):
-        plan_processes(BRINGUP, {"sim": "mujoko"})
+        plan_processes(BRINGUP, {"backend": "mujoko"})

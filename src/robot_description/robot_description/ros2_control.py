@@ -1,0 +1,152 @@
+"""A robot's ros2_control configuration: its controllers with tolerances, and the hardware that its URDF names.
+
+``python -m robot_description.ros2_control robots/fr3 --rate 1000`` writes ``robots/fr3/ros2_control.yaml``.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from xml.sax.saxutils import quoteattr
+
+import yaml
+
+from handiwork_core.kinematics import joint_position
+from handiwork_core.robot import GripperSpec, Joint, JointType, Robot
+from handiwork_core.robot_loader import load_robot
+
+FILE = "ros2_control.yaml"
+HEADER = """\
+# Controllers of {name} for ros2_control; `python -m robot_description.ros2_control` wrote it from robot.yaml.
+# Zero as a tolerance means that it is not looked at, so none is zero. Actions are named after the controllers.
+"""
+PATH_TOLERANCE, GOAL_TOLERANCE = 0.05, 0.005
+"""Of each joint [rad, m], as in the simulation."""
+GOAL_TIME_S = 1.0
+"""What a controller may take longer than its trajectory."""
+STOPPED_VELOCITY = 0.01
+MONITOR_HZ = 20.0
+STALL_VELOCITY, STALL_S = 0.001, 0.3
+GRIP_TOLERANCE_M = 0.001
+"""Of the opening."""
+MAX_EFFORT = "set_gripper_max_effort"
+"""Command interface for the force of a goal: without it the goal's effort would not be applied."""
+
+Settings = dict[str, object]
+
+
+def controllers(robot: Robot, rate_hz: int) -> dict[str, Settings]:
+    """The whole file, as data: the manager first, then the parameters of each controller."""
+    kinds = {"joint_state_broadcaster": "joint_state_broadcaster/JointStateBroadcaster"}
+    made: dict[str, Settings] = {}
+    for arm in robot.arms.values():
+        kinds[arm.controller] = "joint_trajectory_controller/JointTrajectoryController"
+        made[arm.controller] = _trajectory(robot, arm.joint_names)
+    for gripper in _fingers(robot):
+        name = f"{gripper.name}_controller"
+        kinds[name] = "parallel_gripper_action_controller/GripperActionController"
+        made[name] = _gripper(gripper)
+    if robot.posture:
+        name = f"{robot.name}_posture_controller"
+        kinds[name] = "joint_trajectory_controller/JointTrajectoryController"
+        made[name] = _trajectory(robot, tuple(robot.posture))
+    manager: Settings = {"update_rate": rate_hz, **{name: {"type": kind} for name, kind in kinds.items()}}
+    return {"controller_manager": _node(manager), **{name: _node(item) for name, item in made.items()}}
+
+
+def controllers_text(robot: Robot, rate_hz: int) -> str:
+    """The same as it is written."""
+    data = controllers(robot, rate_hz)
+    return HEADER.format(name=robot.name) + yaml.safe_dump(
+        data, sort_keys=False, default_flow_style=None, width=118
+    )
+
+
+def with_hardware(robot: Robot, plugin: str, parameters: Mapping[str, str]) -> str:
+    """The URDF with a ``ros2_control`` element: what each joint can be told and tells."""
+    lines = [f'<ros2_control name={quoteattr(robot.name)} type="system">', "<hardware>"]
+    lines += [f"<plugin>{plugin}</plugin>"]
+    lines += [f"<param name={quoteattr(name)}>{value}</param>" for name, value in parameters.items()]
+    lines += ["</hardware>", *_joints(robot), "</ros2_control>"]
+    return robot.urdf.replace("</robot>", "\n".join(lines) + "</robot>")
+
+
+def _joints(robot: Robot) -> Iterator[str]:
+    grips = {gripper.joint for gripper in _fingers(robot)}
+    for joint in robot.joints.values():
+        if joint.type is JointType.FIXED:
+            continue
+        commands = [] if joint.mimic else ["position", *([MAX_EFFORT] if joint.name in grips else [])]
+        yield f"<joint name={quoteattr(joint.name)}>"
+        yield from (f'<command_interface name="{name}"/>' for name in commands)
+        yield from (_state(robot, joint, name) for name in ("position", "velocity"))
+        yield "</joint>"
+
+
+def _state(robot: Robot, joint: Joint, name: str) -> str:
+    if name != "position" or joint.mimic:
+        return f'<state_interface name="{name}"/>'
+    start = joint_position(robot, joint.name, {})
+    return f'<state_interface name="position"><param name="initial_value">{start:g}</param></state_interface>'
+
+
+def _fingers(robot: Robot) -> tuple[GripperSpec, ...]:
+    """Grippers that have joints; a suction cup is switched by its own driver."""
+    tools = (arm.gripper for arm in robot.arms.values() if arm.gripper is not None)
+    return tuple(tool for tool in tools if tool.suction is None)
+
+
+def _node(parameters: Settings) -> Settings:
+    return {"ros__parameters": parameters}
+
+
+def _trajectory(robot: Robot, joints: tuple[str, ...]) -> Settings:
+    limits = {name: _tolerances(robot.joints[name]) for name in joints}
+    return {
+        "joints": list(joints),
+        "command_interfaces": ["position"],
+        "state_interfaces": ["position", "velocity"],
+        "action_monitor_rate": MONITOR_HZ,
+        "allow_partial_joints_goal": False,
+        "allow_nonzero_velocity_at_trajectory_end": False,
+        "constraints": {
+            "stopped_velocity_tolerance": STOPPED_VELOCITY,
+            "goal_time": GOAL_TIME_S,
+            "decelerate_on_cancel": all("max_deceleration_on_cancel" in item for item in limits.values()),
+            **limits,
+        },
+    }
+
+
+def _tolerances(joint: Joint) -> dict[str, float]:
+    """With how hard the joint may brake, where that is known."""
+    known = {"max_deceleration_on_cancel": joint.acceleration} if joint.acceleration > 0.0 else {}
+    return {"trajectory": PATH_TOLERANCE, "goal": GOAL_TOLERANCE, **known}
+
+
+def _gripper(gripper: GripperSpec) -> Settings:
+    rate = abs(gripper.mean_width_rate)
+    return {
+        "joint": gripper.joint,
+        "action_monitor_rate": MONITOR_HZ,
+        "goal_tolerance": round(GRIP_TOLERANCE_M / rate, 6),
+        "max_effort_interface": f"{gripper.joint}/{MAX_EFFORT}",
+        "allow_stalling": True,
+        "stall_velocity_threshold": STALL_VELOCITY,
+        "stall_timeout": STALL_S,
+    }
+
+
+def main() -> None:
+    """Write the file beside ``robot.yaml``."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("robot_dir", type=Path)
+    parser.add_argument("--rate", type=int, default=250, help="of the controllers [Hz]")
+    args = parser.parse_args()
+    robot = load_robot(args.robot_dir)
+    (args.robot_dir / FILE).write_text(controllers_text(robot, args.rate), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,43 @@
+"""Starts the controllers of a robot's ``ros2_control.yaml`` by ros2_control's own spawner, which it becomes.
+
+``spawn_controllers robots/fr3``; further words go to the spawner.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import yaml
+
+from .ros2_control import FILE
+
+
+def command(robot_dir: Path, more: Sequence[str] = ()) -> list[str]:
+    """The spawner's command line: every controller that the manager's entry gives a type.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    path = robot_dir / FILE
+    manager = yaml.safe_load(path.read_text(encoding="utf-8"))["controller_manager"]["ros__parameters"]
+    names = [name for name, item in manager.items() if isinstance(item, dict) and "type" in item]
+    return ["ros2", "run", "controller_manager", "spawner", *names, "--param-file", str(path), *more]
+
+
+def main() -> None:
+    """Entry point of the executable."""
+    if len(sys.argv) < 2:
+        sys.exit("spawn_controllers: name the folder of a robot, such as robots/fr3")
+    # Launch adds arguments for a node, which the spawner is told nothing of.
+    given = sys.argv[2 : sys.argv.index("--ros-args")] if "--ros-args" in sys.argv else sys.argv[2:]
+    try:
+        words = command(Path(sys.argv[1]), given)
+    except OSError as error:
+        sys.exit(f"spawn_controllers: {error}; `python -m robot_description.ros2_control` writes it")
+    try:
+        os.execvp(words[0], words)
+    except FileNotFoundError:
+        sys.exit("spawn_controllers: ros2 is not there; source a ROS 2 with ros2_control")
