@@ -12,7 +12,7 @@ from rclpy.node import Node
 from control_msgs.action import FollowJointTrajectory, ParallelGripperCommand
 from handiwork_core.outcome import OK, Code, Outcome
 from handiwork_core.planning import ShouldStop
-from handiwork_core.robot import ArmSpec, GripperSpec
+from handiwork_core.robot import ArmSpec, BaseSpec, GripperSpec
 from handiwork_core.trajectory import Trajectory
 
 from .action_call import ActionCall, start
@@ -39,9 +39,9 @@ CAUSES = {
 
 
 class ArmClient:
-    """Blocks, so call it from a worker thread while the node is spun."""
+    """An arm, or a mobile base. Blocks, so call it from a worker thread while the node is spun."""
 
-    def __init__(self, node: Node, arm: ArmSpec, world: RosWorldSource) -> None:
+    def __init__(self, node: Node, arm: ArmSpec | BaseSpec, world: RosWorldSource) -> None:
         self._node, self._arm, self._world, self._clock = node, arm, world, RosClock(node)
         self._name = f"{arm.controller}/follow_joint_trajectory"
         self._client = ActionClient(node, FollowJointTrajectory, self._name)

@@ -12,7 +12,7 @@ from trajectory_msgs.msg import JointTrajectoryPoint
 
 from control_msgs.action import FollowJointTrajectory, ParallelGripperCommand
 from handiwork_core.geometry import Array
-from handiwork_core.robot import ArmSpec, GripperSpec
+from handiwork_core.robot import ArmSpec, BaseSpec, GripperSpec
 from handiwork_ros.conversions import time_from_msg
 from handiwork_ros.guards import guard
 from handiwork_ros.liveness import SILENCE_S, LifeSigns
@@ -152,9 +152,9 @@ class SlotServer(Generic[G, R]):
 
 
 def arm_server(
-    node: ManagedNode, loop: Callable[[], SimLoop], arm: ArmSpec, signs: LifeSigns
+    node: ManagedNode, loop: Callable[[], SimLoop], arm: ArmSpec | BaseSpec, signs: LifeSigns
 ) -> SlotServer[TrajectoryGoal, TrajectoryResult]:
-    """``<arm>_controller/follow_joint_trajectory``."""
+    """``<arm>_controller/follow_joint_trajectory``; a mobile base has one too."""
 
     def write(result: TrajectoryResult) -> Any:
         return FollowJointTrajectory.Result(error_code=int(result.code), error_string=result.message)

@@ -82,6 +82,9 @@ class SimBridge(ManagedNode):
         if self._contract is None:
             self._contract = ContractPublishers(self)
             services = SimServices(self, self._running, self._contract)
+            base = self._simulation.robot.base
+            if base is not None:
+                self._servers.append(arm_server(self, self._running, base, self._signs))
             for arm in self._simulation.robot.arms.values():
                 self._servers.append(arm_server(self, self._running, arm, self._signs))
                 self._streams.append(StreamDoor(self, self._running, arm))

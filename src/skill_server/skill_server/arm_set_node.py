@@ -62,12 +62,13 @@ def arm_set(
     planner, board = make_planner(), Board(tuple(robot.arms))
     runs: dict[str, ArmRuns] = {}
     leases: dict[str, ArmLease] = {}
+    base = ArmClient(node, robot.base, world) if robot.base is not None else None
     for name, arm in robot.arms.items():
         if arm.gripper is None:
             raise ConfigError("robot_dir", [f"arms.{name}.gripper: missing; the skills need a gripper"])
         client, gripper = ArmClient(node, arm, world), tool_client(node, arm.gripper, world)
         source = world if arm.base_link == robot.root_link else ArmWorld(world, robot, arm)
-        alone = ArmRuns(robot, arm, planner, client, gripper, source, RosClock(node))
+        alone = ArmRuns(robot, arm, planner, client, gripper, source, RosClock(node), base=base)
         runs[name] = alone if len(robot.arms) == 1 else _among_others(alone, board, runs, patience_s)
         leases[name] = ArmLease(node, stop_arm=client.stop)
         if len(robot.arms) > 1:
@@ -92,4 +93,5 @@ def _among_others(alone: ArmRuns, board: Board, runs: dict[str, ArmRuns], patien
         alone.world,
         alone.clock,
         right_of_way=traffic,
+        base=alone.base,
     )

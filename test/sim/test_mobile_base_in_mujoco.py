@@ -1,0 +1,164 @@
+"""The FR3 on a mobile base in physics, with the CPU engine: what was out of reach is picked after driving. No ROS."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from simulated_cell import POLL_STEPS, ROOT, SimulatedCell
+
+from handiwork_core.geometry import Array, Pose, Rotation
+from handiwork_core.kinematics import link_poses
+from handiwork_core.outcome import OK, Code, Outcome
+from handiwork_core.planning import CandidatesRequest, PlanRequest, SceneQuery
+from handiwork_core.robot import Robot
+from handiwork_core.robot_loader import load_robot
+from handiwork_core.skill import Context, Skill
+from handiwork_core.trajectory import Trajectory
+from handiwork_core.world import JointState, World
+from planner_node.engines.cpu_engine import CpuEngine
+from sim_bridge.trajectory_goal import TrajectoryGoal
+from skill_server.executor import SkillRun, run_skill
+from skill_server.skills.mobile_rotate import MobileRotate, MobileRotateParams
+from skill_server.skills.mobile_translate import MobileTranslate, MobileTranslateParams
+from skill_server.skills.pick import Pick, PickParams
+from skill_server.skills.place import Place, PlaceParams
+
+START = Pose.of((-0.6, 0.1, 0.0), Rotation.from_rpy(0.0, 0.0, 0.3))
+BASE = {"kind": "holonomic", "velocity": 0.5, "acceleration": 0.8, "jerk": 5.0} | {
+    "turn_velocity": 0.8, "turn_acceleration": 1.5, "turn_jerk": 8.0
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def robot(tmp_path_factory: pytest.TempPathFactory) -> Robot:
+    folder = tmp_path_factory.mktemp("robots")
+    shutil.copytree(ROOT / "src/robot_description/robots", folder, dirs_exist_ok=True)
+    path = folder / "fr3/robot.yaml"
+    path.write_text(
+        path.read_text(encoding="utf-8") + "\n" + yaml.safe_dump({"base": BASE}), encoding="utf-8"
+    )
+    return load_robot(folder / "fr3")
+
+
+@pytest.fixture(scope="module")
+def engine(robot: Robot) -> Any:
+    made = CpuEngine(robot, START, lambda _part, _what: None)
+    yield made
+    made.close()
+
+
+class Driver:
+    """The port of the base."""
+
+    def __init__(self, cell: MobileCell) -> None:
+        self._cell = cell
+
+    def follow(self, trajectory: Trajectory, *, should_stop: Any) -> Outcome:
+        controller = self._cell.sim.arms["base"].controller
+        goal = TrajectoryGoal(trajectory.joint_names, trajectory.t_s, trajectory.q, trajectory.qd)
+        controller.start(goal, self._cell.sim.measured("base"))
+        while controller.busy:
+            self._cell.sim.advance(POLL_STEPS)
+            if should_stop():
+                return self.stop()
+        assert controller.result is not None
+        done = controller.result.ending.name == "SUCCEEDED"
+        return OK if done else Outcome(Code.PATH_TOLERANCE, str(controller.result))
+
+    def stop(self) -> Outcome:
+        self._cell.sim.arms["base"].controller.hold(self._cell.sim.measured("base"), "stopped")
+        return OK
+
+
+class MobileCell(SimulatedCell):
+    """As planner_node does, tells the engine of the joints that the arm does not move."""
+
+    def base_q(self) -> Array:
+        return self.sim.measured("base")
+
+    def _standing(self) -> dict[str, float]:
+        assert self.robot.base is not None
+        return dict(zip(self.robot.base.joint_names, self.base_q().tolist(), strict=True))
+
+    def world_T_base(self) -> Pose:
+        return self.scene.world_T_base @ link_poses(self.robot, self._standing())[self.spec.base_link]
+
+    def snapshot(self) -> World:
+        world = super().snapshot()
+        joints = world.joints
+        return replace(
+            world, joints=JointState(joints.stamp_s, {**joints.position, **self._standing()}, joints.velocity)
+        )
+
+    def _told(self, scene: SceneQuery) -> SceneQuery:
+        return replace(scene, gripper_m=(*scene.gripper_m, *self._standing().items()))
+
+    def plan(self, request: PlanRequest, *, should_stop: Any) -> Any:
+        return super().plan(replace(request, scene=self._told(request.scene)), should_stop=should_stop)
+
+    def check_candidates(self, request: CandidatesRequest, *, should_stop: Any) -> Any:
+        scenes = tuple(self._told(scene) for scene in request.scenes)
+        return super().check_candidates(replace(request, scenes=scenes), should_stop=should_stop)
+
+    def validate(self, arm: str, trajectory: Trajectory, scene: SceneQuery, *, should_stop: Any) -> Any:
+        return super().validate(arm, trajectory, self._told(scene), should_stop=should_stop)
+
+    def context(self, seed: int) -> Context:
+        return replace(super().context(seed), base=Driver(self))
+
+
+@pytest.fixture
+def cell(robot: Robot, engine: Any, tmp_path: Path) -> MobileCell:
+    """The table, its bin on the far left, and the robot away from it."""
+    scene = yaml.safe_load((ROOT / "config/scenes/tabletop.yaml").read_text())
+    del scene["objects"]["pedestal"]
+    scene["robot_base"] = {"position": START.translation_m.tolist(), "yaw": 0.3}
+    for item in scene["objects"].values():
+        item.pop("randomize", None)
+    (tmp_path / "mobile.yaml").write_text(yaml.safe_dump(scene))
+    return MobileCell(robot, engine, os.path.relpath(tmp_path / "mobile", ROOT / "config/scenes"), 0)
+
+
+def run(context: Context, skill: Skill[Any], params: Any) -> SkillRun:
+    fresh = replace(context, planning_time_s=0.0, refused=[])
+    return run_skill(skill, replace(params, allowed_planning_time=60.0), fresh)
+
+
+def test_drive_turn_pick_and_carry(cell: MobileCell) -> None:
+    context = cell.context(0)
+    assert run(context, Pick(), PickParams(object="cube")).outcome.code is Code.NO_CANDIDATE
+    for skill, params in (
+        (MobileRotate(), MobileRotateParams(target=-0.3)),
+        (MobileTranslate(), MobileTranslateParams(target=(0.5, -0.1))),
+    ):
+        ended = run(context, skill, params)
+        assert ended.outcome.ok, ended
+    assert cell.world_T_base().almost_equal(Pose.of((-0.1, 0.0, 0.0)), within_m=0.01, within_rad=0.01)
+    ended = run(context, Pick(), PickParams(object="cube"))
+    assert ended.outcome.ok, ended
+    hand = cell.sim.world.body_pose("fr3/fr3_hand")
+    ended = run(context, MobileTranslate(), MobileTranslateParams(target=(-0.15, -0.1)))
+    assert ended.outcome.ok, ended
+    moved = cell.sim.world.body_pose("fr3/fr3_hand").translation_m - hand.translation_m
+    assert moved == pytest.approx([-0.15, -0.1, 0.0], abs=0.01)
+    assert cell.snapshot().states["cube"].world_T_object.translation_m[2] > 0.08
+    ended = run(context, MobileTranslate(), MobileTranslateParams(target=(0.2, -0.1)))
+    assert ended.outcome.ok, ended
+    ended = run(context, Place(), PlaceParams(container="bin"))
+    assert ended.outcome.ok, ended
+
+
+def test_the_table_stops_the_robot_before_it_moves(cell: MobileCell) -> None:
+    start = cell.base_q()
+    ended = run(cell.context(0), MobileTranslate(), MobileTranslateParams(target=(1.2, 0.0)))
+    assert ended.outcome.code is Code.PATH_BLOCKED, ended
+    assert ended.outcome.blocking is not None
+    assert ended.outcome.blocking.b == "table"
+    assert np.abs(cell.base_q() - start).max() < 1e-4
