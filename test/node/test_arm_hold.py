@@ -10,9 +10,10 @@ from action_msgs.msg import GoalStatus
 from handiwork_msgs.action import Pick
 from rclpy.action import ActionClient
 from rclpy.executors import SingleThreadedExecutor
-from test_skill_action_server import Toy, encode, feedback, until
+from test_skill_action_server import Toy, ToyRun, encode, feedback, until
 
 from handiwork_core.outcome import OK, Code
+from handiwork_core.skill import Progress
 from handiwork_ros.arm_lease import ArmLease, Policy
 from handiwork_ros.destroy import destroy_with_actions
 from handiwork_ros.skill_action_server import ForArms, SkillActionServer, SkillDoor
@@ -31,6 +32,7 @@ class Pair:
         self.executor.add_node(self.node)
         self.toys = {name: Toy() for name in ARMS}
         self.stopped: list[str] = []
+        self.told: list[int] = []
         self.leases = {name: self.lease(name) for name in ("left", "right")}
         door = SkillDoor("pick", Pick, self.admit, encode, feedback, lambda goal: f"toy of {goal.arm}")
         self.server = SkillActionServer(self.leases["left"], door, arms=self.leases)
@@ -50,7 +52,15 @@ class Pair:
         return ArmLease(self.node, stop_arm=stop, watchdog_s=0.3, arm=f"{name}_arm")
 
     def admit(self, goal):
+        if goal.object == "burst":
+            return ForArms(ARMS[goal.arm], self.burst)
         return ForArms(ARMS[goal.arm], self.toys[goal.arm].admit(goal))
+
+    def burst(self, token, report):
+        for i in range(50):
+            report(Progress(f"s{i}", i, 50, 0.0))
+        until(lambda: bool(self.told) and self.told[-1] == 49)
+        return ToyRun(OK)
 
     def spin(self) -> None:
         while not self.closing.is_set():
@@ -58,7 +68,11 @@ class Pair:
 
     def send(self, arm: str, what: str, policy: Policy = Policy.REJECT):
         goal, sent = Pick.Goal(arm=arm, object=what, when_busy=policy.value), []
-        self.executor.create_task(lambda: sent.append(self.client.send_goal_async(goal)))
+
+        def note(message) -> None:
+            self.told.append(message.feedback.feedback.index)
+
+        self.executor.create_task(lambda: sent.append(self.client.send_goal_async(goal, note)))
         until(lambda: bool(sent) and sent[0].done())
         return sent[0].result()
 
@@ -151,3 +165,8 @@ def test_a_deaf_body_on_both_arms_is_answered_for_and_both_are_stopped(pair: Pai
     pair.toys["both"].freed.set()
     until(lambda: not any(lease.is_busy for lease in pair.leases.values()))
     assert pair.end(pair.send("right", "run 1"))[0] is Code.OK
+
+
+def test_feedback_comes_in_order(pair: Pair) -> None:
+    assert pair.end(pair.send("left", "burst"))[0] is Code.OK
+    assert pair.told == sorted(pair.told)

@@ -45,13 +45,16 @@ class AsyncSkillClient:
         """Run any skill by its name, as ``SkillClient.run``."""
         return await self.send(skill_goal(skill, parameters, arm, when_busy), timeout_s=timeout_s)
 
-    async def pick(self, object: str, *, timeout_s: float = 120.0) -> SkillReport:
-        """Grasp ``object`` and lift it."""
-        return await self.send(Pick.Goal(object=object), timeout_s=timeout_s)
+    async def pick(self, object: str, *, arm: str = "", timeout_s: float = 120.0) -> SkillReport:
+        """Grasp ``object`` and lift it; a robot with several arms needs ``arm``."""
+        return await self.send(Pick.Goal(object=object, arm=arm), timeout_s=timeout_s)
 
-    async def place(self, object: str, container: str, *, timeout_s: float = 120.0) -> SkillReport:
+    async def place(
+        self, object: str, container: str, *, arm: str = "", timeout_s: float = 120.0
+    ) -> SkillReport:
         """Put the held ``object`` (empty: whatever is held) into ``container``."""
-        return await self.send(Place.Goal(object=object, container=container), timeout_s=timeout_s)
+        goal = Place.Goal(object=object, container=container, arm=arm)
+        return await self.send(goal, timeout_s=timeout_s)
 
     async def run_task(
         self, task: str, *, source: str = "", resume_from: str = "", seed: int | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import logging
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
@@ -206,13 +207,23 @@ class SkillActionServer(Generic[E]):
         if job.token.is_set():
             return _ended_from_outside(job), None
         job.progress = None
-        executor = self._lease.node.executor
+        executor, told = self._lease.node.executor, deque[Progress]()
+
+        def report(progress: Progress) -> None:
+            told.append(progress)
+            executor.create_task(tell)
+
+        def tell() -> None:
+            # Two tasks of one turn are served in no order, so each tells all that there is.
+            while told:
+                _note(job, told.popleft())
 
         def work() -> None:
-            end = _call(body, job, lambda progress: executor.create_task(_note, job, progress))
+            end = _call(body, job, report)
             executor.create_task(functools.partial(finish, end))
 
         def finish(end: E | Outcome) -> None:
+            tell()
             hold.vacate()
             if not job.answered.done():
                 job.answered.set_result(end)

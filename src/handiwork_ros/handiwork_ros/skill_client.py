@@ -94,16 +94,23 @@ class SkillClient:
         return self.send(goal, on_feedback).result(timeout_s)
 
     def pick(
-        self, object: str, *, on_feedback: OnFeedback | None = None, timeout_s: float = 120.0
+        self, object: str, *, arm: str = "", on_feedback: OnFeedback | None = None, timeout_s: float = 120.0
     ) -> SkillReport:
-        """Grasp ``object`` and lift it, with the defaults of ``Pick.action``."""
-        return self.send(Pick.Goal(object=object), on_feedback).result(timeout_s)
+        """Grasp ``object`` and lift it, with the defaults of ``Pick.action``; a robot with several arms needs ``arm``."""
+        return self.send(Pick.Goal(object=object, arm=arm), on_feedback).result(timeout_s)
 
     def place(
-        self, object: str, container: str, *, on_feedback: OnFeedback | None = None, timeout_s: float = 120.0
+        self,
+        object: str,
+        container: str,
+        *,
+        arm: str = "",
+        on_feedback: OnFeedback | None = None,
+        timeout_s: float = 120.0,
     ) -> SkillReport:
         """Put the held ``object`` (empty: whatever is held) into ``container``, else as ``Place.action`` says."""
-        return self.send(Place.Goal(object=object, container=container), on_feedback).result(timeout_s)
+        goal = Place.Goal(object=object, container=container, arm=arm)
+        return self.send(goal, on_feedback).result(timeout_s)
 
     def run_task(
         self,

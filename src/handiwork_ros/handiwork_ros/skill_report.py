@@ -51,7 +51,7 @@ class SkillReport:
 
 def progress_from_msg(message: SkillFeedback) -> Progress:
     """One to one."""
-    return Progress(message.stage, message.index, message.count, message.planning_time)
+    return Progress(message.stage, message.index, message.count, message.planning_time, message.progress)
 
 
 def report_from_msg(message: SkillResult) -> SkillReport:
