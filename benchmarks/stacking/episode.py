@@ -9,7 +9,7 @@ import numpy as np
 
 from decider_node.motion.command import MotionCommand
 from decider_node.network.network import Network
-from decider_node.stacking.application import stacking_network
+from decider_node.stacking.application import HOME, stacking_network
 from decider_node.stacking.bin import open_side
 from decider_node.stacking.cell import BELT_END_Y_M
 from decider_node.stacking.context import StackContext
@@ -20,7 +20,6 @@ from .simulated_cell import CYCLE_S, SimulatedCell
 
 FEED_Y_M = 1.0
 SECONDS_PER_BIN = 60.0
-HOME = Pose.of((0.0, 0.62, 0.2), Rotation.from_rpy(np.pi, 0.0, 0.0))
 
 
 @dataclass(frozen=True)

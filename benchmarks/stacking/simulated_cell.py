@@ -10,6 +10,7 @@ from decider_node.motion.command import MotionCommand
 from decider_node.motion.controller import ReactiveController, Settings
 from decider_node.stacking.bin import HEIGHT_M, MASS_KG
 from decider_node.stacking.cell import BELT_Z_M, obstacles, scene
+from decider_node.stacking.seeds import seeds
 from handiwork_core.geometry import Array, Pose, Rotation
 from handiwork_core.robot_loader import load_robot
 from handiwork_core.suction import SuctionState
@@ -77,15 +78,9 @@ class SimulatedCell:
         self.controller.set_off(names)
 
     def configuration(self, world_T_tip: Pose, near: Array | None) -> Array | None:
-        """Joints for the tip: the pan towards it, the elbow up, the cup down, outward or inward."""
-        x, y, _ = world_T_tip.translation_m
-        pan = float(np.arctan2(y, x)) - np.radians(166.7)
-        seeds = [near] if near is not None else []
-        out = float(world_T_tip.rotation.matrix()[:2, 2] @ np.array([x, y]) / np.hypot(x, y))
-        for lift in (-1.57, -1.2, -2.0):
-            wrist = -1.57 + 1.57 * out
-            seeds.append(np.array([pan, lift, -1.8, wrist, 1.57, near[5] if near is not None else 0.0]))
-        return self.controller.configuration(world_T_tip @ self._ee_T_tip.inverse(), seeds)
+        """Joints for the tip."""
+        flange = world_T_tip @ self._ee_T_tip.inverse()
+        return self.controller.configuration(flange, seeds(world_T_tip, near))
 
     def feed(self) -> str | None:
         """Puts the next bin onto the belt, upright or upside down, anywhere across, with any heading."""

@@ -89,6 +89,7 @@ class ReactiveController:
         self._velocity = s.joint_speed * np.array([joint.velocity for joint in joints])
         self._acceleration = s.joint_acceleration * np.array([joint.acceleration for joint in joints])
         self._q: Array | None = None
+        self._posture: Array | None = None
         self._rate, self._goal = np.zeros(len(joints)), arm.home_q.copy()
         self._read()
 
@@ -147,6 +148,9 @@ class ReactiveController:
         start = self._start(q, dt)
         aim = command.aim(self.tool_pose(start))
         seed = start if command.posture is None else command.posture
+        if command.posture is not None and command.posture is not self._posture:
+            self._goal = command.posture.copy()  # a new wish: what was found near the old one does not count
+        self._posture = command.posture
         report = np.empty(4)
         motion = Motion(start, self._velocity * command.speed, self._acceleration, self._goal, self._rate)
         follow(

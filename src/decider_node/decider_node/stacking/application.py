@@ -22,6 +22,8 @@ from .placing import PlacePlan
 CLOSE_LIMIT_S, LOCK_LIMIT_S = 3.0, 15.0
 UP = (0.0, 0.0, 1.0)
 DOWN = Rotation.from_rpy(np.pi, 0.0, 0.0)
+HOME = Pose.of((0.0, 0.62, 0.2), DOWN)
+"""Of the tip: above the end of the belt."""
 
 
 class Dispatch(Decider[StackContext]):
@@ -80,6 +82,7 @@ class TryClose(Act[StackContext]):
 def _pick() -> Machine[StackContext]:
     def off(context: StackContext) -> None:
         context.cell.suck(on=False)
+        context.posture = None
 
     def back(context: StackContext) -> Array:
         """Up; first out of the cavity or off the shelf, which is up as well."""
@@ -101,6 +104,10 @@ def _open(context: StackContext) -> None:
     context.cell.suck(on=False)
 
 
+def _look_anew(context: StackContext) -> None:
+    context.posture = None
+
+
 def _flip() -> Machine[StackContext]:
     plan = PlacePlan()
 
@@ -120,6 +127,7 @@ def _flip() -> Machine[StackContext]:
         Shift(lambda context: -0.2 * shelf_axis(), 0.03, 0.6),
         Shift(lambda context: np.array([0.0, 0.0, 0.35]), 0.08),
         Reach(above_shelf, 0.08, 0.2),
+        Write(_look_anew),
         Unlock(),
     ]
     return Machine("flip_bin", InTurn(states))

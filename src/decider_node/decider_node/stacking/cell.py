@@ -17,7 +17,7 @@ from .layout import Layout
 
 FLOOR_Z_M, BELT_Z_M, PALLET_Z_M = -0.75, -0.25, -0.59
 BELT_END_Y_M, BELT_START_Y_M, BELT_MPS = 0.42, 2.4, 0.3
-SHELF_AZIMUTH_RAD, SHELF_RADIUS_M, SHELF_TOOL_Z_M = 0.75, 0.70, -0.18
+SHELF_AZIMUTH_RAD, SHELF_RADIUS_M, SHELF_TOOL_Z_M = 0.5, 0.70, -0.06
 """Where the bottom of a bin stands that is on its side on the shelf: angle, distance, height of its middle."""
 DROPPED_Z_M = -0.62
 """Bins whose middle is lower lie on the floor."""
@@ -50,7 +50,7 @@ def fixtures() -> tuple[SceneObject, ...]:
     return (
         _box("floor", (6.0, 6.0, 0.1), (0.0, 0.0, FLOOR_Z_M - 0.05)),
         _box("belt", belt, (0.0, 0.5 * (BELT_START_Y_M + BELT_END_Y_M), BELT_Z_M - 0.05), belt=True),
-        _box("belt_end", (0.6, 0.02, 0.14), (0.0, BELT_END_Y_M - 0.01, BELT_Z_M - 0.03)),
+        _box("belt_end", (0.6, 0.02, 0.12), (0.0, BELT_END_Y_M - 0.01, BELT_Z_M - 0.04)),
         _box("pallet", (0.72, 1.0, 0.1), (0.64, -0.31, PALLET_Z_M - 0.05)),
         _box("shelf", (0.16, 0.34, 0.03), (*shelf[:2], shelf_top - 0.015), turn),
         _box("shelf_post", (0.06, 0.06, shelf_top - 0.03 - FLOOR_Z_M),
@@ -76,10 +76,10 @@ def regions() -> dict[str, tuple[WorldObject, Pose]]:
     """What nobody sees: ``over_shelf`` keeps the arm off a bin on the shelf, ``low_middle`` up between the sides."""
     shelf = (SHELF_RADIUS_M - 0.5 * HEIGHT_M) * shelf_axis() + (0.0, 0.0, SHELF_TOOL_Z_M)
     ball = Shape(ShapeKind.SPHERE, np.array([0.19]), Pose.identity())
-    capsule = Shape(ShapeKind.CAPSULE, np.array([0.2, 0.4]), Pose.identity())
+    capsule = Shape(ShapeKind.CAPSULE, np.array([0.2, 0.2]), Pose.identity())
     return {
         "over_shelf": (WorldObject("over_shelf", (ball,), True), Pose.of(shelf)),
-        "low_middle": (WorldObject("low_middle", (capsule,), True), Pose.of((0.42, 0.24, -0.45))),
+        "low_middle": (WorldObject("low_middle", (capsule,), True), Pose.of((0.42, 0.24, -0.55))),
     }
 
 

@@ -111,12 +111,12 @@ def choose_grasp(context: StackContext, now_s: float) -> None:
 
 
 def switch_regions(context: StackContext, now_s: float) -> None:
-    """``over_shelf`` counts unless the tip goes there; ``low_middle`` while tip and target are on different sides."""
+    """``over_shelf`` counts unless the tip goes there; ``low_middle`` while the tip goes from one side to the other."""
     off = set()
     if context.target is not None:
         place = place_on_shelf().translation_m
         if min(np.linalg.norm(p.translation_m - place) for p in (context.target, context.tip)) < 0.35:
-            off.add("over_shelf")
+            off |= {"over_shelf", "low_middle"}
         sides = [
             np.sign(p.translation_m[0] * 0.5 - p.translation_m[1]) for p in (context.target, context.tip)
         ]

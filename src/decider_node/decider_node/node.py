@@ -1,0 +1,105 @@
+"""Runs the bin-stacking network: a tick and a cycle of the arm for each joint_states, a picture of it as text."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from rclpy.clock import Clock, ClockType
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+from std_srvs.srv import Trigger
+
+from decider_node.motion.command import MotionCommand
+from decider_node.network.errors import NetworkError
+from decider_node.network.picture import draw
+from decider_node.ros_cell_node import RosCell
+from decider_node.stacking.application import HOME, stacking_network
+from decider_node.stacking.cell import FULL, obstacles
+from decider_node.stacking.context import StackContext
+from handiwork_core.config import ConfigError
+from handiwork_core.planning import Report
+from handiwork_core.robot_loader import load_robot
+from handiwork_ros.guards import guard
+from handiwork_ros.managed_node import ManagedNode
+from handiwork_ros.qos import LATCHED, LATEST
+from handiwork_ros.spinning import run
+from handiwork_ros.world_source import RosWorldSource
+
+PICTURE_S = 0.5
+
+
+class DeciderNode(ManagedNode):
+    """Publishes ``decider/network`` and serves ``decider/reset``; after an error the arm rests until a reset."""
+
+    def __init__(self) -> None:
+        super().__init__("decider_node")
+        self._robot_dir = self.parameter("robot_dir", "", "folder: robot_description/robots/<name>")
+        self._bins = self.parameter("bins", "bin_", "how the names of bins begin")
+        self._corrects = self.parameter("corrects", True, "places are corrected by what is measured")
+        self._cell: RosCell | None = None
+        self._last_s = float("nan")
+        self._pictures = self.create_publisher(String, "decider/network", LATCHED)
+        self.create_service(Trigger, "decider/reset", self._on_reset)
+        self.create_timer(PICTURE_S, guard(self, self._show), clock=Clock(clock_type=ClockType.STEADY_TIME))
+
+    def on_load(self, report: Report) -> None:
+        """Read the robot."""
+        report(0.0, "reading the robot")
+        if not self._robot_dir:
+            raise ConfigError(self.get_name(), ["parameter robot_dir: is empty; give a robot's folder"])
+        self._robot = load_robot(Path(self._robot_dir))
+
+    def on_start(self) -> None:
+        """Begin to listen and to decide."""
+        if self._cell is None:
+            source = RosWorldSource(self, self._robot)
+            arm = self._robot.arm("")
+            self._cell = cell = RosCell(self, source, self._robot, arm, self._bins, obstacles())
+            self._context = StackContext(cell, FULL, self._corrects)
+            home = MotionCommand(HOME, posture=cell.configuration(HOME, None))
+            self._network = stacking_network(self._context, lambda _: home)
+            self.create_subscription(JointState, "joint_states", guard(self, self._on_joints), LATEST)
+
+    def on_stop(self) -> None:
+        """Let the arm rest: without points it brakes by itself."""
+        if self._cell is not None:
+            self._cell.stop()
+
+    def _on_joints(self, message: Any) -> None:
+        """One tick of the network, one cycle of the arm."""
+        cell = self._cell
+        if cell is None or not self.is_active:
+            return
+        now_s = cell.see()
+        dt, self._last_s = now_s - self._last_s, now_s
+        if not cell.knows_all or not dt > 0.0:
+            return
+        if self._network.error is None:
+            try:
+                self._network.tick(now_s)
+            except NetworkError as error:
+                self.get_logger().error(f"{error}; the arm stops, call decider/reset to go on")
+        cell.move(dt)
+
+    def _on_reset(self, request: Any, response: Any) -> Any:
+        if self._cell is None:
+            response.success, response.message = False, "not started yet"
+            return response
+        self._network.reset()
+        response.success, response.message = True, "the network begins anew"
+        return response
+
+    def _show(self) -> None:
+        if self.is_active and self._cell is not None:
+            self._pictures.publish(String(data=f"{self._context.status}\n{draw(self._network)}"))
+
+
+def main() -> None:
+    """Entry point of the executable."""
+    sys.exit(run(DeciderNode))
+
+
+if __name__ == "__main__":
+    main()
