@@ -208,6 +208,7 @@ class Capability(Enum):
     STRAIGHT = "straight"
     HOLD_VEC_WEIGHT = "hold_vec_weight"
     ATTACHED = "attached"
+    OTHER_ARMS = "other_arms"
 
 
 class Engine(ABC):

@@ -93,6 +93,10 @@ class RightOfWay(Protocol):
         """True when this arm and another wait for each other, and this one is to go home."""
         ...
 
+    def commit(self, is_committed: bool) -> None:
+        """Whether this arm has gripped or released something, so that it cannot go home and begin anew."""
+        ...
+
     def let_pass(self, should_stop: ShouldStop) -> None:
         """After making room: return once the other arm is on its way, or waits no more."""
         ...

@@ -96,7 +96,7 @@ class SkillClient:
     def pick(
         self, object: str, *, arm: str = "", on_feedback: OnFeedback | None = None, timeout_s: float = 120.0
     ) -> SkillReport:
-        """Grasp ``object`` and lift it, with the defaults of ``Pick.action``; a robot with several arms needs ``arm``."""
+        """Grasp ``object`` and lift it, with the defaults of ``Pick.action``. With several arms, name one."""
         return self.send(Pick.Goal(object=object, arm=arm), on_feedback).result(timeout_s)
 
     def place(

@@ -119,6 +119,8 @@ def check_capabilities(engine: str, capabilities: frozenset[Capability], request
         needed.append(Capability.HOLD_VEC_WEIGHT)
     if request.scene.attached:
         needed.append(Capability.ATTACHED)
+    if request.scene.others:
+        needed.append(Capability.OTHER_ARMS)
     lacking = [c.value for c in needed if c not in capabilities]
     if lacking:
         text = f"engine {engine!r} cannot do {lacking}; it can do {sorted(c.value for c in capabilities)}"

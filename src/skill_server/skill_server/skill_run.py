@@ -155,7 +155,8 @@ class Run:
         functions = Functions(self._context, steps)
         free = [c.q for c in commands if c.world_T_ee is not None and c.motion is Motion.FREE]
         self._first_free = free[0] if free else None
-        self._walked, self._touched = [], False
+        self._walked = []
+        self._touch(is_touched=False)
         for command in commands:
             self._context.token.check()
             self._log.enter(command.stage)
@@ -167,9 +168,14 @@ class Run:
             elif not isinstance(command.function, OpenGripper):
                 steps.watch.check(command.stage)
             functions.run(command)
-            self._touched = functions.touched
+            self._touch(is_touched=functions.touched)
             if command.dwell_s > 0.0:
                 steps.pause(command.dwell_s)
+
+    def _touch(self, *, is_touched: bool) -> None:
+        self._touched = is_touched
+        if self._context.right_of_way is not None:
+            self._context.right_of_way.commit(is_touched)
 
     def _judge(self, before: World, steps: Steps) -> Outcome:
         """Ask the skill once the world has come to rest, or after ``SETTLE_S``."""

@@ -94,6 +94,10 @@ def test_the_last_in_order_makes_room_in_a_circle_and_nobody_does_in_a_row() -> 
     assert not any(board.makes_room(arm) for arm in ARMS)
     board.wait("b", "a", board.events("b"), 0.0)
     assert [board.makes_room(arm) for arm in ARMS] == [False, True, False]
+    board.commit("b", True)
+    assert [board.makes_room(arm) for arm in ARMS] == [True, False, False]
+    board.commit("a", True)
+    assert [board.makes_room(arm) for arm in ARMS] == [False, True, False]
 
 
 def test_waiting_ends_with_the_motion_and_a_run_that_ends_leaves_nothing() -> None:

@@ -127,6 +127,10 @@ class ArmTraffic:
         """See ``RightOfWay``."""
         return self.board.makes_room(self.arm.name)
 
+    def commit(self, is_committed: bool) -> None:
+        """See ``RightOfWay``."""
+        self.board.commit(self.arm.name, is_committed)
+
     def let_pass(self, should_stop: ShouldStop) -> None:
         """See ``RightOfWay``."""
         self.board.go_on(self.arm.name)

@@ -49,6 +49,7 @@ class _Place:
     events: int = 0
     idle_since_s: float = float("-inf")
     waits_for: str = ""
+    is_committed: bool = False
 
 
 class Board:
@@ -100,7 +101,7 @@ class Board:
         with self._changed:
             place = self._places[arm]
             place.runs -= 1
-            place.waits_for, place.idle_since_s = "", time.monotonic()
+            place.waits_for, place.is_committed, place.idle_since_s = "", False, time.monotonic()
             self._set(arm, None)
 
     def moves(self, arm: str) -> bool:
@@ -136,14 +137,22 @@ class Board:
         with self._changed:
             return self._places[arm].waits_for
 
+    def commit(self, arm: str, is_committed: bool) -> None:
+        """Whether the arm cannot go home and begin anew."""
+        with self._changed:
+            self._places[arm].is_committed = is_committed
+
     def makes_room(self, arm: str) -> bool:
-        """True when the arm waits in a circle and has the lowest priority in it."""
+        """True when the arm waits in a circle and has the lowest priority in it, among those that can make room."""
         with self._changed:
             circle, at = [arm], self._places[arm].waits_for
             while at and at not in circle:
                 circle.append(at)
                 at = self._places[at].waits_for
-            return at == arm and len(circle) > 1 and max(circle, key=self.arms.index) == arm
+            if at != arm or len(circle) < 2:
+                return False
+            able = [name for name in circle if not self._places[name].is_committed]
+            return max(able or circle, key=self.arms.index) == arm
 
     def _set(self, arm: str, way: Way | None) -> None:
         self._places[arm].way = way
