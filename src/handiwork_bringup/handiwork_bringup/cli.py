@@ -23,6 +23,7 @@ from .commands import (
     task,
     why,
 )
+from .commands.connection import NoServerError
 from .launch_model import LaunchError
 
 COMMANDS = (demo, launch, status, conditions, why, goal, run_skill, task, skills, new_skill, soak)
@@ -38,6 +39,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser.parse_args(argv)
     try:
         return int(options.run(options))
-    except (LaunchError, ConfigError) as error:
+    except (LaunchError, ConfigError, NoServerError) as error:
         print(f"handiwork {options.command}: {error}", file=sys.stderr)
-        return 2
+        return 1 if isinstance(error, NoServerError) else 2

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import os
-import sys
 from typing import TYPE_CHECKING
 
-from handiwork_bringup.ros_environment import with_ros_defaults
 from handiwork_bringup.skill_output import StageLines, print_table
+
+from .connection import connected
 
 if TYPE_CHECKING:
     from handiwork_ros.skill_client import SkillClient, SkillReport
-
-READY_S = 10.0
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -29,14 +26,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run(options: argparse.Namespace) -> int:
     """Zero exactly when the skill succeeded."""
-    os.environ.update(with_ros_defaults(os.environ))
-    from handiwork_ros.skill_client import SERVER, SkillClient
-
-    with SkillClient(node_name="handiwork_command") as client:
-        if not client.wait_ready(READY_S):
-            text = f"{SERVER} is not active after {READY_S:.0f} s; start the stack, or set its ROS_DOMAIN_ID"
-            print(f"handiwork {options.command}: {text}", file=sys.stderr)
-            return 1
+    with connected() as client:
         lines = StageLines(lambda line: print(line, flush=True))
         report = _sent(client, options, lines)
         lines.end(report)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import os
-import sys
 from collections.abc import Sequence
 from typing import Any
 
-from handiwork_bringup.ros_environment import with_ros_defaults
 from handiwork_bringup.skill_output import StageLines, print_table
 from handiwork_core.config import ConfigError, mapping_from_yaml
 
-READY_S = 10.0
+from .connection import connected
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -28,14 +25,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def run(options: argparse.Namespace) -> int:
     """Zero exactly when the skill succeeded."""
     parameters = parameters_of(options.parameters)
-    os.environ.update(with_ros_defaults(os.environ))
-    from handiwork_ros.skill_client import SERVER, SkillClient
-
-    with SkillClient(node_name="handiwork_command") as client:
-        if not client.wait_ready(READY_S):
-            text = f"{SERVER} is not active after {READY_S:.0f} s; start the stack, or set its ROS_DOMAIN_ID"
-            print(f"handiwork run: {text}", file=sys.stderr)
-            return 1
+    with connected() as client:
         lines = StageLines(lambda line: print(line, flush=True))
         report = client.run(
             options.skill, parameters, arm=options.arm, when_busy=options.when_busy, on_feedback=lines

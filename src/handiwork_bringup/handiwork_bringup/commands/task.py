@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,18 +10,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from handiwork_bringup.package_paths import share_of
-from handiwork_bringup.ros_environment import with_ros_defaults
 from handiwork_core.config import ConfigError
 from handiwork_core.robot_loader import load_robot
 from handiwork_core.scene import load_scene
 from handiwork_core.world import ObjectState, World
 
+from .connection import connected
+
 if TYPE_CHECKING:
     from handiwork_ros.skill_client import SkillClient
     from handiwork_ros.task_report import TaskFeedback, TaskReport
 
-READY_S = 10.0
 ANSWER_S = 20.0
+WAITING = "waiting for "
+"""How the feedback of an arm begins that another one is in the way of."""
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -72,14 +73,7 @@ def run_check(options: argparse.Namespace) -> int:
 def run_task(options: argparse.Namespace) -> int:
     """Zero exactly when every skill succeeded."""
     text = _text(options.file)
-    os.environ.update(with_ros_defaults(os.environ))
-    from handiwork_ros.skill_client import SERVER, SkillClient
-
-    with SkillClient(node_name="handiwork_command") as client:
-        if not client.wait_ready(READY_S):
-            what = f"{SERVER} is not active after {READY_S:.0f} s; start the stack, or set its ROS_DOMAIN_ID"
-            print(f"handiwork task: {what}", file=sys.stderr)
-            return 1
+    with connected() as client:
         source, seed = str(options.file), options.seed
         if options.reset:
             checked = client.run_task(text, source=source, seed=seed, check_only=True)
@@ -92,17 +86,21 @@ def run_task(options: argparse.Namespace) -> int:
 
 
 class _Lines:
-    """Prints each skill as it begins."""
+    """Prints each skill as it begins, and what it waits for; arms that work at once take turns line by line."""
 
     def __init__(self) -> None:
-        self._seen: set[tuple[str, str, str, int]] = set()
+        self._last: dict[str, tuple[str, str, str, float]] = {}
 
     def __call__(self, feedback: TaskFeedback) -> None:
-        key = (feedback.step, feedback.arm, feedback.skill, feedback.done)
-        if key not in self._seen and feedback.skill:
-            self._seen.add(key)
-            where = f"step {feedback.step}  {feedback.arm}"
-            print(f"{where}  {feedback.skill} ({feedback.done + 1} of {feedback.count})", flush=True)
+        progress = feedback.progress
+        waits = progress.stage if progress.stage.startswith(WAITING) else ""
+        step, skill, waited, fraction = self._last.get(feedback.arm, ("", "", "", 0.0))
+        begins = (feedback.step, feedback.skill) != (step, skill) or progress.fraction < fraction
+        self._last[feedback.arm] = (feedback.step, feedback.skill, waits, progress.fraction)
+        if feedback.skill and (begins or (waits and waits != waited)):
+            words = f"is {waits}" if waits else f"({feedback.done + 1} of {feedback.count})"
+            where = f"step {feedback.step}  {feedback.arm:<12}{feedback.skill}"
+            print(f"{where} {words}", flush=True)
 
 
 def _tell(report: TaskReport) -> int:
