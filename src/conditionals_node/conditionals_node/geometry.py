@@ -11,14 +11,13 @@ import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
 from handiwork_core.geometry import Array, Pose, frozen
+from handiwork_core.round_points import ball, ring
 from handiwork_core.world import Shape, ShapeKind, WorldObject
 
 OPEN_TOP_NORMAL_Z = 0.7
 """Hull faces whose normal points up at least this much belong to the open top."""
 
 MIN_THICKNESS_M = 1e-5
-ROUND_STEPS = 32
-"""Corners of the polygon that stands for a circle: 0.5 % too thin at worst."""
 
 SAME_PLANE_DECIMALS = 9
 
@@ -142,28 +141,15 @@ def shape_points(shape: Shape) -> Array:
     elif shape.kind is ShapeKind.BOX:
         local = np.array(list(itertools.product((-0.5, 0.5), repeat=3))) * shape.size
     elif shape.kind is ShapeKind.CYLINDER:
-        ring = _ring(shape.size[0])
-        local = np.vstack([ring + (0.0, 0.0, z) for z in (-shape.size[1] / 2, shape.size[1] / 2)])
+        circle = ring(shape.size[0])
+        local = np.vstack([circle + (0.0, 0.0, z) for z in (-shape.size[1] / 2, shape.size[1] / 2)])
     elif shape.kind in (ShapeKind.SPHERE, ShapeKind.CAPSULE):
         half = shape.size[1] / 2 if shape.kind is ShapeKind.CAPSULE else 0.0
-        local = _ball(shape.size[0], half)
+        local = ball(shape.size[0], half)
     else:
         local = np.zeros((0, 3))
     with np.errstate(invalid="ignore"):  # an endless point is told later, by name
         return frozen(shape.object_T_shape.apply(local))
-
-
-def _ring(radius: float) -> Array:
-    angle = np.arange(ROUND_STEPS) * (2.0 * np.pi / ROUND_STEPS)
-    return radius * np.stack([np.cos(angle), np.sin(angle), np.zeros(ROUND_STEPS)], axis=1)
-
-
-def _ball(radius: float, half_length: float) -> Array:
-    rings = []
-    for tilt in np.linspace(0.0, np.pi / 2, ROUND_STEPS // 4 + 1):
-        ring = _ring(radius * np.cos(tilt)) + (0.0, 0.0, half_length + radius * np.sin(tilt))
-        rings += [ring, ring * (1.0, 1.0, -1.0)]
-    return np.vstack(rings)
 
 
 def _volume_centroid(triangles: Array, inner: Array) -> Array:

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .geometry import Array
+from .round_points import ball, ring
 
 if TYPE_CHECKING:
     from pxr import Usd
-
-ROUND_STEPS = 32
-"""Corners of the polygon that stands for a circle."""
 
 
 class Attributes:
@@ -59,21 +57,21 @@ def _signs() -> Iterator[tuple[float, float, float]]:
 
 
 def _sphere(read: Attributes) -> Array:
-    return _ball(read.number("radius"), 0.0)
+    return ball(read.number("radius"), 0.0)
 
 
 def _capsule(read: Attributes) -> Array:
-    return read.along_axis(_ball(read.number("radius"), read.number("height") / 2.0))
+    return read.along_axis(ball(read.number("radius"), read.number("height") / 2.0))
 
 
 def _cylinder(read: Attributes) -> Array:
-    ring, half = _ring(read.number("radius")), read.number("height") / 2.0
-    return read.along_axis(np.vstack([ring - (0.0, 0.0, half), ring + (0.0, 0.0, half)]))
+    circle, half = ring(read.number("radius")), read.number("height") / 2.0
+    return read.along_axis(np.vstack([circle - (0.0, 0.0, half), circle + (0.0, 0.0, half)]))
 
 
 def _cone(read: Attributes) -> Array:
     half = read.number("height") / 2.0
-    return read.along_axis(np.vstack([_ring(read.number("radius")) - (0.0, 0.0, half), [[0.0, 0.0, half]]]))
+    return read.along_axis(np.vstack([ring(read.number("radius")) - (0.0, 0.0, half), [[0.0, 0.0, half]]]))
 
 
 READERS: dict[str, Callable[[Attributes], Array]] = {
@@ -84,16 +82,3 @@ READERS: dict[str, Callable[[Attributes], Array]] = {
     "Mesh": _mesh,
     "Sphere": _sphere,
 }
-
-
-def _ring(radius: float) -> Array:
-    angle = np.arange(ROUND_STEPS) * (2.0 * np.pi / ROUND_STEPS)
-    return radius * np.stack([np.cos(angle), np.sin(angle), np.zeros(ROUND_STEPS)], axis=1)
-
-
-def _ball(radius: float, half_length: float) -> Array:
-    rings = []
-    for tilt in np.linspace(0.0, np.pi / 2, ROUND_STEPS // 4 + 1):
-        ring = _ring(radius * np.cos(tilt)) + (0.0, 0.0, half_length + radius * np.sin(tilt))
-        rings += [ring, ring * (1.0, 1.0, -1.0)]
-    return np.vstack(rings)
