@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from conditionals_node.batch import Worlds, advance, evaluate
+from conditionals_node.batch import Verdicts, Worlds, advance, evaluate
 from conditionals_node.build import Builder
 from conditionals_node.predicates.order import ObjectsPlacedInContainerInOrder
 from handiwork_core.geometry import Pose, Rotation, frozen
@@ -221,29 +222,31 @@ def test_a_rigid_motion_of_everything_changes_nothing(predicate: Predicate, seed
     assert after.margin == pytest.approx(before.margin, abs=1e-9, nan_ok=True)
 
 
+def decided(predicate: Predicate, worlds: Sequence[World]) -> Verdicts:
+    """Of a batch; the one with a memory begins with none."""
+    if isinstance(predicate, ObjectsPlacedInContainerInOrder):
+        return advance(predicate, None, Worlds.of(worlds))[0]
+    return evaluate(predicate, Worlds.of(worlds))
+
+
 def test_a_batch_finds_what_single_worlds_find(predicate: Predicate) -> None:
     rng = np.random.default_rng(4)
     first = random_world(rng)
     worlds = [replace(random_world(rng), objects=resized(first, rng)) for _ in range(60)]
     single = [predicate.evaluate(world) for world in worlds]
-    if isinstance(predicate, ObjectsPlacedInContainerInOrder):
-        found, _ = advance(predicate, None, Worlds.of(worlds))
-    else:
-        found = evaluate(predicate, Worlds.of(worlds))
+    found = decided(predicate, worlds)
     assert found.margin == pytest.approx([one.margin for one in single], abs=1e-12, nan_ok=True)
     assert found.truth.tolist() == [one.truth for one in single]
     assert not found.reason
 
 
 def test_a_batch_without_contacts_or_objects_is_unknown_with_the_reason(predicate: Predicate) -> None:
-    if isinstance(predicate, ObjectsPlacedInContainerInOrder):
-        pytest.skip("decided by advance()")
     world = random_world(np.random.default_rng(5))
     for less in (
         replace(world, states={}),
         replace(world, contacts=None),
         replace(world, joints=JointState(0.0, {})),
     ):
-        found, single = evaluate(predicate, Worlds.of([less, less])), predicate.evaluate(less)
+        found, single = decided(predicate, [less, less]), predicate.evaluate(less)
         assert found.truth.tolist() == [single.truth] * len(found.truth)
         assert bool(found.reason) or single.truth is not Truth.UNKNOWN

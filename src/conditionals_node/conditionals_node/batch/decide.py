@@ -80,16 +80,17 @@ def advance(
     """
     if worlds.stamps is None:
         raise ValueError("stamps: are missing; give the time of each world [s]")
-    placed = [evaluate(one, worlds).margin for one in predicate.placements()]
+    found = [evaluate(one, worlds) for one in predicate.placements()]
+    placed, reason = [one.margin for one in found], _first_reason(found)
     seen = np.full((len(placed), worlds.n), np.nan) if first is None else first.copy()
     for row, margin in zip(seen, placed, strict=True):
         fresh = np.isnan(row) & (margin > 0.0)
         row[fresh] = worlds.stamps[fresh]
     if len(seen) == 1:
-        return Verdicts(placed[0]), seen
+        return Verdicts(placed[0], (), reason), seen
     lead = np.where(np.isnan(seen[1:] - seen[:-1]), np.inf, seen[1:] - seen[:-1]).min(axis=0)
     order = lead if predicate.strict else np.where(lead == 0.0, TINY, lead)
-    return Verdicts(together([*placed, order]), (("lead", lead, "s", ""),)), seen
+    return Verdicts(together([*placed, order]), (("lead", lead, "s", ""),), reason), seen
 
 
 def together(margins: Sequence[Array]) -> Array:
