@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from handiwork_core.config import ConfigError
-from handiwork_core.scene import load_scene
+from handiwork_core.geometry import Pose
+from handiwork_core.scene import ObjectSpec, load_scene
 from handiwork_core.scene_layout import world_boxes
 from handiwork_core.world import ShapeKind
 
+DROP_M = 0.005
+"""What is put down this near to the ground lies at once."""
 SCENES = Path(__file__).parents[3] / "config" / "scenes"
 
 SMALL = """
@@ -43,8 +47,45 @@ def test_every_shipped_scene_loads_and_scatters(name: str) -> None:
         assert [o.name for o in scattered.objects] == [o.name for o in scene.objects]
         for item in scattered.objects:
             if not item.body.is_static and item.body.articulation is None:
-                # On the table, or inside a container that stands there.
-                assert -1e-3 <= world_boxes(item)[:, 0, 2].min() <= 0.1
+                others = [other for other in scattered.objects if other.name != item.name]
+                assert rests(item, others), (seed, item.name)
+
+
+def rests(item: ObjectSpec, others: list[ObjectSpec]) -> bool:
+    """Whether an object's lowest point lies on another one's box, or inside of it, as a ball in a cup does."""
+    low, high = box_of(item)
+    middle = 0.5 * (low + high)
+    for other in others:
+        bottom, top = box_of(other)
+        if (bottom[:2] <= middle[:2]).all() and (middle[:2] <= top[:2]).all():
+            inside = bottom[2] < low[2] <= top[2] and (bottom <= low).all() and (high[:2] <= top[:2]).all()
+            if inside or -1e-3 <= low[2] - top[2] <= DROP_M:
+                return True
+    return False
+
+
+def box_of(item: ObjectSpec) -> tuple[np.ndarray, np.ndarray]:
+    """Lowest and highest corner of an object."""
+    boxes = world_boxes(item)
+    return boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)
+
+
+def test_an_object_in_the_air_or_half_in_a_container_does_not_rest() -> None:
+    scene = load_scene(SCENES / "tabletop.yaml")
+    cube = next(item for item in scene.objects if item.name == "cube")
+    others = [item for item in scene.objects if item.name != "cube"]
+    bin_T = next(item for item in others if item.name == "bin").world_T_object
+
+    def at(x: float, y: float, z: float) -> bool:
+        return rests(replace(cube, world_T_object=Pose.of((x, y, z))), others)
+
+    x, y, _ = bin_T.translation_m
+    edge = box_of(next(item for item in others if item.name == "bin"))[1]
+    assert rests(cube, others)
+    assert at(x, y, 0.04)
+    assert not at(x, y, float(edge[2]) + 0.05)
+    assert not at(float(edge[0]) - 0.005, y, 0.06)
+    assert not at(0.5, 0.0, 0.06)
 
 
 def test_equal_seeds_give_equal_scenes_and_others_do_not(tmp_path: Path) -> None:
