@@ -9,12 +9,15 @@ import pytest
 from simulated_cell import ROOT
 from suction_cell import SuctionCell
 
+from handiwork_core.belt import BeltSpec
 from handiwork_core.geometry import Pose
 from handiwork_core.outcome import Code
 from handiwork_core.robot import Robot
 from handiwork_core.robot_loader import load_robot
 from planner_node.engines.cpu_engine import CpuEngine
+from sim_bridge.simulation import CONTROL_S
 from skill_server.executor import run_skill
+from skill_server.skills.dynamicpick import DynamicPick, DynamicPickParams
 from skill_server.skills.pick import Pick, PickParams
 from skill_server.skills.place import Place, PlaceParams
 
@@ -98,3 +101,12 @@ def test_what_is_too_heavy_is_refused_before_anything_moves(robot: Robot, engine
     assert outcome.code is Code.NO_CANDIDATE
     assert "weighs 9 kg" in outcome.message
     assert abs(cell.sim.measured("ur10_arm") - before).max() < 1e-3
+
+
+def test_a_parcel_is_taken_off_a_running_belt(robot: Robot, engine: Any) -> None:
+    cell = SuctionCell(robot, engine, "belt", 0)
+    cell.sim.world.belts.run("belt", BeltSpec((0.0, 0.15, 0.0)))
+    cell.sim.advance(round(0.5 / CONTROL_S))
+    params = DynamicPickParams(object="parcel", pick_range=(-0.6, 0.4))
+    assert run_skill(DynamicPick(), params, cell.context(0)).outcome.ok
+    assert cell.cup.object == "parcel"
