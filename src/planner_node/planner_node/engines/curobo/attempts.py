@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose
+from handiwork_core.geometry import Array, Pose, Rotation
 from handiwork_core.outcome import Code
 from handiwork_core.trajectory import Trajectory
 from planner_node.engines.cpu import free_motion
-from planner_node.engines.cpu.arrays import Ints, flat
+from planner_node.engines.cpu.arrays import Ints
 from planner_node.engines.cpu.edges import first_blocked
 from planner_node.engines.cpu.kinematics import tool_poses
 from planner_node.engines.cpu.query import Query
 from planner_node.engines.cpu.requests import Deadline, Failed
-from planner_node.engines.cpu.straight import FOLLOWED, follow
 
 from .judging import Judge
 from .solvers import SEEDS, Solvers
@@ -25,6 +24,8 @@ from .spline import resampled
 MOST = 24
 """Tries at most, whatever time is left."""
 ALIKE_RAD = 0.1
+SAME_POSE = 1.0e-5
+"""Entries of transforms: rotation, and metres."""
 NEAR_SHARE = 0.3
 SEED_SHARE = 0.25
 """Of the time, for the CPU's path that seeds."""
@@ -39,41 +40,41 @@ class Goals:
     base_T_world: Pose
     query: Query
 
-    @classmethod
-    def polished(
-        cls, q: Array, owner: Ints, poses: tuple[Pose, ...], base_T_world: Pose, query: Query
-    ) -> Goals:
-        """Those of ``q`` that reach their pose exactly after a few steps more, and are free by our own checker."""
-        kept, owners = [], []
-        path, error = np.empty((2, q.shape[1] if q.ndim > 1 else 0)), np.empty(6)
-        for row, i in zip(q, owner, strict=True):
-            start = np.ascontiguousarray(np.clip(row, query.robot.lower, query.robot.upper))
-            state, _ = follow(start, flat(poses[i]), 1.0, query.robot, path, error)
-            if state == FOLLOWED and not query.touches(path[1].copy()):
-                kept.append(path[1].copy())
-                owners.append(int(i))
-        width = q.shape[1] if q.ndim > 1 else 0
-        return cls(np.array(kept).reshape(-1, width), np.array(owners, dtype=np.int64), base_T_world, query)
-
-    def poses(self) -> Array:
-        """(k, 7) of the tool at ``q`` in the base frame."""
+    def tools(self) -> Array:
+        """(k, 12) of the tool at ``q`` in the world."""
         rows = np.empty((len(self.q), 12))
         tool_poses(np.ascontiguousarray(self.q), self.query.robot, rows)
-        return base_poses(self.base_T_world, tuple(Pose.from_matrix(_square(row)) for row in rows))
+        return rows
 
-    def groups(self, start: Array) -> Iterator[tuple[Array, Array, Ints]]:
-        """(SEEDS, n) ends at one tool pose, that pose (7,), and their goals (SEEDS,); nearest to ``start`` first."""
-        poses, left = self.poses(), list(np.argsort(np.abs(self.q - start).sum(axis=1), kind="stable"))
-        while left:
-            first = left[0]
-            same = [i for i in left if _same_pose(poses[i], poses[first])]
+    def base_pose(self, tool: Array) -> Array:
+        """(7,) x, y, z, wxyz in the base frame, of (12,) in the world."""
+        world_T_tool = Pose.of(tool[9:], Rotation.from_matrix(tool[:9].reshape(3, 3)))
+        base_T_tool = self.base_T_world @ world_T_tool
+        return np.array([*base_T_tool.translation_m, *base_T_tool.rotation.wxyz])
+
+    def groups(self, start: Array) -> list[Group]:
+        """All of ``q``, nearest to ``start`` (n,) first."""
+        tools, left = self.tools(), np.argsort(np.abs(self.q - start).sum(axis=1), kind="stable")
+        found = []
+        while len(left):
+            same = np.abs(tools[left] - tools[left[0]]).max(axis=1) < SAME_POSE
             taken: list[int] = []
-            for i in same:
+            for i in left[same]:
                 if len(taken) < SEEDS and all(np.abs(self.q[i] - self.q[k]).max() > ALIKE_RAD for k in taken):
-                    taken.append(i)
-            left = [i for i in left if i not in same]
+                    taken.append(int(i))
             rows = np.array([taken[k % len(taken)] for k in range(SEEDS)], dtype=np.int64)
-            yield self.q[rows], poses[first], self.owner[rows]
+            found.append(Group(self.q[rows], tools[left[0]], self.owner[rows]))
+            left = left[~same]
+        return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Group:
+    """``ends`` (SEEDS, n) at one tool pose, that pose (12,) in the world, and their goals ``owner`` (SEEDS,)."""
+
+    ends: Array
+    tool: Array
+    owner: Ints
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,6 +82,8 @@ class Attempts:
     """What stays the same from try to try."""
 
     solvers: Solvers
+    prepare: Callable[[Array], None]
+    """Gives the solvers spheres that are clear of everything at the start and at some ends (k, n)."""
     judge: Judge
     start: Array
     home: Array
@@ -98,10 +101,10 @@ class Attempts:
         found = self._seeded(goals) if with_cpu_path else None
         for number in range(MOST if found is None else 0):
             self.deadline.poll(lambda n=number: f" in {n} tries: {self.words(goals)}")  # type: ignore[misc]
-            ends, pose, owner = groups[number % len(groups)]
-            turn = number // len(groups)
-            seeds = self._seeds(ends, turn, rng)
-            found = self._best(ends, pose, owner, seeds, 1 if seeds is None else 3)
+            group = groups[number % len(groups)]
+            self.prepare(group.ends)
+            seeds = self._seeds(group.ends, number // len(groups), rng)
+            found = self._best(goals, group, seeds, 1 if seeds is None else 3)
             if found is not None:
                 break
         if found is None:
@@ -150,36 +153,24 @@ class Attempts:
                 raise
             return None
         end = goals.q[path.goal]
-        pose = Goals(end[None], goals.owner[[path.goal]], goals.base_T_world, goals.query).poses()[0]
         straight = resampled(np.array([self.start, end]), self.solvers.knots)
         seeds = np.array([resampled(path.points, self.solvers.knots), straight])
-        ends, owner = np.repeat(end[None], SEEDS, axis=0), np.repeat(goals.owner[path.goal], SEEDS)
-        return self._best(ends, pose, owner, seeds, 3)
+        group = Group(
+            np.repeat(end[None], SEEDS, axis=0),
+            goals.tools()[path.goal],
+            np.repeat(goals.owner[path.goal], SEEDS),
+        )
+        self.prepare(group.ends)
+        return self._best(goals, group, seeds, 3)
 
     def _best(
-        self, ends: Array, pose: Array, owner: Ints, seeds: Array | None, patience: int
+        self, goals: Goals, group: Group, seeds: Array | None, patience: int
     ) -> tuple[Trajectory, int] | None:
-        """The quickest of the motions found that serves."""
-        served = []
-        for points in self.solvers.optimise(self.start, ends, pose, seeds, patience):
-            row = int(np.abs(ends - points[-1]).max(axis=1).argmin())
-            trajectory = self.judge.taken(points, self.start, ends[row])
+        """The first of the motions found, in cuRobo's order, that serves."""
+        pose = goals.base_pose(group.tool)
+        for points in self.solvers.optimise(self.start, group.ends, pose, seeds, patience):
+            row = int(np.abs(group.ends - points[-1]).max(axis=1).argmin())
+            trajectory = self.judge.taken(points, self.start, group.ends[row])
             if trajectory is not None:
-                served.append((trajectory, int(owner[row])))
-        return min(served, key=lambda item: item[0].duration_s) if served else None
-
-
-def base_poses(base_T_world: Pose, poses: tuple[Pose, ...]) -> Array:
-    """(g, 7) x, y, z, wxyz in the base frame."""
-    moved = [base_T_world @ pose for pose in poses]
-    return np.array([(*p.translation_m, *p.rotation.wxyz) for p in moved]).reshape(-1, 7)
-
-
-def _square(row: Array) -> Array:
-    m = np.eye(4)
-    m[:3, :3], m[:3, 3] = row[:9].reshape(3, 3), row[9:]
-    return m
-
-
-def _same_pose(a: Array, b: Array) -> bool:
-    return bool(np.abs(a[:3] - b[:3]).max() < 1e-5 and abs(float(a[3:] @ b[3:])) > 1.0 - 1e-9)
+                return trajectory, int(group.owner[row])
+        return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,24 @@ from handiwork_core.geometry import Array
 from .cuda import Cuda
 from .scene_rows import Rows
 
-BOXES, SOLIDS = 128, 48
-"""Room on the GPU."""
 STILL = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """How many solids fit. Every place costs time, also an empty one: cuRobo's kernels look at each."""
+
+    boxes: int = 16
+    solids: int = 4
+
+    def for_rows(self, rows: Rows) -> Room:
+        """This, or as much more as ``rows`` need, doubled from what there is."""
+        boxes, solids = self.boxes, self.solids
+        while boxes < len(rows.boxes):
+            boxes *= 2
+        while solids < len(rows.solids):
+            solids *= 2
+        return Room(boxes, solids)
 
 
 class SphereBuffer:
@@ -24,10 +40,13 @@ class SphereBuffer:
         self._cuda, self._params = cuda, params
         self._index: dict[str, Array] = {}
         self._now = params.link_spheres[0].cpu().numpy().copy()
+        self._rows: Mapping[str, Array] | None = None
 
     def write(self, rows: Mapping[str, Array]) -> bool:
         """True when something changed."""
-        wanted = self._now.copy()
+        if rows is self._rows:
+            return False
+        self._rows, wanted = rows, self._now.copy()
         for link, spheres in rows.items():
             if link not in self._index:
                 self._index[link] = self._params.get_sphere_index_from_link_name(link).cpu().numpy()
@@ -47,11 +66,7 @@ class WorldBuffer:
         self._now: Rows | None = None
 
     def write(self, rows: Rows) -> bool:
-        """True when something changed.
-
-        Raises:
-            ValueError: more boxes or other solids than there is room for.
-        """
+        """True when something changed; there must be room for ``rows``."""
         before = self._now
         changed = before is None or before.geometry != rows.geometry
         if changed:
@@ -66,14 +81,6 @@ class WorldBuffer:
         return changed
 
     def _load(self, rows: Rows) -> None:
-        for what, count, room in (
-            ("boxes", len(rows.boxes), BOXES),
-            ("other solids", len(rows.solids), SOLIDS),
-        ):
-            if count > room:
-                raise ValueError(
-                    f"the scene has {count} {what}, and the GPU engine has room for {room}; use engine:=cpu"
-                )
         self._data.clear()
         boxes, meshes = self._data.cuboids, self._data.meshes
         count = len(rows.boxes)

@@ -36,12 +36,11 @@ class Cuda:
     RobotCfg: Any
     MotionPlanner: Any
     MotionPlannerCfg: Any
-    InverseKinematics: Any
-    InverseKinematicsCfg: Any
-    Kinematics: Any
+    TrajectoryOptimizer: Any
+    PRMGraphPlanner: Any
+    create_scene_collision: Any
     RobotCollisionChecker: Any
     RobotCollisionCheckerCfg: Any
-    SceneCfg: Any
     JointState: Any
     GoalToolPose: Any
     ToolPoseCriteria: Any
@@ -75,11 +74,12 @@ def load() -> Cuda:
 def _classes(torch: Any) -> Cuda:  # noqa: ANN401 - a module
     from curobo._src.collision.collision_robot_scene import RobotSceneCollision
     from curobo._src.collision.collision_robot_scene_cfg import RobotSceneCollisionCfg
+    from curobo._src.geom.collision.collision_scene import create_scene_collision
+    from curobo._src.graph_planner.graph_planner_prm import PRMGraphPlanner
     from curobo._src.types.robot import RobotCfg
-    from curobo.inverse_kinematics import InverseKinematics, InverseKinematicsCfg
-    from curobo.kinematics import Kinematics
     from curobo.motion_planner import MotionPlanner, MotionPlannerCfg
-    from curobo.scene import Mesh, Scene
+    from curobo.scene import Mesh
+    from curobo.trajectory_optimizer import TrajectoryOptimizer
     from curobo.types import DeviceCfg, GoalToolPose, JointState, ToolPoseCriteria
 
     from .kernel_store import keep_kernels
@@ -92,12 +92,11 @@ def _classes(torch: Any) -> Cuda:  # noqa: ANN401 - a module
         RobotCfg,
         MotionPlanner,
         MotionPlannerCfg,
-        InverseKinematics,
-        InverseKinematicsCfg,
-        Kinematics,
+        TrajectoryOptimizer,
+        PRMGraphPlanner,
+        create_scene_collision,
         RobotSceneCollision,
         RobotSceneCollisionCfg,
-        Scene,
         JointState,
         GoalToolPose,
         ToolPoseCriteria,

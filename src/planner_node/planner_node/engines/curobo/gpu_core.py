@@ -1,32 +1,33 @@
-"""Planning with cuRobo: it proposes goal configurations and motions, our checker takes them or asks for others."""
+"""Planning with cuRobo: it proposes motions to our goal configurations, our checker takes them or asks for others."""
 
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
 from handiwork_core.geometry import Array, Pose
 from handiwork_core.outcome import Code
-from handiwork_core.planning import JointGoals, PlanRequest, PoseGoals, Report, StraightGoal
+from handiwork_core.planning import JointGoals, PlanRequest, PoseGoals, Report, SceneQuery, StraightGoal
 from handiwork_core.robot import ArmSpec, Robot
 from handiwork_core.trajectory import Trajectory
+from handiwork_core.world import World
 from planner_node.engines.cpu.core import Core
 from planner_node.engines.cpu.goals import joint_goals, pose_goals
 from planner_node.engines.cpu.query import Query
 from planner_node.engines.cpu.requests import Deadline, Failed, checked_start, limits_of
+from planner_node.engines.cpu.scene import Scene
 from robot_description.curobo_config import CuroboUse, curobo_config, held_link
 
-from .attempts import Attempts, Goals, base_poses
+from .attempts import Attempts, Goals
+from .buffers import Room
 from .cuda import Cuda
 from .judging import Held, Judge
-from .scene_rows import SceneRows
-from .solvers import GOALS, Solvers
+from .scene_rows import Rows, SceneRows
+from .solvers import Solvers
 from .spheres import HELD_SPHERES, SphereSheet, objects_off, self_offsets
-
-CHOICES = 16
-"""Goal configurations that are asked of the GPU at once."""
 
 
 class GpuCore(Core):
@@ -46,7 +47,7 @@ class GpuCore(Core):
         self._rows = SceneRows(world_T_base)
         for i, arm in enumerate(robot.arms.values()):
             share = 1.0 / len(robot.arms)
-            self._open(arm, lambda f, text, i=i, s=share: report((i + f) * s, text))  # type: ignore[misc]
+            self._open(arm, Room(), lambda f, text, i=i, s=share: report((i + f) * s, text))  # type: ignore[misc]
 
     def plan(self, request: PlanRequest, deadline: Deadline) -> tuple[Trajectory, int]:
         """See ``Core.plan``. Straight lines, and ways past another arm, are the CPU's; see docs/explanation."""
@@ -59,14 +60,14 @@ class GpuCore(Core):
         held = Held.of(request, query, start, self.world_T_base)
         if held is not None and isinstance(request.goal, PoseGoals):
             held.check_goals(request.goal.world_T_ee)
-        solvers = self.ready(arm, request, query, start)
-        goals = self._goals(request, arm, query, start, solvers, deadline, held)
+        goals = self._goals(request, arm, query, start, deadline, held)
+        solvers, prepare = self._ready(arm, request, query, start)
         if isinstance(request.goal, JointGoals):
             query = query.grazing_at(request.goal.q)
         limits = limits_of(self.robot, arm, request.velocity_scaling, request.acceleration_scaling)
         judge = Judge(query, limits, arm.joint_names, held)
         solvers.set_path_weights(judge.path_weights)
-        attempts = Attempts(solvers, judge, start, np.array(arm.home_q), request.seed, deadline)
+        attempts = Attempts(solvers, prepare, judge, start, np.array(arm.home_q), request.seed, deadline)
         try:
             return attempts.run(goals, with_cpu_path=self._is_seeded)
         except Failed as failed:
@@ -74,29 +75,35 @@ class GpuCore(Core):
                 raise
             return super().plan(request, deadline)
 
-    def ready(self, arm: ArmSpec, request: PlanRequest, query: Query, start: Array) -> Solvers:
-        """The arm's solvers with this request's spheres and world."""
-        solvers, scene, world = self._solvers[arm.name], request.scene, self.scene.world
-        spheres = self._sheets[arm.name].rows(scene, world, query, start)
-        try:
-            solvers.update(spheres, self._rows.read(self.scene, world, objects_off(scene, world)))
-        except ValueError as error:
-            raise Failed(Code.UNSUPPORTED, str(error)) from error
-        solvers.reset_seed()
-        return solvers
+    def _ready(
+        self, arm: ArmSpec, request: PlanRequest, query: Query, start: Array
+    ) -> tuple[Solvers, Callable[[Array], None]]:
+        """The arm's solvers in this request's world, and what gives them its spheres for motions to given ends."""
+        scene, world, sheet = request.scene, self.scene.world, self._sheets[arm.name]
+        rows = self._rows.read(self.scene, world, objects_off(scene, world))
+        solvers = self._with_room(arm, rows)
+        solvers.begin()
+
+        def prepare(ends: Array) -> None:
+            places = np.unique(np.concatenate([start[None], ends]), axis=0)
+            solvers.update(sheet.rows(scene, world, query, places), rows)
+
+        return solvers, prepare
 
     def prepare_world(self) -> None:
         """Send a new world to the GPU before anybody waits for a plan in it."""
-        try:
-            rows = self._rows.read(self.scene, self.scene.world, set())
-            for solvers in self._solvers.values():
-                solvers.update_world(rows)
-        except ValueError:
-            return  # the request that needs it is told
+        rows = self._rows.read(self.scene, self.scene.world, set())
+        for name in list(self._solvers):
+            self._with_room(self.robot.arm(name), rows).update_world(rows)
 
-    def base_rows(self, poses: tuple[Pose, ...]) -> Array:
-        """(g, 7) in the frame that cuRobo plans in."""
-        return base_poses(self._base_T_world, poses)
+    def _with_room(self, arm: ArmSpec, rows: Rows) -> Solvers:
+        """The arm's solvers; built anew, which takes seconds, when the world has outgrown them."""
+        solvers = self._solvers[arm.name]
+        room = solvers.room.for_rows(rows)
+        if room == solvers.room:
+            return solvers
+        solvers.close()
+        return self._open(arm, room, lambda _share, _text: None)
 
     def close(self) -> None:
         """Free the GPU."""
@@ -114,7 +121,6 @@ class GpuCore(Core):
         arm: ArmSpec,
         query: Query,
         start: Array,
-        solvers: Solvers,
         deadline: Deadline,
         held: Held | None,
     ) -> Goals:
@@ -127,18 +133,11 @@ class GpuCore(Core):
             return Goals(q, owner, self._base_T_world, query)
         assert isinstance(request.goal, PoseGoals)
         poses = request.goal.world_T_ee
-        chosen = np.unique(np.linspace(0, max(len(poses) - 1, 0), GOALS).astype(int))
-        picked = tuple(poses[i] for i in chosen) if poses else ()
-        if picked:
-            found = solvers.reach_any(self.base_rows(picked), start, CHOICES)
-            goals = Goals.polished(found.q, chosen[found.goal], poses, self._base_T_world, query)
-            if len(goals.q):
-                return goals
         seeds = np.array([start, arm.home_q])
         q, owner = pose_goals(query, poses, seeds, request.seed, deadline)
         return Goals(q, owner, self._base_T_world, query)
 
-    def _open(self, arm: ArmSpec, report: Report) -> None:
+    def _open(self, arm: ArmSpec, room: Room, report: Report) -> Solvers:
         use = CuroboUse((arm.name,), held_spheres=HELD_SPHERES)
         held = held_link(use, arm.name)
         with tempfile.TemporaryDirectory() as folder:
@@ -146,14 +145,16 @@ class GpuCore(Core):
             urdf.write_text(self.robot.urdf)
             config = curobo_config(self.robot, urdf, use)
             config["robot_cfg"]["kinematics"]["self_collision_buffer"] = self_offsets(self.robot, arm, held)
-            solvers = Solvers(self._cuda, config, arm.joint_names, report)
+            solvers = Solvers(self._cuda, config, arm.joint_names, room, report)
         self._solvers[arm.name] = solvers
         self._sheets[arm.name] = SphereSheet(self.robot, arm, held)
         home = np.array(arm.home_q)
-        query = self.read(arm, PlanRequest("", home, JointGoals(home[None])).scene)
-        pose = Goals(home[None], np.zeros(1, dtype=np.int64), self._base_T_world, query).poses()[0]
-        self.ready(arm, PlanRequest(arm.name, home, JointGoals(home[None])), query, home)
-        solvers.warm_up(home, pose, report)
+        query = self.read(arm, SceneQuery())
+        goals = Goals(home[None], np.zeros(1, dtype=np.int64), self._base_T_world, query)
+        empty = self._rows.read(Scene(), World(0.0), set())
+        solvers.update(self._sheets[arm.name].rows(SceneQuery(), World(0.0), query, home[None]), empty)
+        solvers.warm_up(home, goals.base_pose(goals.tools()[0]), report)
+        return solvers
 
 
 def _check_scalings(request: PlanRequest) -> None:

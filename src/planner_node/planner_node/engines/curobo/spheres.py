@@ -19,7 +19,8 @@ DEEP_M = 10.0
 meet no obstacle; against other links cuRobo adds an offset, which is this."""
 AWAY = np.array([0.0, 0.0, 0.0, -100.0])
 """A sphere that is off in both."""
-HELD_SPHERES = 128
+HELD_SPHERES = 40
+"""Places for what is held. Each costs time, also an empty one."""
 COARSE_M = 0.012
 """How far, about, a sphere of the coarse cover stands out of what is held."""
 CLEAR_M = 0.001
@@ -44,10 +45,21 @@ class SphereSheet:
         self._home = _chain(robot, arm, ())
         self._chains: dict[tuple[tuple[str, float], ...], Chain] = {(): self._home}
         self._covers: dict[int, tuple[object, Array]] = {}
+        self._last: tuple[object, dict[str, Array]] = (None, {})
 
-    def rows(self, scene: SceneQuery, world: World, query: Query, start: Array) -> dict[str, Array]:
-        """The spheres for a motion from ``start`` (n,); what touches there is smaller by as much as it is in."""
-        chain, touching = self._at(scene.gripper_m), touching_at(query, start)
+    def rows(self, scene: SceneQuery, world: World, query: Query, places: Array) -> dict[str, Array]:
+        """The spheres for a motion between ``places`` (k, n); what is too near there is smaller by as much."""
+        touching = touching_at(query, places)
+        held_at = [
+            (id(world.objects[a.object]), a.link, a.link_T_object.matrix().tobytes()) for a in scene.attached
+        ]
+        key = (scene.gripper_m, held_at, scene.allowed, scene.ignored, touching)
+        if key != self._last[0]:
+            self._last = (key, self._made(scene, world, touching))
+        return self._last[1]
+
+    def _made(self, scene: SceneQuery, world: World, touching: dict[str, float]) -> dict[str, Array]:
+        chain = self._at(scene.gripper_m)
         found = {
             s.link: self._link(s.link, s.centers, s.radii, chain) for s in self._robot.spheres if len(s.radii)
         }
@@ -131,11 +143,11 @@ def objects_off(scene: SceneQuery, world: World) -> set[str]:
     return off
 
 
-def touching_at(query: Query, q: Array) -> dict[str, float]:
-    """By body, how far its spheres must shrink to be clear at ``q`` (n,) [m]; those that are clear are left out."""
-    d = query.distances(np.ascontiguousarray(q), 0.01)
-    nearest: dict[str, float] = {}
+def touching_at(query: Query, places: Array) -> dict[str, float]:
+    """By body, how far its spheres must shrink to be clear at ``places`` (k, n) [m]; those that are, are left out."""
     shapes = len(query.scene.kind)
+    d = np.min([query.distances(np.ascontiguousarray(q), 0.01) for q in places], axis=0)
+    nearest: dict[str, float] = {}
     for i, name in enumerate(query.bodies):
         if query.robot.group_body[i] > 0:
             nearest[name] = min(nearest.get(name, 1.0), float(d[i, :shapes].min(initial=1.0)))
