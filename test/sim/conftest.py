@@ -1,6 +1,28 @@
-"""Lets the tests of this folder import what they share; pytest's importlib mode adds no folder by itself."""
+"""The robot and the engine of this folder's tests; lets them import what they share, as importlib mode does not."""
+
+from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
+from handiwork_core.geometry import Pose
+from handiwork_core.robot import Robot
+from handiwork_core.robot_loader import load_robot
+from planner_node.engines.cpu_engine import CpuEngine
+
 sys.path.insert(0, str(Path(__file__).parent))
+
+
+@pytest.fixture(scope="module")
+def robot() -> Robot:
+    return load_robot(Path(__file__).parents[2] / "src/robot_description/robots/fr3")
+
+
+@pytest.fixture(scope="module")
+def engine(robot: Robot) -> Iterator[CpuEngine]:
+    made = CpuEngine(robot, Pose.identity(), lambda _part, _what: None)
+    yield made
+    made.close()

@@ -7,15 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_skills_in_mujoco import SimulatedCell
+from simulated_cell import SimulatedCell
 
 from handiwork_core.belt import BeltSpec
 from handiwork_core.geometry import Pose
 from handiwork_core.outcome import Code
 from handiwork_core.robot import Robot
-from handiwork_core.robot_loader import load_robot
 from handiwork_core.skill import Context, Skill, Token
-from planner_node.engines.cpu_engine import CpuEngine
 from sim_bridge.simulation import CONTROL_S
 from skill_server.catalog import load_catalog
 from skill_server.executor import SkillRun, run_skill
@@ -27,18 +25,6 @@ from skill_server.task.run import run_task
 
 ROOT = Path(__file__).parents[2]
 CATALOG = load_catalog(BUILTIN, ())
-
-
-@pytest.fixture(scope="module")
-def robot() -> Robot:
-    return load_robot(ROOT / "src/robot_description/robots/fr3")
-
-
-@pytest.fixture(scope="module")
-def engine(robot: Robot) -> Any:
-    made = CpuEngine(robot, Pose.identity(), lambda _part, _what: None)
-    yield made
-    made.close()
 
 
 class Bench:

@@ -7,32 +7,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from simulated_cell import ROOT, SimulatedCell
+from simulated_cell import SimulatedCell
 
-from handiwork_core.geometry import Pose
 from handiwork_core.outcome import Code
 from handiwork_core.robot import Robot
-from handiwork_core.robot_loader import load_robot
 from handiwork_core.skill import Skill
 from handiwork_core.world import part_positions
-from planner_node.engines.cpu_engine import CpuEngine
 from skill_server.executor import SkillRun, run_skill
 from skill_server.skills.artpreplan import ArtPreplan, ArtPreplanParams
 from skill_server.skills.close import Close, CloseParams
 from skill_server.skills.open import Open, OpenParams
 from skill_server.skills.rotate import Rotate, RotateParams
-
-
-@pytest.fixture(scope="module")
-def robot() -> Robot:
-    return load_robot(ROOT / "src/robot_description/robots/fr3")
-
-
-@pytest.fixture(scope="module")
-def engine(robot: Robot) -> Any:
-    made = CpuEngine(robot, Pose.identity(), lambda _part, _what: None)
-    yield made
-    made.close()
 
 
 class Bench:

@@ -11,7 +11,6 @@ import pytest
 from handiwork_core.articulation import Articulation
 from handiwork_core.geometry import Pose, Rotation
 from handiwork_core.robot import Robot
-from handiwork_core.robot_loader import load_robot
 from handiwork_core.scene import load_scene
 from handiwork_core.world import part_positions
 from sim_bridge.simulation import CONTROL_S, Simulation
@@ -20,11 +19,6 @@ ROOT = Path(__file__).parents[2]
 PARTS = {"drawer": ("cabinet", "drawer"), "door": ("cupboard", "door"), "knob": ("stove", "knob")}
 PUSH = {"drawer": 20.0, "door": 3.0, "knob": 0.3}
 """What moves them well [N or N*m]."""
-
-
-@pytest.fixture(scope="module")
-def robot() -> Robot:
-    return load_robot(ROOT / "src/robot_description/robots/fr3")
 
 
 def simulate(robot: Robot, scene: str, seed: int = 1) -> Simulation:

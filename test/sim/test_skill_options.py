@@ -13,11 +13,9 @@ import yaml
 from scipy.spatial import ConvexHull
 from simulated_cell import ROOT, SimulatedCell
 
-from handiwork_core.geometry import Pose, Rotation
+from handiwork_core.geometry import Rotation
 from handiwork_core.outcome import Code
 from handiwork_core.robot import Robot
-from handiwork_core.robot_loader import load_robot
-from planner_node.engines.cpu_engine import CpuEngine
 from skill_server import grip
 from skill_server.executor import run_skill
 from skill_server.orientation import OrientationFilter
@@ -53,18 +51,6 @@ PLACES: dict[str, dict[str, Any]] = {
     "gripper": {"position_constraint": "gripper", "place_z_offset": 0.12, "pre_place_z_offset": 0.25},
     "ik": {"test_mode": "ik"},
 }
-
-
-@pytest.fixture(scope="module")
-def robot() -> Robot:
-    return load_robot(ROOT / "src/robot_description/robots/fr3")
-
-
-@pytest.fixture(scope="module")
-def engine(robot: Robot) -> Any:
-    made = CpuEngine(robot, Pose.identity(), lambda _part, _what: None)
-    yield made
-    made.close()
 
 
 @pytest.fixture

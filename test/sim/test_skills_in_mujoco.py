@@ -6,32 +6,17 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from simulated_cell import ROOT, SimulatedCell
+from simulated_cell import SimulatedCell
 
 from handiwork_core.geometry import Pose
 from handiwork_core.outcome import Code, Outcome
 from handiwork_core.robot import Robot
-from handiwork_core.robot_loader import load_robot
 from handiwork_core.trajectory import Trajectory
-from planner_node.engines.cpu_engine import CpuEngine
 from sim_bridge.gripper_controller import GripperGoal
 from skill_server import grip
 from skill_server.executor import run_skill
 from skill_server.skills.pick import Pick, PickParams
 from skill_server.skills.place import Place, PlaceParams
-
-
-@pytest.fixture(scope="module")
-def robot() -> Robot:
-    return load_robot(ROOT / "src/robot_description/robots/fr3")
-
-
-@pytest.fixture(scope="module")
-def engine(robot: Robot) -> Any:
-    made = CpuEngine(robot, Pose.identity(), lambda _part, _what: None)
-    yield made
-    made.close()
-
 
 CASES = [("tabletop", "cube", seed) for seed in range(4)] + [
     ("assorted", name, 0) for name in ("can", "ball", "peg", "hammer")
