@@ -10,7 +10,7 @@ unexport AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LIBRARY_PATH 
 unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev demo test soak lint bench clean
+.PHONY: help setup setup-dev demo demo-stack test soak lint bench clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,6 +23,9 @@ setup-dev: ## the same, and what tests and checks need
 
 demo: setup ## pick an object and place it into the container, in simulation
 	@.venv/bin/handiwork demo
+
+demo-stack: setup ## stack bins off a belt with a UR10, in simulation, with the decider network drawn
+	@.venv/bin/python -m benchmarks.stacking --view
 
 test: setup-dev ## run all tests; PYTEST_ARGS goes to pytest
 	@.venv/bin/python -m pytest $(PYTEST_ARGS)

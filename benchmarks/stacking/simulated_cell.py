@@ -9,8 +9,9 @@ import numpy as np
 from decider_node.motion.command import MotionCommand
 from decider_node.motion.controller import ReactiveController, Settings
 from decider_node.stacking.bin import HEIGHT_M, MASS_KG
-from decider_node.stacking.cell import BELT_Z_M, obstacles, scene
+from decider_node.stacking.cell import BELT_MPS, BELT_Z_M, obstacles, scene
 from decider_node.stacking.seeds import seeds
+from handiwork_core.belt import BeltSpec
 from handiwork_core.geometry import Array, Pose, Rotation
 from handiwork_core.robot_loader import load_robot
 from handiwork_core.suction import SuctionState
@@ -41,6 +42,7 @@ class SimulatedCell:
         self._waiting = [f"bin_{k}" for k in range(bins)]
         self._seen: list[str] = []
         self._command: MotionCommand | None = None
+        self._belt_runs = True
         self._hold_up()
         self.nearest_m = 1.0
 
@@ -64,6 +66,12 @@ class SimulatedCell:
     def suck(self, *, on: bool) -> None:
         """Switches the cup."""
         self.cup.switch(on=on)
+
+    def run_belt(self, *, on: bool) -> None:
+        """Switches the belt."""
+        if on != self._belt_runs:
+            self._belt_runs = on
+            self.world.belts.run("belt", BeltSpec((0.0, -BELT_MPS if on else 0.0, 0.0)))
 
     def go(self, command: MotionCommand) -> None:
         """Takes a command for the tip; the controller's are for the flange."""

@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 from builtin_interfaces.msg import Duration
+from geometry_msgs.msg import Vector3
 from handiwork_msgs.msg import SuctionState as SuctionStateMsg
-from handiwork_msgs.srv import SetSuction
+from handiwork_msgs.srv import SetBeltVelocity, SetSuction
 from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from decider_node.motion.command import MotionCommand
 from decider_node.motion.controller import ReactiveController, Settings
+from decider_node.stacking.cell import BELT_MPS
 from decider_node.stacking.seeds import seeds
 from handiwork_core.geometry import Array, Pose
 from handiwork_core.robot import ArmSpec, Robot
@@ -46,6 +48,7 @@ class RosCell:
             SuctionStateMsg, f"{name}/suction_state", guard(node, self._heard), LATEST
         )
         self._client = node.create_client(SetSuction, f"{name}/set_suction")
+        self._belt, self._belt_runs = node.create_client(SetBeltVelocity, "sim/set_belt_velocity"), True
         self._points = node.create_publisher(JointTrajectory, f"{arm.controller}/joint_trajectory", LATEST)
 
     @property
@@ -88,6 +91,14 @@ class RosCell:
         if on != self._wanted:
             self._wanted = on
             self._client.call_async(SetSuction.Request(on=on))
+
+    def run_belt(self, *, on: bool) -> None:
+        """Calls the service where the wish is a new one."""
+        if on != self._belt_runs:
+            self._belt_runs = on
+            self._belt.call_async(
+                SetBeltVelocity.Request(object="belt", velocity=Vector3(y=-BELT_MPS if on else 0.0))
+            )
 
     def go(self, command: MotionCommand) -> None:
         """The controller's target is the flange."""

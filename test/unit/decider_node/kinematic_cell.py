@@ -35,6 +35,7 @@ class KinematicCell:
     def __init__(self, bins: dict[str, Pose]) -> None:
         self.poses, self.at = dict(bins), HOME
         self.on, self.held, self.stops = False, "", 0
+        self.belt_runs = True
         self.slip_m = np.zeros(3)
         self.off: frozenset[str] = frozenset()
 
@@ -54,6 +55,9 @@ class KinematicCell:
         self.on = on
         if not on:
             self.held = ""
+
+    def run_belt(self, *, on: bool) -> None:
+        self.belt_runs = on
 
     def stop(self) -> None:
         self.stops += 1

@@ -150,6 +150,7 @@ def _place() -> Machine[StackContext]:
 
     states: list[State[StackContext]] = [
         Write(plan.to_stack),
+        Reach(plan.over_command, 0.15, 0.4),
         Reach(plan.stack_command, 0.003, 0.01),
         Stay(plan.stack_command, 0.3),
         Lock(LOCK_LIMIT_S),

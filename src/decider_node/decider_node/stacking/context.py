@@ -35,6 +35,9 @@ class CellPort(Protocol):
     def suck(self, *, on: bool) -> None:
         """Switches the cup."""
 
+    def run_belt(self, *, on: bool) -> None:
+        """Lets the belt run, or stand."""
+
     def go(self, command: MotionCommand) -> None:
         """Sends the arm; ``command`` is for the tip of the cup."""
 

@@ -10,12 +10,13 @@ from handiwork_core.geometry import Pose
 from handiwork_core.world import ObjectState
 
 from .bin import grasp_of, is_level, open_side
-from .cell import BELT_END_Y_M, DROPPED_Z_M, place_on_shelf, shelf_axis
+from .cell import BELT_END_Y_M, BELT_Z_M, DROPPED_Z_M, place_on_shelf, shelf_axis
 from .context import StackContext
 
 REACH_M = (0.3, 1.12)
 PICK_Y_M = 0.78
 """Bins on the belt that are farther back are left to come."""
+BARRIER_Y_M = 0.62
 DRIFT_SHARE, DRIFT_MPS = 0.1, 0.05
 STATUS_S = 1.0
 
@@ -24,6 +25,7 @@ def monitors() -> tuple[Monitor[StackContext], ...]:
     """All of them."""
     return (
         FunctionMonitor("cell", look),
+        FunctionMonitor("belt", switch_belt),
         FunctionMonitor("dropped bins", forget_dropped),
         FunctionMonitor("active bin", choose_bin),
         FunctionMonitor("drift", measure_drift),
@@ -38,6 +40,17 @@ def look(context: StackContext, now_s: float) -> None:
     context.bins = context.cell.bins()
     context.tip = context.cell.tip()
     context.suction = context.cell.suction()
+
+
+def switch_belt(context: StackContext, now_s: float) -> None:
+    """The belt stands while a bin is at its end, as behind a light barrier: what is picked must not be dragged."""
+    places = (
+        state.world_T_object.translation_m
+        for name, state in context.bins.items()
+        if name != context.suction.object and name not in context.stacked
+    )
+    waits = any(BELT_END_Y_M < y < BARRIER_Y_M and abs(x) < 0.3 and z > BELT_Z_M for x, y, z in places)
+    context.cell.run_belt(on=not waits)
 
 
 def forget_dropped(context: StackContext, now_s: float) -> None:

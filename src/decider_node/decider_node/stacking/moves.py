@@ -88,7 +88,7 @@ def to_grasp(context: StackContext) -> MotionCommand:
     away = grasp.world_T_tip.translation_m - context.tip.translation_m
     length = min(grasp.length_m, float(np.linalg.norm(away)) + 0.02)
     # A little into the surface, so that the lip seals.
-    goal = Pose.of(grasp.world_T_tip.translation_m + 0.001 * grasp.axis, grasp.world_T_tip.rotation)
+    goal = Pose.of(grasp.world_T_tip.translation_m + 0.0003 * grasp.axis, grasp.world_T_tip.rotation)
     return MotionCommand(
         goal,
         Approach.along(length * grasp.axis, 0.005),

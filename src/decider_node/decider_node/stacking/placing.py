@@ -20,6 +20,8 @@ MOST_OFF_PLACE_M = 0.004
 """A bin below that stands worse is followed by no more than this."""
 MOST_CORRECTION = np.array([0.03, 0.03, 0.2])
 FUNNEL_M, FUNNEL_STD_M = 0.3, 0.005
+CARRY_Z_M = 0.25
+"""The tip goes at least so high across the cell."""
 RELEASE_M = 0.0005
 """Let go this far above the place: what is pressed down shears the cup."""
 TOUCHING_M = 0.002
@@ -51,17 +53,25 @@ class PlacePlan:
         self._tip: Pose = Pose.identity()
         self._place: Pose = Pose.identity()
         self._posture: Array | None = None
+        self._over = MotionCommand(self._tip)
 
     def to_stack(self, context: StackContext) -> None:
         """Begins towards the next free place."""
         context.correction[:] = 0.0
         self._place = context.layout.place(len(context.stacked))
         self._tip, self._posture = tip_for(context, self._place)
+        at = self._tip.translation_m
+        high = Pose.of((at[0], at[1], max(CARRY_Z_M, at[2] + FUNNEL_M)), self._tip.rotation)
+        self._over = MotionCommand(high, posture=context.cell.configuration(high, self._posture))
 
     def to_shelf(self, context: StackContext) -> None:
         """Begins towards the shelf."""
         context.correction[:] = 0.0
         self._tip, self._posture = tip_for(context, place_on_shelf())
+
+    def over_command(self, context: StackContext) -> MotionCommand:
+        """High above the place: on the way there the bin clears the shelf and the stack."""
+        return self._over
 
     def stack_command(self, context: StackContext) -> MotionCommand:
         """Down the funnel, at a place that is corrected by what is measured."""
