@@ -7,5 +7,7 @@ from handiwork_core.planning import Engine
 from .cpu_engine import CpuEngine
 from .curobo_engine import CuroboEngine, SeededCuroboEngine
 
+__all__ = ["ENGINES", "CpuEngine", "CuroboEngine", "SeededCuroboEngine"]
+
 ENGINES: tuple[type[Engine], ...] = (CpuEngine, CuroboEngine, SeededCuroboEngine)
 """Built-in engines; more come in by entry points of group ``handiwork.engines``."""
