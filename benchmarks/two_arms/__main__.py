@@ -30,11 +30,11 @@ skills:
   - {robot}:
     - left_arm:
       - {{name: pick, object: left_cube}}
-      - {{name: place, container: {left}, y_ratio_range: [0.65, 0.75], post_place_vector: {back}}}
+      - {{name: place, container: {left}, y_ratio_range: [0.65, 0.75], {down}, post_place_vector: {back}}}
       - {{name: home}}
       right_arm:
       - {{name: pick, object: right_cube}}
-      - {{name: place, container: {right}, y_ratio_range: [0.25, 0.35], post_place_vector: {back}}}
+      - {{name: place, container: {right}, y_ratio_range: [0.25, 0.35], {down}, post_place_vector: {back}}}
       - {{name: home}}
 """
 
@@ -72,6 +72,7 @@ def main() -> int:
     gripper = robot.arm(ARMS[0]).gripper
     assert gripper is not None
     back = [-0.1 if axis == gripper.ee_axis else 0.0 for axis in range(3)]
+    down = f"filter_{'xyz'[gripper.ee_axis]}_dir: [downward, 140]"
     gaps, good, nearest = ArmGap(robot, *ARMS), 0, Gap()
     samples: list[dict[str, float]] = []
     with Stack(arguments, write=lambda line: print(line, file=sys.stderr, flush=True)) as stack:
@@ -86,7 +87,7 @@ def main() -> int:
             reset = ResetWorld.Request(seed=seed, randomize=True)
             assert stack.call(ResetWorld, "sim/reset", reset).outcome.code == 0
             left, right = ("tray", "tray") if is_shared else ("left_tray", "right_tray")
-            text = TASK.format(seed=seed, robot=robot.name, left=left, right=right, back=back)
+            text = TASK.format(seed=seed, robot=robot.name, left=left, right=right, back=back, down=down)
             samples.clear()
             waits = Waits()
             report = stack.client.run_task(text, source=f"episode {index}", on_feedback=waits.note)
