@@ -48,10 +48,15 @@ def without_rest(points: Array) -> Array:
 
 def _seconds_per_step(spline: object, steps: int, limits: Limits) -> float:
     """Time between two points at which the motion touches the tightest of its limits."""
-    u = np.linspace(0.0, steps, 16 * steps + 1)
-    velocity = np.abs(spline(u, 1)).max(axis=0)  # type: ignore[operator]
-    acceleration = np.abs(spline(np.arange(steps + 1), 2)).max(axis=0)  # type: ignore[operator]
-    jerk = np.abs(spline(np.arange(steps) + 0.5, 3)).max(axis=0)  # type: ignore[operator]
+    at = np.arange(steps + 1)
+    v, a = spline(at, 1), spline(at, 2)  # type: ignore[operator]
+    change = np.diff(a, axis=0)
+    # Between two points velocity is a parabola: its peak is where the acceleration is zero, if that is between them.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        peak = np.clip(np.nan_to_num(-a[:-1] / change, nan=0.0, posinf=0.0, neginf=0.0), 0.0, 1.0)
+    between = v[:-1] + peak * (a[:-1] + 0.5 * peak * change)
+    velocity = np.maximum(np.abs(v).max(axis=0), np.abs(between).max(axis=0))
+    acceleration, jerk = np.abs(a).max(axis=0), np.abs(change).max(axis=0)
     needed = (
         float((velocity / limits.velocity).max()),
         float(np.sqrt(acceleration / limits.acceleration).max()),

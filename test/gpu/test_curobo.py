@@ -1,0 +1,120 @@
+"""What only a GPU can show: both engines see the same, and a GPU without memory ends the goal, not the planner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from handiwork_core.geometry import Array, Pose
+from handiwork_core.kinematics import forward
+from handiwork_core.outcome import Code
+from handiwork_core.planning import JointGoals, PlanRequest, SceneQuery
+from handiwork_core.robot import Robot
+from handiwork_core.robot_loader import load_robot
+from handiwork_core.world import ObjectState, Shape, ShapeKind, World, WorldObject
+from planner_node.engines import CuroboEngine
+from planner_node.engines.curobo.spheres import INFLATE_M
+from planner_node.engines.guarded import GuardedEngine
+
+pytestmark = pytest.mark.skipif(
+    bool(CuroboEngine.why_not()), reason=f"no cuRobo here: {CuroboEngine.why_not()}"
+)
+
+ACTIVATION_M = 0.01
+SHAPES = (
+    (ShapeKind.BOX, (0.3, 0.2, 0.4), (0.5, 0.3, 0.2)),
+    (ShapeKind.SPHERE, (0.12,), (0.4, -0.4, 0.5)),
+    (ShapeKind.CYLINDER, (0.1, 0.5), (-0.4, 0.2, 0.4)),
+    (ShapeKind.CAPSULE, (0.08, 0.3), (0.0, 0.5, 0.6)),
+)
+
+
+@pytest.fixture(scope="module")
+def robot() -> Robot:
+    return load_robot(Path(__file__).parents[2] / "src/robot_description/robots/fr3")
+
+
+@pytest.fixture(scope="module")
+def engine(robot: Robot) -> Iterator[CuroboEngine]:
+    made = CuroboEngine(robot, Pose.identity(), lambda _share, _text: None)
+    made.update_world(round_world())
+    yield made
+    made.close()
+
+
+def round_world() -> World:
+    still = np.zeros(3)
+    objects = {
+        kind.name: WorldObject(kind.name, (Shape(kind, np.array(size), Pose.identity()),))
+        for kind, size, _ in SHAPES
+    }
+    states = {kind.name: ObjectState(Pose.of(place), still, still, 0.0) for kind, _, place in SHAPES}
+    return World(0.0, 1, objects, states)
+
+
+def configurations(engine: CuroboEngine, count: int) -> Array:
+    query = engine._core.read(engine._gpu.robot.arm(""), SceneQuery())
+    return np.random.default_rng(3).uniform(
+        query.robot.lower, query.robot.upper, (count, len(query.robot.lower))
+    )
+
+
+def test_both_engines_have_the_same_kinematics(engine: CuroboEngine, robot: Robot) -> None:
+    (solvers,) = engine._gpu._solvers.values()
+    q = configurations(engine, 500)
+    poses, _ = solvers.look(q)
+    for row, pose in zip(q, poses, strict=True):
+        there = forward(robot, "", row)
+        np.testing.assert_allclose(pose[:3], there.translation_m, atol=1e-5)
+        turned = there.rotation.wxyz * np.sign(pose[3:] @ there.rotation.wxyz)
+        np.testing.assert_allclose(pose[3:], turned, atol=1e-5)
+
+
+def test_both_engines_see_the_same_collisions(engine: CuroboEngine) -> None:
+    (solvers,) = engine._gpu._solvers.values()
+    query = engine._core.read(engine._gpu.robot.arm(""), SceneQuery())
+    q, shapes = configurations(engine, 10_000), len(query.scene.kind)
+    _, touches = solvers.look(q)
+    distances = [query.distances(row, 0.1) for row in q]
+    border = np.array([min(d[:, :shapes].min() - INFLATE_M, d[:, shapes:].min()) for d in distances])
+    assert 0.02 < touches.mean() < 0.98, "both kinds have to be there"
+    differ = touches != (border < 0.0)
+    assert np.abs(border[differ]).max(initial=0.0) < ACTIVATION_M
+    assert differ.mean() < 0.01, "meshes are not exactly round, but nearly"
+
+
+def test_no_memory_ends_the_goal_and_the_next_one_is_planned(robot: Robot) -> None:
+    import torch
+
+    home, said = np.array(robot.arm("").home_q), []
+    made: list[CuroboEngine] = []
+
+    def make() -> CuroboEngine:
+        made.append(CuroboEngine(robot, Pose.identity(), lambda _share, _text: None))
+        return made[-1]
+
+    guarded = GuardedEngine(make, None, said.append, said.append)
+    guarded.update_world(round_world())
+    request = PlanRequest("", home, JointGoals(home[None] + 0.1))
+    assert guarded.plan(request, lambda: False).code is Code.OK
+    torch.cuda.empty_cache()
+    torch.cuda.set_per_process_memory_fraction(1e-6)
+    try:
+        lost = guarded.plan(request, lambda: False)
+        # Small tensors may still find room in what is reserved: then a world that has to grow does not.
+        crowd = round_world()
+        many = {f"box{i}": WorldObject(f"box{i}", (crowd.objects["BOX"].shapes)) for i in range(200)}
+        states = dict.fromkeys(many, crowd.states["BOX"])
+        if lost.code is Code.OK:
+            guarded.update_world(World(0.0, 2, many, states))
+            lost = guarded.plan(request, lambda: False)
+        assert lost.code is Code.PLANNER_LOST and "out of memory" in lost.message, lost
+    finally:
+        torch.cuda.set_per_process_memory_fraction(1.0)
+    guarded.update_world(round_world())
+    assert guarded.plan(request, lambda: False).code is Code.OK
+    assert len(made) == 2 and len(said) == 1
+    guarded.close()
