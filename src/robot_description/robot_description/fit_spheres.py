@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from handiwork_core.geometry import Array
-from handiwork_core.robot import Robot
+from handiwork_core.robot import JointType, Robot
 from handiwork_core.robot_loader import load_robot
 
 from .home_room import Room, rooms_at_home, spheres_as_room
@@ -27,6 +27,9 @@ from .solids import Solid, primitives, union_distance
 
 COVER_M = 0.001
 """How far a surface point may lie outside every sphere."""
+
+LEAST_M = 0.001
+"""Smaller spheres are none."""
 
 COARSEST = 24
 """Samples along the longest side of a large link."""
@@ -62,11 +65,14 @@ def fit(
     surface = grid[depth <= 1e-6]
     centers = grid[np.unique((grid / (0.5 * step_m)).round(), axis=0, return_index=True)[1]]
     radii = _within(rooms, centers, -union_distance(solids, centers) + protrusion_m)
+    centers, radii = centers[radii > LEAST_M], radii[radii > LEAST_M]
     covers: NDArray[np.bool_] = cdist(centers, surface) <= radii[:, None] + cover_m
     left, counts = np.ones(len(surface), dtype=np.bool_), covers.sum(axis=1)
     chosen = []
     while left.any():
         best = int(counts.argmax())
+        if counts[best] == 0:
+            break  # the rooms leave no sphere for the rest; ``worst_gap`` tells how far it lies outside
         chosen.append(best)
         new = covers[best] & left
         counts -= covers[:, new].sum(axis=1)
@@ -115,15 +121,15 @@ def fit_robot(robot: Robot, step_m: float) -> dict[str, tuple[Array, Array]]:
 
 
 def allowance_of(robot: Robot, link: str) -> Allowance:
-    """Tight for fingers, which reach beside and below what they hold; loose for what no arm moves."""
-    fingers = {name for arm in robot.arms.values() if arm.gripper for name in arm.gripper.finger_links}
-    if link in fingers:
-        return FINGER
+    """Tight for parts of a gripper, which reach beside and below what it holds; loose for what no arm moves."""
     moved = {name for arm in robot.arms.values() for name in arm.joint_names}
+    fingers = {name for arm in robot.arms.values() if arm.gripper for name in arm.gripper.finger_links}
     above = {joint.child: joint for joint in robot.joints.values()}
+    parts = link in fingers
     while link in above:
         if above[link].name in moved:
-            return ARM
+            return FINGER if parts else ARM
+        parts |= above[link].type is not JointType.FIXED
         link = above[link].parent
     return BODY
 

@@ -11,11 +11,16 @@ import pytest
 from handiwork_core.kinematics import link_poses
 from handiwork_core.robot import JointType, Robot, Spheres
 from handiwork_core.robot_loader import load_robot
+from robot_description.fit_spheres import worst_gap
+from robot_description.many_poses import free_joints, many_link_poses
+from robot_description.pair_sampling import pair_gaps
 from robot_description.solids import primitives, union_distance
 
 ROBOTS = Path(__file__).resolve().parents[3] / "src" / "robot_description" / "robots"
 FOLDERS = sorted(path.parent for path in ROBOTS.glob("*/robot.yaml"))
-SAMPLES = 200
+SAMPLES = 300
+NEAREST = 10
+"""Samples at which the solids of a pair are looked at."""
 
 
 @pytest.fixture(scope="module", params=FOLDERS, ids=lambda path: path.name)
@@ -44,11 +49,21 @@ def test_home_is_free_of_collision(robot: Robot) -> None:
     assert touching <= robot.ignored_pairs
 
 
-def movers(robot: Robot) -> list[dict[str, float]]:
-    """Random joint positions within the limits."""
+@pytest.fixture(scope="module")
+def drawn(robot: Robot) -> dict[str, np.ndarray]:
+    """Random joint positions within the limits, by joint."""
     rng = np.random.default_rng(0)
-    free = [j for j in robot.joints.values() if j.type is not JointType.FIXED and j.mimic is None]
-    return [{j.name: float(rng.uniform(j.lower, j.upper)) for j in free} for _ in range(SAMPLES)]
+    return {j.name: rng.uniform(j.lower, j.upper, SAMPLES) for j in free_joints(robot)}
+
+
+@pytest.fixture(scope="module")
+def drawn_gaps(robot: Robot, drawn: dict[str, np.ndarray]) -> dict[tuple[str, str], np.ndarray]:
+    """Smallest distance between the spheres of each pair of links [m]; of pairs far apart a lower bound."""
+    frames = many_link_poses(robot, drawn)
+    return {
+        (min(a.link, b.link), max(a.link, b.link)): pair_gaps(frames, a, b, SAMPLES)
+        for a, b in itertools.combinations(robot.spheres, 2)
+    }
 
 
 def is_adjacent(robot: Robot, pair: tuple[str, str]) -> bool:
@@ -94,31 +109,49 @@ def is_moved(robot: Robot, link: str) -> bool:
     return False
 
 
-def test_the_solids_of_ignored_pairs_never_meet(robot: Robot) -> None:
+def test_the_solids_of_ignored_pairs_never_meet(
+    robot: Robot, drawn: dict[str, np.ndarray], drawn_gaps: dict[tuple[str, str], np.ndarray]
+) -> None:
     hands = [below(robot, arm.ee_link) for arm in robot.arms.values()]
     moved = {link for pair in robot.ignored_pairs for link in pair if is_moved(robot, link)}
     judged = [
         pair
         for pair in robot.ignored_pairs
-        if not is_adjacent(robot, pair) and not any(set(pair) <= hand for hand in hands) and set(pair) & moved
+        if not is_adjacent(robot, pair)
+        and not any(set(pair) <= hand for hand in hands)
+        and set(pair) & moved
+        # Rough hulls on either side of a short link, such as in a shoulder, overlap wherever the arm is.
+        and float((drawn_gaps.get(pair, np.ones(1)) < 0.0).mean()) < 0.9
     ]
     solids = {link: primitives(robot.urdf, link) for pair in judged for link in pair}
     points = {link: np.concatenate([item.grid(0.02) for item in shapes]) for link, shapes in solids.items()}
     assert judged
-    for draw in movers(robot):
-        poses = link_poses(robot, draw)
-        for a, b in judged:
+    for a, b in judged:
+        nearest = np.argsort(drawn_gaps.get((a, b), np.full(SAMPLES, np.inf)))[:NEAREST]
+        # Primitives are rough hulls of links, and rougher where links fit closely around a joint.
+        limit = -0.01 if is_over_one_link(robot, (a, b)) else -0.002
+        for draw in ({name: float(q[i]) for name, q in drawn.items()} for i in nearest):
+            poses = link_poses(robot, draw)
             near = union_distance(solids[a], (poses[a].inverse() @ poses[b]).apply(points[b])).min()
-            # Primitives are rough hulls of links, and rougher where links fit closely around a joint.
-            limit = -0.01 if is_over_one_link(robot, (a, b)) else -0.002
             assert near > limit, f"{a} and {b} meet by {-near:.4f} m at {draw} and are ignored"
 
 
-def test_pairs_that_count_are_mostly_apart(robot: Robot) -> None:
-    all_gaps = [gaps(robot, draw) for draw in movers(robot)]
-    for pair in set(all_gaps[0]) - robot.ignored_pairs:
-        share = float(np.mean([values[pair] < 0.0 for values in all_gaps]))
+def test_pairs_that_count_are_mostly_apart(
+    robot: Robot, drawn_gaps: dict[tuple[str, str], np.ndarray]
+) -> None:
+    for pair in set(drawn_gaps) - robot.ignored_pairs:
+        if not any(is_moved(robot, link) for link in pair):
+            continue
+        share = float((drawn_gaps[pair] < 0.0).mean())
         assert share < 0.5, f"{pair} touches in {share:.0%} of all configurations"
+
+
+def test_spheres_cover_the_solids(robot: Robot) -> None:
+    for spheres in robot.spheres:
+        if spheres.link == "fr3_link0":
+            continue  # fitted by hand, so that no sphere reaches below the floor; only the arm itself could meet it
+        gap = worst_gap(primitives(robot.urdf, spheres.link), spheres.centers, spheres.radii, 0.015)
+        assert gap <= 0.0105, f"{spheres.link} sticks out of its spheres by {gap:.4f} m"
 
 
 def test_finger_spheres_fit_the_pads() -> None:
