@@ -138,11 +138,15 @@ class Valve(Node):
 
     def __init__(self, on: Stage) -> None:
         super().__init__("valve", context=on.context)
-        self.is_open, self.vacuum, self.works = False, True, True
+        self.is_open, self.vacuum, self.works, self.speaks = False, True, True, True
         self._switch = self.create_publisher(Bool, "vacuum/ok", LATEST)
         self.create_service(SetBool, "vacuum/set", self._set)
-        self.create_timer(0.02, lambda: self._switch.publish(Bool(data=self.is_open and self.vacuum)))
+        self.create_timer(0.02, self._tell)
         on.add(self)
+
+    def _tell(self) -> None:
+        if self.speaks:
+            self._switch.publish(Bool(data=self.is_open and self.vacuum))
 
     def _set(self, request: Any, response: Any) -> Any:
         if self.works:
@@ -163,6 +167,10 @@ def test_a_real_valve_and_switch_serve_the_same_client() -> None:
         assert valve.is_open
         wait_for(lambda: user.state().sealed)
         assert user.state().object == ""
+        valve.speaks = False
+        wait_for(lambda: "silent" in user.state().why and not user.state().sealed)
+        valve.speaks = True
+        wait_for(lambda: user.state().sealed)
         valve.vacuum = False
         wait_for(lambda: not user.state().sealed)
         assert "no vacuum" in user.state().why
@@ -175,3 +183,13 @@ def test_a_real_valve_and_switch_serve_the_same_client() -> None:
         refused = user.move(ON)
         assert refused.code is Code.GRIPPER_FAILED
         assert "no pressure" in refused.message
+
+
+def test_the_driver_of_a_robot_without_a_cup_stands_by() -> None:
+    with stage() as on:
+        given = [Parameter("robot_dir", value=str(ROOT / "src/robot_description/robots/fr3"))]
+        driver = SuctionDriver(context=on.context, parameter_overrides=given)
+        on.add(driver)
+        wait_for(lambda: driver.is_active, 20.0)
+        served = {name for name, _ in driver.get_service_names_and_types_by_node("suction_driver", "/")}
+        assert not any("set_suction" in name for name in served)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from typing import Any
 
@@ -42,7 +43,11 @@ def on_tray(name: str, seed: int) -> PlaceParams:
     return PlaceParams(container="tray", place_z_offset=HALF_M[name] + 0.004, seed=seed)
 
 
-@pytest.mark.parametrize(("name", "seed"), [("carton", 0), ("parcel", 1), ("can", 2)])
+EPISODES = int(os.environ.get("SUCTION_EPISODES", "3"))
+"""More for a soak by hand."""
+
+
+@pytest.mark.parametrize(("name", "seed"), [(list(HALF_M)[seed % 3], seed) for seed in range(EPISODES)])
 def test_pick_and_place(robot: Robot, engine: Any, name: str, seed: int) -> None:
     cell = SuctionCell(robot, engine, "suction", seed)
     context = cell.context(seed)
