@@ -64,7 +64,10 @@ class RosCell:
 
     def move(self, dt: float) -> None:
         """Sends the next point of the arm's motion, for a cycle of ``dt`` [s]."""
+        was_late = dt > LONGEST_S
         q, dt, arm = self.joints(), min(max(dt, SHORTEST_S), LONGEST_S), self.controller
+        if was_late:  # the arm went on, or braked, without us
+            arm.begin(q, np.array([self._world.joints.velocity[name] for name in self._arm.joint_names]))
         reference = arm.stop(q, dt) if self._command is None else arm.step(self._command, q, dt)
         point = JointTrajectoryPoint(positions=reference.q.tolist(), velocities=reference.rate.tolist())
         point.time_from_start = Duration(nanosec=int(dt * 1e9))

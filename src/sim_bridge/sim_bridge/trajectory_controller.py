@@ -47,6 +47,9 @@ class TrajectoryResult:
     message: str
 
 
+STREAM_ENDED = TrajectoryResult(Ending.ABORTED, ErrorCode.SUCCESSFUL, "the stream ended")
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Reference:
     """What the servos are to follow now: positions and velocities (dof,)."""
@@ -107,7 +110,8 @@ class TrajectoryController:
         Raises:
             GoalRefused: a goal has the arm, or the numbers make no sense; nothing changes.
         """
-        if self.phase not in (Phase.HOLD, Phase.STREAM):
+        fell_silent = self.phase is Phase.BRAKE_HERE and self._pending is STREAM_ENDED
+        if self.phase not in (Phase.HOLD, Phase.STREAM) and not fell_silent:
             raise GoalRefused(ErrorCode.INVALID_GOAL, f"the arm is busy ({self.phase.value})")
         q, qd = wanted.position, wanted.velocity
         if q.shape != measured.shape or qd.shape != q.shape or not np.isfinite([*q, *qd]).all():
@@ -147,7 +151,7 @@ class TrajectoryController:
     def _go_on(self, q: Array, qd: Array, step_s: float) -> None:
         self._silent_s += step_s
         if self._silent_s > SILENT_S:
-            self._stop_here(q, qd, TrajectoryResult(Ending.ABORTED, ErrorCode.SUCCESSFUL, "the stream ended"))
+            self._stop_here(q, qd, STREAM_ENDED)
             return
         place = self.reference.position + self.reference.velocity * step_s
         self.reference = Reference(

@@ -201,6 +201,16 @@ def test_a_stream_is_followed_and_its_silence_brakes_the_arm() -> None:
     assert (np.diff(velocities[:, 0]) >= -LIMITS.acceleration[0] * STEP_S - 1e-9).all()
 
 
+def test_a_stream_goes_on_while_the_arm_brakes_for_its_silence() -> None:
+    controller = TrajectoryController(LIMITS, np.zeros(2))
+    streamed(controller, np.zeros(2), 0.5)
+    run(controller, round(SILENT_S / STEP_S) + 5)
+    assert controller.busy
+    q = controller.reference.position
+    streamed(controller, q, 0.3)
+    assert controller.update(q, np.full(2, 0.3), STEP_S).velocity == pytest.approx(np.full(2, 0.3))
+
+
 def test_a_stream_gives_way_to_goals_and_does_not_jump() -> None:
     controller = started(motion())
     with pytest.raises(GoalRefused, match="the arm is busy"):

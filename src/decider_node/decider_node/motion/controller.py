@@ -113,10 +113,10 @@ class ReactiveController:
             self._held, self._gripper = held, gripper_m
             self._read()
 
-    def begin(self, q: Array) -> None:
-        """Forgets the motion so far: the arm rests at ``q`` (n,)."""
-        self._q, self._goal = q.copy(), q.copy()
-        self._rate[:] = 0.0
+    def begin(self, q: Array, rate: Array | None = None) -> None:
+        """Forgets the motion so far: the arm is at ``q`` (n,), at rest or with ``rate`` (n,)."""
+        self._q, self._goal, self._posture = q.copy(), q.copy(), None
+        self._rate[:] = 0.0 if rate is None else np.clip(rate, -self._velocity, self._velocity)
 
     def tool_pose(self, q: Array) -> Pose:
         """World pose of the EE link at ``q`` (n,)."""
