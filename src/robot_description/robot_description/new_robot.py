@@ -94,7 +94,7 @@ def _needless(
             points.setdefault(link, points_of(solids[link], 2.0 * POINT_M))
         if not shapes_meet(robot, verdict.pair, solids, points, 1):
             found.add(verdict.pair)
-        elif verdict.share > DOUBTFUL:
+        elif DOUBTFUL < verdict.share < 1.0:
             text = f"touch in {verdict.share:.0%} of all configurations"
             remarks.doubtful.append(
                 f"links {a}, {b}: {text}; take them out of the arm's way, or ignore the pair"

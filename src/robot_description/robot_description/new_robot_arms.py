@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -59,9 +61,7 @@ def named_arms(
         raise ConfigError(
             str(urdf), ["joints: no chain of four joints or more ends in a tool; Handiwork needs an arm"]
         )
-    names = (
-        [f"{wanted.name.removesuffix('_arm')}_arm"] if len(found) == 1 else [_arm_name(arm) for arm in found]
-    )
+    names = _arm_names(wanted.name, found)
     for name, arm in zip(names, found, strict=True):
         chain = f"{len(arm.joints)} joints from {arm.base_link} to {arm.ee_link}"
         remarks.assumed.append(f"arms.{name}: {chain}")
@@ -72,8 +72,20 @@ def named_arms(
     return dict(zip(names, found, strict=True))
 
 
-def _arm_name(arm: FoundArm) -> str:
-    return f"{arm.ee_link}_arm"
+def _arm_names(name: str, found: tuple[FoundArm, ...]) -> list[str]:
+    """What begins the names of each arm's joints, where that tells arms apart; else their tools' names."""
+    if len(found) == 1:
+        return [f"{name.removesuffix('_arm')}_arm"]
+    starts = [re.sub(r"_*(arm)?_*(joint|j)?_*$", "", _start(arm.joints)) for arm in found]
+    if all(starts) and len(set(starts)) == len(found):
+        return [f"{start}_arm" for start in starts]
+    return [f"{arm.ee_link}_arm" for arm in found]
+
+
+def _start(names: tuple[str, ...]) -> str:
+    """The letters that all names begin with."""
+    alike = itertools.takewhile(lambda letters: len(set(letters)) == 1, zip(*names, strict=False))
+    return "".join(letters[0] for letters in alike)
 
 
 def measured(
