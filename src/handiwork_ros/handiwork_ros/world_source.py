@@ -19,6 +19,7 @@ from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState as JointStateMsg
 
 from handiwork_core.geometry import Pose
+from handiwork_core.kinematics import link_poses
 from handiwork_core.robot import Robot
 from handiwork_core.suction import SuctionState
 from handiwork_core.world import Contact, JointState, ObjectState, World, WorldObject, with_parts
@@ -190,7 +191,13 @@ class RosWorldSource:
         with self._lock:
             for sub, latest in self._fetched:
                 _fetch(sub, latest)
-            streams: tuple[Latest[Any], ...] = (self._geometry, self._states, self._contacts, self._joints, *self._cups.values())
+            streams: tuple[Latest[Any], ...] = (
+                self._geometry,
+                self._states,
+                self._contacts,
+                self._joints,
+                *self._cups.values(),
+            )
             newest = tuple(latest.message for latest in streams)
             # By identity, not by id(): a message that was dropped may leave its id to the next one.
             if self._cached is None or any(a is not b for a, b in zip(self._cached[0], newest, strict=True)):
@@ -220,7 +227,12 @@ class RosWorldSource:
     def drop(self) -> None:
         """Forget what moves: time jumped back, so it is of another run. Geometry is latched and stays."""
         with self._lock:
-            moving: tuple[Latest[Any], ...] = (self._states, self._contacts, self._joints, *self._cups.values())
+            moving: tuple[Latest[Any], ...] = (
+                self._states,
+                self._contacts,
+                self._joints,
+                *self._cups.values(),
+            )
             for latest in moving:
                 latest.drop()
             self._base = None
@@ -241,15 +253,18 @@ class RosWorldSource:
             contacts=contacts,
             contacts_stamp_s=stamp_of(contacts_msg) if contacts_msg is not None else 0.0,
             joints=with_parts(joints, objects, states),
-            frames=self._known_frames(),
+            frames=self._known_frames(joints),
             suction={name: cup for name, latest in self._cups.items() if (cup := latest.value()) is not None},
         )
 
-    def _known_frames(self) -> dict[str, Pose]:
-        """The robot's frame, which is static: looked up once."""
+    def _known_frames(self, joints: JointState) -> dict[str, Pose]:
+        """The robot's frame: its root is static and looked up once, a mobile base is carried by measured joints."""
         if self._base is None:
             try:
                 self._base = self.world_T_base()
             except UnknownFrame:
                 return {}
-        return {"robot": self._base}
+        base = self._robot.base
+        if base is None:
+            return {"robot": self._base}
+        return {"robot": self._base @ link_poses(self._robot, joints.position)[base.link]}
