@@ -35,6 +35,13 @@ def types(data: dict[str, Any]) -> dict[str, str]:
     return {name: item["type"] for name, item in manager.items() if isinstance(item, dict)}
 
 
+def test_every_robot_has_its_file() -> None:
+    robots = {path.parent.name for path in ROBOTS.glob("*/robot.yaml")}
+    assert robots == {path.parent.name for path in FILES}, (
+        "python -m robot_description.ros2_control writes it"
+    )
+
+
 def test_controllers_are_those_that_the_stack_calls(case: tuple[Robot, dict[str, Any]]) -> None:
     robot, data = case
     wanted = {"joint_state_broadcaster": BROADCASTER} | {arm.controller: ARM for arm in robot.arms.values()}
