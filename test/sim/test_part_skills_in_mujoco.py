@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from simulated_cell import SimulatedCell
+import yaml
+from simulated_cell import ROOT, SimulatedCell
 
 from handiwork_core.outcome import Code
 from handiwork_core.robot import Robot
@@ -17,6 +20,7 @@ from skill_server.executor import SkillRun, run_skill
 from skill_server.skills.artpreplan import ArtPreplan, ArtPreplanParams
 from skill_server.skills.close import Close, CloseParams
 from skill_server.skills.open import Open, OpenParams
+from skill_server.skills.pick import Pick, PickParams
 from skill_server.skills.rotate import Rotate, RotateParams
 
 
@@ -74,3 +78,27 @@ def test_a_drawer_that_jams_ends_with_a_named_cause_and_the_arm_at_rest(robot: R
     assert run.outcome.stage == "move", run
     speeds = bench.cell.snapshot().joints.velocity
     assert max(abs(speeds[name]) for name in bench.cell.spec.joint_names) < 0.02
+
+
+def test_what_lies_in_a_drawer_goes_along_and_can_be_taken_out(
+    robot: Robot, engine: Any, tmp_path: Path
+) -> None:
+    scene = yaml.safe_load((ROOT / "config/scenes/drawer.yaml").read_text())
+    cabinet = scene["articulations"]["cabinet"]
+    cabinet.pop("randomize")
+    cabinet["parts"]["drawer"]["joint"].pop("randomize")
+    scene["objects"]["cube"] = {
+        "mass": 0.05,
+        "friction": 0.9,
+        "pose": {"position": [0.70, 0.0, 0.30]},
+        "shapes": [{"type": "box", "size": [0.04, 0.04, 0.04]}],
+    }
+    (tmp_path / "full.yaml").write_text(yaml.safe_dump(scene))
+    bench = Bench(robot, engine, os.path.relpath(tmp_path / "full", ROOT / "config/scenes"), 0)
+    before = bench.cell.snapshot().states["cube"].world_T_object.translation_m
+    opened = bench.run(Open(), OpenParams(object="drawer"))
+    assert opened.outcome.ok, opened
+    after = bench.cell.snapshot().states["cube"].world_T_object.translation_m
+    assert after == pytest.approx(before - (bench.position("drawer"), 0.0, 0.0), abs=0.02)
+    picked = bench.run(Pick(), PickParams(object="cube"))
+    assert picked.outcome.ok, picked
