@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from decider_node.motion.command import MotionCommand
+from decider_node.moves import Reach, Shift, Stay
 from decider_node.network.decider import Decider, Decision, Moment
 from decider_node.network.network import Network
 from decider_node.network.states import InTurn, Lock, Machine, State, Unlock, Write
@@ -15,8 +16,8 @@ from handiwork_core.geometry import Array, Pose, Rotation
 
 from .cell import SHELF_RADIUS_M, SHELF_TOOL_Z_M, shelf_axis
 from .context import StackContext
+from .grasping import to_grasp
 from .monitors import monitors
-from .moves import Reach, Shift, Stay, to_grasp
 from .placing import PlacePlan
 
 CLOSE_LIMIT_S, LOCK_LIMIT_S = 3.0, 15.0

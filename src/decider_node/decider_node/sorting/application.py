@@ -1,0 +1,178 @@
+"""Dispatch between waiting, grasping a cube that moves by, and dropping it into the bin of its colour."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from decider_node.motion.approach import Approach
+from decider_node.motion.command import MotionCommand
+from decider_node.moves import ArmPort, Reach, Shift, Stay
+from decider_node.network.decider import Decider, Decision, Moment
+from decider_node.network.network import FunctionMonitor, Network
+from decider_node.network.states import InTurn, Lock, Machine, State, Unlock, Write
+from decider_node.network.timed import Wait
+from handiwork_core.geometry import Array, Pose, Rotation, frozen
+from handiwork_core.world import ObjectState
+
+CLOSED_M, OPEN_M = 0.0, 0.08
+IN_HAND_M = 0.025
+"""A cube whose middle is nearer to the tip than this, between closed fingers, is held."""
+ZONE_Y_M, ZONE_HALF_X_M, BELT_TOP_M = (-0.35, 0.3), 0.15, -0.02
+DOWN = Rotation.from_rpy(np.pi, 0.0, 0.0)
+HOME = Pose.of((0.45, -0.1, 0.25), DOWN)
+
+
+class SortingPort(ArmPort, Protocol):
+    """What the application needs of its cell."""
+
+    def cubes(self) -> Mapping[str, ObjectState]:
+        """Cubes by name, ``<colour>_<n>``."""
+
+    def tip(self) -> Pose:
+        """World pose between the fingertips."""
+
+    def width(self) -> float:
+        """Opening of the gripper [m]."""
+
+    def grip(self, width_m: float) -> None:
+        """Sends the gripper."""
+
+    def stop(self) -> None:
+        """Brings the arm to rest."""
+
+
+@dataclass
+class SortingContext:
+    """What monitors write and deciders read. ``bins``: where to let go, by colour."""
+
+    cell: SortingPort
+    bins: Mapping[str, Pose]
+    belt: Array
+    """(3,) velocity of the belt [m/s]."""
+    cubes: Mapping[str, ObjectState] = field(default_factory=dict)
+    tip: Pose = field(default_factory=Pose.identity)
+    target: Pose | None = None
+    active: str | None = None
+    held: bool = False
+    sorted_count: int = 0
+
+    def renew(self) -> None:
+        """Forgets what was being done."""
+        self.active, self.target, self.held = None, None, False
+
+
+def look(context: SortingContext, now_s: float) -> None:
+    """Reads cubes, tip and gripper."""
+    cell = context.cell
+    context.cubes, context.tip = cell.cubes(), cell.tip()
+    context.held = False
+    if context.active is not None:
+        cube = context.cubes[context.active].world_T_object.translation_m
+        near = float(np.linalg.norm(cube - context.tip.translation_m)) < IN_HAND_M
+        context.held = near and 0.02 < cell.width() < 0.06
+
+
+def choose(context: SortingContext, now_s: float) -> None:
+    """The cube that is farthest down the belt, among those that can still be caught."""
+    if context.active is not None and (context.held or _on_belt(context.cubes[context.active])):
+        return
+    able = [name for name, state in context.cubes.items() if _on_belt(state)]
+    context.active = max(able, key=lambda n: context.cubes[n].world_T_object.translation_m[1], default=None)
+
+
+def _on_belt(state: ObjectState) -> bool:
+    x, y, z = state.world_T_object.translation_m
+    return ZONE_Y_M[0] < y < ZONE_Y_M[1] and abs(x - 0.5) < ZONE_HALF_X_M and z > BELT_TOP_M
+
+
+def to_cube(context: SortingContext) -> MotionCommand:
+    """Down onto the active cube, with the belt, the fingers along its sides.
+
+    Raises:
+        RuntimeError: no cube is active.
+    """
+    if context.active is None:
+        raise RuntimeError("no cube is active: dispatch grasps only where one is")
+    cube = context.cubes[context.active].world_T_object
+    x = cube.rotation.matrix()[:, 0]
+    heading = float(np.arctan2(x[1], x[0]))
+    heading = (heading + 0.25 * np.pi) % (0.5 * np.pi) - 0.25 * np.pi  # a cube looks the same from four sides
+    goal = Pose.of(cube.translation_m, Rotation.from_axis_angle((0.0, 0.0, 1.0), heading) @ DOWN)
+    rate = frozen([*context.belt, 0.0, 0.0, 0.0])
+    return MotionCommand(goal, Approach.along((0.0, 0.0, -0.1), 0.01), world_v_ee=rate)
+
+
+def to_bin(context: SortingContext) -> MotionCommand:
+    """Over the bin of the colour of the active cube.
+
+    Raises:
+        RuntimeError: no cube is active.
+    """
+    if context.active is None:
+        raise RuntimeError("no cube is active: dispatch drops only what is held")
+    return MotionCommand(context.bins[context.active.split("_")[0]])
+
+
+class Dispatch(Decider[SortingContext]):
+    """What is to be done now."""
+
+    def decide(self, moment: Moment[SortingContext]) -> Decision | None:
+        """Returns one of the three."""
+        context = moment.context
+        if context.active is None:
+            return Decision("go_home", MotionCommand(HOME))
+        return Decision("drop" if context.held else "grasp")
+
+
+class Go(Decider[SortingContext]):
+    """Sends the command that it is given, the gripper open."""
+
+    def decide(self, moment: Moment[SortingContext]) -> Decision | None:
+        """Sends it."""
+        moment.context.cell.grip(OPEN_M)
+        moment.context.cell.go(moment.given(MotionCommand))
+        return None
+
+
+def _grasp() -> Machine[SortingContext]:
+    states: list[State[SortingContext]] = [
+        Write(lambda context: context.cell.grip(OPEN_M)),
+        Reach(to_cube, 0.006, 0.03),
+        Lock(5.0),
+        Write(lambda context: context.cell.grip(CLOSED_M)),
+        Stay(to_cube, 0.5),
+        Shift(lambda context: np.array([0.0, 0.0, 0.15]), 0.05),
+        Unlock(),
+    ]
+    return Machine("grasp", InTurn(states, loops=True))
+
+
+def _drop() -> Machine[SortingContext]:
+    def count(context: SortingContext) -> None:
+        context.sorted_count += 1
+
+    states: list[State[SortingContext]] = [
+        Reach(to_bin, 0.03, 0.2),
+        Lock(5.0),
+        Write(lambda context: context.cell.grip(OPEN_M)),
+        Wait(0.4),
+        Write(count),
+        Unlock(),
+    ]
+    return Machine("drop", InTurn(states))
+
+
+def sorting_network(context: SortingContext) -> Network[SortingContext]:
+    """Returns the whole application."""
+    children: dict[str, Decider[SortingContext]] = {
+        "go_home": Go("go_home"),
+        "grasp": _grasp(),
+        "drop": _drop(),
+    }
+    monitors = (FunctionMonitor("cell", look), FunctionMonitor("active cube", choose))
+    stop, renew = context.cell.stop, context.renew
+    return Network(Dispatch("dispatch", children), context, monitors, stop=stop, renew=renew)

@@ -1,0 +1,32 @@
+"""The way onto the active bin."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from decider_node.motion.approach import Approach
+from decider_node.motion.command import MotionCommand
+from handiwork_core.geometry import Pose, frozen
+
+from .context import StackContext
+
+
+def to_grasp(context: StackContext) -> MotionCommand:
+    """Along the cup's axis onto the bottom of the active bin, with the bin if that moves.
+
+    Raises:
+        RuntimeError: there is no active bin.
+    """
+    if context.grasp is None or context.active is None:
+        raise RuntimeError("no bin is active: dispatch picks only where one is")
+    grasp = context.grasp
+    away = grasp.world_T_tip.translation_m - context.tip.translation_m
+    length = min(grasp.length_m, float(np.linalg.norm(away)) + 0.02)
+    # A little into the surface, so that the lip seals.
+    goal = Pose.of(grasp.world_T_tip.translation_m + 0.0003 * grasp.axis, grasp.world_T_tip.rotation)
+    return MotionCommand(
+        goal,
+        Approach.along(length * grasp.axis, 0.005),
+        posture=context.posture,
+        world_v_ee=frozen([*context.drift, 0.0, 0.0, 0.0]),
+    )
