@@ -83,7 +83,12 @@ class Progress:
 
 
 class RightOfWay(Protocol):
-    """Between the arms of one robot: whether to try again after ARM_IN_THE_WAY, and who makes room."""
+    """Between the arms of one robot: whether to try again after ARM_IN_THE_WAY, and who makes room.
+
+    ``why``: why the last wait was in vain, in words.
+    """
+
+    why: str
 
     def may_try_again(self, refusals: int, should_stop: ShouldStop) -> bool:
         """After a trajectory was refused so many times in a row: waits for a change from the second time on."""

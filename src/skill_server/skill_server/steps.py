@@ -123,8 +123,7 @@ class Steps:
                     return
             except StepFailed as failure:
                 refusals += 1
-                if not self._may_try_again(failure.outcome, refusals):
-                    raise
+                self._try_again(failure, refusals)
             else:
                 alarms += 1
         text = f"what is held was missed {FALSE_ALARMS} times, and was there each time the arm had stopped"
@@ -159,13 +158,16 @@ class Steps:
             raise StepFailed(replace(outcome, stage=stage))
         return True
 
-    def _may_try_again(self, outcome: Outcome, refusals: int) -> bool:
+    def _try_again(self, failure: StepFailed, refusals: int) -> None:
+        """Return when it makes sense to plan anew; else raise the failure."""
         way, token = self.context.right_of_way, self.context.token
-        if way is None or outcome.code is not Code.ARM_IN_THE_WAY:
-            return False
+        if way is None or failure.outcome.code is not Code.ARM_IN_THE_WAY:
+            raise failure
         again = way.may_try_again(refusals, token.is_set)
         token.check()
-        return again
+        if not again:
+            text = f"{failure.outcome.message}; {way.why}"
+            raise StepFailed(replace(failure.outcome, message=text)) from failure
 
     def scene_now(self, touching: frozenset[str]) -> SceneQuery:
         """The scene for a move from the newest world."""

@@ -25,6 +25,7 @@ class Way:
     tries: int = 5
     asked: list[str] = field(default_factory=list)
     committed: list[bool] = field(default_factory=list)
+    why: str = "it stays there"
 
     def may_try_again(self, refusals: int, should_stop: ShouldStop) -> bool:
         self.asked.append(f"again {refusals}")
@@ -106,6 +107,7 @@ def test_a_refused_trajectory_is_planned_anew_as_often_as_there_is_use_in_it(tri
     run = pick(f, PickParams(object="cube"))
     assert run.outcome.code is code
     assert way.asked == ["again 1", "again 2"]
+    assert run.outcome.ok or run.outcome.message.endswith("too near; it stays there")
 
 
 def test_without_other_arms_it_ends_the_goal() -> None:

@@ -26,8 +26,6 @@ STUCK_S = 1.0
 LOOK_S = 0.05
 AGAIN_S = 0.5
 """A moving arm leaves room behind it: so often is looked whether it is enough."""
-REFUSALS = 20
-"""Trajectories refused in a row because of another arm, after which something is wrong."""
 
 Report = Callable[[Progress], None]
 
@@ -119,8 +117,6 @@ class ArmTraffic:
 
     def may_try_again(self, refusals: int, should_stop: ShouldStop) -> bool:
         """See ``RightOfWay``."""
-        if refusals > REFUSALS or self.why:
-            return False
         return refusals < 2 or self.wait(*self._refused, self.board.events(self.arm.name), should_stop)
 
     def makes_room(self) -> bool:

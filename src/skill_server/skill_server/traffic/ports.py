@@ -30,8 +30,8 @@ from .board import Board
 
 BLOCKED = (*UNREACHED, Code.START_IN_COLLISION)
 """Answers that another arm may be the cause of."""
-MOVING_BUDGET_S = 1.0
-"""While another arm moves, planning around it is given up this soon: the way is free again in a moment."""
+SHARED_BUDGET_S = 1.0
+"""While another arm works, planning around it is given up this soon: it goes on, and it needs the planner as well."""
 
 
 @dataclass(frozen=True)
@@ -103,8 +103,8 @@ class TrafficPlanner:
 
     def _planned(self, request: PlanRequest, others: tuple[OtherArm, ...]) -> PlanRequest:
         scene, budget_s = with_others(request.scene, others), request.budget_s
-        if any(self.traffic.board.moves(other.arm) for other in others):
-            budget_s = min(budget_s, MOVING_BUDGET_S)
+        if any(self.traffic.board.idle_s(other.arm) == 0.0 for other in others):
+            budget_s = min(budget_s, SHARED_BUDGET_S)
         return replace(request, scene=scene, budget_s=budget_s)
 
     def _judged(
