@@ -55,6 +55,10 @@ def run(kind: type[CpuEngine], robot: SphereRobot, problems: list[Problem], to_p
     for problem in problems[:3]:
         attempt(engine, referee, problem, chosen, 0)
     rows = [attempt(engine, referee, problem, chosen, 0) for problem in problems]
+    if isinstance(engine, CuroboEngine):
+        print(
+            f"{engine.name}: {engine._gpu.handed_over} of {len(rows)} were finished by the CPU engine's search"
+        )
     engine.close()
     return rows
 

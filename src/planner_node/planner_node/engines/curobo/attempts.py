@@ -21,7 +21,7 @@ from .judging import Judge
 from .solvers import SEEDS, Solvers
 from .spline import resampled
 
-MOST = 24
+MOST = 10
 """Tries at most, whatever time is left."""
 ALIKE_RAD = 0.1
 SAME_POSE = 1.0e-5
@@ -60,9 +60,9 @@ class Goals:
             same = np.abs(tools[left] - tools[left[0]]).max(axis=1) < SAME_POSE
             taken: list[int] = []
             for i in left[same]:
-                if len(taken) < SEEDS and all(np.abs(self.q[i] - self.q[k]).max() > ALIKE_RAD for k in taken):
+                if all(np.abs(self.q[i] - self.q[k]).max() > ALIKE_RAD for k in taken):
                     taken.append(int(i))
-            rows = np.array([taken[k % len(taken)] for k in range(SEEDS)], dtype=np.int64)
+            rows = np.array(taken, dtype=np.int64)
             found.append(Group(self.q[rows], tools[left[0]], self.owner[rows]))
             left = left[~same]
         return found
@@ -70,11 +70,16 @@ class Goals:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Group:
-    """``ends`` (SEEDS, n) at one tool pose, that pose (12,) in the world, and their goals ``owner`` (SEEDS,)."""
+    """``ends`` (k, n) at one tool pose, that pose (12,) in the world, and their goals ``owner`` (k,)."""
 
     ends: Array
     tool: Array
     owner: Ints
+
+    def seeded(self, turn: int) -> Group:
+        """SEEDS of them, the next ones each time, some several times where there are fewer."""
+        rows = (turn * SEEDS + np.arange(SEEDS)) % len(self.ends)
+        return Group(self.ends[rows], self.tool, self.owner[rows])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,16 +106,17 @@ class Attempts:
         found = self._seeded(goals) if with_cpu_path else None
         for number in range(MOST if found is None else 0):
             self.deadline.poll(lambda n=number: f" in {n} tries: {self.words(goals)}")  # type: ignore[misc]
-            group = groups[number % len(groups)]
+            turn = number // len(groups)
+            group = groups[number % len(groups)].seeded(turn)
             self.prepare(group.ends)
-            seeds = self._seeds(group.ends, number // len(groups), rng)
+            seeds = self._seeds(group.ends, turn, rng)
             found = self._best(goals, group, seeds, 1 if seeds is None else 3)
             if found is not None:
                 break
         if found is None:
             raise Failed(
                 Code.PATH_BLOCKED,
-                f"cuRobo found no motion in {MOST} tries: {self.words(goals)}; clear the way, or use engine:=cpu",
+                f"cuRobo found no motion in {MOST} tries: {self.words(goals)}; clear the way",
             )
         return found
 

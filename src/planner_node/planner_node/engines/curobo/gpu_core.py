@@ -45,6 +45,8 @@ class GpuCore(Core):
         self._solvers: dict[str, Solvers] = {}
         self._sheets: dict[str, SphereSheet] = {}
         self._rows = SceneRows(world_T_base)
+        self.handed_over = 0
+        """Requests that cuRobo gave up on, and the CPU engine's search went on with."""
         for i, arm in enumerate(robot.arms.values()):
             share = 1.0 / len(robot.arms)
             self._open(arm, Room(), lambda f, text, i=i, s=share: report((i + f) * s, text))  # type: ignore[misc]
@@ -71,8 +73,9 @@ class GpuCore(Core):
         try:
             return attempts.run(goals, with_cpu_path=self._is_seeded)
         except Failed as failed:
-            if held is None or failed.code is not Code.PATH_BLOCKED:
+            if failed.code is not Code.PATH_BLOCKED:
                 raise
+            self.handed_over += 1
             return super().plan(request, deadline)
 
     def _ready(
