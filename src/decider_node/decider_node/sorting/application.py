@@ -86,7 +86,7 @@ def choose(context: SortingContext, now_s: float) -> None:
 
 def _on_belt(state: ObjectState) -> bool:
     x, y, z = state.world_T_object.translation_m
-    return ZONE_Y_M[0] < y < ZONE_Y_M[1] and abs(x - 0.5) < ZONE_HALF_X_M and z > BELT_TOP_M
+    return bool(ZONE_Y_M[0] < y < ZONE_Y_M[1] and abs(x - 0.5) < ZONE_HALF_X_M and z > BELT_TOP_M)
 
 
 def to_cube(context: SortingContext) -> MotionCommand:
