@@ -10,7 +10,7 @@ unexport AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LIBRARY_PATH 
 unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev demo demo-stack test soak lint bench clean
+.PHONY: help setup setup-dev demo demo-stack test soak soak-all lint bench clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,6 +32,9 @@ test: setup-dev ## run all tests; PYTEST_ARGS goes to pytest
 
 soak: setup ## run N randomised episodes from SEED and print success rate and times
 	@.venv/bin/handiwork soak --episodes $(N) --seed $(SEED)
+
+soak-all: setup ## the soak of every arm of every robot, in one table; N episodes each
+	@.venv/bin/handiwork soak-all --episodes $(N) --seed $(SEED)
 
 lint: setup-dev ## check style, types and who imports whom
 	@.venv/bin/ruff check

@@ -19,6 +19,7 @@ from .commands import (
     show_robot,
     skills,
     soak,
+    soak_all,
     status,
     task,
     why,
@@ -26,7 +27,7 @@ from .commands import (
 from .commands.connection import NoServerError
 from .launch_model import LaunchError
 
-COMMANDS = (demo, launch, status, conditions, why, goal, run_skill, task, skills, new_skill, soak)
+COMMANDS = (demo, launch, status, conditions, why, goal, run_skill, task, skills, new_skill, soak, soak_all)
 ROBOT_COMMANDS = (new_robot, show_robot)
 
 

@@ -9,12 +9,15 @@ import pytest
 
 from handiwork_bringup.cli import COMMANDS, main
 from handiwork_bringup.commands.run_skill import parameters_of
+from handiwork_bringup.demo_cells import Target, described_robots, robot_of, scene_of, target_of
 from handiwork_bringup.skill_output import StageLines
 from handiwork_core.config import ConfigError
 from handiwork_core.outcome import Code, Outcome
+from handiwork_core.scene import load_scene
 from handiwork_core.skill import Progress
 
-TASK = Path(__file__).parents[3] / "config/tasks/tidy.yaml"
+ROOT = Path(__file__).parents[3]
+TASK = ROOT / "config/tasks/tidy.yaml"
 
 
 class Report:
@@ -32,9 +35,22 @@ def parsed(*words: str) -> argparse.Namespace:
 
 def test_defaults_of_demo_and_soak() -> None:
     demo = parsed("demo")
-    assert (demo.scene, demo.object, demo.container, demo.out) == ("tabletop", "cube", "bin", Path("out"))
+    assert (demo.robot, demo.out) == ("fr3", Path("out"))
+    assert target_of(robot_of(demo.robot), demo.arm) == Target("fr3_arm", "cube", "bin")
+    assert scene_of(demo.robot) == "tabletop"
     soak = parsed("soak", "--episodes", "3", "--seed", "7")
-    assert (soak.episodes, soak.seed) == (3, 7)
+    assert (soak.episodes, soak.seed, soak.arm) == (3, 7, [])
+
+
+@pytest.mark.parametrize("robot", [name for name in described_robots() if len(robot_of(name).arms) > 1])
+def test_every_arm_of_several_has_a_cube_and_a_bin_in_its_scene(robot: str) -> None:
+    scene = load_scene(ROOT / f"config/scenes/{scene_of(robot)}.yaml")
+    names = {item.name for item in scene.objects}
+    for arm in robot_of(robot).arms:
+        target = target_of(robot_of(robot), arm)
+        assert {target.object, target.container} <= names
+    with pytest.raises(KeyError):
+        target_of(robot_of(robot), "")
 
 
 def test_client_commands() -> None:

@@ -5,18 +5,21 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from handiwork_bringup.demo_cells import Target, robot_of, stack_arguments, target_of
 from handiwork_bringup.joint_watch import STANDSTILL, JointWatch
 from handiwork_bringup.soak_statistics import Failure, Tally
 from handiwork_bringup.stack import Stack, StackError
+from handiwork_core.config import ConfigError
 
 if TYPE_CHECKING:
     from handiwork_ros.skill_client import SkillReport
 
-STOP_TIMEOUT_S = 5.0
+STOP_TIMEOUT_S, SKILL_TIMEOUT_S = 5.0, 120.0
 PLANNING_S, MOTION_S = 1.0, 2.5
 """A pick is canceled within this much wall time for planning and world time for motion."""
 
@@ -27,34 +30,60 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--episodes", type=int, default=50)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--real-time-factor", type=float, default=4.0)
-    parser.add_argument("--scene", default="tabletop")
-    parser.add_argument("--object", default="cube")
-    parser.add_argument("--container", default="bin")
+    parser.add_argument("--robot", default="fr3", help="folder in robot_description/robots")
+    text = "of a robot with several; given twice, both work at the same time"
+    parser.add_argument("--arm", action="append", default=[], help=text)
+    parser.add_argument("--scene", default="", help="default: the robot's table")
+    parser.add_argument("--object", default="", help="default: each arm's cube")
+    parser.add_argument("--container", default="", help="default: each arm's bin")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Zero exactly when enough episodes succeed."""
-    tally, begin_s = Tally(), time.monotonic()
-    arguments = {"scene": options.scene, "real_time_factor": str(options.real_time_factor)}
+    begin_s = time.monotonic()
+    try:
+        targets = targets_of(options.robot, options.arm, options.object, options.container)
+    except (KeyError, ConfigError) as error:
+        print(f"handiwork soak: {error.args[0]}", file=sys.stderr)
+        return 2
+    tally = measure(options, targets)
+    print("\n".join(tally.lines()))
+    print(f"{time.monotonic() - begin_s:.0f} s of wall time")
+    return 0 if tally.good else 1
+
+
+def targets_of(robot: str, arms: Sequence[str], name: str = "", container: str = "") -> list[Target]:
+    """What the arms do, or the only arm.
+
+    Raises:
+        KeyError: no such arm.
+    """
+    own = [target_of(robot_of(robot), arm) for arm in arms or [""]]
+    return [Target(item.arm, name or item.object, container or item.container) for item in own]
+
+
+def measure(options: argparse.Namespace, targets: Sequence[Target]) -> Tally:
+    """Run the episodes; a stack that does not start or dies is the failure of the episode that it came to."""
+    tally = Tally()
+    arguments = stack_arguments(options.robot, robot_of(options.robot), options.scene)
+    arguments["real_time_factor"] = str(options.real_time_factor)
     try:
         with Stack(arguments, write=lambda line: print(line, file=sys.stderr, flush=True)) as stack:
             stack.wait_active()
             watch = JointWatch(stack.client.node)
             for index in range(options.episodes):
-                failure = _episode(stack, index, options, tally)
+                failure = _episode(stack, index, options.seed + index, targets, tally)
                 tally.episodes += 1
                 if failure is not None:
                     tally.failures.append(failure)
-                _cancel_probe(stack, watch, index, options, tally)
+                _cancel_probe(stack, watch, index, options, targets[0], tally)
                 print(f"episode {index + 1}/{options.episodes}: {'failed' if failure else 'ok'}", flush=True)
     except StackError as error:
         print(f"handiwork soak: {error}", file=sys.stderr)
-        print("\n".join(tally.lines()))
-        return 1
-    print("\n".join(tally.lines()))
-    print(f"{time.monotonic() - begin_s:.0f} s of wall time")
-    return 0 if tally.good else 1
+        tally.episodes = max(tally.episodes, len(tally.failures)) + 1
+        tally.failures.append(Failure(tally.episodes - 1, options.seed, "stack", "STACK", str(error)))
+    return tally
 
 
 def _reset(stack: Stack, seed: int) -> str:
@@ -65,21 +94,32 @@ def _reset(stack: Stack, seed: int) -> str:
     return "" if answer.outcome.code == 0 else f"{answer.outcome.name}: {answer.outcome.message}"
 
 
-def _episode(stack: Stack, index: int, options: argparse.Namespace, tally: Tally) -> Failure | None:
-    seed = options.seed + index
+def _episode(stack: Stack, index: int, seed: int, targets: Sequence[Target], tally: Tally) -> Failure | None:
+    """Every arm picks its object, then every arm places it; arms of one skill work at the same time."""
+    from handiwork_msgs.action import Pick, Place
+
     if fault := _reset(stack, seed):
         return Failure(index, seed, "reset", "RESET", fault)
     for skill in ("pick", "place"):
-        if skill == "pick":
-            report = stack.client.pick(options.object)
-        else:
-            report = stack.client.place(options.object, options.container)
-        tally.planning_s.append(report.planning_time_s)
-        if not report.ok:
-            return _failure(index, seed, skill, report)
-    arguments = f"{{object: {options.object}, container: {options.container}}}"
-    inside, reason = stack.settled("object_in_container", arguments, timeout_s=3.0)
-    return None if inside else Failure(index, seed, "verdict", "NOT_IN_PLACE", reason)
+        runs = [
+            stack.client.send(
+                Pick.Goal(object=target.object, arm=target.arm)
+                if skill == "pick"
+                else Place.Goal(object=target.object, container=target.container, arm=target.arm)
+            )
+            for target in targets
+        ]
+        reports = [run_.result(SKILL_TIMEOUT_S) for run_ in runs]
+        tally.planning_s.extend(report.planning_time_s for report in reports)
+        for target, report in zip(targets, reports, strict=True):
+            if not report.ok:
+                return _failure(index, seed, f"{target.arm} {skill}", report)
+    for target in targets:
+        arguments = f"{{object: {target.object}, container: {target.container}}}"
+        inside, reason = stack.settled("object_in_container", arguments, timeout_s=3.0)
+        if not inside:
+            return Failure(index, seed, f"{target.arm} verdict", "NOT_IN_PLACE", reason)
+    return None
 
 
 def _failure(index: int, seed: int, skill: str, report: SkillReport) -> Failure:
@@ -88,7 +128,7 @@ def _failure(index: int, seed: int, skill: str, report: SkillReport) -> Failure:
 
 
 def _cancel_probe(
-    stack: Stack, watch: JointWatch, index: int, options: argparse.Namespace, tally: Tally
+    stack: Stack, watch: JointWatch, index: int, options: argparse.Namespace, target: Target, tally: Tally
 ) -> None:
     """Cancel a pick at a random moment and measure how long the arm goes on; no end is a failure of the episode."""
     from handiwork_msgs.action import Pick
@@ -100,7 +140,7 @@ def _cancel_probe(
         tally.failures.append(Failure(index, seed, "reset before the cancel probe", "RESET", fault))
         return
     share = float(np.random.default_rng(seed).uniform(0.05, 1.0))
-    run_ = stack.client.send(Pick.Goal(object=options.object))
+    run_ = stack.client.send(Pick.Goal(object=target.object, arm=target.arm))
     end_s = time.monotonic() + share * (PLANNING_S + MOTION_S / max(options.real_time_factor, 1e-3))
     while time.monotonic() < end_s and not run_.done:
         time.sleep(0.001)  # noqa: TID251 - a chosen moment of the episode

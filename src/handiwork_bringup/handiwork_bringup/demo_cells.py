@@ -1,0 +1,54 @@
+"""Where each arm of each robot is shown: a scene, and the object and the container that the arm reaches in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from handiwork_bringup.package_paths import share_of
+from handiwork_core.robot import Robot
+from handiwork_core.robot_loader import load_robot
+
+DEFAULT_SCENE = "tabletop"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What one arm picks, and where it places that."""
+
+    arm: str
+    object: str
+    container: str
+
+
+def described_robots() -> tuple[str, ...]:
+    """Names of all robots that are described."""
+    folder = share_of("robot_description") / "robots"
+    return tuple(sorted(path.parent.name for path in folder.glob("*/robot.yaml")))
+
+
+def robot_of(name: str) -> Robot:
+    """The robot of a folder in ``robot_description/robots``."""
+    return load_robot(share_of("robot_description") / "robots" / name)
+
+
+def scene_of(robot: str) -> str:
+    """The robot's own table, ``<robot>_table``, or the common one."""
+    own = share_of("handiwork_bringup") / f"config/scenes/{robot}_table.yaml"
+    return own.stem if own.is_file() else DEFAULT_SCENE
+
+
+def stack_arguments(name: str, robot: Robot, scene: str) -> dict[str, str]:
+    """Launch arguments of a robot in a scene (none: its own), with conditions that fit its number of arms."""
+    conditions = "conditions" if len(robot.arms) == 1 else "conditions_two_arms"
+    return {"robot": name, "scene": scene or scene_of(name), "conditions": conditions}
+
+
+def target_of(robot: Robot, arm: str) -> Target:
+    """In a scene for several arms each has its own: ``left_cube`` and ``left_bin`` for ``left_arm``.
+
+    Raises:
+        KeyError: no such arm, or none is named and there are several.
+    """
+    name = robot.arm(arm).name
+    prefix = "" if len(robot.arms) == 1 else name.removesuffix("arm")
+    return Target(name, f"{prefix}cube", f"{prefix}bin")
