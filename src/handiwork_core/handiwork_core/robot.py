@@ -100,6 +100,8 @@ class GripperSpec:
     """Set for a suction cup: no ``joint``, width 0 is sucking and any other is not."""
     width_table: tuple[tuple[float, float], ...] = ()
     keypoints: Keypoints | None = None
+    extra_depth: tuple[tuple[float, float], ...] = ()
+    """Rows of grasp width and of how much deeper such a grasp goes [m], for linkages whose tips move as they close."""
 
     def width(self, position: float) -> float:
         """Opening [m] at a position of ``joint`` [m or rad]."""

@@ -55,6 +55,7 @@ class GripperFile:
     width_per_joint: float = 0.0
     width_table: tuple[tuple[float, float], ...] = ()
     keypoints: KeypointsFile | None = None
+    extra_depth: tuple[tuple[float, float], ...] = ()
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.min_width <= self.home_width <= self.max_width:
@@ -66,6 +67,9 @@ class GripperFile:
         if (self.width_per_joint == 0.0) != bool(self.width_table):
             raise ValueError("width_per_joint: needs either it or width_table; write one of them")
         _check_table(self.width_table)
+        given = [row[0] for row in self.extra_depth]
+        if given and (len(given) < 4 or sorted(set(given)) != given):
+            raise ValueError("extra_depth: write four rows [width, depth] or more, widths rising")
         Rotation.from_matrix(self.R_ee_graspnet)
 
     def build(self) -> GripperSpec:
@@ -74,7 +78,7 @@ class GripperFile:
             self.name, self.joint, self.finger_links, self.min_width, self.max_width, self.width_per_joint,
             self.max_force, self.home_width, self.ee_axis, self.closing_axis, self.tcp_offset,
             frozen(self.R_ee_graspnet), width_table=self.width_table,
-            keypoints=self.keypoints.build() if self.keypoints else None,
+            keypoints=self.keypoints.build() if self.keypoints else None, extra_depth=self.extra_depth,
         )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from handiwork_core.skill import Context, StepFailed
 from handiwork_core.world import World
 
 from . import grip
-from .grasp_rows import GraspFileError, Part, annotated, read_rows, within_part
+from .grasp_rows import GraspFileError, Part, annotated, depth_table, read_rows, within_part
 from .grasps import Grasp, grasps_for
 from .orientation import Mask, cones_of, surviving
 from .pick_params import PickParams
@@ -111,7 +111,10 @@ def _of_file(params: PickParams, world: World, gripper: GripperSpec) -> GraspTab
     except GraspFileError as error:
         raise StepFailed(Outcome(Code.BAD_GOAL, str(error), "select", "npy_name")) from error
     tcp_offset = params.tcp_offset or None
-    made = annotated(rows, gripper, grasp_scale=params.grasp_scale, tcp_offset_m=tcp_offset, part=part)
+    made = annotated(
+        rows, gripper, grasp_scale=params.grasp_scale, tcp_offset_m=tcp_offset, part=part,
+        extra_depth=depth_table(gripper),
+    )  # fmt: skip
     pose = world.states[params.object].world_T_object
     words = f"{len(rows)} rows of {params.npy_name} gave {len(made.score)} grasps"
     return GraspTable(

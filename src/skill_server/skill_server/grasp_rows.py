@@ -8,6 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
+from scipy.interpolate import CubicSpline
 
 from handiwork_core.geometry import Array
 from handiwork_core.robot import GripperSpec
@@ -130,6 +131,15 @@ def annotated(
         np.concatenate([rows[:, 0], rows[:, 0]]),
         np.concatenate([rows[:, 1], rows[:, 1]]),
     )
+
+
+def depth_table(gripper: GripperSpec) -> Callable[[Array], Array] | None:
+    """The gripper's extra depths as a cubic over the width, constant beyond its ends; None where it has none."""
+    if not gripper.extra_depth:
+        return None
+    widths, depths = np.array(gripper.extra_depth).T
+    spline = CubicSpline(widths, depths)
+    return lambda asked: np.asarray(spline(np.clip(asked, widths[0], widths[-1])))
 
 
 def within_part(tcp: Array, part: Part) -> Mask:

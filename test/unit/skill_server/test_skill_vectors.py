@@ -13,9 +13,10 @@ from scipy.interpolate import interp1d
 
 from handiwork_core.geometry import Array, Pose, Rotation
 from handiwork_core.robot import GripperSpec
+from handiwork_core.robot_loader import load_robot
 from handiwork_core.testing.gantry import gantry
 from skill_server.align import axis_cone
-from skill_server.grasp_rows import Part, annotated
+from skill_server.grasp_rows import Part, annotated, depth_table
 from skill_server.orientation import Cone, OrientationFilter, cones_of, surviving
 from skill_server.place_candidates import PlaceSetting, target_points
 from skill_server.place_judge import by_mode
@@ -26,7 +27,8 @@ from skill_server.solids import OrientedBox
 from skill_server.success import iou
 from skill_server.success_modes import Placed
 
-DATA = Path(__file__).parents[2] / "data/skills"
+ROOT = Path(__file__).parents[3]
+DATA = ROOT / "test/data/skills"
 ROBOTS = {
     "fr3": (2, 0.1043, [[0, 0, -1], [0, 1, 0], [1, 0, 0]]),
     "franka_robotiq85": (2, 0.165, [[0, 0, -1], [0, 1, 0], [1, 0, 0]]),
@@ -137,17 +139,40 @@ def gripper_of(facts: dict[str, Any]) -> GripperSpec:
     )
 
 
+OWN_NAMES = {"franka_robotiq85": "fr3_robotiq"}
+
+
+@pytest.mark.parametrize("name", [name for name in ROBOTS if name != "fr3"])
+def test_the_described_grippers_are_those_of_the_vectors(name: str) -> None:
+    robot = load_robot(ROOT / "src/robot_description/robots" / OWN_NAMES.get(name, name))
+    axis, tcp, axes = ROBOTS[name]
+    for arm in robot.arms.values():
+        assert arm.gripper is not None
+        assert (arm.gripper.ee_axis, arm.gripper.tcp_offset_m) == (axis, tcp)
+        assert (arm.gripper.R_ee_graspnet == np.array(axes)).all()
+
+
 @pytest.mark.parametrize("facts", cases(ROWS, "cases_json"), ids=lambda c: f"{c['robot']}-{c['id']}")
 def test_grasp_rows(facts: dict[str, Any]) -> None:
     part = facts["constraints"] and Part("xyz".index(facts["constraints"][0]), *facts["constraints"][1:])
     table = interp1d(ROWS["ed_table_width"], ROWS["ed_table_offset"], kind="cubic")
+    spec = replace(
+        gripper_of(facts),
+        extra_depth=tuple(
+            zip(ROWS["ed_table_width"].tolist(), ROWS["ed_table_offset"].tolist(), strict=True)
+        ),
+    )
+    own = depth_table(spec)
+    assert own is not None
+    widths = np.linspace(ROWS["ed_table_width"][0], ROWS["ed_table_width"][-1], 50)
+    assert np.abs(own(widths) - table(widths)).max() < 1e-9
     made = annotated(
         ROWS[f"in_{facts['id']:03d}"].astype(float),
         gripper_of(facts),
         grasp_scale=facts["grasp_scale"],
         tcp_offset_m=facts["tcp_offset"],
         part=part,
-        extra_depth=table if facts["extra_depth_table"] else None,
+        extra_depth=own if facts["extra_depth_table"] else None,
     )
     wanted = ROWS[f"T_obj_ee_{facts['id']:03d}"]
     assert made.turns.shape == (len(wanted), 3, 3)
