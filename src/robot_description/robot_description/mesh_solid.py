@@ -11,6 +11,8 @@ from scipy.spatial import cKDTree
 from handiwork_core.geometry import Array
 from handiwork_core.world import Indices
 
+MANY = 1500
+"""Triangles of a mesh that is asked for its inside."""
 AT_ONCE = 2_000_000
 """Products of points and triangles worked on at a time."""
 
@@ -19,8 +21,8 @@ AT_ONCE = 2_000_000
 class MeshSolid:
     """Triangles (m, 3, 3) in the link's frame [m]; they need not close: see ``is_inside``.
 
-    ``samples`` (n, 3) lie on the surface, ``spacing_m`` apart or closer; distances are to them, and too large by less
-    than that.
+    Of a mesh of many triangles they are ``coarsened``. ``samples`` (n, 3) lie on the surface, ``spacing_m`` apart or
+    closer; distances are to them, and too large by less than that.
     """
 
     triangles: Array
@@ -33,7 +35,7 @@ class MeshSolid:
         """Take a mesh whose vertices (n, 3) are in the link's frame [m]."""
         corners = np.asarray(vertices, dtype=np.float64)[triangles]
         samples = surface_points(corners, spacing_m)
-        return cls(corners, samples, spacing_m, cKDTree(samples))
+        return cls(coarsened(corners, spacing_m), samples, spacing_m, cKDTree(samples))
 
     def distance(self, points: Array) -> Array:
         """Signed distance (n,) of points (n, 3), negative inside [m]."""
@@ -63,6 +65,21 @@ def surface_points(corners: Array, spacing_m: float) -> Array:
     points = np.concatenate(found)
     thinned = np.unique((points / (0.5 * spacing_m)).round(), axis=0, return_index=True)[1]
     return np.asarray(points[thinned], dtype=np.float64)
+
+
+def coarsened(corners: Array, cell_m: float) -> Array:
+    """Triangles (k, 3, 3), few enough to ask often: corners that lie in one cell of a grid become one.
+
+    Of few triangles, all as they are. The cells grow from ``cell_m`` until the rest is few.
+    """
+    kept = corners
+    while len(kept) > MANY:
+        cells = np.round(corners / cell_m).astype(np.int64)
+        a, b, c = cells[:, 0], cells[:, 1], cells[:, 2]
+        whole = (a != b).any(axis=1) & (b != c).any(axis=1) & (c != a).any(axis=1)
+        kept = cells[whole] * cell_m
+        cell_m *= 1.5
+    return kept
 
 
 def is_inside(corners: Array, points: Array) -> NDArray[np.bool_]:

@@ -92,7 +92,6 @@ def measured(
     robot: Robot, arms: Mapping[str, FoundArm], solids: Mapping[str, tuple[Solid, ...]], remarks: Remarks
 ) -> dict[str, GripperFacts]:
     """Grippers by the name of their arm; what could not be measured is a remark."""
-    points = {link: points_of(shapes) for link, shapes in solids.items()}
     found = {}
     for name, arm in arms.items():
         key = f"arms.{name}.gripper"
@@ -102,6 +101,7 @@ def measured(
             )
             continue
         try:
+            points = {link: points_of(solids[link]) for link in arm.gripper.links if link in solids}
             facts = measure_gripper(robot, arm, arm.gripper, points)
         except ValueError as error:
             remarks.missing.append(f"{key}: {error}")

@@ -11,7 +11,7 @@ import pytest
 from handiwork_core.mesh_file import surface_mesh
 from robot_description.fit_spheres import Allowance, fit_link, worst_gap
 from robot_description.link_solids import link_solids
-from robot_description.mesh_solid import MeshSolid, is_inside, surface_points
+from robot_description.mesh_solid import MANY, MeshSolid, coarsened, is_inside, surface_points
 from robot_description.solids import union_distance
 
 BENCH = Path(__file__).resolve().parents[2] / "data" / "robots" / "bench_arm"
@@ -74,3 +74,20 @@ def test_a_mesh_without_triangles_is_named(tmp_path: Path) -> None:
     (tmp_path / "dots.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n")
     with pytest.raises(ValueError, match=r"dots.obj holds no triangle; export it again"):
         surface_mesh(tmp_path / "dots.obj")
+
+
+def test_a_mesh_of_many_triangles_is_asked_through_fewer_and_keeps_its_shape() -> None:
+    fine = VERTICES[TRIANGLES]
+    for _ in range(4):  # each into four
+        a, b, c = fine[:, 0], fine[:, 1], fine[:, 2]
+        ab, bc, ca = 0.5 * (a + b), 0.5 * (b + c), 0.5 * (c + a)
+        parts = ((a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca))
+        fine = np.concatenate([np.stack(part, axis=1) for part in parts])
+    coarse = coarsened(fine, 0.003)
+    assert len(fine) > 3 * MANY
+    assert 0 < len(coarse) <= MANY
+    rng = np.random.default_rng(2)
+    points = rng.uniform((-0.1, -0.1, -0.1), (0.3, 0.1, 0.3), (4000, 3))
+    away = np.abs(ELBOW.distance(points)) > 0.015  # cells move the surface by less
+    assert away.sum() > 2000
+    assert (is_inside(coarse, points[away]) == in_the_l(points[away])).all()
