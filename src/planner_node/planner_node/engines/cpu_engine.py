@@ -144,4 +144,4 @@ class CpuEngine(Engine):
         verdict = referee_motion.motion(core.robot, spec, trajectory, start_q)
         if verdict.code is not Code.OK:
             return verdict
-        return referee.collisions(core.robot, spec, core.world_T_base, core.scene.world, scene, trajectory)
+        return referee.collisions(core.robot, spec, core.world_T_root, core.scene.world, scene, trajectory)

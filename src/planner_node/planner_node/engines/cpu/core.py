@@ -23,10 +23,10 @@ from .scene import Scene
 class Core:
     """Robot, world and caches; one thread at a time."""
 
-    def __init__(self, robot: Robot, world_T_base: Pose) -> None:
-        self.robot, self.world_T_base = robot, world_T_base
+    def __init__(self, robot: Robot, world_T_root: Pose) -> None:
+        self.robot, self.world_T_root = robot, world_T_root
         self.scene = Scene()
-        self._reader = Reader(robot, world_T_base)
+        self._reader = Reader(robot, world_T_root)
 
     def arm(self, name: str) -> ArmSpec:
         """The named arm, or Failed with BAD_GOAL."""
@@ -89,4 +89,4 @@ class Core:
             return self._straight(request, arm, query, start, goal, deadline)
 
         root_T_base = link_poses(self.robot, dict(request.scene.gripper_m))[arm.base_link]
-        return plan_held(request, arm, query, start, self.world_T_base @ root_T_base, limits, move, deadline)
+        return plan_held(request, arm, query, start, self.world_T_root @ root_T_base, limits, move, deadline)
