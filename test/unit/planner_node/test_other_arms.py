@@ -198,3 +198,21 @@ def test_the_desk_reads_joints_of_other_arms_as_measured(cell: Engine, dual: Rob
     ):
         with pytest.raises(Refused, match="others"):
             desk.explain(dual.arm("left_arm"), left, SceneQuery(others=(bad,)), 0)
+
+
+def test_a_goal_nearer_to_the_other_arm_than_the_gap_is_no_goal(cell: Engine, dual: Robot) -> None:
+    right, home = reach(cell, dual, "right_arm", (0.5, -0.3, 0.3)), dual.arm("left_arm").home_q
+    stands = SceneQuery(others=(OtherArm("right_arm", right[None]),))
+    at_once, refused = 0, 0
+    for y in np.linspace(-0.12, -0.04, 25):
+        q = reach(cell, dual, "left_arm", (0.5, float(y), 0.3), GONE)
+        look = cell.explain("left_arm", q, stands)
+        of_both = look.blocking is not None and "right" in look.blocking.a + look.blocking.b
+        result = cell.plan(PlanRequest("left_arm", home, JointGoals(q[None]), stands), never)
+        if of_both and look.clearance_m < 0.007:
+            refused += 1
+            assert result.code is Code.GOAL_IN_COLLISION
+        elif result.trajectory is not None:
+            at_once += 1
+            assert cell.validate("left_arm", result.trajectory, stands, home).code is Code.OK
+    assert at_once and refused

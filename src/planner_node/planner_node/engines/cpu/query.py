@@ -102,7 +102,9 @@ class Query:
             if q.shape != self.robot.lower.shape or not np.isfinite(q).all() or not self.touches(q):
                 continue
             d = self.distances(np.ascontiguousarray(q), 0.01)
-            margins = np.where((d < margins + ROUND_OFF_M) & (d >= 0.0), d - ROUND_OFF_M, margins)
+            # Not of other arms: theirs allows for how exactly each follows its path.
+            near = (d < margins + ROUND_OFF_M) & (d >= 0.0) & (margins < ARM_GAP_M)
+            margins = np.where(near, d - ROUND_OFF_M, margins)
         return self if margins is self.margins else self.with_margins(margins)
 
     def deepest(self, q: Array, *, over_margin: bool) -> tuple[float, BodyPair | None]:
