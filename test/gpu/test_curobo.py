@@ -16,6 +16,7 @@ from handiwork_core.robot import Robot
 from handiwork_core.robot_loader import load_robot
 from handiwork_core.world import ObjectState, Shape, ShapeKind, World, WorldObject
 from planner_node.engines import CuroboEngine
+from planner_node.engines.cpu.kinematics import tool_poses
 from planner_node.engines.curobo.spheres import INFLATE_M
 from planner_node.engines.guarded import GuardedEngine
 
@@ -24,6 +25,9 @@ pytestmark = pytest.mark.skipif(
 )
 
 ACTIVATION_M = 0.01
+ROBOTS = sorted(
+    path.parent for path in Path(__file__).parents[2].glob("src/robot_description/robots/*/robot.yaml")
+)
 SHAPES = (
     (ShapeKind.BOX, (0.3, 0.2, 0.4), (0.5, 0.3, 0.2)),
     (ShapeKind.SPHERE, (0.12,), (0.4, -0.4, 0.5)),
@@ -84,6 +88,28 @@ def test_both_engines_see_the_same_collisions(engine: CuroboEngine) -> None:
     differ = touches != (border < 0.0)
     assert np.abs(border[differ]).max(initial=0.0) < ACTIVATION_M
     assert differ.mean() < 0.01, "meshes are not exactly round, but nearly"
+
+
+@pytest.mark.parametrize("folder", ROBOTS, ids=lambda path: path.name)
+def test_every_robot_is_seen_alike(folder: Path) -> None:
+    robot = load_robot(folder)
+    engine = CuroboEngine(robot, Pose.identity(), lambda _share, _text: None)
+    try:
+        engine.update_world(round_world())
+        for name, solvers in engine._gpu._solvers.items():
+            query = engine._core.read(robot.arm(name), SceneQuery())
+            low, high = query.robot.lower, query.robot.upper
+            q = np.random.default_rng(5).uniform(low, high, (300, len(low)))
+            poses, touches = solvers.look(q)
+            places = np.empty((len(q), 12))
+            tool_poses(q, query.robot, places)
+            np.testing.assert_allclose(poses[:, :3], places[:, 9:], atol=1e-5)
+            for row, touch in zip(q, touches, strict=True):
+                d, shapes = query.distances(row, 0.1), len(query.scene.kind)
+                border = min(d[:, :shapes].min() - INFLATE_M, d[:, shapes:].min(initial=1.0))
+                assert touch == (border < 0.0) or abs(border) < ACTIVATION_M, name
+    finally:
+        engine.close()
 
 
 def test_no_memory_ends_the_goal_and_the_next_one_is_planned(robot: Robot) -> None:
