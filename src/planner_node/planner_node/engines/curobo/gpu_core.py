@@ -59,7 +59,7 @@ class GpuCore(Core):
         start, query = checked_start(arm, self.read(arm, request.scene), request.start_q)
         deadline.poll()
         _check_scalings(request)
-        held = Held.of(request, query, start, self.world_T_base)
+        held = Held.of(request, query, start, self.world_T_root)
         if held is not None and isinstance(request.goal, PoseGoals):
             held.check_goals(request.goal.world_T_ee)
         goals = self._goals(request, arm, query, start, deadline, held)
