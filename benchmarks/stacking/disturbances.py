@@ -28,7 +28,7 @@ class Disturbance:
     ``nudge``: the bin on the belt is pushed and turned while the arm reaches for it. ``drop``: the cup lets go in
     mid-air on the way to the stack. ``suction-lost``: the seal opens right after the bin was lifted. ``moved``: a bin
     is knocked sideways while it goes down onto its place. ``reset``: the network fails and is reset, as when the node
-    is killed and comes back; the cup is off then.
+    is killed and comes back; the cup keeps what it holds.
     """
 
     def __init__(self, kind: Kind, seed: int, places: int) -> None:
