@@ -173,7 +173,7 @@ class Reader:
         chain, groups, _ = self._chain(arm, tuple(joints.items()))
         groups = [g for g in groups if g.body > 0]
         if arm.gripper is not None:
-            joints[arm.gripper.joint] = arm.gripper.max_width_m / arm.gripper.width_per_joint
+            joints[arm.gripper.joint] = arm.gripper.position(arm.gripper.max_width_m)
             followers = [j.name for j in self._robot.joints.values() if j.mimic is not None]
             _, opened, _ = self._chain(arm, tuple((n, v) for n, v in joints.items() if n not in followers))
             groups += [g for g in opened if g.link in arm.gripper.finger_links]
