@@ -104,6 +104,12 @@ TestRotateObj = suite(
     RotateObjParams(rotate_obj_euler_delta=TURN, object="cub"),
     carries=True,
 )
+TestRotateObjAfterJoints = suite(
+    RotateObj,
+    RotateObjParams(rotate_obj_euler_delta=TURN, ctrl_list=(("rail_x", 0.05, "delta"),)),
+    RotateObjParams(rotate_obj_euler_delta=TURN, object="cub"),
+    carries=True,
+)
 TestScan = suite(Scan, ScanParams(), ScanParams(object="cub"), carries=True)
 TestTrack = suite(
     Track,
@@ -115,6 +121,11 @@ TestManualPick = suite(
     ManualPick,
     ManualPickParams(object="cube", manual_adjust_ori=(("z", 5.0),), adjust_trans_offset=(0.0, 0.0, 0.005)),
     ManualPickParams(object="cub"),
+)
+TestManualPickFromBeside = suite(
+    ManualPick,
+    ManualPickParams(object="cube", pre_grasp_offset_manual=(0.02, 0.0, 0.03)),
+    ManualPickParams(object="cub", pre_grasp_offset_manual=(0.02, 0.0, 0.03)),
 )
 TestFailPick = suite(FailPick, FailPickParams(object="cube"), FailPickParams(object="cub"))
 ABOVE = (0.0, 0.0, 0.1, 0.0, 1.0, 0.0, 0.0)

@@ -83,6 +83,11 @@ def test_with_an_object_in_the_hand(robot: Robot, engine: Any) -> None:
         "rotate__obj",
         "{objects: [cube], rotate_obj_euler_delta: [[0, 0, 30], [0, 0, 40]], trans_offset: [0, 0, 0.05]}",
     )
+    joint = "[6, 15, delta]"
+    bench.good(
+        "rotate_obj",
+        f"{{object: cube, rotate_obj_euler_delta: [[0, 0, 5], [0, 0, 5]], ctrl_list: [{joint}]}}",
+    )
     bench.good("approach__rotate", "{objects: [cube, bin], distance: 0.0, approach_axis: +x, z_offset: 0.0}")
     assert bench.pose("cube").translation_m[:2] == pytest.approx(
         bench.pose("bin").translation_m[:2], abs=0.02
@@ -99,7 +104,10 @@ def test_ways_to_pick(robot: Robot, engine: Any) -> None:
     bench = Bench(robot, engine, "tabletop")
     bench.good("fail_pick", "{objects: [cube]}")
     assert bench.pose("cube").translation_m[2] == pytest.approx(0.0225, abs=0.005)
-    bench.good("manualpick", "{objects: [cube], adjust_trans_offset: [0, 0, 0.004], adjust_ori: [x, x, max]}")
+    beside = (
+        "adjust_trans_offset: [0, 0, 0.004], adjust_ori: [x, x, max], pre_grasp_offset_manual: [-0.03, 0, 0]"
+    )
+    bench.good("manualpick", f"{{objects: [cube], {beside}}}")
     bench.good("dexplace", "{objects: [cube, bin]}")
     bench.good("home", "")
     top = "[0, 0, 0.145, 0, 1, 0, 0]"

@@ -10,13 +10,14 @@ import numpy as np
 
 from handiwork_core.commands import Command
 from handiwork_core.geometry import Pose, Rotation
-from handiwork_core.outcome import OK, Outcome
+from handiwork_core.outcome import OK, Code, Outcome
 from handiwork_core.robot import ArmSpec, Robot
 from handiwork_core.skill import Context, Skill
 from handiwork_core.world import World
 from skill_server import arm_moves, checks, grip
 from skill_server.finger_clearance import fingers_blocked
 from skill_server.grasp_choice import wanted_grasps
+from skill_server.grasps import Grasp
 from skill_server.pick_checks import check_pick
 from skill_server.pick_params import PickParams
 
@@ -32,6 +33,7 @@ class ManualPickParams(PickParams):
 
     ``adjust_ori`` [hand axis, base axis, min or max] turns each grasp about ``adjust_rotate_axis`` by that one of the
     angles ``adjust_angle_list_cfg`` [lowest deg, highest deg, how many] for which the two axes agree least or most.
+    ``pre_grasp_offset_manual`` [m], base frame, shifts where the hand is before it comes near.
     """
 
     manual_adjust_ori: tuple[tuple[str, float], ...] = ()
@@ -39,6 +41,18 @@ class ManualPickParams(PickParams):
     adjust_ori: tuple[str, str, str] | None = None
     adjust_rotate_axis: str = "x"
     adjust_angle_list_cfg: tuple[float, float, int] = (-15.0, 15.0, 7)
+    pre_grasp_offset_manual: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+
+class _FromBeside(Pick):
+    """Pick that comes from a shifted place."""
+
+    def pre_grasp(self, grasp: Grasp, params: PickParams, context: Context) -> Pose:
+        """See ``Pick``."""
+        assert isinstance(params, ManualPickParams)
+        pre = super().pre_grasp(grasp, params, context)
+        base = context.world.world_T_base().rotation.matrix()
+        return Pose.of(pre.translation_m + base @ np.array(params.pre_grasp_offset_manual), pre.rotation)
 
 
 class ManualPick(Skill[ManualPickParams]):
@@ -66,6 +80,7 @@ class ManualPick(Skill[ManualPickParams]):
                     for i, (axis, angle) in enumerate(params.manual_adjust_ori)
                 ),
                 arm_moves.check_vector("adjust_trans_offset", params.adjust_trans_offset, 1.0, "m"),
+                _check_shift(params),
                 checks.choice("adjust_rotate_axis", params.adjust_rotate_axis, axes),
                 checks.number("adjust_angle_list_cfg[0]", low, -180.0, 180.0, "deg"),
                 checks.number("adjust_angle_list_cfg[1]", high, -180.0, 180.0, "deg"),
@@ -95,7 +110,7 @@ class ManualPick(Skill[ManualPickParams]):
             direction_to_obj="",
             fixed_orientation=(),
         )
-        return Pick().commands(chosen, context)
+        return _FromBeside().commands(chosen, context)
 
     def is_success(self, params: ManualPickParams, before: World, after: World, context: Context) -> Outcome:
         """As Pick."""
@@ -104,6 +119,13 @@ class ManualPick(Skill[ManualPickParams]):
     def before_another_try(self, params: ManualPickParams, lost: str) -> Sequence[tuple[Skill[Any], Any]]:
         """Nothing has to come first."""
         return ()
+
+
+def _check_shift(params: ManualPickParams) -> Outcome:
+    if any(params.pre_grasp_offset_manual) and params.pre_grasp_offset == 0.0:
+        text = "pre_grasp_offset_manual shifts the place before the grasp, and pre_grasp_offset 0 has none; give it one"
+        return checks.fault(Code.CONTRADICTION, "pre_grasp_offset_manual", text)
+    return arm_moves.check_vector("pre_grasp_offset_manual", params.pre_grasp_offset_manual, 1.0, "m")
 
 
 def _check_extreme(params: ManualPickParams) -> Outcome:

@@ -56,13 +56,22 @@ class Pick(Skill[PickParams]):
         _refuse_when_holding(context, world)
         grasps = wanted_grasps(params, context, world, gripper, _opening(params, gripper))
         lift = float(context.rng.uniform(params.post_grasp_offset_min, params.post_grasp_offset_max))
-        stops = [_stops(grasp, params, gripper, lift) for grasp in grasps]
+        before = [self.pre_grasp(grasp, params, context) for grasp in grasps]
+        stops = [_stops(grasp, pre, params, lift) for grasp, pre in zip(grasps, before, strict=True)]
         scenes = _scenes(params, context, world, gripper, lift)
         way = FreeWay(params, APPROACH_SPEED)
         tested = way if params.test_mode == CandidateTest.FORWARD.value else None
         scores = [grasp.score for grasp in grasps]
         choice = choose(stops, scores, scenes, params.allowed_planning_time, context, tested)
         return _command_list(params, context, world, gripper, choice, lift)
+
+    def pre_grasp(self, grasp: Grasp, params: PickParams, context: Context) -> Pose:
+        """Where the hand is before it comes near: back along its approach."""
+        pose, approach, gripper = grasp.world_T_ee, grasp.approach, context.arm_spec.gripper
+        if approach is None:
+            assert gripper is not None
+            approach = pose.rotation.matrix()[:, gripper.ee_axis]
+        return Pose.of(pose.translation_m - params.pre_grasp_offset * approach, pose.rotation)
 
     def is_success(self, params: PickParams, before: World, after: World, context: Context) -> Outcome:
         """The object is in the gripper, rose by more than ``lift_th``, and moved with the hand."""
@@ -104,12 +113,9 @@ def _opening(params: PickParams, gripper: GripperSpec) -> float:
     return params.gripper_width or gripper.max_width_m
 
 
-def _stops(grasp: Grasp, params: PickParams, gripper: GripperSpec, lift_m: float) -> Candidate:
+def _stops(grasp: Grasp, pre: Pose, params: PickParams, lift_m: float) -> Candidate:
     """Before the grasp, at it, lifted, and back before it, as far as the goal asks for them."""
-    pose, approach = grasp.world_T_ee, grasp.approach
-    if approach is None:
-        approach = pose.rotation.matrix()[:, gripper.ee_axis]
-    pre = Pose.of(pose.translation_m - params.pre_grasp_offset * approach, pose.rotation)
+    pose = grasp.world_T_ee
     stops = [pre, pose] if params.pre_grasp_offset > 0.0 else [pose]
     if lift_m > 0.0:
         stops.append(Pose.of((0.0, 0.0, lift_m)) @ pose)

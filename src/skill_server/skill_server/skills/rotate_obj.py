@@ -7,14 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from handiwork_core.commands import Command, Motion
+from handiwork_core.commands import Command, DummyForward, Motion
 from handiwork_core.geometry import Array, Pose
 from handiwork_core.outcome import OK, Code, Outcome
+from handiwork_core.planning import Attachment
 from handiwork_core.robot import ArmSpec, Robot
 from handiwork_core.skill import Context, Skill
 from handiwork_core.skill_params import SkillParams
 from handiwork_core.world import World
-from skill_server import arm_moves, checks
+from skill_server import arm_moves, checks, grip, joint_list
+from skill_server.joint_list import JointList
 
 Range = tuple[tuple[float, float, float], tuple[float, float, float]]
 FIRST = ("", "move", "rotate")
@@ -25,7 +27,8 @@ class RotateObjParams(SkillParams):
     """``rotate_obj_euler_delta``: lowest and highest turns about the object's x, new y, new z [deg], drawn between.
 
     ``obj_axis_offset``: [axis, m] shifts the point that stays in place; ``trans_offset`` [m], base frame, is added;
-    ``first_motion`` move or rotate does that part first, empty does both at once. Thresholds [m] and [rad].
+    ``first_motion`` move or rotate does that part first, empty does both at once. ``ctrl_list``: joints that are moved
+    before all this, as in ``joint_ctrl``. Thresholds [m] and [rad].
     """
 
     rotate_obj_euler_delta: Range
@@ -33,6 +36,7 @@ class RotateObjParams(SkillParams):
     obj_axis_offset: tuple[tuple[str, float], ...] = ()
     trans_offset: tuple[float, float, float] = (0.0, 0.0, 0.0)
     first_motion: str = ""
+    ctrl_list: JointList = ()
     success_threshold_move: float = 0.03
     success_threshold_rotate: float = 0.15
 
@@ -47,7 +51,7 @@ class RotateObj(Skill[RotateObjParams]):
     def is_feasible(self, params: RotateObjParams, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
         """See ``Skill``."""
         low, high = params.rotate_obj_euler_delta
-        return checks.first_fault(
+        found = checks.first_fault(
             (
                 checks.with_gripper(arm),
                 checks.known_object("object", params.object, world) if params.object else OK,
@@ -62,8 +66,14 @@ class RotateObj(Skill[RotateObjParams]):
                 ),
                 checks.number("success_threshold_move", params.success_threshold_move, 1e-4, 1.0, "m"),
                 checks.number("success_threshold_rotate", params.success_threshold_rotate, 1e-3, 4.0, "rad"),
+                joint_list.check_entries(params.ctrl_list, arm),
                 arm_moves.check_run(params),
             )
+        )
+        return (
+            found
+            if not found.ok
+            else joint_list.check_limits(params.ctrl_list, robot, arm, grip.arm_q(world, arm))
         )
 
     def commands(self, params: RotateObjParams, context: Context) -> Sequence[Command]:
@@ -72,6 +82,10 @@ class RotateObj(Skill[RotateObjParams]):
         poses = self._poses(params, context, world)
         same, touching = arm_moves.neutral(params, context, world), arm_moves.touching_now(context, world)
         made = [Command("rotate", same)]
+        if params.ctrl_list:
+            made.append(
+                Command("joints", DummyForward(self._begin_q(params, context, world)), touching=touching)
+            )
         for pose in poses:
             q = arm_moves.reachable([(pose,)], params, context, world).q[0]
             made.append(Command("rotate", same, pose, q, Motion.FREE, touching))
@@ -79,8 +93,8 @@ class RotateObj(Skill[RotateObjParams]):
 
     def is_success(self, params: RotateObjParams, before: World, after: World, context: Context) -> Outcome:
         """The object turned by an angle within the range asked for, about its own point, as far as it did not slip."""
-        grip = arm_moves.held(context, after, params.object)
-        then, now = (world.states[grip.object].world_T_object for world in (before, after))
+        held = arm_moves.held(context, after, params.object)
+        then, now = self._begin(params, context, before, held), after.states[held.object].world_T_object
         point = _pivot(params)
         base = context.world.world_T_base()
         wanted = then.apply(point) + base.rotation.matrix() @ np.array(params.trans_offset)
@@ -89,14 +103,14 @@ class RotateObj(Skill[RotateObjParams]):
         turn = then.rotation @ arm_moves.intrinsic_xyz(_angles(params, context.seed))
         off = turn.angle_to(now.rotation)
         good = gap <= params.success_threshold_move and off <= params.success_threshold_rotate
-        text = f"{grip.object!r} is {gap * 1e3:.1f} mm and {off:.3f} rad from where it should be"
+        text = f"{held.object!r} is {gap * 1e3:.1f} mm and {off:.3f} rad from where it should be"
         return Outcome(
             Code.OK if good else Code.NOT_IN_PLACE, text, position_error_m=gap, angle_error_rad=off
         )
 
     def _poses(self, params: RotateObjParams, context: Context, world: World) -> list[Pose]:
-        grip = arm_moves.held(context, world, params.object)
-        now = world.states[grip.object].world_T_object
+        held = arm_moves.held(context, world, params.object)
+        now = self._begin(params, context, world, held)
         about = Pose.of(_pivot(params))
         turn = about @ Pose.of((0.0, 0.0, 0.0), arm_moves.intrinsic_xyz(_angles(params, context.seed)))
         turned = now @ turn @ about.inverse()
@@ -106,7 +120,18 @@ class RotateObj(Skill[RotateObjParams]):
             goals.insert(0, Pose.of(now.translation_m + shift, now.rotation))
         elif params.first_motion == "rotate":
             goals.insert(0, turned)
-        return [goal @ grip.link_T_object.inverse() for goal in goals]
+        return [goal @ held.link_T_object.inverse() for goal in goals]
+
+    def _begin_q(self, params: RotateObjParams, context: Context, world: World) -> Array:
+        """(dof,) after ``ctrl_list``."""
+        q = grip.arm_q(world, context.arm_spec)
+        return joint_list.goal(params.ctrl_list, context.robot, context.arm_spec, q)
+
+    def _begin(self, params: RotateObjParams, context: Context, world: World, held: Attachment) -> Pose:
+        """Of the object, after ``ctrl_list``."""
+        if not params.ctrl_list:
+            return world.states[held.object].world_T_object
+        return arm_moves.hand_at(context, self._begin_q(params, context, world)) @ held.link_T_object
 
 
 def _angles(params: RotateObjParams, seed: int) -> Sequence[float]:
