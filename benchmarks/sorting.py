@@ -108,8 +108,8 @@ class SortingCell:
 
     def go(self, command: MotionCommand) -> None:
         """The controller's target is the hand."""
-        hand = command.world_T_ee @ self._ee_T_tip.inverse()
-        self._command = MotionCommand(hand, command.approach, self.arm.home_q, command.world_v_ee)
+        hand = command.world_T_target @ self._ee_T_tip.inverse()
+        self._command = MotionCommand(hand, command.approach, self.arm.home_q, command.world_v_target)
 
     def stop(self) -> None:
         """Brakes."""

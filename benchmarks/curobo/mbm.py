@@ -49,8 +49,8 @@ def main(options: argparse.Namespace) -> int:
 
 def run(kind: type[CpuEngine], robot: SphereRobot, problems: list[Problem], to_pose: bool) -> list[Row]:
     """Every problem once, on a warm engine."""
-    engine = kind(robot.robot, robot.world_T_base, lambda _share, _text: None)
-    referee = Referee(robot.robot, robot.world_T_base)
+    engine = kind(robot.robot, robot.world_T_root, lambda _share, _text: None)
+    referee = Referee(robot.robot, robot.world_T_root)
     chosen = Options("wall", BUDGET_S, 1, to_pose, with_path=False)
     for problem in problems[:3]:
         attempt(engine, referee, problem, chosen, 0)

@@ -20,7 +20,7 @@ from planner_node.engines.cpu.goals import joint_goals
 from planner_node.engines.cpu.jit import kernel
 from planner_node.engines.cpu.lanes import LANES, f4
 from planner_node.engines.cpu.query import Query
-from planner_node.engines.cpu.requests import Deadline, Failed, checked_start
+from planner_node.engines.cpu.requests import Deadline, Failed, checked_start, look_ahead
 from planner_node.engines.cpu.rng import new_state
 from planner_node.engines.cpu_engine import CpuEngine
 
@@ -47,6 +47,7 @@ def geometric(engine: CpuEngine, request: PlanRequest, clock: Clock) -> Geometri
     began = clock()
     deadline = Deadline.start(lambda: False, request.budget_s)
     try:
+        look_ahead(query, request)
         start, query = checked_start(arm, query, request.start_q)
         if isinstance(request.goal, JointGoals):
             query = query.grazing_at(request.goal.q)

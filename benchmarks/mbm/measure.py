@@ -36,14 +36,14 @@ class Options:
 
 def make_engine(robot: SphereRobot) -> CpuEngine:
     """The product's engine, warm."""
-    return CpuEngine(robot.robot, robot.world_T_base, lambda _share, _text: None)
+    return CpuEngine(robot.robot, robot.world_T_root, lambda _share, _text: None)
 
 
 def measure(
     engine: CpuEngine, robot: SphereRobot, problems: Sequence[Problem], options: Options
 ) -> list[Row]:
     """Every problem with every seed; the first problem runs twice, and its first run does not count."""
-    referee = Referee(robot.robot, robot.world_T_base)
+    referee = Referee(robot.robot, robot.world_T_root)
     rows: list[Row] = []
     for problem in problems[:1]:
         attempt(engine, referee, problem, options, 0)

@@ -83,7 +83,7 @@ def free_configurations(robot: SphereRobot, world: World, count: int, seed: int)
     Raises:
         ValueError: fewer were found in ``TRIES`` draws.
     """
-    referee, arm = Referee(robot.robot, robot.world_T_base), robot.robot.arm("")
+    referee, arm = Referee(robot.robot, robot.world_T_root), robot.robot.arm("")
     joints = [robot.robot.joints[name] for name in arm.joint_names]
     draws = np.random.default_rng(seed).uniform(
         [j.lower for j in joints], [j.upper for j in joints], (TRIES, len(joints))

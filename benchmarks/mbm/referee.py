@@ -60,9 +60,9 @@ class Ruling:
 
 
 class Referee:
-    """One arm of one robot, whose base stands at ``world_T_base``."""
+    """One arm of one robot, whose root stands at ``world_T_root``."""
 
-    def __init__(self, robot: Robot, world_T_base: Pose, arm: str = "") -> None:
+    def __init__(self, robot: Robot, world_T_root: Pose, arm: str = "") -> None:
         self._robot, self._arm = robot, robot.arm(arm)
         joints = [robot.joints[name] for name in self._arm.joint_names]
         self._low, self._high = np.array([j.lower for j in joints]), np.array([j.upper for j in joints])
@@ -71,9 +71,7 @@ class Referee:
             "acceleration": np.array([j.acceleration for j in joints]),
             "jerk": np.array([j.jerk for j in joints]),
         }
-        self._world_T_root = _matrix(world_T_base) @ np.linalg.inv(
-            self._links(np.array([self._arm.home_q]), np.eye(4))[self._arm.base_link][0]
-        )
+        self._world_T_root = _matrix(world_T_root)
         groups = [s for s in robot.spheres if len(s.radii)]
         owner = np.concatenate([np.full(len(s.radii), i) for i, s in enumerate(groups)])
         self._radii = np.concatenate([s.radii for s in groups])

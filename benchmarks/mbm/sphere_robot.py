@@ -11,6 +11,7 @@ from typing import TypedDict
 import numpy as np
 
 from handiwork_core.geometry import Array, Pose, frozen
+from handiwork_core.kinematics import link_poses
 from handiwork_core.robot import ArmSpec, Joint, JointType, Robot, Spheres
 
 from .urdf_text import write_urdf
@@ -76,10 +77,16 @@ class SphereFile(TypedDict):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SphereRobot:
-    """A robot and where its base stands in the frame that its problems are given in."""
+    """A robot and where its root stands in the frame that its problems are given in."""
 
     robot: Robot
-    world_T_base: Pose
+    world_T_root: Pose
+
+    @property
+    def world_T_base(self) -> Pose:
+        """Where its only arm's base stands, which must be fixed to the root."""
+        base_link = self.robot.arm("").base_link
+        return self.world_T_root @ link_poses(self.robot, {})[base_link]
 
 
 def load_sphere_robot(name: str) -> SphereRobot:
@@ -100,7 +107,7 @@ def read_sphere_file(name: str) -> SphereFile:
 
 
 def build_sphere_robot(content: SphereFile, motion: Motion) -> SphereRobot:
-    """The robot, and ``world_T_base`` from the fixed frames between the file's root and the arm's base."""
+    """The robot; the file's root is the world of its problems."""
     links = tuple(frame["name"] for frame in content["frames"])
     joints = [_joint(frame, content, motion) for frame in content["frames"] if frame["parent"]]
     spheres = [_spheres(link, content) for link in links if any(s[0] == link for s in content["spheres"])]
@@ -123,7 +130,7 @@ def build_sphere_robot(content: SphereFile, motion: Motion) -> SphereRobot:
         arms={arm.name: arm},
         urdf=write_urdf(content["name"], links, joints, spheres),
     )
-    return SphereRobot(robot, _base(joints, links[0], motion.base_link))
+    return SphereRobot(robot, Pose.identity())
 
 
 def _joint(frame: Frame, content: SphereFile, motion: Motion) -> Joint:
@@ -159,14 +166,3 @@ def _ignored(links: list[str], checked: list[tuple[str, str]]) -> frozenset[tupl
     return frozenset(
         (min(a, b), max(a, b)) for a, b in combinations(links, 2) if frozenset((a, b)) not in wanted
     )
-
-
-def _base(joints: list[Joint], root: str, base: str) -> Pose:
-    above = {joint.child: joint for joint in joints}
-    world_T_base = Pose.identity()
-    while base != root:
-        joint = above[base]
-        if joint.type is not JointType.FIXED:
-            raise ValueError(f"joint {joint.name} between {root} and {base} moves; the base must be fixed")
-        world_T_base, base = joint.parent_T_joint @ world_T_base, joint.parent
-    return world_T_base

@@ -27,7 +27,7 @@ DISTINCT = 1000
 
 def poses_near(robot: SphereRobot, problem: Problem, count: int, seed: int = 0) -> tuple[Pose, ...]:
     """The problem's goal pose first, then others that free configurations around its goal reach."""
-    rng, referee = np.random.default_rng(seed), Referee(robot.robot, robot.world_T_base)
+    rng, referee = np.random.default_rng(seed), Referee(robot.robot, robot.world_T_root)
     found, spread = [problem.goals[0]], SPREAD_RAD
     while len(found) < min(count, DISTINCT):
         draws = problem.goals[0] + rng.normal(scale=spread, size=(256, len(problem.start)))

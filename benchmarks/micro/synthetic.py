@@ -46,7 +46,7 @@ def random_poses(count: int, rng: np.random.Generator, reach_m: float = REACH_M)
 def scattered(robot: SphereRobot, count: int, free: Array, seed: int = 0, reach_m: float = REACH_M) -> World:
     """``count`` small boxes, none within AWAY_M of the robot at any of the configurations ``free`` (k, dof)."""
     rng = np.random.default_rng(seed)
-    centres = Referee(robot.robot, robot.world_T_base).spheres(free).reshape(-1, 3)
+    centres = Referee(robot.robot, robot.world_T_root).spheres(free).reshape(-1, 3)
     radii = np.tile(np.concatenate([s.radii for s in robot.robot.spheres]), len(free))
     chosen: list[Pose] = []
     while len(chosen) < count:
@@ -63,7 +63,7 @@ def free_pair(robot: SphereRobot, seed: int) -> Array:
     Beyond that there are configurations that an arm cannot move between without touching itself.
     """
     referee, arm, rng = (
-        Referee(robot.robot, robot.world_T_base),
+        Referee(robot.robot, robot.world_T_root),
         robot.robot.arm(""),
         np.random.default_rng(seed),
     )

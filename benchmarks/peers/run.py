@@ -46,7 +46,7 @@ def run_peer(
         if done.returncode != 0:
             raise Absent(f"{PEERS[name].title} ended with {done.returncode}: {done.stderr.strip()[-1000:]}")
         found = read_answers(answers)
-    referee = Referee(robot.robot, robot.world_T_base)
+    referee = Referee(robot.robot, robot.world_T_root)
     by_id = {problem.id: problem for problem in problems}
     return [_row(answer, by_id[answer.id], robot, referee, limit_s) for answer in found]
 

@@ -119,8 +119,8 @@ class SimulatedCell:
                 self.cup.update(SUCTION_STEPS * 0.001)
 
     def _for_flange(self, command: MotionCommand) -> MotionCommand:
-        flange = command.world_T_ee @ self._ee_T_tip.inverse()
-        return MotionCommand(flange, command.approach, command.posture, command.world_v_ee, command.speed)
+        flange = command.world_T_target @ self._ee_T_tip.inverse()
+        return MotionCommand(flange, command.approach, command.posture, command.world_v_target, command.speed)
 
     def _hold_up(self) -> None:
         for name in self._waiting:

@@ -55,9 +55,9 @@ class Reach(State[M]):
         """Sends the command."""
         context = moment.context
         command = self._target(context)
-        context.target = command.world_T_ee
+        context.target = command.world_T_target
         context.cell.go(command)
-        arrived = are_close(context.tip, command.world_T_ee, self._distance_m, self._turn)
+        arrived = are_close(context.tip, command.world_T_target, self._distance_m, self._turn)
         return None if arrived else self
 
 
@@ -93,7 +93,7 @@ class Shift(State[M]):
     def step(self, moment: Moment[M]) -> State[M] | None:
         """Sends the command."""
         assert self._command is not None
-        goal = self._command.world_T_ee
+        goal = self._command.world_T_target
         moment.context.target = goal
         moment.context.cell.go(self._command)
         gone = float(np.linalg.norm(moment.context.tip.translation_m - goal.translation_m))

@@ -105,9 +105,9 @@ class RosCell:
 
     def go(self, command: MotionCommand) -> None:
         """The controller's target is the flange."""
-        flange = command.world_T_ee @ self._ee_T_tip.inverse()
+        flange = command.world_T_target @ self._ee_T_tip.inverse()
         self._command = MotionCommand(
-            flange, command.approach, command.posture, command.world_v_ee, command.speed
+            flange, command.approach, command.posture, command.world_v_target, command.speed
         )
 
     def stop(self) -> None:

@@ -57,7 +57,7 @@ def test_bodies_stand_where_the_file_puts_them(robot):
 @pytest.mark.parametrize("robot", MOTION)
 def test_clearances_agree_with_those_of_another_program(robot):
     loaded = load_sphere_robot(robot)
-    referee = Referee(loaded.robot, loaded.world_T_base)
+    referee = Referee(loaded.robot, loaded.world_T_root)
     for problem in load_problems(robot, per_scene=8):
         for name, q in (("start", problem.start[None]), ("goal", problem.goals)):
             expected = [problem.clearance[f"{name}_world"], problem.clearance[f"{name}_self"]]
@@ -98,7 +98,7 @@ def zero_poses(content: dict) -> dict[str, np.ndarray]:
 @pytest.mark.parametrize("robot", MOTION)
 def test_goals_stand_at_their_poses(robot):
     loaded = load_sphere_robot(robot)
-    referee = Referee(loaded.robot, loaded.world_T_base)
+    referee = Referee(loaded.robot, loaded.world_T_root)
     for problem in load_problems(robot, per_scene=3):
         assert referee.reaches(problem.goals[0], problem.world_T_ee)
         assert not referee.reaches(problem.goals[0] + 0.02, problem.world_T_ee)

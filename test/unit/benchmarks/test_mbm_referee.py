@@ -91,7 +91,7 @@ def test_distance_in_the_world_minds_both_frames():
     ],
 )
 def test_a_body_put_into_the_arm_is_found_with_its_depth(panda, kind, size, half):
-    referee, q = Referee(panda.robot, panda.world_T_base), panda.robot.arm("").home_q
+    referee, q = Referee(panda.robot, panda.world_T_root), panda.robot.arm("").home_q
     centres = referee.spheres(q[None])[0]
     radii = np.concatenate([s.radii for s in panda.robot.spheres])
     farthest = int(np.argmax(centres[:, 0] + radii))
@@ -106,7 +106,7 @@ def test_a_body_put_into_the_arm_is_found_with_its_depth(panda, kind, size, half
 
 
 def test_a_folded_arm_touches_itself(panda):
-    referee = Referee(panda.robot, panda.world_T_base)
+    referee = Referee(panda.robot, panda.world_T_root)
     folded = np.array([0.8, -0.8, -2.7, -3.1, 1.9, 3.5, 0.6])
     to_world, to_self = referee.clearance(folded[None], World(0.0))
     assert to_world == np.inf
@@ -115,7 +115,7 @@ def test_a_folded_arm_touches_itself(panda):
 
 
 def test_a_plate_between_two_way_points_is_found(panda):
-    referee, q = Referee(panda.robot, panda.world_T_base), panda.robot.arm("").home_q
+    referee, q = Referee(panda.robot, panda.world_T_root), panda.robot.arm("").home_q
     a, b = q + [-1.2, 0, 0, 0, 0, 0, 0], q + [1.2, 0, 0, 0, 0, 0, 0]
     plate = Shape(ShapeKind.BOX, np.array([0.3, 0.005, 0.3]), HERE)
     world = world_with(plate, Pose.of((0.35, 0.0, 0.6)))
@@ -124,7 +124,7 @@ def test_a_plate_between_two_way_points_is_found(panda):
 
 
 def test_wrong_ends_and_limits_are_found(panda):
-    referee, q = Referee(panda.robot, panda.world_T_base), panda.robot.arm("").home_q
+    referee, q = Referee(panda.robot, panda.world_T_root), panda.robot.arm("").home_q
     path = np.array([q, q + 0.1])
     assert referee.path(path, q, path[1:], World(0.0)).clean
     assert not referee.path(path, q + 0.002, path[1:], World(0.0)).ends
@@ -144,7 +144,7 @@ def quintic(a, b, duration):
 
 
 def test_rates_are_measured_against_the_limits(panda):
-    referee, q = Referee(panda.robot, panda.world_T_base), panda.robot.arm("").home_q
+    referee, q = Referee(panda.robot, panda.world_T_root), panda.robot.arm("").home_q
     goal = q + [0.5, 0, 0, 0, 0, 0, 0]
     motion = quintic(q, goal, 1.0)
     ruling = referee.timed(motion, q, goal[None], World(0.0))
@@ -176,7 +176,7 @@ def test_curves_are_followed_between_samples(panda):
 
 def test_straight_motions_of_published_problems_touch_what_the_definition_says(sphere_robot):
     """By one sample at a time, one sphere at a time."""
-    referee = Referee(sphere_robot.robot, sphere_robot.world_T_base)
+    referee = Referee(sphere_robot.robot, sphere_robot.world_T_root)
     problem = load_problems(sphere_robot.robot.name, ["cage"], per_scene=1)[0]
     line = densified(np.array([problem.start, problem.goals[0]]))[::25]
     radii = np.concatenate([s.radii for s in sphere_robot.robot.spheres])

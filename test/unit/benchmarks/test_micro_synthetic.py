@@ -42,7 +42,7 @@ def test_scattered_bodies_leave_start_and_goal_free(sphere_robot):
     problem = problem_among(sphere_robot, 40, seed=1)
     assert len(problem.world.objects) == 40
     ends = np.array([problem.start, problem.goals[0]])
-    to_world, to_self = Referee(sphere_robot.robot, sphere_robot.world_T_base).clearance(ends, problem.world)
+    to_world, to_self = Referee(sphere_robot.robot, sphere_robot.world_T_root).clearance(ends, problem.world)
     assert to_world > AWAY_M
     assert to_self > 0.0
 
@@ -67,7 +67,7 @@ def test_collision_checks_are_asked_of_twenty_boxes(panda):
 def test_blocks_of_configurations_are_counted_as_the_referee_counts(panda):
     """A block is free when all of its sixteen are; those within a millimetre of touching are left out."""
     world = twenty_boxes()
-    engine, referee = make_engine(panda), Referee(panda.robot, panda.world_T_base)
+    engine, referee = make_engine(panda), Referee(panda.robot, panda.world_T_root)
     engine.update_world(world)
     check, kinds = checker(engine), samples(panda.robot, 1600)
     for q in kinds.values():

@@ -87,7 +87,7 @@ def test_a_moving_target_is_followed(fr3: Robot) -> None:
         return Pose.of(np.array([0.5, -0.3, 0.3]) + speed * t, DOWN)
 
     rate = frozen([*speed, 0.0, 0.0, 0.0])
-    references = run(controller, arm.home_q, lambda t: MotionCommand(place(t), world_v_ee=rate), 4.0)
+    references = run(controller, arm.home_q, lambda t: MotionCommand(place(t), world_v_target=rate), 4.0)
     errors = [
         np.linalg.norm(controller.tool_pose(r.q).translation_m - place((k + 1) * DT).translation_m)
         for k, r in enumerate(references)

@@ -11,7 +11,7 @@ import pytest
 SRC = Path(__file__).resolve().parents[3] / "src"
 FRAME = r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*"
 NAME = re.compile(rf"_*({FRAME})_[TR]_({FRAME})")
-ANY_FRAMES = {"link", "object", "frame"}
+ANY_FRAMES = {"link", "object", "frame", "target"}
 """Fields such as ``Attachment.link_T_object`` name a role: whichever link holds whichever object."""
 Ends = tuple[str, str]
 

@@ -154,7 +154,7 @@ class ReactiveController:
         report = np.empty(4)
         motion = Motion(start, self._velocity * command.speed, self._acceleration, self._goal, self._rate)
         follow(
-            motion, flat(aim), command.world_v_ee, seed, dt, self._gains,
+            motion, flat(aim), command.world_v_target, seed, dt, self._gains,
             self._query.robot, self._query.scene, self._query.margins, self._pairs, report,
         )  # fmt: skip
         return self._moved(start, dt, report)

@@ -103,7 +103,7 @@ def to_cube(context: SortingContext) -> MotionCommand:
     heading = (heading + 0.25 * np.pi) % (0.5 * np.pi) - 0.25 * np.pi  # a cube looks the same from four sides
     goal = Pose.of(cube.translation_m, Rotation.from_axis_angle((0.0, 0.0, 1.0), heading) @ DOWN)
     rate = frozen([*context.belt, 0.0, 0.0, 0.0])
-    return MotionCommand(goal, Approach.along((0.0, 0.0, -0.1), 0.01), world_v_ee=rate)
+    return MotionCommand(goal, Approach.along((0.0, 0.0, -0.1), 0.01), world_v_target=rate)
 
 
 def to_bin(context: SortingContext) -> MotionCommand:

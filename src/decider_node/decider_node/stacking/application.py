@@ -54,7 +54,7 @@ class GoHome(Decider[StackContext]):
     def decide(self, moment: Moment[StackContext]) -> Decision | None:
         """Sends the command."""
         command = self._home(moment.context)
-        moment.context.target = command.world_T_ee
+        moment.context.target = command.world_T_target
         moment.context.cell.go(command)
         return None
 

@@ -28,5 +28,5 @@ def to_grasp(context: StackContext) -> MotionCommand:
         goal,
         Approach.along(length * grasp.axis, 0.005),
         posture=context.posture,
-        world_v_ee=frozen([*context.drift, 0.0, 0.0, 0.0]),
+        world_v_target=frozen([*context.drift, 0.0, 0.0, 0.0]),
     )

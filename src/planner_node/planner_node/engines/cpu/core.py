@@ -16,7 +16,7 @@ from .goals import joint_goals
 from .held_motion import plan_held
 from .line_motion import track
 from .query import Query, Reader
-from .requests import Deadline, Failed, checked_start, limits_of
+from .requests import Deadline, Failed, checked_start, limits_of, look_ahead
 from .scene import Scene
 
 
@@ -45,7 +45,9 @@ class Core:
     def plan(self, request: PlanRequest, deadline: Deadline) -> tuple[Trajectory, int]:
         """Trajectory and the index of the goal that it reaches, or Failed."""
         arm = self.arm(request.arm)
-        start, query = checked_start(arm, self.read(arm, request.scene), request.start_q)
+        query = self.read(arm, request.scene)
+        look_ahead(query, request)
+        start, query = checked_start(arm, query, request.start_q)
         deadline.poll()
         for name, scaling in (
             ("velocity_scaling", request.velocity_scaling),

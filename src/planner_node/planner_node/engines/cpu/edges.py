@@ -192,6 +192,20 @@ def touches(c: Checker, q: Array, hit: Ints) -> bool:
 
 
 @kernel
+def all_clear(c: Checker, start: Array, goals: Array) -> bool:
+    """Is every pair at or above its margin at ``start`` (n,) and at all of fewer than LANES ``goals`` (k, n)?"""
+    c, start, goals = borrowed(c), borrowed(start), borrowed(goals)
+    active = c.listed[0]
+    for i in range(len(c.pairs)):
+        active[i] = i
+    for j in range(len(start)):
+        for k in range(LANES):
+            c.q[j, k] = f4(goals[k, j] if k < len(goals) else start[j])
+    touching, _, _ = test_block(c, active, len(c.pairs), c.listed[2], STILL)
+    return touching < 0
+
+
+@kernel
 def first_blocked(c: Checker, path: Array, hit: Ints) -> int:
     """The first row of ``path`` (k, n) that cannot be reached from the one before, as division tells; -1: none."""
     row, place = -1, blocked_at(c, path, hit)

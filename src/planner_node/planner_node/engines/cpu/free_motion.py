@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -11,16 +12,15 @@ from handiwork_core.outcome import BodyPair, Code
 
 from . import tree_search
 from .arrays import Ints
-from .path_search import FULL, NOT_YET, search
+from .path_search import FULL, NOT_YET, begin, search
 from .query import Query
 from .requests import Deadline, Failed
-from .rng import new_state
+from .rng import as_bits
 
-ROOM = 12_000
-"""Nodes per tree; full trees mean that the goal is walled in as far as this search can tell."""
+FIRST_ROOM, ROOM = 400, 12_000
+"""Nodes per tree, at first, so that a short search does not pay for the memory of a long one, and at most: full trees
+mean that the goal is walled in as far as this search can tell."""
 CUTS = 300
-DIRECT = 8
-"""Nearest goals to which the straight way is tried."""
 FIRST_ITERATIONS, CHUNK_S = 200, 0.008
 
 
@@ -38,16 +38,19 @@ def find(query: Query, start: Array, goals: Array, seed: int, deadline: Deadline
     Raises:
         Failed: CANCELED, PLAN_BUDGET or PATH_BLOCKED.
     """
-    state, margins = new_state(seed), query.margins
-    order = np.argsort(np.linalg.norm(goals - start, axis=1), kind="stable")[:DIRECT]
-    trees = tree_search.plant(start, goals, (margins.shape[0], margins.shape[1]), ROOM)
-    iterations, goal = FIRST_ITERATIONS, NOT_YET
-    while goal == NOT_YET:
-        deadline.poll(lambda: most_hit(query, trees.blocked))
-        before = deadline.used_s
-        goal, points = search(query.checker, trees, order, iterations, cuts, state)
+    deadline.poll()
+    before, iterations, room = deadline.used_s, FIRST_ITERATIONS, FIRST_ROOM
+    goal, points, trees, state = begin(
+        query.checker, start, np.ascontiguousarray(goals), room, iterations, cuts, as_bits(seed)
+    )
+    while goal == NOT_YET or (goal == FULL and room < ROOM):
+        deadline.poll(partial(most_hit, query, trees.blocked))
+        if goal == FULL:
+            trees, room = tree_search.widened(trees, ROOM), ROOM
         spent = deadline.used_s - before
         iterations = max(1, min(2 * iterations, int(iterations * CHUNK_S / max(spent, 1e-6))))
+        before = deadline.used_s
+        goal, points = search(query.checker, trees, iterations, cuts, state)
     if goal == FULL:
         raise Failed(
             Code.PATH_BLOCKED,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ import numpy as np
 
 from handiwork_core.geometry import Array
 from handiwork_core.outcome import BodyPair, Code
-from handiwork_core.planning import ShouldStop
+from handiwork_core.planning import JointGoals, PlanRequest, ShouldStop
 from handiwork_core.robot import ArmSpec, Robot
 
 from .query import Query
@@ -86,19 +87,30 @@ def within_limits(arm: ArmSpec, query: Query, q: Array, what: str) -> Array:
     Raises:
         Failed: BAD_NUMBER for a wrong shape or a number that is not finite, JOINT_LIMIT for a joint farther out.
     """
-    low, high = query.robot.lower, query.robot.upper
-    q = np.asarray(q, dtype=np.float64)
-    if q.shape != low.shape or not np.isfinite(q).all():
-        raise Failed(Code.BAD_NUMBER, f"{what} is {q.tolist()}; give {len(low)} finite joint positions")
-    beyond = np.maximum(low - q, q - high)
-    worst = int(beyond.argmax())
-    if beyond[worst] > NUDGE_RAD:
-        raise Failed(
-            Code.JOINT_LIMIT,
-            f"{what}: joint {arm.joint_names[worst]} at {q[worst]:.4f} is {beyond[worst]:.4f} outside "
-            f"[{low[worst]:.4f}, {high[worst]:.4f}]; move it inside",
-        )
-    return np.ascontiguousarray(np.clip(q, low, high))
+    low, high = query.robot.lower.tolist(), query.robot.upper.tolist()
+    # Lists: on so few numbers each call of an array function costs more than all of this.
+    values = np.asarray(q, dtype=np.float64).tolist()
+    if np.shape(q) != (len(low),) or not all(map(math.isfinite, values)):
+        raise Failed(Code.BAD_NUMBER, f"{what} is {values}; give {len(low)} finite joint positions")
+    for name, value, least, most in zip(arm.joint_names, values, low, high, strict=True):
+        beyond = max(least - value, value - most)
+        if beyond > NUDGE_RAD:
+            raise Failed(
+                Code.JOINT_LIMIT,
+                f"{what}: joint {name} at {value:.4f} is {beyond:.4f} outside "
+                f"[{least:.4f}, {most:.4f}]; move it inside",
+            )
+    return np.array([min(max(v, least), most) for v, least, most in zip(values, low, high, strict=True)])
+
+
+def look_ahead(query: Query, request: PlanRequest) -> None:
+    """Look at start and joint goals at once, where they have the right shape; what is wrong is said later."""
+    if not isinstance(request.goal, JointGoals):
+        return
+    start, goals = np.asarray(request.start_q, np.float64), np.asarray(request.goal.q, np.float64)
+    n = len(query.robot.lower)
+    if start.shape == (n,) and goals.ndim == 2 and goals.shape[1] == n:
+        query.look(np.ascontiguousarray(start), np.ascontiguousarray(goals))
 
 
 def checked_start(arm: ArmSpec, query: Query, start_q: Array) -> tuple[Array, Query]:

@@ -10,9 +10,14 @@ from .jit import kernel
 State = NDArray[np.uint64]
 
 
+def as_bits(seed: int) -> np.uint64:
+    """The lowest 64 bits of a seed of any size and sign."""
+    return np.uint64(seed & 0xFFFFFFFFFFFFFFFF)
+
+
 def new_state(seed: int) -> State:
     """(1,) state for a seed of any size and sign."""
-    return np.array([seed & 0xFFFFFFFFFFFFFFFF], dtype=np.uint64)
+    return np.array([as_bits(seed)])
 
 
 @kernel

@@ -34,8 +34,8 @@ class Trees(NamedTuple):
     """Search state.
 
     ``nodes`` (2, k, n), ``columns`` (2, n, k) the same in float32 for the search of neighbours, ``parents`` (2, k),
-    ``counts`` (2,), ``roots`` (2,) how many of these are roots, ``blocked`` (g, m + g) counts of hits, ``turn`` (2,)
-    which tree grows next and whether the search has begun, ``meeting`` (2,) node of each tree where they met.
+    ``counts`` (2,), ``roots`` (2,) how many of these are roots, ``blocked`` (g, m + g) counts of hits, ``turn`` (1,)
+    which tree grows next, ``meeting`` (2,) node of each tree where they met.
     """
 
     nodes: Array
@@ -48,26 +48,35 @@ class Trees(NamedTuple):
     meeting: Ints
 
 
+@kernel
 def plant(start: Array, goals: Array, columns: tuple[int, int], room: int) -> Trees:
     """Trees with ``start`` (n,) and ``goals`` (k, n) as roots and space for ``room`` nodes each."""
-    wide = -(-(room + len(goals)) // CHUNK) * CHUNK
-    nodes = np.empty((2, wide, len(start)))
-    nodes[0, 0], nodes[1, : len(goals)] = start, goals
-    across = np.empty((2, len(start), wide), dtype=np.float32)
-    across[0, :, 0], across[1, :, : len(goals)] = start, goals.T
-    # Only what is written is ever touched, so that a short search does not pay for the room of a long one.
-    parents, counts = np.empty((2, wide), dtype=np.int64), np.array([1, len(goals)], dtype=np.int64)
-    parents[0, 0], parents[1, : len(goals)] = -1, -1
-    return Trees(
-        nodes,
-        across,
-        parents,
-        counts,
-        counts.copy(),
+    count, n = goals.shape
+    wide = -(-(room + count) // CHUNK) * CHUNK
+    nodes, across = np.empty((2, wide, n)), np.empty((2, n, wide), dtype=np.float32)
+    parents, counts = np.empty((2, wide), dtype=np.int64), np.ones(2, dtype=np.int64)
+    counts[1] = count
+    nodes[0, 0], nodes[1, :count] = start, goals
+    for j in range(n):
+        across[0, j, 0] = start[j]
+        across[1, j, :count] = goals[:, j]
+    parents[0, 0], parents[1, :count] = -1, -1
+    blocked, turn, meeting = (
         np.zeros(columns, dtype=np.int64),
+        np.zeros(1, dtype=np.int64),
         np.zeros(2, dtype=np.int64),
-        np.full(2, -1, dtype=np.int64),
     )
+    return Trees(nodes, across, parents, counts, counts.copy(), blocked, turn, meeting)
+
+
+def widened(trees: Trees, room: int) -> Trees:
+    """The same trees with space for ``room`` nodes each, roots not counted."""
+    _, before, n = trees.nodes.shape
+    wide = -(-(room + int(trees.roots[1])) // CHUNK) * CHUNK
+    nodes, across = np.empty((2, wide, n)), np.empty((2, n, wide), dtype=np.float32)
+    parents = np.empty((2, wide), dtype=np.int64)
+    nodes[:, :before], across[:, :, :before], parents[:, :before] = trees.nodes, trees.columns, trees.parents
+    return trees._replace(nodes=nodes, columns=across, parents=parents)
 
 
 @kernel

@@ -16,7 +16,7 @@ from .ik_poses import solve_pose
 from .mesh_cover import cover_mesh
 from .placing import Placing
 from .query import Query, Reader
-from .rng import new_state
+from .rng import as_bits, new_state
 from .scene import Scene
 from .timing import Limits, parameterise
 
@@ -45,6 +45,7 @@ def _steps(query: Query, q: Array) -> list[tuple[str, Callable[[], object]]]:
         ("pose error", lambda: kinematics.pose_error(goal, goal, error)),
         ("distances", lambda: query.distances(q)),
         ("paths", lambda: edges.first_blocked(c, path, hit)),
+        ("start and goals", lambda: edges.all_clear(c, q, path)),
         (
             "inverse kinematics",
             lambda: solve_pose(query, Pose.identity(), q[None], state, tries=2, most=1),
@@ -53,7 +54,8 @@ def _steps(query: Query, q: Array) -> list[tuple[str, Callable[[], object]]]:
             "straight lines",
             lambda: straight.follow(q, goal, 1e-3, robot, np.empty((2, len(q))), error),
         ),
-        ("path search", lambda: path_search.search(c, trees, np.array([0]), 1, 1, state)),
+        ("path search", lambda: path_search.begin(c, q, path, 64, 1, 1, as_bits(0))),
+        ("longer path search", lambda: path_search.search(c, trees, 1, 1, state)),
         ("timing", lambda: parameterise(path, Limits(ones, ones, ones))),
         ("poses of bodies", lambda: Placing(("",), [1], pose).move({"": _STILL}, pose.copy())),
         ("covers of meshes", lambda: cover_mesh(*_TETRAHEDRON, 0.01)),
