@@ -1,0 +1,1 @@
+"""Isaac Sim behind the interfaces of the robot and the world."""
