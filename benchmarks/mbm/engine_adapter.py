@@ -16,11 +16,11 @@ from planner_node.engines.cpu.blocks import WHOLE, Checker, test_block
 from planner_node.engines.cpu.borrowing import borrowed
 from planner_node.engines.cpu.edges import found_hit
 from planner_node.engines.cpu.goal_search import find_pose
-from planner_node.engines.cpu.goals import joint_goals
 from planner_node.engines.cpu.jit import kernel
+from planner_node.engines.cpu.joint_motion import find_joints
 from planner_node.engines.cpu.lanes import LANES, f4
 from planner_node.engines.cpu.query import Query
-from planner_node.engines.cpu.requests import Deadline, Failed, checked_start, look_ahead
+from planner_node.engines.cpu.requests import Deadline, Failed, checked_start
 from planner_node.engines.cpu.rng import new_state
 from planner_node.engines.cpu_engine import CpuEngine
 
@@ -47,11 +47,7 @@ def geometric(engine: CpuEngine, request: PlanRequest, clock: Clock) -> Geometri
     began = clock()
     deadline = Deadline.start(lambda: False, request.budget_s)
     try:
-        look_ahead(query, request)
-        start, query = checked_start(arm, query, request.start_q)
-        if isinstance(request.goal, JointGoals):
-            query = query.grazing_at(request.goal.q)
-        path = _search(arm, query, start, request, deadline)
+        path, query = _search(arm, query, request, deadline)
         planned = clock()
         if len(path) > 2:
             path = shortcut.shorten(query.checker, path, free_motion.CUTS, new_state(request.seed))
@@ -61,14 +57,16 @@ def geometric(engine: CpuEngine, request: PlanRequest, clock: Clock) -> Geometri
         return Geometric(None, spent, spent, f"{failed.code.name}: {failed.message}")
 
 
-def _search(arm: ArmSpec, query: Query, start: Array, request: PlanRequest, deadline: Deadline) -> Array:
-    """Way points (k, dof) as they are found, not yet shortened."""
-    if isinstance(request.goal, PoseGoals):
-        poses = request.goal.world_T_ee
-        return find_pose(arm, query, start, poses, request.seed, deadline, cuts=0)[0].points
-    assert isinstance(request.goal, JointGoals)
-    goals, _ = joint_goals(arm, query, request.goal.q)
-    return free_motion.find(query, start, goals, request.seed, deadline, cuts=0).points
+def _search(arm: ArmSpec, query: Query, request: PlanRequest, deadline: Deadline) -> tuple[Array, Query]:
+    """Way points (k, dof) as they are found, not yet shortened, and the query by which they are free."""
+    if isinstance(request.goal, JointGoals):
+        path, query = find_joints(arm, query, request.start_q, request.goal.q, request.seed, deadline, cuts=0)
+        return path.points, query
+    assert isinstance(request.goal, PoseGoals)
+    start, query = checked_start(arm, query, request.start_q)
+    return find_pose(arm, query, start, request.goal.world_T_ee, request.seed, deadline, cuts=0)[
+        0
+    ].points, query
 
 
 def checker(engine: CpuEngine) -> Callable[[Array], int]:

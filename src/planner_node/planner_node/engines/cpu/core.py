@@ -5,18 +5,17 @@ from __future__ import annotations
 from handiwork_core.geometry import Array, Pose
 from handiwork_core.kinematics import link_poses
 from handiwork_core.outcome import Code
-from handiwork_core.planning import PlanRequest, PoseGoals, SceneQuery, StraightGoal
+from handiwork_core.planning import JointGoals, PlanRequest, PoseGoals, SceneQuery, StraightGoal
 from handiwork_core.robot import ArmSpec, Robot
 from handiwork_core.trajectory import Trajectory
 
-from . import free_motion
 from .finishing import timed_free, timed_straight
 from .goal_search import find_pose
-from .goals import joint_goals
 from .held_motion import plan_held
+from .joint_motion import find_joints
 from .line_motion import track
 from .query import Query, Reader
-from .requests import Deadline, Failed, checked_start, limits_of, look_ahead
+from .requests import Deadline, Failed, check_scaling, checked_start, limits_of
 from .scene import Scene
 
 
@@ -46,26 +45,20 @@ class Core:
         """Trajectory and the index of the goal that it reaches, or Failed."""
         arm = self.arm(request.arm)
         query = self.read(arm, request.scene)
-        look_ahead(query, request)
+        check_scaling(request)
+        held = request.hold_vec_weight is not None and any(w > 0.0 for w in request.hold_vec_weight)
+        if isinstance(request.goal, JointGoals) and not held:
+            path, query = find_joints(arm, query, request.start_q, request.goal.q, request.seed, deadline)
+            limits = limits_of(self.robot, arm, request.velocity_scaling, request.acceleration_scaling)
+            return timed_free(path.points, query, limits, arm.joint_names, deadline), path.goal
         start, query = checked_start(arm, query, request.start_q)
         deadline.poll()
-        for name, scaling in (
-            ("velocity_scaling", request.velocity_scaling),
-            ("acceleration_scaling", request.acceleration_scaling),
-        ):
-            if not 0.0 < scaling <= 1.0:
-                raise Failed(Code.BAD_NUMBER, f"{name} is {scaling}; give a number above 0 and at most 1")
-        if request.hold_vec_weight is not None and any(w > 0.0 for w in request.hold_vec_weight):
+        if held:
             return self._held(request, arm, query, start, deadline)
         if isinstance(request.goal, StraightGoal):
             return self._straight(request, arm, query, start, request.goal, deadline), 0
-        if isinstance(request.goal, PoseGoals):
-            path, goal = find_pose(arm, query, start, request.goal.world_T_ee, request.seed, deadline)
-        else:
-            query = query.grazing_at(request.goal.q)
-            goals, owner = joint_goals(arm, query, request.goal.q)
-            path = free_motion.find(query, start, goals, request.seed, deadline)
-            goal = int(owner[path.goal])
+        assert isinstance(request.goal, PoseGoals)
+        path, goal = find_pose(arm, query, start, request.goal.world_T_ee, request.seed, deadline)
         limits = limits_of(self.robot, arm, request.velocity_scaling, request.acceleration_scaling)
         return timed_free(path.points, query, limits, arm.joint_names, deadline), goal
 

@@ -12,7 +12,7 @@ from handiwork_core.outcome import BodyPair, Code
 
 from . import tree_search
 from .arrays import Ints
-from .path_search import FULL, NOT_YET, begin, search
+from .path_search import FULL, NOT_YET, UNSURE, begin, search
 from .query import Query
 from .requests import Deadline, Failed
 from .rng import as_bits
@@ -38,10 +38,29 @@ def find(query: Query, start: Array, goals: Array, seed: int, deadline: Deadline
     Raises:
         Failed: CANCELED, PLAN_BUDGET or PATH_BLOCKED.
     """
+    path = _find(query, start, goals, seed, deadline, cuts, look=False)
+    assert path is not None
+    return path
+
+
+def find_if_clear(
+    query: Query, start: Array, goals: Array, seed: int, deadline: Deadline, cuts: int = CUTS
+) -> Path | None:
+    """As ``find``, and None where start and goals are not all within limits and clear, or are many.
+
+    Raises:
+        Failed: as ``find``.
+    """
+    return _find(query, start, goals, seed, deadline, cuts, look=True)
+
+
+def _find(
+    query: Query, start: Array, goals: Array, seed: int, deadline: Deadline, cuts: int, *, look: bool
+) -> Path | None:
     deadline.poll()
     before, iterations, room = deadline.used_s, FIRST_ITERATIONS, FIRST_ROOM
     goal, points, trees, state = begin(
-        query.checker, start, np.ascontiguousarray(goals), room, iterations, cuts, as_bits(seed)
+        query.checker, start, np.ascontiguousarray(goals), room, iterations, cuts, as_bits(seed), look
     )
     while goal == NOT_YET or (goal == FULL and room < ROOM):
         deadline.poll(partial(most_hit, query, trees.blocked))
@@ -57,7 +76,7 @@ def find(query: Query, start: Array, goals: Array, seed: int, deadline: Deadline
             f"no path after {int(trees.counts.sum())} samples{most_hit(query, trees.blocked)}; clear the way",
             blocking=most_hit_pair(query, trees.blocked),
         )
-    return Path(points, int(goal))
+    return None if goal == UNSURE else Path(points, int(goal))
 
 
 def most_hit_pair(query: Query, blocked: Ints) -> BodyPair | None:

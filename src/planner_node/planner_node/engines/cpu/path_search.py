@@ -8,13 +8,14 @@ from handiwork_core.geometry import Array
 
 from .blocks import Checker
 from .borrowing import borrowed
-from .edges import edge_is_free
-from .jit import kernel
+from .edges import all_clear, edge_is_free
+from .jit import inlined, kernel
+from .lanes import LANES
 from .rng import State
 from .shortcut import shorten
 from .tree_search import Trees, grow, grown_path, plant
 
-NOT_YET, FULL = -1, -2
+NOT_YET, FULL, UNSURE = -1, -2, -3
 DIRECT = 8
 """Nearest goals to which the straight way is tried."""
 
@@ -35,13 +36,24 @@ def search(c: Checker, trees: Trees, iterations: int, cuts: int, state: State) -
     return goal, path
 
 
+@inlined
+def all_inside(c: Checker, rows: Array) -> bool:
+    """Is every number of ``rows`` (k, n) within the joint limits?"""
+    for i in range(len(rows)):
+        for j in range(rows.shape[1]):
+            if not c.robot.lower[j] <= rows[i, j] <= c.robot.upper[j]:
+                return False
+    return True
+
+
 @kernel
 def begin(
-    c: Checker, start: Array, goals: Array, room: int, iterations: int, cuts: int, seed: int
+    c: Checker, start: Array, goals: Array, room: int, iterations: int, cuts: int, seed: int, look: bool
 ) -> tuple[int, Array, Trees, State]:
     """Try the straight ways from ``start`` (n,) to the nearest of ``goals`` (k, n), then ``search``.
 
-    Returns what that does, and what it needs to go on.
+    Returns what that does, and what it needs to go on. With ``look`` it first looks at start and goals: UNSURE where
+    one of them is outside the limits or below a margin, or where there are LANES goals or more.
     """
     shared = borrowed(c)
     trees, state = plant(start, goals, c.margins.shape, room), np.full(1, seed, dtype=np.uint64)
@@ -51,6 +63,10 @@ def begin(
     path: Array = np.empty((2, len(start)))
     hit = np.zeros(2, dtype=np.int64)
     path[0] = start
+    if look:
+        few = 0 < len(goals) < LANES and all_inside(shared, path[:1]) and all_inside(shared, goals)
+        if not (few and all_clear(shared, start, goals)):
+            return UNSURE, path, trees, state
     for _ in range(min(DIRECT, len(goals))):
         i = int(np.argmin(way))
         way[i], path[1] = np.inf, goals[i]

@@ -17,8 +17,7 @@ from .blocks import Checker
 from .checker import checker_of
 from .collision import all_distances
 from .covering import cover, patches
-from .edges import all_clear, first_blocked
-from .lanes import LANES
+from .edges import first_blocked
 from .other_arms import ARM_GAP_M, links_moved_by, swept
 from .robot_model import Chain, Group, assemble, fold, joint_values, link_groups
 from .scene import Scene
@@ -83,11 +82,6 @@ class Query:
         if not touching:
             self._clear.add(key)
         return touching
-
-    def look(self, start: Array, goals: Array) -> None:
-        """Look at ``start`` (n,) and a few ``goals`` (k, n) at once: if all are clear, ``touches`` knows it then."""
-        if len(goals) < LANES and all_clear(self.checker, start, goals):
-            self._clear.update(q.tobytes() for q in (start, *goals))
 
     def touching_at(self, q: Array) -> Query:
         """The same query, where pairs that touch at ``q`` within tolerance may stay as deep as they are."""

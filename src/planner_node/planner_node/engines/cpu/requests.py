@@ -11,7 +11,7 @@ import numpy as np
 
 from handiwork_core.geometry import Array
 from handiwork_core.outcome import BodyPair, Code
-from handiwork_core.planning import JointGoals, PlanRequest, ShouldStop
+from handiwork_core.planning import PlanRequest, ShouldStop
 from handiwork_core.robot import ArmSpec, Robot
 
 from .query import Query
@@ -81,6 +81,16 @@ def limits_of(robot: Robot, arm: ArmSpec, velocity_scaling: float, acceleration_
     )
 
 
+def check_scaling(request: PlanRequest) -> None:
+    """Raises Failed with BAD_NUMBER where a scaling is no share of the limits."""
+    for name, scaling in (
+        ("velocity_scaling", request.velocity_scaling),
+        ("acceleration_scaling", request.acceleration_scaling),
+    ):
+        if not 0.0 < scaling <= 1.0:
+            raise Failed(Code.BAD_NUMBER, f"{name} is {scaling}; give a number above 0 and at most 1")
+
+
 def within_limits(arm: ArmSpec, query: Query, q: Array, what: str) -> Array:
     """``q`` (n,) moved into limits by at most NUDGE_RAD.
 
@@ -101,16 +111,6 @@ def within_limits(arm: ArmSpec, query: Query, q: Array, what: str) -> Array:
                 f"[{least:.4f}, {most:.4f}]; move it inside",
             )
     return np.array([min(max(v, least), most) for v, least, most in zip(values, low, high, strict=True)])
-
-
-def look_ahead(query: Query, request: PlanRequest) -> None:
-    """Look at start and joint goals at once, where they have the right shape; what is wrong is said later."""
-    if not isinstance(request.goal, JointGoals):
-        return
-    start, goals = np.asarray(request.start_q, np.float64), np.asarray(request.goal.q, np.float64)
-    n = len(query.robot.lower)
-    if start.shape == (n,) and goals.ndim == 2 and goals.shape[1] == n:
-        query.look(np.ascontiguousarray(start), np.ascontiguousarray(goals))
 
 
 def checked_start(arm: ArmSpec, query: Query, start_q: Array) -> tuple[Array, Query]:

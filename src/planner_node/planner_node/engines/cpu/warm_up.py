@@ -45,7 +45,6 @@ def _steps(query: Query, q: Array) -> list[tuple[str, Callable[[], object]]]:
         ("pose error", lambda: kinematics.pose_error(goal, goal, error)),
         ("distances", lambda: query.distances(q)),
         ("paths", lambda: edges.first_blocked(c, path, hit)),
-        ("start and goals", lambda: edges.all_clear(c, q, path)),
         (
             "inverse kinematics",
             lambda: solve_pose(query, Pose.identity(), q[None], state, tries=2, most=1),
@@ -54,7 +53,7 @@ def _steps(query: Query, q: Array) -> list[tuple[str, Callable[[], object]]]:
             "straight lines",
             lambda: straight.follow(q, goal, 1e-3, robot, np.empty((2, len(q))), error),
         ),
-        ("path search", lambda: path_search.begin(c, q, path, 64, 1, 1, as_bits(0))),
+        ("path search", lambda: path_search.begin(c, q, path, 64, 1, 1, as_bits(0), False)),
         ("longer path search", lambda: path_search.search(c, trees, 1, 1, state)),
         ("timing", lambda: parameterise(path, Limits(ones, ones, ones))),
         ("poses of bodies", lambda: Placing(("",), [1], pose).move({"": _STILL}, pose.copy())),
