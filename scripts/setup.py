@@ -29,6 +29,7 @@ REQUIREMENTS = ROOT / "requirements"
 INTERFACES = (
     ROOT / "src" / "handiwork_msgs",
     ROOT / "src" / "ros_underlay" / "control_msgs",
+    ROOT / "src" / "ros_underlay" / "simulation_interfaces",
     ROOT / "src" / "ros_underlay" / "tf2_msgs",
 )
 ROBOT_FOR_KERNELS = ROOT / "src" / "robot_description" / "robots" / "fr3"

@@ -15,6 +15,7 @@ BLOCKED = (
     "tf2_msgs",
     "control_msgs",
     "handiwork_msgs",
+    "simulation_interfaces",
     "std_msgs",
     "geometry_msgs",
     "sensor_msgs",
