@@ -10,12 +10,12 @@ import numpy as np
 import rclpy
 from rclpy.node import Node
 
+from handiwork_core.control.trajectory_goal import TrajectoryGoal
 from handiwork_core.robot_loader import load_robot
 from handiwork_core.scene import load_scene
 from sim_bridge.publishers_node import ContractPublishers
 from sim_bridge.sim_loop import CONTROLS_PER_TICK, TICK_S
 from sim_bridge.simulation import CONTROL_S, Simulation
-from sim_bridge.trajectory_goal import TrajectoryGoal
 from sim_bridge.world_model import STEP_S
 
 ROOT = Path(__file__).parents[1]

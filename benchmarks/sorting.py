@@ -12,11 +12,11 @@ from decider_node.motion.command import MotionCommand
 from decider_node.motion.controller import ReactiveController, Settings
 from decider_node.sorting.application import OPEN_M, SortingContext, sorting_network
 from handiwork_core.belt import BeltSpec
+from handiwork_core.control.finger_drives import finger_drives
 from handiwork_core.geometry import Array, Pose, Rotation, frozen
 from handiwork_core.robot_loader import load_robot
 from handiwork_core.scene import Scene, SceneObject
 from handiwork_core.world import ObjectState, Shape, ShapeKind, World, WorldObject
-from sim_bridge.finger_drives import finger_drives
 from sim_bridge.mujoco_world import MujocoWorld
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import least_squares
 
+from handiwork_core.control.trajectory_goal import TrajectoryGoal
 from handiwork_core.geometry import Array, Pose, Rotation
 from handiwork_core.robot import ArmSpec, JointType, Robot
-from sim_bridge.trajectory_goal import TrajectoryGoal
 
 PERIOD_S = 0.02
 

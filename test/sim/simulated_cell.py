@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from handiwork_core.control.gripper_controller import GripperGoal
+from handiwork_core.control.trajectory_goal import TrajectoryGoal
 from handiwork_core.geometry import Pose
 from handiwork_core.kinematics import link_poses
 from handiwork_core.outcome import OK, Code, Outcome
@@ -16,9 +18,7 @@ from handiwork_core.scene import load_scene
 from handiwork_core.skill import Context, Token
 from handiwork_core.trajectory import Trajectory
 from handiwork_core.world import JointState, World
-from sim_bridge.gripper_controller import GripperGoal
 from sim_bridge.simulation import CONTROL_S, Simulation
-from sim_bridge.trajectory_goal import TrajectoryGoal
 
 ROOT = Path(__file__).parents[2]
 POLL_STEPS = 10

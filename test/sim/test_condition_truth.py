@@ -12,14 +12,14 @@ import yaml
 from arm_motion import grasp_pose, move, solve_ik
 
 from conditionals_node.build import Builder
+from handiwork_core.control.gripper_controller import GripperGoal
+from handiwork_core.control.trajectory_controller import Ending
 from handiwork_core.geometry import Array, Pose, Rotation
 from handiwork_core.robot import Robot
 from handiwork_core.robot_loader import load_robot
 from handiwork_core.scene import load_scene
 from handiwork_core.world import JointState, World
-from sim_bridge.gripper_controller import GripperGoal
 from sim_bridge.simulation import CONTROL_S, Simulation
-from sim_bridge.trajectory_controller import Ending
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "test" / "data" / "conditionals" / "situations.yaml"

@@ -13,6 +13,7 @@ import pytest
 import yaml
 from simulated_cell import POLL_STEPS, ROOT, SimulatedCell
 
+from handiwork_core.control.trajectory_goal import TrajectoryGoal
 from handiwork_core.geometry import Array, Pose, Rotation
 from handiwork_core.kinematics import link_poses
 from handiwork_core.outcome import OK, Code, Outcome
@@ -23,7 +24,6 @@ from handiwork_core.skill import Context, Skill
 from handiwork_core.trajectory import Trajectory
 from handiwork_core.world import JointState, World
 from planner_node.engines.cpu_engine import CpuEngine
-from sim_bridge.trajectory_goal import TrajectoryGoal
 from skill_server.executor import SkillRun, run_skill
 from skill_server.skills.mobile_rotate import MobileRotate, MobileRotateParams
 from skill_server.skills.mobile_translate import MobileTranslate, MobileTranslateParams

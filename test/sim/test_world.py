@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from arm_motion import grasp_pose, move, solve_ik
 
+from handiwork_core.control.gripper_controller import GripperGoal, GripperResult
+from handiwork_core.control.trajectory_controller import Ending, TrajectoryResult
+from handiwork_core.control.trajectory_goal import ErrorCode, TrajectoryGoal
 from handiwork_core.geometry import Array, Pose
 from handiwork_core.robot import Robot
 from handiwork_core.robot_loader import load_robot
 from handiwork_core.scene import load_scene
-from sim_bridge.gripper_controller import GripperGoal, GripperResult
 from sim_bridge.simulation import CONTROL_S, Simulation
-from sim_bridge.trajectory_controller import Ending, TrajectoryResult
-from sim_bridge.trajectory_goal import ErrorCode, TrajectoryGoal
 
 ROOT = Path(__file__).parents[2]
 ARM, GRIPPER, HAND = "fr3_arm", "fr3_gripper", "fr3/fr3_hand"

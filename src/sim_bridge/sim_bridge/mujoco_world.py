@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from handiwork_core.control.axes import Indices, JointArrays
 from handiwork_core.geometry import Array, Pose, Rotation, frozen
 from handiwork_core.robot import Robot
 from handiwork_core.scene import Scene
@@ -17,18 +16,6 @@ from sim_bridge.belts import Belts
 from sim_bridge.parts import part_state, put_at_start, put_part
 from sim_bridge.suction import SuctionCup, cups_of
 from sim_bridge.world_model import STEP_S, compile_model, driven_joints, home_positions
-
-Indices = NDArray[np.intp]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class JointArrays:
-    """Measured joints in the order of ``MujocoWorld.joint_names``: positions, velocities, forces of the servos (n,)."""
-
-    stamp_s: float
-    position: Array
-    velocity: Array
-    effort: Array
 
 
 class MujocoWorld:

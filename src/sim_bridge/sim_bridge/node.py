@@ -7,22 +7,22 @@ from pathlib import Path
 from typing import Any
 
 from handiwork_core.config import ConfigError
+from handiwork_core.control.gripper_controller import GripperGoal, GripperResult
+from handiwork_core.control.trajectory_controller import TrajectoryResult
+from handiwork_core.control.trajectory_goal import TrajectoryGoal
 from handiwork_core.planning import Report
 from handiwork_core.robot_loader import load_robot
 from handiwork_core.scene import load_scene
+from handiwork_ros.controllers.slot_server import SlotServer, arm_server, gripper_server
+from handiwork_ros.controllers.stream_door import StreamDoor
 from handiwork_ros.liveness import LifeSigns
 from handiwork_ros.managed_node import ManagedNode
 from handiwork_ros.spinning import run
-from sim_bridge.actions_node import SlotServer, arm_server, gripper_server
-from sim_bridge.gripper_controller import GripperGoal, GripperResult
 from sim_bridge.publishers_node import ContractPublishers
 from sim_bridge.services_node import SimServices
 from sim_bridge.sim_loop import SimLoop
 from sim_bridge.simulation import Simulation
-from sim_bridge.stream_node import StreamDoor
 from sim_bridge.suction_node import SuctionDoor
-from sim_bridge.trajectory_controller import TrajectoryResult
-from sim_bridge.trajectory_goal import TrajectoryGoal
 
 
 class SimBridge(ManagedNode):

@@ -9,12 +9,8 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TypeVar
 
-from sim_bridge.drivers import ArmDriver, GripperDriver
-from sim_bridge.goal_slot import GoalSlot
-from sim_bridge.gripper_controller import GripperGoal, GripperResult
+from handiwork_core.control.control_thread import slots_of
 from sim_bridge.simulation import CONTROL_S, Simulation
-from sim_bridge.trajectory_controller import TrajectoryResult
-from sim_bridge.trajectory_goal import TrajectoryGoal
 
 TICK_S = 0.01
 """Simulated time between two publications."""
@@ -56,12 +52,7 @@ class SimLoop(threading.Thread):
     ) -> None:
         super().__init__(name="physics", daemon=True)
         self.simulation = simulation
-        self.arms: dict[str, GoalSlot[TrajectoryGoal, TrajectoryResult]] = {
-            name: GoalSlot(ArmDriver(simulation, name)) for name in simulation.arms
-        }
-        self.grippers: dict[str, GoalSlot[GripperGoal, GripperResult]] = {
-            name: GoalSlot(GripperDriver(simulation, name)) for name in simulation.grippers
-        }
+        self.arms, self.grippers = slots_of(simulation)
         self.paused = paused
         self._factor, self._publish = real_time_factor, publish
         self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
@@ -69,6 +60,11 @@ class SimLoop(threading.Thread):
         self._steps_left = 0
         self._stepped: list[Future[None]] = []
         self._tick = 0
+
+    @property
+    def plant(self) -> Simulation:
+        """The simulation, as its controllers' doors see it."""
+        return self.simulation
 
     @property
     def idle(self) -> bool:

@@ -2,55 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
+from handiwork_core.control.axes import JointArrays, any_busy, arm_axes, gripper_axes
 from handiwork_core.geometry import Array
-from handiwork_core.robot import Joint, Robot
+from handiwork_core.robot import Robot
 from handiwork_core.scene import Scene
-from sim_bridge.finger_drives import FingerDrive, finger_drives
-from sim_bridge.gripper_controller import GripperController
-from sim_bridge.mujoco_world import Indices, MujocoWorld
-from sim_bridge.trajectory_controller import TrajectoryController
-from sim_bridge.trajectory_goal import JointLimits
+from sim_bridge.mujoco_world import MujocoWorld
 from sim_bridge.world_model import STEP_S
 
 STEPS_PER_CONTROL = 2
 """Controllers run at 500 Hz."""
 
 CONTROL_S = STEPS_PER_CONTROL * STEP_S
-
-
-class ArmAxis:
-    """An arm's controller and where its joints are."""
-
-    def __init__(self, controller: TrajectoryController, indices: Indices) -> None:
-        self.controller, self.indices = controller, indices
-
-
-class GripperAxis:
-    """A gripper's controller and where its joints are, the leading one first; each follows it by its own law."""
-
-    def __init__(
-        self,
-        controller: GripperController,
-        indices: Indices,
-        joints: Sequence[Joint],
-        drives: Sequence[FingerDrive],
-    ) -> None:
-        self.controller, self.indices = controller, indices
-        self._per_grip = np.array([drive.force_per_grip for drive in drives])
-        laws = [(1.0, 0.0) if j.mimic is None else (j.mimic.multiplier, j.mimic.offset) for j in joints]
-        self._multiplier, self._offset = np.array(laws).T
-
-    def positions(self, lead: float) -> Array:
-        """Positions of all joints (n,) when the leading one is at ``lead``."""
-        return np.asarray(self._multiplier * lead + self._offset)
-
-    def forces(self) -> Array:
-        """Greatest forces (n,) of the servos [N or Nm] at the controller's grip."""
-        return self._per_grip * self.controller.force_n
 
 
 class Simulation:
@@ -63,34 +27,19 @@ class Simulation:
         self.robot = robot
         self.declared = scene
         self.world = MujocoWorld(robot, scene)
-        self.arms: dict[str, ArmAxis] = {}
-        self.grippers: dict[str, GripperAxis] = {}
         start = self.world.joints().position
-        if robot.base is not None:
-            indices = self.world.indices(robot.base.joint_names)
-            driver = TrajectoryController(JointLimits.of(robot, robot.base), start[indices])
-            self.arms[robot.base.name] = ArmAxis(driver, indices)
-        for arm in robot.arms.values():
-            indices = self.world.indices(arm.joint_names)
-            controller = TrajectoryController(JointLimits.of(robot, arm), start[indices])
-            self.arms[arm.name] = ArmAxis(controller, indices)
-            if arm.gripper is not None and arm.gripper.suction is None:
-                drives = finger_drives(robot, arm.gripper)
-                names = [drive.joint for drive in drives]
-                fingers = self.world.indices(names)
-                limit = robot.joints[arm.gripper.joint].velocity
-                gripper = GripperController(arm.gripper, limit, float(start[fingers[0]]))
-                self.grippers[arm.gripper.name] = GripperAxis(
-                    gripper, fingers, [robot.joints[name] for name in names], drives
-                )
+        self.arms = arm_axes(robot, self.world.joint_names, start)
+        self.grippers = gripper_axes(robot, self.world.joint_names, start)
         self._apply_forces()
 
     @property
     def busy(self) -> bool:
         """True while any controller works."""
-        arms = any(arm.controller.busy for arm in self.arms.values())
-        sucking = any(cup.on for cup in self.world.cups.values())
-        return arms or sucking or any(gripper.controller.busy for gripper in self.grippers.values())
+        return any_busy(self.arms, self.grippers) or any(cup.on for cup in self.world.cups.values())
+
+    def joints(self) -> JointArrays:
+        """Measured joints in the order of ``world.joint_names``, as copies."""
+        return self.world.joints()
 
     def measured(self, arm: str) -> Array:
         """Joint positions (dof,) of an arm."""

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from scipy.spatial import ConvexHull
 
+from handiwork_core.control.finger_drives import finger_drives, finger_joints
 from handiwork_core.geometry import Pose
 from handiwork_core.kinematics import joint_position
 from handiwork_core.robot import GripperSpec, Joint, JointType, Robot
 from handiwork_core.scene import Scene, SceneObject
 from handiwork_core.world import Shape, ShapeKind
 from sim_bridge.belts import make_belt, part_fixtures, soften
-from sim_bridge.finger_drives import finger_drives, finger_joints
 from sim_bridge.parts import add_part
 from sim_bridge.suction import add_seals
 

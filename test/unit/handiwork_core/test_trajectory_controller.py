@@ -5,9 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from handiwork_core.control.trajectory_controller import (
+    SILENT_S,
+    STILL_S,
+    Ending,
+    Reference,
+    TrajectoryController,
+)
+from handiwork_core.control.trajectory_goal import ErrorCode, GoalRefused, JointLimits, TrajectoryGoal
 from handiwork_core.geometry import Array
-from sim_bridge.trajectory_controller import SILENT_S, STILL_S, Ending, Reference, TrajectoryController
-from sim_bridge.trajectory_goal import ErrorCode, GoalRefused, JointLimits, TrajectoryGoal
 
 STEP_S = 0.002
 NAMES = ("shoulder", "elbow")

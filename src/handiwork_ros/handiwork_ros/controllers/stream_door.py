@@ -9,12 +9,12 @@ import numpy as np
 from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory
 
+from handiwork_core.control.control_thread import ControlThread
+from handiwork_core.control.trajectory_controller import Reference
+from handiwork_core.control.trajectory_goal import GoalRefused
 from handiwork_core.robot import ArmSpec
 from handiwork_ros.guards import guard
 from handiwork_ros.qos import LATEST
-from sim_bridge.sim_loop import SimLoop
-from sim_bridge.trajectory_controller import Reference
-from sim_bridge.trajectory_goal import GoalRefused
 
 
 class StreamDoor:
@@ -23,7 +23,7 @@ class StreamDoor:
     The name is that of ros2_control's trajectory controller. A goal of the action has precedence.
     """
 
-    def __init__(self, node: Node, loop: Callable[[], SimLoop], arm: ArmSpec) -> None:
+    def __init__(self, node: Node, loop: Callable[[], ControlThread], arm: ArmSpec) -> None:
         self._node, self._loop, self._arm = node, loop, arm
         topic = f"{arm.controller}/joint_trajectory"
         self._sub = node.create_subscription(JointTrajectory, topic, guard(node, self._take), LATEST)
@@ -43,9 +43,9 @@ class StreamDoor:
         loop = self._loop()
 
         def stream() -> None:
-            simulation = loop.simulation
+            arm = loop.plant.arms[self._arm.name]
             try:
-                simulation.arms[self._arm.name].controller.stream(wanted, simulation.measured(self._arm.name))
+                arm.controller.stream(wanted, loop.plant.joints().position[arm.indices])
             except GoalRefused as refusal:
                 self._warn(str(refusal))
 

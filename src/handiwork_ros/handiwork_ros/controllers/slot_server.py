@@ -1,4 +1,4 @@
-"""The arm's and the gripper's actions. Goals go to the physics thread; results come by ``executor.create_task``."""
+"""The arm's and the gripper's actions. Goals go to the controllers' thread; results come by ``create_task``."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from rclpy.task import Future
 from trajectory_msgs.msg import JointTrajectoryPoint
 
 from control_msgs.action import FollowJointTrajectory, ParallelGripperCommand
+from handiwork_core.control.control_thread import ControlThread
+from handiwork_core.control.drivers import ArmDriver
+from handiwork_core.control.goal_slot import Goal, GoalSlot
+from handiwork_core.control.gripper_controller import GripperGoal, GripperResult
+from handiwork_core.control.trajectory_controller import Ending, TrajectoryResult
+from handiwork_core.control.trajectory_goal import ErrorCode, TrajectoryGoal
 from handiwork_core.geometry import Array
 from handiwork_core.robot import ArmSpec, BaseSpec, GripperSpec
+from handiwork_ros.controllers.feedback import feedback_to_msg
 from handiwork_ros.conversions import time_from_msg
 from handiwork_ros.guards import guard
 from handiwork_ros.liveness import SILENCE_S, LifeSigns
 from handiwork_ros.managed_node import ManagedNode
-from sim_bridge.drivers import ArmDriver
-from sim_bridge.feedback_node import feedback_to_msg
-from sim_bridge.goal_slot import Goal, GoalSlot
-from sim_bridge.gripper_controller import GripperGoal, GripperResult
-from sim_bridge.sim_loop import SimLoop
-from sim_bridge.trajectory_controller import Ending, TrajectoryResult
-from sim_bridge.trajectory_goal import ErrorCode, TrajectoryGoal
 
 RESULT_TIMEOUT_S = 30
 CLIENT = "skill_server"
@@ -44,13 +44,13 @@ class SlotServer(Generic[G, R]):
         read: message to goal; ValueError with a sentence for a person.
         refuse: the result of a goal that could not be read.
         write: result to message.
-        progress: the feedback as a message, called on the physics thread; None where there is none.
+        progress: the feedback as a message, called on the controllers' thread; None where there is none.
     """
 
     def __init__(
         self,
         node: ManagedNode,
-        loop: Callable[[], SimLoop],
+        loop: Callable[[], ControlThread],
         slot: Callable[[], GoalSlot[G, R]],
         signs: LifeSigns,
         action: tuple[Any, str],
@@ -133,7 +133,7 @@ class SlotServer(Generic[G, R]):
         return message
 
     def _teller(self, handle: Any) -> Callable[[], None] | None:
-        """What sends feedback to a goal's client when the physics thread calls it."""
+        """What sends feedback to a goal's client when the controllers' thread calls it."""
         progress, executor = self._progress, self._node.executor
         if progress is None:
             return None
@@ -152,7 +152,7 @@ class SlotServer(Generic[G, R]):
 
 
 def arm_server(
-    node: ManagedNode, loop: Callable[[], SimLoop], arm: ArmSpec | BaseSpec, signs: LifeSigns
+    node: ManagedNode, loop: Callable[[], ControlThread], arm: ArmSpec | BaseSpec, signs: LifeSigns
 ) -> SlotServer[TrajectoryGoal, TrajectoryResult]:
     """``<arm>_controller/follow_joint_trajectory``; a mobile base has one too."""
 
@@ -168,12 +168,12 @@ def arm_server(
         read_trajectory,
         lambda message: TrajectoryResult(Ending.ABORTED, ErrorCode.INVALID_GOAL, message),
         write,
-        lambda: feedback_to_msg(ArmDriver(loop().simulation, arm.name).progress()),
+        lambda: feedback_to_msg(ArmDriver(loop().plant, arm.name).progress()),
     )
 
 
 def gripper_server(
-    node: ManagedNode, loop: Callable[[], SimLoop], gripper: GripperSpec, signs: LifeSigns
+    node: ManagedNode, loop: Callable[[], ControlThread], gripper: GripperSpec, signs: LifeSigns
 ) -> SlotServer[GripperGoal, GripperResult]:
     """``<gripper>_controller/gripper_cmd``; a stall is a success that says ``stalled``."""
 

@@ -1,19 +1,19 @@
-"""The controllers of a simulation as drivers of goal slots."""
+"""The controllers of a plant as drivers of goal slots."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sim_bridge.gripper_controller import GripperGoal, GripperResult
-from sim_bridge.simulation import Simulation
-from sim_bridge.trajectory_controller import Ending, Reference, TrajectoryResult
-from sim_bridge.trajectory_goal import ErrorCode, GoalRefused, TrajectoryGoal
-from sim_bridge.trajectory_start import from_now
+from handiwork_core.control.axes import Plant
+from handiwork_core.control.gripper_controller import GripperGoal, GripperResult
+from handiwork_core.control.trajectory_controller import Ending, Reference, TrajectoryResult
+from handiwork_core.control.trajectory_goal import ErrorCode, GoalRefused, TrajectoryGoal
+from handiwork_core.control.trajectory_start import from_now
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ArmProgress:
-    """Where an arm is on its path at ``stamp_s``: ``path_s`` seconds after its start [s of simulated time]."""
+    """Where an arm is on its path at ``stamp_s``: ``path_s`` seconds after its start [s of the plant's time]."""
 
     stamp_s: float
     joint_names: tuple[str, ...]
@@ -23,17 +23,18 @@ class ArmProgress:
 
 
 class ArmDriver:
-    """One arm of a simulation."""
+    """One arm."""
 
-    def __init__(self, simulation: Simulation, arm: str) -> None:
-        self._simulation, self._arm = simulation, arm
-        self._controller = simulation.arms[arm].controller
+    def __init__(self, plant: Plant, arm: str) -> None:
+        self._plant, self._arm = plant, arm
+        self._controller = plant.arms[arm].controller
 
     def begin(self, goal: TrajectoryGoal) -> TrajectoryResult | None:
         """Start, or say why not."""
         try:
-            now_s = self._simulation.world.time_s
-            self._controller.start(from_now(goal, now_s), self._simulation.measured(self._arm))
+            joints = self._plant.joints()
+            measured = joints.position[self._plant.arms[self._arm].indices]
+            self._controller.start(from_now(goal, joints.stamp_s), measured)
         except GoalRefused as refusal:
             return TrajectoryResult(Ending.ABORTED, refusal.code, str(refusal))
         return None
@@ -44,7 +45,7 @@ class ArmDriver:
 
     def progress(self) -> ArmProgress:
         """Where the arm is now."""
-        joints, indices = self._simulation.world.joints(), self._simulation.arms[self._arm].indices
+        joints, indices = self._plant.joints(), self._plant.arms[self._arm].indices
         controller = self._controller
         actual = Reference(joints.position[indices], joints.velocity[indices])
         names = controller.limits.names
@@ -63,11 +64,11 @@ class ArmDriver:
 
 
 class GripperDriver:
-    """One gripper of a simulation."""
+    """One gripper."""
 
-    def __init__(self, simulation: Simulation, gripper: str) -> None:
-        self._simulation, self._gripper = simulation, gripper
-        self._controller = simulation.grippers[gripper].controller
+    def __init__(self, plant: Plant, gripper: str) -> None:
+        self._plant, self._gripper = plant, gripper
+        self._controller = plant.grippers[gripper].controller
 
     def begin(self, goal: GripperGoal) -> GripperResult | None:
         """Start, or say why not."""
@@ -91,5 +92,5 @@ class GripperDriver:
         return GripperResult(ending, self._position(), stalled=False, reached=False, message=message)
 
     def _position(self) -> float:
-        lead = self._simulation.grippers[self._gripper].indices[0]
-        return float(self._simulation.world.joints().position[lead])
+        lead = self._plant.grippers[self._gripper].indices[0]
+        return float(self._plant.joints().position[lead])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sim_bridge.trajectory_goal import ErrorCode, GoalRefused, TrajectoryGoal
-from sim_bridge.trajectory_start import from_now
+from handiwork_core.control.trajectory_goal import ErrorCode, GoalRefused, TrajectoryGoal
+from handiwork_core.control.trajectory_start import from_now
 
 
 def goal(start_s: float) -> TrajectoryGoal:

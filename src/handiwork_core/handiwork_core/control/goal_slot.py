@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
 
-from sim_bridge.trajectory_controller import Ending
+from handiwork_core.control.trajectory_controller import Ending
 
 G = TypeVar("G")
 R = TypeVar("R")

@@ -7,8 +7,7 @@ from enum import Enum
 
 import numpy as np
 
-from handiwork_core.geometry import Array
-from sim_bridge.trajectory_goal import (
+from handiwork_core.control.trajectory_goal import (
     CheckedTrajectory,
     ErrorCode,
     GoalRefused,
@@ -17,6 +16,7 @@ from sim_bridge.trajectory_goal import (
     TrajectoryGoal,
     check,
 )
+from handiwork_core.geometry import Array
 
 STILL_S = 0.05
 """How long a braked arm must be still before it counts as at rest."""

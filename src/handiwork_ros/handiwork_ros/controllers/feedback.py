@@ -7,9 +7,9 @@ from array import array
 from trajectory_msgs.msg import JointTrajectoryPoint
 
 from control_msgs.action import FollowJointTrajectory
+from handiwork_core.control.drivers import ArmProgress
 from handiwork_core.geometry import Array
 from handiwork_ros.conversions import time_to_msg
-from sim_bridge.drivers import ArmProgress
 
 
 def feedback_to_msg(progress: ArmProgress) -> FollowJointTrajectory.Feedback:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from handiwork_core.control.trajectory_controller import Ending
 from handiwork_core.robot import GripperSpec
-from sim_bridge.trajectory_controller import Ending
 
 STALL_VELOCITY = 0.001
 STALL_TIME_S = 0.3

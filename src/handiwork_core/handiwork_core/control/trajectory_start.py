@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sim_bridge.trajectory_goal import ErrorCode, GoalRefused, TrajectoryGoal
+from handiwork_core.control.trajectory_goal import ErrorCode, GoalRefused, TrajectoryGoal
 
 
 def from_now(goal: TrajectoryGoal, now_s: float) -> TrajectoryGoal:

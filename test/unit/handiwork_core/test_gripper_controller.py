@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from handiwork_core.control.gripper_controller import GripperController, GripperGoal
+from handiwork_core.control.trajectory_controller import Ending
 from handiwork_core.robot import GripperSpec
-from sim_bridge.gripper_controller import GripperController, GripperGoal
-from sim_bridge.trajectory_controller import Ending
 
 STEP_S = 0.002
 SPEC = GripperSpec("hand", "finger", ("left", "right"), 0.0, 0.08, 2.0, 70.0, 0.08, 2, 1, 0.1, np.eye(3))

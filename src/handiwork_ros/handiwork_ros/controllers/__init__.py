@@ -1,0 +1,1 @@
+"""The ROS side of the controllers: actions and topics in front of goal slots."""
