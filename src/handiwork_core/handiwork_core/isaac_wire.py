@@ -1,4 +1,4 @@
-"""What crosses between Isaac Sim's process and Handiwork: names, and the few texts that standard messages lack words for.
+"""What crosses between Isaac Sim's process and Handiwork: names, and texts for what standard messages have no words.
 
 Only messages of std_msgs, sensor_msgs, tf2_msgs, rosgraph_msgs and services of std_srvs cross, so that any Python that
 Isaac Sim ships can speak them. Besides the names below there are ``/clock``, and ``/tf`` from ``world`` to each object.
@@ -89,7 +89,7 @@ def _contact(row: object, index: int) -> Contact:
 
 
 def cups_text(cups: Mapping[str, CupState], stamp_s: float) -> str:
-    """Write surface grippers: ``{"stamp": s, "cups": {name: {"on": b, "status": "Open|Closed", "objects": [...]}}}``."""
+    """Write surface grippers: ``{"stamp": s, "cups": {name: {"on": true, "status": "Closed", "objects": ["box"]}}}``."""
     rows = {
         name: {"on": cup.on, "status": "Closed" if cup.is_closed else "Open", "objects": list(cup.objects)}
         for name, cup in cups.items()

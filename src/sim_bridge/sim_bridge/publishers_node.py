@@ -12,6 +12,7 @@ from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
+from handiwork_core.control.wall_pace import WallPace
 from handiwork_ros.conversions import (
     contacts_to_msg,
     object_states_to_msg,
@@ -21,7 +22,6 @@ from handiwork_ros.conversions import (
 )
 from handiwork_ros.qos import CLOCK, LATCHED, LATEST, TF
 from sim_bridge.simulation import Simulation
-from sim_bridge.wall_pace import WallPace
 from tf2_msgs.msg import TFMessage
 
 WORLD_TICKS = 2
