@@ -1,0 +1,73 @@
+"""Time: one clock that goes forward, and stamps that are of it. Knows no ROS."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from .findings import Finding, failed, missing, passed
+from .recording import Heard, Recording
+
+WALL_S = 5.0
+"""Stamps this near to the wall clock are of a real robot."""
+
+AGREE_S = 0.25
+"""How far stamps may be from the clock [s], at real time."""
+
+
+def is_simulated(recording: Recording) -> bool:
+    """Whether the backend has a time of its own: a clock, or stamps that are not the wall's."""
+    if recording.publishers.get("/clock"):
+        return True
+    return bool(recording.joints) and abs(recording.joints[-1].stamp_s - recording.system_s) > WALL_S
+
+
+def judge_clock(recording: Recording) -> Iterator[Finding]:
+    """Forward, going on, and the same for all."""
+    clock = recording.heard.get("/clock", ())
+    joints = tuple(Heard(sample.heard_s, sample.stamp_s) for sample in recording.joints)
+    if len(clock) >= 2:
+        yield _forward("clock forward", "/clock", clock)
+        yield _going_on(clock)
+    elif not is_simulated(recording):
+        text = "no /clock; stamps are of the wall clock, as a real robot's"
+        yield missing("clock forward", text, "publish /clock if this is a simulator", required=False)
+    else:
+        text = "no /clock, and the stamps are not of the wall clock"
+        yield missing("clock forward", text, "publish rosgraph_msgs/Clock on /clock", required=True)
+    if len(joints) >= 2:
+        yield _forward("clock stamps", "joint_states", joints)
+    if len(clock) >= 2 and joints:
+        yield _agreement(clock, joints)
+
+
+def _forward(check: str, what: str, heard: Sequence[Heard]) -> Finding:
+    for before, after in pairwise(heard):
+        if after.stamp_s < before.stamp_s:
+            text = f"{what} went back from {before.stamp_s:.3f} s to {after.stamp_s:.3f} s"
+            mend = "let one node publish it, and let time go on at a reset (Isaac Sim: resetOnStop false)"
+            return failed(check, text, mend)
+    if heard[-1].stamp_s == 0.0:
+        return failed(check, f"the stamps of {what} are zero", "stamp messages with the simulated time")
+    return passed(check, f"{len(heard)} stamps of {what} never went back")
+
+
+def _going_on(clock: Sequence[Heard]) -> Finding:
+    passed_s, waited_s = clock[-1].stamp_s - clock[0].stamp_s, clock[-1].heard_s - clock[0].heard_s
+    factor = passed_s / waited_s if waited_s > 0.0 else 0.0
+    if passed_s <= 0.0:
+        mend = "let the world run: press play, or call sim/set_paused with paused false"
+        return failed("clock going on", f"stood still for {waited_s:.1f} s", mend)
+    return passed("clock going on", f"{factor:.2f} times real time")
+
+
+def _agreement(clock: Sequence[Heard], joints: Sequence[Heard]) -> Finding:
+    # Both go on while one is looked at, so the nearest in time of arrival are compared.
+    middle = joints[len(joints) // 2]
+    near = min(clock, key=lambda tick: abs(tick.heard_s - middle.heard_s))
+    factor = (clock[-1].stamp_s - clock[0].stamp_s) / max(clock[-1].heard_s - clock[0].heard_s, 1e-9)
+    gap_s = abs(near.stamp_s - middle.stamp_s)
+    text = f"joint_states is {gap_s * 1e3:.0f} ms from /clock"
+    if gap_s > AGREE_S * max(1.0, factor):
+        return failed("clock agreement", text, "stamp joint_states with the simulated time of /clock")
+    return passed("clock agreement", text)

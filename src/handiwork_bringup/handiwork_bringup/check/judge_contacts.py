@@ -1,0 +1,76 @@
+"""Contacts: sign and unit of forces, by the weight of what rests. Knows no ROS."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from handiwork_core.geometry import Array
+from handiwork_core.robot import Robot
+from handiwork_core.world import Contact
+
+from .findings import Finding, failed, missing, passed
+from .recording import Recording
+
+GRAVITY = 9.81
+STILL = 0.02
+"""Slower things rest [m/s, rad/s]."""
+
+WEIGHT_SHARE = 0.3
+"""How far the sum of forces on a thing at rest may be from its weight, as a part of that."""
+
+
+def judge_contacts(robot: Robot, recording: Recording) -> Iterator[Finding]:
+    """What rests is held up by its weight."""
+    check = "contacts sign"
+    resting = resting_objects(robot, recording)
+    if not resting:
+        mend = "let an object with a mass rest on another, away from the robot, and check again"
+        yield missing(check, "nothing rests on anything", mend, required=False)
+        return
+    faults: list[Finding] = []
+    for name in resting:
+        up_n = float(np.mean([force_on(name, contacts)[2] for contacts in recording.contacts]))
+        weight_n = recording.objects[name].mass_kg * GRAVITY
+        text = f"{name} weighs {weight_n:.2f} N and is pushed up by {up_n:.2f} N"
+        if abs(up_n + weight_n) <= WEIGHT_SHARE * weight_n:
+            mend = "publish the force on a from b; turn the sign, or swap a and b"
+            faults.append(failed(check, f"{text}: the sign is the other way round", mend))
+        elif abs(up_n - weight_n) > WEIGHT_SHARE * weight_n:
+            mend = "publish net forces in newtons and world axes: an impulse is force times the step"
+            faults.append(failed(check, text, mend))
+    if faults:
+        yield faults[0]
+        return
+    yield passed(check, f"the weights of {', '.join(resting)} are held up by their contacts")
+
+
+def resting_objects(robot: Robot, recording: Recording) -> list[str]:
+    """Objects with a mass that stand still, touch something in every message, and touch no link of the robot."""
+    found = []
+    for name, item in sorted(recording.objects.items()):
+        state = recording.states.get(name)
+        if item.is_static or item.articulation is not None or state is None or not recording.contacts:
+            continue
+        if np.linalg.norm(state.world_v_object) > STILL or np.linalg.norm(state.world_w_object) > STILL:
+            continue
+        touched = [_touched(name, contacts) for contacts in recording.contacts]
+        if all(touched) and not any(other.startswith(f"{robot.name}/") for one in touched for other in one):
+            found.append(name)
+    return found
+
+
+def force_on(name: str, contacts: Sequence[Contact]) -> Array:
+    """The sum of forces (3,) on a body [N], in the axes of the world."""
+    total = np.zeros(3)
+    for contact in contacts:
+        if contact.a == name:
+            total += contact.force_on_a_n
+        elif contact.b == name:
+            total -= contact.force_on_a_n
+    return total
+
+
+def _touched(name: str, contacts: Sequence[Contact]) -> set[str]:
+    return {c.b if c.a == name else c.a for c in contacts if name in (c.a, c.b)}

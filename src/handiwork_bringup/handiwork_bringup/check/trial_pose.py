@@ -1,0 +1,91 @@
+"""Where to put which object so that a gripper closes on it, or a cup sucks it. Knows no ROS."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from handiwork_core.geometry import Array, Pose, Rotation
+from handiwork_core.robot import GripperSpec
+from handiwork_core.world import ShapeKind, WorldObject
+
+MARGIN_M = 0.01
+"""What is gripped is so much wider than the closed fingers, and so much narrower than the open ones."""
+
+LARGEST_M = 0.12
+"""Larger things would meet the hand."""
+
+TOUCH_M = 0.0005
+"""From a cup's rim to the top of what it sucks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """An object, its width between the fingers [m], and where it is put."""
+
+    name: str
+    width_m: float
+    world_T_object: Pose
+
+
+def grip_trial(
+    spec: GripperSpec, objects: Mapping[str, WorldObject], world_T_tcp: Pose, ee_R_tcp: Rotation
+) -> Trial | None:
+    """The first object whose one solid fits between the fingers, with its middle at the TCP; None without one."""
+    lower, upper = spec.min_width_m + MARGIN_M, spec.max_width_m - MARGIN_M
+    for name, extents, shape_T_object in _solids(objects):
+        for axis in np.argsort(extents):
+            if lower <= extents[axis] <= upper:
+                turn = _carry(int(axis), spec.closing_axis)
+                world_R = world_T_tcp.rotation.matrix() @ ee_R_tcp.matrix().T @ turn
+                shape = Pose.of(world_T_tcp.translation_m, Rotation.from_matrix(world_R))
+                return Trial(name, float(extents[axis]), shape @ shape_T_object)
+    return None
+
+
+def suction_trial(
+    spec: GripperSpec, objects: Mapping[str, WorldObject], world_T_tcp: Pose, ee_R_tcp: Rotation
+) -> Trial | None:
+    """The first object with a flat top that is wider than the cup, its top at the rim; None without one."""
+    cup = spec.suction
+    if cup is None:
+        return None
+    for name, extents, shape_T_object in _solids(objects, flat=True):
+        if min(extents[0], extents[1]) > 2.0 * cup.radius_m + MARGIN_M:
+            # The top looks against the approach: half a turn about a side axis.
+            turn = _carry(2, spec.ee_axis) @ np.diag((1.0, -1.0, -1.0))
+            world_R = world_T_tcp.rotation.matrix() @ ee_R_tcp.matrix().T
+            ahead = world_R[:, spec.ee_axis] * (extents[2] / 2.0 + TOUCH_M)
+            place = world_T_tcp.translation_m + ahead
+            return Trial(name, 0.0, Pose.of(place, Rotation.from_matrix(world_R @ turn)) @ shape_T_object)
+    return None
+
+
+def _solids(objects: Mapping[str, WorldObject], *, flat: bool = False) -> list[tuple[str, Array, Pose]]:
+    """Free objects of one simple solid: name, extents (3,) [m], pose of the object in the solid."""
+    found = []
+    for name, item in sorted(objects.items()):
+        if item.is_static or item.articulation is not None or len(item.shapes) != 1:
+            continue
+        shape = item.shapes[0]
+        if shape.kind is ShapeKind.BOX:
+            extents = np.array(shape.size)
+        elif shape.kind is ShapeKind.CYLINDER:
+            extents = np.array((2.0 * shape.size[0], 2.0 * shape.size[0], shape.size[1]))
+        elif shape.kind is ShapeKind.SPHERE and not flat:
+            extents = np.full(3, 2.0 * shape.size[0])
+        else:
+            continue
+        if extents.max() <= LARGEST_M or flat:
+            found.append((name, extents, shape.object_T_shape.inverse()))
+    return found
+
+
+def _carry(axis: int, onto: int) -> Array:
+    """The rotation (3, 3) that takes one axis onto another and the others along."""
+    turn = np.zeros((3, 3))
+    for i in range(3):
+        turn[(i + onto - axis) % 3, i] = 1.0
+    return turn
