@@ -89,7 +89,7 @@ def _contact(row: object, index: int) -> Contact:
 
 
 def cups_text(cups: Mapping[str, CupState], stamp_s: float) -> str:
-    """Write surface grippers: ``{"stamp": s, "cups": {name: {"on": true, "status": "Closed", "objects": ["box"]}}}``."""
+    """Write surface grippers: ``{"stamp": s, "cups": {name: {"on": b, "status": "Closed", "objects": ["box"]}}}``."""
     rows = {
         name: {"on": cup.on, "status": "Closed" if cup.is_closed else "Open", "objects": list(cup.objects)}
         for name, cup in cups.items()

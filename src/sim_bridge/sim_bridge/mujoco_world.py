@@ -92,6 +92,12 @@ class MujocoWorld:
         self.data.ctrl[servos[servos >= 0]] = position[servos >= 0]
         self.data.ctrl[rates[rates >= 0]] = velocity[rates >= 0]
 
+    def command_finite(self, indices: Indices, position: Array, velocity: Array) -> None:
+        """The same, where a number that is not finite leaves a servo's reference as it is."""
+        for servos, wanted in ((self._servo[indices], position), (self._rate[indices], velocity)):
+            meant = (servos >= 0) & np.isfinite(wanted)
+            self.data.ctrl[servos[meant]] = wanted[meant]
+
     def limit_force(self, indices: Indices, force: Array) -> None:
         """Let the servos of these joints push with at most ``force`` (n,) [N or Nm], where they have one."""
         servos = self._servo[indices]

@@ -18,6 +18,7 @@ from handiwork_ros.controllers.stream_door import StreamDoor
 from handiwork_ros.liveness import LifeSigns
 from handiwork_ros.managed_node import ManagedNode
 from handiwork_ros.spinning import run
+from sim_bridge.isaac_voice_node import IsaacVoice
 from sim_bridge.publishers_node import ContractPublishers
 from sim_bridge.services_node import SimServices
 from sim_bridge.sim_loop import SimLoop
@@ -39,9 +40,14 @@ class SimBridge(ManagedNode):
         self._paused = self.parameter("paused", False, "start with the world standing still")
         self._seed = self.parameter("seed", 0, "seed of the scene's random choices")
         self._randomize = self.parameter("randomize", False, "scatter the scene's objects at the start")
+        text = (
+            "handiwork: the robot-and-world contract; isaac: what Isaac Sim's bridge would say, to be adapted"
+        )
+        self._speaks = self.parameter("speaks", "handiwork", text)
         self._simulation: Simulation | None = None
         self._loop: SimLoop | None = None
         self._contract: ContractPublishers | None = None
+        self._voice: IsaacVoice | None = None
         self._streams: list[StreamDoor] = []
         self._servers: list[
             SlotServer[TrajectoryGoal, TrajectoryResult] | SlotServer[GripperGoal, GripperResult]
@@ -71,6 +77,8 @@ class SimBridge(ManagedNode):
             faults.append("parameter scene_file: is empty; give a scene, such as config/scenes/tabletop.yaml")
         if not 0.0 <= self._factor <= 1000.0:
             faults.append(f"parameter real_time_factor: is {self._factor}; give 0 to 1000")
+        if self._speaks not in ("handiwork", "isaac"):
+            faults.append(f"parameter speaks: is {self._speaks!r}; give 'handiwork' or 'isaac'")
         if self._seed < 0:
             faults.append(f"parameter seed: is {self._seed}; give 0 or more")
         if faults:
@@ -79,6 +87,11 @@ class SimBridge(ManagedNode):
     def on_start(self) -> None:
         """Let time run, and serve."""
         assert self._simulation is not None
+        if self._speaks == "isaac":
+            self._voice = self._voice or IsaacVoice(self, self._simulation)
+            self._loop = self._voice.loop(self._simulation, self._factor, paused=self._paused)
+            self._loop.start()
+            return
         if self._contract is None:
             self._contract = ContractPublishers(self)
             services = SimServices(self, self._running, self._contract)

@@ -8,7 +8,6 @@ from concurrent.futures import Future as Job
 from typing import Any, TypeVar
 
 from handiwork_msgs.srv import ResetWorld, SetBeltVelocity, SetObjectPose, SetPaused, StepWorld
-from rclpy.task import Future
 
 from handiwork_core.belt import BeltSpec
 from handiwork_core.geometry import Pose
@@ -16,6 +15,7 @@ from handiwork_core.outcome import OK, Code, Outcome
 from handiwork_ros.conversions import BadMessage, outcome_to_msg, pose_from_msg
 from handiwork_ros.guards import guard_service
 from handiwork_ros.managed_node import ManagedNode
+from sim_bridge.job_wait_node import finished
 from sim_bridge.publishers_node import ContractPublishers
 from sim_bridge.sim_loop import SimLoop
 
@@ -57,11 +57,7 @@ class SimServices:
 
     async def wait(self, job: Job[T]) -> T:
         """The job's value, once the physics thread has done it."""
-        done = Future()
-        executor = self._node.executor
-        job.add_done_callback(lambda _job: executor.create_task(done.set_result, None))
-        await done
-        return job.result()
+        return await finished(self._node, job)
 
     async def _reset(self, request: Any, response: Any) -> Any:
         loop = self._loop()

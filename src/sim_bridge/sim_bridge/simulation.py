@@ -30,7 +30,7 @@ class Simulation:
         start = self.world.joints().position
         self.arms = arm_axes(robot, self.world.joint_names, start)
         self.grippers = gripper_axes(robot, self.world.joint_names, start)
-        self._apply_forces()
+        self.apply_forces()
 
     @property
     def busy(self) -> bool:
@@ -63,7 +63,7 @@ class Simulation:
             arm.controller.hold(position[arm.indices], "the world was reset")
         for gripper in self.grippers.values():
             gripper.controller.hold(float(position[gripper.indices[0]]))
-        self._apply_forces()
+        self.apply_forces()
 
     def _control(self) -> None:
         joints = self.world.joints()
@@ -86,6 +86,7 @@ class Simulation:
             if cup.on:
                 cup.update(CONTROL_S)
 
-    def _apply_forces(self) -> None:
+    def apply_forces(self) -> None:
+        """Limit the servos of all fingers to what their controllers want."""
         for gripper in self.grippers.values():
             self.world.limit_force(gripper.indices, gripper.forces())

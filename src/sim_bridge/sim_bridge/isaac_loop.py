@@ -1,0 +1,68 @@
+"""The simulation's thread on Isaac Sim's timeline: a late start, one command a tick, a clock that restarts. No ROS."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from sim_bridge.isaac_habits import CommandQueue
+from sim_bridge.sim_loop import SimLoop
+from sim_bridge.simulation import Simulation
+
+LATE_START_S = 1.5
+"""Wall time until the timeline plays."""
+
+
+class IsaacLoop(SimLoop):
+    """Its controllers have nothing to do; drives follow what comes by the queue.
+
+    Args:
+        simulation: as for ``SimLoop``.
+        real_time_factor: as for ``SimLoop``.
+        queue: commands that came.
+        publish: as for ``SimLoop``.
+        complain: told what is wrong with a command.
+    """
+
+    def __init__(
+        self,
+        simulation: Simulation,
+        real_time_factor: float,
+        *,
+        paused: bool,
+        queue: CommandQueue,
+        publish: Callable[[Simulation, int | None], None],
+        complain: Callable[[str], None],
+    ) -> None:
+        super().__init__(simulation, real_time_factor, paused=paused, publish=publish)
+        self._queue, self._complain = queue, complain
+        self._zero_s = simulation.world.time_s
+        self._let_grippers_push()
+
+    @property
+    def time_s(self) -> float:
+        """Simulated time since the last reset."""
+        return self.simulation.world.time_s - self._zero_s
+
+    def start_over(self) -> None:
+        """Everything as at the start, and time zero again; on this thread."""
+        self.simulation.reset(self.simulation.declared)
+        self._zero_s = self.simulation.world.time_s
+        self._queue.clear()
+
+    def run(self) -> None:
+        """Thread body."""
+        self._serve(time.monotonic() + LATE_START_S, until_work=False)
+        super().run()
+
+    def _advance(self) -> None:
+        fault = self._queue.apply_one(self.simulation)
+        if fault:
+            self._complain(fault)
+        super()._advance()
+
+    def _let_grippers_push(self) -> None:
+        """Drives know no goals: their force is limited by what the gripper can give."""
+        for gripper in self.simulation.grippers.values():
+            gripper.controller.force_n = gripper.controller.spec.max_force_n
+        self.simulation.apply_forces()

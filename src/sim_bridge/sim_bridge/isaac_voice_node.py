@@ -1,0 +1,175 @@
+"""The world as Isaac Sim's bridge and its bring-up script would show it. It has no controllers of its own."""
+
+from __future__ import annotations
+
+import time
+from array import array
+from functools import partial
+from typing import Any
+
+from geometry_msgs.msg import TransformStamped
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+from std_srvs.srv import SetBool, Trigger
+
+from handiwork_core import isaac_wire as wire
+from handiwork_core.control.wall_pace import WallPace
+from handiwork_core.geometry import Pose
+from handiwork_ros.conversions import time_to_msg, transform_from_msg, transform_to_msg
+from handiwork_ros.guards import guard
+from handiwork_ros.managed_node import ManagedNode
+from handiwork_ros.qos import CLOCK, LATEST, TF
+from sim_bridge.isaac_habits import CommandQueue, WireCommand, articulation_order
+from sim_bridge.isaac_loop import IsaacLoop
+from sim_bridge.job_wait_node import finished
+from sim_bridge.simulation import Simulation
+from sim_bridge.world_model import driven_joints
+from tf2_msgs.msg import TFMessage
+
+QUEUE = 1
+"""Commands that may wait, as the graph sets it; the bridge's own default of 10 lags by as many ticks."""
+
+FRAME_TICKS = 2
+"""Frames, contacts and cups come with every second tick: 50 Hz."""
+
+WORLD_HZ = 62.5
+"""Greatest rate per second of steady time of what comes with every second tick."""
+
+
+class IsaacVoice:
+    """Topics and services of ``handiwork_core.isaac_wire``. What nobody subscribes to is not published.
+
+    Args:
+        node: hosts them.
+        simulation: has the suction cups that get a service each.
+    """
+
+    def __init__(self, node: ManagedNode, simulation: Simulation) -> None:
+        self._node, self._queue = node, CommandQueue(QUEUE)
+        self._running: IsaacLoop | None = None
+        self._clock = node.create_publisher(Clock, "/clock", CLOCK)
+        self._joints = node.create_publisher(JointState, wire.JOINT_STATES, LATEST)
+        self._tf = node.create_publisher(TFMessage, "/tf", TF)
+        self._contacts = node.create_publisher(String, wire.CONTACTS, LATEST)
+        self._cups = node.create_publisher(String, wire.SUCTION_STATE, LATEST)
+        node.create_subscription(JointState, wire.JOINT_COMMANDS, guard(node, self._take_command), LATEST)
+        node.create_subscription(TFMessage, wire.SET_POSES, guard(node, self._take_poses), TF)
+        node.create_service(Trigger, wire.RESET, self._reset)
+        node.create_service(SetBool, wire.PAUSE, self._pause)
+        for name in simulation.world.cups:
+            node.create_service(SetBool, wire.suction_service(name), partial(self._switch, name))
+        self._names: tuple[str, ...] = ()
+        self._pace = WallPace(WORLD_HZ, burst=25)
+
+    def loop(self, simulation: Simulation, real_time_factor: float, *, paused: bool) -> IsaacLoop:
+        """The thread that is to run from now on."""
+        self._running = IsaacLoop(
+            simulation,
+            real_time_factor,
+            paused=paused,
+            queue=self._queue,
+            publish=self.publish,
+            complain=self.complain,
+        )
+        return self._running
+
+    def _loop(self) -> IsaacLoop:
+        assert self._running is not None
+        return self._running
+
+    def complain(self, text: str) -> None:
+        """Tell what is wrong with a command."""
+        self._node.get_logger().warning(f"{wire.JOINT_COMMANDS}: {text}", throttle_duration_sec=2.0)
+
+    def publish(self, simulation: Simulation, tick: int | None) -> None:
+        """Publish what is due at this tick; a paused timeline (None) says nothing. On the physics thread."""
+        if tick is None:
+            return
+        now_s = self._loop().time_s
+        stamp = time_to_msg(now_s)
+        if self._clock.get_subscription_count():
+            self._clock.publish(Clock(clock=stamp))
+        if self._joints.get_subscription_count():
+            self._joints.publish(self._joint_state(simulation, stamp))
+        if tick % FRAME_TICKS or not self._pace.due(time.monotonic()):
+            return
+        if self._tf.get_subscription_count():
+            self._tf.publish(self._frames(simulation, stamp))
+        if self._contacts.get_subscription_count():
+            text = wire.contacts_text(simulation.world.contacts(), now_s)
+            self._contacts.publish(String(data=text))
+        if simulation.world.cups and self._cups.get_subscription_count():
+            self._cups.publish(String(data=wire.cups_text(_cups(simulation), now_s)))
+
+    def _joint_state(self, simulation: Simulation, stamp: Any) -> JointState:
+        joints = simulation.world.joints()
+        names = self._names or articulation_order(simulation.robot, driven_joints(simulation.robot))
+        self._names, order = names, simulation.world.indices(names)
+        message = JointState(name=list(names))
+        message.header.stamp = stamp
+        message.position, message.velocity, message.effort = (
+            array("d", wire.on_grid(values[order]).tobytes())
+            for values in (joints.position, joints.velocity, joints.effort)
+        )
+        return message
+
+    def _frames(self, simulation: Simulation, stamp: Any) -> TFMessage:
+        message = TFMessage()
+        for name, state in simulation.world.object_states().items():
+            frame = TransformStamped(child_frame_id=name, transform=transform_to_msg(state.world_T_object))
+            frame.header.frame_id, frame.header.stamp = "world", stamp
+            message.transforms.append(frame)
+        return message
+
+    def _take_command(self, message: JointState) -> None:
+        self._queue.put(
+            WireCommand(
+                tuple(message.name), tuple(message.position), tuple(message.velocity), tuple(message.effort)
+            )
+        )
+
+    def _take_poses(self, message: TFMessage) -> None:
+        places = [
+            (item.child_frame_id, transform_from_msg(item.transform, item.child_frame_id))
+            for item in message.transforms
+        ]
+
+        def put(name: str, pose: Pose) -> None:
+            try:
+                self._loop().simulation.world.set_object_pose(name, pose)
+            except (KeyError, ValueError) as error:
+                self._node.get_logger().warning(f"{wire.SET_POSES}: {error}")
+
+        self._loop().submit(lambda: [put(*place) for place in places])
+
+    async def _reset(self, _request: Any, response: Any) -> Any:
+        await finished(self._node, self._loop().submit(self._loop().start_over))
+        response.success = True
+        return response
+
+    async def _pause(self, request: Any, response: Any) -> Any:
+        loop = self._loop()
+
+        def pause() -> None:
+            loop.paused = bool(request.data)
+
+        await finished(self._node, loop.submit(pause))
+        response.success = True
+        return response
+
+    async def _switch(self, name: str, request: Any, response: Any) -> Any:
+        loop = self._loop()
+        await finished(
+            self._node, loop.submit(lambda: loop.simulation.world.cups[name].switch(on=request.data))
+        )
+        response.success = True
+        return response
+
+
+def _cups(simulation: Simulation) -> dict[str, wire.CupState]:
+    states = {name: cup.state(0.0) for name, cup in simulation.world.cups.items()}
+    return {
+        name: wire.CupState(state.on, state.sealed, (state.object,) if state.object else ())
+        for name, state in states.items()
+    }
