@@ -9,6 +9,7 @@ from handiwork_core.robot import Robot
 from handiwork_core.robot_loader import load_robot
 
 DEFAULT_SCENE = "tabletop"
+RETREAT_M = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +19,8 @@ class Target:
     arm: str
     object: str
     container: str
+    retreat: tuple[float, float, float] = (0.0, 0.0, -0.1)
+    """Of the EE after the release, in its frame [m]."""
 
 
 def described_robots() -> tuple[str, ...]:
@@ -46,9 +49,13 @@ def stack_arguments(name: str, robot: Robot, scene: str) -> dict[str, str]:
 def target_of(robot: Robot, arm: str) -> Target:
     """In a scene for several arms each has its own: ``left_cube`` and ``left_bin`` for ``left_arm``.
 
+    The hand retreats against the axis that points to its TCP, so it leaves what it let go.
+
     Raises:
         KeyError: no such arm, or none is named and there are several.
     """
-    name = robot.arm(arm).name
-    prefix = "" if len(robot.arms) == 1 else name.removesuffix("arm")
-    return Target(name, f"{prefix}cube", f"{prefix}bin")
+    found = robot.arm(arm)
+    prefix = "" if len(robot.arms) == 1 else found.name.removesuffix("arm")
+    ahead = 2 if found.gripper is None else found.gripper.ee_axis
+    x, y, z = (-RETREAT_M if axis == ahead else 0.0 for axis in range(3))
+    return Target(found.name, f"{prefix}cube", f"{prefix}bin", (x, y, z))

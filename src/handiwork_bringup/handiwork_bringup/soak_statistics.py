@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.stats import binomtest
 
+from handiwork_core.skill import Progress
+
 NEEDED_RATE = 0.98
+WAITING = "waiting for"
+"""How the stage of an arm begins that another arm holds up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,14 +26,28 @@ class Failure:
     code: str
     message: str
 
+    @property
+    def text(self) -> str:
+        """Where, the cause code, and the message."""
+        return f"{self.stage}: {self.code}: {self.message}"
+
 
 @dataclass
 class Tally:
-    """Grows with each episode. Times in seconds; a stop lasts from cancel request to standstill, world and wall."""
+    """Grows with each episode. Times in seconds; a stop lasts from cancel request to standstill, world and wall.
 
+    An episode lasts from its first goal to its verdict, in wall time. ``waits_s`` are the times for which the
+    feedback of an arm said that it waits for another, ``waited_for`` what it said.
+    """
+
+    wanted: int = 0
+    """Episodes that were asked for; fewer were run when the stack died."""
     episodes: int = 0
     failures: list[Failure] = field(default_factory=list)
     planning_s: list[float] = field(default_factory=list)
+    episode_s: list[float] = field(default_factory=list)
+    waits_s: list[float] = field(default_factory=list)
+    waited_for: set[str] = field(default_factory=set)
     stop_world_s: list[float] = field(default_factory=list)
     stop_wall_s: list[float] = field(default_factory=list)
 
@@ -40,8 +59,27 @@ class Tally:
 
     @property
     def good(self) -> bool:
-        """True when the rate reaches the needed one."""
-        return self.rate >= NEEDED_RATE
+        """True when all episodes ran and the rate reaches the needed one."""
+        return self.rate >= NEEDED_RATE and self.episodes >= self.wanted
+
+    @property
+    def causes(self) -> str:
+        """Codes of the failures with their seeds, such as ``NOT_REACHED (3, 17)``; a dash when there are none."""
+        seeds: dict[str, list[str]] = {}
+        for failure in self.failures:
+            seeds.setdefault(failure.code, []).append(str(failure.seed))
+        return ", ".join(f"{code} ({', '.join(found)})" for code, found in seeds.items()) or "-"
+
+    @property
+    def cells(self) -> list[str]:
+        """Success, rate, median and 95th percentile of an episode's time, waits, causes: cells of a table."""
+        won = round(self.rate * self.episodes)
+        times = [
+            f"{float(np.percentile(self.episode_s, rank)):.1f} s" if self.episode_s else "-"
+            for rank in (50, 95)
+        ]
+        waits = f"{len(self.waits_s)}, {sum(self.waits_s):.1f} s"
+        return [f"{won}/{self.episodes}", f"{100 * self.rate:.1f} %", *times, waits, self.causes]
 
     def lines(self) -> list[str]:
         """The report."""
@@ -53,10 +91,38 @@ class Tally:
             f"success {won}/{self.episodes} = {100 * self.rate:.1f} %, 95 % interval "
             f"{100 * interval.low:.1f} to {100 * interval.high:.1f} % (Wilson)",
             f"planning time per skill: {_percentiles(self.planning_s, (50, 95, 99))}",
+            f"time per episode: {_percentiles(self.episode_s, (50, 95))}",
+            *(
+                [f"waited {len(self.waits_s)} times: {'; '.join(sorted(self.waited_for))}"]
+                if self.waits_s
+                else []
+            ),
             f"cancel to standstill, world time: {_percentiles(self.stop_world_s, (50, 99))}",
             f"cancel to standstill, wall time: {_percentiles(self.stop_wall_s, (50, 99))}",
-            *(f"episode {f.episode} seed {f.seed}: {f.stage}: {f.code}: {f.message}" for f in self.failures),
+            *(f"episode {f.episode} seed {f.seed}: {f.text}" for f in self.failures),
         ]
+
+
+class Waits:
+    """Feedback of one arm's goal: adds to a tally how long it waited for another arm, and why."""
+
+    def __init__(self, tally: Tally, clock: Callable[[], float] = time.monotonic) -> None:
+        self._tally, self._clock = tally, clock
+        self._since_s: float | None = None
+
+    def __call__(self, progress: Progress) -> None:
+        """Take one feedback."""
+        if not progress.stage.startswith(WAITING):
+            self.end()
+        else:
+            self._since_s = self._clock() if self._since_s is None else self._since_s
+            self._tally.waited_for.add(progress.stage.removeprefix(WAITING).strip())
+
+    def end(self) -> None:
+        """The goal has ended, or goes on."""
+        if self._since_s is not None:
+            self._tally.waits_s.append(self._clock() - self._since_s)
+            self._since_s = None
 
 
 def _percentiles(values: Sequence[float], ranks: tuple[int, ...]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,8 @@ from handiwork_core.config import ConfigError
 
 if TYPE_CHECKING:
     from handiwork_bringup.film.recorder import Recorder
+
+PLACE_TIMEOUT_S = 120.0
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -41,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
     except (KeyError, ConfigError) as error:
         print(f"handiwork demo: {error.args[0]}", file=sys.stderr)
         return 2
-    target = Target(own.arm, options.object or own.object, options.container or own.container)
+    target = replace(own, object=options.object or own.object, container=options.container or own.container)
     print("starting; the very first start also compiles the planner, which takes about a minute", flush=True)
     recorder: Recorder | None = None
     try:
@@ -62,6 +65,8 @@ def _show(line: str) -> None:
 
 
 def _pick_and_place(stack: Stack, target: Target) -> bool:
+    from handiwork_msgs.action import Place
+
     name, container = target.object, target.container
     begin_s = time.monotonic()
     _show(f"pick {name}")
@@ -71,7 +76,8 @@ def _pick_and_place(stack: Stack, target: Target) -> bool:
     if reports["pick"].ok:
         _show(f"place {name} into {container}")
         lines = StageLines(_show)
-        reports["place"] = stack.client.place(name, container, arm=target.arm, on_feedback=lines)
+        goal = Place.Goal(object=name, container=container, arm=target.arm, post_place_vector=target.retreat)
+        reports["place"] = stack.client.send(goal, lines).result(PLACE_TIMEOUT_S)
         lines.end(reports["place"])
     wall_s = time.monotonic() - begin_s
     print_table(reports)

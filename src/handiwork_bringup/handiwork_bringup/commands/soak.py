@@ -6,17 +6,20 @@ import argparse
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from handiwork_bringup.demo_cells import Target, robot_of, stack_arguments, target_of
 from handiwork_bringup.joint_watch import STANDSTILL, JointWatch
-from handiwork_bringup.soak_statistics import Failure, Tally
+from handiwork_bringup.soak_statistics import Failure, Tally, Waits
 from handiwork_bringup.stack import Stack, StackError
 from handiwork_core.config import ConfigError
 
 if TYPE_CHECKING:
+    from handiwork_msgs.action import Pick, Place
+
     from handiwork_ros.skill_client import SkillReport
 
 STOP_TIMEOUT_S, SKILL_TIMEOUT_S = 5.0, 120.0
@@ -33,6 +36,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--robot", default="fr3", help="folder in robot_description/robots")
     text = "of a robot with several; given twice, both work at the same time"
     parser.add_argument("--arm", action="append", default=[], help=text)
+    parser.add_argument(
+        "--cancel-every", type=int, default=1, help="cancel a pick after each N-th episode; 0: never"
+    )
     parser.add_argument("--scene", default="", help="default: the robot's table")
     parser.add_argument("--object", default="", help="default: each arm's cube")
     parser.add_argument("--container", default="", help="default: each arm's bin")
@@ -60,12 +66,12 @@ def targets_of(robot: str, arms: Sequence[str], name: str = "", container: str =
         KeyError: no such arm.
     """
     own = [target_of(robot_of(robot), arm) for arm in arms or [""]]
-    return [Target(item.arm, name or item.object, container or item.container) for item in own]
+    return [replace(i, object=name or i.object, container=container or i.container) for i in own]
 
 
 def measure(options: argparse.Namespace, targets: Sequence[Target]) -> Tally:
     """Run the episodes; a stack that does not start or dies is the failure of the episode that it came to."""
-    tally = Tally()
+    tally = Tally(wanted=options.episodes)
     arguments = stack_arguments(options.robot, robot_of(options.robot), options.scene)
     arguments["real_time_factor"] = str(options.real_time_factor)
     try:
@@ -77,12 +83,17 @@ def measure(options: argparse.Namespace, targets: Sequence[Target]) -> Tally:
                 tally.episodes += 1
                 if failure is not None:
                     tally.failures.append(failure)
-                _cancel_probe(stack, watch, index, options, targets[0], tally)
-                print(f"episode {index + 1}/{options.episodes}: {'failed' if failure else 'ok'}", flush=True)
+                if options.cancel_every and index % options.cancel_every == options.cancel_every - 1:
+                    _cancel_probe(stack, watch, index, options, targets[0], tally)
+                end = f"failed: {failure.text}" if failure else f"ok, {tally.episode_s[-1]:.1f} s"
+                print(
+                    f"episode {index + 1}/{options.episodes} seed {options.seed + index}: {end}", flush=True
+                )
     except StackError as error:
         print(f"handiwork soak: {error}", file=sys.stderr)
         tally.episodes = max(tally.episodes, len(tally.failures)) + 1
-        tally.failures.append(Failure(tally.episodes - 1, options.seed, "stack", "STACK", str(error)))
+        seed = options.seed + tally.episodes - 1
+        tally.failures.append(Failure(tally.episodes - 1, seed, "stack", "STACK", str(error)))
     return tally
 
 
@@ -96,30 +107,48 @@ def _reset(stack: Stack, seed: int) -> str:
 
 def _episode(stack: Stack, index: int, seed: int, targets: Sequence[Target], tally: Tally) -> Failure | None:
     """Every arm picks its object, then every arm places it; arms of one skill work at the same time."""
-    from handiwork_msgs.action import Pick, Place
-
     if fault := _reset(stack, seed):
         return Failure(index, seed, "reset", "RESET", fault)
+    begin_s, failure = time.monotonic(), None
     for skill in ("pick", "place"):
-        runs = [
-            stack.client.send(
-                Pick.Goal(object=target.object, arm=target.arm)
-                if skill == "pick"
-                else Place.Goal(object=target.object, container=target.container, arm=target.arm)
-            )
-            for target in targets
-        ]
-        reports = [run_.result(SKILL_TIMEOUT_S) for run_ in runs]
-        tally.planning_s.extend(report.planning_time_s for report in reports)
-        for target, report in zip(targets, reports, strict=True):
-            if not report.ok:
-                return _failure(index, seed, f"{target.arm} {skill}", report)
+        failure = failure or _work(stack, index, seed, skill, targets, tally)
     for target in targets:
+        if failure is not None:
+            break
         arguments = f"{{object: {target.object}, container: {target.container}}}"
         inside, reason = stack.settled("object_in_container", arguments, timeout_s=3.0)
         if not inside:
-            return Failure(index, seed, f"{target.arm} verdict", "NOT_IN_PLACE", reason)
+            failure = Failure(index, seed, f"{target.arm} verdict", "NOT_IN_PLACE", reason)
+    tally.episode_s.append(time.monotonic() - begin_s)
+    return failure
+
+
+def _work(
+    stack: Stack, index: int, seed: int, skill: str, targets: Sequence[Target], tally: Tally
+) -> Failure | None:
+    """One skill of every arm at the same time; the first fault."""
+    waits = [Waits(tally) for _ in targets]
+    runs = [
+        stack.client.send(_goal(skill, target), note) for target, note in zip(targets, waits, strict=True)
+    ]
+    reports = [run_.result(SKILL_TIMEOUT_S) for run_ in runs]
+    for note in waits:
+        note.end()
+    tally.planning_s.extend(report.planning_time_s for report in reports)
+    for target, report in zip(targets, reports, strict=True):
+        if not report.ok:
+            return _failure(index, seed, f"{target.arm} {skill}", report)
     return None
+
+
+def _goal(skill: str, target: Target) -> Pick.Goal | Place.Goal:
+    from handiwork_msgs.action import Pick, Place
+
+    if skill == "pick":
+        return Pick.Goal(object=target.object, arm=target.arm)
+    return Place.Goal(
+        object=target.object, container=target.container, arm=target.arm, post_place_vector=target.retreat
+    )
 
 
 def _failure(index: int, seed: int, skill: str, report: SkillReport) -> Failure:
