@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from handiwork_core.config import ConfigError
 
 from .commands import (
+    check_backend,
     conditions,
     demo,
     goal,
@@ -28,7 +29,7 @@ from .commands.connection import NoServerError
 from .launch_model import LaunchError
 
 COMMANDS = (demo, launch, status, conditions, why, goal, run_skill, task, skills, new_skill, soak, soak_all)
-ROBOT_COMMANDS = (new_robot, show_robot)
+ROBOT_COMMANDS = (new_robot, show_robot, check_backend)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

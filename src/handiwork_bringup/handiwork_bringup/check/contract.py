@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from handiwork_core.robot import GripperSpec, Robot
+from handiwork_core.robot import ArmSpec, BaseSpec, GripperSpec, Robot
+
+GROUPS = ("topics", "clock", "frames", "joints", "gripper", "suction", "contacts")
+"""What can be checked, one by one; joints, gripper and suction move the robot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,9 @@ def topic_rules(robot: Robot, *, is_simulated: bool) -> tuple[TopicRule, ...]:
 
 def action_rules(robot: Robot) -> tuple[DoorRule, ...]:
     """Actions of arms, a mobile base and grippers."""
-    movers = [*robot.arms.values(), *([robot.base] if robot.base is not None else [])]
+    movers: list[ArmSpec | BaseSpec] = list(robot.arms.values())
+    if robot.base is not None:
+        movers.append(robot.base)
     rules = [
         DoorRule(f"/{m.controller}/follow_joint_trajectory", "control_msgs/action/FollowJointTrajectory")
         for m in movers
