@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import TransformStamped
@@ -34,8 +35,8 @@ TF_RATE_HZ = 30.0
 class RobotDescription(ManagedNode):
     """One robot. Everything is read at start; a broken file ends the process with its fault."""
 
-    def __init__(self) -> None:
-        super().__init__("robot_description")
+    def __init__(self, **options: Any) -> None:
+        super().__init__("robot_description", **options)
         self._robot_dir = self.parameter(
             "robot_dir", "", "folder of the robot: robot_description/robots/<name>"
         )

@@ -24,7 +24,7 @@ from .recording import ArmMotion, GripperMotion, JointSample, SuctionTrial
 MOTION_S = 1.0
 """How long a motion of an arm takes, in the world's time."""
 
-END_S = 20.0
+END_S = 60.0
 """Longest wait for the end of a motion, in steady time: a slow simulation takes long."""
 
 SETTLE_S = 0.3

@@ -17,8 +17,8 @@ MARGIN_M = 0.01
 LARGEST_M = 0.12
 """Larger things would meet the hand."""
 
-TOUCH_M = 0.0005
-"""From a cup's rim to the top of what it sucks."""
+PRESS_M = 0.001
+"""A cup's rim is so far pressed into the top of what it sucks: it seals what it touches all around."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def suction_trial(
             # The top looks against the approach: half a turn about a side axis.
             turn = _carry(2, spec.ee_axis) @ np.diag((1.0, -1.0, -1.0))
             world_R = world_T_tcp.rotation.matrix() @ ee_R_tcp.matrix().T
-            ahead = world_R[:, spec.ee_axis] * (extents[2] / 2.0 + TOUCH_M)
+            ahead = world_R[:, spec.ee_axis] * (extents[2] / 2.0 - PRESS_M)
             place = world_T_tcp.translation_m + ahead
             return Trial(name, 0.0, Pose.of(place, Rotation.from_matrix(world_R @ turn)) @ shape_T_object)
     return None
