@@ -12,6 +12,7 @@ from .commands import (
     check_backend,
     conditions,
     demo,
+    export_usd,
     goal,
     launch,
     new_robot,
@@ -29,7 +30,7 @@ from .commands.connection import NoServerError
 from .launch_model import LaunchError
 
 COMMANDS = (demo, launch, status, conditions, why, goal, run_skill, task, skills, new_skill, soak, soak_all)
-ROBOT_COMMANDS = (new_robot, show_robot, check_backend)
+ROBOT_COMMANDS = (new_robot, show_robot, check_backend, export_usd)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

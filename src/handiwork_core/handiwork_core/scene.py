@@ -7,7 +7,7 @@ from pathlib import Path
 
 from .belt import BeltSpec
 from .config import ConfigError, load
-from .scene_layout import Randomisation, Scene, SceneObject
+from .scene_layout import Asset, Randomisation, Scene, SceneObject
 from .scene_parts import ArticulationSpec
 from .scene_shapes import GREY, Color, ContainerSpec, PoseSpec, ShapeSpec, check_look
 from .usd_file import usd_shapes
@@ -95,9 +95,9 @@ def load_scene(path: Path) -> Scene:
             faults.append(f"objects.{name}.{'usd' if item.usd else 'shapes'}: {error}")
             continue
         body = WorldObject(name, shapes, item.static, item.mass)
-        objects.append(
-            SceneObject(body, item.pose.pose(), item.friction, item.color, item.randomize, belt=item.belt)
-        )
+        asset = Asset(path.parent / item.usd, item.prim) if item.usd else None
+        look = (item.friction, item.color, item.randomize)
+        objects.append(SceneObject(body, item.pose.pose(), *look, belt=item.belt, asset=asset))
     for name, one in spec.articulations.items():
         objects += _parts(one, name, path.parent, faults)
     if faults:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
@@ -60,11 +61,21 @@ class PartDrive:
     drawn: tuple[float, float] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Asset:
+    """The OpenUSD file that an object's solids come from, the path of the prim in it (empty: all), times ``scale``."""
+
+    file: Path
+    prim: str = ""
+    scale: float = 1.0
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class SceneObject:
     """An object with its place. ``friction``: sliding coefficient; ``color``: (4,) red, green, blue, alpha in 0..1.
 
-    ``drive`` belongs to what has a ``body.articulation``, which stands behind its body in a scene.
+    ``drive`` belongs to what has a ``body.articulation``, which stands behind its body in a scene. ``asset``: what it
+    looks like, where it comes from a file of that kind.
     """
 
     body: WorldObject
@@ -74,6 +85,7 @@ class SceneObject:
     randomize: Randomisation | None = None
     drive: PartDrive | None = None
     belt: BeltSpec | None = None
+    asset: Asset | None = None
 
     @property
     def name(self) -> str:
@@ -189,6 +201,8 @@ def _draw(item: SceneObject, ranges: Randomisation, rng: np.random.Generator) ->
         centre_height = float(position[2] - world_boxes(item)[:, 0, 2].min())
         position[2] += (factor - 1.0) * centre_height
         body = replace(body, shapes=tuple(_scaled(shape, factor) for shape in body.shapes))
+        if item.asset is not None:
+            item = replace(item, asset=replace(item.asset, scale=item.asset.scale * factor))
     for axis, bounds in enumerate((ranges.x, ranges.y, ranges.z)):
         if bounds is not None:
             position[axis] = rng.uniform(*bounds)

@@ -1,0 +1,129 @@
+"""Joints of robots and of articulated objects as prims. Their axis is X; local rotations turn it to where it is."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from handiwork_core.geometry import Array, Pose, Rotation
+
+from .joint_drives import JointDrive
+from .named_schemas import Value, apply_schema
+from .stage_parts import quaternion
+
+if TYPE_CHECKING:
+    from pxr import Usd, UsdPhysics
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JointPlace:
+    """Two bodies by their prims' paths (``one`` empty: the world), and the joint's frame in each."""
+
+    one: str
+    other: str
+    one_T_joint: Pose
+    other_T_joint: Pose
+
+    def turned(self, axis: Array) -> JointPlace:
+        """With the joint's x along an axis (3,) of its frame."""
+        turn = Pose.of((0.0, 0.0, 0.0), x_along(axis))
+        return JointPlace(self.one, self.other, self.one_T_joint @ turn, self.other_T_joint @ turn)
+
+
+def x_along(axis: Array) -> Rotation:
+    """The smallest turn that brings x to a unit vector (3,)."""
+    turn_axis = np.cross((1.0, 0.0, 0.0), axis)
+    sine = float(np.linalg.norm(turn_axis))
+    if sine < 1e-12:
+        return Rotation.identity() if axis[0] > 0.0 else Rotation.from_axis_angle((0.0, 0.0, 1.0), math.pi)
+    return Rotation.from_axis_angle(turn_axis, math.atan2(sine, float(axis[0])))
+
+
+def fix(stage: Usd.Stage, path: str, place: JointPlace) -> UsdPhysics.Joint:
+    """Add a joint that lets nothing move."""
+    from pxr import UsdPhysics
+
+    joint = UsdPhysics.FixedJoint.Define(stage, path)
+    connect(joint, place)
+    return joint
+
+
+def connect(joint: UsdPhysics.Joint, place: JointPlace) -> None:
+    """Give a joint its bodies and its frames in them."""
+    from pxr import Gf
+
+    if place.one:
+        joint.CreateBody0Rel().SetTargets([place.one])
+    if place.other:
+        joint.CreateBody1Rel().SetTargets([place.other])
+    joint.CreateLocalPos0Attr(Gf.Vec3f(*place.one_T_joint.translation_m.tolist()))
+    joint.CreateLocalRot0Attr(quaternion(place.one_T_joint))
+    joint.CreateLocalPos1Attr(Gf.Vec3f(*place.other_T_joint.translation_m.tolist()))
+    joint.CreateLocalRot1Attr(quaternion(place.other_T_joint))
+
+
+class MovingJoint:
+    """A joint that slides or turns, whose attributes are in metres or in degrees.
+
+    Args:
+        axis: (3,) unit vector in the joint's frame of ``place``.
+    """
+
+    def __init__(self, stage: Usd.Stage, path: str, place: JointPlace, axis: Array, *, slides: bool) -> None:
+        from pxr import UsdPhysics
+
+        kind = UsdPhysics.PrismaticJoint if slides else UsdPhysics.RevoluteJoint
+        self._joint = kind.Define(stage, path)
+        self.prim = self._joint.GetPrim()
+        self._unit = 1.0 if slides else math.degrees(1.0)
+        self._name = "linear" if slides else "angular"
+        connect(self._joint, place.turned(axis))
+        self._joint.CreateAxisAttr(UsdPhysics.Tokens.x)
+
+    def limit(self, lower: float, upper: float) -> None:
+        """Keep it between two positions [m or rad]."""
+        self._joint.CreateLowerLimitAttr(lower * self._unit)
+        self._joint.CreateUpperLimitAttr(upper * self._unit)
+
+    def begin(self, start: float, armature: float, speed: float) -> None:
+        """Position at the start [m or rad], armature [kg or kg*m^2], greatest speed [m/s or rad/s], 0 for any."""
+        given: dict[str, Value] = {"physxJoint:armature": armature}
+        if speed > 0.0:
+            given["physxJoint:maxJointVelocity"] = speed * self._unit
+        apply_schema(self.prim, "PhysxJointAPI", given)
+        state = f"state:{self._name}:physics"
+        values: dict[str, Value] = {f"{state}:position": start * self._unit, f"{state}:velocity": 0.0}
+        apply_schema(self.prim, f"PhysicsJointStateAPI:{self._name}", values)
+
+    def drive(self, law: JointDrive, target: float) -> None:
+        """Drive it to a target [m or rad]; per radian becomes per degree where the law is one of torque."""
+        from pxr import UsdPhysics
+
+        per_unit = 1.0 if law.is_acceleration else 1.0 / self._unit
+        drive = UsdPhysics.DriveAPI.Apply(self.prim, self._name)
+        drive.CreateTypeAttr(
+            UsdPhysics.Tokens.acceleration if law.is_acceleration else UsdPhysics.Tokens.force
+        )
+        drive.CreateStiffnessAttr(law.stiffness * per_unit)
+        drive.CreateDampingAttr(law.damping * per_unit)
+        drive.CreateMaxForceAttr(law.max_force)
+        drive.CreateTargetPositionAttr(target * self._unit)
+        drive.CreateTargetVelocityAttr(0.0)
+
+    def follow(self, leader: MovingJoint, multiplier: float, offset: float) -> None:
+        """Let it mimic another joint.
+
+        PhysX keeps this sum at 0: its position, ``gearing`` times the leader's, and ``offset``.
+        """
+        namespace = "physxMimicJoint:rotX"
+        values: dict[str, Value] = {
+            f"{namespace}:gearing": -multiplier * self._unit / leader._unit,
+            f"{namespace}:offset": -offset * self._unit,
+            f"{namespace}:referenceJointAxis": "rotX",
+        }
+        apply_schema(self.prim, "PhysxMimicJointAPI:rotX", values)
+        path = leader.prim.GetPath()
+        self.prim.CreateRelationship(f"{namespace}:referenceJoint", custom=False).SetTargets([path])

@@ -1,0 +1,139 @@
+"""The rigid bodies of a robot: links that have a mass or move, and what is fixed to them."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from handiwork_core.geometry import Array, Pose, Rotation, frozen
+from handiwork_core.mesh_file import hull_vertices
+from handiwork_core.robot import Joint, JointType, Robot
+from handiwork_core.world import Shape, ShapeKind
+
+from .solid_inertia import MassProperties
+
+NOMINAL_KG, NOMINAL_INERTIA = 1.0, 0.01
+"""Of a root link that the description gives no mass: it is fixed to the world, so nothing feels it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LinkPart:
+    """A link on its body, and its collision shapes in the frame of the link."""
+
+    link: str
+    body_T_link: Pose
+    shapes: tuple[Shape, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RobotBody:
+    """A rigid body named and placed by its first link; ``joint`` holds it to ``parent``, a body, where there is one."""
+
+    name: str
+    mass: MassProperties
+    parts: tuple[LinkPart, ...]
+    parent: str = ""
+    joint: Joint | None = None
+    parent_T_joint: Pose = field(default_factory=Pose.identity)
+
+
+@dataclass(slots=True)
+class _Growing:
+    """A body while links are still put on it."""
+
+    joint: Joint | None
+    parent: str
+    parent_T_joint: Pose
+    mass: MassProperties | None
+    parts: list[LinkPart] = field(default_factory=list)
+
+
+def robot_bodies(robot: Robot, folder: Path) -> tuple[RobotBody, ...]:
+    """All bodies in tree order, the root first; ``folder`` is where the paths of the robot's meshes start.
+
+    A link that has no mass and is fixed rides on the body before it. So does a link with a mass that is fixed to a
+    moving one without: its mass is that body's.
+
+    Raises:
+        ValueError: a mesh cannot be read; the message names link and file.
+    """
+    links = {item.get("name", ""): item for item in ET.fromstring(robot.urdf).findall("link")}
+    above = {joint.child: joint for joint in robot.joints.values()}
+    growing: dict[str, _Growing] = {}
+    seat: dict[str, tuple[str, Pose]] = {}
+    for link in robot.links:
+        joint, mass = above.get(link), _inertial(links[link])
+        parent, parent_T_joint = "", Pose.identity()
+        if joint is not None:
+            parent, body_T_link = seat[joint.parent]
+            parent_T_joint = body_T_link @ joint.parent_T_joint
+        if joint is None or joint.type is not JointType.FIXED or (mass and growing[parent].mass):
+            seat[link] = link, Pose.identity()
+            growing[link] = _Growing(joint, parent, parent_T_joint, mass)
+            if joint is None and mass is None:
+                growing[link].mass = _nominal()
+        else:
+            seat[link] = parent, parent_T_joint
+            if mass is not None:
+                growing[parent].mass = mass.placed(parent_T_joint)
+        body, body_T_link = seat[link]
+        growing[body].parts.append(LinkPart(link, body_T_link, _shapes(links[link], link, folder)))
+    return tuple(
+        RobotBody(
+            name, body.mass or _nominal(), tuple(body.parts), body.parent, body.joint, body.parent_T_joint
+        )
+        for name, body in growing.items()
+    )
+
+
+def _nominal() -> MassProperties:
+    return MassProperties.of(NOMINAL_KG, np.zeros(3), np.eye(3) * NOMINAL_INERTIA)
+
+
+def _inertial(link: ET.Element) -> MassProperties | None:
+    mass, inertia = link.find("inertial/mass"), link.find("inertial/inertia")
+    if mass is None or inertia is None or float(mass.get("value", "0")) <= 0.0:
+        return None
+    xx, xy, xz, yy, yz, zz = (
+        float(inertia.get(key, "0")) for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+    )
+    tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    found = MassProperties.of(float(mass.get("value", "0")), np.zeros(3), tensor)
+    return found.placed(_origin(link.find("inertial/origin")))
+
+
+def _shapes(link: ET.Element, name: str, folder: Path) -> tuple[Shape, ...]:
+    try:
+        return tuple(_shape(item, folder) for item in link.findall("collision"))
+    except ValueError as error:
+        raise ValueError(f"link {name!r}: {error}") from error
+
+
+def _shape(item: ET.Element, folder: Path) -> Shape:
+    pose = _origin(item.find("origin"))
+    solid = next(iter(item.find("geometry") or ()))
+    if solid.tag == "mesh":
+        points = hull_vertices(folder / solid.get("filename", "").removeprefix("file://"))
+        return Shape(ShapeKind.CONVEX, frozen(()), pose, frozen(points * _numbers(solid, "scale", "1 1 1")))
+    if solid.tag == "box":
+        return Shape(ShapeKind.BOX, frozen(_numbers(solid, "size", "")), pose)
+    radius = float(solid.get("radius", "nan"))
+    if solid.tag == "sphere":
+        return Shape(ShapeKind.SPHERE, frozen([radius]), pose)
+    if solid.tag == "cylinder":
+        return Shape(ShapeKind.CYLINDER, frozen([radius, float(solid.get("length", "nan"))]), pose)
+    raise ValueError(
+        f"collision shape <{solid.tag}> is none of box, cylinder, sphere and mesh; write one of those"
+    )
+
+
+def _origin(element: ET.Element | None) -> Pose:
+    return Pose.of(_numbers(element, "xyz", "0 0 0"), Rotation.from_rpy(*_numbers(element, "rpy", "0 0 0")))
+
+
+def _numbers(element: ET.Element | None, key: str, default: str) -> Array:
+    text = default if element is None else element.get(key, default)
+    return np.array([float(word) for word in text.split()])
