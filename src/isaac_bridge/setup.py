@@ -19,4 +19,5 @@ setup(
     maintainer="Handiwork maintainers",
     maintainer_email="maintainers@handiwork.example",
     license="Apache-2.0",
+    entry_points={"console_scripts": ["isaac_bridge = isaac_bridge.node:main"]},
 )

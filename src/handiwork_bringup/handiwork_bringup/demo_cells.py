@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from dataclasses import dataclass
 
 from handiwork_bringup.package_paths import share_of
@@ -10,6 +11,16 @@ from handiwork_core.robot_loader import load_robot
 
 DEFAULT_SCENE = "tabletop"
 RETREAT_M = 0.1
+
+
+SIMULATED = ("mujoco", "isaac_stand_in", "isaac")
+"""Backends that simulate; Isaac Sim itself must run already."""
+
+
+def add_backend(parser: argparse.ArgumentParser) -> None:
+    """Let a command choose where it runs."""
+    text = "what simulates; isaac needs a running Isaac Sim, isaac_stand_in is MuJoCo behind Isaac Sim's wire"
+    parser.add_argument("--backend", choices=SIMULATED, default="mujoco", help=text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,17 @@ from .process_runner import ProcessRunner
 from .ros_environment import with_ros_defaults
 
 NODES = ("robot_description", "sim_bridge", "planner_node", "skill_server", "conditionals_node")
+SIMULATORS = {"isaac": ("isaac_bridge",), "isaac_stand_in": ("sim_bridge", "isaac_bridge")}
+"""What stands in the place of sim_bridge, by backend."""
+
 ANSWER_S = 20.0
 """Longest wait for the answer of a service."""
+
+
+def nodes_of(backend: str) -> tuple[str, ...]:
+    """Names of the nodes that a backend's stack consists of."""
+    first, _, *others = NODES
+    return (first, *SIMULATORS.get(backend, ("sim_bridge",)), *others)
 
 
 class StackError(RuntimeError):
@@ -29,6 +38,7 @@ class Stack:
 
     def __init__(self, arguments: Mapping[str, str], *, write: Callable[[str], None] = print) -> None:
         self._arguments, self._write = dict(arguments), write
+        self.nodes = nodes_of(self._arguments.get("backend", "mujoco"))
 
     def __enter__(self) -> Stack:
         domain_id, self._lease = lease_domain_id()
@@ -64,7 +74,7 @@ class Stack:
         """
         begin_s = time.monotonic()
         while True:
-            missing = [name for name in NODES if not self.client.signs.is_active(name)]
+            missing = [name for name in self.nodes if not self.client.signs.is_active(name)]
             waited_s = time.monotonic() - begin_s
             if not missing and self.client.wait_ready(5.0):
                 return waited_s

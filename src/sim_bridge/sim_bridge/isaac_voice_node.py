@@ -141,7 +141,8 @@ class IsaacVoice:
             except (KeyError, ValueError) as error:
                 self._node.get_logger().warning(f"{wire.SET_POSES}: {error}")
 
-        self._loop().submit(lambda: [put(*place) for place in places])
+        for name, pose in places:
+            self._loop().submit(partial(put, name, pose))
 
     async def _reset(self, _request: Any, response: Any) -> Any:
         await finished(self._node, self._loop().submit(self._loop().start_over))

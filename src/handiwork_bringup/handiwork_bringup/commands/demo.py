@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from handiwork_bringup.demo_cells import Target, robot_of, stack_arguments, target_of
+from handiwork_bringup.demo_cells import Target, add_backend, robot_of, stack_arguments, target_of
 from handiwork_bringup.package_paths import share_of
 from handiwork_bringup.skill_output import StageLines, print_table
 from handiwork_bringup.stack import Stack, StackError
@@ -29,6 +29,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument(
         "--scene", default="", help="file in config/scenes, without .yaml; default: the robot's table"
     )
+    add_backend(parser)
     parser.add_argument("--object", default="", help="default: the arm's cube")
     parser.add_argument("--container", default="", help="default: the arm's bin")
     parser.add_argument("--out", type=Path, default=Path("out"), help="folder of demo.webp and demo.png")
@@ -48,7 +49,8 @@ def run(options: argparse.Namespace) -> int:
     print("starting; the very first start also compiles the planner, which takes about a minute", flush=True)
     recorder: Recorder | None = None
     try:
-        with Stack(stack_arguments(options.robot, robot, options.scene), write=_show) as stack:
+        arguments = stack_arguments(options.robot, robot, options.scene)
+        with Stack({**arguments, "backend": options.backend}, write=_show) as stack:
             print(f"all nodes active after {stack.wait_active():.1f} s", flush=True)
             recorder = None if options.no_film else _start_recorder(options.robot)
             good = _pick_and_place(stack, target)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from handiwork_bringup.demo_cells import Target, robot_of, stack_arguments, target_of
+from handiwork_bringup.demo_cells import Target, add_backend, robot_of, stack_arguments, target_of
 from handiwork_bringup.joint_watch import STANDSTILL, JointWatch
 from handiwork_bringup.soak_statistics import Failure, Tally, Waits
 from handiwork_bringup.stack import Stack, StackError
@@ -40,6 +40,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--cancel-every", type=int, default=1, help="cancel a pick after each N-th episode; 0: never"
     )
     parser.add_argument("--scene", default="", help="default: the robot's table")
+    add_backend(parser)
     parser.add_argument("--object", default="", help="default: each arm's cube")
     parser.add_argument("--container", default="", help="default: each arm's bin")
     parser.set_defaults(run=run)
@@ -73,6 +74,7 @@ def measure(options: argparse.Namespace, targets: Sequence[Target]) -> Tally:
     """Run the episodes; a stack that does not start or dies is the failure of the episode that it came to."""
     tally = Tally(wanted=options.episodes)
     arguments = stack_arguments(options.robot, robot_of(options.robot), options.scene)
+    arguments["backend"] = options.backend
     arguments["real_time_factor"] = str(options.real_time_factor)
     try:
         with Stack(arguments, write=lambda line: print(line, file=sys.stderr, flush=True)) as stack:

@@ -25,7 +25,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "--cancel-every", type=int, default=10, help="cancel a pick after each N-th episode; 0: never"
     )
     parser.add_argument("--robots", nargs="*", default=[], help="default: all that are described")
-    parser.set_defaults(run=run, scene="", object="", container="")
+    parser.set_defaults(run=run, scene="", object="", container="", backend="mujoco")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -1,0 +1,79 @@
+"""Surface grippers as suction cups of the contract."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any
+
+from handiwork_msgs.msg import SuctionState as SuctionStateMsg
+from handiwork_msgs.srv import SetSuction
+from std_msgs.msg import String
+from std_srvs.srv import SetBool
+
+from handiwork_core import isaac_wire as wire
+from handiwork_core.outcome import OK, Code, Outcome
+from handiwork_core.robot import Robot
+from handiwork_core.suction import SuctionState
+from handiwork_ros.conversions import outcome_to_msg, suction_state_to_msg
+from handiwork_ros.guards import guard, guard_service
+from handiwork_ros.managed_node import ManagedNode
+from handiwork_ros.qos import LATEST
+
+Ask = Callable[[Any, Any], Awaitable[Any]]
+"""Calls a client with a request; None where no answer came."""
+
+
+class CupDoor:
+    """``<gripper>_controller/set_suction`` and ``.../suction_state`` of every cup of the robot."""
+
+    def __init__(self, node: ManagedNode, robot: Robot, ask: Ask) -> None:
+        self._node, self._ask = node, ask
+        tools = [arm.gripper for arm in robot.arms.values() if arm.gripper is not None]
+        self.names = [tool.name for tool in tools if tool.suction is not None]
+        self._newest: dict[str, SuctionState] = {}
+        self._states, self._clients = {}, {}
+        for name in self.names:
+            controller = f"{name}_controller"
+            self._states[name] = node.create_publisher(SuctionStateMsg, f"{controller}/suction_state", LATEST)
+            self._clients[name] = node.create_client(SetBool, wire.suction_service(name))
+            node.create_service(
+                SetSuction, f"{controller}/set_suction", guard_service(node, partial(self._set, name))
+            )
+        if self.names:
+            node.create_subscription(String, wire.SUCTION_STATE, guard(node, self._take), LATEST)
+
+    def _take(self, message: String) -> None:
+        try:
+            stamp_s, cups = wire.cups_of(message.data)
+        except wire.BadWire as fault:
+            self._node.get_logger().error(str(fault), throttle_duration_sec=2.0)
+            return
+        for name in self.names:
+            if name in cups:
+                self._newest[name] = state = cup_state(cups[name], stamp_s)
+                self._states[name].publish(suction_state_to_msg(state))
+
+    async def _set(self, name: str, request: Any, response: Any) -> Any:
+        answer = await self._ask(self._clients[name], SetBool.Request(data=request.on))
+        service = wire.suction_service(name)
+        outcome = OK
+        if answer is None:
+            text = f"{service} gave no answer; does the bring-up script of Isaac Sim run?"
+            outcome = Outcome(Code.GRIPPER_FAILED, text)
+        elif not answer.success:
+            outcome = Outcome(
+                Code.GRIPPER_FAILED, f"{service} refused: {answer.message or 'without a reason'}"
+            )
+        state = self._newest.get(
+            name, SuctionState(0.0, False, False, why="nothing was heard of the cup yet")
+        )
+        response.outcome, response.state = outcome_to_msg(outcome), suction_state_to_msg(state)
+        return response
+
+
+def cup_state(cup: wire.CupState, stamp_s: float) -> SuctionState:
+    """A surface gripper as a cup: it measures no force, and finds objects by a ray."""
+    held = cup.objects[0] if cup.is_closed and cup.objects else ""
+    why = "the surface gripper meets nothing within its reach" if cup.on and not cup.is_closed else ""
+    return SuctionState(stamp_s, cup.on, cup.is_closed, held, why=why)

@@ -1,0 +1,138 @@
+"""Joint states of the bridge to ours, and our commands to the bridge."""
+
+from __future__ import annotations
+
+import time
+from array import array
+from collections.abc import Callable
+
+from sensor_msgs.msg import JointState
+
+from handiwork_core.control.axes import JointArrays
+from handiwork_core.control.wall_pace import WallPace
+from handiwork_core.isaac_wire import JOINT_COMMANDS, JOINT_STATES, BadWire
+from handiwork_core.robot import Robot
+from handiwork_ros.conversions import time_from_msg, time_to_msg
+from handiwork_ros.guards import guard
+from handiwork_ros.managed_node import ManagedNode
+from handiwork_ros.qos import LATEST
+from isaac_bridge.adapter.joint_order import JointOrder, moving_joints
+from isaac_bridge.adapter.same_thread import SameThread
+from isaac_bridge.adapter.wired_robot import WiredRobot
+
+JOINTS_HZ = 125.0
+"""Greatest rate of joint_states per second of steady time; commands go with every measurement."""
+
+SILENCE_S = 1.0
+"""Steady time without joints after which a robot is lost."""
+
+WATCH_S = 0.2
+
+
+class JointDoor:
+    """Reads ``isaac_joint_states`` from its making on; moves and republishes once ``open`` was called.
+
+    Args:
+        node: hosts the topics.
+        robot: its description.
+        drive_lag_s: see ``WiredRobot``.
+    """
+
+    def __init__(self, node: ManagedNode, robot: Robot, drive_lag_s: float) -> None:
+        self._node, self._robot, self._lag_s = node, robot, drive_lag_s
+        self.names = moving_joints(robot)
+        self._order = JointOrder(self.names)
+        self.thread: SameThread | None = None
+        self.fault = ""
+        """What is wrong with the newest message."""
+        self.is_muted = self.is_paused = self._is_open = False
+        self.on_restart: list[Callable[[], None]] = []
+        self._heard_s = float("-inf")
+        self._pace = WallPace(JOINTS_HZ, burst=25)
+        self._states = node.create_publisher(JointState, "joint_states", LATEST)
+        self._commands = node.create_publisher(JointState, JOINT_COMMANDS, LATEST)
+        self._state_msg, self._command_msg = JointState(name=list(self.names)), JointState()
+        node.create_subscription(JointState, JOINT_STATES, guard(node, self._take), LATEST)
+
+    def open(self) -> None:
+        """Obey and republish from now on."""
+        self._is_open = True
+
+    def close(self) -> None:
+        """Bring goals to an end; commands go on until the arms rest."""
+        if self.thread is not None:
+            self.thread.abort("the adapter ends")
+
+    def running(self) -> SameThread:
+        """The robot's goals; only after the first message."""
+        assert self.thread is not None
+        return self.thread
+
+    def watch(self) -> None:
+        """End goals of a silent robot, and show a paused one; every ``WATCH_S`` of steady time."""
+        thread = self.thread
+        if thread is None or not self._is_open:
+            return
+        silent_s = time.monotonic() - self._heard_s
+        if silent_s < WATCH_S:
+            return
+        if self.is_paused:
+            self._republish(thread.plant.joints())
+        elif silent_s > SILENCE_S:
+            thread.abort(f"{JOINT_STATES} fell silent for {SILENCE_S:g} s; does the timeline still play?")
+        thread.release()
+
+    def start_over(self, why: str) -> None:
+        """Forget what was commanded, and hold what is measured."""
+        self.running().plant.start_over(why)
+        self.running().poll()
+
+    def _take(self, message: JointState) -> None:
+        try:
+            measured = self._order.read(
+                message.name,
+                message.position,
+                message.velocity,
+                message.effort,
+                time_from_msg(message.header.stamp),
+            )
+        except BadWire as fault:
+            self.fault = str(fault)
+            self._node.get_logger().error(self.fault, throttle_duration_sec=2.0)
+            return
+        self.fault, self._heard_s = "", time.monotonic()
+        if self.thread is None:
+            self._begin(message, measured)
+        if self._is_open:
+            self._follow(self.running(), measured)
+
+    def _begin(self, message: JointState, measured: JointArrays) -> None:
+        extra = self._order.unknown(message.name)
+        if extra:
+            self._node.get_logger().warning(f"{JOINT_STATES}: joints {extra} are not the robot's; left alone")
+        plant = WiredRobot(self._robot, measured, self._lag_s)
+        self._command_msg.name = list(plant.driven_names)
+        self.thread = SameThread(plant)
+
+    def _follow(self, thread: SameThread, measured: JointArrays) -> None:
+        restarted = thread.plant.take(measured)
+        wanted = None if self.is_muted else thread.plant.command()
+        if wanted is not None:
+            self._command_msg.header.stamp = time_to_msg(measured.stamp_s)
+            self._command_msg.position = array("d", wanted.tobytes())
+            self._commands.publish(self._command_msg)
+        if restarted:
+            self._node.get_logger().warning("the simulation's clock began anew; goals are aborted")
+            for callback in self.on_restart:
+                callback()
+        thread.poll()
+        if restarted or self._pace.due(self._heard_s):
+            self._republish(measured)
+
+    def _republish(self, measured: JointArrays) -> None:
+        message = self._state_msg
+        message.header.stamp = time_to_msg(measured.stamp_s)
+        message.position = array("d", measured.position.tobytes())
+        message.velocity = array("d", measured.velocity.tobytes())
+        message.effort = array("d", measured.effort.tobytes())
+        self._states.publish(message)

@@ -1,0 +1,113 @@
+"""A robot behind the wire: its controllers, driven by what is measured, and the positions that its drives are to take.
+
+The bridge's commands carry positions alone. A drive then follows late, by damping over stiffness, and holds with a
+force of stiffness times distance; so arms are led by their speed, and fingers are told no more than what gives their
+grip. No ROS, no threads.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from handiwork_core.control.axes import Indices, JointArrays, any_busy, arm_axes, gripper_axes
+from handiwork_core.geometry import Array
+from handiwork_core.robot import Robot
+from isaac_bridge.adapter.joint_order import moving_joints
+
+LONGEST_STEP_S = 0.04
+"""A path goes on by this much at most between two measurements: after a gap the drives still are where they were."""
+
+NEWS = 1e-5
+"""A command that differs by less from the last one is not sent [rad or m]."""
+
+
+class WiredRobot:
+    """A plant (``handiwork_core.control.axes``). Measurements come by ``take``; ``command`` is asked after each.
+
+    Args:
+        robot: its description.
+        first: the first measurement, in the order of ``moving_joints``.
+        drive_lag_s: damping over stiffness of the arms' drives.
+    """
+
+    def __init__(self, robot: Robot, first: JointArrays, drive_lag_s: float) -> None:
+        names = moving_joints(robot)
+        self.arms = arm_axes(robot, names, first.position)
+        self.grippers = gripper_axes(robot, names, first.position)
+        self._measured, self._lag_s, self._step_s = first, drive_lag_s, 0.0
+        arms, tools = self.arms.values(), self.grippers.values()
+        driven = [*(arm.indices for arm in arms), *(tool.indices for tool in tools)]
+        self._driven: Indices = np.concatenate(driven)
+        self.driven_names = tuple(names[i] for i in self._driven)
+        self._target = first.position.copy()
+        self._sent: Array | None = None
+        self._is_late = True
+
+    def joints(self) -> JointArrays:
+        """The newest measurement."""
+        return self._measured
+
+    def take(self, measured: JointArrays) -> bool:
+        """Let the controllers act on a measurement.
+
+        Returns:
+            Whether time went back, so that the simulation began anew: then every goal is aborted where it is.
+        """
+        step_s = measured.stamp_s - self._measured.stamp_s
+        self._measured = measured
+        if step_s < 0.0:
+            self.start_over("the simulation began anew")
+            return True
+        self._step_s = min(step_s, LONGEST_STEP_S)
+        if self._step_s > 0.0:
+            self._control()
+        return False
+
+    def start_over(self, why: str) -> None:
+        """Hold what is measured now; goals are aborted. The place is sent, against a command that is on its way."""
+        position = self._measured.position
+        for arm in self.arms.values():
+            arm.controller.hold(position[arm.indices], why)
+        for gripper in self.grippers.values():
+            gripper.controller.hold(float(position[gripper.indices[0]]))
+        self._target, self._sent, self._is_late = position.copy(), None, False
+
+    def command(self) -> Array | None:
+        """Positions of ``driven_names``; None where there is nothing new to say."""
+        if self._is_late and not any_busy(self.arms, self.grippers):
+            return None  # nobody has moved the robot yet; its drives hold what the stage gave them
+        self._is_late = False
+        self._lead_arms()
+        self._press_fingers()
+        wanted = self._target[self._driven]
+        if self._sent is not None and np.abs(wanted - self._sent).max() < NEWS:
+            return None
+        self._sent = wanted
+        return wanted
+
+    def _control(self) -> None:
+        q, qd = self._measured.position, self._measured.velocity
+        for arm in self.arms.values():
+            if arm.controller.busy:
+                arm.controller.update(q[arm.indices], qd[arm.indices], self._step_s)
+        for gripper in self.grippers.values():
+            lead = gripper.indices[0]
+            gripper.controller.update(float(q[lead]), float(qd[lead]), self._step_s)
+
+    def _lead_arms(self) -> None:
+        lead_s = self._lag_s + 0.5 * self._step_s
+        for arm in self.arms.values():
+            limits, reference = arm.controller.limits, arm.controller.reference
+            place = reference.position + lead_s * reference.velocity
+            self._target[arm.indices] = np.clip(place, limits.lower, limits.upper)
+
+    def _press_fingers(self) -> None:
+        q = self._measured.position
+        for gripper in self.grippers.values():
+            wanted = gripper.positions(gripper.controller.reference)
+            stiffness = np.array([drive.stiffness for drive in gripper.drives])
+            driven = stiffness > 0.0
+            room = np.full(len(wanted), np.inf)
+            room[driven] = gripper.forces()[driven] / stiffness[driven]
+            here = q[gripper.indices]
+            self._target[gripper.indices] = np.clip(wanted, here - room, here + room)

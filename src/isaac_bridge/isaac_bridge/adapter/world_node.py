@@ -1,0 +1,116 @@
+"""Objects and contacts of the bridge as our topics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from handiwork_msgs.msg import Contacts, ObjectStates, WorldObjects
+from rclpy.task import Future
+from std_msgs.msg import String
+
+from handiwork_core import isaac_wire as wire
+from handiwork_core.geometry import Pose
+from handiwork_core.scene import Scene
+from handiwork_ros.conversions import (
+    BadMessage,
+    contacts_to_msg,
+    object_states_to_msg,
+    time_from_msg,
+    transform_from_msg,
+    world_objects_to_msg,
+)
+from handiwork_ros.guards import guard
+from handiwork_ros.managed_node import ManagedNode
+from handiwork_ros.qos import LATCHED, LATEST, TF
+from isaac_bridge.adapter.object_tracker import ObjectTracker
+from tf2_msgs.msg import TFMessage
+
+PLACED_M, PLACED_RAD = 0.01, 0.05
+"""An object counts as placed this near: what was put down may settle a little."""
+
+
+class WorldDoor:
+    """``world/objects`` from the scene file, ``world/object_states`` from ``/tf``, ``world/contacts`` from its text."""
+
+    def __init__(self, node: ManagedNode, scene: Scene) -> None:
+        self._node, self._scene = node, scene
+        self.tracker = ObjectTracker(item.name for item in scene.objects)
+        self.version, self.time_s = 0, 0.0
+        self._awaited: Mapping[str, Pose] = {}
+        self._arrived: Future | None = None
+        self._objects = node.create_publisher(WorldObjects, "world/objects", LATCHED)
+        self._states = node.create_publisher(ObjectStates, "world/object_states", LATEST)
+        self._contacts = node.create_publisher(Contacts, "world/contacts", LATEST)
+        node.create_subscription(TFMessage, "/tf", guard(node, self._take_frames), TF)
+        node.create_subscription(String, wire.CONTACTS, guard(node, self._take_contacts), LATEST)
+
+    def publish_geometry(self) -> int:
+        """Publish the objects as a new version; return the version."""
+        self.version += 1
+        message = world_objects_to_msg(self._scene.world_objects(), self.version, self.time_s)
+        self._objects.publish(message)
+        return self.version
+
+    def start_over(self) -> None:
+        """The simulation began anew: forget where things were, and count a new version."""
+        self.tracker.forget()
+        self.publish_geometry()
+
+    async def placed(
+        self, places: Mapping[str, Pose], end_late: Callable[[Future], Callable[[], None]]
+    ) -> list[str]:
+        """Wait until the objects are measured there; ``end_late`` ends the future where they never are.
+
+        Returns:
+            Names of the objects that are elsewhere.
+        """
+        self._awaited, self._arrived = places, Future()
+        done = end_late(self._arrived)
+        await self._arrived
+        done()
+        elsewhere = self._elsewhere()
+        self._awaited, self._arrived = {}, None
+        return elsewhere
+
+    def _elsewhere(self) -> list[str]:
+        states = self.tracker.states
+        return [
+            name
+            for name, pose in self._awaited.items()
+            if not (name in states and _is_at(states[name].world_T_object, pose))
+        ]
+
+    def _take_frames(self, message: TFMessage) -> None:
+        known = [
+            item
+            for item in message.transforms
+            if item.header.frame_id == "world" and self.tracker.knows(item.child_frame_id)
+        ]
+        if not known:
+            return
+        for item in known:
+            stamp_s = time_from_msg(item.header.stamp)
+            try:
+                self.tracker.take(item.child_frame_id, transform_from_msg(item.transform), stamp_s)
+            except BadMessage as fault:
+                name = item.child_frame_id
+                self._node.get_logger().error(f"/tf: object {name!r}: {fault}", throttle_duration_sec=2.0)
+        self.time_s = time_from_msg(known[-1].header.stamp)
+        if self._arrived is not None and not self._arrived.done() and not self._elsewhere():
+            self._arrived.set_result(None)
+        if self._node.is_active:
+            self._states.publish(object_states_to_msg(self.tracker.states, self.version, self.time_s))
+
+    def _take_contacts(self, message: String) -> None:
+        if not self._node.is_active:
+            return
+        try:
+            stamp_s, contacts = wire.contacts_of(message.data)
+        except wire.BadWire as fault:
+            self._node.get_logger().error(str(fault), throttle_duration_sec=2.0)
+            return
+        self._contacts.publish(contacts_to_msg(contacts, stamp_s))
+
+
+def _is_at(measured: Pose, wanted: Pose) -> bool:
+    return measured.almost_equal(wanted, within_m=PLACED_M, within_rad=PLACED_RAD)

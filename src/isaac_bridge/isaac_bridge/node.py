@@ -1,0 +1,127 @@
+"""The adapter as a ROS node: Isaac Sim's bridge behind the robot-and-world contract. Isaac Sim runs elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from rclpy.clock import Clock, ClockType
+
+from handiwork_core.config import ConfigError
+from handiwork_core.control.gripper_controller import GripperGoal, GripperResult
+from handiwork_core.control.trajectory_controller import TrajectoryResult
+from handiwork_core.control.trajectory_goal import TrajectoryGoal
+from handiwork_core.isaac_wire import JOINT_STATES
+from handiwork_core.planning import Report
+from handiwork_core.robot import Robot
+from handiwork_core.robot_loader import load_robot
+from handiwork_core.scene import Scene, load_scene
+from handiwork_ros.controllers.slot_server import SlotServer, arm_server, gripper_server
+from handiwork_ros.controllers.stream_door import StreamDoor
+from handiwork_ros.guards import guard
+from handiwork_ros.liveness import LifeSigns
+from handiwork_ros.managed_node import ManagedNode
+from handiwork_ros.spinning import run
+from isaac_bridge.adapter.cups_node import CupDoor
+from isaac_bridge.adapter.joints_node import WATCH_S, JointDoor
+from isaac_bridge.adapter.services_node import SimulatorDoor
+from isaac_bridge.adapter.world_node import WorldDoor
+
+DRIVE_LAG_S = 0.02
+"""Damping over stiffness of the arms' drives, as the stage is written."""
+
+
+class IsaacBridge(ManagedNode):
+    """Active once the articulation was heard and fits the robot. One thread does all, measurement by measurement."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__("isaac_bridge", **options)
+        text = "folder of the robot: robot_description/robots/<name>"
+        self._robot_dir = self.parameter("robot_dir", "", text)
+        text = "scene YAML that the stage was made from"
+        self._scene_file = self.parameter("scene_file", "", text)
+        text = "damping over stiffness of the arms' drives [s]"
+        self._lag_s = self.parameter("drive_lag_s", DRIVE_LAG_S, text)
+        self._robot: Robot | None = None
+        self._scene: Scene | None = None
+        self._joints: JointDoor | None = None
+        self._world: WorldDoor | None = None
+        self._arms: list[SlotServer[TrajectoryGoal, TrajectoryResult]] = []
+        self._grippers: list[SlotServer[GripperGoal, GripperResult]] = []
+        self._streams: list[StreamDoor] = []
+        self._signs = LifeSigns(self)
+
+    def on_load(self, report: Report) -> None:
+        """Read robot and scene, then wait for the articulation."""
+        report(0.0, "reading robot and scene")
+        self._check_parameters()
+        robot = self._robot = load_robot(Path(self._robot_dir))
+        self._scene = load_scene(Path(self._scene_file))
+        lag_s = self._lag_s
+        self._joints = self._joints or self.on_executor(lambda: JointDoor(self, robot, lag_s))
+        text = (
+            f"waiting for {JOINT_STATES}: start Isaac Sim with its bring-up script, and let the timeline play"
+        )
+        while self._joints.thread is None:
+            if self._joints.fault:
+                raise ConfigError(self._robot_dir, [self._joints.fault])
+            report(0.5, text)
+            if self.closing.wait(0.05):
+                return
+
+    def _check_parameters(self) -> None:
+        faults = []
+        if not self._robot_dir:
+            faults.append("parameter robot_dir: is empty; give the folder of a robot, such as robots/fr3")
+        if not self._scene_file:
+            faults.append("parameter scene_file: is empty; give a scene, such as config/scenes/tabletop.yaml")
+        if not 0.0 <= self._lag_s <= 1.0:
+            faults.append(f"parameter drive_lag_s: is {self._lag_s}; give 0 to 1")
+        if faults:
+            raise ConfigError(f"node {self.get_name()}", faults)
+
+    def on_start(self) -> None:
+        """Serve the contract."""
+        assert self._joints is not None
+        if self._world is None:
+            self._make_doors(self._joints)
+        assert self._world is not None
+        self._world.publish_geometry()
+        self._joints.open()
+
+    def _make_doors(self, joints: JointDoor) -> None:
+        robot, scene = self._robot, self._scene
+        assert robot is not None
+        assert scene is not None
+        self._world = WorldDoor(self, scene)
+        joints.on_restart.append(self._world.start_over)
+        simulator = SimulatorDoor(self, scene, joints, self._world)
+        self._cups = CupDoor(self, robot, simulator.ask)
+        if robot.base is not None:
+            self._arms.append(arm_server(self, joints.running, robot.base, self._signs))
+        for arm in robot.arms.values():
+            self._arms.append(arm_server(self, joints.running, arm, self._signs))
+            self._streams.append(StreamDoor(self, joints.running, arm))
+            if arm.gripper is not None and arm.gripper.suction is None:
+                self._grippers.append(gripper_server(self, joints.running, arm.gripper, self._signs))
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._watch = self.create_timer(WATCH_S, guard(self, joints.watch), clock=steady)
+
+    def on_stop(self) -> None:
+        """Bring the arms to rest and end their goals; the wire stays open for that."""
+        if self._joints is not None:
+            self._joints.close()
+
+    def is_idle(self) -> bool:
+        """True once every client has its result."""
+        return all(arm.idle for arm in self._arms) and all(gripper.idle for gripper in self._grippers)
+
+
+def main() -> None:
+    """Entry point of the executable."""
+    sys.exit(run(IsaacBridge))
+
+
+if __name__ == "__main__":
+    main()
