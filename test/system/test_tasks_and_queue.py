@@ -1,10 +1,17 @@
-"""Tasks, any skill by name, and goals that queue or preempt, in the running stack."""
+"""Tasks, any skill by name, one's own too, and goals that queue or preempt, in the running stack."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
 from handiwork_msgs.action import Place, RunTask
 from rig import SLOW, Rig, wait_for
 
+from handiwork_bringup.cli import main
 from handiwork_core.outcome import Code
 from handiwork_ros.skill_client import skill_goal
 from handiwork_ros.task_report import EntryState
@@ -16,6 +23,40 @@ skills:
       - left: [{name: pick, objects: [cube]}, {name: goto__pose, position: [0.45, 0.0, 0.4]}]
       - left: [{name: place, objects: [cube, bin]}, {name: home}]
 """
+
+
+@pytest.fixture(scope="module", autouse=True)
+def own_skill(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A package of a user's own, as ``handiwork new-skill`` writes it, on the path of the stack that starts next."""
+    folder = tmp_path_factory.mktemp("own")
+    assert main(["new-skill", "wave_twice", "--into", str(folder)]) == 0
+    package = folder / "skill_wave_twice"
+    subprocess.run([sys.executable, "setup.py", "-q", "egg_info"], cwd=package, check=True, timeout=100.0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(package), prepend=os.pathsep)
+        yield
+
+
+def test_a_skill_of_ones_own_runs_by_its_name_and_in_tasks(rig: Rig) -> None:
+    report = rig.client.run("wave_twice", {"object": "cube", "height": 0.25})
+    assert report.ok, report.outcome
+    wrong = rig.client.run("wave_twice", {"object": "cube", "hight": 0.25})
+    assert wrong.outcome.code is Code.BAD_GOAL and "hight" in wrong.message
+    task = "skills: [{fr3: [{left: [{name: wave_twice, object: cube}, {name: home}]}]}]"
+    ended = rig.client.run_task(task, source="wave.yaml")
+    assert ended.ok, ended.outcome
+    assert [e.state for e in ended.entries] == [EntryState.SUCCEEDED] * 2
+
+
+def test_the_command_line_picks_and_places_with_parameters(
+    rig: Rig, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["pick", "cube", "lift_th=9.0"]) == 1
+    assert "lift_th" in capsys.readouterr().out
+    assert main(["pick", "cube", "lift_th=0.05", "pre_grasp_offset=0.08", "--arm", "fr3_arm"]) == 0
+    assert main(["place", "cube", "bin", "x_ratio_range=[0.4, 0.6]"]) == 0
+    inside, reason = rig.stack.settled("object_in_container", "{object: cube, container: bin}", 10.0)
+    assert inside, reason
 
 
 def test_a_task_runs_to_its_end_and_the_monitor_agrees(rig: Rig) -> None:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
 from handiwork_bringup.skill_output import StageLines, print_table
+from handiwork_core.config import ConfigError
 
 from .connection import connected
-
-if TYPE_CHECKING:
-    from handiwork_ros.skill_client import SkillClient, SkillReport
+from .run_skill import parameters_of
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -21,20 +19,31 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     place.add_argument("object", help="name in world/objects")
     place.add_argument("container", help="name in world/objects")
     for parser in (pick, place):
+        parser.add_argument(
+            "parameters",
+            nargs="*",
+            metavar="key=value",
+            help="more of the skill's parameters; values are YAML",
+        )
+        parser.add_argument("--arm", default="", help="arm, where the robot has several")
+        parser.add_argument("--when-busy", default="", help="reject, queue or preempt")
         parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Zero exactly when the skill succeeded."""
+    named = {key: vars(options)[key] for key in ("object", "container") if key in options}
+    more = parameters_of(options.parameters)
+    if named.keys() & more.keys():
+        raise ConfigError(
+            "parameters", [f"{key}: stands twice; keep one" for key in named.keys() & more.keys()]
+        )
+    parameters = named | more
     with connected() as client:
         lines = StageLines(lambda line: print(line, flush=True))
-        report = _sent(client, options, lines)
+        report = client.run(
+            options.command, parameters, arm=options.arm, when_busy=options.when_busy, on_feedback=lines
+        )
         lines.end(report)
     print_table({options.command: report})
     return 0 if report.ok else 1
-
-
-def _sent(client: SkillClient, options: argparse.Namespace, lines: StageLines) -> SkillReport:
-    if options.command == "pick":
-        return client.pick(options.object, on_feedback=lines)
-    return client.place(options.object, options.container, on_feedback=lines)
