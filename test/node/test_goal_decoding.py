@@ -125,3 +125,27 @@ def test_random_goals_are_decoded_or_refused(text, frame, values, number):
         return
     assert math.isfinite(getattr(params, number))
     assert all(map(math.isfinite, params.grasp_poses[0].translation_m))
+
+
+def test_every_fault_of_a_message_is_told_with_what_its_skill_finds_in_the_rest():
+    goal = Pick.Goal(
+        object="cube",
+        pre_grasp_offset=math.nan,
+        grasp_poses=[stamped("wrld"), stamped(x=math.inf)],
+        orientation_filters=[OrientationFilter(ee_axis="z", direction="up", min_angle_deg=math.nan)],
+        recovery="pray",
+    )
+
+    def judge(params: PickParams) -> Outcome:
+        # What could not be read has its default.
+        assert (params.pre_grasp_offset, params.grasp_poses) == (PickParams(object="").pre_grasp_offset, ())
+        told = (Outcome(Code.BAD_GOAL, params.recovery, "check", "recovery"),)
+        return Outcome(Code.BAD_NUMBER, "follows", "check", "pre_grasp_offset", others=told)
+
+    with pytest.raises(Refused) as caught:
+        decode_goal(PickParams, goal, frames, judge)
+    outcome = caught.value.outcome
+    assert (outcome.code, outcome.field_name) == (Code.UNKNOWN_FRAME, "grasp_poses[0].header.frame_id")
+    words = ("'wrld'", "inf", "orientation_filters[0].min_angle_deg", "pre_grasp_offset", "pray")
+    assert [word for word in words if word not in outcome.message] == []
+    assert "follows" not in outcome.message

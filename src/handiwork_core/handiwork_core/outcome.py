@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -68,7 +68,7 @@ class Outcome:
     """The one result channel of a step: look at ``code``; the rest explains it.
 
     ``field_name`` is the goal field at fault, ``blocking`` the bodies that touch, errors are measured against the
-    target [m, rad] and ``nan`` where none applies.
+    target [m, rad] and ``nan`` where none applies. ``others``: further faults of a goal, found beside this first one.
     """
 
     code: Code
@@ -78,11 +78,21 @@ class Outcome:
     blocking: BodyPair | None = None
     position_error_m: float = field(default=float("nan"))
     angle_error_rad: float = field(default=float("nan"))
+    others: tuple[Outcome, ...] = ()
 
     @property
     def ok(self) -> bool:
         """True when nothing went wrong."""
         return self.code is Code.OK
+
+    @property
+    def all(self) -> tuple[Outcome, ...]:
+        """Itself alone, and the others."""
+        return (replace(self, others=()), *self.others)
+
+    def in_one(self) -> Outcome:
+        """Itself with the words of all of them, for a channel that has room for one."""
+        return replace(self, message=" | ".join(one.message for one in self.all), others=())
 
 
 OK = Outcome(Code.OK)

@@ -123,7 +123,7 @@ def check_gripper_state(state: int, arm: ArmSpec, *, keep: bool = True) -> Outco
 
 def check_run(params: SkillParams) -> Outcome:
     """The fields that every skill has for the executor."""
-    return checks.first_fault(
+    return checks.all_faults(
         checks.execution(
             params.t_eps,
             params.o_eps,
@@ -136,7 +136,7 @@ def check_run(params: SkillParams) -> Outcome:
 
 def check_vector(field_name: str, values: Sequence[float], most: float, unit: str) -> Outcome:
     """Refuse components beyond ``most`` in either direction."""
-    return checks.first_fault(
+    return checks.all_faults(
         checks.number(f"{field_name}[{i}]", value, -most, most, unit) for i, value in enumerate(values)
     )
 

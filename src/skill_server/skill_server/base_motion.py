@@ -45,7 +45,7 @@ def check(params: BaseParams, robot: Robot, world: World) -> Outcome:
     missing = [name for name in robot.base.joint_names if name not in world.joints.position]
     if missing:
         return Outcome(Code.ROBOT_LOST, f"joint_states lacks {missing} of the base", "check", "arm")
-    return checks.first_fault(
+    return checks.all_faults(
         (
             checks.number("tolerance_m", params.tolerance_m, 1e-4, 1.0, "m"),
             checks.number("tolerance_rad", params.tolerance_rad, 1e-4, 1.0, "rad"),

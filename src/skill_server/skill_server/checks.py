@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from handiwork_core.config import nearest
 from handiwork_core.outcome import OK, Code, Outcome
@@ -13,9 +14,10 @@ from handiwork_core.world import World
 from .orientation import DIRECTIONS, EE_AXES, OrientationFilter
 
 
-def first_fault(outcomes: Iterable[Outcome]) -> Outcome:
-    """The first that is not OK, or OK."""
-    return next((outcome for outcome in outcomes if not outcome.ok), OK)
+def all_faults(outcomes: Iterable[Outcome]) -> Outcome:
+    """The first that is not OK, with the further ones as its ``others``; or OK."""
+    found = [one for outcome in outcomes if not outcome.ok for one in outcome.all]
+    return replace(found[0], others=tuple(found[1:])) if found else OK
 
 
 def fault(code: Code, field_name: str, message: str) -> Outcome:
@@ -33,8 +35,8 @@ def number(field_name: str, value: float, low: float, high: float, unit: str) ->
 
 
 def ordered(low_name: str, low: float, high_name: str, high: float) -> Outcome:
-    """Refuse a range that is upside down."""
-    if low <= high:
+    """Refuse a range that is upside down; ends that are no numbers are refused elsewhere."""
+    if low <= high or math.isnan(low) or math.isnan(high):
         return OK
     text = f"{low_name} {low:g} is above {high_name} {high:g}; swap them or make them equal"
     return fault(Code.CONTRADICTION, low_name, text)
@@ -42,7 +44,7 @@ def ordered(low_name: str, low: float, high_name: str, high: float) -> Outcome:
 
 def ratio_range(field_name: str, pair: tuple[float, float]) -> Outcome:
     """Refuse ratios that are not finite, far outside of the container, or upside down."""
-    return first_fault(
+    return all_faults(
         (
             number(f"{field_name}[0]", pair[0], -10.0, 10.0, "of the side"),
             number(f"{field_name}[1]", pair[1], -10.0, 10.0, "of the side"),
@@ -82,22 +84,23 @@ def with_gripper(arm: ArmSpec) -> Outcome:
 
 def filters(field_name: str, items: Sequence[OrientationFilter]) -> Outcome:
     """Refuse filters that name no axis or direction, have impossible angles, or leave no width."""
-    for i, item in enumerate(items):
-        key = f"{field_name}[{i}]"
-        found = first_fault(
-            (
-                choice(f"{key}.ee_axis", item.ee_axis, tuple(EE_AXES)),
-                choice(f"{key}.direction", item.direction, tuple(DIRECTIONS)),
-                number(f"{key}.min_angle_deg", item.min_angle_deg, 0.0, 180.0, "deg"),
-                number(f"{key}.max_angle_deg", item.max_angle_deg, 0.0, 180.0, "deg"),
-            )
+    return all_faults(_filter(f"{field_name}[{i}]", item) for i, item in enumerate(items))
+
+
+def _filter(key: str, item: OrientationFilter) -> Outcome:
+    width = OK
+    if item.min_angle_deg == item.max_angle_deg:
+        text = f"{key} has the same smallest and largest angle {item.min_angle_deg:g} deg; leave a width"
+        width = fault(Code.CONTRADICTION, f"{key}.max_angle_deg", text)
+    return all_faults(
+        (
+            choice(f"{key}.ee_axis", item.ee_axis, tuple(EE_AXES)),
+            choice(f"{key}.direction", item.direction, tuple(DIRECTIONS)),
+            number(f"{key}.min_angle_deg", item.min_angle_deg, 0.0, 180.0, "deg"),
+            number(f"{key}.max_angle_deg", item.max_angle_deg, 0.0, 180.0, "deg"),
+            width,
         )
-        if not found.ok:
-            return found
-        if item.min_angle_deg == item.max_angle_deg:
-            text = f"{key} has the same smallest and largest angle {item.min_angle_deg:g} deg; leave a width"
-            return fault(Code.CONTRADICTION, f"{key}.max_angle_deg", text)
-    return OK
+    )
 
 
 def execution(

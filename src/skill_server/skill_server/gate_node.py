@@ -45,15 +45,19 @@ class Gate:
             raise Refused(Outcome(Code.STALE_WORLD, "world/object_states is silent; start its publisher"))
         return self.source.snapshot()
 
+    def verdict(self, skill: Skill[Any], params: Any, arm: ArmSpec, world: World) -> Outcome:
+        """What the skill itself finds wrong with a goal."""
+        return skill.is_feasible(params, self.robot, arm, world)
+
     def body(self, skill: Skill[Any], params: Any, arm: ArmSpec, world: World) -> Body:
         """What runs the skill.
 
         Raises:
             Refused: the skill itself finds the goal bad.
         """
-        verdict = skill.is_feasible(params, self.robot, arm, world)
+        verdict = self.verdict(skill, params, arm, world)
         if not verdict.ok:
-            raise Refused(verdict)
+            raise Refused(verdict.in_one())
         runs = self.runs[arm.name]
         return ForArms((arm.name,), lambda token, feedback: runs.run(skill, params, token, feedback))
 
@@ -64,7 +68,10 @@ class Gate:
             world = self.world()
             arm = decode_arm(self.robot, goal.arm)
             frames = frames_of(self.robot, world, self.source.frames)
-            return self.body(skill, decode_goal(skill.params_type, goal, frames), arm, world)
+            params = decode_goal(
+                skill.params_type, goal, frames, lambda made: self.verdict(skill, made, arm, world)
+            )
+            return self.body(skill, params, arm, world)
 
         return self.door(skill.name, action, admit)
 

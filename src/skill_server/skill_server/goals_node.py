@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from geometry_msgs.msg import Pose as PoseMsg
@@ -20,6 +21,7 @@ from handiwork_ros.conversions import BadMessage, finite, pose_from_msg
 from handiwork_ros.frames import FrameBuffer, UnknownFrame
 from handiwork_ros.skill_action_server import Refused
 
+from .judged_parameters import Judge, apart_from
 from .orientation import OrientationFilter
 
 P = TypeVar("P")
@@ -28,20 +30,23 @@ WorldTFrame = Callable[[str, str], Pose]
 """Pose in ``world`` of a frame; the second argument is the goal field that named it. Raises UnknownFrame."""
 
 
-def decode_goal(params_type: type[P], goal: Any, world_T_frame: WorldTFrame) -> P:
+def decode_goal(params_type: type[P], goal: Any, world_T_frame: WorldTFrame, judge: Judge | None = None) -> P:
     """Fill the dataclass ``params_type`` from the goal's fields of the same names.
 
     Raises:
         Refused: a number is not finite, a pose is malformed or far out of reach of numbers, or a frame is unknown; the
-            outcome names the field.
+            outcome names the first field, and tells all of them and what ``judge`` finds in the rest.
     """
-    try:
-        values = {
-            f.name: _value(getattr(goal, f.name), f.name, world_T_frame)
-            for f in dataclasses.fields(params_type)  # type: ignore[arg-type]  # every params type is a dataclass
-        }
-    except (BadMessage, UnknownFrame) as error:
-        raise Refused(error.outcome) from error
+    faults, values = list[Outcome](), dict[str, Any]()
+    for f in dataclasses.fields(params_type):  # type: ignore[arg-type]  # every params type is a dataclass
+        before = len(faults)
+        value = _value(getattr(goal, f.name), f.name, world_T_frame, faults)
+        if len(faults) == before:
+            values[f.name] = value
+    if faults:
+        bad = {f.name for f in dataclasses.fields(params_type)} - set(values)  # type: ignore[arg-type]
+        rest = apart_from(judge(params_type(**values)), bad) if judge else ()
+        raise Refused(replace(faults[0], others=(*faults[1:], *rest)).in_one())
     return params_type(**values)
 
 
@@ -88,25 +93,27 @@ def _moving(robot: Robot) -> tuple[str, ...]:
     return tuple(name for arm in robot.arms.values() for name in arm.joint_names)
 
 
-def _value(value: Any, field: str, world_T_frame: WorldTFrame) -> Any:
+def _value(value: Any, field: str, world_T_frame: WorldTFrame, faults: list[Outcome]) -> Any:
+    """The value, or None and a fault more."""
     if isinstance(value, (bool, str, int)):
         return value
-    if isinstance(value, float):
-        return float(finite((value,), field)[0])
-    items: Sequence[Any] = list(value)
-    return tuple(_item(item, f"{field}[{i}]", world_T_frame) for i, item in enumerate(items))
-
-
-def _item(item: Any, field: str, world_T_frame: WorldTFrame) -> Any:
-    if isinstance(item, PoseStamped):
-        return _pose(item, field, world_T_frame)
-    if isinstance(item, OrientationFilterMsg):
-        low = _value(item.min_angle_deg, f"{field}.min_angle_deg", world_T_frame)
-        high = _value(item.max_angle_deg, f"{field}.max_angle_deg", world_T_frame)
-        return OrientationFilter(item.ee_axis, item.direction, low, high)
-    if isinstance(item, Quaternion):
-        return pose_from_msg(PoseMsg(orientation=item), field).rotation
-    return item if isinstance(item, str) else float(finite((item,), field)[0])
+    try:
+        if isinstance(value, float):
+            return float(finite((value,), field)[0])
+        if isinstance(value, PoseStamped):
+            return _pose(value, field, world_T_frame)
+        if isinstance(value, Quaternion):
+            return pose_from_msg(PoseMsg(orientation=value), field).rotation
+    except (BadMessage, UnknownFrame) as error:
+        faults.append(error.outcome)
+        return None
+    if isinstance(value, OrientationFilterMsg):
+        low, high = (
+            _value(getattr(value, key), f"{field}.{key}", world_T_frame, faults)
+            for key in ("min_angle_deg", "max_angle_deg")
+        )
+        return OrientationFilter(value.ee_axis, value.direction, low, high)
+    return tuple(_value(item, f"{field}[{i}]", world_T_frame, faults) for i, item in enumerate(value))
 
 
 def _pose(stamped: PoseStamped, field: str, world_T_frame: WorldTFrame) -> Pose:

@@ -17,9 +17,10 @@ JointList = tuple[tuple[int | str, float, str], ...]
 MODES = ("abs", "delta")
 
 
-def check_entries(entries: JointList, arm: ArmSpec) -> Outcome:
-    """Joints are known, values sane."""
-    return checks.first_fault(tuple(_entry(f"ctrl_list[{i}]", entry, arm) for i, entry in enumerate(entries)))
+def check(entries: JointList, robot: Robot, arm: ArmSpec, q: Array) -> Outcome:
+    """Joints are known, values sane, and lead from ``q`` to within the limits."""
+    found = checks.all_faults(_entry(f"ctrl_list[{i}]", entry, arm) for i, entry in enumerate(entries))
+    return found if not found.ok else _limits(entries, robot, arm, q)
 
 
 def _entry(key: str, entry: tuple[int | str, float, str], arm: ArmSpec) -> Outcome:
@@ -32,7 +33,7 @@ def _entry(key: str, entry: tuple[int | str, float, str], arm: ArmSpec) -> Outco
     if isinstance(joint, str) and joint not in arm.joint_names:
         text = f"{key}[0] is {joint!r}; {nearest(joint, arm.joint_names)}"
         return checks.fault(Code.BAD_GOAL, f"{key}[0]", text)
-    return checks.first_fault(
+    return checks.all_faults(
         (checks.number(f"{key}[1]", value, -720.0, 720.0, "deg"), checks.choice(f"{key}[2]", mode, MODES))
     )
 
@@ -48,8 +49,7 @@ def goal(entries: JointList, robot: Robot, arm: ArmSpec, q: Array) -> Array:
     return found
 
 
-def check_limits(entries: JointList, robot: Robot, arm: ArmSpec, q: Array) -> Outcome:
-    """Where they lead to is within the limits."""
+def _limits(entries: JointList, robot: Robot, arm: ArmSpec, q: Array) -> Outcome:
     for name, value in zip(arm.joint_names, goal(entries, robot, arm, q), strict=True):
         joint = robot.joints[name]
         if not joint.lower <= value <= joint.upper:

@@ -35,7 +35,7 @@ def parameters_from(skill: Skill[P], data: Mapping[str, Any], arm: str, source: 
         ConfigError: every fault with its key and the mend.
     """
     fields = tuple(f.name for f in dataclasses.fields(skill.params_type))  # type: ignore[arg-type]
-    made, faults = translated(data, fields, skill.object_fields or OBJECT_FIELDS.get(skill.name, ()))
+    made, faults = translated(data, fields, object_fields(skill))
     if "arm" in fields and arm:
         if made.get("arm", "") not in ("", arm):
             faults.append(f"arm: is {shown(made['arm'])} where the goal says {arm!r}; name the arm once")
@@ -50,6 +50,11 @@ def parameters_from(skill: Skill[P], data: Mapping[str, Any], arm: str, source: 
     if faults:
         raise ConfigError(source, faults)
     return params
+
+
+def object_fields(skill: Skill[Any]) -> tuple[str, ...]:
+    """Fields that the list ``objects`` of the SimBox format fills."""
+    return skill.object_fields or OBJECT_FIELDS.get(skill.name, ())
 
 
 def pose_from(data: object) -> Pose:

@@ -17,7 +17,7 @@ from handiwork_core.commands import (
     UpdateSpecific,
 )
 from handiwork_core.geometry import Pose
-from handiwork_core.outcome import Code, Outcome
+from handiwork_core.outcome import OK, Code, Outcome
 from handiwork_core.planning import Attachment, Candidate, CandidatesRequest, SceneQuery
 from handiwork_core.robot import ArmSpec
 from handiwork_core.skill import Context, StepFailed
@@ -68,18 +68,18 @@ class PartParams(SkillParams):
 
 def check(params: PartParams, arm: ArmSpec, world: World) -> Outcome:
     """What the arguments alone tell."""
-    found = checks.first_fault((checks.with_gripper(arm), check_part("object", params.object, world)))
-    if not found.ok:
-        return found
-    return checks.first_fault(
+    known, able = check_part("object", params.object, world), checks.with_gripper(arm)
+    return checks.all_faults(
         (
+            able,
+            known,
             checks.number("tolerance", params.tolerance, 1e-3, 1.0, "of the range"),
             checks.number("max_lag", params.max_lag, 0.01, 1.0, "of the range"),
             checks.number("max_tilt_deg", params.max_tilt_deg, 0.0, 90.0, "deg"),
             checks.number("pre_grasp_offset", params.pre_grasp_offset, 0.01, 0.5, "m"),
             checks.number("retreat", params.retreat, 0.0, 0.5, "m"),
             steps("gripper_change_steps", params.gripper_change_steps),
-            _fits(arm, part_of(params.object, world)),
+            _fits(arm, part_of(params.object, world)) if known.ok and able.ok else OK,
             arm_moves.check_run(params),
         )
     )

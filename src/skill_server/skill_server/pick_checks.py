@@ -18,32 +18,39 @@ AXES = ("", "x", "y", "z")
 
 def check_pick(params: PickParams, arm: ArmSpec, world: World) -> Outcome:
     """Everything that the arguments alone tell."""
-    found = checks.first_fault(
-        (checks.with_gripper(arm), checks.known_object("object", params.object, world))
+    known = checks.known_object("object", params.object, world)
+    return checks.all_faults(
+        (
+            checks.with_gripper(arm),
+            _movable(params, world) if known.ok else known,
+            *_words(params),
+            _width(params, arm.gripper) if arm.gripper else OK,
+            *_numbers(params),
+            _annotation(params),
+        )
     )
-    if not found.ok or arm.gripper is None:
-        return found
-    found = checks.first_fault((*_words(params, world), *_numbers(params, arm.gripper)))
-    return found if not found.ok else _annotation(params)
 
 
-def _words(params: PickParams, world: World) -> tuple[Outcome, ...]:
-    fixed, joint = OK, world.objects[params.object].articulation
+def _movable(params: PickParams, world: World) -> Outcome:
+    joint = world.objects[params.object].articulation
     if joint is not None:
         text = (
             f"{params.object!r} is a part of {joint.body!r} and cannot be lifted; use open, close or rotate"
         )
-        fixed = checks.fault(Code.BAD_GOAL, "object", text)
-    elif world.objects[params.object].is_static:
+        return checks.fault(Code.BAD_GOAL, "object", text)
+    if world.objects[params.object].is_static:
         movable = sorted(n for n, body in world.objects.items() if not (body.is_static or body.articulation))
-        fixed = checks.fault(Code.BAD_GOAL, "object", f"{params.object!r} is a fixture; use one of {movable}")
+        return checks.fault(Code.BAD_GOAL, "object", f"{params.object!r} is a fixture; use one of {movable}")
+    return OK
+
+
+def _words(params: PickParams) -> tuple[Outcome, ...]:
     state = OK
     if params.final_gripper_state not in (-1, 1):
         text = f"final_gripper_state is {params.final_gripper_state!s:.20}; use -1 (close) or 1 (open)"
         state = checks.fault(Code.BAD_GOAL, "final_gripper_state", text)
     return (
-        fixed,
-        _explicit(params),
+        *_explicit(params),
         checks.choice("direction_to_obj", params.direction_to_obj, SIDES),
         checks.choice("constraint_axis", params.constraint_axis, AXES),
         checks.filters("orientation_filters", params.orientation_filters),
@@ -52,7 +59,7 @@ def _words(params: PickParams, world: World) -> tuple[Outcome, ...]:
     )
 
 
-def _explicit(params: PickParams) -> Outcome:
+def _explicit(params: PickParams) -> tuple[Outcome, ...]:
     """Grasp poses are taken as they are; what selects among others contradicts them."""
     selecting = {
         "orientation_filters": params.orientation_filters,
@@ -61,24 +68,24 @@ def _explicit(params: PickParams) -> Outcome:
         "constraint_axis": params.constraint_axis,
         "fixed_orientation": params.fixed_orientation,
     }
-    field_name = next((key for key, value in selecting.items() if value), "")
-    if params.grasp_poses and field_name:
+    found = []
+    for field_name in (key for key, value in selecting.items() if value and params.grasp_poses):
         text = f"grasp_poses are taken as they are, so {field_name} cannot apply; send only one of the two"
-        return checks.fault(Code.CONTRADICTION, field_name, text)
+        found.append(checks.fault(Code.CONTRADICTION, field_name, text))
     if len(params.fixed_orientation) > 1:
         text = f"fixed_orientation has {len(params.fixed_orientation)} quaternions; send one or none"
-        return checks.fault(Code.BAD_GOAL, "fixed_orientation", text)
-    return OK
+        found.append(checks.fault(Code.BAD_GOAL, "fixed_orientation", text))
+    return tuple(found)
 
 
-def _numbers(params: PickParams, gripper: GripperSpec) -> tuple[Outcome, ...]:
-    width = OK
-    if params.gripper_width != 0.0:
-        width = checks.number(
-            "gripper_width", params.gripper_width, gripper.min_width_m, gripper.max_width_m, "m"
-        )
+def _width(params: PickParams, gripper: GripperSpec) -> Outcome:
+    if params.gripper_width == 0.0:
+        return OK
+    return checks.number("gripper_width", params.gripper_width, gripper.min_width_m, gripper.max_width_m, "m")
+
+
+def _numbers(params: PickParams) -> tuple[Outcome, ...]:
     return (
-        width,
         checks.number("pre_grasp_offset", params.pre_grasp_offset, 0.0, 1.0, "m"),
         *_lift(params),
         checks.number("grasp_scale", params.grasp_scale, 1e-3, 1e3, ""),
@@ -101,7 +108,8 @@ def _lift(params: PickParams) -> tuple[Outcome, ...]:
     lift = OK
     if params.is_closing and 0.0 < params.lift_th >= low:
         text = (
-            f"lift_th {params.lift_th:g} m cannot be passed by a lift of {low:g} m; lower it or lift higher"
+            f"lift_th {params.lift_th:g} m cannot be passed by a lift of post_grasp_offset_min {low:g} m; "
+            "lower it or lift higher"
         )
         lift = checks.fault(Code.CONTRADICTION, "lift_th", text)
     return (

@@ -19,35 +19,35 @@ LONGEST_AXIS = 1e6
 
 def check_goal(params: PlaceParams, arm: ArmSpec, world: World) -> Outcome:
     """Names and words."""
-    found = checks.first_fault(
+    known, same = checks.known_object("container", params.container, world), OK
+    if params.container and params.object == params.container:
+        text = f"object and container are both {params.object!r}; name two different objects"
+        same = checks.fault(Code.CONTRADICTION, "container", text)
+    constraints = tuple(item.value for item in PositionConstraint)
+    return checks.all_faults(
         (
             checks.with_gripper(arm),
-            checks.known_object("container", params.container, world),
+            known,
             checks.known_object("object", params.object, world) if params.object else OK,
-        )
-    )
-    if not found.ok:
-        return found
-    if params.object == params.container:
-        text = f"object and container are both {params.object!r}; name two different objects"
-        return checks.fault(Code.CONTRADICTION, "container", text)
-    constraints = tuple(item.value for item in PositionConstraint)
-    shapes = len(world.objects[params.container].shapes)
-    return checks.first_fault(
-        (
+            same,
             checks.choice("place_direction", params.place_direction, ("vertical", "horizontal")),
             checks.choice("position_constraint", params.position_constraint, constraints),
             checks.choice("success_mode", params.success_mode, MODES),
-            simbox_checks.whole("place_part", params.place_part, -1, shapes - 1, f"of {params.container!r}"),
+            _part(params, world) if known.ok else OK,
             checks.filters("orientation_filters", params.orientation_filters),
             *simbox_checks.policy(params.test_mode, params.recovery, params.max_attempts),
         )
     )
 
 
+def _part(params: PlaceParams, world: World) -> Outcome:
+    shapes = len(world.objects[params.container].shapes)
+    return simbox_checks.whole("place_part", params.place_part, -1, shapes - 1, f"of {params.container!r}")
+
+
 def check_numbers(params: PlaceParams) -> Outcome:
     """Numbers and what contradicts itself."""
-    return checks.first_fault(
+    return checks.all_faults(
         (
             checks.ratio_range("x_ratio_range", params.x_ratio_range),
             checks.ratio_range("y_ratio_range", params.y_ratio_range),
@@ -59,7 +59,7 @@ def check_numbers(params: PlaceParams) -> Outcome:
             simbox_checks.steps("gripper_change_steps", params.gripper_change_steps),
             *_alignment(params),
             *_holds(params),
-            _explicit(params),
+            *_explicit(params),
             *checks.execution(
                 params.t_eps,
                 params.o_eps,
@@ -148,12 +148,8 @@ def _holds(params: PlaceParams) -> tuple[Outcome, ...]:
     return tuple(found)
 
 
-def _explicit(params: PlaceParams) -> Outcome:
-    if not params.place_poses:
-        return OK
-    clash = "orientation_filters" if params.orientation_filters else ""
-    clash = clash or ("align_pick_obj_axis" if params.is_aligned else "")
-    if not clash:
-        return OK
-    text = f"place_poses are taken as they are, so {clash} cannot apply; send only one of the two"
-    return checks.fault(Code.CONTRADICTION, clash, text)
+def _explicit(params: PlaceParams) -> tuple[Outcome, ...]:
+    selecting = {"orientation_filters": params.orientation_filters, "align_pick_obj_axis": params.is_aligned}
+    clashes = [key for key, value in selecting.items() if value and params.place_poses]
+    why = "place_poses are taken as they are, so {} cannot apply; send only one of the two"
+    return tuple(checks.fault(Code.CONTRADICTION, clash, why.format(clash)) for clash in clashes)

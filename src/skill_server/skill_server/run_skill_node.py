@@ -6,7 +6,7 @@ from typing import Any
 
 from handiwork_msgs.action import RunSkill
 
-from handiwork_core.config import ConfigError
+from handiwork_core.config import ConfigError, mapping_from_yaml
 from handiwork_core.outcome import Code, Outcome
 from handiwork_core.skill import Skill
 from handiwork_ros.skill_action_server import Refused, SkillDoor
@@ -15,7 +15,7 @@ from .catalog import Catalog, UnknownSkill
 from .executor import SkillRun
 from .gate_node import Body, Gate
 from .goals_node import decode_arm
-from .parameters import parameters_from_yaml
+from .judged_parameters import judged_parameters
 
 ACTION = "run_skill"
 
@@ -28,7 +28,11 @@ def run_skill_door(gate: Gate, catalog: Catalog) -> SkillDoor[SkillRun]:
         skill = found(catalog, goal.skill)
         arm = decode_arm(gate.robot, goal.arm)
         try:
-            params = parameters_from_yaml(skill, goal.parameters, goal.arm, f"parameters of {skill.name}")
+            source = f"parameters of {skill.name}"
+            data = mapping_from_yaml(goal.parameters, source)
+            params = judged_parameters(
+                skill, data, goal.arm, source, lambda made: gate.verdict(skill, made, arm, world)
+            )
         except ConfigError as error:
             raise Refused(refusal(error)) from error
         return gate.body(skill, params, arm, world)

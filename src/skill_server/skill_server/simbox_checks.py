@@ -20,7 +20,7 @@ def hold_weights(field_name: str, weights: Sequence[float]) -> Outcome:
         text = f"{field_name} has {len(weights)} numbers; give 6 (angular x, y, z, linear x, y, z) or none"
         return checks.fault(Code.BAD_NUMBER, field_name, text)
     each = (checks.number(f"{field_name}[{i}]", w, 0.0, 1e6, "") for i, w in enumerate(weights))
-    return checks.first_fault(each)
+    return checks.all_faults(each)
 
 
 def whole(field_name: str, value: int, low: int, high: int, unit: str) -> Outcome:
@@ -48,7 +48,7 @@ def policy(test_mode: str, recovery: str, max_attempts: int) -> tuple[Outcome, .
 def vector(field_name: str, values: Sequence[float], most: float, unit: str) -> Outcome:
     """Every component within plus and minus ``most``."""
     each = (checks.number(f"{field_name}[{i}]", v, -most, most, unit) for i, v in enumerate(values))
-    return checks.first_fault(each)
+    return checks.all_faults(each)
 
 
 def not_zero(field_name: str, values: Sequence[float], why: str) -> Outcome:

@@ -48,8 +48,8 @@ def ours(commands: Sequence[Command], start: Pose) -> list[list[Any]]:
     rows: list[list[Any]] = []
     here = start
     for command in commands:
-        moved = command.world_T_target is not None
-        here = command.world_T_target or here
+        moved = command.world_T_ee is not None
+        here = command.world_T_ee or here
         function = command.function
         weights = function.hold_vec_weight if isinstance(function, UpdatePoseCostMetric) else None
         # A command repeated is a command that waits; one that moves counts once for the move.

@@ -123,7 +123,7 @@ def test_holds_stand_where_they_apply_and_reach_the_planner() -> None:
     for command in commands:
         if isinstance(command.function, UpdatePoseCostMetric):
             held = command.function.hold_vec_weight
-        elif command.world_T_target is not None:
+        elif command.world_T_ee is not None:
             seen[command.stage] = held
     assert seen == {"transit": before, "descend": after, "retreat": None}
     descend = next(c for c in commands if c.stage == "descend")

@@ -63,7 +63,7 @@ class ApproachRotate(Skill[ApproachRotateParams]):
     def is_feasible(self, params: ApproachRotateParams, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
         """See ``Skill``."""
         same = checks.fault(Code.CONTRADICTION, "target", "object and target are the same; name two objects")
-        return checks.first_fault(
+        return checks.all_faults(
             (
                 checks.with_gripper(arm),
                 checks.known_object("target", params.target, world),
@@ -123,7 +123,7 @@ def _check_rotate(rotate: RotateSpec | None) -> Outcome:
     if rotate is None:
         return OK
     low, high = rotate.rotate_obj_euler
-    return checks.first_fault(
+    return checks.all_faults(
         (
             checks.choice("rotate.type", rotate.type, MODES),
             arm_moves.check_vector("rotate.rotate_obj_euler[0]", low, 360.0, "deg"),

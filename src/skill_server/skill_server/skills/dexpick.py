@@ -48,17 +48,7 @@ class DexPick(Skill[DexPickParams]):
 
     def is_feasible(self, params: DexPickParams, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
         """See ``Skill``."""
-        found = check_pick(params, arm, world)
-        if not found.ok:
-            return found
-        if bool(params.pick_poses) == bool(params.pose_file):
-            text = "give either pick_poses or pose_file"
-            return checks.fault(Code.CONTRADICTION, "pick_poses", text)
-        try:
-            poses = _annotated(params)
-        except (ConfigError, ValueError) as error:
-            return checks.fault(Code.BAD_GOAL, "pose_file" if params.pose_file else "pick_poses", str(error))
-        return checks.number("pick_pose_idx", params.pick_pose_idx, -1, len(poses) - 1, "(an index)")
+        return checks.all_faults((check_pick(params, arm, world), *_annotation(params)))
 
     def commands(self, params: DexPickParams, context: Context) -> Sequence[Command]:
         """Those of Pick, for the annotated poses."""
@@ -74,6 +64,16 @@ class DexPick(Skill[DexPickParams]):
     def before_another_try(self, params: DexPickParams, lost: str) -> Sequence[tuple[Skill[Any], Any]]:
         """Nothing has to come first."""
         return ()
+
+
+def _annotation(params: DexPickParams) -> tuple[Outcome, ...]:
+    if bool(params.pick_poses) == bool(params.pose_file):
+        return (checks.fault(Code.CONTRADICTION, "pick_poses", "give either pick_poses or pose_file"),)
+    try:
+        poses = _annotated(params)
+    except (ConfigError, ValueError) as error:
+        return (checks.fault(Code.BAD_GOAL, "pose_file" if params.pose_file else "pick_poses", str(error)),)
+    return (checks.number("pick_pose_idx", params.pick_pose_idx, -1, len(poses) - 1, "(an index)"),)
 
 
 def _annotated(params: DexPickParams) -> tuple[Pose, ...]:

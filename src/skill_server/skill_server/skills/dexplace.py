@@ -46,7 +46,7 @@ class DexPlace(Skill[DexPlaceParams]):
 
     def is_feasible(self, params: DexPlaceParams, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
         """See ``Skill``."""
-        return checks.first_fault(
+        return checks.all_faults(
             (
                 check_goal(params, arm, world),
                 check_numbers(params),

@@ -58,7 +58,7 @@ class DynamicPick(Skill[DynamicPickParams]):
     def is_feasible(self, params: DynamicPickParams, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
         """See ``Skill``."""
         low, high = params.pick_range
-        return checks.first_fault(
+        return checks.all_faults(
             (
                 check_pick(params, arm, world),
                 checks.number("pick_range[0]", low, -2.0, 2.0, "m"),

@@ -48,11 +48,11 @@ class FailPick(Skill[FailPickParams]):
             (params.grasp_x_offset_min, params.grasp_x_offset_max),
             (params.grasp_y_offset_min, params.grasp_y_offset_max),
         )
-        return checks.first_fault(
+        return checks.all_faults(
             (
                 check_pick(params, arm, world),
                 *(
-                    checks.first_fault(
+                    checks.all_faults(
                         (
                             checks.number(f"grasp_{axis}_offset_min", low, 0.0, 1.0, "m"),
                             checks.number(f"grasp_{axis}_offset_max", high, 0.0, 1.0, "m"),

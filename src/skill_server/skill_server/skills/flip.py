@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from handiwork_core.commands import Command
-from handiwork_core.outcome import Code, Outcome
+from handiwork_core.outcome import OK, Code, Outcome
 from handiwork_core.robot import ArmSpec, Robot
 from handiwork_core.skill import Context, Skill
 from handiwork_core.world import World
@@ -47,13 +47,15 @@ class Flip(Skill[FlipParams]):
 
     def is_feasible(self, params: FlipParams, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
         """See ``Skill``."""
-        if not any(params.up_axis):
-            return checks.fault(Code.BAD_NUMBER, "up_axis", "up_axis is all zero; name an axis of the object")
-        return checks.first_fault(
+        none, judged = "up_axis is all zero; name an axis of the object", params
+        if any(params.up_axis):
+            none, judged = "", _aligned(params)
+        return checks.all_faults(
             (
+                checks.fault(Code.BAD_NUMBER, "up_axis", none) if none else OK,
                 checks.number("flip_tol_deg", params.flip_tol_deg, 0.1, 90.0, "deg"),
-                check_goal(_aligned(params), arm, world),
-                check_numbers(_aligned(params)),
+                check_goal(judged, arm, world),
+                check_numbers(judged),
             )
         )
 
@@ -78,7 +80,7 @@ class Flip(Skill[FlipParams]):
         return Place().before_another_try(params, lost)
 
 
-def _aligned(params: FlipParams) -> PlaceParams:
+def _aligned(params: FlipParams) -> FlipParams:
     return replace(
         params,
         align_pick_obj_axis=params.up_axis,

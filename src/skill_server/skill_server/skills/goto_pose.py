@@ -61,7 +61,7 @@ class GotoPose(Skill[GotoPoseParams]):
 
     def is_feasible(self, params: GotoPoseParams, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
         """See ``Skill``."""
-        return checks.first_fault(
+        return checks.all_faults(
             (
                 arm_moves.check_vector("position", params.position, 5.0, "m"),
                 checks.choice("frame", params.frame, ("base", "world")),
@@ -110,23 +110,22 @@ def _check_orientation(params: GotoPoseParams) -> Outcome:
     given = [name for name in ("euler", "quaternion") if getattr(params, name) is not None]
     given += ["orientation_filters"] if params.orientation_filters else []
     given += ["align_obj_axis"] if params.is_aligned else []
+    found = [
+        checks.filters("orientation_filters", params.orientation_filters),
+        checks.number("align_obj_tol", params.align_obj_tol, 0.0, 180.0, "deg"),
+    ]
     if len(given) > 1 and given[0] in ("euler", "quaternion"):
         text = f"{given[0]} fixes the orientation, so {given[1]} cannot apply; keep one of the two"
-        return checks.fault(Code.CONTRADICTION, given[1], text)
+        found.append(checks.fault(Code.CONTRADICTION, given[1], text))
     if params.quaternion is not None:
         try:
             Rotation.from_wxyz(params.quaternion)
         except ValueError as error:
-            return checks.fault(Code.BAD_NUMBER, "quaternion", str(error))
+            found.append(checks.fault(Code.BAD_NUMBER, "quaternion", str(error)))
     if params.is_aligned and not (any(params.align_ref_axis) and params.align_obj_tol > 0.0):
         text = "align_obj_axis needs align_ref_axis and an align_obj_tol above 0; set all three or none"
-        return checks.fault(Code.CONTRADICTION, "align_ref_axis", text)
-    return checks.first_fault(
-        (
-            checks.filters("orientation_filters", params.orientation_filters),
-            checks.number("align_obj_tol", params.align_obj_tol, 0.0, 180.0, "deg"),
-        )
-    )
+        found.append(checks.fault(Code.CONTRADICTION, "align_ref_axis", text))
+    return checks.all_faults(found)
 
 
 def _point(params: GotoPoseParams, context: Context) -> Array:

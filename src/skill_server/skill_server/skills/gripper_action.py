@@ -38,18 +38,20 @@ class GripperAction(Skill[GripperActionParams]):
 
     def is_feasible(self, params: GripperActionParams, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
         """See ``Skill``."""
-        found = checks.first_fault(
+        width = OK
+        if arm.gripper is not None and params.width != 0.0:
+            least, most = arm.gripper.min_width_m, arm.gripper.max_width_m
+            width = checks.number("width", params.width, least, most, "m")
+        return checks.all_faults(
             (
                 checks.with_gripper(arm),
                 arm_moves.check_gripper_state(params.gripper_state, arm, keep=False),
                 checks.known_object("object", params.object, world) if params.object else OK,
                 checks.number("wait_steps", params.wait_steps, 0, 100_000, "steps"),
+                width,
                 arm_moves.check_run(params),
             )
         )
-        if not found.ok or arm.gripper is None or params.width == 0.0:
-            return found
-        return checks.number("width", params.width, arm.gripper.min_width_m, arm.gripper.max_width_m, "m")
 
     def commands(self, params: GripperActionParams, context: Context) -> Sequence[Command]:
         """The gripper's command, and what follows from it for the planner."""

@@ -40,7 +40,7 @@ class HeuristicSkill(Skill[HeuristicSkillParams]):
 
     def is_feasible(self, params: HeuristicSkillParams, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
         """See ``Skill``."""
-        return checks.first_fault(
+        return checks.all_faults(
             (
                 checks.choice("mode", params.mode, MODES),
                 _check_value(params, len(arm.joint_names)),

@@ -33,7 +33,7 @@ class Home(Skill[HomeParams]):
 
     def is_feasible(self, params: HomeParams, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
         """See ``Skill``."""
-        return checks.first_fault(
+        return checks.all_faults(
             (arm_moves.check_gripper_state(params.gripper_state, arm), arm_moves.check_run(params))
         )
 

@@ -37,18 +37,13 @@ class JointCtrl(Skill[JointCtrlParams]):
 
     def is_feasible(self, params: JointCtrlParams, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
         """See ``Skill``."""
-        found = checks.first_fault(
+        return checks.all_faults(
             (
-                joint_list.check_entries(params.ctrl_list, arm),
+                joint_list.check(params.ctrl_list, robot, arm, grip.arm_q(world, arm)),
                 arm_moves.check_gripper_state(params.gripper_state, arm),
                 checks.number("success_threshold_js", params.success_threshold_js, 1e-4, 1.0, "rad"),
                 arm_moves.check_run(params),
             )
-        )
-        return (
-            found
-            if not found.ok
-            else joint_list.check_limits(params.ctrl_list, robot, arm, grip.arm_q(world, arm))
         )
 
     def commands(self, params: JointCtrlParams, context: Context) -> Sequence[Command]:

@@ -67,11 +67,11 @@ class ManualPick(Skill[ManualPickParams]):
         """See ``Skill``."""
         low, high, count = params.adjust_angle_list_cfg
         axes = tuple(XYZ)
-        return checks.first_fault(
+        return checks.all_faults(
             (
                 check_pick(params, arm, world),
                 *(
-                    checks.first_fault(
+                    checks.all_faults(
                         (
                             checks.choice(f"manual_adjust_ori[{i}][0]", axis, axes),
                             checks.number(f"manual_adjust_ori[{i}][1]", angle, -360.0, 360.0, "deg"),
@@ -132,7 +132,7 @@ def _check_extreme(params: ManualPickParams) -> Outcome:
     if params.adjust_ori is None:
         return OK
     pose_axis, base_axis, extreme = params.adjust_ori
-    return checks.first_fault(
+    return checks.all_faults(
         (
             checks.choice("adjust_ori[0]", pose_axis, tuple(XYZ)),
             checks.choice("adjust_ori[1]", base_axis, tuple(XYZ)),

@@ -33,7 +33,7 @@ class MobileRotate(Skill[MobileRotateParams]):
 
     def is_feasible(self, params: MobileRotateParams, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
         """See ``Skill``."""
-        found = checks.first_fault(
+        found = checks.all_faults(
             (
                 check(params, robot, world),
                 checks.number("target", params.target, -2.0 * math.pi, 2.0 * math.pi, "rad"),

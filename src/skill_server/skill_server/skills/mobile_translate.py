@@ -35,7 +35,7 @@ class MobileTranslate(Skill[MobileTranslateParams]):
 
     def is_feasible(self, params: MobileTranslateParams, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
         """See ``Skill``."""
-        found = checks.first_fault(
+        found = checks.all_faults(
             (
                 check(params, robot, world),
                 arm_moves.check_vector("target", params.target, 100.0, "m"),

@@ -43,16 +43,18 @@ class Move(Skill[MoveParams]):
     def is_feasible(self, params: MoveParams, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
         """See ``Skill``."""
         both = bool(params.object) == bool(params.target)
-        return checks.first_fault(
+        return checks.all_faults(
             (
                 OK
                 if both
-                else checks.fault(Code.CONTRADICTION, "target", "name both object and target, or none"),
+                else checks.fault(
+                    Code.CONTRADICTION, "target", "object and target go together; name both or none"
+                ),
                 checks.known_object("object", params.object, world) if params.object else OK,
                 checks.known_object("target", params.target, world) if params.target else OK,
                 OK
                 if params.delta_trans
-                else checks.fault(Code.BAD_GOAL, "delta_trans", "delta_trans is empty"),
+                else checks.fault(Code.BAD_GOAL, "delta_trans", "delta_trans is empty; write an offset"),
                 *(
                     arm_moves.check_vector(f"delta_trans[{i}]", delta, 2.0, "m")
                     for i, delta in enumerate(params.delta_trans)

@@ -38,7 +38,7 @@ class Open(Skill[OpenParams]):
 
     def is_feasible(self, params: OpenParams, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
         """See ``Skill``."""
-        return checks.first_fault(
+        return checks.all_faults(
             (
                 check(params, arm, world),
                 checks.number("fraction", params.fraction, 0.0, 1.0, "of the range"),

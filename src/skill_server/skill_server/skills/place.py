@@ -25,7 +25,7 @@ from handiwork_core.planning import Attachment, Candidate, SceneQuery
 from handiwork_core.robot import ArmSpec, GripperSpec, Robot
 from handiwork_core.skill import Context, Skill, StepFailed
 from handiwork_core.world import World
-from skill_server import grip
+from skill_server import checks, grip
 from skill_server.choose import Choice, choose
 from skill_server.free_way import CandidateTest, FreeWay
 from skill_server.place_candidates import releases, setting_of
@@ -55,8 +55,7 @@ class Place(Skill[PlaceParams]):
 
     def is_feasible(self, params: PlaceParams, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
         """See ``Skill``."""
-        found = check_goal(params, arm, world)
-        return found if not found.ok else check_numbers(params)
+        return checks.all_faults((check_goal(params, arm, world), check_numbers(params)))
 
     def commands(self, params: PlaceParams, context: Context) -> Sequence[Command]:
         """Sampled release poses in random order of place, present heading first.

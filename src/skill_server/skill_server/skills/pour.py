@@ -65,7 +65,7 @@ class Pour(Skill[PourParams]):
         none = f"no object's name begins with {params.particles!r}; use a beginning of one of {sorted(world.objects)}"
         counted = not params.particles or any(name.startswith(params.particles) for name in world.objects)
         low, high = params.particle_num_th_min, params.particle_num_th_max
-        return checks.first_fault(
+        return checks.all_faults(
             (
                 checks.with_gripper(arm),
                 checks.known_object("container", params.container, world),

@@ -14,7 +14,7 @@ from handiwork_core.skill import Context, Skill
 from handiwork_core.world import World
 from skill_server import checks
 from skill_server.part_motion import PartParams, check, motion_to, settled
-from skill_server.parts import part_of
+from skill_server.parts import check_part, part_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,13 +33,13 @@ class Rotate(Skill[RotateParams]):
 
     def is_feasible(self, params: RotateParams, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
         """See ``Skill``."""
-        found = checks.first_fault(
+        return checks.all_faults(
             (
                 check(params, arm, world),
                 checks.number("angle", params.angle, -2.0 * math.pi, 2.0 * math.pi, "rad"),
+                _check_turn(params, world),
             )
         )
-        return found if not found.ok else _check_turn(params, world)
 
     def commands(self, params: RotateParams, context: Context) -> Sequence[Command]:
         """Those of the motion."""
@@ -60,6 +60,8 @@ class Rotate(Skill[RotateParams]):
 
 
 def _check_turn(params: RotateParams, world: World) -> Outcome:
+    if not (check_part("object", params.object, world).ok and math.isfinite(params.angle)):
+        return Outcome(Code.OK)
     part = part_of(params.object, world)
     joint, goal = part.joint, part.position + params.angle
     if joint.kind is not JointKind.REVOLUTE:

@@ -51,7 +51,7 @@ class RotateObj(Skill[RotateObjParams]):
     def is_feasible(self, params: RotateObjParams, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
         """See ``Skill``."""
         low, high = params.rotate_obj_euler_delta
-        found = checks.first_fault(
+        return checks.all_faults(
             (
                 checks.with_gripper(arm),
                 checks.known_object("object", params.object, world) if params.object else OK,
@@ -66,14 +66,9 @@ class RotateObj(Skill[RotateObjParams]):
                 ),
                 checks.number("success_threshold_move", params.success_threshold_move, 1e-4, 1.0, "m"),
                 checks.number("success_threshold_rotate", params.success_threshold_rotate, 1e-3, 4.0, "rad"),
-                joint_list.check_entries(params.ctrl_list, arm),
+                joint_list.check(params.ctrl_list, robot, arm, grip.arm_q(world, arm)),
                 arm_moves.check_run(params),
             )
-        )
-        return (
-            found
-            if not found.ok
-            else joint_list.check_limits(params.ctrl_list, robot, arm, grip.arm_q(world, arm))
         )
 
     def commands(self, params: RotateObjParams, context: Context) -> Sequence[Command]:

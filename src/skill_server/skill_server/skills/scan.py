@@ -49,7 +49,7 @@ class Scan(Skill[ScanParams]):
         text = "set both gripper_axis and camera_axis, or none"
         parallel = not np.any(np.abs(np.cross(params.gripper_axis, params.camera_axis)) > 1e-6)
         crossed = "gripper_axis and camera_axis point the same way; turn one of them"
-        return checks.first_fault(
+        return checks.all_faults(
             (
                 checks.with_gripper(arm),
                 checks.known_object("object", params.object, world) if params.object else OK,

@@ -55,7 +55,7 @@ class Track(Skill[TrackParams]):
     def is_feasible(self, params: TrackParams, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
         """See ``Skill``."""
         between = params.way_points_trans
-        return checks.first_fault(
+        return checks.all_faults(
             (
                 checks.known_object("object", params.object, world),
                 checks.number("way_points_num", params.way_points_num, 1, 100, "waypoints"),

@@ -33,7 +33,7 @@ class Wait(Skill[WaitParams]):
 
     def is_feasible(self, params: WaitParams, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
         """See ``Skill``."""
-        return checks.first_fault(
+        return checks.all_faults(
             (
                 checks.number("wait_steps", params.wait_steps, 0, 1_000_000, "steps"),
                 arm_moves.check_gripper_state(params.gripper_state, arm),

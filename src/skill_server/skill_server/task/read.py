@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from handiwork_core.config import ConfigError, mapping_from_yaml, nearest, shown
+from handiwork_core.outcome import OK, Code, Outcome
 from handiwork_core.robot import ArmSpec, Robot
+from handiwork_core.skill import Skill
 from handiwork_core.world import World
 from skill_server.catalog import Catalog, UnknownSkill
-from skill_server.parameters import LARGEST_SEED, parameters_from
+from skill_server.judged_parameters import in_words, judged_parameters
+from skill_server.parameters import LARGEST_SEED
 
 from .model import Entry, Step, Task, derived_seed
+
+P = TypeVar("P")
 
 KEYS = ("name", "seed", "skills")
 UNUSED = (
@@ -183,26 +188,28 @@ def _entry(data: object, path: str, label: str, arm: ArmSpec, index: int, readin
     values = {str(key): value for key, value in data.items() if key != "name"}
     values.setdefault("seed", derived_seed(reading.seed, label, arm.name, index))
     try:
-        params = parameters_from(skill, values, arm.name, path)
+        params = judged_parameters(
+            skill, values, arm.name, path, lambda made: _verdict(skill, made, arm, path, reading)
+        )
     except ConfigError as error:
         reading.faults += [f"{path}.{fault}" for fault in error.faults]
         return None
     entry = Entry(path, label, arm.name, skill, params)
-    _judge(entry, arm, reading)
+    verdict = _verdict(skill, params, arm, path, reading)
+    reading.faults += [
+        f"{path}.{fault}" if one.field_name else f"{path}: {fault}"
+        for one in verdict.all
+        for fault in in_words(one)
+    ]
     return entry
 
 
-def _judge(entry: Entry, arm: ArmSpec, reading: _Reading) -> None:
-    """Ask the skill itself, as far as the world is known."""
+def _verdict(skill: Skill[P], params: P, arm: ArmSpec, path: str, reading: _Reading) -> Outcome:
+    """Of the skill itself, as far as the world is known."""
     if reading.site.world is None:
-        return
+        return OK
     try:
-        verdict = entry.skill.is_feasible(entry.params, reading.site.robot, arm, reading.site.world)
+        return skill.is_feasible(params, reading.site.robot, arm, reading.site.world)
     except Exception as error:  # noqa: BLE001 - the border of plug-in code
-        reading.fault(
-            entry.path, f"skill {entry.skill.name!r} raised {error!r} when it looked at this; mend the skill"
-        )
-        return
-    if not verdict.ok:
-        where = f"{entry.path}.{verdict.field_name}" if verdict.field_name else entry.path
-        reading.fault(where, f"{verdict.message} ({verdict.code.name})")
+        text = f"skill {skill.name!r} raised {error!r} when it looked at this; mend the skill"
+        return Outcome(Code.INTERNAL, text)
