@@ -55,6 +55,17 @@ class ObjectSpec:
             return usd_shapes(folder / self.usd, self.prim)
         return self.container.shapes() if self.container else tuple(s.build(folder) for s in self.shapes)
 
+    def place(self, name: str, folder: Path) -> SceneObject:
+        """As an object of a scene; reads the files.
+
+        Raises:
+            ValueError: a file is missing, or is no solid.
+        """
+        body = WorldObject(name, self.build(folder), self.static, self.mass)
+        asset = Asset(folder / self.usd, self.prim) if self.usd else None
+        look = (self.friction, self.color, self.randomize)
+        return SceneObject(body, self.pose.pose(), *look, belt=self.belt, asset=asset)
+
 
 @dataclass(frozen=True, slots=True)
 class SceneSpec:
@@ -87,22 +98,23 @@ def load_scene(path: Path) -> Scene:
         ConfigError: every fault with file, key and mend.
     """
     spec = load(SceneSpec, path)
-    objects, faults = [], []
+    objects: list[SceneObject] = []
+    faults: list[str] = []
     for name, item in spec.objects.items():
-        try:
-            shapes = item.build(path.parent)
-        except ValueError as error:
-            faults.append(f"objects.{name}.{'usd' if item.usd else 'shapes'}: {error}")
-            continue
-        body = WorldObject(name, shapes, item.static, item.mass)
-        asset = Asset(path.parent / item.usd, item.prim) if item.usd else None
-        look = (item.friction, item.color, item.randomize)
-        objects.append(SceneObject(body, item.pose.pose(), *look, belt=item.belt, asset=asset))
+        objects += _placed(item, name, path.parent, faults)
     for name, one in spec.articulations.items():
         objects += _parts(one, name, path.parent, faults)
     if faults:
         raise ConfigError(str(path), faults)
     return Scene(spec.name, str(path), spec.robot_base.pose(), tuple(objects))
+
+
+def _placed(item: ObjectSpec, name: str, folder: Path, faults: list[str]) -> list[SceneObject]:
+    try:
+        return [item.place(name, folder)]
+    except ValueError as error:
+        faults.append(f"objects.{name}.{'usd' if item.usd else 'shapes'}: {error}")
+        return []
 
 
 def _parts(spec: ArticulationSpec, name: str, folder: Path, faults: list[str]) -> list[SceneObject]:

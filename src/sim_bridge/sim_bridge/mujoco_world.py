@@ -13,6 +13,7 @@ from handiwork_core.robot import Robot
 from handiwork_core.scene import Scene
 from handiwork_core.world import Contact, ObjectState
 from sim_bridge.belts import Belts
+from sim_bridge.kept_state import kept_state, put_state
 from sim_bridge.parts import part_state, put_at_start, put_part
 from sim_bridge.suction import SuctionCup, cups_of
 from sim_bridge.world_model import STEP_S, compile_model, driven_joints, home_positions
@@ -80,6 +81,28 @@ class MujocoWorld:
     def reset(self, scene: Scene) -> None:
         """Start over with ``scene``: robot at home, everything at rest, the clock goes on."""
         self._load(scene, self.time_s)
+
+    def change(self, scene: Scene) -> None:
+        """Take objects in or out: what both scenes have goes on as it is, and so does the robot.
+
+        Raises:
+            ValueError: a cup holds something, or the simulator refuses the scene; nothing has changed then.
+        """
+        held = [f"{name!r} holds {cup.object!r}" for name, cup in self.cups.items() if cup.object]
+        if held:
+            raise ValueError(f"cup {', '.join(held)}; switch it off first")
+        before, belts, kept = self.scene, self.belts, kept_state(self.model, self.data)
+        cups_on = [name for name, cup in self.cups.items() if cup.on]
+        try:
+            self._load(scene, self.time_s)
+        except ValueError:
+            self.scene = before
+            raise
+        put_state(self.model, self.data, kept)
+        self.belts.run_on(belts)
+        for name in cups_on:
+            self.cups[name].switch(on=True)
+        self._mj.mj_forward(self.model, self.data)
 
     def joints(self) -> JointArrays:
         """Measured joints, as copies."""
@@ -151,6 +174,14 @@ class MujocoWorld:
             if cup.object == name:
                 cup.let_go(f"{name!r} was put elsewhere")
         self._mj.mj_forward(self.model, self.data)
+
+    def set_object_state(self, name: str, pose: Pose, linear: Array, angular: Array) -> None:
+        """``set_object_pose``, and let a free object go on with velocities (3,) in ``world`` [m/s, rad/s]."""
+        self.set_object_pose(name, pose)
+        if linear.any() or angular.any():
+            joint = self.data.joint(name)
+            joint.qvel[:3], joint.qvel[3:] = linear, pose.rotation.matrix().T @ angular
+            self._mj.mj_forward(self.model, self.data)
 
     def body_pose(self, body: str) -> Pose:
         """Pose of an object or of a link ``<robot>/<link>`` in ``world``, as of the last step."""

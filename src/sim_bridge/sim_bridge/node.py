@@ -23,6 +23,7 @@ from sim_bridge.publishers_node import ContractPublishers
 from sim_bridge.services_node import SimServices
 from sim_bridge.sim_loop import SimLoop
 from sim_bridge.simulation import Simulation
+from sim_bridge.standard_services_node import serve_standard
 from sim_bridge.suction_node import SuctionDoor
 
 
@@ -95,6 +96,7 @@ class SimBridge(ManagedNode):
         if self._contract is None:
             self._contract = ContractPublishers(self)
             services = SimServices(self, self._running, self._contract)
+            serve_standard(self, services, self._running, self._contract)
             base = self._simulation.robot.base
             if base is not None:
                 self._servers.append(arm_server(self, self._running, base, self._signs))

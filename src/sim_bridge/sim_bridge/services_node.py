@@ -108,7 +108,7 @@ class SimServices:
     async def _set_object_pose(self, request: Any, response: Any) -> Any:
         loop = self._loop()
         pose = self._pose(request)
-        names = [item.name for item in loop.simulation.declared.objects]
+        names = [item.name for item in loop.simulation.world.scene.objects]
         if request.object not in names:
             raise BadMessage(
                 "object", f"is {request.object!r}; use one of {sorted(names)}", Code.UNKNOWN_OBJECT

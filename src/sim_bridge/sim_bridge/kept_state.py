@@ -1,0 +1,49 @@
+"""The state of a compiled model by names, so that another model of the same things can go on from there.
+
+The simulator's model and data are handed in, because ``mujoco_world`` alone imports it.
+"""
+
+# ruff: noqa: ANN401 the simulator's values are handed in
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from handiwork_core.geometry import Array
+
+
+@dataclass(frozen=True, slots=True)
+class KeptState:
+    """Joints: positions and velocities; actuators: reference and range of forces; bodies: the place of what stands."""
+
+    joints: dict[str, tuple[Array, Array]]
+    actuators: dict[str, tuple[Array, Array]]
+    bodies: dict[str, tuple[Array, Array]]
+
+
+def kept_state(model: Any, data: Any) -> KeptState:
+    """Copies of what ``put_state`` needs."""
+    joints = [data.joint(model.joint(i).name) for i in range(model.njnt)]
+    actuators = [model.actuator(i) for i in range(model.nu)]
+    fixed = [model.body(i) for i in range(1, model.nbody) if model.body(i).weldid == 0]
+    return KeptState(
+        {joint.name: (joint.qpos.copy(), joint.qvel.copy()) for joint in joints},
+        {one.name: (data.actuator(one.name).ctrl.copy(), one.forcerange.copy()) for one in actuators},
+        {body.name: (body.pos.copy(), body.quat.copy()) for body in fixed if body.parentid == 0},
+    )
+
+
+def put_state(model: Any, data: Any, kept: KeptState) -> None:
+    """Give everything that has a name in ``kept`` its state; the rest stays as it is."""
+    for i in range(model.njnt):
+        joint = data.joint(model.joint(i).name)
+        if joint.name in kept.joints:
+            joint.qpos[:], joint.qvel[:] = kept.joints[joint.name]
+    for i in range(model.nu):
+        one = model.actuator(i)
+        if one.name in kept.actuators:
+            data.actuator(one.name).ctrl[:], one.forcerange[:] = kept.actuators[one.name]
+    for name, (pos, quat) in kept.bodies.items():
+        if any(model.body(i).name == name for i in range(model.nbody)):
+            model.body(name).pos[:], model.body(name).quat[:] = pos, quat

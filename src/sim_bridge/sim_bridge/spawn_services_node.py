@@ -1,0 +1,145 @@
+"""Objects that come and go by simulation_interfaces: what can be spawned, spawn, delete."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from handiwork_core.config import ConfigError
+from handiwork_core.geometry import Pose
+from handiwork_core.scene import load_scene
+from sim_bridge.entity_services_node import read_pose
+from sim_bridge.sim_loop import SimLoop
+from sim_bridge.simulation import Simulation
+from sim_bridge.spawning import (
+    FILE,
+    Resource,
+    SpawnRefused,
+    Why,
+    free_name,
+    read_object,
+    with_object,
+    without,
+)
+from sim_bridge.standard_doors_node import FAILED, NOT_FOUND, OK, Refused, put_result
+from sim_bridge.standard_messages import put_uri, resource_from
+from simulation_interfaces.msg import Spawnable
+
+INVALID_POSE, NAMESPACE_INVALID, SOME_FAILED = 109, 105, 150
+"""Codes of SpawnEntity and SpawnEntities."""
+
+CODES = {
+    Why.NAME_TAKEN: 101,
+    Why.NAME_INVALID: 102,
+    Why.UNSUPPORTED_FORMAT: 103,
+    Why.NO_RESOURCE: 104,
+    Why.PARSE_ERROR: 106,
+    Why.ASSET: 108,
+    Why.UNKNOWN: NOT_FOUND,
+    Why.PART: FAILED,
+}
+
+
+class SpawnServices:
+    """Handlers; ``publish_geometry`` tells all others of a change, on the physics thread.
+
+    ``spawned``: what came since the start, or the last reset of it.
+    """
+
+    def __init__(
+        self, loop: Callable[[], SimLoop], wait: Callable[[Any], Any], publish_geometry: Callable[[Any], int]
+    ) -> None:
+        self._loop, self._wait, self._publish_geometry = loop, wait, publish_geometry
+        self.spawned: tuple[str, ...] = ()
+
+    async def spawn(self, request: Any, response: Any) -> None:
+        """SpawnEntity of either version."""
+        name = await self._spawn(request)
+        response.entity_name = name
+        put_result(response, OK)
+
+    async def spawn_all(self, request: Any, response: Any) -> None:
+        """SpawnEntities: each by itself; one that is refused keeps no other back."""
+        from simulation_interfaces.msg import SpawnResult  # 1.2 and older have none
+
+        for one in request.spawn_requests:
+            told = SpawnResult()
+            try:
+                told.entity_name = await self._spawn(one)
+                put_result(told, OK)
+            except Refused as refused:
+                put_result(told, refused.code, str(refused))
+            response.results.append(told)
+        bad = [told.result.error_message for told in response.results if told.result.result != OK]
+        put_result(response, SOME_FAILED if bad else OK, "; ".join(bad))
+
+    async def delete(self, request: Any, response: Any) -> None:
+        """DeleteEntity: an object with its parts."""
+        loop = self._loop()
+
+        def take_out() -> None:
+            world = loop.simulation.world
+            world.change(without(world.scene, request.entity))
+            self._publish_geometry(loop.simulation)
+
+        await self._change(loop, take_out)
+        self.spawned = tuple(name for name in self.spawned if name != request.entity)
+        put_result(response, OK)
+
+    async def spawnables(self, request: Any, response: Any) -> None:
+        """GetSpawnables: the objects of the running scene's file, and of scene files in ``sources``."""
+        for source in [self._loop().simulation.declared.source, *request.sources]:
+            path = Path(source.removeprefix(FILE))
+            try:
+                objects = load_scene(path).objects
+            except ConfigError as error:
+                raise Refused(FAILED, str(error)) from error
+            for item in objects:
+                if item.body.articulation is None:
+                    made = Spawnable(description=f"{item.name} of {path.stem}")
+                    put_uri(made, f"{FILE}{path.resolve()}#{item.name}")
+                    response.spawnables.append(made)
+        put_result(response, OK)
+
+    async def _spawn(self, request: Any) -> str:
+        if request.entity_namespace:
+            raise Refused(
+                NAMESPACE_INVALID, "objects have no interfaces of their own; leave entity_namespace empty"
+            )
+        loop = self._loop()
+        simulation = loop.simulation
+        source = resource_from(request)
+        given = read_pose(request.initial_pose.pose, INVALID_POSE)
+
+        def take_in() -> str:
+            scene = simulation.world.scene
+            wanted = request.name or source.uri.partition("#")[2]
+            name = free_name(wanted, scene, simulation.robot.name, may_rename=request.allow_renaming)
+            item = read_object(Resource(source.uri, source.text), name, Path(scene.source).parent)
+            pose = _in_world(simulation, request.initial_pose.header.frame_id) @ given
+            simulation.world.change(with_object(scene, replace(item, world_T_object=pose)))
+            self._publish_geometry(simulation)
+            return name
+
+        name = str(await self._change(loop, take_in))
+        self.spawned = (*self.spawned, name)
+        return name
+
+    async def _change(self, loop: SimLoop, change: Callable[[], Any]) -> Any:
+        try:
+            return await self._wait(loop.submit(change))
+        except SpawnRefused as refused:
+            raise Refused(CODES[refused.why], str(refused)) from refused
+        except ValueError as error:
+            raise Refused(FAILED, str(error)) from error
+
+
+def _in_world(simulation: Simulation, frame: str) -> Pose:
+    if frame in ("", "world"):
+        return Pose.identity()
+    states = simulation.world.object_states()
+    if frame not in states:
+        raise Refused(INVALID_POSE, f"frame {frame!r} is not 'world' or one of {sorted(states)}")
+    return states[frame].world_T_object

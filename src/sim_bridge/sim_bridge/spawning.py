@@ -1,0 +1,170 @@
+"""Objects that come and go while a scene runs: how they are written, named, found and taken in. Knows no ROS."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from enum import Enum
+from pathlib import Path
+
+import numpy as np
+
+from handiwork_core.config import ConfigError, mapping_from_yaml, parse
+from handiwork_core.geometry import Array, Pose
+from handiwork_core.scene import ObjectSpec, Scene, SceneObject, load_scene
+from handiwork_core.scene_layout import shape_points, world_boxes
+
+FORMAT = "handiwork"
+"""An object as scene files write it below ``objects.<name>``, or ``<scene file>#<name>``."""
+
+FILE = "file://"
+
+
+class Why(Enum):
+    """Why an object cannot come or go."""
+
+    NAME_TAKEN = "name taken"
+    NAME_INVALID = "name invalid"
+    NO_RESOURCE = "no resource"
+    UNSUPPORTED_FORMAT = "unsupported format"
+    PARSE_ERROR = "parse error"
+    ASSET = "asset"
+    UNKNOWN = "unknown"
+    PART = "part"
+
+
+class SpawnRefused(ValueError):
+    """The message names the thing and the mend."""
+
+    def __init__(self, why: Why, message: str) -> None:
+        self.why = why
+        super().__init__(message)
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """Where an object comes from: a place, or its text."""
+
+    uri: str = ""
+    text: str = ""
+
+
+def read_object(resource: Resource, name: str, folder: Path) -> SceneObject:
+    """An object from its text, or from a scene file; its pose is the one written there.
+
+    Args:
+        resource: what to read.
+        name: of the object; empty: that of the URI.
+        folder: of files that a text names.
+
+    Raises:
+        SpawnRefused: it cannot be read; says why.
+    """
+    if resource.text:
+        return _from_text(resource.text, name, folder)
+    if not resource.uri:
+        raise SpawnRefused(Why.NO_RESOURCE, "neither a URI nor a text is given; give one")
+    path, _, found = resource.uri.removeprefix(FILE).partition("#")
+    if not found or Path(path).suffix not in (".yaml", ".yml"):
+        text = f"{resource.uri!r} is no object of a scene file; write <file>.yaml#<object>"
+        raise SpawnRefused(Why.UNSUPPORTED_FORMAT, text)
+    try:
+        scene = load_scene(Path(path))
+    except ConfigError as error:
+        raise SpawnRefused(Why.PARSE_ERROR, str(error)) from error
+    for item in scene.objects:
+        if item.name == found and item.body.articulation is None:
+            return replace(item, body=replace(item.body, name=name or found), randomize=None)
+    names = sorted(item.name for item in scene.objects if item.body.articulation is None)
+    raise SpawnRefused(Why.NO_RESOURCE, f"{path} has no object {found!r}; it has {names}")
+
+
+def _from_text(text: str, name: str, folder: Path) -> SceneObject:
+    try:
+        written = mapping_from_yaml(text, "resource_string")
+        written.setdefault("pose", {"position": [0.0, 0.0, 0.0]})
+        spec = parse(ObjectSpec, written, "resource_string")
+    except ConfigError as error:
+        raise SpawnRefused(Why.PARSE_ERROR, str(error)) from error
+    try:
+        return replace(spec.place(name, folder), randomize=None)
+    except ValueError as error:
+        raise SpawnRefused(Why.ASSET, str(error)) from error
+
+
+def free_name(wanted: str, scene: Scene, robot: str, *, may_rename: bool) -> str:
+    """``wanted``, or with ``may_rename`` another that is free.
+
+    Raises:
+        SpawnRefused: it is empty, taken or no name.
+    """
+    taken = {item.name for item in scene.objects} | {"world", robot}
+    if not wanted and not may_rename:
+        raise SpawnRefused(Why.NAME_INVALID, "the name is empty; give one, or allow_renaming")
+    base = wanted or "object"
+    if not base.replace("_", "").replace("-", "").isalnum():
+        raise SpawnRefused(Why.NAME_INVALID, f"{base!r} is no name; use letters, digits, _ and -")
+    if base in taken and not may_rename:
+        raise SpawnRefused(Why.NAME_TAKEN, f"{base!r} is taken; choose another, or allow_renaming")
+    number = 2
+    name = base
+    while name in taken:
+        name, number = f"{base}_{number}", number + 1
+    return name
+
+
+def with_object(scene: Scene, item: SceneObject) -> Scene:
+    """The scene and one more object."""
+    return replace(scene, objects=(*scene.objects, item))
+
+
+def without(scene: Scene, name: str) -> Scene:
+    """The scene without an object and the parts that move on it.
+
+    Raises:
+        SpawnRefused: there is no such object, or it is a part.
+    """
+    bodies = {item.name: item.body for item in scene.objects}
+    if name not in bodies:
+        raise SpawnRefused(Why.UNKNOWN, f"{name!r} is not one of {sorted(bodies)}")
+    joint = bodies[name].articulation
+    if joint is not None:
+        raise SpawnRefused(Why.PART, f"{name!r} moves on {joint.body!r}; delete that")
+    kept = [i for i in scene.objects if i.name != name and not _moves_on(i, name)]
+    return replace(scene, objects=tuple(kept))
+
+
+def _moves_on(item: SceneObject, name: str) -> bool:
+    return item.body.articulation is not None and item.body.articulation.body == name
+
+
+def named_like(names: Iterable[str], pattern: str) -> list[str]:
+    """Names in which a regular expression is found; all for an empty one.
+
+    Raises:
+        ValueError: it is no regular expression.
+    """
+    try:
+        return [name for name in names if re.search(pattern, name)]
+    except re.error as error:
+        raise ValueError(f"filter {pattern!r} is no regular expression: {error}") from error
+
+
+def own_bounds(item: SceneObject) -> Array:
+    """Lowest and highest corner (2, 3) of an object in its own frame [m]."""
+    points = np.concatenate([shape_points(shape) for shape in item.body.shapes])
+    return np.array((points.min(axis=0), points.max(axis=0)))
+
+
+def meets_box(item: SceneObject, world_T_object: Pose, box: Array) -> bool:
+    """Whether boxes about the solids of an object at a pose meet a box (2, 3) in ``world`` [m]."""
+    boxes = world_boxes(replace(item, world_T_object=world_T_object))
+    return bool(((boxes[:, 0] <= box[1]) & (boxes[:, 1] >= box[0])).all(axis=1).any())
+
+
+def meets_sphere(item: SceneObject, world_T_object: Pose, centre: Array, radius_m: float) -> bool:
+    """Whether boxes about the solids of an object at a pose meet a sphere in ``world``."""
+    boxes = world_boxes(replace(item, world_T_object=world_T_object))
+    nearest = np.clip(centre, boxes[:, 0], boxes[:, 1])
+    return bool((np.linalg.norm(nearest - centre, axis=1) <= radius_m).any())

@@ -1,0 +1,53 @@
+"""simulation_interfaces of the simulated world, where the package is installed, in the version that is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from handiwork_ros.action_host import action_host_node
+from handiwork_ros.managed_node import ManagedNode
+from sim_bridge.publishers_node import ContractPublishers
+from sim_bridge.services_node import SimServices
+from sim_bridge.sim_loop import SimLoop
+
+
+def serve_standard(
+    node: ManagedNode, services: SimServices, loop: Callable[[], SimLoop], publishers: ContractPublishers
+) -> bool:
+    """Serve all that the installed definitions have; whether they are installed. Names are those of Isaac Sim."""
+    try:
+        from simulation_interfaces import action, srv
+    except ImportError:
+        node.get_logger().info("simulation_interfaces is not installed: its services are not served")
+        return False
+    from sim_bridge.entity_services_node import EntityServices
+    from sim_bridge.run_services_node import RunServices
+    from sim_bridge.spawn_services_node import SpawnServices
+    from sim_bridge.standard_doors_node import StandardDoors
+
+    entities = EntityServices(loop, services.wait)
+    spawns = SpawnServices(loop, services.wait, publishers.publish_geometry)
+    runs = RunServices(node, loop, services.wait, publishers.publish_geometry, spawns)
+    doors = StandardDoors(node, srv)
+    rows: tuple[tuple[str, str, Callable[[Any, Any], Any]], ...] = (
+        ("GetSimulatorFeatures", "get_simulator_features", runs.features),
+        ("GetSimulationState", "get_simulation_state", runs.get_state),
+        ("SetSimulationState", "set_simulation_state", runs.set_state),
+        ("ResetSimulation", "reset_simulation", runs.reset),
+        ("StepSimulation", "step_simulation", runs.step),
+        ("GetEntities", "get_entities", entities.entities),
+        ("GetEntitiesStates", "get_entities_states", entities.states),
+        ("GetEntityState", "get_entity_state", entities.state),
+        ("GetEntityInfo", "get_entity_info", entities.info),
+        ("GetEntityBounds", "get_entity_bounds", entities.bounds),
+        ("SetEntityState", "set_entity_state", entities.set_state),
+        ("GetSpawnables", "get_spawnables", spawns.spawnables),
+        ("SpawnEntity", "spawn_entity", spawns.spawn),
+        ("SpawnEntities", "spawn_entities", spawns.spawn_all),
+        ("DeleteEntity", "delete_entity", spawns.delete),
+    )
+    for kind, name, handler in rows:
+        doors.serve(kind, name, handler)
+    runs.serve_steps(action_host_node(node), action.SimulateSteps)
+    return True

@@ -1,0 +1,109 @@
+"""Objects that come and go: how they are read, named and found, and both versions of the messages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from handiwork_core.geometry import Pose
+from handiwork_core.scene import load_scene
+from sim_bridge.spawning import (
+    Resource,
+    SpawnRefused,
+    Why,
+    free_name,
+    meets_box,
+    meets_sphere,
+    named_like,
+    own_bounds,
+    read_object,
+    with_object,
+    without,
+)
+from sim_bridge.standard_messages import StateParts, parts_to_set, put_uri, resource_from
+
+SCENES = Path(__file__).parents[3] / "config/scenes"
+TABLETOP = load_scene(SCENES / "tabletop.yaml")
+BRICK = "{mass: 0.2, shapes: [{type: box, size: [0.1, 0.05, 0.03]}]}"
+
+
+def test_an_object_is_read_from_its_text_and_from_a_scene_file() -> None:
+    brick = read_object(Resource(text=BRICK), "brick", SCENES)
+    assert (brick.name, brick.body.mass_kg, brick.body.is_static) == ("brick", 0.2, False)
+    assert own_bounds(brick).tolist() == [[-0.05, -0.025, -0.015], [0.05, 0.025, 0.015]]
+    uri = f"file://{SCENES / 'tabletop.yaml'}#cube"
+    assert read_object(Resource(uri), "", SCENES).name == "cube"
+    assert read_object(Resource(uri), "other", SCENES).body.name == "other"
+
+
+@pytest.mark.parametrize(
+    ("resource", "why", "words"),
+    [
+        (Resource(), Why.NO_RESOURCE, "give one"),
+        (Resource("robot.usd"), Why.UNSUPPORTED_FORMAT, "<file>.yaml#<object>"),
+        (Resource(f"{SCENES}/tabletop.yaml#cup"), Why.NO_RESOURCE, "it has ['bin', 'can', 'cube'"),
+        (Resource(f"{SCENES}/none.yaml#cup"), Why.PARSE_ERROR, "cannot be read"),
+        (Resource(text="{mas: 1.0}"), Why.PARSE_ERROR, "did you mean 'mass'"),
+        (Resource(text="{mass: 1.0, usd: none.usda}"), Why.ASSET, "none.usda"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_with_the_mend(resource: Resource, why: Why, words: str) -> None:
+    with pytest.raises(SpawnRefused) as refused:
+        read_object(resource, "thing", SCENES)
+    assert refused.value.why is why
+    assert words in str(refused.value)
+
+
+def test_names_are_free_and_names() -> None:
+    assert free_name("brick", TABLETOP, "fr3", may_rename=False) == "brick"
+    assert free_name("cube", TABLETOP, "fr3", may_rename=True) == "cube_2"
+    assert free_name("", TABLETOP, "fr3", may_rename=True) == "object"
+    for name, why in (
+        ("", Why.NAME_INVALID),
+        ("a/b", Why.NAME_INVALID),
+        ("cube", Why.NAME_TAKEN),
+        ("fr3", Why.NAME_TAKEN),
+    ):
+        with pytest.raises(SpawnRefused) as refused:
+            free_name(name, TABLETOP, "fr3", may_rename=False)
+        assert refused.value.why is why
+
+
+def test_an_object_goes_with_its_parts() -> None:
+    drawer = load_scene(SCENES / "drawer.yaml")
+    parts = {item.body.articulation.body: item.name for item in drawer.objects if item.body.articulation}
+    body, part = next(iter(parts.items()))
+    assert {body, part}.isdisjoint(item.name for item in without(drawer, body).objects)
+    with pytest.raises(SpawnRefused, match="delete that"):
+        without(drawer, part)
+    with pytest.raises(SpawnRefused, match="is not one of"):
+        without(drawer, "cup")
+
+
+def test_filters_find_by_name_box_and_sphere() -> None:
+    brick = read_object(Resource(text=BRICK), "brick", SCENES)
+    scene = with_object(TABLETOP, brick)
+    assert named_like((item.name for item in scene.objects), "^(b|c)") == ["cube", "bin", "can", "brick"]
+    with pytest.raises(ValueError, match="no regular expression"):
+        named_like(["cube"], "(")
+    at = Pose.of((1.0, 0.0, 0.5), Pose.identity().rotation)
+    assert meets_sphere(brick, at, np.array((1.0, 0.1, 0.5)), 0.08)
+    assert not meets_sphere(brick, at, np.array((1.0, 0.1, 0.5)), 0.07)
+    assert meets_box(brick, at, np.array(((1.04, -1.0, 0.0), (2.0, 1.0, 1.0))))
+    assert not meets_box(brick, at, np.array(((1.06, -1.0, 0.0), (2.0, 1.0, 1.0))))
+
+
+def test_both_versions_of_the_messages_are_read() -> None:
+    first = SimpleNamespace(name="a", uri="f.yaml#a", resource_string="")
+    second = SimpleNamespace(name="a", entity_resource=SimpleNamespace(uri="f.yaml#a", resource_string=""))
+    assert resource_from(first) == resource_from(second) == Resource("f.yaml#a")
+    assert parts_to_set(SimpleNamespace(state=None)) == StateParts(pose=True, twist=True, acceleration=False)
+    flags = SimpleNamespace(set_pose=False, set_twist=True, set_acceleration=True)
+    assert parts_to_set(flags) == StateParts(pose=False, twist=True, acceleration=True)
+    old, new = SimpleNamespace(uri=""), SimpleNamespace(entity_resource=SimpleNamespace(uri=""))
+    put_uri(old, "x")
+    put_uri(new, "x")
+    assert (old.uri, new.entity_resource.uri) == ("x", "x")
