@@ -29,6 +29,7 @@ from handiwork_core.trajectory import Trajectory
 from . import grip
 from .base_motion import drive
 from .belt import await_object
+from .deadline import Deadline
 from .direct_motion import quintic
 from .parts import expect_joint
 from .steps import ARRIVAL_S, POLL_S, Steps
@@ -103,9 +104,9 @@ class Functions:
         self._note_release()
         if not self._grip(wanted, stage):
             return
-        until = self._context.clock.now_s() + ARRIVAL_S
-        while (width := grip.width_m(self._steps.world(), gripper)) < wanted - OPEN_TOLERANCE_M:
-            if self._context.clock.now_s() >= until:
+        deadline = Deadline(self._context.clock, ARRIVAL_S)
+        while (width := grip.width_m(world := self._steps.world(), gripper)) < wanted - OPEN_TOLERANCE_M:
+            if deadline.is_past(world):
                 text = f"the gripper opened to {width * 1e3:.0f} mm instead of {wanted * 1e3:.0f} mm; free the fingers"
                 raise StepFailed(Outcome(Code.GRIPPER_FAILED, text, stage))
             self._steps.pause(POLL_S)
@@ -120,9 +121,9 @@ class Functions:
     def _attach(self, name: str, stage: str) -> None:
         """Record how the hand holds the object, once it is measured to hold it."""
         context, gripper = self._context, self._gripper()
-        until = context.clock.now_s() + ARRIVAL_S
-        while not (found := grip.holds(self._steps.world(), context.robot, gripper, name)).ok:
-            if context.clock.now_s() >= until:
+        deadline = Deadline(context.clock, ARRIVAL_S)
+        while not (found := grip.holds(world := self._steps.world(), context.robot, gripper, name)).ok:
+            if deadline.is_past(world):
                 raise StepFailed(replace(found, stage=stage))
             self._steps.pause(POLL_S)
         world, base = self._steps.world(), context.world.world_T_base()

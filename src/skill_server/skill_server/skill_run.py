@@ -17,6 +17,7 @@ from handiwork_core.world import World
 from . import grip
 from .arm_moves import hand_at
 from .carry_watch import CarryWatch
+from .deadline import Deadline
 from .functions import Functions
 from .recovery import LOST, UNREACHED, Recovery, policy_of, way_back
 from .run_params import RunParams
@@ -180,15 +181,13 @@ class Run:
     def _judge(self, before: World, steps: Steps) -> Outcome:
         """Ask the skill once the world has come to rest, or after ``SETTLE_S``."""
         context = self._context
-        ended_s = context.clock.now_s()
+        ended_s, fresh = context.clock.now_s(), Deadline(context.clock, NEW_WORLD_S)
         while True:
             steps.pause(POLL_S)
             steps.watch.check(self._log.stage)
             world = steps.world()
             waited = context.clock.now_s() - ended_s
-            heard_s = world.stamp_s if world.contacts is None else min(world.stamp_s, world.contacts_stamp_s)
-            fresh = heard_s >= ended_s + NEW_WORLD_S
-            if fresh and (_at_rest(world) or waited > SETTLE_S):
+            if fresh.is_past(world) and (_at_rest(world) or waited > SETTLE_S):
                 break
         context.token.check()
         outcome = self._skill.is_success(self._params, before, world, context)

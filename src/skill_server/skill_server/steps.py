@@ -21,6 +21,7 @@ from handiwork_core.world import World
 
 from . import grip
 from .carry_watch import CarryWatch
+from .deadline import Deadline
 from .run_params import RunParams
 from .scene_query import scene_for
 
@@ -258,12 +259,13 @@ class Steps:
 
     def _arrive(self, target: Pose, stage: str) -> None:
         """Wait for measurements within the tolerances; a missed waypoint fails with both errors."""
-        until = self.context.clock.now_s() + ARRIVAL_S
+        deadline = Deadline(self.context.clock, ARRIVAL_S)
         while True:
-            gap, turn = self._ee(self.world()).distance_to(target)
+            world = self.world()
+            gap, turn = self._ee(world).distance_to(target)
             if gap <= self.params.t_eps and turn <= self.params.o_eps:
                 return
-            if self.context.clock.now_s() >= until:
+            if deadline.is_past(world):
                 text = (
                     f"stopped {gap * 1e3:.1f} mm and {turn:.3f} rad from the waypoint; "
                     f"allowed are t_eps {self.params.t_eps * 1e3:.1f} mm and o_eps {self.params.o_eps:.3f} rad"
