@@ -17,6 +17,7 @@ from handiwork_core.planning import Report
 from handiwork_core.robot import Robot
 from handiwork_core.robot_loader import load_robot
 from handiwork_core.scene import Scene, load_scene
+from handiwork_ros.busy_executor import BusyExecutor
 from handiwork_ros.controllers.slot_server import SlotServer, arm_server, gripper_server
 from handiwork_ros.controllers.stream_door import StreamDoor
 from handiwork_ros.guards import guard
@@ -120,7 +121,7 @@ class IsaacBridge(ManagedNode):
 
 def main() -> None:
     """Entry point of the executable."""
-    sys.exit(run(IsaacBridge))
+    sys.exit(run(IsaacBridge, make_executor=BusyExecutor))
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from handiwork_core.config import nearest
 from handiwork_core.control.axes import Indices, JointArrays
@@ -33,9 +34,9 @@ class JointOrder:
     def read(
         self,
         names: list[str],
-        position: Sequence[float],
-        velocity: Sequence[float],
-        effort: Sequence[float],
+        position: ArrayLike,
+        velocity: ArrayLike,
+        effort: ArrayLike,
         stamp_s: float,
     ) -> JointArrays:
         """In our order; ``effort`` is empty where the message has none.

@@ -12,10 +12,11 @@ from handiwork_core.control.axes import JointArrays
 from handiwork_core.control.wall_pace import WallPace
 from handiwork_core.isaac_wire import JOINT_COMMANDS, JOINT_STATES, BadWire
 from handiwork_core.robot import Robot
-from handiwork_ros.conversions import time_from_msg, time_to_msg
+from handiwork_ros.conversions import time_to_msg
 from handiwork_ros.guards import guard
 from handiwork_ros.managed_node import ManagedNode
 from handiwork_ros.qos import LATEST
+from handiwork_ros.wire_bytes import JointReader
 from isaac_bridge.adapter.joint_order import JointOrder, moving_joints
 from isaac_bridge.adapter.same_thread import SameThread
 from isaac_bridge.adapter.wired_robot import WiredRobot
@@ -41,7 +42,7 @@ class JointDoor:
     def __init__(self, node: ManagedNode, robot: Robot, drive_lag_s: float) -> None:
         self._node, self._robot, self._lag_s = node, robot, drive_lag_s
         self.names = moving_joints(robot)
-        self._order = JointOrder(self.names)
+        self._reader, self._order = JointReader(), JointOrder(self.names)
         self.thread: SameThread | None = None
         self.fault = ""
         """What is wrong with the newest message."""
@@ -52,7 +53,7 @@ class JointDoor:
         self._states = node.create_publisher(JointState, "joint_states", LATEST)
         self._commands = node.create_publisher(JointState, JOINT_COMMANDS, LATEST)
         self._state_msg, self._command_msg = JointState(name=list(self.names)), JointState()
-        node.create_subscription(JointState, JOINT_STATES, guard(node, self._take), LATEST)
+        node.create_subscription(JointState, JOINT_STATES, guard(node, self._take), LATEST, raw=True)
 
     def open(self) -> None:
         """Obey and republish from now on."""
@@ -87,14 +88,11 @@ class JointDoor:
         self.running().plant.start_over(why)
         self.running().poll()
 
-    def _take(self, message: JointState) -> None:
+    def _take(self, data: bytes) -> None:
         try:
+            heard = self._reader.read(data)
             measured = self._order.read(
-                message.name,
-                message.position,
-                message.velocity,
-                message.effort,
-                time_from_msg(message.header.stamp),
+                heard.names, heard.position, heard.velocity, heard.effort, heard.stamp_s
             )
         except BadWire as fault:
             self.fault = str(fault)
@@ -102,12 +100,12 @@ class JointDoor:
             return
         self.fault, self._heard_s = "", time.monotonic()
         if self.thread is None:
-            self._begin(message, measured)
+            self._begin(heard.names, measured)
         if self._is_open:
             self._follow(self.running(), measured)
 
-    def _begin(self, message: JointState, measured: JointArrays) -> None:
-        extra = self._order.unknown(message.name)
+    def _begin(self, names: list[str], measured: JointArrays) -> None:
+        extra = self._order.unknown(names)
         if extra:
             self._node.get_logger().warning(f"{JOINT_STATES}: joints {extra} are not the robot's; left alone")
         plant = WiredRobot(self._robot, measured, self._lag_s)

@@ -12,10 +12,15 @@ import numpy as np
 from handiwork_core.control.axes import Indices, JointArrays, any_busy, arm_axes, gripper_axes
 from handiwork_core.geometry import Array
 from handiwork_core.robot import Robot
+from isaac_bridge.adapter.drive_lead import DriveLead
 from isaac_bridge.adapter.joint_order import moving_joints
 
-LONGEST_STEP_S = 0.04
-"""A path goes on by this much at most between two measurements: after a gap the drives still are where they were."""
+LONGEST_STEP = 1.5
+"""A path goes on by at most so many of the usual times between two measurements: in a gap the drives stand still."""
+
+SLOWEST = 0.1
+"""A path waits for an arm that is behind by more than half of the path tolerance, down to this share of its speed. A
+blocked arm still leaves its path, and its goal ends."""
 
 NEWS = 1e-5
 """A command that differs by less from the last one is not sent [rad or m]."""
@@ -27,14 +32,16 @@ class WiredRobot:
     Args:
         robot: its description.
         first: the first measurement, in the order of ``moving_joints``.
-        drive_lag_s: damping over stiffness of the arms' drives.
+        drive_lag_s: damping over stiffness of the arms' drives, from which the lead of the arms is learnt on.
     """
 
     def __init__(self, robot: Robot, first: JointArrays, drive_lag_s: float) -> None:
         names = moving_joints(robot)
         self.arms = arm_axes(robot, names, first.position)
         self.grippers = gripper_axes(robot, names, first.position)
-        self._measured, self._lag_s, self._step_s = first, drive_lag_s, 0.0
+        self._measured, self._step_s = first, 0.0
+        self.leads = {name: DriveLead(drive_lag_s) for name in self.arms}
+        self._usual_s = np.inf
         arms, tools = self.arms.values(), self.grippers.values()
         driven = [*(arm.indices for arm in arms), *(tool.indices for tool in tools)]
         self._driven: Indices = np.concatenate(driven)
@@ -58,8 +65,9 @@ class WiredRobot:
         if step_s < 0.0:
             self.start_over("the simulation began anew")
             return True
-        self._step_s = min(step_s, LONGEST_STEP_S)
-        if self._step_s > 0.0:
+        if step_s > 0.0:
+            self._usual_s = min(step_s, 1.02 * self._usual_s)
+            self._step_s = min(step_s, LONGEST_STEP * self._usual_s)
             self._control()
         return False
 
@@ -87,18 +95,21 @@ class WiredRobot:
 
     def _control(self) -> None:
         q, qd = self._measured.position, self._measured.velocity
-        for arm in self.arms.values():
+        for name, arm in self.arms.items():
             if arm.controller.busy:
-                arm.controller.update(q[arm.indices], qd[arm.indices], self._step_s)
+                here, wanted = q[arm.indices], arm.controller.reference
+                behind = wanted.position - here
+                self.leads[name].learn(behind, wanted.velocity)
+                rate = pace(float(np.abs(behind).max()), arm.controller.tolerances.path)
+                arm.controller.update(here, qd[arm.indices], rate * self._step_s)
         for gripper in self.grippers.values():
             lead = gripper.indices[0]
             gripper.controller.update(float(q[lead]), float(qd[lead]), self._step_s)
 
     def _lead_arms(self) -> None:
-        lead_s = self._lag_s + 0.5 * self._step_s
-        for arm in self.arms.values():
+        for name, arm in self.arms.items():
             limits, reference = arm.controller.limits, arm.controller.reference
-            place = reference.position + lead_s * reference.velocity
+            place = reference.position + self.leads[name].seconds * reference.velocity
             self._target[arm.indices] = np.clip(place, limits.lower, limits.upper)
 
     def _press_fingers(self) -> None:
@@ -111,3 +122,8 @@ class WiredRobot:
             room[driven] = gripper.forces()[driven] / stiffness[driven]
             here = q[gripper.indices]
             self._target[gripper.indices] = np.clip(wanted, here - room, here + room)
+
+
+def pace(behind: float, tolerance: float) -> float:
+    """Share of its speed at which a path goes on when the arm is ``behind`` by so much [rad]."""
+    return min(1.0, max(SLOWEST, 2.0 * (1.0 - behind / tolerance)))

@@ -5,25 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from handiwork_msgs.msg import Contacts, ObjectStates, WorldObjects
+from handiwork_msgs.msg import ObjectState as ObjectStateMsg
+from rclpy.qos import QoSProfile
 from rclpy.task import Future
 from std_msgs.msg import String
 
 from handiwork_core import isaac_wire as wire
 from handiwork_core.geometry import Pose
 from handiwork_core.scene import Scene
+from handiwork_core.world import ObjectState
 from handiwork_ros.conversions import (
-    BadMessage,
     contacts_to_msg,
     object_states_to_msg,
-    time_from_msg,
-    transform_from_msg,
+    time_to_msg,
     world_objects_to_msg,
 )
 from handiwork_ros.guards import guard
 from handiwork_ros.managed_node import ManagedNode
-from handiwork_ros.qos import LATCHED, LATEST, TF
+from handiwork_ros.qos import LATCHED, LATEST
+from handiwork_ros.wire_bytes import frames_from_bytes
+from handiwork_ros.world_source import Unwatched
 from isaac_bridge.adapter.object_tracker import ObjectTracker
 from tf2_msgs.msg import TFMessage
+
+FRAMES = QoSProfile(depth=5)
+"""Little is kept: frames that are late are worse than frames that are lost."""
 
 PLACED_M, PLACED_RAD = 0.01, 0.05
 """An object counts as placed this near: what was put down may settle a little."""
@@ -38,11 +44,18 @@ class WorldDoor:
         self.version, self.time_s = 0, 0.0
         self._awaited: Mapping[str, Pose] = {}
         self._arrived: Future | None = None
+        self._written: dict[str, ObjectState] = {}
+        self._rows: dict[str, ObjectStateMsg] = {}
+        self._states_msg = ObjectStates()
+        self._states_msg.header.frame_id = "world"
         self._objects = node.create_publisher(WorldObjects, "world/objects", LATCHED)
         self._states = node.create_publisher(ObjectStates, "world/object_states", LATEST)
         self._contacts = node.create_publisher(Contacts, "world/contacts", LATEST)
-        node.create_subscription(TFMessage, "/tf", guard(node, self._take_frames), TF)
-        node.create_subscription(String, wire.CONTACTS, guard(node, self._take_contacts), LATEST)
+        node.create_subscription(TFMessage, "/tf", guard(node, self._take_frames), FRAMES, raw=True)
+        # Contacts wake nobody: the newest are fetched when frames have come.
+        self._heard_contacts = node.create_subscription(
+            String, wire.CONTACTS, lambda _message: None, LATEST, callback_group=Unwatched()
+        )
 
     def publish_geometry(self) -> int:
         """Publish the objects as a new version; return the version."""
@@ -80,32 +93,42 @@ class WorldDoor:
             if not (name in states and _is_at(states[name].world_T_object, pose))
         ]
 
-    def _take_frames(self, message: TFMessage) -> None:
-        known = [
-            item
-            for item in message.transforms
-            if item.header.frame_id == "world" and self.tracker.knows(item.child_frame_id)
-        ]
+    def _take_frames(self, data: bytes) -> None:
+        frames = frames_from_bytes(data)
+        known = [item for item in frames if item.parent == "world" and self.tracker.knows(item.child)]
         if not known:
             return
         for item in known:
-            stamp_s = time_from_msg(item.header.stamp)
-            try:
-                self.tracker.take(item.child_frame_id, transform_from_msg(item.transform), stamp_s)
-            except BadMessage as fault:
-                name = item.child_frame_id
-                self._node.get_logger().error(f"/tf: object {name!r}: {fault}", throttle_duration_sec=2.0)
-        self.time_s = time_from_msg(known[-1].header.stamp)
+            fault = self.tracker.take(item.child, item.numbers, item.stamp_s)
+            if fault:
+                self._node.get_logger().error(f"/tf: {fault}", throttle_duration_sec=2.0)
+        self.time_s = known[-1].stamp_s
         if self._arrived is not None and not self._arrived.done() and not self._elsewhere():
             self._arrived.set_result(None)
         if self._node.is_active:
-            self._states.publish(object_states_to_msg(self.tracker.states, self.version, self.time_s))
+            self._states.publish(self._message())
+            self._pass_contacts()
 
-    def _take_contacts(self, message: String) -> None:
-        if not self._node.is_active:
+    def _message(self) -> ObjectStates:
+        """Rows of what has not moved are written once."""
+        states = self.tracker.states
+        moved = {name: state for name, state in states.items() if self._written.get(name) is not state}
+        if moved:
+            rows = object_states_to_msg(moved, self.version, self.time_s).states
+            self._rows.update(zip(moved, rows, strict=True))
+            self._written.update(moved)
+        message = self._states_msg
+        message.header.stamp, message.version = time_to_msg(self.time_s), self.version
+        message.states = [self._rows[name] for name in states]
+        return message
+
+    def _pass_contacts(self) -> None:
+        with self._heard_contacts.handle:
+            found = self._heard_contacts.handle.take_message(String, False)
+        if found is None:
             return
         try:
-            stamp_s, contacts = wire.contacts_of(message.data)
+            stamp_s, contacts = wire.contacts_of(found[0].data)
         except wire.BadWire as fault:
             self._node.get_logger().error(str(fault), throttle_duration_sec=2.0)
             return
