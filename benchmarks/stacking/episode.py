@@ -60,7 +60,8 @@ class Episode:
 
     def step(self) -> None:
         """Feeds the belt, ticks the network, moves the world."""
-        coming = [s.world_T_object.translation_m for s in self.cell.bins().values()]
+        bins = self.cell.bins()
+        coming = [bins[n].world_T_object.translation_m for n in bins if n not in self.context.stacked]
         on_belt = [p for p in coming if p[1] > BELT_END_Y_M and abs(p[0]) < 0.4 and p[2] > -0.3]
         held = self.cell.cup.object
         if (

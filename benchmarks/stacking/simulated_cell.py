@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
+import mujoco
 import numpy as np
 
 from decider_node.motion.command import MotionCommand
 from decider_node.motion.controller import ReactiveController, Settings
-from decider_node.stacking.bin import HEIGHT_M, MASS_KG
+from decider_node.stacking.bin import HEIGHT_M
 from decider_node.stacking.cell import BELT_MPS, BELT_Z_M, obstacles, scene
 from decider_node.stacking.seeds import seeds
 from handiwork_core.belt import BeltSpec
 from handiwork_core.geometry import Array, Pose, Rotation
 from handiwork_core.robot_loader import load_robot
+from handiwork_core.scene import Scene, SceneObject
+from handiwork_core.scene_shapes import GREY
 from handiwork_core.suction import SuctionState
-from handiwork_core.world import ObjectState
+from handiwork_core.world import ObjectState, Shape, ShapeKind, WorldObject
 from sim_bridge.mujoco_world import MujocoWorld
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,13 +28,38 @@ CYCLE_S, PHYSICS_STEPS, SUCTION_STEPS = 0.01, 10, 5
 PARKED = Pose.of((-20.0, 20.0, 5.0))
 
 
+class Seen(Mapping[str, ObjectState]):
+    """The bins that have been on the belt; each is read when it is asked for, once, and then stays as it was."""
+
+    def __init__(self, world: MujocoWorld, names: list[str]) -> None:
+        self._world, self._names = world, names
+        self._states: dict[str, ObjectState] = {}
+
+    def __getitem__(self, name: str) -> ObjectState:
+        if name not in self._states:
+            if name not in self._names:
+                raise KeyError(name)
+            self._states[name] = self._world._object_state(name, False)
+        return self._states[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
 class SimulatedCell:
-    """UR10, belt and bins. Bins wait outside, held up, until they are put onto the belt."""
+    """UR10, belt and bins. Bins wait on a table outside until they are put onto the belt.
+
+    What rests, sleeps, until something that is awake touches it: a stack of 36 costs nothing while nobody is there.
+    """
 
     def __init__(self, bins: int, seed: int) -> None:
         self.robot = load_robot(ROOT / "src/robot_description/robots/ur10_suction")
         self.arm = self.robot.arm("")
-        self.world = MujocoWorld(self.robot, scene(bins, PARKED))
+        self.world = MujocoWorld(self.robot, self._with_table(scene(bins, PARKED), bins))
+        self.world.model.opt.enableflags |= int(mujoco.mjtEnableBit.mjENBL_SLEEP)
         self._rng = np.random.default_rng(seed)
         self._indices = self.world.indices(self.arm.joint_names)
         assert self.arm.gripper is not None
@@ -43,12 +73,18 @@ class SimulatedCell:
         self._seen: list[str] = []
         self._command: MotionCommand | None = None
         self._belt_runs = True
-        self._hold_up()
         self.nearest_m = 1.0
 
-    def bins(self) -> dict[str, ObjectState]:
+    @staticmethod
+    def _with_table(scene_: Scene, bins: int) -> Scene:
+        size = np.array([0.4 * bins, 0.4, 0.1])
+        middle = PARKED.translation_m + (0.2 * (bins - 1), 0.0, -0.5 * HEIGHT_M - 0.05)
+        table = WorldObject("table", (Shape(ShapeKind.BOX, size, Pose.identity()),), is_static=True)
+        return replace(scene_, objects=(*scene_.objects, SceneObject(table, Pose.of(middle), 0.6, GREY)))
+
+    def bins(self) -> Mapping[str, ObjectState]:
         """Bins that have been on the belt."""
-        return {name: self.world._object_state(name, False) for name in self._seen}
+        return Seen(self.world, list(self._seen))
 
     def tip(self) -> Pose:
         """World pose of the rim."""
@@ -100,7 +136,6 @@ class SimulatedCell:
         if self._rng.random() < 0.5:
             turn = turn @ Rotation.from_axis_angle((1.0, 0.0, 0.0), np.pi)
         self._seen.append(name)
-        self._hold_up()
         self.world.set_object_pose(name, Pose.of(at, turn))
         return name
 
@@ -121,9 +156,3 @@ class SimulatedCell:
     def _for_flange(self, command: MotionCommand) -> MotionCommand:
         flange = command.world_T_target @ self._ee_T_tip.inverse()
         return MotionCommand(flange, command.approach, command.posture, command.world_v_target, command.speed)
-
-    def _hold_up(self) -> None:
-        for name in self._waiting:
-            self.world.data.body(name).xfrc_applied[2] = 9.81 * MASS_KG
-        for name in self._seen:
-            self.world.data.body(name).xfrc_applied[:] = 0.0

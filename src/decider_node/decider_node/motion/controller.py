@@ -151,10 +151,13 @@ class ReactiveController:
         if command.posture is not None and command.posture is not self._posture:
             self._goal = command.posture.copy()  # a new wish: what was found near the old one does not count
         self._posture = command.posture
-        report = np.empty(4)
+        report, gains = np.empty(4), self._gains
+        gains = gains._replace(
+            linear_speed=command.speed * gains.linear_speed, angular_speed=command.speed * gains.angular_speed
+        )
         motion = Motion(start, self._velocity * command.speed, self._acceleration, self._goal, self._rate)
         follow(
-            motion, flat(aim), command.world_v_target, seed, dt, self._gains,
+            motion, flat(aim), command.world_v_target, seed, dt, gains,
             self._query.robot, self._query.scene, self._query.margins, self._pairs, report,
         )  # fmt: skip
         return self._moved(start, dt, report)

@@ -22,7 +22,7 @@ SHELF_AZIMUTH_RAD, SHELF_RADIUS_M, SHELF_TOOL_Z_M = 0.5, 0.70, -0.06
 DROPPED_Z_M = -0.62
 """Bins whose middle is lower lie on the floor."""
 
-FULL = Layout((0.85, 0.64, 0.43), (-0.62, -0.31, 0.0), 4, PALLET_Z_M)
+FULL = Layout((0.85, 0.64, 0.43), (-0.72, -0.41, -0.1), 4, PALLET_Z_M)
 SMALL = Layout((0.85, 0.64), (-0.62, -0.31), 3, PALLET_Z_M)
 
 
@@ -51,7 +51,7 @@ def fixtures() -> tuple[SceneObject, ...]:
         _box("floor", (6.0, 6.0, 0.1), (0.0, 0.0, FLOOR_Z_M - 0.05)),
         _box("belt", belt, (0.0, 0.5 * (BELT_START_Y_M + BELT_END_Y_M), BELT_Z_M - 0.05), belt=True),
         _box("belt_end", (0.6, 0.02, 0.12), (0.0, BELT_END_Y_M - 0.01, BELT_Z_M - 0.04)),
-        _box("pallet", (0.72, 1.0, 0.1), (0.64, -0.31, PALLET_Z_M - 0.05)),
+        _box("pallet", (0.72, 1.0, 0.1), (0.64, -0.41, PALLET_Z_M - 0.05)),
         _box("shelf", (0.16, 0.34, 0.03), (*shelf[:2], shelf_top - 0.015), turn),
         _box("shelf_post", (0.06, 0.06, shelf_top - 0.03 - FLOOR_Z_M),
              (*shelf[:2], 0.5 * (shelf_top - 0.03 + FLOOR_Z_M)), turn),

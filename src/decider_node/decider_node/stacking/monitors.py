@@ -45,8 +45,8 @@ def look(context: StackContext, now_s: float) -> None:
 def switch_belt(context: StackContext, now_s: float) -> None:
     """The belt stands while a bin is at its end, as behind a light barrier: what is picked must not be dragged."""
     places = (
-        state.world_T_object.translation_m
-        for name, state in context.bins.items()
+        context.bins[name].world_T_object.translation_m
+        for name in context.bins
         if name != context.suction.object and name not in context.stacked
     )
     waits = any(BELT_END_Y_M < y < BARRIER_Y_M and abs(x) < 0.3 and z > BELT_Z_M for x, y, z in places)

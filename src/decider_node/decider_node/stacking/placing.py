@@ -20,6 +20,8 @@ MOST_OFF_PLACE_M = 0.004
 """A bin below that stands worse is followed by no more than this."""
 MOST_CORRECTION = np.array([0.03, 0.03, 0.2])
 FUNNEL_M, FUNNEL_STD_M = 0.3, 0.005
+DOWN_SPEED = 0.4
+"""Faster down the funnel, joints at their limits let the tip swing out of it, and it is pushed up again."""
 CARRY_Z_M = 0.25
 """The tip goes at least so high across the cell."""
 RELEASE_M = 0.0005
@@ -81,7 +83,9 @@ class PlacePlan:
         turn = Rotation.from_axis_angle((0.0, 0.0, 1.0), heading)
         goal = self._tip.translation_m + (x, y, RELEASE_M)
         approach = Approach.along((0.0, 0.0, -FUNNEL_M), FUNNEL_STD_M)
-        return MotionCommand(Pose.of(goal, turn @ self._tip.rotation), approach, self._posture)
+        return MotionCommand(
+            Pose.of(goal, turn @ self._tip.rotation), approach, self._posture, speed=DOWN_SPEED
+        )
 
     def shelf_command(self, context: StackContext) -> MotionCommand:
         """Down onto the shelf."""
