@@ -1,0 +1,1 @@
+"""The graph of Isaac Sim's ROS 2 bridge as data, and what is documented of its nodes."""
