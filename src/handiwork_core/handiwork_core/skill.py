@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -82,6 +83,27 @@ class Progress:
     fraction: float = 0.0
 
 
+@dataclass
+class Fastest:
+    """Largest speeds since the walk of a command list began, by name: of joints [rad/s, m/s] and of objects [m/s]."""
+
+    joints: dict[str, float] = field(default_factory=dict)
+    objects: dict[str, float] = field(default_factory=dict)
+    _seen: tuple[float, float] = (float("nan"), float("nan"))
+
+    def see(self, world: World) -> None:
+        """Take a snapshot into account; cheap where it is no new one."""
+        stamps = (world.stamp_s, world.joints.stamp_s)
+        if stamps == self._seen:
+            return
+        self._seen = stamps
+        for name, speed in world.joints.velocity.items():
+            self.joints[name] = max(self.joints.get(name, 0.0), abs(speed))
+        for name, state in world.states.items():
+            speed = math.sqrt(float(state.world_v_object @ state.world_v_object))
+            self.objects[name] = max(self.objects.get(name, 0.0), speed)
+
+
 class RightOfWay(Protocol):
     """Between the arms of one robot: whether to try again after ARM_IN_THE_WAY, and who makes room.
 
@@ -114,7 +136,8 @@ class Context:
     ``refused``: first configurations (dof,) that no free path led to in this run, so that another candidate
     is chosen; ``planning_time_s``: steady time spent in the planner in this run; ``released``: the object
     that was last let go in it, and ``release_height_m`` of its origin in the world right before; ``right_of_way``: of a
-    robot with several arms; ``base``: what drives a mobile one, with trajectories of its joints.
+    robot with several arms; ``base``: what drives a mobile one, with trajectories of its joints; ``fastest``: how fast
+    joints and objects were on the way.
     """
 
     robot: Robot
@@ -135,6 +158,7 @@ class Context:
     release_height_m: float = float("nan")
     right_of_way: RightOfWay | None = None
     base: Arm | None = None
+    fastest: Fastest = field(default_factory=Fastest)
 
 
 class Skill(ABC, Generic[P]):

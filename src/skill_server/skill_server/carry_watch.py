@@ -1,9 +1,9 @@
-"""Notices while carrying that the object is gone from the hand."""
+"""Notices while carrying that the object is gone from the hand, and all the time how fast things move."""
 
 from __future__ import annotations
 
 from handiwork_core.outcome import Code, Outcome
-from handiwork_core.skill import Context, StepFailed
+from handiwork_core.skill import Context, Fastest, StepFailed
 from handiwork_core.world import World
 
 from . import grip
@@ -25,17 +25,19 @@ class CarryWatch:
 
     def __init__(self, context: Context) -> None:
         self._context = context
+        context.fastest = Fastest()
         self._touched_s = self._seen_s = float("-inf")
         self._missed = 0
         self._name = ""
         self.on = True
 
     def dropped(self) -> bool:
-        """True once the held object has not been touched for ``LOST_AFTER_S``."""
+        """True once the held object has not been touched for ``LOST_AFTER_S``. Notes how fast everything is."""
+        world = self._context.world.snapshot()
+        self._context.fastest.see(world)
         gripper, name = self._context.arm_spec.gripper, next(iter(self._context.held), "")
         if not self.on or gripper is None or not name:
             return False
-        world = self._context.world.snapshot()
         if world.contacts is None and gripper.suction is None:
             return grip.width_m(world, gripper) < gripper.min_width_m + grip.EMPTY_WIDTH_M
         heard_s = grip.stamp_s(world, gripper)

@@ -47,7 +47,7 @@ class PartParams(SkillParams):
     """``object``: the part, or its body where that has only one. ``tolerance``: share of the joint's range.
 
     ``max_lag``: share of the range that the joint may stay behind the hand; ``max_tilt_deg``: of the hand about the
-    handle. Without ``release`` the hand keeps the handle. ``process_valid``: joints and part must be slow in the end.
+    handle. Without ``release`` the hand keeps the handle. ``process_valid``: joints and part must be slow all the way.
     """
 
     object: str
@@ -110,11 +110,11 @@ def motion_to(goal: float, params: PartParams, context: Context) -> Sequence[Com
     return way.commands(choice, grasp)
 
 
-def settled(params: PartParams, part: Part, world: World) -> Outcome:
-    """Whether part and robot are calm, if the goal asks for it."""
+def settled(params: PartParams, part: Part, world: World, context: Context) -> Outcome:
+    """Whether part and robot were calm, if the goal asks for it."""
     if not params.process_valid:
         return Outcome(Code.OK)
-    return process_valid(world, part.name, Code.NOT_IN_PLACE)
+    return process_valid(context, world, part.name, Code.NOT_IN_PLACE)
 
 
 def _refuse_when_holding(context: Context, world: World) -> None:

@@ -20,7 +20,7 @@ REST_MPS = 0.05
 
 def judge(params: PlaceParams, name: str, after: World, context: Context) -> Outcome:
     """OK, or NOT_IN_PLACE with the numbers."""
-    for found in (_released(name, after, context), _at_rest(params, name, after)):
+    for found in (_released(name, after, context), _at_rest(params, name, after, context)):
         if not found.ok:
             return found
     container = container_part(after.objects[params.container], params.place_part)
@@ -71,8 +71,8 @@ def _released(name: str, after: World, context: Context) -> Outcome:
     return Outcome(Code.NOT_IN_PLACE, text)
 
 
-def _at_rest(params: PlaceParams, name: str, after: World) -> Outcome:
+def _at_rest(params: PlaceParams, name: str, after: World, context: Context) -> Outcome:
     speed = float(np.linalg.norm(after.states[name].world_v_object))
     if speed > REST_MPS:
         return Outcome(Code.NOT_IN_PLACE, f"{name!r} still moves at {speed:.2f} m/s")
-    return process_valid(after, name, Code.NOT_IN_PLACE) if params.process_valid else OK
+    return process_valid(context, after, name, Code.NOT_IN_PLACE) if params.process_valid else OK

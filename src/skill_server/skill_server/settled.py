@@ -1,24 +1,28 @@
-"""Whether the world is calm enough to be judged."""
+"""Whether a run was calm: the SimBox format's velocity validity, looked at all the way and not at its end alone."""
 
 from __future__ import annotations
 
-import numpy as np
-
 from handiwork_core.outcome import OK, Code, Outcome
+from handiwork_core.skill import Context
 from handiwork_core.world import World
 
 FASTEST_RAD_S = 5.0
+"""Of a joint whose own limit is not higher."""
 FASTEST_M_S = 5.0
 
 
-def process_valid(world: World, name: str, code: Code) -> Outcome:
-    """``code`` where a joint or the object is faster than the SimBox format allows."""
-    joint = max(((abs(v), j) for j, v in world.joints.velocity.items()), default=(0.0, ""))
-    if joint[0] >= FASTEST_RAD_S:
-        return Outcome(
-            code, f"joint {joint[1]!r} still moves at {joint[0]:.1f}; allowed is {FASTEST_RAD_S:g} rad/s"
-        )
-    speed = float(np.linalg.norm(world.states[name].world_v_object))
-    if speed >= FASTEST_M_S:
-        return Outcome(code, f"{name!r} still moves at {speed:.1f} m/s; allowed is {FASTEST_M_S:g} m/s")
+def process_valid(context: Context, after: World, name: str, code: Code) -> Outcome:
+    """``code`` where a joint of the arm or the object was ever faster in this try than the SimBox format allows."""
+    seen = context.fastest
+    seen.see(after)
+    for joint in context.arm_spec.joint_names:
+        most = max(FASTEST_RAD_S, context.robot.joints[joint].velocity)
+        if (speed := seen.joints.get(joint, 0.0)) >= most:
+            text = (
+                f"joint {joint!r} moved at {speed:.1f}; process_valid allows {most:g} rad/s, lower the speed"
+            )
+            return Outcome(code, text, "", "process_valid")
+    if (speed := seen.objects.get(name, 0.0)) >= FASTEST_M_S:
+        text = f"{name!r} moved at {speed:.1f} m/s; process_valid allows {FASTEST_M_S:g} m/s, lower the speed"
+        return Outcome(code, text, "", "process_valid")
     return OK

@@ -56,7 +56,7 @@ class Open(Skill[OpenParams]):
     def is_success(self, params: OpenParams, before: World, after: World, context: Context) -> Outcome:
         """By the measured joint."""
         part, then = part_of(params.object, after), part_of(params.object, before)
-        calm = settled(params, part, after)
+        calm = settled(params, part, after, context)
         if not calm.ok:
             return calm
         moved = part.position - then.position

@@ -78,7 +78,7 @@ class Pick(Skill[PickParams]):
         gripper = context.arm_spec.gripper
         assert gripper is not None
         if params.process_valid:
-            found = process_valid(after, params.object, Code.NOTHING_GRASPED)
+            found = process_valid(context, after, params.object, Code.NOTHING_GRASPED)
             if not found.ok:
                 return found
         if not params.is_closing:

@@ -50,7 +50,7 @@ class Rotate(Skill[RotateParams]):
     def is_success(self, params: RotateParams, before: World, after: World, context: Context) -> Outcome:
         """It turned by the angle, in its sense, give or take the tolerance."""
         part, then = part_of(params.object, after), part_of(params.object, before)
-        calm = settled(params, part, after)
+        calm = settled(params, part, after, context)
         if not calm.ok:
             return calm
         turned = part.position - then.position

@@ -1,0 +1,77 @@
+"""Speeds are looked at all the way: what was too fast on the way and is at rest in the end is no success."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from test_executor import made
+
+from handiwork_core.outcome import Code
+from handiwork_core.testing.fakes import Fakes
+from handiwork_core.world import World
+from skill_server.executor import run_skill
+from skill_server.skills.pick import Pick, PickParams
+from skill_server.skills.place import Place, PlaceParams
+
+
+def startle(f: Fakes, joint: float = 0.0, cube: float = 0.0, from_s: float = 0.0) -> None:
+    """Report these speeds [rad/s, m/s] once, while the arm is on a way that begins after ``from_s``."""
+    source = f.context.world
+    shown, begun, told = source.snapshot, list[float](), list[float]()
+
+    def snapshot() -> World:
+        world = shown()
+        if f.arm.followed == 0 or world.stamp_s < from_s:
+            return world
+        begun.append(world.stamp_s)
+        if world.stamp_s == begun[0] or (told and told[0] != world.stamp_s):
+            return world
+        told.append(world.stamp_s)
+        velocity = {**world.joints.velocity, f.context.arm_spec.joint_names[0]: -joint}
+        state = replace(world.states["cube"], world_v_object=np.array([0.0, cube, 0.0]))
+        return replace(
+            world,
+            states={**world.states, "cube": state},
+            joints=replace(world.joints, velocity=velocity),
+        )
+
+    source.snapshot = snapshot  # type: ignore[method-assign]
+
+
+@pytest.mark.parametrize(
+    ("speeds", "words"),
+    [({"joint": 5.1}, "joint"), ({"cube": 5.1}, "'cube'"), ({"joint": 4.9, "cube": 4.9}, "")],
+)
+def test_pick(speeds: dict[str, float], words: str) -> None:
+    f = made()
+    startle(f, **speeds)
+    outcome = run_skill(Pick(), PickParams(object="cube"), f.context).outcome
+    if not words:
+        assert outcome.ok, outcome
+        return
+    assert (outcome.code, outcome.field_name) == (Code.NOTHING_GRASPED, "process_valid")
+    assert words in outcome.message
+    assert "5.1" in outcome.message
+
+
+def test_what_is_not_asked_for_is_not_judged() -> None:
+    f = made()
+    startle(f, joint=9.0, cube=9.0)
+    assert run_skill(Pick(), PickParams(object="cube", process_valid=False), f.context).outcome.ok
+
+
+def test_place_judges_its_own_way_and_not_that_of_the_pick_before() -> None:
+    f: Any = made()
+    startle(f, joint=9.0)
+    assert run_skill(Pick(), PickParams(object="cube", process_valid=False), f.context).outcome.ok
+    assert max(f.context.fastest.joints.values()) == 9.0
+    params = PlaceParams(container="tray")
+    assert run_skill(Place(), params, f.context).outcome.ok
+    f = made()
+    assert run_skill(Pick(), PickParams(object="cube"), f.context).outcome.ok
+    startle(f, cube=5.1, from_s=f.cell.now_s)
+    outcome = run_skill(Place(), params, f.context).outcome
+    assert (outcome.code, outcome.field_name) == (Code.NOT_IN_PLACE, "process_valid")
