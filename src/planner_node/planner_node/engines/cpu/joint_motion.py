@@ -30,10 +30,11 @@ def find_joints(
     Raises:
         Failed: as ``checked_start``, ``joint_goals`` and ``find``.
     """
-    start, goals, n = np.asarray(start_q, np.float64), np.asarray(goals_q, np.float64), len(query.robot.lower)
+    # Copies, as a kernel would be compiled anew for arrays that cannot be written.
+    start, goals, n = np.array(start_q, np.float64), np.array(goals_q, np.float64), len(query.robot.lower)
     if start.shape == (n,) and goals.ndim == 2 and goals.shape[1] == n:
         # One call into compiled code: most requests need no more.
-        path = find_if_clear(query, np.ascontiguousarray(start), goals, seed, deadline, cuts)
+        path = find_if_clear(query, start, goals, seed, deadline, cuts)
         if path is not None:
             return path, query
     start, query = checked_start(arm, query, start_q)
