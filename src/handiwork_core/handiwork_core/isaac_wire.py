@@ -31,6 +31,8 @@ RESET = "isaac_reset"
 """std_srvs/Trigger: robot at home, objects as the stage has them, at rest; the clock may begin anew."""
 PAUSE = "isaac_pause"
 """std_srvs/SetBool: true stops the physics."""
+STEP = "isaac_step"
+"""std_srvs/Trigger: one frame of physics, while it is stopped; only Isaac Sim's own script serves it."""
 
 GRID = 1e-4
 """The bridge rounds positions, velocities and efforts of joints to this."""
