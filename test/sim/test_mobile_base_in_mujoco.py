@@ -1,20 +1,16 @@
-"""The FR3 on a mobile base in physics, with the CPU engine: what was out of reach is picked after driving. No ROS."""
+"""A mobile FR3 in physics, with the CPU engine: what is out of reach is fetched and brought elsewhere. No ROS."""
 
 from __future__ import annotations
 
-import os
-import shutil
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import yaml
 from simulated_cell import POLL_STEPS, ROOT, SimulatedCell
 
 from handiwork_core.control.trajectory_goal import TrajectoryGoal
-from handiwork_core.geometry import Array, Pose, Rotation
+from handiwork_core.geometry import Array, Pose
 from handiwork_core.kinematics import link_poses
 from handiwork_core.outcome import OK, Code, Outcome
 from handiwork_core.planning import CandidatesRequest, PlanRequest, SceneQuery
@@ -25,31 +21,21 @@ from handiwork_core.trajectory import Trajectory
 from handiwork_core.world import JointState, World
 from planner_node.engines.cpu_engine import CpuEngine
 from skill_server.executor import SkillRun, run_skill
+from skill_server.skills.home import Home, HomeParams
 from skill_server.skills.mobile_rotate import MobileRotate, MobileRotateParams
 from skill_server.skills.mobile_translate import MobileTranslate, MobileTranslateParams
 from skill_server.skills.pick import Pick, PickParams
 from skill_server.skills.place import Place, PlaceParams
 
-START = Pose.of((-0.6, 0.1, 0.0), Rotation.from_rpy(0.0, 0.0, 0.3))
-BASE = {"kind": "holonomic", "velocity": 0.5, "acceleration": 0.8, "jerk": 5.0} | {
-    "turn_velocity": 0.8, "turn_acceleration": 1.5, "turn_jerk": 8.0
-}  # fmt: skip
-
 
 @pytest.fixture(scope="module")
-def robot(tmp_path_factory: pytest.TempPathFactory) -> Robot:
-    folder = tmp_path_factory.mktemp("robots")
-    shutil.copytree(ROOT / "src/robot_description/robots", folder, dirs_exist_ok=True)
-    path = folder / "fr3/robot.yaml"
-    path.write_text(
-        path.read_text(encoding="utf-8") + "\n" + yaml.safe_dump({"base": BASE}), encoding="utf-8"
-    )
-    return load_robot(folder / "fr3")
+def robot() -> Robot:
+    return load_robot(ROOT / "src/robot_description/robots/fr3_mobile")
 
 
 @pytest.fixture(scope="module")
 def engine(robot: Robot) -> Any:
-    made = CpuEngine(robot, START, lambda _part, _what: None)
+    made = CpuEngine(robot, Pose.identity(), lambda _part, _what: None)
     yield made
     made.close()
 
@@ -115,15 +101,8 @@ class MobileCell(SimulatedCell):
 
 
 @pytest.fixture
-def cell(robot: Robot, engine: Any, tmp_path: Path) -> MobileCell:
-    """The table, its bin on the far left, and the robot away from it."""
-    scene = yaml.safe_load((ROOT / "config/scenes/tabletop.yaml").read_text())
-    del scene["objects"]["pedestal"]
-    scene["robot_base"] = {"position": START.translation_m.tolist(), "yaw": 0.3}
-    for item in scene["objects"].values():
-        item.pop("randomize", None)
-    (tmp_path / "mobile.yaml").write_text(yaml.safe_dump(scene))
-    return MobileCell(robot, engine, os.path.relpath(tmp_path / "mobile", ROOT / "config/scenes"), 0)
+def cell(robot: Robot, engine: Any) -> MobileCell:
+    return MobileCell(robot, engine, "mobile", 0)
 
 
 def run(context: Context, skill: Skill[Any], params: Any) -> SkillRun:
@@ -131,33 +110,33 @@ def run(context: Context, skill: Skill[Any], params: Any) -> SkillRun:
     return run_skill(skill, replace(params, allowed_planning_time=60.0), fresh)
 
 
-def test_drive_turn_pick_and_carry(cell: MobileCell) -> None:
+def test_drive_pick_turn_drive_and_place(cell: MobileCell) -> None:
     context = cell.context(0)
     assert run(context, Pick(), PickParams(object="cube")).outcome.code is Code.NO_CANDIDATE
+    ended = run(context, MobileTranslate(), MobileTranslateParams(target=(1.2, 0.0)))
+    assert ended.outcome.ok, ended
+    assert cell.base_q() == pytest.approx([1.2, 0.0, 0.0], abs=0.01)
     for skill, params in (
-        (MobileRotate(), MobileRotateParams(target=-0.3)),
-        (MobileTranslate(), MobileTranslateParams(target=(0.5, -0.1))),
+        (Pick(), PickParams(object="cube")),
+        (Home(), HomeParams()),
+        (MobileTranslate(), MobileTranslateParams(target=(-0.4, 0.0))),
+        (MobileRotate(), MobileRotateParams(target=0.5 * np.pi)),
     ):
         ended = run(context, skill, params)
         assert ended.outcome.ok, ended
-    assert cell.world_T_base().almost_equal(Pose.of((-0.1, 0.0, 0.0)), within_m=0.01, within_rad=0.01)
-    ended = run(context, Pick(), PickParams(object="cube"))
+    hand = cell.sim.world.body_pose("fr3_mobile/fr3_hand")
+    ended = run(context, MobileTranslate(), MobileTranslateParams(target=(1.1, 0.0)))
     assert ended.outcome.ok, ended
-    hand = cell.sim.world.body_pose("fr3/fr3_hand")
-    ended = run(context, MobileTranslate(), MobileTranslateParams(target=(-0.15, -0.1)))
-    assert ended.outcome.ok, ended
-    moved = cell.sim.world.body_pose("fr3/fr3_hand").translation_m - hand.translation_m
-    assert moved == pytest.approx([-0.15, -0.1, 0.0], abs=0.01)
-    assert cell.snapshot().states["cube"].world_T_object.translation_m[2] > 0.08
-    ended = run(context, MobileTranslate(), MobileTranslateParams(target=(0.2, -0.1)))
-    assert ended.outcome.ok, ended
+    moved = cell.sim.world.body_pose("fr3_mobile/fr3_hand").translation_m - hand.translation_m
+    assert moved == pytest.approx([0.0, 1.1, 0.0], abs=0.01)
+    assert cell.snapshot().states["cube"].world_T_object.translation_m[2] > 0.6
     ended = run(context, Place(), PlaceParams(container="bin"))
     assert ended.outcome.ok, ended
 
 
 def test_the_table_stops_the_robot_before_it_moves(cell: MobileCell) -> None:
     start = cell.base_q()
-    ended = run(cell.context(0), MobileTranslate(), MobileTranslateParams(target=(1.2, 0.0)))
+    ended = run(cell.context(0), MobileTranslate(), MobileTranslateParams(target=(1.5, 0.0)))
     assert ended.outcome.code is Code.PATH_BLOCKED, ended
     assert ended.outcome.blocking is not None
     assert ended.outcome.blocking.b == "table"

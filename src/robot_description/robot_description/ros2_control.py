@@ -47,6 +47,9 @@ def controllers(robot: Robot, rate_hz: int) -> dict[str, Settings]:
         name = f"{gripper.name}_controller"
         kinds[name] = "parallel_gripper_action_controller/GripperActionController"
         made[name] = _gripper(gripper)
+    if robot.base is not None:
+        kinds[robot.base.controller] = "joint_trajectory_controller/JointTrajectoryController"
+        made[robot.base.controller] = _trajectory(robot, robot.base.joint_names)
     if robot.posture:
         name = f"{robot.name}_posture_controller"
         kinds[name] = "joint_trajectory_controller/JointTrajectoryController"

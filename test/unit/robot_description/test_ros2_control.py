@@ -48,6 +48,8 @@ def test_controllers_are_those_that_the_stack_calls(case: tuple[Robot, dict[str,
     for arm in robot.arms.values():
         if arm.gripper is not None and arm.gripper.suction is None:
             wanted[f"{arm.gripper.name}_controller"] = GRIPPER
+    if robot.base is not None:
+        wanted[robot.base.controller] = ARM
     if robot.posture:
         wanted[f"{robot.name}_posture_controller"] = ARM
     assert types(data) == wanted
