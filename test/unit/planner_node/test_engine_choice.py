@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +18,7 @@ from handiwork_core.robot import Robot
 from handiwork_core.world import World
 from planner_node.engine_choice import choose, open_engine
 from planner_node.engines import ENGINES, CpuEngine
-from planner_node.engines.curobo import cuda
+from planner_node.engines.curobo import cuda, probe
 from planner_node.engines.curobo.probe import Machine, why_absent
 from planner_node.engines.guarded import EngineLost, GuardedEngine
 
@@ -110,6 +111,40 @@ def test_the_probe_names_what_is_missing_or_of_a_wrong_version() -> None:
         assert told.startswith(f"{name} is {bad}") and told.count(". ") == 0, told
 
 
+def test_an_old_driver_is_told_with_all_versions_in_one_sentence() -> None:
+    def on(driver: str, cuda_of_torch: str, versions: dict[str, str]) -> str:
+        seen = Machine(lambda: True, versions.get, lambda _: True, lambda: driver, lambda: cuda_of_torch)
+        return why_absent(seen)
+
+    assert on("580.159.04", "13.0", GOOD) == on("", "13.0", GOOD) == on("470.1", "", GOOD) == ""
+    told = on("570.12", "13.0", GOOD)
+    assert told.startswith("the NVIDIA driver is 570.12, and CUDA 13.0 needs 580") and told.count(". ") == 0
+    for name, version in GOOD.items():
+        assert f"{name} {version}" in told
+    wrong = on("580.1", "13.0", {**GOOD, "warp-lang": "1.2"})
+    assert wrong.startswith("warp-lang is 1.2")
+    for part in ("driver 580.1", "CUDA of torch 13.0", "torch 2.11.0+cu130", "nvidia-curobo 0.8.1"):
+        assert part in wrong
+
+
+def test_driver_and_cuda_are_read_from_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "version"
+    file.write_text("NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build\n")
+    monkeypatch.setattr(probe, "DRIVER_FILES", (file,))
+    assert probe._driver() == "580.159.04"
+    monkeypatch.setattr(probe, "DRIVER_FILES", (tmp_path / "none",))
+    assert probe._driver() == ""
+    folder = tmp_path / "torch"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("raise AssertionError('torch was imported')\n")
+    (folder / "version.py").write_text("__version__ = '2.11.0'\ncuda: Optional[str] = '13.0'\nhip = None\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "torch", raising=False)
+    assert probe._cuda_of_torch() == "13.0"
+    (folder / "version.py").write_text("cuda: Optional[str] = None\n")
+    assert probe._cuda_of_torch() == ""
+
+
 def test_choosing_the_cpu_imports_no_torch() -> None:
     code = (
         "import sys; sys.modules['torch'] = sys.modules['curobo'] = None\n"
@@ -164,6 +199,80 @@ def test_an_engine_that_does_not_load_gives_way_or_is_refused(robot: Robot) -> N
     assert isinstance(engine, Spare) and "sees no CUDA device" in said[0]
     with pytest.raises(ConfigError, match="sees no CUDA device"):
         open_engine(Broken, None, given, lambda _s, _t: None, said.append, said.append)
+
+
+class OutOfMemoryError(RuntimeError):
+    """As torch's."""
+
+
+class AcceleratorError(RuntimeError):
+    """As torch's."""
+
+
+class CUDAError(Exception):
+    """As cuda-core's, which is no RuntimeError."""
+
+
+def real(module: str, name: str, stand_in: type[Exception]) -> type[Exception]:
+    """The library's own class where it is installed."""
+    try:
+        return getattr(importlib.import_module(module), name, stand_in)
+    except ImportError:
+        return stand_in
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "fatal"),
+    [
+        (real("torch", "OutOfMemoryError", OutOfMemoryError), "CUDA out of memory. Tried to allocate", False),
+        (
+            real("torch", "AcceleratorError", AcceleratorError),
+            "CUDA error: device-side assert triggered",
+            True,
+        ),
+        (
+            real("cuda.core._utils.cuda_utils", "CUDAError", CUDAError),
+            "CUDA_ERROR_ILLEGAL_ADDRESS: While executing a kernel, the device encountered a load or store "
+            "instruction on an invalid memory address. This leaves the process in an inconsistent state",
+            True,
+        ),
+        (real("cuda.core._utils.cuda_utils", "CUDAError", CUDAError), "CUDA_ERROR_OUT_OF_MEMORY: x", False),
+        (real("cuda.core._utils.cuda_utils", "CUDAError", CUDAError), "CUDA_ERROR_INVALID_VALUE: x", False),
+        (
+            ValueError,
+            "Failed to launch kernel: step. CUDA error: (<cudaError_t.cudaErrorAssert: 710>,)",
+            True,
+        ),
+        (RuntimeError, "Warp CUDA error 719: unspecified launch failure", True),
+    ],
+)
+@pytest.mark.parametrize("with_spare", [True, False])
+def test_what_gpu_libraries_raise_ends_the_goal_and_falls_back(
+    robot: Robot, kind: type[Exception], text: str, fatal: bool, with_spare: bool
+) -> None:
+    class Raising(Fragile):
+        def plan(self, request: PlanRequest, should_stop: ShouldStop) -> PlanResult:
+            with cuda.guarded("optimising trajectories"):
+                raise kind(text)
+
+    said: list[str] = []
+    ended: list[str] = []
+    given = (robot, Pose.identity())
+    spare = Spare if with_spare else None
+    engine = open_engine(Raising, spare, given, lambda _s, _t: None, said.append, ended.append)
+    lost = engine.plan(request(robot), lambda: False)
+    assert lost.code is Code.PLANNER_LOST and "while optimising trajectories" in lost.message
+    assert ("out of memory" if "memory." in text or "MEMORY" in text else "CUDA failed") in lost.message
+    if with_spare:
+        assert engine.plan(request(robot), lambda: False).message == "spare" and not ended
+    else:
+        assert bool(ended) is fatal and said == [lost.message]
+
+
+@pytest.mark.parametrize("error", [ValueError("wrong shape"), KeyError("q"), RuntimeError("no such joint")])
+def test_faults_that_are_not_the_gpus_pass(error: Exception) -> None:
+    with pytest.raises(type(error)), cuda.guarded("planning"):
+        raise error
 
 
 @pytest.mark.parametrize(

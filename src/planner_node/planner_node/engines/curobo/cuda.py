@@ -21,10 +21,27 @@ BROKEN = (
     "uncorrectable ECC",
     "GPU is lost",
     "misaligned address",
+    "illegal instruction",
+    "ILLEGAL_ADDRESS",
+    "LAUNCH_FAILED",
+    "ERROR_ASSERT",
+    "cudaErrorAssert",
+    "cudaErrorIllegalAddress",
+    "cudaErrorLaunchFailure",
+    "DEVICE_UNAVAILABLE",
+    "no CUDA-capable device",
+    "inconsistent state",
+    "context cannot be used",
     "driver shutting down",
     "unknown error",
 )
 """After these a process can use its CUDA context no more."""
+
+CUDA_KINDS = {"AcceleratorError", "CUDAError", "NVRTCError"}
+"""Names of exceptions that only CUDA is behind: torch's and cuda-core's."""
+CUDA_SIGNS = ("CUDA error", "CUDA_ERROR", "CUresult", "cudaError", "CUDA driver")
+"""How others say it."""
+SHOWN = 160
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +129,15 @@ def cache_dir() -> Path:
 
 @contextmanager
 def guarded(what: str) -> Iterator[None]:
-    """Turn what CUDA raises into EngineLost with a cause in words; anything else passes."""
+    """Turn what CUDA raises into EngineLost with a cause in words; anything else passes.
+
+    Torch and warp raise RuntimeErrors, cuda-core a CUDAError that is none, and cuRobo ValueErrors around both.
+    """
     try:
         yield
-    except RuntimeError as error:
+    except EngineLost:
+        raise
+    except Exception as error:
         cause = cause_of(error)
         if cause is None:
             raise
@@ -123,11 +145,12 @@ def guarded(what: str) -> Iterator[None]:
         raise EngineLost(f"{text} while {what}", is_fatal=is_fatal) from error
 
 
-def cause_of(error: RuntimeError) -> tuple[str, bool] | None:
+def cause_of(error: Exception) -> tuple[str, bool] | None:
     """Words for a CUDA error, and whether the process has lost the device; None for other errors."""
-    first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-    if type(error).__name__ == "OutOfMemoryError" or "out of memory" in first.lower():
-        return f"the GPU is out of memory ({first[:160]})", False
-    if "CUDA" not in first and "cuda" not in first and "CUresult" not in first:
+    kinds = {kind.__name__ for kind in type(error).__mro__}
+    text = " ".join(str(error).split()) or type(error).__name__
+    if "OutOfMemoryError" in kinds or "out of memory" in text.lower() or "ERROR_OUT_OF_MEMORY" in text:
+        return f"the GPU is out of memory ({text[:SHOWN]})", False
+    if not kinds & CUDA_KINDS and not any(sign in text for sign in CUDA_SIGNS):
         return None
-    return f"CUDA failed ({first[:160]})", any(word.lower() in first.lower() for word in BROKEN)
+    return f"CUDA failed ({text[:SHOWN]})", any(word.lower() in text.lower() for word in BROKEN)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
@@ -16,6 +17,8 @@ CUROBO_NAMES = ("nvidia-curobo", "nvidia_curobo")
 CUROBO = ("0.8", "0.9")
 CUROBO_COMMIT = "a35a708ecfbb26eb9ab2d7ef22c65919c4fae4a9"
 """The commit of NVlabs/curobo that this engine was measured with."""
+DRIVERS = {13: 580, 12: 525, 11: 450}
+"""The oldest driver for each major version of CUDA, by NVIDIA's table of minor version compatibility."""
 HINT = "see docs/how-to/gpu.md"
 
 
@@ -24,6 +27,29 @@ def _version_of(name: str) -> str | None:
         return version(name)
     except PackageNotFoundError:
         return None
+
+
+def _driver() -> str:
+    """Version of the loaded driver, or nothing where its file does not say."""
+    try:
+        text = DRIVER_FILES[0].read_text(encoding="utf-8")
+    except OSError:
+        return ""
+    found = re.search(r"\b(\d{3}\.\d+(?:\.\d+)?)\b", text)
+    return found.group(1) if found else ""
+
+
+def _cuda_of_torch() -> str:
+    """CUDA that the installed torch was built for, read from its file of versions; nothing where it is not said."""
+    spec = find_spec("torch")
+    for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
+        file = Path(folder) / "version.py"
+        if file.is_file():
+            found = re.search(
+                r"^cuda\b[^=]*=\s*['\"]([\d.]+)['\"]", file.read_text(encoding="utf-8"), re.MULTILINE
+            )
+            return found.group(1) if found else ""
+    return ""
 
 
 def _is_importable(name: str) -> bool:
@@ -41,6 +67,8 @@ class Machine:
     has_driver: Callable[[], bool] = field(default=_has_driver)
     version_of: Callable[[str], str | None] = field(default=_version_of)
     is_importable: Callable[[str], bool] = field(default=_is_importable)
+    driver: Callable[[], str] = field(default=_driver)
+    cuda_of_torch: Callable[[], str] = field(default=_cuda_of_torch)
 
 
 def why_absent(machine: Machine | None = None) -> str:
@@ -61,12 +89,24 @@ def wrong_version(machine: Machine) -> str:
     """
     curobo = next((v for v in map(machine.version_of, CUROBO_NAMES) if v), None)
     found = {name: machine.version_of(name) for name in WANTED} | {"nvidia-curobo": curobo}
+    driver, cuda = machine.driver(), machine.cuda_of_torch()
+    around = {"driver": driver, "CUDA of torch": cuda}
+    oldest = DRIVERS.get(_key(cuda)[0]) if cuda else None
+    if driver and oldest is not None and _key(driver)[0] < oldest:
+        others = _listed({"CUDA of torch": cuda, **found})
+        return (
+            f"the NVIDIA driver is {driver}, and CUDA {cuda} needs {oldest} or newer (with {others}); {HINT}"
+        )
     for name, (first, beyond) in {**WANTED, "nvidia-curobo": CUROBO}.items():
         have = found[name]
         if have is not None and not _key(first) <= _key(have) < _key(beyond):
-            others = ", ".join(f"{n} {v}" for n, v in found.items() if v and n != name)
+            others = _listed({n: v for n, v in (around | found).items() if n != name})
             return f"{name} is {have}, and the engine needs {first} or newer but below {beyond} (with {others}); {HINT}"
     return ""
+
+
+def _listed(versions: Mapping[str, str | None]) -> str:
+    return ", ".join(f"{name} {version}" for name, version in versions.items() if version)
 
 
 def _key(text: str) -> tuple[int, ...]:
