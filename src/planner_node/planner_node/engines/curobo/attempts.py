@@ -81,6 +81,15 @@ class Group:
         rows = (turn * SEEDS + np.arange(SEEDS)) % len(self.ends)
         return Group(self.ends[rows], self.tool, self.owner[rows])
 
+    def first_taken(self, judge: Judge, found: list[Array], start: Array) -> tuple[Trajectory, int] | None:
+        """The first of the motions ``found``, in cuRobo's order, that serves, and its goal."""
+        for points in found:
+            row = int(np.abs(self.ends - points[-1]).max(axis=1).argmin())
+            trajectory = judge.taken(points, start, self.ends[row])
+            if trajectory is not None:
+                return trajectory, int(self.owner[row])
+        return None
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Attempts:
@@ -137,14 +146,7 @@ class Attempts:
             return None
         if turn % 3:
             return self.solvers.graph_seeds(self.start, ends)
-        low, high = self.judge.query.robot.lower, self.judge.query.robot.upper
-        vias = self.home + NEAR_SHARE * (rng.uniform(low, high, ends.shape) - self.home)
-        return np.array(
-            [
-                resampled(np.array([self.start, via, end]), self.solvers.knots)
-                for via, end in zip(vias, ends, strict=True)
-            ]
-        )
+        return through_places(self.judge.query, self.start, ends, self.home, rng, self.solvers.knots)
 
     def _seeded(self, goals: Goals) -> tuple[Trajectory, int] | None:
         """With the CPU engine's path as a seed, beside straight ones."""
@@ -174,9 +176,15 @@ class Attempts:
     ) -> tuple[Trajectory, int] | None:
         """The first of the motions found, in cuRobo's order, that serves."""
         pose = goals.base_pose(group.tool)
-        for points in self.solvers.optimise(self.start, group.ends, pose, seeds, patience):
-            row = int(np.abs(group.ends - points[-1]).max(axis=1).argmin())
-            trajectory = self.judge.taken(points, self.start, group.ends[row])
-            if trajectory is not None:
-                return trajectory, int(group.owner[row])
-        return None
+        found = self.solvers.optimise(self.start, group.ends, pose, seeds, patience)
+        return group.first_taken(self.judge, found, self.start)
+
+
+def through_places(
+    query: Query, start: Array, ends: Array, home: Array, rng: np.random.Generator, knots: int
+) -> Array:
+    """Ways (s, knots, n) from ``start`` (n,) to ``ends`` (s, n), each through a random place near ``home`` (n,)."""
+    low, high = query.robot.lower, query.robot.upper
+    vias = home + NEAR_SHARE * (rng.uniform(low, high, ends.shape) - home)
+    ways = [np.array([start, via, end]) for via, end in zip(vias, ends, strict=True)]
+    return np.array([resampled(way, knots) for way in ways])

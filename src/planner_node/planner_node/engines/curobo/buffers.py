@@ -34,12 +34,12 @@ class Room:
 
 
 class SphereBuffer:
-    """The arm's spheres in link frames, shared by all solvers."""
+    """The arm's spheres in link frames, shared by all solvers. ``lane``: of which of a batch's problems."""
 
-    def __init__(self, cuda: Cuda, params: Any) -> None:  # noqa: ANN401
-        self._cuda, self._params = cuda, params
+    def __init__(self, cuda: Cuda, params: Any, lane: int = 0) -> None:  # noqa: ANN401
+        self._cuda, self._params, self._lane = cuda, params, lane
         self._index: dict[str, Array] = {}
-        self._now = params.link_spheres[0].cpu().numpy().copy()
+        self._now = params.link_spheres[lane].cpu().numpy().copy()
         self._rows: Mapping[str, Array] | None = None
 
     def write(self, rows: Mapping[str, Array]) -> bool:
@@ -54,15 +54,15 @@ class SphereBuffer:
         if np.array_equal(wanted, self._now):
             return False
         self._now = wanted
-        self._params.link_spheres.copy_(self._cuda.device.to_device(wanted).unsqueeze(0))
+        self._params.link_spheres[self._lane].copy_(self._cuda.device.to_device(wanted))
         return True
 
 
 class WorldBuffer:
-    """Boxes and meshes of one world."""
+    """Boxes and meshes of one world. ``lane``: of which of a batch's problems."""
 
-    def __init__(self, cuda: Cuda, data: Any) -> None:  # noqa: ANN401
-        self._cuda, self._data = cuda, data
+    def __init__(self, cuda: Cuda, data: Any, lane: int = 0) -> None:  # noqa: ANN401
+        self._cuda, self._data, self._lane = cuda, data, lane
         self._now: Rows | None = None
 
     def write(self, rows: Rows) -> bool:
@@ -81,13 +81,14 @@ class WorldBuffer:
         return changed
 
     def _load(self, rows: Rows) -> None:
-        self._data.clear()
+        lane = self._lane
+        self._data.clear(lane)
         boxes, meshes = self._data.cuboids, self._data.meshes
         count = len(rows.boxes)
-        boxes.dims[0, :count, :3] = self._cuda.device.to_device(rows.boxes)
-        boxes.count[0] = count
-        boxes.names[0][:count] = [f"box{i}" for i in range(count)]
-        used = {solid.key for solid in rows.solids}
+        boxes.dims[lane, :count, :3] = self._cuda.device.to_device(rows.boxes)
+        boxes.count[lane] = count
+        boxes.names[lane][:count] = [f"box{i}" for i in range(count)]
+        used = {solid.key for solid in rows.solids} | {name for names in meshes.names for name in names}
         for key in [key for key in meshes.wp_cache if key not in used]:
             del meshes.wp_cache[key]
         if rows.solids:
@@ -95,12 +96,13 @@ class WorldBuffer:
                 self._cuda.Mesh(name=s.key, vertices=s.vertices, faces=s.triangles, pose=STILL)
                 for s in rows.solids
             ]
-            meshes.load_batch(made, 0)
+            meshes.load_batch(made, lane)
 
     def _write(self, name: str, values: Array) -> None:
         store = self._data.cuboids if name.startswith("box") else self._data.meshes
         count = len(values)
         if name.endswith("poses"):
-            store.inv_pose[0, :count, :7] = self._cuda.device.to_device(values)
+            store.inv_pose[self._lane, :count, :7] = self._cuda.device.to_device(values)
         else:
-            store.enable[0, :count] = self._cuda.device.to_device(values.astype(float)).to(store.enable.dtype)
+            on = self._cuda.device.to_device(values.astype(float))
+            store.enable[self._lane, :count] = on.to(store.enable.dtype)

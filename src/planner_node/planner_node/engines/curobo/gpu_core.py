@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 
 from handiwork_core.geometry import Array, Pose
 from handiwork_core.outcome import Code
-from handiwork_core.planning import JointGoals, PlanRequest, PoseGoals, Report, SceneQuery, StraightGoal
+from handiwork_core.planning import PlanRequest, Report, SceneQuery
 from handiwork_core.robot import ArmSpec, Robot
 from handiwork_core.trajectory import Trajectory
 from handiwork_core.world import World
 from planner_node.engines.cpu.core import Core
-from planner_node.engines.cpu.goals import joint_goals, pose_goals
-from planner_node.engines.cpu.query import Query
-from planner_node.engines.cpu.requests import Deadline, Failed, checked_start, limits_of
+from planner_node.engines.cpu.requests import Deadline, Failed
 from planner_node.engines.cpu.scene import Scene
-from robot_description.curobo_config import CuroboUse, curobo_config, held_link
 
 from .attempts import Attempts, Goals
 from .buffers import Room
 from .cuda import Cuda
-from .judging import Held, Judge
+from .robot_config import held_links, robot_config
 from .scene_rows import Rows, SceneRows
 from .solvers import Solvers
-from .spheres import HELD_SPHERES, SphereSheet, objects_off, self_offsets
+from .spheres import SphereSheet, objects_off
+from .task import Task, is_for_cpu
 
 
 class GpuCore(Core):
@@ -53,43 +49,31 @@ class GpuCore(Core):
 
     def plan(self, request: PlanRequest, deadline: Deadline) -> tuple[Trajectory, int]:
         """See ``Core.plan``. Straight lines, and ways past another arm, are the CPU's; see docs/explanation."""
-        if isinstance(request.goal, StraightGoal) or request.scene.others:
+        if is_for_cpu(request):
             return super().plan(request, deadline)
-        arm = self.arm(request.arm)
-        start, query = checked_start(arm, self.read(arm, request.scene), request.start_q)
-        deadline.poll()
-        _check_scalings(request)
-        held = Held.of(request, query, start, self.world_T_root)
-        if held is not None and isinstance(request.goal, PoseGoals):
-            held.check_goals(request.goal.world_T_ee)
-        goals = self._goals(request, arm, query, start, deadline, held)
-        solvers, prepare = self._ready(arm, request, query, start)
-        if isinstance(request.goal, JointGoals):
-            query = query.grazing_at(request.goal.q)
-        limits = limits_of(self.robot, arm, request.velocity_scaling, request.acceleration_scaling)
-        judge = Judge(query, limits, arm.joint_names, held)
-        solvers.set_path_weights(judge.path_weights)
-        attempts = Attempts(solvers, prepare, judge, start, np.array(arm.home_q), request.seed, deadline)
+        task = Task.of(self, request, deadline)
+        solvers, prepare = self._ready(task)
+        solvers.set_path_weights(task.judge.path_weights)
+        attempts = Attempts(solvers, prepare, task.judge, task.start, task.home, request.seed, deadline)
         try:
-            return attempts.run(goals, with_cpu_path=self._is_seeded)
+            return attempts.run(task.goals, with_cpu_path=self._is_seeded)
         except Failed as failed:
             if failed.code is not Code.PATH_BLOCKED:
                 raise
             self.handed_over += 1
             return super().plan(request, deadline)
 
-    def _ready(
-        self, arm: ArmSpec, request: PlanRequest, query: Query, start: Array
-    ) -> tuple[Solvers, Callable[[Array], None]]:
+    def _ready(self, task: Task) -> tuple[Solvers, Callable[[Array], None]]:
         """The arm's solvers in this request's world, and what gives them its spheres for motions to given ends."""
-        scene, world, sheet = request.scene, self.scene.world, self._sheets[arm.name]
+        arm, scene, world = task.arm, task.request.scene, self.scene.world
+        sheet = self._sheets[arm.name]
         rows = self._rows.read(self.scene, world, objects_off(scene, world))
         solvers = self._with_room(arm, rows)
         solvers.begin()
 
         def prepare(ends: Array) -> None:
-            places = np.unique(np.concatenate([start[None], ends]), axis=0)
-            solvers.update(sheet.rows(scene, world, query, places), rows)
+            places = np.unique(np.concatenate([task.start[None], ends]), axis=0)
+            solvers.update(sheet.rows(scene, world, task.query, places), rows)
 
         return solvers, prepare
 
@@ -118,39 +102,11 @@ class GpuCore(Core):
         """Of the GPU, with what other processes took."""
         return next(iter(self._solvers.values())).memory_bytes()
 
-    def _goals(
-        self,
-        request: PlanRequest,
-        arm: ArmSpec,
-        query: Query,
-        start: Array,
-        deadline: Deadline,
-        held: Held | None,
-    ) -> Goals:
-        """Goal configurations, exact and free, or Failed with the nearest miss."""
-        if isinstance(request.goal, JointGoals):
-            query = query.grazing_at(request.goal.q)
-            q, owner = joint_goals(arm, query, request.goal.q)
-            if held is not None:
-                held.check_configurations(q, query)
-            return Goals(q, owner, self._base_T_world, query)
-        assert isinstance(request.goal, PoseGoals)
-        poses = request.goal.world_T_ee
-        seeds = np.array([start, arm.home_q])
-        q, owner = pose_goals(query, poses, seeds, request.seed, deadline)
-        return Goals(q, owner, self._base_T_world, query)
-
     def _open(self, arm: ArmSpec, room: Room, report: Report) -> Solvers:
-        use = CuroboUse((arm.name,), held_spheres=HELD_SPHERES)
-        held = held_link(use, arm.name)
-        with tempfile.TemporaryDirectory() as folder:
-            urdf = Path(folder) / f"{self.robot.name}.urdf"
-            urdf.write_text(self.robot.urdf)
-            config = curobo_config(self.robot, urdf, use)
-            config["robot_cfg"]["kinematics"]["self_collision_buffer"] = self_offsets(self.robot, arm, held)
+        with robot_config(self.robot, (arm,)) as config:
             solvers = Solvers(self._cuda, config, arm.joint_names, room, report)
         self._solvers[arm.name] = solvers
-        self._sheets[arm.name] = SphereSheet(self.robot, arm, held)
+        self._sheets[arm.name] = SphereSheet(self.robot, arm, held_links((arm,))[arm.name])
         home = np.array(arm.home_q)
         query = self.read(arm, SceneQuery())
         goals = Goals(home[None], np.zeros(1, dtype=np.int64), self._base_T_world, query)
@@ -158,10 +114,3 @@ class GpuCore(Core):
         solvers.update(self._sheets[arm.name].rows(SceneQuery(), World(0.0), query, home[None]), empty)
         solvers.warm_up(home, goals.base_pose(goals.tools()[0]), report)
         return solvers
-
-
-def _check_scalings(request: PlanRequest) -> None:
-    for name in ("velocity_scaling", "acceleration_scaling"):
-        scaling = getattr(request, name)
-        if not 0.0 < scaling <= 1.0:
-            raise Failed(Code.BAD_NUMBER, f"{name} is {scaling}; give a number above 0 and at most 1")

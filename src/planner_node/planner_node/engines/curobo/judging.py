@@ -23,6 +23,7 @@ from planner_node.engines.cpu.timing import Limits
 from .criteria import path_weights
 from .spline import timed
 
+Bounds = tuple[Array, Array]
 BEYOND_RAD = 1.0e-3
 """A motion this far beyond a joint limit is drawn back to it; farther, it is not taken."""
 
@@ -84,39 +85,57 @@ class Judge:
     refused: Counter[str] = field(default_factory=Counter)
 
     @property
+    def bounds(self) -> Bounds:
+        """Lowest and highest joint positions (n,)."""
+        return self.query.robot.lower, self.query.robot.upper
+
+    @property
     def path_weights(self) -> tuple[float, ...]:
         """What cuRobo is asked to keep on the way."""
         return path_weights(self.held.weights if self.held is not None else None)
 
     def taken(self, points: Array, start: Array, end: Array) -> Trajectory | None:
         """``points`` (m, n) as a trajectory from ``start`` to ``end`` (n,) exactly, or None with the reason counted."""
-        points = points.copy()
-        points[0], points[-1] = start, end
-        trajectory = timed(points, self.limits, self.names)
-        beyond = np.maximum(self.query.robot.lower - trajectory.q, trajectory.q - self.query.robot.upper)
-        if beyond.max() > 0.0:
-            if beyond.max() > BEYOND_RAD:
-                self.refused["a joint went beyond its limit"] += 1
-                return None
-            inside = np.clip(points, self.query.robot.lower + BEYOND_RAD, self.query.robot.upper - BEYOND_RAD)
-            inside[0], inside[-1] = start, end
-            trajectory = timed(inside, self.limits, self.names)
-            if (
-                np.maximum(self.query.robot.lower - trajectory.q, trajectory.q - self.query.robot.upper).max()
-                > 1e-7
-            ):
-                self.refused["a joint went beyond its limit"] += 1
-                return None
-        hit = np.zeros(2, dtype=np.int64)
-        if first_blocked(self.query.checker, np.ascontiguousarray(trajectory.q), hit) >= 0:
-            pair = self.query.pair(hit)
-            self.refused[f"{pair.a} hit {pair.b}"] += 1
-            return None
-        if self.held is not None and self.held.share(trajectory.q, self.query) > 1.0:
-            self.refused["a held component was not kept"] += 1
+        trajectory = timed_within(points, start, end, self.bounds, self.limits, self.names)
+        why = "a joint went beyond its limit" if trajectory is None else self.fault(trajectory.q)
+        if why:
+            self.refused[why] += 1
             return None
         return trajectory
+
+    def fault(self, q: Array) -> str:
+        """What is wrong with the way ``q`` (k, n), or nothing."""
+        hit = np.zeros(2, dtype=np.int64)
+        if first_blocked(self.query.checker, np.ascontiguousarray(q), hit) >= 0:
+            pair = self.query.pair(hit)
+            return f"{pair.a} hit {pair.b}"
+        if self.held is not None and self.held.share(q, self.query) > 1.0:
+            return "a held component was not kept"
+        return ""
 
     def words(self) -> str:
         """Why motions were not taken, most frequent first."""
         return ", ".join(f"{why} ({count} times)" for why, count in self.refused.most_common(3))
+
+
+def timed_within(
+    points: Array, start: Array, end: Array, bounds: Bounds, limits: Limits, names: tuple[str, ...]
+) -> Trajectory | None:
+    """``points`` (m, n) timed, from ``start`` to ``end`` (n,) exactly; None where they leave the joint limits."""
+    points = points.copy()
+    points[0], points[-1] = start, end
+    lower, upper = bounds
+    trajectory = timed(points, limits, names)
+    beyond = _beyond(trajectory, lower, upper)
+    if beyond <= 0.0:
+        return trajectory
+    if beyond > BEYOND_RAD:
+        return None
+    inside = np.clip(points, lower + BEYOND_RAD, upper - BEYOND_RAD)
+    inside[0], inside[-1] = start, end
+    trajectory = timed(inside, limits, names)
+    return trajectory if _beyond(trajectory, lower, upper) <= 1e-7 else None
+
+
+def _beyond(trajectory: Trajectory, lower: Array, upper: Array) -> float:
+    return float(np.maximum(lower - trajectory.q, trajectory.q - upper).max())

@@ -1,0 +1,101 @@
+"""How near two arms come to each other when they move at the same time, by the spheres of their links."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from handiwork_core.geometry import Array
+from handiwork_core.outcome import BodyPair
+from handiwork_core.robot import Robot
+from planner_node.engines.cpu.query import Query
+
+GAP_M = 0.005
+"""Arms that come nearer to each other are refused: what the referee asks for, too."""
+STEP_M = 0.004
+"""No sphere moves farther from one look to the next; that much is added to the gap."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mover:
+    """An arm's moved spheres: ``body`` (s,), ``local`` (s, 4) in the body, and the place in ``names`` of each (s,)."""
+
+    query: Query
+    body: Array
+    local: Array
+    owner: Array
+    names: tuple[str, ...]
+
+    @classmethod
+    def of(cls, query: Query) -> Mover:
+        """What the arm of ``query`` moves, held objects included."""
+        robot = query.robot
+        count = np.diff(robot.group_start)
+        body, owner = np.repeat(robot.group_body, count), np.repeat(np.arange(len(count)), count)
+        moved = body > 0
+        return cls(query, body[moved], robot.spheres[moved], owner[moved], query.bodies)
+
+    def centres(self, q: Array) -> Array:
+        """(k, s, 3) in the world at ``q`` (k, n)."""
+        turns, places = _bodies(self.query, q)
+        turned = np.einsum("ksij,sj->ksi", turns[:, self.body], self.local[:, :3])
+        return np.asarray(turned + places[:, self.body])
+
+
+class Apart:
+    """Two arms of a robot; ``queries`` read each of them without the other."""
+
+    def __init__(self, robot: Robot, queries: tuple[Query, Query]) -> None:
+        a, b = (Mover.of(query) for query in queries)
+        self._arms, self._ignored = (a, b), robot.ignored_pairs
+        known = np.array([[self._is_ignored(m, n) for n in b.names] for m in a.names])
+        self._asked = ~known[np.ix_(a.owner, b.owner)]
+        self._reach = a.local[:, None, 3] + b.local[None, :, 3]
+
+    def nearest(self, a_q: Array, b_q: Array) -> tuple[float, BodyPair]:
+        """Smallest distance [m] when the arms are at the rows of ``a_q`` (k, n) and ``b_q`` (k, m), and the pair."""
+        a, b = (arm.centres(q) for arm, q in zip(self._arms, (a_q, b_q), strict=True))
+        best, place = np.inf, (0, 0)
+        for here, there in zip(a, b, strict=True):
+            gap = np.linalg.norm(here[:, None] - there[None], axis=2) - self._reach
+            gap[~self._asked] = np.inf
+            low = float(gap.min())
+            if low < best:
+                best, at = low, np.unravel_index(int(gap.argmin()), gap.shape)
+                place = (int(at[0]), int(at[1]))
+        names = [arm.names[arm.owner[i]] for arm, i in zip(self._arms, place, strict=True)]
+        return best, BodyPair(*names)
+
+    def on_the_way(self, a_q: Array, b_q: Array) -> tuple[float, BodyPair]:
+        """The same on straight ways from row to row, looked at so finely that nothing is missed by STEP_M."""
+        a, b = (arm.centres(q) for arm, q in zip(self._arms, (a_q, b_q), strict=True))
+        steps = [np.linalg.norm(np.diff(x, axis=0), axis=2).max(axis=1, initial=0.0) for x in (a, b)]
+        parts = np.maximum(1, np.ceil(np.maximum(*steps) / STEP_M)).astype(np.int64)
+        i = np.repeat(np.arange(len(parts)), parts)
+        u = (np.arange(len(i)) - np.repeat(np.cumsum(parts) - parts, parts)) / parts[i]
+        fine = [np.concatenate([q[i] + u[:, None] * (q[i + 1] - q[i]), q[-1:]]) for q in (a_q, b_q)]
+        distance, pair = self.nearest(fine[0], fine[1])
+        return distance - STEP_M, pair
+
+    def _is_ignored(self, a: str, b: str) -> bool:
+        one, other = sorted((a.partition("/")[2], b.partition("/")[2]))
+        return (one, other) in self._ignored
+
+
+def _bodies(query: Query, q: Array) -> tuple[Array, Array]:
+    """Rotations (k, n + 1, 3, 3) and places (k, n + 1, 3) of the chain's bodies at ``q`` (k, n)."""
+    chain, count = query.robot.chain, len(q)
+    turns, places = [np.broadcast_to(np.eye(3), (count, 3, 3))], [np.zeros((count, 3))]
+    for j, row in enumerate(chain):
+        zero, shift = turns[-1] @ row[:9].reshape(3, 3), turns[-1] @ row[9:]
+        place = places[-1] + shift
+        if query.robot.prismatic[j]:
+            turns.append(zero)
+            places.append(place + q[:, j, None] * zero[:, :, 2])
+            continue
+        c, s, turn = np.cos(q[:, j]), np.sin(q[:, j]), np.zeros((count, 3, 3))
+        turn[:, 0, 0], turn[:, 0, 1], turn[:, 1, 0], turn[:, 1, 1], turn[:, 2, 2] = c, -s, s, c, 1.0
+        turns.append(zero @ turn)
+        places.append(place)
+    return np.stack(turns, axis=1), np.stack(places, axis=1)

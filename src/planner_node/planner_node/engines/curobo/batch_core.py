@@ -1,0 +1,233 @@
+"""A batch of independent problems on the GPU, each in its own world: cuRobo works on all, our checker judges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from handiwork_core.geometry import Array, Pose
+from handiwork_core.outcome import Code
+from handiwork_core.planning import PlanRequest, PlanResult, ShouldStop
+from handiwork_core.robot import ArmSpec, Robot
+from handiwork_core.trajectory import Trajectory
+from planner_node.engines.batch import Problem
+from planner_node.engines.cpu.core import Core
+from planner_node.engines.cpu.requests import Deadline, Failed
+
+from .attempts import Group, through_places
+from .buffers import Room
+from .cuda import Cuda
+from .robot_config import held_links, robot_config
+from .scene_rows import Rows, SceneRows
+from .spheres import HELD_SPHERES, SphereSheet, objects_off
+from .task import Task
+from .task import is_for_cpu as is_not_for_curobo
+from .wide_solvers import WideSolvers, has_threads
+
+ROUNDS = 3
+"""Passes over the problems that are still open; what is left then is the CPU engine's."""
+Found = tuple[Trajectory, int]
+
+
+class Lane:
+    """What one problem of a batch is read with; its world stays its own while others are read."""
+
+    def __init__(self, robot: Robot, world_T_root: Pose) -> None:
+        self.core, self._rows = Core(robot, world_T_root), SceneRows(world_T_root)
+        self._sheets: dict[str, SphereSheet] = {}
+        self.rows: Rows | None = None
+
+    def take(self, problem: Problem, deadline: Deadline) -> Task:
+        """Read the problem, or Failed."""
+        self.core.scene.update(problem.world)
+        task = Task.of(self.core, problem.request, deadline)
+        self.rows = self._rows.read(
+            self.core.scene, problem.world, objects_off(task.request.scene, problem.world)
+        )
+        return task
+
+    def spheres(self, task: Task, ends: Array) -> dict[str, Array]:
+        """For motions to ``ends`` (k, n)."""
+        arm = task.arm
+        if arm.name not in self._sheets:
+            self._sheets[arm.name] = SphereSheet(self.core.robot, arm, held_links((arm,))[arm.name])
+        places = np.unique(np.concatenate([task.start[None], ends]), axis=0)
+        return self._sheets[arm.name].rows(task.request.scene, self.core.scene.world, task.query, places)
+
+
+@dataclass(slots=True, eq=False)
+class Open:
+    """A problem that waits for its motion: ``place`` among all, ``lane`` on the GPU."""
+
+    place: int
+    lane: int
+    problem: Problem
+    deadline: Deadline
+    task: Task
+    groups: list[Group] = field(default_factory=list)
+
+    def group(self, turn: int) -> Group:
+        """The ends of this turn, all at one tool pose: nearest first."""
+        if not self.groups:
+            self.groups = list(self.task.goals.groups(self.task.start))
+        return self.groups[turn % len(self.groups)].seeded(turn // len(self.groups))
+
+
+class BatchCore:
+    """``lanes`` problems at a time. What cuRobo finds no motion for, the CPU engine plans."""
+
+    def __init__(self, robot: Robot, world_T_root: Pose, cuda: Cuda, lanes: int) -> None:
+        self._robot, self._cuda = robot, cuda
+        self._spheres = sum(len(item.radii) for item in robot.spheres) + HELD_SPHERES
+        if not has_threads(lanes, self._spheres, Room()):
+            raise ValueError(
+                f"lanes is {lanes}: too many for one launch with {self._spheres} spheres; give fewer, such as 16"
+            )
+        self._lanes = [Lane(robot, world_T_root) for _ in range(lanes)]
+        self._solvers: dict[str, WideSolvers] = {}
+        self.handed_over = 0
+        """Problems that the CPU engine went on with."""
+
+    def plan(self, problems: Sequence[Problem], should_stop: ShouldStop) -> list[PlanResult]:
+        """One result each, in order."""
+        results: dict[int, PlanResult] = {}
+        by_arm: dict[str, list[int]] = {}
+        for i, problem in enumerate(problems):
+            by_arm.setdefault("" if is_for_cpu(problem.request) else problem.request.arm, []).append(i)
+        for places in by_arm.values():
+            for first in range(0, len(places), len(self._lanes)):
+                chunk = places[first : first + len(self._lanes)]
+                results |= self._chunk({i: problems[i] for i in chunk}, should_stop)
+        return [results[i] for i in range(len(problems))]
+
+    def close(self) -> None:
+        """Free the GPU."""
+        for solvers in self._solvers.values():
+            solvers.close()
+        self._solvers.clear()
+
+    def _chunk(self, problems: dict[int, Problem], should_stop: ShouldStop) -> dict[int, PlanResult]:
+        results: dict[int, PlanResult] = {}
+        waiting: list[Open] = []
+        for lane, (place, problem) in enumerate(problems.items()):
+            deadline = Deadline.start(should_stop, problem.request.budget_s)
+            try:
+                if is_for_cpu(problem.request):
+                    results[place] = self._by_cpu(lane, problem, deadline)
+                    continue
+                deadline.poll()
+                task = self._lanes[lane].take(problem, deadline)
+                if not self._has_room(task.arm, lane):
+                    self.handed_over += 1
+                    results[place] = self._by_cpu(lane, problem, deadline)
+                    continue
+                waiting.append(Open(place, lane, problem, deadline, task))
+            except Failed as failed:
+                results[place] = _failed(failed, problem, deadline)
+        for turn in range(ROUNDS if waiting else 0):
+            found = self._turn(waiting, turn)
+            for one, motion in zip(waiting, found, strict=True):
+                if motion is not None:
+                    results[one.place] = _planned(motion, one.problem, one.deadline)
+            waiting = [one for one in waiting if one.place not in results]
+            if not waiting or should_stop():
+                break
+        for one in waiting:
+            self.handed_over += 1
+            results[one.place] = self._by_cpu(one.lane, one.problem, one.deadline)
+        return results
+
+    def _turn(self, waiting: list[Open], turn: int) -> list[Found | None]:
+        """A pass of cuRobo over what waits: straight ways to the nearest ends first, later through random places."""
+        solvers = self._ready(waiting)
+        groups, seeds = [one.group(turn) for one in waiting], []
+        for one, group in zip(waiting, groups, strict=True):
+            lane, task = self._lanes[one.lane], one.task
+            assert lane.rows is not None
+            solvers.update(one.lane, lane.spheres(task, group.ends), lane.rows)
+            rng = np.random.default_rng((one.problem.request.seed, turn))
+            seeds.append(
+                through_places(task.judge.query, task.start, group.ends, task.home, rng, solvers.knots)
+            )
+        moved = solvers.optimise(
+            [one.lane for one in waiting],
+            np.array([one.task.start for one in waiting]),
+            np.array([group.ends for group in groups]),
+            np.array([[o.task.goals.base_pose(g.tool)] for o, g in zip(waiting, groups, strict=True)]),
+            np.array(seeds) if turn else None,
+            3 if turn else 1,
+        )
+        return [
+            group.first_taken(one.task.judge, points, one.task.start)
+            for one, group, points in zip(waiting, groups, moved, strict=True)
+        ]
+
+    def _has_room(self, arm: ArmSpec, lane: int) -> bool:
+        """Can cuRobo take the lane's world with those of all others?"""
+        rows, solvers = self._lanes[lane].rows, self._solvers.get(arm.name)
+        assert rows is not None
+        room = (solvers.room if solvers is not None else Room()).for_rows(rows)
+        return has_threads(len(self._lanes), self._spheres, room)
+
+    def _ready(self, waiting: list[Open]) -> WideSolvers:
+        """The arm's solvers, built at its first problem and anew when a world has outgrown them."""
+        arm = waiting[0].task.arm
+        before = self._solvers.get(arm.name)
+        room = before.room if before is not None else Room()
+        for one in waiting:
+            rows = self._lanes[one.lane].rows
+            assert rows is not None
+            room = room.for_rows(rows)
+        if before is not None and before.room == room:
+            return before
+        if before is not None:
+            before.close()
+        self._solvers[arm.name] = made = self._made(arm, room)
+        return made
+
+    def _made(self, arm: ArmSpec, room: Room) -> WideSolvers:
+        with robot_config(self._robot, (arm,)) as config:
+            made = WideSolvers(self._cuda, config, arm.joint_names, (arm.ee_link,), room, len(self._lanes))
+        made.free_paths()
+        return made
+
+    def _by_cpu(self, lane: int, problem: Problem, deadline: Deadline) -> PlanResult:
+        core = self._lanes[lane].core
+        core.scene.update(problem.world)
+        try:
+            return _planned(core.plan(problem.request, deadline), problem, deadline)
+        except Failed as failed:
+            return _failed(failed, problem, deadline)
+
+
+def is_for_cpu(request: PlanRequest) -> bool:
+    """What cuRobo does not plan, and held components: its criteria are the same for all problems of a batch."""
+    held = request.hold_vec_weight
+    return is_not_for_curobo(request) or (held is not None and any(w > 0.0 for w in held))
+
+
+def _planned(found: Found, problem: Problem, deadline: Deadline) -> PlanResult:
+    return PlanResult(
+        Code.OK,
+        "",
+        *found,
+        planning_time_s=deadline.used_s,
+        world_version=problem.world.version,
+        seed=problem.request.seed,
+    )
+
+
+def _failed(failed: Failed, problem: Problem, deadline: Deadline) -> PlanResult:
+    return PlanResult(
+        failed.code,
+        failed.message,
+        planning_time_s=deadline.used_s,
+        blocking=failed.blocking,
+        depth_m=failed.depth_m,
+        position_error_m=failed.errors[0],
+        angle_error_rad=failed.errors[1],
+        world_version=problem.world.version,
+        seed=problem.request.seed,
+    )

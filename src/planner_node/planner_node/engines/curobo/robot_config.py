@@ -1,0 +1,42 @@
+"""cuRobo's robot configuration with the offsets that our spheres need, for one arm or for arms that move together."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from handiwork_core.robot import ArmSpec, Robot
+from planner_node.engines.cpu.other_arms import links_moved_by
+from robot_description.curobo_config import CuroboUse, curobo_config, held_link
+
+from .spheres import HELD_SPHERES, self_offsets
+
+
+@contextmanager
+def robot_config(robot: Robot, arms: Sequence[ArmSpec]) -> Iterator[dict[str, Any]]:
+    """The configuration for ``arms`` that plan together; the URDF that it names is there while the context lasts."""
+    held = held_links(arms)
+    offsets = self_offsets(robot, arms[0], held[arms[0].name])
+    for arm in arms[1:]:
+        moved = links_moved_by(robot, arm) | {held[arm.name]}
+        own = self_offsets(robot, arm, held[arm.name])
+        offsets |= {link: offset for link, offset in own.items() if link in moved}
+    with tempfile.TemporaryDirectory() as folder:
+        urdf = Path(folder) / f"{robot.name}.urdf"
+        urdf.write_text(robot.urdf)
+        config = curobo_config(robot, urdf, _use(arms))
+        config["robot_cfg"]["kinematics"]["self_collision_buffer"] = offsets
+        yield config
+
+
+def held_links(arms: Sequence[ArmSpec]) -> dict[str, str]:
+    """By arm, the link that carries the spheres of what it holds."""
+    use = _use(arms)
+    return {arm.name: held_link(use, arm.name) for arm in arms}
+
+
+def _use(arms: Sequence[ArmSpec]) -> CuroboUse:
+    return CuroboUse(tuple(arm.name for arm in arms), held_spheres=HELD_SPHERES)

@@ -1,0 +1,88 @@
+"""One request made ready for cuRobo: where it begins, where it may end, and who judges what is found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from handiwork_core.geometry import Array
+from handiwork_core.outcome import Code
+from handiwork_core.planning import JointGoals, PlanRequest, PoseGoals, StraightGoal
+from handiwork_core.robot import ArmSpec
+from planner_node.engines.cpu.core import Core
+from planner_node.engines.cpu.goals import joint_goals, pose_goals
+from planner_node.engines.cpu.query import Query
+from planner_node.engines.cpu.requests import Deadline, Failed, checked_start, limits_of
+
+from .attempts import Goals
+from .judging import Held, Judge
+
+
+def is_for_cpu(request: PlanRequest) -> bool:
+    """Straight lines, and ways past another arm: the CPU engine's."""
+    return isinstance(request.goal, StraightGoal) or bool(request.scene.others)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Task:
+    """``query``: the reading that cuRobo's spheres are made for; the goals' may graze what is near them."""
+
+    request: PlanRequest
+    arm: ArmSpec
+    query: Query
+    start: Array
+    goals: Goals
+    judge: Judge
+
+    @property
+    def home(self) -> Array:
+        """(n,) [rad]."""
+        return np.array(self.arm.home_q)
+
+    @classmethod
+    def of(cls, core: Core, request: PlanRequest, deadline: Deadline) -> Task:
+        """Goal configurations come from the CPU engine: exact, within limits and free.
+
+        Raises:
+            Failed: start, goal or a number is at fault, with the nearest miss; or the deadline.
+        """
+        arm = core.arm(request.arm)
+        start, query = checked_start(arm, core.read(arm, request.scene), request.start_q)
+        deadline.poll()
+        _check_scalings(request)
+        held = Held.of(request, query, start, core.world_T_root)
+        if held is not None and isinstance(request.goal, PoseGoals):
+            held.check_goals(request.goal.world_T_ee)
+        judged = query.grazing_at(request.goal.q) if isinstance(request.goal, JointGoals) else query
+        goals = _goals(core, request, arm, judged, start, deadline, held)
+        limits = limits_of(core.robot, arm, request.velocity_scaling, request.acceleration_scaling)
+        return cls(request, arm, query, start, goals, Judge(judged, limits, arm.joint_names, held))
+
+
+def _goals(
+    core: Core,
+    request: PlanRequest,
+    arm: ArmSpec,
+    query: Query,
+    start: Array,
+    deadline: Deadline,
+    held: Held | None,
+) -> Goals:
+    root_T_world = core.world_T_root.inverse()
+    if isinstance(request.goal, JointGoals):
+        q, owner = joint_goals(arm, query, request.goal.q)
+        if held is not None:
+            held.check_configurations(q, query)
+        return Goals(q, owner, root_T_world, query)
+    assert isinstance(request.goal, PoseGoals)
+    seeds = np.array([start, arm.home_q])
+    q, owner = pose_goals(query, request.goal.world_T_ee, seeds, request.seed, deadline)
+    return Goals(q, owner, root_T_world, query)
+
+
+def _check_scalings(request: PlanRequest) -> None:
+    for name in ("velocity_scaling", "acceleration_scaling"):
+        scaling = getattr(request, name)
+        if not 0.0 < scaling <= 1.0:
+            raise Failed(Code.BAD_NUMBER, f"{name} is {scaling}; give a number above 0 and at most 1")

@@ -1,0 +1,159 @@
+"""cuRobo's trajectory optimiser for several problems at once, or for several arms in one: arrays in, arrays out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from handiwork_core.geometry import Array
+
+from .buffers import Room, SphereBuffer, WorldBuffer
+from .cuda import Cuda, guarded
+from .scene_rows import Rows
+from .solvers import REACHED_M, REACHED_RAD, SEEDS
+
+MOMENTS = 5000
+"""Of each interpolated trajectory, by cuRobo's default."""
+MOST_THREADS = 2**31 - 1
+"""Of a launch by warp, whose kernels count them in 32 bits."""
+
+
+def has_threads(lanes: int, spheres: int, room: Room) -> bool:
+    """Can cuRobo judge that many problems with so many obstacles? It takes a thread for each sphere and place."""
+    return lanes * SEEDS * MOMENTS * spheres * max(room.boxes, room.solids) <= MOST_THREADS
+
+
+class WideSolvers:
+    """One thread at a time. Every lane has a problem with spheres and a world of its own.
+
+    ``frames``: the tools whose poses are goals. Shapes on the GPU never change: a batch with fewer problems than lanes
+    takes as long as a full one.
+    """
+
+    def __init__(
+        self,
+        cuda: Cuda,
+        config: dict[str, Any],
+        joint_names: Sequence[str],
+        frames: Sequence[str],
+        room: Room,
+        lanes: int,
+    ) -> None:
+        self._cuda, self._names, self._frames = cuda, list(joint_names), list(frames)
+        self.room, self.lanes = room, lanes
+        with guarded("building its solvers"):
+            robot = cuda.RobotCfg.create(config, cuda.device, num_envs=lanes)
+            made = cuda.MotionPlannerCfg.create(
+                robot=robot,
+                collision_cache={"cuboid": room.boxes, "mesh": room.solids},
+                num_trajopt_seeds=SEEDS,
+                position_tolerance=REACHED_M,
+                orientation_tolerance=REACHED_RAD,
+                max_batch_size=lanes,
+                multi_env=lanes > 1,
+            )
+            made.scene_collision_cfg.num_envs = lanes
+            scene = cuda.create_scene_collision(made.scene_collision_cfg)
+            self._optimiser = cuda.TrajectoryOptimizer(made.trajopt_solver_config, scene)
+            if lanes > 1:
+                _interpolate_in_lanes(self._optimiser)
+        self._theirs = list(self._optimiser.joint_names)
+        self._order = [self._names.index(name) for name in self._theirs]
+        params = self._optimiser.kinematics.config.kinematics_config
+        self._spheres = [SphereBuffer(cuda, params, lane) for lane in range(lanes)]
+        self._worlds = [WorldBuffer(cuda, scene.data, lane) for lane in range(lanes)]
+
+    @property
+    def knots(self) -> int:
+        """Control points of a seed trajectory."""
+        return int(self._optimiser.action_horizon)
+
+    def update(self, lane: int, spheres: Mapping[str, Array], rows: Rows) -> None:
+        """Bring a lane's spheres, in link frames, and its world up to date; there must be ``room`` for it."""
+        with guarded("writing a scene"):
+            self._spheres[lane].write(spheres)
+            self._worlds[lane].write(rows)
+
+    def free_paths(self) -> None:
+        """Let the tools go anywhere on their ways: cuRobo then holds them at their goals only."""
+        with guarded("setting pose criteria"):
+            free = self._cuda.ToolPoseCriteria(non_terminal_pose_axes_weight_factor=[0.0] * 6)
+            self._optimiser.update_tool_pose_criteria(dict.fromkeys(self._frames, free))
+
+    def optimise(
+        self,
+        lanes: Sequence[int],
+        starts: Array,
+        ends: Array,
+        base_T_ee: Array,
+        seeds: Array | None,
+        patience: int,
+    ) -> list[list[Array]]:
+        """By problem, trajectories from ``starts`` (b, n) to ``ends`` (b, SEEDS, n), in the worlds of ``lanes`` (b,).
+
+        Each is (m, n): the cubic spline's values at its knots, evenly spaced in time. ``base_T_ee`` (b, frames, 7):
+        where all of a problem's ends have the tools. ``seeds`` (b, s, knots, n).
+        """
+        rows = np.zeros(self.lanes, dtype=np.int64)
+        rows[list(lanes)] = np.arange(len(starts))
+        with guarded("optimising trajectories"):
+            result = self._optimiser.solve_pose(
+                self._goal(base_T_ee[rows]),
+                self._state(starts[rows]),
+                seed_config=self._joints(ends[rows]),
+                seed_traj=None if seeds is None else self._joints(seeds[rows]),
+                return_seeds=SEEDS,
+                use_implicit_goal=True,
+                finetune_attempts=patience,
+                finetune_dt_scale=0.55 if patience == 1 else 0.75,
+            )
+            good = result.success.view(self.lanes, -1).cpu().numpy().astype(bool)
+            moved = result.js_solution
+            columns = [list(moved.joint_names).index(name) for name in self._names]
+            points = moved.position.view(*good.shape, -1, moved.position.shape[-1])
+            points = points[:, :, :: self._optimiser.interpolation_steps].double().cpu().numpy()[..., columns]
+        return [[points[lane, i] for i in np.flatnonzero(good[lane])] for lane in lanes]
+
+    def close(self) -> None:
+        """Give graphs and memory back."""
+        self._optimiser.destroy()
+        self._cuda.torch.cuda.empty_cache()
+
+    def _tensor(self, values: Array) -> Any:  # noqa: ANN401
+        return self._cuda.device.to_device(np.ascontiguousarray(values))
+
+    def _joints(self, q: Array) -> Any:  # noqa: ANN401
+        """Joints as the last axis, in cuRobo's order."""
+        return self._tensor(q[..., self._order])
+
+    def _state(self, q: Array) -> Any:  # noqa: ANN401
+        return self._cuda.JointState.from_position(self._joints(q), joint_names=list(self._theirs))
+
+    def _goal(self, poses: Array) -> Any:  # noqa: ANN401
+        """From (b, frames, 7) to cuRobo's (b, horizon 1, link, goal 1, 3 and 4), in its order of links."""
+        order = list(self._optimiser.tool_frames)
+        rows = self._tensor(poses[:, [self._frames.index(name) for name in order]])[:, None, :, None]
+        return self._cuda.GoalToolPose(
+            tool_frames=order,
+            position=rows[..., :3].contiguous(),
+            quaternion=rows[..., 3:].contiguous(),
+        )
+
+
+def _interpolate_in_lanes(optimiser: Any) -> None:  # noqa: ANN401
+    """Have cuRobo judge its interpolated trajectories with each lane's spheres.
+
+    At the measured commit it takes the first lane's for all of them (``TrajOptSolver._interpolate_and_compute_metrics``
+    passes no environment), and so refuses what is free or lets pass what is not.
+    """
+    model = optimiser.additional_metrics_rollouts["interpolated_rollout"].transition_model
+    plain = model.compute_augmented_state
+
+    def in_lanes(states: Any, idxs_env: Any = None) -> Any:  # noqa: ANN401
+        if idxs_env is None:
+            idxs_env = optimiser.core._goal_buffer.idxs_env
+        return plain(states, idxs_env=idxs_env)
+
+    model.compute_augmented_state = in_lanes

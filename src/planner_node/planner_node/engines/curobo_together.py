@@ -1,0 +1,78 @@
+"""Both arms of a robot in one motion, planned on a GPU."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from handiwork_core.geometry import Pose
+from handiwork_core.outcome import Code
+from handiwork_core.planning import PlanRequest, ShouldStop, StraightGoal
+from handiwork_core.robot import Robot
+from handiwork_core.trajectory import Trajectory
+from handiwork_core.world import World
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TogetherResult:
+    """``trajectories`` of both arms, with the same times; present exactly when ``code`` is OK."""
+
+    code: Code
+    message: str = ""
+    trajectories: tuple[Trajectory, ...] = ()
+    goal_indices: tuple[int, ...] = ()
+    planning_time_s: float = 0.0
+
+
+class CuroboTogether:
+    """Free motions of two arms that begin and end together, by cuRobo; until ``close``.
+
+    Each arm's motion has passed the CPU engine's checks, and the arms stay 5 mm apart at every moment.
+
+    Raises:
+        KeyError: the robot has no such arm.
+        EngineLost: torch, cuRobo or the GPU cannot be used; also from ``plan``, and then this is of no use.
+    """
+
+    def __init__(self, robot: Robot, world_T_base: Pose, arms: tuple[str, str]) -> None:
+        from .curobo.cuda import load
+        from .curobo.together import TogetherCore
+
+        self._core = TogetherCore(robot, world_T_base, load(), arms)
+
+    def update_world(self, world: World) -> None:
+        """Take a new snapshot."""
+        self._core.scene.update(world)
+
+    def plan(self, requests: tuple[PlanRequest, PlanRequest], should_stop: ShouldStop) -> TogetherResult:
+        """A motion for each arm, in the order in which they were named. The first request's budget and seed count.
+
+        Goals are poses or joints; straight lines, held components and arms besides these two are not taken.
+        """
+        from .cpu.requests import Deadline, Failed
+
+        deadline = Deadline.start(should_stop, requests[0].budget_s)
+        why_not = self._why_not(requests)
+        if why_not:
+            return TogetherResult(Code.UNSUPPORTED, why_not)
+        try:
+            trajectories, goals = self._core.plan_both(requests, deadline)
+        except Failed as failed:
+            return TogetherResult(failed.code, failed.message, planning_time_s=deadline.used_s)
+        return TogetherResult(Code.OK, "", trajectories, tuple(goals), deadline.used_s)
+
+    def close(self) -> None:
+        """Free the GPU."""
+        self._core.close()
+
+    def _why_not(self, requests: tuple[PlanRequest, PlanRequest]) -> str:
+        named, mine = [request.arm for request in requests], [arm.name for arm in self._core.arms]
+        if named != mine:
+            return f"requests are for arms {named}, and these plan together: {mine}"
+        for request in requests:
+            if isinstance(request.goal, StraightGoal) or request.hold_vec_weight is not None:
+                return (
+                    f"arm {request.arm!r}: straight lines and held components are planned one arm at a time"
+                )
+            if request.scene.others:
+                return f"arm {request.arm!r}: scene.others names arms; both are known, leave it empty"
+        return ""
