@@ -1,4 +1,4 @@
-"""The cuRobo engine on this machine's GPU: ``python -m benchmarks.curobo [--only overhead,agreement,mbm,soak,cold]``.
+"""The cuRobo engine on this machine's GPU: ``python -m benchmarks.curobo [--only overhead,batch,...]``.
 
 Prints Markdown. Not zero when a motion was not clean, or a soak found something wrong.
 """
@@ -11,8 +11,16 @@ import time
 
 from planner_node.engines import CuroboEngine
 
-from . import agreement, cold, mbm, overhead, soak
+from . import agreement, batch, cold, grasp, mbm, overhead, soak
 from .machine import machine
+
+
+def _service(options: argparse.Namespace) -> int:
+    """The only part that needs ROS: so it is imported last."""
+    from . import service
+
+    return service.main(options)
+
 
 PARTS = {
     "overhead": overhead.main,
@@ -20,6 +28,9 @@ PARTS = {
     "mbm": mbm.main,
     "soak": soak.main,
     "cold": cold.main,
+    "batch": batch.main,
+    "grasp": grasp.main,
+    "service": _service,
 }
 
 
