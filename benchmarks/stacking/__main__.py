@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from decider_node.network.picture import draw
@@ -15,6 +16,7 @@ from .disturbances import Disturbance, Kind
 from .episode import Episode, Result
 
 VIEW_S = 0.5
+TIER = replace(SMALL, layers=1)
 
 
 def view(episode: Episode) -> str:
@@ -43,7 +45,7 @@ class LiveView:
 def run_seed(seed: int, arguments: argparse.Namespace, kind: Kind) -> tuple[Result, float]:
     """One episode, and the processor time that it took."""
     begin = time.process_time()
-    layout = FULL if arguments.full else SMALL
+    layout = FULL if arguments.full else TIER if arguments.tier else SMALL
     episode = Episode(layout, seed, corrects=not arguments.no_correction)
     disturb = Disturbance(kind, seed, len(layout))
     live = LiveView() if arguments.view else None
@@ -65,6 +67,7 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=1, help="how many")
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--full", action="store_true", help="36 bins instead of 12")
+    parser.add_argument("--tier", action="store_true", help="one layer of 4 bins instead of 12")
     parser.add_argument("--no-correction", action="store_true", help="place without the measured correction")
     parser.add_argument("--disturb", choices=[k.value for k in Kind] + ["all"], default="none")
     parser.add_argument("--view", action="store_true", help="draw the network while it runs")
@@ -75,9 +78,10 @@ def main() -> int:
     for seed in range(arguments.first_seed, arguments.first_seed + arguments.seeds):
         kind = kinds[seed % len(kinds)] if arguments.disturb == "all" else Kind(arguments.disturb)
         result, cpu_s = run_seed(seed, arguments, kind)
-        good += result.good
+        is_good = result.good and (kind is not Kind.NONE or result.dropped == 0)
+        good += is_good
         print(
-            f"seed {seed} {kind.value}: {'good' if result.good else 'NOT GOOD'}, {result.stacked} of "
+            f"seed {seed} {kind.value}: {'good' if is_good else 'NOT GOOD'}, {result.stacked} of "
             f"{result.places} stacked, worst {result.worst_m * 1e3:.2f} mm {result.worst_deg:.2f} deg, "
             f"dropped {result.dropped}, upside up {result.upside_up}, {result.simulated_s:.0f} s "
             f"simulated, {cpu_s:.0f} s of processor",

@@ -46,12 +46,21 @@ class Episode:
 
     def __init__(self, layout: Layout, seed: int, *, corrects: bool = True, spares: int = 2) -> None:
         self.cell = SimulatedCell(len(layout) + spares, seed)
-        self.context = StackContext(self.cell, layout, corrects)
+        self._layout, self._corrects = layout, corrects
+        self.context, self.network = self._new()
+
+    def _new(self) -> tuple[StackContext, Network[StackContext]]:
+        context = StackContext(self.cell, self._layout, self._corrects)
         posture = self.cell.configuration(HOME, None)
-        self.network: Network[StackContext] = stacking_network(
-            self.context, lambda _: MotionCommand(HOME, posture=posture)
-        )
-        self.context.layout = layout
+        return context, stacking_network(context, lambda _: MotionCommand(HOME, posture=posture))
+
+    def begin_anew(self, pause_s: float) -> None:
+        """As when the node is killed and started again: nothing is remembered, the arm brakes meanwhile."""
+        self.cell.stop()
+        for _ in range(round(pause_s / CYCLE_S)):
+            self.cell.advance()
+        self.cell.begin_anew()
+        self.context, self.network = self._new()
 
     @property
     def time_s(self) -> float:

@@ -65,14 +65,11 @@ class SimulatedCell:
         assert self.arm.gripper is not None
         self.cup = self.world.cups[self.arm.gripper.name]
         self._ee_T_tip = Pose.of((0.0, 0.0, self.arm.gripper.tcp_offset_m))
-        self.controller = ReactiveController(
-            self.robot, self.arm, Pose.identity(), Settings(clearance_m=0.002)
-        )
-        self.controller.set_world(obstacles())
+        self.begin_anew()
         self._waiting = [f"bin_{k}" for k in range(bins)]
         self._seen: list[str] = []
-        self._command: MotionCommand | None = None
-        self._belt_runs = True
+        self._command: MotionCommand | None
+        self._belt_runs: bool | None
         self.nearest_m = 1.0
 
     @staticmethod
@@ -81,6 +78,14 @@ class SimulatedCell:
         middle = PARKED.translation_m + (0.2 * (bins - 1), 0.0, -0.5 * HEIGHT_M - 0.05)
         table = WorldObject("table", (Shape(ShapeKind.BOX, size, Pose.identity()),), is_static=True)
         return replace(scene_, objects=(*scene_.objects, SceneObject(table, Pose.of(middle), 0.6, GREY)))
+
+    def begin_anew(self) -> None:
+        """A controller that knows nothing, as in a new process; belt and cup stay as they are."""
+        self.controller = ReactiveController(
+            self.robot, self.arm, Pose.identity(), Settings(clearance_m=0.002)
+        )
+        self.controller.set_world(obstacles())
+        self._command, self._belt_runs = None, None
 
     def bins(self) -> Mapping[str, ObjectState]:
         """Bins that have been on the belt."""

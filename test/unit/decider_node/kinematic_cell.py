@@ -82,7 +82,7 @@ class KinematicCell:
     def _seal(self) -> None:
         """The bin slips as the cup closes on it."""
         for name, pose in self.poses.items():
-            if np.linalg.norm(pose.translation_m - self.at.translation_m) < 0.07:
+            if np.linalg.norm(pose.translation_m - self.at.translation_m) < 0.155:
                 self.held = name
                 self.poses[name] = replace(pose, translation_m=frozen(pose.translation_m + self.slip_m))
 

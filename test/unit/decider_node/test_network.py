@@ -136,6 +136,34 @@ def test_a_monitor_that_raises_is_named_and_nothing_is_decided() -> None:
     assert stops == ["stop"]
 
 
+@pytest.mark.parametrize("fault", ["missing child", "cycle", "monitor"])
+def test_after_any_error_the_arm_has_stopped_and_a_reset_recovers(fault: str) -> None:
+    broken, stops = [True], []
+
+    def look(context: Script, now_s: float) -> None:
+        if fault == "monitor" and broken[0]:
+            raise ValueError("no picture")
+
+    nodes = graph({"A": ["B"], "B": []})
+    script = Script(
+        {"A": "B"} | ({"B": "X" if fault == "missing child" else "A"} if fault != "monitor" else {})
+    )
+    network = Network(nodes["A"], script, [FunctionMonitor("look", look)], stop=lambda: stops.append("stop"))
+    if fault == "cycle":
+        nodes["B"].children["A"] = nodes["A"]
+    with pytest.raises({"missing child": MissingChild, "cycle": CycleFound, "monitor": MonitorFailed}[fault]):
+        network.tick(0.0)
+    assert stops == ["stop"]
+    assert network.descent.path == ()
+    with pytest.raises(NetworkStopped, match="it stopped because: "):
+        network.tick(0.1)
+    broken[0] = False
+    script.choice.pop("B", None)
+    network.reset()
+    network.tick(0.2)
+    assert [decider.name for decider in network.descent.path] == ["A", "B"]
+
+
 def test_monitors_run_in_order_before_the_decision() -> None:
     monitors = [
         FunctionMonitor[Script](name, lambda context, now_s, name=name: context.log.append(name))

@@ -7,10 +7,10 @@ import pytest
 from kinematic_cell import HOME, Stacking, on_belt
 
 from decider_node.network.errors import DeciderFailed, MonitorFailed
-from decider_node.stacking.bin import grasp_of, open_side
-from decider_node.stacking.cell import FULL, place_on_shelf
+from decider_node.stacking.bin import HALF_TURN, HEIGHT_M, LENGTH_M, WIDTH_M, grasp_of, open_side
+from decider_node.stacking.cell import BELT_Z_M, FULL, place_on_shelf
 from decider_node.stacking.layout import Layout
-from handiwork_core.geometry import Pose
+from handiwork_core.geometry import Pose, Rotation
 
 TWO = Layout((0.64,), (-0.31,), 2, -0.59)
 
@@ -37,10 +37,10 @@ def test_all_places_are_upside_down() -> None:
 def test_the_cup_comes_from_above_whichever_side_is_up(heading: float) -> None:
     upright = grasp_of(on_belt(0.57, upside_down=False, heading=heading), half_turned=False)
     over = grasp_of(on_belt(0.57, upside_down=True, heading=heading), half_turned=True)
-    assert upright.from_inside and not over.from_inside
+    assert upright.needs_flip and not over.needs_flip
     for grasp in (upright, over):
         assert np.allclose(grasp.axis, (0.0, 0.0, -1.0), atol=1e-9)
-    behind = grasp_of(place_on_shelf(), half_turned=False)
+    behind = grasp_of(place_on_shelf(), half_turned=False, on_shelf=True)
     assert behind.axis[2] == pytest.approx(0.0, abs=1e-9)
     assert behind.axis[0] < 0.0 and behind.axis[1] < 0.0
 
@@ -105,6 +105,51 @@ def test_a_bin_on_the_floor_is_given_up_and_counted() -> None:
     assert stacking.context.active is None
     assert stacking.context.dropped == 1
     assert stacking.leaves[-1] == "go_home"
+
+
+@pytest.mark.parametrize("heading", [0.4, 2.5])
+@pytest.mark.parametrize("wall", [(1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0)])
+def test_a_bin_on_its_side_is_righted_at_the_shelf(wall: tuple[float, float], heading: float) -> None:
+    x, y = wall
+    up = Rotation.from_axis_angle((y, -x, 0.0), 0.5 * np.pi)
+    turn = Rotation.from_axis_angle((0.0, 0.0, 1.0), heading)
+    z = BELT_Z_M + 0.5 * (LENGTH_M if x else WIDTH_M)
+    stacking = Stacking({"bin_0": Pose.of((0.05, 0.57, z), turn @ up)}, TWO)
+    assert stacking.run(900) == ["pick_bin", "flip_bin", "pick_bin", "place_bin", "go_home"]
+    assert stacking.context.stacked == ["bin_0"]
+    assert open_side(stacking.cell.poses["bin_0"])[2] < -0.99
+
+
+def test_a_bin_that_leans_is_refused_by_name_and_reason() -> None:
+    lean = Rotation.from_axis_angle((1.0, 0.0, 0.0), 0.6)
+    stacking = Stacking({"bin_0": Pose.of((0.05, 0.57, BELT_Z_M + 0.1), lean)}, TWO)
+    stacking.run(60)
+    assert stacking.leaves[-1] == "go_home"
+    assert "bin_0 leans by 34 degrees" in stacking.context.status
+
+
+def test_a_bin_moved_right_after_it_was_let_go_is_placed_again() -> None:
+    stacking = Stacking({"bin_0": on_belt(0.57, upside_down=True)}, TWO)
+    while stacking.leaves[-1] != "place_bin" or stacking.cell.held:
+        stacking.tick()
+    pose = stacking.cell.poses["bin_0"]
+    stacking.cell.poses["bin_0"] = Pose.of(pose.translation_m + (-0.025, 0.01, 0.0), pose.rotation)
+    stacking.run(600)
+    assert stacking.leaves[3:] == ["pick_bin", "place_bin", "go_home"]
+    apart = stacking.cell.poses["bin_0"].translation_m - TWO.place(0).translation_m
+    assert np.linalg.norm(apart) < 4e-3
+    assert stacking.context.stacked == ["bin_0"]
+
+
+def test_who_begins_anew_finds_what_is_stacked_and_what_the_cup_holds() -> None:
+    first = Pose.of(TWO.place(0).translation_m + (0.004, 0.0, 0.0), TWO.place(0).rotation @ HALF_TURN)
+    stacking = Stacking({"bin_0": first, "bin_1": on_belt(0.57, upside_down=True)}, TWO)
+    held = Pose.of(HOME.translation_m - (0.0, 0.0, 0.5 * HEIGHT_M), HOME.rotation)
+    stacking.cell.poses["bin_1"], stacking.cell.held, stacking.cell.on = held, "bin_1", True
+    stacking.tick()
+    assert stacking.context.stacked == ["bin_0"]
+    assert stacking.run(500)[0] == "place_bin"
+    assert stacking.context.stacked == ["bin_0", "bin_1"]
 
 
 def test_who_cannot_seal_tries_again() -> None:

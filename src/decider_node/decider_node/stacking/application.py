@@ -14,6 +14,7 @@ from decider_node.network.states import InTurn, Lock, Machine, State, Unlock, Wr
 from decider_node.network.timed import Act, Wait
 from handiwork_core.geometry import Array, Pose, Rotation
 
+from .bin import stands_at
 from .cell import SHELF_RADIUS_M, SHELF_TOOL_Z_M, shelf_axis
 from .context import StackContext
 from .grasping import to_grasp
@@ -125,7 +126,7 @@ def _flip() -> Machine[StackContext]:
         Lock(LOCK_LIMIT_S),
         Write(_open),
         Wait(0.2),
-        Shift(lambda context: -0.2 * shelf_axis(), 0.03, 0.6),
+        Shift(plan.off_shelf, 0.03, 0.6),
         Shift(lambda context: np.array([0.0, 0.0, 0.35]), 0.08),
         Reach(above_shelf, 0.08, 0.2),
         Write(_look_anew),
@@ -145,8 +146,12 @@ def _place() -> Machine[StackContext]:
     plan = PlacePlan()
 
     def done(context: StackContext) -> None:
-        if context.active is not None:
-            context.stacked.append(context.active)
+        """What does not stand in its place, was moved meanwhile: it is picked and placed again."""
+        name = context.active
+        if name is not None and stands_at(
+            context.bins[name].world_T_object, context.layout.place(len(context.stacked))
+        ):
+            context.stacked.append(name)
         context.active = context.posture = None
 
     states: list[State[StackContext]] = [

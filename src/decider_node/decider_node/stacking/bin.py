@@ -14,6 +14,7 @@ LENGTH_M, WIDTH_M, HEIGHT_M, WALL_M = 0.30, 0.20, 0.135, 0.006
 MASS_KG = 0.8
 LEVEL = 0.985
 """Cosine of a tilt of 10 degrees: less counts as level."""
+PLACED_M, PLACED_RAD = 0.01, float(np.radians(2.0))
 HALF_TURN = Rotation.from_axis_angle((0.0, 0.0, 1.0), np.pi)
 INSIDE = Pose.of((0.0, 0.0, WALL_M - 0.5 * HEIGHT_M), Rotation.from_axis_angle((1.0, 0.0, 0.0), np.pi))
 """``bin_T_tip`` of a cup that holds the bottom from inside."""
@@ -36,10 +37,10 @@ def bin_body(name: str) -> WorldObject:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grasp:
-    """Where the tip of the cup goes. ``from_inside``: it reaches into the bin, which has to be turned then."""
+    """Where the tip of the cup goes. ``needs_flip``: it reaches into the bin, or holds a wall of one on its side."""
 
     world_T_tip: Pose
-    from_inside: bool
+    needs_flip: bool
     length_m: float
     """Straight way of the approach, along the cup's axis [m]."""
 
@@ -59,17 +60,42 @@ def is_level(world_T_bin: Pose) -> bool:
     return abs(float(open_side(world_T_bin)[2])) > LEVEL
 
 
-def grasp_of(world_T_bin: Pose, *, half_turned: bool) -> Grasp:
-    """Returns the grasp from above, or from behind for a bin that stands on its side.
+def wall_up(world_T_bin: Pose) -> tuple[int, float] | None:
+    """The wall that is on top of a bin on its side: axis 0 or 1 of its frame and sign; None: it does not lie so."""
+    rows = world_T_bin.rotation.matrix()[2, :2]
+    axis = int(np.argmax(np.abs(rows)))
+    return (axis, float(np.sign(rows[axis]))) if abs(float(rows[axis])) > LEVEL else None
 
-    ``half_turned`` about the cup's axis: both fit, the arm reaches one more easily.
+
+def _on_wall(axis: int, sign: float) -> Pose:
+    """``bin_T_tip`` of a cup that holds a wall from outside."""
+    out = np.zeros(3)
+    out[axis] = sign
+    at = 0.5 * (LENGTH_M, WIDTH_M)[axis] * out + (0.0, 0.0, 0.5 * WALL_M)
+    x = np.array([0.0, 0.0, 1.0])
+    return Pose.of(at, Rotation.from_matrix(np.column_stack([x, np.cross(-out, x), -out])))
+
+
+def grasp_of(world_T_bin: Pose, *, half_turned: bool, on_shelf: bool = False) -> Grasp:
+    """Returns the grasp from above, of a bottom or of a wall; or that from behind, of a bottom on the shelf.
+
+    ``half_turned`` about the cup's axis: both fit, the arm reaches one more easily. ``on_shelf``: the bin lies on its
+    side there, as it shall.
     """
     from_inside = float(open_side(world_T_bin)[2]) > LEVEL
-    bin_T_tip = INSIDE if from_inside else OUTSIDE
-    tip = world_T_bin @ bin_T_tip
+    wall = None if on_shelf else wall_up(world_T_bin)
+    tip = world_T_bin @ (INSIDE if from_inside else OUTSIDE if wall is None else _on_wall(*wall))
     if half_turned:
         tip = Pose.of(tip.translation_m, tip.rotation @ HALF_TURN)
-    return Grasp(tip, from_inside, HEIGHT_M + 0.06 if from_inside else 0.1)
+    return Grasp(tip, from_inside or wall is not None, HEIGHT_M + 0.06 if from_inside else 0.1)
+
+
+def stands_at(world_T_bin: Pose, place: Pose) -> bool:
+    """Tells whether a bin is in a place, whichever way round: within 10 mm and 2 degrees."""
+    apart = float(np.linalg.norm(world_T_bin.translation_m - place.translation_m))
+    if apart > PLACED_M:
+        return False
+    return min(world_T_bin.rotation.angle_to(p.rotation) for p in (place, turned(place))) <= PLACED_RAD
 
 
 def turned(world_T_bin: Pose) -> Pose:

@@ -76,6 +76,10 @@ class StackContext:
     """Of the place: x, y [m], heading [rad]."""
     status: str = ""
     dropped: int = 0
+    refused: dict[str, str] = field(default_factory=dict)
+    """Bins within reach that cannot be held, and why."""
+    is_new: bool = True
+    """What stands in the stack already has still to be looked for."""
 
     @property
     def is_attached(self) -> bool:
@@ -84,11 +88,21 @@ class StackContext:
 
     @property
     def needs_flip(self) -> bool:
-        """What the cup holds, it holds from inside."""
+        """What the cup holds, it holds from inside or by a wall."""
         if not self.is_attached or self.active is None:
-            return self.grasp is not None and self.grasp.from_inside
+            return self.grasp is not None and self.grasp.needs_flip
+        return self._hold() < 0.7
+
+    @property
+    def holds_wall(self) -> bool:
+        """What the cup holds, it holds by a wall."""
+        return self.is_attached and abs(self._hold()) < 0.7
+
+    def _hold(self) -> float:
+        """Cosine between the cup's axis and that of the held bin: 1 for the bottom from outside, -1 from inside."""
+        assert self.active is not None
         tool_z = self.tip.rotation.matrix()[:, 2]
-        return float(tool_z @ self.bins[self.active].world_T_object.rotation.matrix()[:, 2]) < 0.0
+        return float(tool_z @ self.bins[self.active].world_T_object.rotation.matrix()[:, 2])
 
     @property
     def is_complete(self) -> bool:
@@ -96,6 +110,7 @@ class StackContext:
         return len(self.stacked) >= len(self.layout)
 
     def renew(self) -> None:
-        """Forgets all but what is stacked: after a reset the world is looked at anew."""
+        """After a reset the world is looked at anew, the stack too."""
         self.active = self.grasp = self.posture = self.target = None
         self.correction[:] = 0.0
+        self.is_new = True

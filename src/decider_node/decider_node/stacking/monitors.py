@@ -9,7 +9,7 @@ from decider_node.network.network import FunctionMonitor, Monitor
 from handiwork_core.geometry import Pose
 from handiwork_core.world import ObjectState
 
-from .bin import grasp_of, is_level, open_side
+from .bin import grasp_of, is_level, open_side, stands_at, wall_up
 from .cell import BELT_END_Y_M, BELT_Z_M, DROPPED_Z_M, place_on_shelf, shelf_axis
 from .context import StackContext
 
@@ -25,6 +25,7 @@ def monitors() -> tuple[Monitor[StackContext], ...]:
     """All of them."""
     return (
         FunctionMonitor("cell", look),
+        FunctionMonitor("stack", find_stacked),
         FunctionMonitor("belt", switch_belt),
         FunctionMonitor("dropped bins", forget_dropped),
         FunctionMonitor("active bin", choose_bin),
@@ -40,6 +41,20 @@ def look(context: StackContext, now_s: float) -> None:
     context.bins = context.cell.bins()
     context.tip = context.cell.tip()
     context.suction = context.cell.suction()
+
+
+def find_stacked(context: StackContext, now_s: float) -> None:
+    """At the beginning and after a reset: bins that stand in their places already are stacked."""
+    if not context.is_new:
+        return
+    context.is_new = False
+    context.stacked[:] = []
+    for index in range(len(context.layout)):
+        place = context.layout.place(index)
+        there = [n for n, state in context.bins.items() if stands_at(state.world_T_object, place)]
+        if not there or there[0] == context.suction.object:
+            return
+        context.stacked.append(there[0])
 
 
 def switch_belt(context: StackContext, now_s: float) -> None:
@@ -60,12 +75,19 @@ def forget_dropped(context: StackContext, now_s: float) -> None:
 
 
 def choose_bin(context: StackContext, now_s: float) -> None:
-    """If none is active: one on the shelf, else the one that is farthest down the belt, else one that lies about."""
+    """If none is active: one on the shelf, else one that lies about, else the one that is farthest down the belt.
+
+    What the cup holds already, after a reset say, is active.
+    """
     if context.active is not None:
         if context.is_attached or can_be_picked(context.bins[context.active]):
             return
         context.active = None
     free = [name for name in context.bins if name not in context.stacked]
+    context.refused = {name: why for name in free if (why := refusal(context.bins[name]))}
+    if context.suction.sealed and context.suction.object in free:
+        context.active, context.posture = context.suction.object, None
+        return
     able = [name for name in free if can_be_picked(context.bins[name])]
     if able:
         context.active = min(able, key=lambda name: _rank(context.bins[name]))
@@ -84,17 +106,28 @@ def measure_drift(context: StackContext, now_s: float) -> None:
 
 
 def can_be_picked(state: ObjectState) -> bool:
-    """Tells whether a bin is where the arm comes to, standing on its bottom, its rim, or on its side on the shelf."""
+    """Tells whether a bin is where the arm comes to, standing on its bottom or its rim, or lying on a side."""
+    return _is_near(state) and not refusal(state)
+
+
+def refusal(state: ObjectState) -> str:
+    """Why a bin within reach cannot be held; empty: it can, or it is not within reach."""
     pose = state.world_T_object
-    x, y, z = pose.translation_m
-    if not REACH_M[0] < np.hypot(x, y) < REACH_M[1] or z < DROPPED_Z_M or y > PICK_Y_M:
-        return False
-    return is_level(pose) or is_on_shelf(pose)
+    if not _is_near(state) or is_level(pose) or wall_up(pose) is not None or is_on_shelf(pose):
+        return ""
+    tilt = np.degrees(np.arccos(np.clip(abs(float(open_side(pose)[2])), 0.0, 1.0)))
+    return f"leans by {tilt:.0f} degrees, so no side is level for the cup: lay it down, or take it away"
+
+
+def _is_near(state: ObjectState) -> bool:
+    x, y, z = state.world_T_object.translation_m
+    return bool(REACH_M[0] < np.hypot(x, y) < REACH_M[1] and z >= DROPPED_Z_M and y <= PICK_Y_M)
 
 
 def is_on_shelf(pose: Pose) -> bool:
     """Tells whether a bin stands on its side on the shelf, its bottom away from the robot."""
-    near = float(np.linalg.norm(pose.translation_m - place_on_shelf().translation_m)) < 0.06
+    x, y, z = np.abs(pose.translation_m - place_on_shelf().translation_m)
+    near = bool(np.hypot(x, y) < 0.06 and z < 0.08)  # on its short side it is 50 mm higher
     return near and float(open_side(pose) @ -shelf_axis()) > 0.95
 
 
@@ -110,16 +143,18 @@ def choose_grasp(context: StackContext, now_s: float) -> None:
         context.grasp, context.grasp_reached = None, False
         return
     pose = context.bins[context.active].world_T_object
+    lies_well = is_on_shelf(pose)
     if context.posture is None:
         q = context.cell.joints()
         found = []
         for half_turned in (False, True):
-            near = context.cell.configuration(grasp_of(pose, half_turned=half_turned).world_T_tip, q)
+            grasp = grasp_of(pose, half_turned=half_turned, on_shelf=lies_well)
+            near = context.cell.configuration(grasp.world_T_tip, q)
             if near is not None:
                 found.append((float(np.abs(near - q).sum()), half_turned, near))
         if found:
             _, context.half_turned, context.posture = min(found, key=lambda item: item[0])
-    context.grasp = grasp_of(pose, half_turned=context.half_turned)
+    context.grasp = grasp_of(pose, half_turned=context.half_turned, on_shelf=lies_well)
     context.grasp_reached = are_close(context.tip, context.grasp.world_T_tip, 0.005, 0.02)
 
 
@@ -156,6 +191,7 @@ class Status:
         context.status = (
             f"stacked {len(context.stacked)} of {len(context.layout)}, active {bin_} ({holds}"
             f"{', to be turned' if context.needs_flip else ''}), dropped {context.dropped}"
+            + "".join(f"; {name} {why}" for name, why in context.refused.items())
         )
 
 

@@ -8,10 +8,11 @@ from decider_node.motion.approach import Approach
 from decider_node.motion.command import MotionCommand
 from handiwork_core.geometry import Array, Pose, Rotation
 
-from .bin import INSIDE, OUTSIDE, turned
-from .cell import place_on_shelf
+from .bin import HEIGHT_M, INSIDE, LENGTH_M, OUTSIDE, WIDTH_M, turned
+from .cell import place_on_shelf, shelf_axis
 from .context import StackContext
 
+UP = np.array([0.0, 0.0, 1.0])
 NEAR_M = 0.03
 """Above its place within this, the misalignment is measured and taken out."""
 SHARE = 0.1
@@ -43,6 +44,25 @@ def tip_for(context: StackContext, world_T_bin: Pose) -> tuple[Pose, Array | Non
     return tip, near
 
 
+def tip_by_wall(context: StackContext) -> tuple[Pose, Array | None]:
+    """Pose of the tip that brings a bin, held by a wall, onto the shelf with its open side towards the robot."""
+    assert context.active is not None
+    held = context.bins[context.active].world_T_object
+    bin_T_tip = held.inverse() @ context.tip
+    up = np.round(bin_T_tip.rotation.matrix()[:, 2]) * -1.0
+    shelf = place_on_shelf()
+    out = shelf.rotation.matrix()[:, 2]
+    # Columns of the wanted rotation in a frame whose z is the open side: "up" goes to the world's.
+    side = np.cross(up, (0.0, 0.0, 1.0))
+    turn = Rotation.from_matrix(
+        np.column_stack([UP, np.cross(UP, out), out]) @ np.column_stack([up, side, (0.0, 0.0, 1.0)]).T
+    )
+    lower = 0.5 * WIDTH_M  # of a bin that lies as it shall
+    height = 0.5 * float(np.array([LENGTH_M, WIDTH_M, HEIGHT_M]) @ np.abs(up)) - lower
+    tip = Pose.of(shelf.translation_m + (0.0, 0.0, height), turn) @ bin_T_tip
+    return tip, context.cell.configuration(tip, context.cell.joints())
+
+
 def _heading(context: StackContext) -> Pose:
     """The cup may hold the bin half turned about its axis."""
     return Pose.of((0.0, 0.0, 0.0), Rotation.from_axis_angle((0.0, 0.0, 1.0), np.pi * context.half_turned))
@@ -55,6 +75,7 @@ class PlacePlan:
         self._tip: Pose = Pose.identity()
         self._place: Pose = Pose.identity()
         self._posture: Array | None = None
+        self._by_wall = False
         self._over = MotionCommand(self._tip)
 
     def to_stack(self, context: StackContext) -> None:
@@ -67,9 +88,17 @@ class PlacePlan:
         self._over = MotionCommand(high, posture=context.cell.configuration(high, self._posture))
 
     def to_shelf(self, context: StackContext) -> None:
-        """Begins towards the shelf."""
+        """Begins towards the shelf: a bin that is held by a wall comes down on the wall opposite to that."""
         context.correction[:] = 0.0
-        self._tip, self._posture = tip_for(context, place_on_shelf())
+        self._by_wall = context.holds_wall
+        if self._by_wall:
+            self._tip, self._posture = tip_by_wall(context)
+        else:
+            self._tip, self._posture = tip_for(context, place_on_shelf())
+
+    def off_shelf(self, context: StackContext) -> Array:
+        """The way of the cup off a bin on the shelf: out of its cavity, or up from its wall."""
+        return np.array([0.0, 0.0, 0.2]) if self._by_wall else -0.2 * shelf_axis()
 
     def over_command(self, context: StackContext) -> MotionCommand:
         """High above the place: on the way there the bin clears the shelf and the stack."""
