@@ -238,6 +238,23 @@ def test_robot_is_one_articulation_fixed_to_the_world(names: tuple[str, str]) ->
     assert len(own) == len(bodies)
 
 
+@robots
+def test_openusd_itself_finds_the_articulation_and_its_root(names: tuple[str, str]) -> None:
+    it = cell(*names)
+    parsed = UsdPhysics.LoadUsdPhysicsFromRange(it.stage, ["/World"])
+    _, (found,) = parsed[UsdPhysics.ObjectType.Articulation]
+    assert [str(path) for path in found.rootPrims] == [f"{it.found.robot_path}/joints/root_joint"]
+    bodies = {str(path) for path in found.articulatedBodies if not path.isEmpty}
+    made = robot_bodies(it.robot, ROBOTS / names[1])
+    assert bodies == {f"{it.found.robot_path}/{body.name}" for body in made}
+    joints = sum(
+        len(paths)
+        for kind, (paths, _) in parsed.items()
+        if kind in (UsdPhysics.ObjectType.RevoluteJoint, UsdPhysics.ObjectType.PrismaticJoint)
+    )
+    assert joints == sum(j.type is not JointType.FIXED for j in it.robot.joints.values())
+
+
 def test_drives_are_those_of_the_simulation() -> None:
     assert joint_drives.BANDWIDTH == world_model.ARM_BANDWIDTH
     assert joint_drives.ROTOR_INERTIA == world_model.ROTOR_INERTIA
