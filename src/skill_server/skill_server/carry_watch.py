@@ -53,7 +53,11 @@ class CarryWatch:
         context = self._context
         if name not in world.states:
             return True
-        here = grip.attachment(world, context.robot, context.arm_spec, context.world.world_T_base(), name)
+        world_T_base = context.world.world_T_base()
+        driven = context.robot.base is not None
+        if driven and context.world.snapshot().joints.stamp_s != world.joints.stamp_s:
+            return False  # the base went on between the two looks: the next ones tell
+        here = grip.attachment(world, context.robot, context.arm_spec, world_T_base, name)
         apart_s = abs(world.joints.stamp_s - world.states[name].stamp_s)
         moved_m = context.held[name].link_T_object.distance_to(here.link_T_object)[0]
         return moved_m > GONE_M + HAND_MPS * apart_s

@@ -9,6 +9,7 @@ import pytest
 from test_place_choice import made
 
 from handiwork_core.geometry import Pose
+from handiwork_core.robot import BaseSpec
 from handiwork_core.testing.fakes import Fakes
 from skill_server.carry_watch import LOST_AFTER_S, CarryWatch
 
@@ -54,6 +55,21 @@ def test_joints_and_objects_that_are_not_reported_together_make_no_drop() -> Non
     late = replace(world, joints=replace(world.joints, stamp_s=world.joints.stamp_s + 0.5))
     source.snapshot = lambda: late
     assert not CarryWatch(f.context).dropped()
+
+
+def test_a_base_that_drives_on_between_two_looks_makes_no_drop() -> None:
+    f: Any = made()
+    base = BaseSpec("base", "link0", ("base_x", "base_y", "base_yaw"))
+    context = replace(f.context, robot=replace(f.context.robot, base=base))
+    source, driven = context.world, Pose.of((0.0, 3.0, 0.0))
+    world = source.snapshot()
+    later = replace(world, joints=replace(world.joints, stamp_s=world.joints.stamp_s + 0.4))
+    shown = [world, later]
+    source.snapshot = lambda: shown[0] if len(shown) == 1 else shown.pop(0)
+    source.world_T_base = lambda: driven
+    assert not CarryWatch(context).dropped()
+    shown[:] = [later]
+    assert CarryWatch(context).dropped()
 
 
 def test_a_switched_off_watch_is_silent() -> None:
