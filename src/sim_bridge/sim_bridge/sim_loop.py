@@ -114,11 +114,15 @@ class SimLoop(threading.Thread):
                 continue
             self._advance()
             if self._factor > 0.0 and not self.paused:
-                due = max(due + TICK_S / self._factor, time.monotonic() - LAG_S)
+                due = self._due_after(due, TICK_S / self._factor)
                 self._serve(due, until_work=False)
             else:
                 self._serve(0.0, until_work=False)
         self._finish()
+
+    def _due_after(self, due_s: float, period_s: float) -> float:
+        """When the tick after one that was due then begins, in steady time."""
+        return max(due_s + period_s, time.monotonic() - LAG_S)
 
     def _advance(self) -> None:
         controls = CONTROLS_PER_TICK if not self.paused else min(CONTROLS_PER_TICK, self._steps_left)

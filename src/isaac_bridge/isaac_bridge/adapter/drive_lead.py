@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from handiwork_core.geometry import Array
 
 MOVES = 0.2
@@ -12,13 +10,13 @@ MOVES = 0.2
 SHARE = 0.05
 """Of the lag that is seen at a measurement, so much is believed."""
 
-LONGEST_S = 0.15
+LONGEST_S = 0.1
 
 
 class DriveLead:
     """The lag of one arm's drives and of the wire, learnt while it moves.
 
-    An arm behind by ``e`` on a path of velocity ``v`` is late by ``e . v / v . v``; the lead grows by a share of that.
+    The lead grows by a share of the time by which the arm is late.
 
     Args:
         lag_s: what to begin with: damping over stiffness of the drives.
@@ -27,10 +25,12 @@ class DriveLead:
     def __init__(self, lag_s: float) -> None:
         self.seconds = min(lag_s, LONGEST_S)
 
-    def learn(self, behind: Array, velocity: Array) -> None:
-        """See how far the arm is behind (dof,) on a path of this velocity (dof,)."""
-        square = float(velocity @ velocity)
-        if square < MOVES**2:
-            return
-        late_s = float(behind @ velocity) / square
-        self.seconds = float(np.clip(self.seconds + SHARE * late_s, 0.0, LONGEST_S))
+    def learn(self, late: float) -> None:
+        """See how late the arm is [s], at a measurement."""
+        self.seconds = min(LONGEST_S, max(0.0, self.seconds + SHARE * late))
+
+
+def late_s(behind: Array, velocity: Array) -> float:
+    """By how much time an arm is late (dof,) that is behind on a path of this velocity; negative when it is ahead."""
+    square = float(velocity @ velocity)
+    return float(behind @ velocity) / square if square >= MOVES**2 else 0.0

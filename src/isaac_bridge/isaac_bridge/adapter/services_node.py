@@ -27,6 +27,9 @@ from tf2_msgs.msg import TFMessage
 ANSWER_S = 10.0
 """Steady time in which the script must answer, and objects be where they were put."""
 
+SETTLE_S = 0.25
+"""Steady time between a reset and its answer."""
+
 
 class SimulatorDoor:
     """``sim/reset``, ``sim/set_object_pose``, ``sim/set_paused``."""
@@ -59,11 +62,11 @@ class SimulatorDoor:
             client.remove_pending_request(asked)
         return answer
 
-    def _end_late(self, future: Future) -> Callable[[], None]:
-        """Let a future end with None in ``ANSWER_S``; what is returned takes the timer away."""
+    def _end_late(self, future: Future, limit_s: float = ANSWER_S) -> Callable[[], None]:
+        """Let a future end with None after ``limit_s``; what is returned takes the timer away."""
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         ending = guard(self._node, lambda: future.done() or future.set_result(None))
-        timer = self._node.create_timer(ANSWER_S, ending, callback_group=self._group, clock=steady)
+        timer = self._node.create_timer(limit_s, ending, callback_group=self._group, clock=steady)
         return lambda: self._node.destroy_timer(timer)
 
     async def _reset(self, request: Any, response: Any) -> Any:
@@ -106,8 +109,16 @@ class SimulatorDoor:
         changed = [new for new, was in zip(scene.objects, old, strict=True) if new is not was]
         self._put_down({item.name: item.world_T_object for item in changed})
         outcome = await self._until_placed({item.name: item.world_T_object for item in scene.objects})
+        await self._settled()
         self._joints.start_over("the world was reset")  # once more: what is measured now is of the new world
         return outcome
+
+    async def _settled(self) -> None:
+        """Give all nodes the time to notice that the clock began anew, and to hear of joints and objects again."""
+        future = Future()
+        done = self._end_late(future, SETTLE_S)
+        await future
+        done()
 
     def _put_down(self, places: dict[str, Pose]) -> None:
         if not places:

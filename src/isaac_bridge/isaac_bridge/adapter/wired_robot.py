@@ -12,11 +12,15 @@ import numpy as np
 from handiwork_core.control.axes import Indices, JointArrays, any_busy, arm_axes, gripper_axes
 from handiwork_core.geometry import Array
 from handiwork_core.robot import Robot
-from isaac_bridge.adapter.drive_lead import DriveLead
+from isaac_bridge.adapter.drive_lead import DriveLead, late_s
 from isaac_bridge.adapter.joint_order import moving_joints
 
 LONGEST_STEP = 1.5
-"""A path goes on by at most so many of the usual times between two measurements: in a gap the drives stand still."""
+"""After a gap a path goes on by so many of the usual times between two measurements, and to where the arm is: drives
+went on to their last targets meanwhile, and waited there."""
+
+STEADY = 0.9
+"""Nothing is learnt of a path that goes on at less than this share of its speed."""
 
 SLOWEST = 0.1
 """A path waits for an arm that is behind by more than half of the path tolerance, down to this share of its speed. A
@@ -41,6 +45,7 @@ class WiredRobot:
         self.grippers = gripper_axes(robot, names, first.position)
         self._measured, self._step_s = first, 0.0
         self.leads = {name: DriveLead(drive_lag_s) for name in self.arms}
+        self._rates = dict.fromkeys(self.arms, 1.0)
         self._usual_s = np.inf
         arms, tools = self.arms.values(), self.grippers.values()
         driven = [*(arm.indices for arm in arms), *(tool.indices for tool in tools)]
@@ -68,7 +73,7 @@ class WiredRobot:
         if step_s > 0.0:
             self._usual_s = min(step_s, 1.02 * self._usual_s)
             self._step_s = min(step_s, LONGEST_STEP * self._usual_s)
-            self._control()
+            self._control(step_s)
         return False
 
     def start_over(self, why: str) -> None:
@@ -93,15 +98,21 @@ class WiredRobot:
         self._sent = wanted
         return wanted
 
-    def _control(self) -> None:
+    def _control(self, elapsed_s: float) -> None:
         q, qd = self._measured.position, self._measured.velocity
         for name, arm in self.arms.items():
             if arm.controller.busy:
                 here, wanted = q[arm.indices], arm.controller.reference
                 behind = wanted.position - here
-                self.leads[name].learn(behind, wanted.velocity)
-                rate = pace(float(np.abs(behind).max()), arm.controller.tolerances.path)
-                arm.controller.update(here, qd[arm.indices], rate * self._step_s)
+                late = late_s(behind, wanted.velocity)
+                rate = (
+                    pace(float(np.abs(behind).max()), arm.controller.tolerances.path) if late > 0.0 else 1.0
+                )
+                step_s = min(elapsed_s, rate * self._step_s + max(0.0, -late))
+                self._rates[name] = step_s / elapsed_s
+                if self._rates[name] > STEADY:
+                    self.leads[name].learn(late)
+                arm.controller.update(here, qd[arm.indices], step_s)
         for gripper in self.grippers.values():
             lead = gripper.indices[0]
             gripper.controller.update(float(q[lead]), float(qd[lead]), self._step_s)
@@ -109,7 +120,7 @@ class WiredRobot:
     def _lead_arms(self) -> None:
         for name, arm in self.arms.items():
             limits, reference = arm.controller.limits, arm.controller.reference
-            place = reference.position + self.leads[name].seconds * reference.velocity
+            place = reference.position + self.leads[name].seconds * self._rates[name] * reference.velocity
             self._target[arm.indices] = np.clip(place, limits.lower, limits.upper)
 
     def _press_fingers(self) -> None:
