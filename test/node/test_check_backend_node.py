@@ -2,73 +2,41 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from checked_backend import Backend, files, number, running
 from geometry_msgs.msg import TransformStamped
 from handiwork_msgs.msg import Contacts
 from rclpy.clock import Clock as NodeClock
 from rclpy.clock import ClockType
 from rclpy.node import Node
-from rclpy.parameter import Parameter
-from ros_stage import Stage, stage, wait_for
+from ros_stage import Stage
 from rosgraph_msgs.msg import Clock
 
 from handiwork_bringup.cli import main
 from handiwork_core.world import Contact
 from handiwork_ros.conversions import contacts_to_msg
+from handiwork_ros.managed_node import ManagedNode
 from handiwork_ros.qos import CLOCK, TF
 from robot_description.node import RobotDescription
 from sim_bridge.node import SimBridge
 from tf2_msgs.msg import TFMessage
 
-ROOT = Path(__file__).parents[2]
-ROBOT, SCENE = ROOT / "src/robot_description/robots/fr3", ROOT / "config/scenes/tabletop.yaml"
-
-
-@dataclass(frozen=True)
-class Backend:
-    """A running simulation, and where faults are planted."""
-
-    on: Stage
-    sim: SimBridge
-
-    def check(self, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[str, Any]]:
-        """Exit code, and the findings that are no pass, by their checks."""
-        capsys.readouterr()
-        code = main(["check-backend", "--json", *words])
-        told = json.loads(capsys.readouterr().out)
-        assert told["good"] is (code == 0)
-        assert told["findings"]
-        return code, {row["check"]: row for row in told["findings"] if row["verdict"] != "pass"}
-
 
 @pytest.fixture(scope="module")
 def backend() -> Iterator[Backend]:
-    with stage() as on:
-        files = {"robot_dir": str(ROBOT), "scene_file": str(SCENE)}
-        values = [Parameter(name, value=value) for name, value in files.items()]
-        fast = Parameter("real_time_factor", value=2.0)
-        nodes = [
-            SimBridge(context=on.context, parameter_overrides=[*values, fast]),
-            RobotDescription(context=on.context, parameter_overrides=values),
+    def nodes(on: Stage) -> list[ManagedNode]:
+        return [
+            SimBridge(context=on.context, parameter_overrides=[*files(), number("real_time_factor", 2.0)]),
+            RobotDescription(context=on.context, parameter_overrides=files()),
         ]
-        for node in nodes:
-            on.add(node)
-        try:
-            wait_for(lambda: all(node.is_active for node in nodes), 30.0)
-            yield Backend(on, nodes[0])
-        finally:
-            ended = threading.Event()
-            on.executor.create_task(lambda: ([node.begin_shutdown() for node in nodes], ended.set()))
-            assert ended.wait(10.0)
-            for node in nodes:
-                node.end_shutdown()
+
+    with running(nodes) as made:
+        yield made
 
 
 def test_the_simulation_keeps_the_contract(backend: Backend, capsys: pytest.CaptureFixture[str]) -> None:
@@ -101,8 +69,10 @@ def test_a_second_clock_is_found(backend: Backend, capsys: pytest.CaptureFixture
 def test_swapped_joint_names_are_found(
     backend: Backend, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert backend.sim._simulation is not None
-    world = backend.sim._simulation.world
+    sim = backend.nodes[0]
+    assert isinstance(sim, SimBridge)
+    assert sim._simulation is not None
+    world = sim._simulation.world
     first, second, *others = world.joint_names
     monkeypatch.setattr(world, "joint_names", (second, first, *others))
     code, faults = backend.check(capsys, "--listen", "0.5", "--only", "joints")

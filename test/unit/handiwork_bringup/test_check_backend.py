@@ -140,6 +140,11 @@ def test_a_good_backend_passes_every_check() -> None:
     assert list(report_lines(findings))[-1].endswith("the contract holds")
 
 
+def test_silence_is_no_real_robot() -> None:
+    found = list(judge_clock(Recording()))
+    assert [finding.is_fault for finding in found] == [True]
+
+
 def test_no_finding_at_all_is_no_pass() -> None:
     assert not is_good([])
 

@@ -122,9 +122,9 @@ class Examiner:
             return []
         wide = min(tool.max_width_m, trial.width_m + APART_M)
         self._mover.move_gripper(tool, tool.position(wide))
-        if not (self._pause(True) and self._put(trial.name, trial.world_T_object)):
-            self._pause(False)
+        if not self._pause(True):
             return []
+        is_there = self._put(trial.name, trial.world_T_object)
         motion = self._mover.move_gripper(
             tool,
             tool.position(tool.min_width_m),
@@ -133,23 +133,23 @@ class Examiner:
             begin=lambda: self._pause(False),
         )
         self._restore(trial, recording.states)
-        return [motion]
+        # A paused simulator may put an object and be unable to say so; what was felt then says it.
+        return [motion] if is_there or motion.stalled else []
 
     def _seal(self, arm: ArmSpec, tool: GripperSpec, recording: Recording) -> list[SuctionTrial]:
         """Suck an object that is put before the cup, where the simulator can do that."""
         trial = self._trial(arm, tool, recording)
-        if trial is None:
+        if trial is None or not self._pause(True):
             return []
-        if not (self._pause(True) and self._put(trial.name, trial.world_T_object)):
-            self._pause(False)
-            return []
+        is_there = self._put(trial.name, trial.world_T_object)
         # The world stands, so the cup meets the object before it falls; the state is told of the running world.
         self._mover.switch_paused(tool)
         self._pause(False)
         held = self._mover.switch(tool, on=True, held=trial.name)
         freed = self._mover.switch(tool, on=False, held=trial.name)
         self._restore(trial, recording.states)
-        return [held, freed]
+        felt = held.state is not None and held.state.sealed
+        return [held, freed] if is_there or felt else []
 
     def _trial(self, arm: ArmSpec, tool: GripperSpec, recording: Recording) -> Trial | None:
         offered = recording.services

@@ -29,6 +29,9 @@ def judge_clock(recording: Recording) -> Iterator[Finding]:
     if len(clock) >= 2:
         yield _forward("clock forward", "/clock", clock)
         yield _going_on(clock)
+    elif not joints:
+        mend = "let the world run (press play), or look at the backend's log"
+        yield missing("clock forward", "nothing that has a stamp came", mend, required=True)
     elif not is_simulated(recording):
         text = "no /clock; stamps are of the wall clock, as a real robot's"
         yield missing("clock forward", text, "publish /clock if this is a simulator", required=False)

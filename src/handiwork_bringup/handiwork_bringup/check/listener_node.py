@@ -75,6 +75,8 @@ class Listener:
             offers = [offer.qos_profile for offer in offers if offer.topic_type == rule.type]
             reliable = all(offer.reliability == ReliabilityPolicy.RELIABLE for offer in offers)
             latched = all(offer.durability == DurabilityPolicy.TRANSIENT_LOCAL for offer in offers)
+            if not offers:  # who comes yet is heard in any case, but for what was latched before
+                reliable, latched = False, False
             profile = QoSProfile(
                 depth=DEPTH,
                 reliability=ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT,

@@ -42,6 +42,11 @@ class JointSample:
         found = dict(zip(self.names, self.position, strict=False))
         return found.get(joint)
 
+    def speed_of(self, joint: str) -> float:
+        """Velocity of a joint, 0 when it is not there."""
+        found = dict(zip(self.names, self.velocity, strict=False))
+        return found.get(joint, 0.0)
+
 
 @dataclass(frozen=True, slots=True)
 class FrameMessage:

@@ -1,0 +1,66 @@
+"""A backend in this process, and ``handiwork check-backend`` against it."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rclpy.parameter import Parameter
+from ros_stage import Stage, stage, wait_for
+
+from handiwork_bringup.cli import main
+from handiwork_ros.managed_node import ManagedNode
+
+ROOT = Path(__file__).parents[2]
+ROBOT, SCENE = ROOT / "src/robot_description/robots/fr3", ROOT / "config/scenes/tabletop.yaml"
+
+
+def files() -> list[Parameter]:
+    """Parameters that every node of a backend has."""
+    return [Parameter("robot_dir", value=str(ROBOT)), Parameter("scene_file", value=str(SCENE))]
+
+
+def number(name: str, value: float | str) -> Parameter:
+    """One more parameter."""
+    return Parameter(name, value=value)
+
+
+@dataclass(frozen=True)
+class Backend:
+    """Active nodes, in which faults can be planted."""
+
+    on: Stage
+    nodes: Sequence[ManagedNode]
+
+    def check(self, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[str, Any]]:
+        """Exit code, and the findings that are no pass, by their checks."""
+        capsys.readouterr()
+        code = main(["check-backend", "--json", *words])
+        told = json.loads(capsys.readouterr().out)
+        assert told["good"] is (code == 0)
+        assert told["findings"]
+        return code, {row["check"]: row for row in told["findings"] if row["verdict"] != "pass"}
+
+
+@contextmanager
+def running(make: Callable[[Stage], Sequence[ManagedNode]]) -> Iterator[Backend]:
+    """Nodes that are active, until the block ends."""
+    with stage() as on:
+        nodes = make(on)
+        for node in nodes:
+            on.add(node)
+        try:
+            wait_for(lambda: all(node.is_active for node in nodes), 60.0)
+            yield Backend(on, nodes)
+        finally:
+            ended = threading.Event()
+            on.executor.create_task(lambda: ([node.begin_shutdown() for node in nodes], ended.set()))
+            assert ended.wait(10.0)
+            for node in nodes:
+                node.end_shutdown()
