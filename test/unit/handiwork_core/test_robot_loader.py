@@ -12,6 +12,7 @@ from handiwork_core.robot_loader import load_robot
 
 FR3 = Path(__file__).resolve().parents[3] / "src" / "robot_description" / "robots" / "fr3"
 YAML, XACRO, HAND, SPHERES = "robot.yaml", "arm.xacro", "fr3.urdf.xacro", "spheres.yaml"
+FRANKA_HAND = "../parts/franka_hand.xacro"
 
 
 @pytest.mark.parametrize(
@@ -37,7 +38,7 @@ YAML, XACRO, HAND, SPHERES = "robot.yaml", "arm.xacro", "fr3.urdf.xacro", "spher
         (XACRO, 'child="fr3_link3"', 'child="fr3_link33"', ["fr3_joint3", "fr3_link33", "fr3_link3"]),
         (XACRO, 'damping="0.003"', 'axis="0 0 0" damping="0.003"', ["fr3_joint1", "axis is zero"]),
         (XACRO, 'lower="-2.7437"', 'lower="3"', ["fr3_joint1", "lower limit 3.0", "swap"]),
-        (HAND, 'follows="fr3_finger_joint1"', 'follows="fr3_f"', ["fr3_finger_joint2", "'fr3_f'"]),
+        (FRANKA_HAND, 'follows="fr3_finger_joint1"', 'follows="fr3_f"', ["fr3_finger_joint2", "'fr3_f'"]),
         (
             XACRO,
             '<cylinder radius="0.1147" length="0.0255"/>',
@@ -58,7 +59,7 @@ YAML, XACRO, HAND, SPHERES = "robot.yaml", "arm.xacro", "fr3.urdf.xacro", "spher
             ["fr3_link1", "no mass", "<inertial>"],
         ),
         (XACRO, 'name="fr3_joint8"', 'name="fr3_joint7"', ["fr3_joint7", "2 times", "keep one"]),
-        (HAND, "${2 * quarter}", "${2 * quarter", ["xacro"]),
+        (FRANKA_HAND, "${2 * quarter}", "${2 * quarter", ["xacro"]),
         (XACRO, 'type="revolute"', 'type="continuos"', ["continuos", "not supported"]),
     ],
 )
