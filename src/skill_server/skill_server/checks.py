@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -100,6 +101,16 @@ def _filter(key: str, item: OrientationFilter) -> Outcome:
             number(f"{key}.max_angle_deg", item.max_angle_deg, 0.0, 180.0, "deg"),
             width,
         )
+    )
+
+
+def without_effect(params: object, field_names: Iterable[str], why: str) -> Outcome:
+    """Refuse fields that are not as by default where they would do nothing; ``why`` ends in what to do."""
+    defaults = {f.name: f.default for f in dataclasses.fields(params)}  # type: ignore[arg-type]
+    return all_faults(
+        fault(Code.CONTRADICTION, name, f"{name} does nothing here: {why}")
+        for name in field_names
+        if getattr(params, name) != defaults[name]
     )
 
 

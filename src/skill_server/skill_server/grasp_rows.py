@@ -28,7 +28,7 @@ class GraspFileError(ValueError):
 class Annotated:
     """Grasps of an object: EE turns (n, 3, 3) and positions (n, 3), ``tcp`` (n, 3), in its frame; score and width (n,).
 
-    ``score``: lower is better.
+    ``score``: lower is better. ``width`` is that of the scaled object.
     """
 
     turns: Array
@@ -107,6 +107,8 @@ def annotated(
 ) -> Annotated:
     """The rows (n, 16 or more) as they are, then each turned by 180 degrees about the approach.
 
+    ``grasp_scale`` is that of the object against the annotated one: it multiplies positions and widths, not depths.
+
     ``extra_depth`` maps widths clipped to the gripper's to additional insertion [m]. Formulas: SimBox format.
     """
     tcp = rows[:, 13:16] * grasp_scale
@@ -129,7 +131,7 @@ def annotated(
         np.concatenate([positions, positions]),
         np.concatenate([tcp, tcp]),
         np.concatenate([rows[:, 0], rows[:, 0]]),
-        np.concatenate([rows[:, 1], rows[:, 1]]),
+        np.concatenate([rows[:, 1], rows[:, 1]]) * grasp_scale,
     )
 
 

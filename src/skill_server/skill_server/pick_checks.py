@@ -14,6 +14,8 @@ from .pick_params import PickParams
 
 SIDES = ("", "left", "right")
 AXES = ("", "x", "y", "z")
+SELECTING = ("orientation_filters", "direction_to_obj", "npy_name", "constraint_axis", "fixed_orientation")
+"""What chooses among grasps."""
 
 
 def check_pick(params: PickParams, arm: ArmSpec, world: World) -> Outcome:
@@ -27,6 +29,7 @@ def check_pick(params: PickParams, arm: ArmSpec, world: World) -> Outcome:
             _width(params, arm.gripper) if arm.gripper else OK,
             *_numbers(params),
             _annotation(params),
+            *_without_effect(params),
         )
     )
 
@@ -61,20 +64,24 @@ def _words(params: PickParams) -> tuple[Outcome, ...]:
 
 def _explicit(params: PickParams) -> tuple[Outcome, ...]:
     """Grasp poses are taken as they are; what selects among others contradicts them."""
-    selecting = {
-        "orientation_filters": params.orientation_filters,
-        "direction_to_obj": params.direction_to_obj,
-        "npy_name": params.npy_name,
-        "constraint_axis": params.constraint_axis,
-        "fixed_orientation": params.fixed_orientation,
-    }
     found = []
-    for field_name in (key for key, value in selecting.items() if value and params.grasp_poses):
+    for field_name in (key for key in SELECTING if getattr(params, key) and params.grasp_poses):
         text = f"grasp_poses are taken as they are, so {field_name} cannot apply; send only one of the two"
         found.append(checks.fault(Code.CONTRADICTION, field_name, text))
     if len(params.fixed_orientation) > 1:
         text = f"fixed_orientation has {len(params.fixed_orientation)} quaternions; send one or none"
         found.append(checks.fault(Code.BAD_GOAL, "fixed_orientation", text))
+    return tuple(found)
+
+
+def _without_effect(params: PickParams) -> tuple[Outcome, ...]:
+    found = []
+    if not params.npy_name:
+        why = "it belongs to an annotation; set npy_name or leave it out"
+        found.append(checks.without_effect(params, ("grasp_scale", "tcp_offset"), why))
+    if not params.constraint_axis:
+        why = "it belongs to an axis; set constraint_axis or leave it out"
+        found.append(checks.without_effect(params, ("constraint_ratio_range",), why))
     return tuple(found)
 
 

@@ -118,12 +118,24 @@ def constraints(params: PlaceParams, setting: PlaceSetting) -> list[Cone]:
 
 
 def _turns(params: PlaceParams, setting: PlaceSetting, rng: np.random.Generator, n: int) -> Array:
-    base = setting.world_T_base.rotation.matrix()
-    cones, weights = constraints(params, setting), params.pre_place_hold_vec_weight
-    if holds_a_turn(weights):
-        now = setting.held.world_T_object @ setting.held.ee_T_object.inverse()
-        return np.asarray(base @ held_rotations(weights, base.T @ now.rotation.matrix(), cones, rng, n))
-    if cones:
+    cones = constraints(params, setting)
+    if cones or holds_a_turn(params.pre_place_hold_vec_weight):
+        return turns_within(cones, params, setting, rng, n)
+    return np.array([turn.matrix() for turn in upright_rotations(setting.held, N_YAWS)])
+
+
+def turns_within(
+    cones: list[Cone], params: PlaceParams, setting: PlaceSetting, rng: np.random.Generator, n: int
+) -> Array:
+    """Turns of the EE in the world (n, 3, 3) within cones of the base, as ``pre_place_hold_vec_weight`` lets it turn.
+
+    Raises:
+        StepFailed: NO_CANDIDATE, naming the constraints that contradict.
+    """
+    base, weights = setting.world_T_base.rotation.matrix(), params.pre_place_hold_vec_weight
+    if not holds_a_turn(weights):
         # Constraints turned into the world give turns in the world.
         return sample_rotations([replace(c, base_vector=base @ c.base_vector) for c in cones], rng, n)
-    return np.array([turn.matrix() for turn in upright_rotations(setting.held, N_YAWS)])
+    now = setting.held.world_T_object @ setting.held.ee_T_object.inverse()
+    turns = np.asarray(base @ held_rotations(weights, base.T @ now.rotation.matrix(), cones, rng, n))
+    return np.asarray(turns[np.arange(n) % len(turns)])

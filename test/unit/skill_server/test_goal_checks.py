@@ -13,6 +13,9 @@ from handiwork_core.outcome import Code
 from handiwork_core.testing.fakes import Cell, fakes
 from handiwork_core.world import Shape, ShapeKind, WorldObject
 from skill_server.orientation import OrientationFilter
+from skill_server.skills.dexpick import DexPick, DexPickParams
+from skill_server.skills.dexplace import DexPlace, DexPlaceParams
+from skill_server.skills.flip import Flip, FlipParams
 from skill_server.skills.pick import Pick, PickParams
 from skill_server.skills.place import Place, PlaceParams
 
@@ -84,6 +87,14 @@ PICKS = [
         "orientation_filters",
         "grasp_poses",
     ),
+]
+PICKS += [
+    ({key: value}, Code.CONTRADICTION, key, words)
+    for key, value, words in (
+        ("grasp_scale", 2.0, "set npy_name"),
+        ("tcp_offset", 0.1, "set npy_name"),
+        ("constraint_ratio_range", (0.0, 0.5), "set constraint_axis"),
+    )
 ]
 PLACES = [
     ({"container": ""}, Code.BAD_GOAL, "container", "bin"),
@@ -168,6 +179,58 @@ def test_place_refuses(changed: dict[str, Any], code: Code, field_name: str, wor
     outcome = Place().is_feasible(params, context.robot, context.arm_spec, context.world.snapshot())
     assert (outcome.code, outcome.field_name) == (code, field_name), outcome
     assert words in outcome.message
+
+
+POSES = (Pose.identity(),)
+AXIS = (1.0, 0.0, 0.0)
+IDLE: list[tuple[Any, Any, dict[str, Any], str]] = [
+    *(
+        (
+            DexPick(),
+            DexPickParams(object="cube", pick_poses=((0.0, 0.0, 0.1, 0.0, 1.0, 0.0, 0.0),)),
+            changed,
+            "dexpick",
+        )
+        for changed in (
+            {"orientation_filters": (DOWN,)},
+            {"direction_to_obj": "left"},
+            {"constraint_axis": "x"},
+            {"fixed_orientation": (TURN,)},
+            {"grasp_poses": POSES},
+        )
+    ),
+    *(
+        (DexPlace(), DexPlaceParams(container="bin"), changed, "dexplace")
+        for changed in (
+            {"place_poses": POSES},
+            {"place_direction": "horizontal"},
+            {"z_ratio_range": (0.1, 0.2)},
+        )
+    ),
+    *(
+        (Flip(), FlipParams(container="bin"), changed, "flip")
+        for changed in (
+            {"place_poses": POSES},
+            {"align_pick_obj_axis": AXIS},
+            {"align_plane_x_axis": AXIS},
+            {"place_direction": "horizontal"},
+        )
+    ),
+]
+
+
+@pytest.mark.parametrize(("skill", "params", "changed", "words"), IDLE)
+def test_what_would_do_nothing_is_refused(
+    skill: Any, params: Any, changed: dict[str, Any], words: str
+) -> None:
+    context = made()
+    world = context.world.snapshot()
+    assert skill.is_feasible(params, context.robot, context.arm_spec, world).ok
+    verdict = skill.is_feasible(replace(params, **changed), context.robot, context.arm_spec, world)
+    told = {one.field_name: one.message for one in verdict.all}
+    (field_name,) = changed
+    assert f"does nothing here: {words}" in told[field_name]
+    assert "leave it out" in told[field_name]
 
 
 def test_defaults_are_accepted() -> None:

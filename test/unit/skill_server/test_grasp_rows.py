@@ -154,6 +154,12 @@ def test_rows_wider_than_the_opening_are_dropped(tmp_path: Path) -> None:
     assert "widths outside of 0 to 80 mm removed 8" in caught.value.outcome.message
 
 
+def test_widths_grow_with_the_object(tmp_path: Path) -> None:
+    file = saved(tmp_path, np.concatenate([rows(2, 0.05), rows(2, 0.03)]))
+    assert {grasp.width_m for grasp in chosen(file, grasp_scale=2.0)} == {0.06}
+    assert {grasp.width_m for grasp in chosen(file, grasp_scale=0.5)} == {0.025, 0.015}
+
+
 def test_a_part_of_the_object_and_a_side_can_be_asked_for(tmp_path: Path) -> None:
     file = saved(tmp_path, rows(11))
     world = cell().context.world.snapshot().states["cube"].world_T_object.inverse()

@@ -15,7 +15,7 @@ from handiwork_core.robot import ArmSpec, Robot
 from handiwork_core.skill import Context, Skill
 from handiwork_core.world import World
 from skill_server import checks
-from skill_server.pick_checks import check_pick
+from skill_server.pick_checks import SELECTING, check_pick
 from skill_server.pick_params import PickParams
 
 from .pick import Pick
@@ -48,7 +48,7 @@ class DexPick(Skill[DexPickParams]):
 
     def is_feasible(self, params: DexPickParams, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
         """See ``Skill``."""
-        return checks.all_faults((check_pick(params, arm, world), *_annotation(params)))
+        return checks.all_faults((check_pick(params, arm, world), _idle(params), *_annotation(params)))
 
     def commands(self, params: DexPickParams, context: Context) -> Sequence[Command]:
         """Those of Pick, for the annotated poses."""
@@ -64,6 +64,11 @@ class DexPick(Skill[DexPickParams]):
     def before_another_try(self, params: DexPickParams, lost: str) -> Sequence[tuple[Skill[Any], Any]]:
         """Nothing has to come first."""
         return ()
+
+
+def _idle(params: DexPickParams) -> Outcome:
+    why = "dexpick grasps at its own poses as they are; leave it out, or use pick"
+    return checks.without_effect(params, ("grasp_poses", *SELECTING), why)
 
 
 def _annotation(params: DexPickParams) -> tuple[Outcome, ...]:

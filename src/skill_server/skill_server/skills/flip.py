@@ -21,6 +21,10 @@ from skill_server.place_params import PlaceParams
 from .place import Place
 
 Vector = tuple[float, float, float]
+IDLE = (
+    *("place_poses", "place_direction", "align_pick_obj_axis", "align_place_obj_axis", "align_obj_tol_deg"),
+    *("align_plane_x_axis", "align_plane_y_axis"),
+)
 UP_TOL_RAD = math.radians(20.0)
 
 
@@ -53,6 +57,9 @@ class Flip(Skill[FlipParams]):
         return checks.all_faults(
             (
                 checks.fault(Code.BAD_NUMBER, "up_axis", none) if none else OK,
+                checks.without_effect(
+                    params, IDLE, "flip aligns by up_axis, from above; leave it out, or use place"
+                ),
                 checks.number("flip_tol_deg", params.flip_tol_deg, 0.1, 90.0, "deg"),
                 check_goal(judged, arm, world),
                 check_numbers(judged),

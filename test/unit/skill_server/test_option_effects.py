@@ -1,0 +1,157 @@
+"""Each of these options changes what is planned, done or judged, and by as much as it says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from test_executor import made
+from test_grasp_rows import cell, rows, saved
+from test_place_choice import made as carrying
+
+from handiwork_core.geometry import Array, Pose
+from handiwork_core.outcome import Code
+from handiwork_core.testing.fakes import Fakes
+from handiwork_core.testing.gantry import gantry_pose
+from skill_server.executor import run_skill
+from skill_server.orientation import OrientationFilter
+from skill_server.skills.dexplace import DexPlace, DexPlaceParams
+from skill_server.skills.pick import Pick, PickParams
+from skill_server.skills.place import Place, PlaceParams
+
+
+def pick(f: Fakes, **changed: Any) -> Any:
+    return run_skill(Pick(), PickParams(object="cube", **changed), f.context)
+
+
+def heights(f: Fakes, **changed: Any) -> tuple[float, float]:
+    """Of the grasp and the end [m]."""
+    stops = [c for c in Pick().commands(PickParams(object="cube", **changed), f.context) if c.world_T_ee]
+    poses = {c.stage: c.world_T_ee for c in stops if c.world_T_ee is not None}
+    return float(poses["descend"].translation_m[2]), float(poses["lift"].translation_m[2])
+
+
+@pytest.mark.parametrize(
+    ("miss", "tight", "wide"),
+    [
+        ((0.01, 0.0, 0.0, 0.0, 0.0, 0.0), {"t_eps": 0.009}, {"t_eps": 0.011}),
+        ((0.0, 0.0, 0.0, 0.1, 0.0, 0.0), {"o_eps": 0.09}, {"o_eps": 0.11}),
+    ],
+)
+def test_tolerances_decide_what_counts_as_reached(
+    miss: tuple[float, ...], tight: dict[str, float], wide: dict[str, float]
+) -> None:
+    f = made()
+    f.arm.miss = np.array(miss)
+    assert pick(f, **tight).outcome.code is Code.NOT_REACHED
+    f = made()
+    f.arm.miss = np.array(miss)
+    assert pick(f, **wide).outcome.ok
+
+
+@pytest.mark.parametrize("factor", [1.0, 0.3])
+def test_accelerations_are_scaled_on_every_way(factor: float) -> None:
+    f = made()
+    assert pick(f, max_acceleration_scaling_factor=factor).outcome.ok
+    assert [plan.acceleration_scaling for plan in f.planner.plans] == pytest.approx(
+        [0.8 * factor, 0.5 * factor, 0.5 * factor]
+    )
+    assert [plan.velocity_scaling for plan in f.planner.plans] == pytest.approx([0.8, 0.5, 0.5])
+
+
+@pytest.mark.parametrize("words", [(), ("tab",)])
+def test_ignored_objects_are_no_obstacle_to_candidates_and_ways(words: tuple[str, ...]) -> None:
+    f = made()
+    assert pick(f, ignore_substring=words).outcome.ok
+    assert run_skill(Place(), PlaceParams(container="tray", ignore_substring=words), f.context).outcome.ok
+    scenes = [scene for request in f.planner.candidates for scene in request.scenes]
+    scenes += [plan.scene for plan in f.planner.plans]
+    assert len(scenes) > 8
+    assert all(("table" in scene.ignored) == bool(words) for scene in scenes)
+
+
+def test_how_far_below_its_container_an_object_may_lie() -> None:
+    f = made()
+    f.cell.poses["tray"] = Pose.of((0.4, -0.3, 0.03))  # its underside is 20 mm over the ground
+    assert pick(f).outcome.ok
+    outcome = run_skill(Place(), PlaceParams(container="tray", below_tolerance=0.019), f.context).outcome
+    assert outcome.code is Code.NOT_IN_PLACE
+    assert "fell 20 mm below it" in outcome.message
+    assert pick(f).outcome.ok
+    assert run_skill(Place(), PlaceParams(container="tray", below_tolerance=0.021), f.context).outcome.ok
+
+
+def test_the_hand_goes_back_to_the_pre_grasp() -> None:
+    f = made()
+    run = pick(
+        f,
+        return_to_pregrasp=True,
+        pre_grasp_offset=0.15,
+        post_grasp_offset_min=0.05,
+        post_grasp_offset_max=0.05,
+    )
+    assert run.outcome.ok
+    assert [stage.stage for stage in run.stages][-2:] == ["lift", "return"]
+    here, ways = gantry_pose(f.cell.q), [c.world_T_ee for c in f.planner.candidates[0].candidates]
+    near = [way for way in ways if here.almost_equal(way[0], within_m=1e-9, within_rad=1e-6)]
+    assert near
+    pre, grasp, lifted, back = near[0]
+    assert back is pre
+    assert np.linalg.norm(pre.translation_m - grasp.translation_m) == pytest.approx(0.15)
+    assert lifted.translation_m - grasp.translation_m == pytest.approx([0.0, 0.0, 0.05])
+
+
+def test_weights_bind_the_way_from_the_pre_grasp_alone() -> None:
+    f, hold = made(), (1.0, 1.0, 1.0, 2.0, 2.0, 0.0)
+    assert pick(f, pre_grasp_hold_vec_weight=hold).outcome.ok
+    assert [plan.hold_vec_weight for plan in f.planner.plans] == [None, hold, None]
+
+
+def test_scale_and_tcp_of_an_annotation_reach_the_hand(tmp_path: Path) -> None:
+    file = saved(tmp_path, rows(1))
+
+    def grasp(**changed: Any) -> Array:
+        """Where the hand grasps, in the object's frame (3,); the TCP of a row is 10 mm aside and 10 mm deep."""
+        f = cell()
+        f.context.rng = np.random.default_rng(0)
+        params = PickParams(object="cube", npy_name=file, **changed)
+        commands = Pick().commands(params, f.context)
+        (pose,) = [c.world_T_ee for c in commands if c.stage == "descend"]
+        assert pose is not None
+        cube = f.context.world.snapshot().states["cube"].world_T_object
+        return cube.inverse().apply(pose.translation_m)
+
+    assert grasp(tcp_offset=0.1) == pytest.approx([-0.01, 0.0, 0.09])
+    assert grasp(tcp_offset=0.15) == pytest.approx([-0.01, 0.0, 0.14])
+    assert grasp(tcp_offset=0.1, grasp_scale=1.8) == pytest.approx([-0.018, 0.0, 0.09])
+
+
+def test_the_lift_is_drawn_between_its_bounds_and_by_the_seed() -> None:
+    def lift(seed: int) -> float:
+        low, high = heights(made(seed), post_grasp_offset_min=0.05, post_grasp_offset_max=0.25)
+        return high - low
+
+    lifts = [lift(seed) for seed in range(8)]
+    assert lifts == [lift(seed) for seed in range(8)]
+    assert min(lifts) >= 0.05
+    assert max(lifts) <= 0.25
+    assert max(lifts) - min(lifts) > 0.05
+
+
+def test_dexplace_keeps_filters_and_alignment_and_drives_the_hand_where_asked() -> None:
+    def hands(**changed: Any) -> tuple[Fakes, list[Pose]]:
+        f = carrying()
+        params = DexPlaceParams(container="tray", approach_tol_deg=120.0, **changed)
+        DexPlace().commands(params, f.context)
+        return f, [c.world_T_ee[1] for request in f.planner.candidates for c in request.candidates]
+
+    f, poses = hands(orientation_filters=(OrientationFilter("x", "leftward", 0.0, 15.0),))
+    assert min(pose.rotation.matrix()[1, 0] for pose in poses) >= np.cos(np.deg2rad(15.0))
+    aligned = {"align_pick_obj_axis": (0.0, 1.0, 0.0), "align_place_obj_axis": (1.0, 0.0, 0.0)}
+    f, poses = hands(**aligned, align_obj_tol_deg=10.0)
+    turned = [(pose @ f.cell.hand_T_object).rotation.matrix()[0, 1] for pose in poses]
+    assert min(turned) >= np.cos(np.deg2rad(10.0))
+    _, poses = hands(position_constraint="gripper", height=0.2)
+    assert [pose.translation_m[2] for pose in poses] == pytest.approx([0.2] * len(poses))
