@@ -1,0 +1,69 @@
+"""Poses become states: what moves has a velocity, what rests keeps its state, a restart begins anew."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from isaac_bridge.adapter.object_tracker import ObjectTracker
+
+HERE = (0.5, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0)
+
+
+def turned(x: float, angle: float) -> tuple[float, ...]:
+    return (x, 0.0, 0.1, 0.0, 0.0, math.sin(angle / 2.0), math.cos(angle / 2.0))
+
+
+def test_two_poses_give_the_velocities() -> None:
+    tracker = ObjectTracker(["cube"])
+    assert tracker.missing == ["cube"]
+    assert tracker.take("cube", turned(0.5, 0.0), 1.0) == ""
+    assert tracker.take("cube", turned(0.51, -0.02), 1.1) == ""
+    state = tracker.states["cube"]
+    assert state.world_v_object.tolist() == pytest.approx([0.1, 0.0, 0.0], abs=1e-9)
+    assert state.world_w_object.tolist() == pytest.approx([0.0, 0.0, -0.2], abs=1e-9)
+    assert tracker.missing == []
+
+
+def test_a_turn_through_the_back_of_the_quaternion_is_short() -> None:
+    tracker = ObjectTracker(["cube"])
+    tracker.take("cube", turned(0.5, 3.13), 1.0)
+    x, y, z, *turn = turned(0.5, 3.15)
+    tracker.take("cube", (x, y, z, *(-v for v in turn)), 1.1)
+    assert tracker.states["cube"].world_w_object[2] == pytest.approx(0.2, abs=1e-6)
+
+
+def test_what_rests_keeps_its_state_and_what_stops_has_no_speed() -> None:
+    tracker = ObjectTracker(["cube"])
+    tracker.take("cube", turned(0.5, 0.0), 1.0)
+    tracker.take("cube", turned(0.6, 0.0), 1.1)
+    tracker.take("cube", turned(0.6 + 1e-9, 0.0), 1.2)
+    stopped = tracker.states["cube"]
+    assert stopped.world_v_object.tolist() == [0.0, 0.0, 0.0]
+    tracker.take("cube", turned(0.6, 0.0), 1.3)
+    assert tracker.states["cube"] is stopped
+    tracker.take("cube", turned(0.7, 0.0), 1.4)
+    assert tracker.states["cube"].world_v_object[0] == pytest.approx(1.0), (
+        "since the last frame, not the last motion"
+    )
+
+
+def test_an_earlier_stamp_begins_anew_without_a_speed() -> None:
+    tracker = ObjectTracker(["cube"])
+    tracker.take("cube", HERE, 100.0)
+    tracker.take("cube", turned(0.9, 0.0), 0.02)
+    assert tracker.states["cube"].world_v_object.tolist() == [0.0, 0.0, 0.0]
+    assert tracker.states["cube"].world_T_object.translation_m[0] == 0.9
+
+
+@pytest.mark.parametrize(
+    ("numbers", "words"),
+    [((math.nan, *HERE[1:]), "not finite"), ((*HERE[:6], 0.5), "norm 0.5")],
+)
+def test_a_bad_pose_is_named_and_not_taken(numbers: tuple[float, ...], words: str) -> None:
+    tracker = ObjectTracker(["cube"])
+    fault = tracker.take("cube", numbers, 1.0)
+    assert "'cube'" in fault
+    assert words in fault
+    assert tracker.states == {}
