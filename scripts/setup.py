@@ -244,7 +244,8 @@ def link_share(package: Path) -> None:
 
 def compile_kernels() -> None:
     """Compiles what Numba keeps beside the sources, so that no first start and no test has to wait for it."""
-    sources = [*(ROOT / "src/planner_node").rglob("*.py"), *(ROOT / "src/conditionals_node").rglob("*.py")]
+    packages = ("planner_node", "conditionals_node", "decider_node")
+    sources = [path for name in packages for path in (ROOT / "src" / name).rglob("*.py")]
     content = hash_files(sources, "kernels")
     if is_done("kernels", content):
         return
@@ -256,6 +257,8 @@ def compile_kernels() -> None:
         }
         for name, running in {name: start(name, command) for name, command in started.items()}.items():
             finish(name, *running)
+        command = [python, "-m", "decider_node.compile_kernels", str(ROBOT_FOR_KERNELS)]
+        finish("decider kernels", *start("decider kernels", command))  # on top of the planner's
     mark_done("kernels", content)
 
 

@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from decider_node.stacking.cell import FULL, SMALL
 
 from .disturbances import Disturbance, Kind
 from .episode import Episode, Result
+from .video import Filming
 
 VIEW_S = 0.5
 TIER = replace(SMALL, layers=1)
@@ -48,14 +50,20 @@ def run_seed(seed: int, arguments: argparse.Namespace, kind: Kind) -> tuple[Resu
     layout = FULL if arguments.full else TIER if arguments.tier else SMALL
     episode = Episode(layout, seed, corrects=not arguments.no_correction)
     disturb = Disturbance(kind, seed, len(layout))
-    live = LiveView() if arguments.view else None
+    watchers: list[Callable[[Episode], None]] = [disturb]
+    filming = Filming()
+    if arguments.view:
+        watchers.append(LiveView())
+    if arguments.video is not None:
+        watchers.append(filming)
 
     def watch(episode: Episode) -> None:
-        disturb(episode)
-        if live is not None:
-            live(episode)
+        for watcher in watchers:
+            watcher(episode)
 
     result = episode.run(watch)
+    if arguments.video is not None:
+        filming.write(episode, arguments.video)
     if not disturb.done:
         print(f"seed {seed}: the moment for {kind.value} never came")
     return result, time.process_time() - begin
@@ -71,6 +79,7 @@ def main() -> int:
     parser.add_argument("--no-correction", action="store_true", help="place without the measured correction")
     parser.add_argument("--disturb", choices=[k.value for k in Kind] + ["all"], default="none")
     parser.add_argument("--view", action="store_true", help="draw the network while it runs")
+    parser.add_argument("--video", type=Path, help="film the (last) seed into this .webp, 15 times as fast")
     parser.add_argument("--out", type=Path, help="write the results as JSON lines")
     arguments = parser.parse_args()
     kinds = [k for k in Kind if k is not Kind.NONE]

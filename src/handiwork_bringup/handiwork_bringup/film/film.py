@@ -15,6 +15,7 @@ from handiwork_core.kinematics import link_poses
 from handiwork_core.robot import Robot
 from handiwork_core.world import WorldObject
 
+from .camera import CAMERA, SUN, Camera, Sun
 from .palette import color_of
 from .picture import Studio
 from .rasterizer import Image
@@ -72,8 +73,10 @@ def best_moment(instants: Sequence[Instant], name: str, container: str) -> int:
 class Projection:
     """Pictures of a recording's instants."""
 
-    def __init__(self, recording: Recording, robot: Robot, robot_dir: Path) -> None:
-        self._recording, self._robot = recording, robot
+    def __init__(
+        self, recording: Recording, robot: Robot, robot_dir: Path, camera: Camera = CAMERA, sun: Sun = SUN
+    ) -> None:
+        self._recording, self._robot, self._camera, self._sun = recording, robot, camera, sun
         first = recording.instants[0].objects
         still, self._moving = [], {}
         for link, solid in link_solids(robot, robot_dir).items():
@@ -89,7 +92,7 @@ class Projection:
 
     def frames(self, instants: Sequence[Instant], size_px: tuple[int, int]) -> list[Image]:
         """Pictures (h, w, 3) of ``size_px`` (w, h), on all cores."""
-        studio = Studio(self._moving, self._still, self._ground_z, size_px)
+        studio = Studio(self._moving, self._still, self._ground_z, size_px, self._camera, self._sun)
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             return list(pool.map(lambda instant: studio.take(self._poses(instant)), instants))
 
