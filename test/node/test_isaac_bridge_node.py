@@ -1,0 +1,130 @@
+"""The adapter in front of the stand-in: the contract's goals, restarts, objects, and what is wrong with a wire."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+from handiwork_msgs.msg import NodeStatus
+from handiwork_msgs.srv import ResetWorld, SetObjectPose, SetPaused
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from ros_stage import Stage, stage, wait_for
+from sensor_msgs.msg import JointState
+from test_sim_node import (  # noqa: F401 - the tests of the simulation hold here too
+    ABORTED,
+    NAMES,
+    ROBOT,
+    SCENE,
+    SUCCEEDED,
+    TOPICS,
+    Client,
+    test_a_bad_goal_is_aborted_with_the_reason_and_nothing_moves,
+    test_a_cancel_stops_the_arm_on_its_way,
+    test_a_newer_goal_ends_the_older_one,
+    test_the_gripper_reaches_what_it_can,
+)
+
+from handiwork_core.outcome import Code
+from handiwork_ros.managed_node import STATUS_TOPIC, ManagedNode
+from handiwork_ros.qos import LATEST, STATUS
+from isaac_bridge.node import IsaacBridge
+from sim_bridge.node import SimBridge
+
+FILES = {"robot_dir": str(ROBOT), "scene_file": str(SCENE)}
+
+
+def parameters(**values: object) -> list[Parameter]:
+    return [Parameter(name, value=value) for name, value in {**FILES, **values}.items()]
+
+
+def end(on: Stage, nodes: list[ManagedNode]) -> None:
+    ended = threading.Event()
+    on.executor.create_task(lambda: ([node.begin_shutdown() for node in nodes], ended.set()))
+    assert ended.wait(10.0)
+    for node in nodes:
+        node.end_shutdown()
+
+
+@pytest.fixture
+def client() -> Iterator[Client]:
+    with stage() as on:
+        world = SimBridge(context=on.context, parameter_overrides=parameters(speaks="isaac"))
+        adapter = IsaacBridge(context=on.context, parameter_overrides=parameters())
+        on.add(world)
+        on.add(adapter)
+        made = Client(on)
+        del made.services["step"]
+        try:
+            wait_for(lambda: adapter.is_active and set(made.newest) == set(TOPICS), 60.0)
+            wait_for(lambda: made.arm.server_is_ready() and made.gripper.server_is_ready())
+            wait_for(lambda: all(service.service_is_ready() for service in made.services.values()))
+            yield made
+        finally:
+            end(on, [adapter, world])
+
+
+def test_a_trajectory_ends_where_it_was_to_end_and_a_reset_restarts_the_clock(client: Client) -> None:
+    home = client.joints()["fr3_joint1"]
+    answer = client.result(client.send(client.arm, client.motion(0.3, 1.0)))
+    assert (answer.status, answer.result.error_code) == (SUCCEEDED, 0)
+    wait_for(lambda: abs(client.joints()["fr3_joint1"] - home - 0.3) < 5e-3)
+    running, before = client.send(client.arm, client.motion(0.3, 3.0)), client.now_s()
+    version = client.newest["world/objects"].version
+    answer = client.call("reset", ResetWorld.Request(seed=3, randomize=True))
+    assert answer.outcome.code == Code.OK, answer.outcome.message
+    assert answer.world_version > version
+    ended = client.result(running)
+    assert ended.status == ABORTED
+    wait_for(lambda: client.now_s() < before)
+    wait_for(lambda: abs(client.joints()["fr3_joint1"] - home) < 5e-3)
+    assert client.result(client.send(client.arm, client.motion(0.2, 1.0))).status == SUCCEEDED
+
+
+def test_the_world_is_told_as_by_the_simulation_itself(client: Client) -> None:
+    objects = {item.name for item in client.newest["world/objects"].objects}
+    assert {state.name for state in client.newest["world/object_states"].states} == objects
+    assert {*NAMES, "fr3_finger_joint1", "fr3_finger_joint2"} == set(client.joints())
+    wait_for(lambda: {"cube", "table"} in [{c.a, c.b} for c in client.newest["world/contacts"].contacts])
+    (pair,) = [c for c in client.newest["world/contacts"].contacts if {c.a, c.b} == {"cube", "table"}]
+    lifts = pair.force.z if pair.a == "cube" else -pair.force.z
+    assert lifts == pytest.approx(0.981, rel=0.05), "the table carries the cube"
+
+
+def test_an_object_is_put_elsewhere_and_a_paused_world_is_still_shown(client: Client) -> None:
+    request = SetObjectPose.Request(object="cube")
+    request.pose.header.frame_id = "world"
+    request.pose.pose.position.x, request.pose.pose.position.z = 0.6, 0.0225
+    request.pose.pose.orientation.w = 1.0
+    assert client.call("set_object_pose", request).outcome.code == Code.OK
+    places = {s.name: s.pose.position for s in client.newest["world/object_states"].states}
+    assert places["cube"].x == pytest.approx(0.6, abs=0.01)
+    assert client.call("set_paused", SetPaused.Request(paused=True)).outcome.code == Code.OK
+    client.newest.pop("joint_states")
+    wait_for(lambda: "joint_states" in client.newest)
+    stamp_s = client.now_s()
+    client.newest.pop("joint_states")
+    wait_for(lambda: "joint_states" in client.newest)
+    assert client.now_s() == stamp_s, "time stands still"
+    request.object = "cubs"
+    assert client.call("set_object_pose", request).outcome.code == Code.UNKNOWN_OBJECT
+
+
+def test_an_articulation_that_lacks_a_joint_ends_the_adapter_with_its_name() -> None:
+    with stage() as on:
+        adapter = IsaacBridge(context=on.context, parameter_overrides=parameters())
+        peer = Node("peer", context=on.context)
+        heard: list[NodeStatus] = []
+        peer.create_subscription(NodeStatus, STATUS_TOPIC, heard.append, STATUS)
+        wire = peer.create_publisher(JointState, "isaac_joint_states", LATEST)
+        few = JointState(name=NAMES, position=[0.0] * 7, velocity=[0.0] * 7)
+        peer.create_timer(0.02, lambda: wire.publish(few))
+        on.add(adapter)
+        on.add(peer)
+        try:
+            wait_for(lambda: adapter.exit_code is not None, 60.0)
+            assert adapter.exit_code == 2
+            wait_for(lambda: bool(heard) and "fr3_finger_joint1" in heard[-1].message)
+        finally:
+            end(on, [adapter])
