@@ -16,6 +16,7 @@ from simulated_cell import ROOT, SimulatedCell
 from handiwork_core.geometry import Rotation
 from handiwork_core.outcome import Code
 from handiwork_core.robot import Robot
+from handiwork_core.skill import StepFailed
 from skill_server import grip
 from skill_server.executor import run_skill
 from skill_server.orientation import OrientationFilter
@@ -50,6 +51,17 @@ PLACES: dict[str, dict[str, Any]] = {
     },
     "gripper": {"position_constraint": "gripper", "place_z_offset": 0.12, "pre_place_z_offset": 0.25},
     "ik": {"test_mode": "ik"},
+    # Along the world's -z into the bin, which stands level: 0.2 m off its middle, then 0.03 m over it.
+    "along an axis": {
+        "place_direction": "horizontal",
+        "align_place_obj_axis": (0.0, 0.0, 1.0),
+        "offset_place_obj_axis": (1.0, 0.0, 0.0),
+        "pre_place_align": 0.2,
+        "pre_place_offset": 0.0,
+        "place_align": 0.08,
+        "place_offset": 0.0,
+        "z_ratio_range": (0.5, 0.5),
+    },
 }
 
 
@@ -95,15 +107,24 @@ def test_place(cell: SimulatedCell, changed: dict[str, Any]) -> None:
     assert run.outcome.ok, run
 
 
-def test_obstacles_count_in_both_test_modes(cell: SimulatedCell) -> None:
-    for mode in ("ik", "forward"):
-        context = cell.context(3)
-        # The hand that comes from below would go through the table.
-        upward = (OrientationFilter("z", "upward", 0.0, 60.0),)
-        params = PickParams(
-            object="cube", test_mode=mode, orientation_filters=upward, allowed_planning_time=60.0
-        )
-        assert run_skill(Pick(), params, context).outcome.code is Code.NO_CANDIDATE
+@pytest.mark.parametrize("mode", ["ik", "forward"])
+def test_obstacles_count_in_both_test_modes(robot: Robot, engine: Any, tmp_path: Path, mode: str) -> None:
+    """A lid over the cube: every grasp from above stands in it, and without it there is one."""
+    scene = yaml.safe_load((ROOT / "config/scenes/place_modes.yaml").read_text())
+    scene["objects"] = {name: scene["objects"][name] for name in ("floor", "pedestal", "table", "cube")}
+    scene["objects"]["cube"]["randomize"] = None
+    lid = {"type": "box", "size": [0.3, 0.3, 0.01]}
+    scene["objects"]["lid"] = {"static": True, "pose": {"position": [0.42, 0.16, 0.08]}, "shapes": [lid]}
+    (tmp_path / "lid.yaml").write_text(yaml.safe_dump(scene))
+    cell = SimulatedCell(robot, engine, os.path.relpath(tmp_path / "lid", ROOT / "config/scenes"), 3)
+    params = PickParams(object="cube", test_mode=mode, orientation_filters=STEEP, allowed_planning_time=60.0)
+    with pytest.raises(StepFailed) as caught:
+        Pick().commands(params, cell.context(3))
+    outcome = caught.value.outcome
+    assert outcome.code is Code.NO_CANDIDATE, outcome
+    assert outcome.blocking is not None, outcome
+    assert "lid" in outcome.blocking, outcome
+    assert Pick().commands(replace(params, ignore_substring=("lid",)), cell.context(3))
 
 
 @pytest.mark.parametrize("corners", [3, 6])

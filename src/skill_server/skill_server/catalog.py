@@ -38,8 +38,13 @@ class Catalog:
         plain = plain_name(name)
         if plain in self.skills:
             return self.skills[plain]
-        for skill in self.skills.values():
-            if plain in skill.aliases:
+        alike = [
+            skill
+            for skill in self.skills.values()
+            if _joined(plain) in map(_joined, (skill.name, *skill.aliases))
+        ]
+        for skill in alike:
+            if plain in skill.aliases or len(alike) == 1:
                 return skill
         if name in self.broken or plain in self.broken:
             raise UnknownSkill(
@@ -54,6 +59,11 @@ def plain_name(name: str) -> str:
     """``goto__pose``, ``Goto_Pose`` and ``GotoPose`` are ``goto_pose``."""
     parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
     return re.sub(r"_+", "_", parted).strip("_").lower()
+
+
+def _joined(name: str) -> str:
+    """``DexPick`` was one word and ``dexpick`` is; only by its capitals it seems to be two."""
+    return name.replace("_", "")
 
 
 def load_catalog(builtin: Iterable[type[Skill[Any]]], points: Iterable[EntryPoint] | None = None) -> Catalog:

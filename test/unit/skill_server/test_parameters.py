@@ -84,6 +84,12 @@ def test_old_names_become_plain_ones(word: str, name: str) -> None:
     assert plain_name(word) == name
 
 
+@pytest.mark.parametrize("kind", BUILTIN)
+def test_the_name_of_every_class_is_understood(kind: type) -> None:
+    assert type(CATALOG.find(kind.__name__)) is kind
+    assert type(CATALOG.find(kind.__name__.capitalize())) is kind
+
+
 def test_an_unknown_skill_is_told_with_the_nearest() -> None:
     assert CATALOG.find("Pick").name == "pick"
     with pytest.raises(UnknownSkill, match="did you mean 'place'"):
