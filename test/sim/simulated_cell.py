@@ -42,7 +42,7 @@ class SimulatedCell:
 
     def world_T_base(self) -> Pose:
         """Where the arm's base stands; the scene says it of the robot's root."""
-        root_T_base = link_poses(self.robot, {})[self.spec.base_link]
+        root_T_base = link_poses(self.robot, {}, (self.spec.base_link,))[self.spec.base_link]
         return self.scene.world_T_base @ root_T_base
 
     def snapshot(self) -> World:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,15 +34,33 @@ def joint_position(robot: Robot, name: str, joint_positions: Mapping[str, float]
     return float(np.clip(0.0, joint.lower, joint.upper))
 
 
-def link_poses(robot: Robot, joint_positions: Mapping[str, float]) -> dict[str, Pose]:
-    """Pose of every link in the root link's frame, by link name. For joints not named see ``joint_position``."""
-    poses = {robot.root_link: Pose.identity()}
+def link_poses(
+    robot: Robot, joint_positions: Mapping[str, float], links: Sequence[str] = ()
+) -> dict[str, Pose]:
+    """Pose of every link in the root link's frame, by link name. For joints not named see ``joint_position``.
+
+    With ``links``, of those and the links that carry them: a hand's chain is a fourth of a robot with two arms.
+    """
+    poses, wanted = {robot.root_link: Pose.identity()}, _carried_by(robot, links)
     for joint in robot.joints.values():
+        if links and joint.child not in wanted:
+            continue
         parent_T_child = joint.parent_T_joint @ joint_motion(
             joint, joint_position(robot, joint.name, joint_positions)
         )
         poses[joint.child] = poses[joint.parent] @ parent_T_child
     return poses
+
+
+def _carried_by(robot: Robot, links: Sequence[str]) -> set[str]:
+    """These links and all that lie between them and the root."""
+    parents = {joint.child: joint.parent for joint in robot.joints.values()} if links else {}
+    found = set[str]()
+    for link in links:
+        while link in parents and link not in found:
+            found.add(link)
+            link = parents[link]
+    return found
 
 
 def joint_motion(joint: Joint, position: float) -> Pose:
@@ -63,6 +81,7 @@ def forward(robot: Robot, arm: str, q: ArrayLike) -> Pose:
     values = np.asarray(q, dtype=np.float64)
     if values.shape != (len(spec.joint_names),):
         raise ValueError(f"{spec.name} has {len(spec.joint_names)} joints, not {values.tolist()}")
-    poses = link_poses(robot, dict(zip(spec.joint_names, values.tolist(), strict=True)))
+    named = dict(zip(spec.joint_names, values.tolist(), strict=True))
+    poses = link_poses(robot, named, (spec.base_link, spec.ee_link))
     root_T_base, root_T_ee = poses[spec.base_link], poses[spec.ee_link]
     return root_T_base.inverse() @ root_T_ee

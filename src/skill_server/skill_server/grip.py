@@ -175,7 +175,7 @@ def held_by_measurement(world: World, robot: Robot, arm: ArmSpec) -> str:
 
 def ee_pose(world: World, robot: Robot, arm: ArmSpec, world_T_base: Pose) -> Pose:
     """World pose of the EE link by the measured joints."""
-    poses = link_poses(robot, world.joints.position)
+    poses = link_poses(robot, world.joints.position, (arm.base_link, arm.ee_link))
     return world_T_base @ poses[arm.base_link].inverse() @ poses[arm.ee_link]
 
 

@@ -60,6 +60,12 @@ def test_joints_not_named_are_at_home(robot: Robot) -> None:
     assert np.allclose(link_poses(robot, {})["fr3_hand"].matrix(), by_hand(home), atol=1e-9)
 
 
+def test_of_wanted_links_only_what_carries_them_is_worked_out(robot: Robot) -> None:
+    every, some = link_poses(robot, {}), link_poses(robot, {}, ("fr3_link3", "fr3_link2", robot.root_link))
+    assert set(some) == {robot.root_link, "fr3_link0", "fr3_link1", "fr3_link2", "fr3_link3"}
+    assert all(some[link].almost_equal(every[link], within_m=0.0, within_rad=0.0) for link in some)
+
+
 def test_wrong_length_is_refused(robot: Robot) -> None:
     with pytest.raises(ValueError, match="7 joints"):
         forward(robot, "fr3_arm", np.zeros(6))

@@ -160,8 +160,9 @@ class ArmWorld:
 
     def world_T_base(self) -> Pose:
         """Where the arm's base stands now."""
-        poses = link_poses(self.robot, self.source.snapshot().joints.position)
-        return self.source.world_T_base() @ poses[self.arm.base_link]
+        base = self.arm.base_link
+        poses = link_poses(self.robot, self.source.snapshot().joints.position, (base,))
+        return self.source.world_T_base() @ poses[base]
 
 
 def _freed(request: PlanRequest, others: tuple[OtherArm, ...]) -> PlanRequest:
