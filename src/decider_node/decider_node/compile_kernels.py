@@ -1,4 +1,4 @@
-"""Compile the controller's kernels ahead of the first start: ``python -m decider_node.compile_kernels ROBOT_FOLDER``."""
+"""Compile the controller's kernels ahead of a start: ``python -m decider_node.compile_kernels ROBOT_FOLDER``."""
 
 from __future__ import annotations
 

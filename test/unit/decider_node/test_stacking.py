@@ -76,7 +76,7 @@ def test_the_second_bin_follows_the_first_but_not_far_from_its_place() -> None:
     stacking = Stacking({"bin_0": on_belt(0.57, upside_down=True)}, TWO)
     stacking.run(500)
     below = stacking.cell.poses["bin_0"]
-    stacking.cell.poses["bin_0"] = Pose.of(below.translation_m + (0.02, 0.0, 0.0), below.rotation)
+    stacking.cell.poses["bin_0"] = Pose.of(below.translation_m + (0.008, 0.0, 0.0), below.rotation)
     stacking.cell.poses["bin_1"] = on_belt(0.57, upside_down=True)
     stacking.run(700)
     assert stacking.context.is_complete
@@ -139,6 +139,18 @@ def test_a_bin_moved_right_after_it_was_let_go_is_placed_again() -> None:
     apart = stacking.cell.poses["bin_0"].translation_m - TWO.place(0).translation_m
     assert np.linalg.norm(apart) < 4e-3
     assert stacking.context.stacked == ["bin_0"]
+
+
+def test_a_stacked_bin_that_is_knocked_away_comes_back_to_its_place() -> None:
+    beside = Layout((0.85, 0.64, 0.43), (-0.41,), 1, -0.59)
+    stacking = Stacking({"bin_0": on_belt(0.57, upside_down=True)}, beside)
+    stacking.run(500)
+    away = beside.place(0).translation_m + (0.12, 0.0, 0.0)
+    stacking.cell.poses["bin_0"] = Pose.of(away, beside.place(0).rotation)
+    stacking.cell.poses["bin_1"] = on_belt(0.57, upside_down=True)
+    stacking.run(900)
+    assert stacking.context.stacked == ["bin_0", "bin_1"]
+    assert stacking.leaves[-1] == "go_home"
 
 
 def test_who_begins_anew_finds_what_is_stacked_and_what_the_cup_holds() -> None:

@@ -153,6 +153,7 @@ def _place() -> Machine[StackContext]:
         ):
             context.stacked.append(name)
         context.active = context.posture = None
+        context.is_new = True
 
     states: list[State[StackContext]] = [
         Write(plan.to_stack),

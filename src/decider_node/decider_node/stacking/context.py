@@ -79,7 +79,7 @@ class StackContext:
     refused: dict[str, str] = field(default_factory=dict)
     """Bins within reach that cannot be held, and why."""
     is_new: bool = True
-    """What stands in the stack already has still to be looked for."""
+    """What stands in the stack has to be looked for."""
 
     @property
     def is_attached(self) -> bool:

@@ -44,17 +44,23 @@ def look(context: StackContext, now_s: float) -> None:
 
 
 def find_stacked(context: StackContext, now_s: float) -> None:
-    """At the beginning and after a reset: bins that stand in their places already are stacked."""
+    """At the beginning, after a reset and after each placing: what stands in its place is stacked, up to a gap.
+
+    So a bin that was knocked off its place leaves that free, and comes there again.
+    """
     if not context.is_new:
         return
-    context.is_new = False
-    context.stacked[:] = []
+    context.is_new, was = False, list(context.stacked)
+    context.stacked.clear()
     for index in range(len(context.layout)):
         place = context.layout.place(index)
-        there = [n for n, state in context.bins.items() if stands_at(state.world_T_object, place)]
-        if not there or there[0] == context.suction.object:
+        first = was[index : index + 1]
+        names = (*first, *(name for name in context.bins if name not in first))
+        there = (n for n in names if stands_at(context.bins[n].world_T_object, place))
+        name = next(there, context.suction.object)
+        if name == context.suction.object:
             return
-        context.stacked.append(there[0])
+        context.stacked.append(name)
 
 
 def switch_belt(context: StackContext, now_s: float) -> None:
@@ -90,7 +96,7 @@ def choose_bin(context: StackContext, now_s: float) -> None:
         return
     able = [name for name in free if can_be_picked(context.bins[name])]
     if able:
-        context.active = min(able, key=lambda name: _rank(context.bins[name]))
+        context.active = min(able, key=lambda name: _rank(context, name))
         context.posture = None
 
 
@@ -131,10 +137,16 @@ def is_on_shelf(pose: Pose) -> bool:
     return near and float(open_side(pose) @ -shelf_axis()) > 0.95
 
 
-def _rank(state: ObjectState) -> tuple[int, float]:
-    pose = state.world_T_object
-    on_belt = pose.translation_m[1] > BELT_END_Y_M and abs(pose.translation_m[0]) < 0.4
-    return 0 if is_on_shelf(pose) else 1 if not on_belt else 2, float(pose.translation_m[1])
+def _rank(context: StackContext, name: str) -> tuple[float, ...]:
+    """First what is on the shelf, then what lies about, from the top, what stands in a place last; then the belt."""
+    pose = context.bins[name].world_T_object
+    if is_on_shelf(pose):
+        return (0.0,)
+    x, y, z = pose.translation_m
+    if y > BELT_END_Y_M and abs(x) < 0.4:
+        return (2.0, float(y))
+    stands = any(stands_at(pose, context.layout.place(k)) for k in range(len(context.layout)))
+    return (1.0, -round(float(z), 1), float(stands), float(y))
 
 
 def choose_grasp(context: StackContext, now_s: float) -> None:
