@@ -40,6 +40,7 @@ from handiwork_ros import conversions as to
 from handiwork_ros.clients import PlannerClient
 from handiwork_ros.liveness import LifeSigns
 from handiwork_ros.qos import LATCHED, LATEST, TF_STATIC
+from planner_node.engine_worker import QUEUE_LIMIT
 from planner_node.node import PlannerNode
 from tf2_msgs.msg import TFMessage
 
@@ -193,6 +194,35 @@ def test_life_signs_go_on_during_a_long_plan(bench: Bench) -> None:
     SlowEngine.gate.set()
     worker.join(5.0)
     assert results[0].code is Code.OK
+
+
+def test_a_planner_with_a_full_queue_is_asked_again_while_there_is_time(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    SlowEngine.gate.clear()
+    taken, results = list[bool](), list[Code]()
+    worker = bench.planner._worker
+    assert worker is not None
+    submit = worker.submit
+
+    def told(job: Any) -> bool:
+        taken.append(submit(job))
+        return taken[-1]
+
+    monkeypatch.setattr(worker, "submit", told)
+    asked = [
+        threading.Thread(
+            target=lambda: results.append(bench.client.plan(joint_request(), should_stop=never).code)
+        )
+        for _ in range(QUEUE_LIMIT + 1)
+    ]
+    for thread in asked:
+        thread.start()
+    wait_for(lambda: taken.count(True) == QUEUE_LIMIT and False in taken)
+    SlowEngine.gate.set()
+    for thread in asked:
+        thread.join(10.0)
+    assert results == [Code.OK] * (QUEUE_LIMIT + 1)
 
 
 def test_a_failing_engine_is_internal_and_the_node_lives_on(bench: Bench) -> None:

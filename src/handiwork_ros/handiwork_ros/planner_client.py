@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from typing import Any
 
@@ -48,6 +49,8 @@ GRACE_S = 2.0
 """Time for queueing and transport that a call gets on top of its planning budget."""
 
 VALIDATE_S = 5.0
+AGAIN_S = 0.05
+"""Pause before a planner whose queue is full is asked again."""
 
 WORLD_HEADER = Header(frame_id="world")
 
@@ -143,6 +146,16 @@ class PlannerClient:
         return JointState(0.0, dict(zip(names, (float(v) for v in q), strict=True)))
 
     def _call(self, name: str, message: Any, timeout_s: float, should_stop: ShouldStop) -> Any:
+        """The response, or a tuple of code and message; a planner with a full queue is asked again in time."""
+        end_s, pause = time.monotonic() + timeout_s, threading.Event()
+        while True:
+            answer = self._ask(name, message, end_s - time.monotonic(), should_stop)
+            left_s = end_s - time.monotonic()
+            if not _is_busy(answer) or left_s < AGAIN_S or should_stop():
+                return answer
+            pause.wait(AGAIN_S)
+
+    def _ask(self, name: str, message: Any, timeout_s: float, should_stop: ShouldStop) -> Any:
         """The response, or a tuple of code and message."""
         begun_s, pid = time.monotonic(), self._signs.pid(PLANNER)
 
@@ -173,3 +186,11 @@ class PlannerClient:
         if answer is Silence.FAILED:
             return Code.INTERNAL, f"calling planner/{name} failed; see the log of {self._node.get_name()}"
         return answer
+
+
+def _is_busy(answer: Any) -> bool:
+    """Whether the planner refused because of its queue; plans carry their outcome in ``result``."""
+    if isinstance(answer, tuple):
+        return False
+    outcome = answer.result.outcome if hasattr(answer, "result") else answer.outcome
+    return bool(outcome.code == Code.BUSY)
