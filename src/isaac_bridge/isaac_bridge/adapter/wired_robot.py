@@ -22,9 +22,10 @@ went on to their last targets meanwhile, and waited there."""
 STEADY = 0.9
 """Nothing is learnt of a path that goes on at less than this share of its speed."""
 
-SLOWEST = 0.1
+SLOWEST = 0.01
 """A path waits for an arm that is behind by more than half of the path tolerance, down to this share of its speed. A
 blocked arm still leaves its path, and its goal ends."""
+
 
 NEWS = 1e-5
 """A command that differs by less from the last one is not sent [rad or m]."""
@@ -105,10 +106,10 @@ class WiredRobot:
                 here, wanted = q[arm.indices], arm.controller.reference
                 behind = wanted.position - here
                 late = late_s(behind, wanted.velocity)
-                rate = (
-                    pace(float(np.abs(behind).max()), arm.controller.tolerances.path) if late > 0.0 else 1.0
-                )
-                step_s = min(elapsed_s, rate * self._step_s + max(0.0, -late))
+                step_s = self._step_s - late
+                if late > 0.0:
+                    step_s = waiting(self._step_s, behind, wanted.velocity, arm.controller.tolerances.path)
+                step_s = min(elapsed_s, step_s)
                 self._rates[name] = step_s / elapsed_s
                 if self._rates[name] > STEADY:
                     self.leads[name].learn(late)
@@ -135,6 +136,15 @@ class WiredRobot:
             self._target[gripper.indices] = np.clip(wanted, here - room, here + room)
 
 
-def pace(behind: float, tolerance: float) -> float:
-    """Share of its speed at which a path goes on when the arm is ``behind`` by so much [rad]."""
-    return min(1.0, max(SLOWEST, 2.0 * (1.0 - behind / tolerance)))
+def waiting(step_s: float, behind: Array, velocity: Array, tolerance: float) -> float:
+    """How far in time a path goes on [s], ``step_s`` at most, for an arm that is behind by so much (dof,) [rad].
+
+    It waits from half of the tolerance on, and by itself uses up no more than half of what is left of that.
+    """
+    room = tolerance - float(np.abs(behind).max())
+    speed = float(np.abs(velocity).max())
+    if room >= 0.5 * tolerance:
+        wanted = min(step_s, 0.9 * room / speed)
+    else:
+        wanted = min(2.0 * room / tolerance * step_s, 0.5 * room / speed)
+    return max(SLOWEST * step_s, wanted)
