@@ -1,0 +1,138 @@
+"""What the adapter in front of Isaac Sim's wire costs, and whether the demo succeeds as over plain MuJoCo.
+
+``python -m benchmarks.isaac_adapter [--episodes 50] [--seconds 20]``. Latency: from ``isaac_joint_states`` to the same
+stamp on ``joint_states``, both heard in one other process. Load:
+processor time of the adapter's process while joints come at 200 Hz of wall time, the stand-in at twice real time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from scipy.stats import binomtest
+from sensor_msgs.msg import JointState
+
+from handiwork_bringup.commands.soak import measure, targets_of
+from handiwork_bringup.soak_statistics import Tally
+from handiwork_bringup.stack import Stack
+from handiwork_ros.qos import LATEST
+
+BACKENDS = ("mujoco", "isaac_stand_in")
+FACTOR = 2.0
+"""Of real time: the stand-in then sends joints at 200 Hz."""
+SETTLE_S = 5.0
+
+
+class Stamps:
+    """When each stamp of a topic was heard, in steady time."""
+
+    def __init__(self, node: Node, topic: str) -> None:
+        self.heard: dict[tuple[int, int], float] = {}
+        node.create_subscription(JointState, topic, self._take, LATEST)
+
+    def _take(self, message: JointState) -> None:
+        stamp = message.header.stamp
+        self.heard[stamp.sec, stamp.nanosec] = time.monotonic()
+
+
+def used_s(pid: int) -> float:
+    """Processor seconds of a process so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def listen(seconds: float) -> tuple[Stamps, Stamps]:
+    """Hear both topics in one process."""
+    import rclpy
+
+    context = rclpy.Context()
+    rclpy.init(context=context)
+    node, executor = Node("latency", context=context), SingleThreadedExecutor(context=context)
+    before, after = Stamps(node, "isaac_joint_states"), Stamps(node, "joint_states")
+    executor.add_node(node)
+    end_s = time.monotonic() + seconds
+    while time.monotonic() < end_s:
+        executor.spin_once(timeout_sec=0.1)
+    executor.shutdown()
+    node.destroy_node()
+    rclpy.shutdown(context=context)
+    return before, after
+
+
+def cost(seconds: float) -> list[str]:
+    """Latency and load of the adapter in a stack that stands still."""
+    arguments = {"backend": "isaac_stand_in", "engine": "cpu", "real_time_factor": str(FACTOR)}
+    with Stack(arguments, write=lambda line: print(line, file=sys.stderr)) as stack:
+        stack.wait_active()
+        pid = stack.client.signs.pid("isaac_bridge") or 0
+        threading.Event().wait(SETTLE_S)
+        used, began = used_s(pid), time.monotonic()
+        threading.Event().wait(seconds)
+        share = (used_s(pid) - used) / (time.monotonic() - began)
+        before, after = listen(seconds)
+    rate_hz = (len(before.heard) - 1) / (max(before.heard.values()) - min(before.heard.values()))
+    both = before.heard.keys() & after.heard.keys()
+    added_ms = 1e3 * np.array([after.heard[stamp] - before.heard[stamp] for stamp in both])
+    p50, p95, p99 = np.percentile(added_ms, (50, 95, 99))
+    load = os.getloadavg()[0]
+    return [
+        f"| isaac_joint_states heard | {rate_hz:.0f} Hz |",
+        f"| joint_states after isaac_joint_states, p50 / p95 / p99 | {p50:.2f} / {p95:.2f} / {p99:.2f} ms"
+        f" (n = {len(both)}) |",
+        f"| adapter, share of one core | {100.0 * share:.1f} % |",
+        f"| load average of the machine ({os.cpu_count()} cores) meanwhile | {load:.1f} |",
+    ]
+
+
+def success(episodes: int, seed: int, factor: float) -> list[str]:
+    """Randomised pick and place over each backend, equal seeds."""
+    rows = []
+    for backend in BACKENDS:
+        words = argparse.Namespace(
+            robot="fr3",
+            scene="",
+            backend=backend,
+            episodes=episodes,
+            seed=seed,
+            real_time_factor=factor,
+            cancel_every=0,
+        )
+        tally: Tally = measure(words, targets_of("fr3", []))
+        won = round(tally.rate * tally.episodes)
+        low, high = binomtest(won, tally.episodes).proportion_ci(0.95, method="wilson")
+        rows.append(f"| {backend} | {won}/{tally.episodes} | {100 * low:.1f} to {100 * high:.1f} % |")
+        rows += [f"<!-- {f.episode} {f.stage} {f.code}: {f.message} -->" for f in tally.failures]
+        print(rows[-1], flush=True)
+    return rows
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print both tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--episodes", type=int, default=50, help="over each backend; 0: none")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--factor", type=float, default=1.0, help="simulated seconds per second of the episodes"
+    )
+    parser.add_argument(
+        "--seconds", type=float, default=20.0, help="of each measurement of the cost; 0: none"
+    )
+    options = parser.parse_args(arguments)
+    if options.seconds:
+        print("\n".join(["| what | measured |", "|---|---|", *cost(options.seconds)]), flush=True)
+    if options.episodes:
+        rows = success(options.episodes, options.seed, options.factor)
+        print("\n".join(["| backend | episodes | 95 % interval (Wilson) |", "|---|---|---|", *rows]))
+
+
+if __name__ == "__main__":
+    main()
