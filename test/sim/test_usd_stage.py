@@ -184,7 +184,9 @@ def test_joints_are_those_of_the_simulation(names: tuple[str, str]) -> None:
         theirs = model.joint(f"{it.robot.name}/{joint.name}")
         limits = [made.GetLowerLimitAttr().Get() / unit, made.GetUpperLimitAttr().Get() / unit]
         assert np.allclose(limits, theirs.range, atol=1e-6)
-        assert prim.GetAttribute("physxJoint:armature").Get() == pytest.approx(theirs.armature[0])
+        kind = "linear" if slides else "angular"
+        for name in ("physxJoint:armature", f"physxJointAxis:{kind}:armature"):
+            assert prim.GetAttribute(name).Get() == pytest.approx(theirs.armature[0])
         assert_frames_meet(it, made, joint.name, unit)
         assert UsdPhysics.DriveAPI(
             prim, "linear" if slides else "angular"
@@ -269,6 +271,9 @@ def test_drives_are_those_of_the_simulation() -> None:
     assert drive.GetMaxForceAttr().Get() == pytest.approx(sum(s.forcerange[1] for s in servos))
     arm = UsdPhysics.DriveAPI(it.prim(f"{it.found.robot_path}/joints/fr3_joint2"), "angular")
     assert arm.GetTypeAttr().Get() == "acceleration"
+    stiffness = math.radians(world_model.ARM_BANDWIDTH**2)  # an angular drive is told per degree
+    assert arm.GetStiffnessAttr().Get() == pytest.approx(stiffness)
+    assert arm.GetDampingAttr().Get() == pytest.approx(math.radians(2.0 * world_model.ARM_BANDWIDTH))
     assert arm.GetTargetPositionAttr().Get() == pytest.approx(math.degrees(it.robot.arm("").home_q[1]))
 
 
@@ -318,3 +323,5 @@ def test_belt_runs_and_cup_looks_out_of_its_rim() -> None:
     assert np.allclose(tip.rotation.matrix()[:, 0], ee[:, arm.gripper.ee_axis], atol=1e-5)
     tcp = it.world.body_pose(f"{it.robot.name}/{arm.tcp_link}").translation_m
     assert np.allclose(tip.translation_m, tcp, atol=1e-5)
+    # An enabled joint to the world must not pull at the cup before Isaac Sim disables it.
+    assert np.allclose(joint.GetLocalPos1Attr().Get(), tcp, atol=1e-5)

@@ -88,27 +88,37 @@ class MovingJoint:
         self._joint.CreateLowerLimitAttr(lower * self._unit)
         self._joint.CreateUpperLimitAttr(upper * self._unit)
 
-    def begin(self, start: float, armature: float, speed: float) -> None:
-        """Position at the start [m or rad], armature [kg or kg*m^2], greatest speed [m/s or rad/s], 0 for any."""
-        given: dict[str, Value] = {"physxJoint:armature": armature}
-        if speed > 0.0:
-            given["physxJoint:maxJointVelocity"] = speed * self._unit
-        apply_schema(self.prim, "PhysxJointAPI", given)
+    def begin(self, start: float) -> None:
+        """Let it be there at the start [m or rad], at rest."""
         state = f"state:{self._name}:physics"
         values: dict[str, Value] = {f"{state}:position": start * self._unit, f"{state}:velocity": 0.0}
         apply_schema(self.prim, f"PhysicsJointStateAPI:{self._name}", values)
 
+    def gear(self, armature: float, speed: float) -> None:
+        """Give a joint of an articulation its armature [kg or kg*m^2] and greatest speed [m/s or rad/s].
+
+        PhysX has moved both to a schema of their own; Isaac Sim 5.1 reads the first, later ones only the second.
+        """
+        for schema, space in (
+            ("PhysxJointAPI", "physxJoint"),
+            (f"PhysxJointAxisAPI:{self._name}", f"physxJointAxis:{self._name}"),
+        ):
+            given: dict[str, Value] = {
+                f"{space}:armature": armature,
+                f"{space}:maxJointVelocity": speed * self._unit,
+            }
+            apply_schema(self.prim, schema, given)
+
     def drive(self, law: JointDrive, target: float) -> None:
-        """Drive it to a target [m or rad]; per radian becomes per degree where the law is one of torque."""
+        """Drive it to a target [m or rad]; what is per radian becomes per degree, as PhysX reads accelerations too."""
         from pxr import UsdPhysics
 
-        per_unit = 1.0 if law.is_acceleration else 1.0 / self._unit
         drive = UsdPhysics.DriveAPI.Apply(self.prim, self._name)
         drive.CreateTypeAttr(
             UsdPhysics.Tokens.acceleration if law.is_acceleration else UsdPhysics.Tokens.force
         )
-        drive.CreateStiffnessAttr(law.stiffness * per_unit)
-        drive.CreateDampingAttr(law.damping * per_unit)
+        drive.CreateStiffnessAttr(law.stiffness / self._unit)
+        drive.CreateDampingAttr(law.damping / self._unit)
         drive.CreateMaxForceAttr(law.max_force)
         drive.CreateTargetPositionAttr(target * self._unit)
         drive.CreateTargetVelocityAttr(0.0)

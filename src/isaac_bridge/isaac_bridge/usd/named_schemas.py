@@ -27,6 +27,10 @@ TYPES = {
     "physxContactReport:threshold": "Float",
     "physxJoint:armature": "Float",
     "physxJoint:maxJointVelocity": "Float",
+    "physxJointAxis:angular:armature": "Float",
+    "physxJointAxis:angular:maxJointVelocity": "Float",
+    "physxJointAxis:linear:armature": "Float",
+    "physxJointAxis:linear:maxJointVelocity": "Float",
     "physxMaterial:frictionCombineMode": "Token",
     "physxMaterial:restitutionCombineMode": "Token",
     "physxMimicJoint:rotX:gearing": "Float",
@@ -48,9 +52,14 @@ TYPES = {
 """Type of each attribute, as ``Sdf.ValueTypeNames`` calls it."""
 
 UNIFORM = frozenset(
-    name
-    for name in TYPES
-    if name.startswith(("physxScene:broad", "isaac:status", "isaac:forward", "physxMaterial:"))
+    {
+        "isaac:forwardAxis",
+        "isaac:status",
+        "physxMaterial:frictionCombineMode",
+        "physxMaterial:restitutionCombineMode",
+        "physxMimicJoint:rotX:referenceJointAxis",
+        "physxScene:broadphaseType",
+    }
 )
 
 

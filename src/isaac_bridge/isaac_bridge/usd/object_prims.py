@@ -70,7 +70,7 @@ class ObjectPrims:
         slides = joint.kind is JointKind.PRISMATIC
         made = MovingJoint(self._stage, f"{path}/joint", place, joint.axis, slides=slides)
         made.limit(joint.lower, joint.upper)
-        made.begin(drive.start, 0.0, 0.0)
+        made.begin(drive.start)
         made.drive(JointDrive(False, 0.0, drive.damping), 0.0)
         UsdPhysics.FilteredPairsAPI.Apply(
             self._stage.GetPrimAtPath(path)

@@ -70,7 +70,7 @@ class RobotPrims:
             if joint.mimic is not None:
                 leader = self._joints[joint.mimic.joint]
                 self._joints[joint.name].follow(leader, joint.mimic.multiplier, joint.mimic.offset)
-        self._add_cups(poses)
+        self._add_cups(world_T_root, poses)
 
     def _add_body(self, body: RobotBody, root_T_body: Pose, soft: set[str]) -> None:
         path = self._paths[body.name] = f"{self.path}/{self._names.take(body.name)}"
@@ -106,11 +106,12 @@ class RobotPrims:
             write_named(made.prim, {"isaac:nameOverride": joint.name})
         law = driven[joint.name]
         made.limit(joint.lower, joint.upper)
-        made.begin(law.start, law.armature, joint.velocity)
+        made.begin(law.start)
+        made.gear(law.armature, joint.velocity)
         if law.drive is not None:
             made.drive(law.drive, law.start)
 
-    def _add_cups(self, poses: dict[str, Pose]) -> None:
+    def _add_cups(self, world_T_root: Pose, poses: dict[str, Pose]) -> None:
         from pxr import UsdGeom
 
         arms = [arm for arm in self._robot.arms.values() if arm.gripper and arm.gripper.suction]
@@ -118,9 +119,9 @@ class RobotPrims:
             UsdGeom.Scope.Define(self._stage, f"{self.path}/grippers")
         names = PrimNames(f"{self.path}/grippers")
         for arm in arms:
-            self._add_cup(arm, names, poses)
+            self._add_cup(arm, names, world_T_root, poses)
 
-    def _add_cup(self, arm: ArmSpec, names: PrimNames, poses: dict[str, Pose]) -> None:
+    def _add_cup(self, arm: ArmSpec, names: PrimNames, world_T_root: Pose, poses: dict[str, Pose]) -> None:
         """A surface gripper with one point of attachment in the middle of the rim, looking along the approach axis."""
         from pxr import UsdPhysics
 
@@ -133,7 +134,9 @@ class RobotPrims:
         path = f"{self.path}/grippers/{names.take(arm.gripper.name)}"
         prim = self._stage.DefinePrim(path, "IsaacSurfaceGripper")
         joint = UsdPhysics.Joint.Define(self._stage, f"{path}/attachment")
-        connect(joint, JointPlace(self._paths[body.name], "", body_T_tip, Pose.identity()))
+        # Isaac Sim disables the joint as long as the gripper is open; until then it holds the cup where it is.
+        world_T_tip = world_T_root @ poses[body.name] @ body_T_tip
+        connect(joint, JointPlace(self._paths[body.name], "", body_T_tip, world_T_tip))
         joint.CreateExcludeFromArticulationAttr(True)
         for axis in ("transX", "transY", "transZ", "rotX", "rotY", "rotZ"):
             locked = UsdPhysics.LimitAPI.Apply(joint.GetPrim(), axis)
