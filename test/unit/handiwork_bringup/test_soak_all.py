@@ -99,6 +99,28 @@ def test_waits_last_from_the_feedback_that_tells_of_one_to_the_next_stage() -> N
     assert tally.waits_s == [3.0, 0.5]
 
 
+class Running:
+    """A goal of a server that was silent for a while: it ends some looks after the cancel."""
+
+    def __init__(self, looks: int) -> None:
+        self.looks, self.canceled = looks, 0
+
+    @property
+    def done(self) -> bool:
+        self.looks -= self.canceled
+        return self.looks <= 0
+
+    def cancel(self) -> None:
+        self.canceled += 1
+
+
+def test_a_goal_without_a_result_is_ended_before_the_next_episode() -> None:
+    silent, ended = Running(3), Running(0)
+    soak._end(silent)  # type: ignore[arg-type]
+    soak._end(ended)  # type: ignore[arg-type]
+    assert (silent.done, silent.canceled, ended.canceled) == (True, 1, 0)
+
+
 @pytest.mark.parametrize("name", [name for name in described_robots() if robot_of(name).arms])
 def test_the_hand_retreats_against_the_axis_of_its_tool(name: str) -> None:
     robot = robot_of(name)

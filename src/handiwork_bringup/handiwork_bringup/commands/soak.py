@@ -20,9 +20,10 @@ from handiwork_core.config import ConfigError
 if TYPE_CHECKING:
     from handiwork_msgs.action import Pick, Place
 
+    from handiwork_ros.goal_run import GoalRun
     from handiwork_ros.skill_client import SkillReport
 
-STOP_TIMEOUT_S, SKILL_TIMEOUT_S = 5.0, 120.0
+STOP_TIMEOUT_S, END_TIMEOUT_S, SKILL_TIMEOUT_S = 5.0, 30.0, 120.0
 PLANNING_S, MOTION_S = 1.0, 2.5
 """A pick is canceled within this much wall time for planning and world time for motion."""
 
@@ -134,13 +135,23 @@ def _work(
         stack.client.send(_goal(skill, target), note) for target, note in zip(targets, waits, strict=True)
     ]
     reports = [run_.result(SKILL_TIMEOUT_S) for run_ in runs]
-    for note in waits:
+    for run_, note in zip(runs, waits, strict=True):
         note.end()
+        _end(run_)
     tally.planning_s.extend(report.planning_time_s for report in reports)
     for target, report in zip(targets, reports, strict=True):
         if not report.ok:
             return _failure(index, seed, f"{target.arm} {skill}", report)
     return None
+
+
+def _end(run_: GoalRun[SkillReport]) -> None:
+    """Cancel a goal that still runs, such as that of a server that was silent: the next episode must not meet it."""
+    end_s = time.monotonic() + END_TIMEOUT_S
+    if not run_.done:
+        run_.cancel()
+    while not run_.done and time.monotonic() < end_s:
+        time.sleep(0.02)  # noqa: TID251 - result() gives up where this waits
 
 
 def _goal(skill: str, target: Target) -> Pick.Goal | Place.Goal:
