@@ -19,6 +19,7 @@ from handiwork_core.world import World
 
 from . import checks, grip
 from .choose import Choice, choose
+from .free_way import FreeWay
 from .scene_query import ignored_objects, scene_for, supports
 from .solids import world_aabb
 
@@ -87,9 +88,15 @@ def touching_now(context: Context, world: World) -> frozenset[str]:
 
 
 def reachable(
-    ways: Sequence[tuple[Pose, ...]], params: SkillParams, context: Context, world: World
+    ways: Sequence[tuple[Pose, ...]],
+    params: SkillParams,
+    context: Context,
+    world: World,
+    free: FreeWay | None = None,
 ) -> Choice:
     """The first of several ways (EE poses in the world, straight lines between them) that the planner finds good.
+
+    With ``free`` the motion to its beginning is planned as well.
 
     Raises:
         StepFailed: none can be done, with the count of every cause.
@@ -97,7 +104,7 @@ def reachable(
     one = scene(params, context, world)
     candidates = [Candidate(way) for way in ways]
     scores = [0.01 * i for i in range(len(candidates))]
-    return choose(candidates, scores, (one,) * len(ways[0]), params.allowed_planning_time, context)
+    return choose(candidates, scores, (one,) * len(ways[0]), params.allowed_planning_time, context, free)
 
 
 def neutral(params: SkillParams, context: Context, world: World) -> UpdateSpecific:

@@ -35,7 +35,7 @@ def parameters_from(skill: Skill[P], data: Mapping[str, Any], arm: str, source: 
         ConfigError: every fault with its key and the mend.
     """
     fields = tuple(f.name for f in dataclasses.fields(skill.params_type))  # type: ignore[arg-type]
-    made, faults = translated(data, fields, object_fields(skill))
+    made, faults = translated(data, fields, object_fields(skill), skill.name)
     if "arm" in fields and arm:
         if made.get("arm", "") not in ("", arm):
             faults.append(f"arm: is {shown(made['arm'])} where the goal says {arm!r}; name the arm once")

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from handiwork_core.config import shown
+
+from .simbox_keys import LEFT_OUT, NULLS, RENAMED
+
 OBJECT_FIELDS: Mapping[str, tuple[str, ...]] = {"pick": ("object",), "place": ("object", "container")}
 FILTERS = {"filter_x_dir": "x", "filter_y_dir": "y", "filter_z_dir": "z"}
 POSITIVE = ("forward", "leftward", "upward")
@@ -12,13 +16,16 @@ NEGATIVE = ("backward", "rightward", "downward")
 
 
 def translated(
-    data: Mapping[str, Any], fields: Sequence[str], object_fields: Sequence[str]
+    data: Mapping[str, Any], fields: Sequence[str], object_fields: Sequence[str], skill: str = ""
 ) -> tuple[dict[str, Any], list[str]]:
-    """The mapping with ``objects`` and ``filter_*_dir`` written as the fields of the skill, and what is wrong in them.
+    """The mapping with the format's keys written as the fields of the skill of that name, and what is wrong in them.
 
     A key that is a field of the skill itself stays as it is.
     """
-    made, faults = dict(data), list[str]()
+    made, faults = {k: v for k, v in data.items() if not (v is None and k in NULLS)}, list[str]()
+    _names(made, fields, skill, faults)
+    if "constraint_axis" in fields and "constraints" in made:
+        _slice(made, faults)
     if "objects" in data and "objects" not in fields and object_fields:
         _objects(made, object_fields, faults)
     if "orientation_filters" in fields:
@@ -28,6 +35,35 @@ def translated(
     if "fixed_orientation" in fields and _is_flat(made.get("fixed_orientation")):
         made["fixed_orientation"] = [made["fixed_orientation"]]
     return made, faults
+
+
+def _names(made: dict[str, Any], fields: Sequence[str], skill: str, faults: list[str]) -> None:
+    """Other names, and keys without a meaning."""
+    for key, field in RENAMED.get(skill, {}).items():
+        if key in made and field in made:
+            faults.append(f"{key}: stands beside {field}, which is the same; keep one of the two")
+        elif key in made:
+            made[field] = made.pop(key)
+    for key, why in LEFT_OUT.get(skill, {}).items():
+        if key in made and key not in fields:
+            del made[key]
+            faults.append(f"{key}: has no meaning here: {why}")
+
+
+def _slice(made: dict[str, Any], faults: list[str]) -> None:
+    """``constraints: [axis, low, high]``."""
+    value = made.pop("constraints")
+    axes: dict[object, str] = {"x": "x", "y": "y", "z": "z", 0: "x", 1: "y", 2: "z"}
+    is_list = isinstance(value, list) and len(value) == 3
+    if not is_list or isinstance(value[0], (bool, list, dict)) or value[0] not in axes:
+        faults.append(
+            f"constraints: is {shown(value)}; write [axis, low, high] with x, y or z and two ratios"
+        )
+        return
+    for key, one in (("constraint_axis", axes[value[0]]), ("constraint_ratio_range", value[1:])):
+        if key in made and made[key] != one:
+            faults.append(f"constraints: stands beside {key}; keep one of the two")
+        made[key] = one
 
 
 def _is_flat(value: object) -> bool:

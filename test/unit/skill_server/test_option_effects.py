@@ -11,15 +11,17 @@ from test_executor import made
 from test_grasp_rows import cell, rows, saved
 from test_place_choice import made as carrying
 
-from handiwork_core.geometry import Array, Pose
+from handiwork_core.geometry import Array, Pose, Rotation
 from handiwork_core.outcome import Code
 from handiwork_core.testing.fakes import Fakes
 from handiwork_core.testing.gantry import gantry_pose
 from skill_server.executor import run_skill
 from skill_server.orientation import OrientationFilter
 from skill_server.skills.dexplace import DexPlace, DexPlaceParams
+from skill_server.skills.goto_pose import GotoPose, GotoPoseParams
 from skill_server.skills.pick import Pick, PickParams
 from skill_server.skills.place import Place, PlaceParams
+from skill_server.skills.pour import Pour, PourParams
 
 
 def pick(f: Fakes, **changed: Any) -> Any:
@@ -155,3 +157,24 @@ def test_dexplace_keeps_filters_and_alignment_and_drives_the_hand_where_asked() 
     assert min(turned) >= np.cos(np.deg2rad(10.0))
     _, poses = hands(position_constraint="gripper", height=0.2)
     assert [pose.translation_m[2] for pose in poses] == pytest.approx([0.2] * len(poses))
+
+
+@pytest.mark.parametrize(("mode", "planned"), [("forward", True), ("ik", False)])
+def test_goto_pose_plans_its_way_before_or_not(mode: str, planned: bool) -> None:
+    f = made()
+    params = GotoPoseParams(position=(0.4, 0.0, 0.4), test_mode=mode)
+    (go, _) = GotoPose().commands(params, f.context)
+    assert (go.planned is not None) == planned == bool(f.planner.plans)
+
+
+@pytest.mark.parametrize(("tilt_deg", "code"), [(20.0, Code.OK), (30.0, Code.NOT_IN_PLACE)])
+def test_what_is_poured_into_must_stand(tilt_deg: float, code: Code) -> None:
+    f = carrying()
+    f.cell.poses["cube"] = Pose.of((0.4, 0.1, 0.25))
+    before = f.context.world.snapshot()
+    f.cell.poses["tray"] = Pose.of(
+        (0.4, -0.3, 0.01), Rotation.from_rpy(float(np.deg2rad(tilt_deg)), 0.0, 0.0)
+    )
+    params = PourParams(container="tray", container_up=(("tray", "z", 0.9),))
+    assert Pour().is_feasible(params, f.context.robot, f.context.arm_spec, before).ok
+    assert Pour().is_success(params, before, f.context.world.snapshot(), f.context).code is code

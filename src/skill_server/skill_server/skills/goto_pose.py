@@ -15,6 +15,7 @@ from handiwork_core.skill import Context, Skill
 from handiwork_core.skill_params import SkillParams
 from handiwork_core.world import World
 from skill_server import arm_moves, checks
+from skill_server.free_way import CandidateTest, FreeWay
 from skill_server.orientation import Cone, OrientationFilter, cones_of
 from skill_server.rotation_sampler import sample_rotations
 
@@ -29,6 +30,7 @@ class GotoPoseParams(SkillParams):
     With filters, or an axis of the held object to be aligned with one of the base within ``align_obj_tol`` [deg], the
     orientation is sampled; with none of these it is kept. ``position_constraint`` object drives the origin of what
     is held. ``interp_nums`` above 1: so many waypoints on a straight line. Noise is uniform on each axis.
+    ``test_mode`` forward plans the way before an orientation is taken, but for straight lines; ik looks at poses alone.
     """
 
     position: tuple[float, float, float]
@@ -45,6 +47,7 @@ class GotoPoseParams(SkillParams):
     max_noise_deg: float = 0.0
     interp_nums: int = 1
     gripper_state: int = arm_moves.KEEP
+    test_mode: str = CandidateTest.FORWARD.value
 
     @property
     def is_aligned(self) -> bool:
@@ -70,6 +73,7 @@ class GotoPose(Skill[GotoPoseParams]):
                 _check_orientation(params),
                 checks.number("max_noise_m", params.max_noise_m, 0.0, 1.0, "m"),
                 checks.number("max_noise_deg", params.max_noise_deg, 0.0, 180.0, "deg"),
+                checks.choice("test_mode", params.test_mode, tuple(mode.value for mode in CandidateTest)),
                 checks.number("interp_nums", params.interp_nums, 1, 100, "waypoints"),
                 arm_moves.check_gripper_state(params.gripper_state, arm),
                 arm_moves.check_run(params),
@@ -80,12 +84,14 @@ class GotoPose(Skill[GotoPoseParams]):
         """The first orientation whose pose can be reached."""
         world = context.world.snapshot()
         ways = [_way(pose, params, context, world) for pose in _targets(params, context, world)]
-        choice = arm_moves.reachable(ways, params, context, world)
+        is_planned = params.test_mode == CandidateTest.FORWARD.value and params.interp_nums == 1
+        way = FreeWay(params, 1.0) if is_planned else None
+        choice = arm_moves.reachable(ways, params, context, world, way)
         same, touching = arm_moves.neutral(params, context, world), arm_moves.touching_now(context, world)
         motion = Motion.STRAIGHT if params.interp_nums > 1 else Motion.FREE
         poses = zip(choice.candidate.world_T_ee, choice.q, strict=True)
         return (
-            *(Command("go", same, pose, q, motion, touching) for pose, q in poses),
+            *(Command("go", same, pose, q, motion, touching, planned=choice.planned) for pose, q in poses),
             Command("arrive", arm_moves.gripper_function(params.gripper_state, same)),
         )
 

@@ -31,6 +31,7 @@ class PourParams(SkillParams):
     It is tilted by ``tilt_deg`` for ``wait_steps`` of 1/30 s. ``particles``: beginning of the names of the objects
     that are poured: more than ``particle_num_th_min`` and at most ``particle_num_th_max`` must end in the container,
     by its outline or, if above 0, within ``container_radius`` [m] of its origin; empty: none are counted.
+    ``container_up``: [object, its axis x, y or z, least height of that unit axis] of what must stand in the end.
     """
 
     container: str
@@ -42,6 +43,7 @@ class PourParams(SkillParams):
     particle_num_th_min: int = 0
     particle_num_th_max: int = 1_000_000
     container_radius: float = 0.0
+    container_up: tuple[tuple[str, str, float], ...] = ()
 
     @property
     def targets(self) -> tuple[str, ...]:
@@ -77,6 +79,7 @@ class Pour(Skill[PourParams]):
                 checks.number("container_radius", params.container_radius, 0.0, 10.0, "m"),
                 OK if counted else checks.fault(Code.UNKNOWN_OBJECT, "particles", none),
                 checks.ordered("particle_num_th_min", low, "particle_num_th_max", high),
+                *(_check_up(f"container_up[{i}]", *one, world) for i, one in enumerate(params.container_up)),
                 arm_moves.check_run(params),
             )
         )
@@ -119,6 +122,11 @@ class Pour(Skill[PourParams]):
             return Outcome(
                 Code.NOT_IN_PLACE, f"{held.object!r} is not upright: {math.degrees(math.acos(up)):.0f} deg"
             )
+        for name, axis, least in params.container_up:
+            height = float(after.states[name].world_T_object.rotation.matrix()[2, "xyz".index(axis)])
+            if height < least:
+                text = f"{axis} axis of {name!r} rises {height:.2f}, container_up asks for {least:g}"
+                return Outcome(Code.NOT_IN_PLACE, text, "", "container_up")
         if not params.particles:
             return Outcome(Code.OK, f"poured from {held.object!r}")
         count = sum(
@@ -127,6 +135,16 @@ class Pour(Skill[PourParams]):
         text = f"{count} of {params.particles!r} are in {params.container!r}"
         good = params.particle_num_th_min < count <= params.particle_num_th_max
         return Outcome(Code.OK if good else Code.NOT_IN_PLACE, text)
+
+
+def _check_up(key: str, name: str, axis: str, least: float, world: World) -> Outcome:
+    return checks.all_faults(
+        (
+            checks.known_object(f"{key}[0]", name, world),
+            checks.choice(f"{key}[1]", axis, ("x", "y", "z")),
+            checks.number(f"{key}[2]", least, -1.0, 1.0, ""),
+        )
+    )
 
 
 def _poses(params: PourParams, world: World, name: str, angle: float) -> list[Pose]:
