@@ -19,6 +19,7 @@ NODES = ("robot_description", "sim_bridge", "planner_node", "skill_server", "con
 SIMULATORS = {"isaac": ("isaac_bridge",), "isaac_stand_in": ("sim_bridge", "isaac_bridge")}
 """What stands in the place of sim_bridge, by backend."""
 
+DOMAIN = "ROS_DOMAIN_ID"
 ANSWER_S = 20.0
 """Longest wait for the answer of a service."""
 
@@ -41,8 +42,9 @@ class Stack:
         self.nodes = nodes_of(self._arguments.get("backend", "mujoco"))
 
     def __enter__(self) -> Stack:
+        self._asked = os.environ.get(DOMAIN)
         domain_id, self._lease = lease_domain_id()
-        os.environ.update(with_ros_defaults({**os.environ, "ROS_DOMAIN_ID": str(domain_id)}))
+        os.environ.update(with_ros_defaults({**os.environ, DOMAIN: str(domain_id)}))
         path = share_of("handiwork_bringup") / "launch/bringup.launch.xml"
         self.runner = ProcessRunner(plan_processes(path, self._arguments), write=self._write)
         # Children die with the thread that started them, so one thread lives as long as they do.
@@ -62,6 +64,9 @@ class Stack:
         self._thread.join()
         if self._lease is not None:
             self._lease.close()
+        # Else the next stack of this process would take the domain for the user's wish, and lease nothing.
+        if self._asked is None:
+            os.environ.pop(DOMAIN, None)
 
     def wait_active(self, timeout_s: float = 180.0) -> float:
         """Wait until all nodes are active.
