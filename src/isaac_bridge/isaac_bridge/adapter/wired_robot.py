@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from handiwork_core.control.axes import Indices, JointArrays, any_busy, arm_axes, gripper_axes
+from handiwork_core.control.axes import ArmAxis, Indices, JointArrays, any_busy, arm_axes, gripper_axes
+from handiwork_core.control.trajectory_controller import Phase
 from handiwork_core.geometry import Array
 from handiwork_core.robot import Robot
 from isaac_bridge.adapter.drive_lead import DriveLead, late_s
@@ -22,10 +23,9 @@ went on to their last targets meanwhile, and waited there."""
 STEADY = 0.9
 """Nothing is learnt of a path that goes on at less than this share of its speed."""
 
-SLOWEST = 0.01
-"""A path waits for an arm that is behind by more than half of the path tolerance, down to this share of its speed. A
-blocked arm still leaves its path, and its goal ends."""
-
+PATIENCE_S, PUSH = 0.5, 0.1
+"""A path stands for an arm that is behind by nearly the path tolerance, for so much of the plant's time. After that it
+goes on at this share of its speed at least: a blocked arm leaves its path, and its goal ends."""
 
 NEWS = 1e-5
 """A command that differs by less from the last one is not sent [rad or m]."""
@@ -46,7 +46,7 @@ class WiredRobot:
         self.grippers = gripper_axes(robot, names, first.position)
         self._measured, self._step_s = first, 0.0
         self.leads = {name: DriveLead(drive_lag_s) for name in self.arms}
-        self._rates = dict.fromkeys(self.arms, 1.0)
+        self._rates, self._waited_s = dict.fromkeys(self.arms, 1.0), dict.fromkeys(self.arms, 0.0)
         self._usual_s = np.inf
         arms, tools = self.arms.values(), self.grippers.values()
         driven = [*(arm.indices for arm in arms), *(tool.indices for tool in tools)]
@@ -103,20 +103,30 @@ class WiredRobot:
         q, qd = self._measured.position, self._measured.velocity
         for name, arm in self.arms.items():
             if arm.controller.busy:
-                here, wanted = q[arm.indices], arm.controller.reference
-                behind = wanted.position - here
-                late = late_s(behind, wanted.velocity)
-                step_s = self._step_s - late
-                if late > 0.0:
-                    step_s = waiting(self._step_s, behind, wanted.velocity, arm.controller.tolerances.path)
-                step_s = min(elapsed_s, step_s)
+                here = q[arm.indices]
+                step_s = self._step_of(name, arm, here, elapsed_s)
                 self._rates[name] = step_s / elapsed_s
-                if self._rates[name] > STEADY:
-                    self.leads[name].learn(late)
                 arm.controller.update(here, qd[arm.indices], step_s)
         for gripper in self.grippers.values():
             lead = gripper.indices[0]
             gripper.controller.update(float(q[lead]), float(qd[lead]), self._step_s)
+
+    def _step_of(self, name: str, arm: ArmAxis, here: Array, elapsed_s: float) -> float:
+        """How far in time an arm's path goes on [s]: it waits for an arm that is late, and follows one ahead."""
+        step_s, wanted = min(elapsed_s, self._step_s), arm.controller.reference
+        if arm.controller.phase not in (Phase.FOLLOW, Phase.BRAKE_ON_PATH):
+            return step_s
+        behind = wanted.position - here
+        late = late_s(behind, wanted.velocity)
+        if step_s > STEADY * elapsed_s and self._rates[name] > STEADY:
+            self.leads[name].learn(late)
+        if late <= 0.0:
+            self._waited_s[name] = 0.0
+            return min(elapsed_s, step_s - late)
+        goes_on_s = waiting(step_s, behind, wanted.velocity, arm.controller.tolerances.path)
+        self._waited_s[name] = 0.0 if goes_on_s >= 0.5 * step_s else self._waited_s[name] + elapsed_s
+        is_patient = self._waited_s[name] <= PATIENCE_S
+        return goes_on_s if is_patient else max(goes_on_s, PUSH * step_s)
 
     def _lead_arms(self) -> None:
         for name, arm in self.arms.items():
@@ -147,4 +157,4 @@ def waiting(step_s: float, behind: Array, velocity: Array, tolerance: float) -> 
         wanted = min(step_s, 0.9 * room / speed)
     else:
         wanted = min(2.0 * room / tolerance * step_s, 0.5 * room / speed)
-    return max(SLOWEST * step_s, wanted)
+    return max(0.0, wanted)
