@@ -41,14 +41,16 @@ class RosCell:
         self.controller = ReactiveController(robot, arm, Pose.identity(), Settings(clearance_m=0.002))
         self.controller.set_world(obstacles)
         self._world = World(0.0)
-        self._suction, self._wanted = SuctionState(0.0, False, False), False
+        self._suction = SuctionState(0.0, False, False)
+        self._wanted: bool | None = None  # a node that begins anew finds the cup as the last one left it
         self._command: MotionCommand | None = None
         name = f"{arm.gripper.name}_controller"
         self._states = node.create_subscription(
             SuctionStateMsg, f"{name}/suction_state", guard(node, self._heard), LATEST
         )
         self._client = node.create_client(SetSuction, f"{name}/set_suction")
-        self._belt, self._belt_runs = node.create_client(SetBeltVelocity, "sim/set_belt_velocity"), True
+        self._belt_runs: bool | None
+        self._belt, self._belt_runs = node.create_client(SetBeltVelocity, "sim/set_belt_velocity"), None
         self._points = node.create_publisher(JointTrajectory, f"{arm.controller}/joint_trajectory", LATEST)
 
     @property
