@@ -1,8 +1,8 @@
 """Pick and place by every arm in physics: ``python -m benchmarks.arms [--episodes 100] [--robot lift2] [--arm A]``.
 
 The scenes, objects and goals are those of ``handiwork soak``, without ROS: time passes only while somebody waits for
-the world, so an episode costs its computing time alone and a seed repeats it exactly. Every failure is told with its
-seed: ``--robot R --arm A --seed N --episodes 1`` shows it again. What is judged is Place's own verdict and, on the
+the world, so an episode costs its computing time alone, and a seed repeats scene and choices. Every failure is told
+with its seed: ``--robot R --arm A --seed N --episodes 1`` shows it again. What is judged is Place's own verdict and, on the
 settled world, that the object's middle is within the box around the container.
 """
 
