@@ -12,7 +12,7 @@ from handiwork_core.outcome import OK, Code, Outcome
 from handiwork_core.robot import ArmSpec
 from handiwork_core.world import World
 
-from .orientation import DIRECTIONS, EE_AXES, OrientationFilter
+from .orientation import DIRECTIONS, EE_AXES, FRAMES, OrientationFilter
 
 
 def all_faults(outcomes: Iterable[Outcome]) -> Outcome:
@@ -83,12 +83,16 @@ def with_gripper(arm: ArmSpec) -> Outcome:
     return fault(Code.BAD_GOAL, "arm", f"arm {arm.name!r} has no gripper; use an arm with one")
 
 
-def filters(field_name: str, items: Sequence[OrientationFilter]) -> Outcome:
-    """Refuse filters that name no axis or direction, have impossible angles, or leave no width."""
-    return all_faults(_filter(f"{field_name}[{i}]", item) for i, item in enumerate(items))
+def filters(field_name: str, items: Sequence[OrientationFilter], *, container: bool = False) -> Outcome:
+    """Refuse filters that name no axis, direction or frame, have impossible angles, or leave no width.
+
+    ``container``: there is one, so that it may be the frame.
+    """
+    frames = FRAMES if container else tuple(frame for frame in FRAMES if frame != "container")
+    return all_faults(_filter(f"{field_name}[{i}]", item, frames) for i, item in enumerate(items))
 
 
-def _filter(key: str, item: OrientationFilter) -> Outcome:
+def _filter(key: str, item: OrientationFilter, frames: Sequence[str]) -> Outcome:
     width = OK
     if item.min_angle_deg == item.max_angle_deg:
         text = f"{key} has the same smallest and largest angle {item.min_angle_deg:g} deg; leave a width"
@@ -97,6 +101,7 @@ def _filter(key: str, item: OrientationFilter) -> Outcome:
         (
             choice(f"{key}.ee_axis", item.ee_axis, tuple(EE_AXES)),
             choice(f"{key}.direction", item.direction, tuple(DIRECTIONS)),
+            choice(f"{key}.frame", item.frame, frames),
             number(f"{key}.min_angle_deg", item.min_angle_deg, 0.0, 180.0, "deg"),
             number(f"{key}.max_angle_deg", item.max_angle_deg, 0.0, 180.0, "deg"),
             width,

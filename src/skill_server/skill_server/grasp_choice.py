@@ -81,7 +81,9 @@ def filtered(
     """
     base_T_world = context.world.world_T_base().inverse()
     base_R_world = base_T_world.rotation.matrix()
-    keep, words = surviving(base_R_world @ table.turns, cones_of(params.orientation_filters))
+    keep, words = surviving(
+        base_R_world @ table.turns, cones_of(params.orientation_filters, context.world.world_T_base())
+    )
     narrow = (table.width <= opening_m) & (table.width >= gripper.min_width_m)
     removed = [words] if words else []
     limits = [(f"widths outside of {gripper.min_width_m * 1e3:g} to {opening_m * 1e3:g} mm", narrow)]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from handiwork_core.geometry import Array
+from handiwork_core.geometry import Array, Pose, Rotation
 
 Mask = NDArray[np.bool_]
 
@@ -26,7 +26,9 @@ DIRECTIONS = {
     "upward": (0.0, 0.0, 1.0),
     "downward": (0.0, 0.0, -1.0),
 }
-"""Unit vectors in the arm's base frame (REP-103)."""
+"""Unit vectors in the filter's frame; in that of the arm's base as REP-103 has them."""
+FRAMES = ("", "world", "container")
+"""Of a filter: the arm's base, the world, or the container, where there is one."""
 
 ROUND_OFF = 1e-12
 """Slack of the cosines, so that an axis exactly on a limit is inside."""
@@ -34,7 +36,7 @@ ROUND_OFF = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class OrientationFilter:
-    """As the message of that name: ``ee_axis`` x, y or z; ``direction`` of the arm base.
+    """As the message of that name: ``ee_axis`` x, y or z; ``direction`` of the frame, one of ``FRAMES``.
 
     Degrees in either order.
     """
@@ -43,10 +45,12 @@ class OrientationFilter:
     direction: str
     min_angle_deg: float = 0.0
     max_angle_deg: float = 180.0
+    frame: str = ""
 
     def __str__(self) -> str:
         low, high = sorted((self.min_angle_deg, self.max_angle_deg))
-        return f"{self.ee_axis} axis {low:g} to {high:g} deg from {self.direction}"
+        of = f" of the {self.frame}" if self.frame else ""
+        return f"{self.ee_axis} axis {low:g} to {high:g} deg from {self.direction}{of}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,13 +101,27 @@ class Cone:
         return float(high - low) / 2.0
 
 
-def cones_of(filters: Sequence[OrientationFilter]) -> tuple[Cone, ...]:
-    """The constraints that the filters mean."""
+def cones_of(
+    filters: Sequence[OrientationFilter],
+    world_T_base: Pose | None = None,
+    world_T_container: Pose | None = None,
+) -> tuple[Cone, ...]:
+    """The constraints that the filters mean, in the arm's base; poses are those that their frames need."""
+    base_R_world = (world_T_base or Pose.identity()).rotation.inverse()
+    turns = {"": Rotation.identity(), "world": base_R_world}
+    if world_T_container is not None:
+        turns["container"] = base_R_world @ world_T_container.rotation
     made = []
     for item in filters:
         low, high = sorted((item.min_angle_deg, item.max_angle_deg))
         made.append(
-            Cone(np.array(EE_AXES[item.ee_axis]), np.array(DIRECTIONS[item.direction]), low, high, str(item))
+            Cone(
+                np.array(EE_AXES[item.ee_axis]),
+                turns[item.frame].matrix() @ np.array(DIRECTIONS[item.direction]),
+                low,
+                high,
+                str(item),
+            )
         )
     return tuple(made)
 

@@ -104,7 +104,7 @@ def target_points(params: PlaceParams, setting: PlaceSetting, ratios: Array) -> 
 
 def constraints(params: PlaceParams, setting: PlaceSetting) -> list[Cone]:
     """Everything that the goal asks of the EE's orientation in the base, but for what is held of the present one."""
-    cones = list(cones_of(params.orientation_filters))
+    cones = list(cones_of(params.orientation_filters, setting.world_T_base, setting.world_T_container))
     if not params.is_aligned:
         return cones
     container = setting.world_T_base.rotation.inverse() @ setting.world_T_container.rotation

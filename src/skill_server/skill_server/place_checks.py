@@ -34,7 +34,7 @@ def check_goal(params: PlaceParams, arm: ArmSpec, world: World) -> Outcome:
             checks.choice("position_constraint", params.position_constraint, constraints),
             checks.choice("success_mode", params.success_mode, MODES),
             _part(params, world) if known.ok else OK,
-            checks.filters("orientation_filters", params.orientation_filters),
+            checks.filters("orientation_filters", params.orientation_filters, container=True),
             *simbox_checks.policy(params.test_mode, params.recovery, params.max_attempts),
         )
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from test_executor import made
 from test_grasp_rows import cell, rows, saved
 from test_place_choice import made as carrying
+from test_place_choice import release_poses
 
 from handiwork_core.geometry import Array, Pose, Rotation
 from handiwork_core.outcome import Code
@@ -178,3 +180,30 @@ def test_what_is_poured_into_must_stand(tilt_deg: float, code: Code) -> None:
     params = PourParams(container="tray", container_up=(("tray", "z", 0.9),))
     assert Pour().is_feasible(params, f.context.robot, f.context.arm_spec, before).ok
     assert Pour().is_success(params, before, f.context.world.snapshot(), f.context).code is code
+
+
+@pytest.mark.parametrize("frame", ["", "world", "container"])
+def test_a_filter_counts_from_the_directions_of_its_frame(frame: str) -> None:
+    base, tray = (Rotation.from_rpy(0.0, 0.0, float(np.deg2rad(a))) for a in (30.0, 100.0))
+    f = carrying()
+    f.cell.poses["tray"] = Pose.of((0.4, -0.3, 0.01), tray)
+    f.context.world.world_T_base = lambda: Pose.of((0.0, 0.0, 0.0), base)  # type: ignore[method-assign]
+    item = OrientationFilter("x", "forward", 0.0, 10.0, frame)
+    params = PlaceParams(container="tray", orientation_filters=(item,))
+    assert Place().is_feasible(params, f.context.robot, f.context.arm_spec, f.context.world.snapshot()).ok
+    forward = {"": base, "world": Rotation.identity(), "container": tray}[frame].matrix()[:, 0]
+    turned = [pose.rotation.matrix()[:, 0] @ forward for pose in release_poses(f, params)]
+    assert min(turned) >= np.cos(np.deg2rad(10.0)) - 1e-9
+
+
+def test_a_frame_that_is_not_there_is_refused() -> None:
+    f = carrying()
+    for skill, params, frame in (
+        (Pick(), PickParams(object="cube"), "container"),
+        (Place(), PlaceParams(container="tray"), "tray"),
+    ):
+        params = replace(params, orientation_filters=(OrientationFilter("x", "forward", 0.0, 10.0, frame),))
+        world = f.context.world.snapshot()
+        verdict = skill.is_feasible(params, f.context.robot, f.context.arm_spec, world)
+        assert (verdict.code, verdict.field_name) == (Code.BAD_GOAL, "orientation_filters[0].frame")
+        assert "world" in verdict.message

@@ -250,3 +250,30 @@ def test_success(i: int) -> None:
         assert by_mode(params, placed, 0.0).good is (iou(placed.object, placed.container) > params.success_th)
     else:
         assert by_mode(params, placed, 0.0).good is wanted
+
+
+GRIPPERS = json.loads((DATA / "gripper_targets.json").read_text(encoding="utf-8"))
+OURS = {"franka_robotiq85": "fr3_robotiq"}
+
+
+@pytest.mark.parametrize("name", GRIPPERS)
+def test_grippers_open_and_close_to_the_targets_as_far_as_their_joints_go(name: str) -> None:
+    robot = load_robot(ROOT / "src/robot_description/robots" / OURS.get(name, name))
+    for arm in robot.arms.values():
+        assert arm.gripper is not None
+        joint = robot.joints[arm.gripper.joint]
+        # A linkage's widest and narrowest opening, as its pads have it, may lie a little inside of its joint's range.
+        within = 0.04 * (joint.upper - joint.lower) if name == "genie1" else 1e-9
+        for word, width in (("open", arm.gripper.max_width_m), ("close", arm.gripper.min_width_m)):
+            target = float(np.clip(GRIPPERS[name][word][0], joint.lower, joint.upper))
+            assert arm.gripper.position(width) == pytest.approx(target, abs=within)
+
+
+@pytest.mark.parametrize("flat", [(0, 0.0), (1, 0.0), (2, 0.0), (2, 1e-12)])
+def test_boxes_without_a_thickness_overlap_with_nothing(flat: tuple[int, float]) -> None:
+    axis, thickness = flat
+    size = np.full(3, 0.1)
+    size[axis] = thickness
+    turned = Pose.of((0.01, 0.0, 0.0), Rotation.from_rpy(0.3, -0.2, 0.5))
+    plate, cube = OrientedBox(Pose.identity(), size), OrientedBox(turned, np.full(3, 0.1))
+    assert iou(plate, cube) == iou(cube, plate) == iou(plate, plate) == pytest.approx(0.0, abs=1e-9)

@@ -156,7 +156,7 @@ def _targets(params: GotoPoseParams, context: Context, world: World) -> list[Pos
     grip = None
     if params.position_constraint == "object" or params.is_aligned:
         grip = arm_moves.held(context, world, params.object).link_T_object
-    cones = list(cones_of(params.orientation_filters))
+    cones = list(cones_of(params.orientation_filters, base))
     if params.is_aligned and grip is not None:
         vector = grip.rotation.matrix() @ np.array(params.align_obj_axis)
         label = f"object axis within {params.align_obj_tol:g} deg of {list(params.align_ref_axis)}"
