@@ -2,8 +2,8 @@
 
 The scenes, objects and goals are those of ``handiwork soak``, without ROS: time passes only while somebody waits for
 the world, so an episode costs its computing time alone, and a seed repeats scene and choices. Every failure is told
-with its seed: ``--robot R --arm A --seed N --episodes 1`` shows it again. What is judged is Place's own verdict and, on the
-settled world, that the object's middle is within the box around the container.
+with its seed: ``--robot R --arm A --seed N --episodes 1`` shows it again. What is judged is Place's own verdict and, on
+the settled world, that the object's middle is within the box around the container.
 """
 
 from __future__ import annotations
