@@ -115,6 +115,7 @@ def test_objects_are_those_of_the_simulation(names: tuple[str, str]) -> None:
         assert prim.HasAPI(UsdPhysics.RigidBodyAPI) == (not item.body.is_static or item.belt is not None)
         if not item.body.is_static:
             assert_same_mass(prim, model.body(item.name))
+            assert prim.GetAttribute("physxRigidBody:sleepThreshold").Get() == 0.0
             assert "PhysxContactReportAPI" in prim.GetMetadata("apiSchemas").GetAddedOrExplicitItems()
         geoms = [model.geom(f"{item.name}/{i}") for i in range(len(item.body.shapes))]
         for index, geom in enumerate(geoms):

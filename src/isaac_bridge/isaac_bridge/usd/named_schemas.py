@@ -37,6 +37,7 @@ TYPES = {
     "physxMimicJoint:rotX:offset": "Float",
     "physxMimicJoint:rotX:referenceJointAxis": "Token",
     "physxRigidBody:disableGravity": "Bool",
+    "physxRigidBody:sleepThreshold": "Float",
     "physxRigidBody:solverPositionIterationCount": "Int",
     "physxScene:broadphaseType": "Token",
     "physxScene:enableGPUDynamics": "Bool",

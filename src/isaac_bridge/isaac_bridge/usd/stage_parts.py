@@ -9,7 +9,7 @@ import numpy as np
 from handiwork_core.geometry import Array, Pose
 from handiwork_core.world import Indices, Shape, ShapeKind
 
-from .named_schemas import apply_schema, write_named
+from .named_schemas import Value, apply_schema, write_named
 from .solid_inertia import MassProperties, hull_triangles
 
 if TYPE_CHECKING:
@@ -116,8 +116,12 @@ def make_body(prim: Usd.Prim, mass: MassProperties, *, is_weightless: bool) -> N
     given.CreateCenterOfMassAttr(Gf.Vec3f(*mass.centre.tolist()))
     given.CreateDiagonalInertiaAttr(Gf.Vec3f(*mass.moments.tolist()))
     given.CreatePrincipalAxesAttr(quaternion(Pose.of((0.0, 0.0, 0.0), mass.axes)))
-    gravity = {"physxRigidBody:disableGravity": is_weightless}
-    apply_schema(prim, "PhysxRigidBodyAPI", {**gravity, "physxRigidBody:solverPositionIterationCount": 16})
+    awake: dict[str, Value] = {
+        "physxRigidBody:disableGravity": is_weightless,
+        "physxRigidBody:sleepThreshold": 0.0,  # what sleeps tells no contacts
+        "physxRigidBody:solverPositionIterationCount": 16,
+    }
+    apply_schema(prim, "PhysxRigidBodyAPI", awake)
     apply_schema(prim, "PhysxContactReportAPI", {"physxContactReport:threshold": 0.0})
 
 
