@@ -9,6 +9,7 @@ import pytest
 from handiwork_bringup.launch_evaluate import plan_processes
 from handiwork_bringup.launch_model import LaunchError, Substitution
 from handiwork_bringup.launch_text import parse_template, split_words, typed
+from handiwork_bringup.stack import nodes_of
 
 BRINGUP = Path(__file__).resolve().parents[3] / "launch" / "bringup.launch.xml"
 
@@ -104,6 +105,15 @@ def test_bringup_starts_five_nodes_and_four_on_a_real_robot() -> None:
     real = plan_processes(BRINGUP, {"backend": "none"})
     assert "sim_bridge" not in [spec.label for spec in real]
     assert all("use_sim_time:=false" in spec.command for spec in real)
+
+
+@pytest.mark.parametrize(("backend", "nodes"), [("isaac", 5), ("isaac_stand_in", 6)])
+def test_isaac_sim_takes_the_simulations_place(backend: str, nodes: int) -> None:
+    planned = {spec.label: spec.command for spec in plan_processes(BRINGUP, {"backend": backend})}
+    assert set(planned) == set(nodes_of(backend))
+    assert len(planned) == nodes
+    assert "use_sim_time:=true" in planned["skill_server"]
+    assert ('speaks:="isaac"' in planned.get("sim_bridge", ())) == (backend == "isaac_stand_in")
 
 
 def test_one_argument_takes_the_same_stack_to_a_real_robot(monkeypatch: pytest.MonkeyPatch) -> None:
