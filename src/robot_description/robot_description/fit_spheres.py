@@ -15,14 +15,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy.sparse import csr_array, vstack
+from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
 from handiwork_core.geometry import Array
 from handiwork_core.robot import JointType, Robot
 from handiwork_core.robot_loader import load_robot
 
-from .home_room import Room, rooms_at_home, spheres_as_room
+from .home_room import Limit, floor_of, lowest_m, rooms_at_home, spheres_as_room
+from .set_cover import Choice
 from .solids import Solid, primitives, union_distance
 
 COVER_M = 0.001
@@ -31,8 +33,29 @@ COVER_M = 0.001
 LEAST_M = 0.001
 """Smaller spheres are none."""
 
-COARSEST = 24
-"""Samples along the longest side of a large link."""
+FINEST_M, STEPS = 0.004, 24
+"""Samples on small links are this far apart; there are about so many along the longest side of others."""
+
+LEVELS = 5
+"""Centres are tried on grids, each twice as wide as the one before and deeper in the solids."""
+
+DEEPEST = 6.0
+"""Steps of its grid that a centre lies below the surface at most."""
+
+KEY = np.array([1, 1 << 20, 1 << 40])
+"""Makes one number of the cell that a point lies in."""
+
+ROUNDS = 30
+"""How often a part of the spheres is chosen anew."""
+
+AT_ONCE = 20_000
+"""Points whose distances to all spheres are held at a time."""
+
+MOST_HELD = 5_000_000
+"""Distances between centres and points held at a time."""
+
+PASSES = 3
+"""How often all is chosen anew to cover what the samples before had missed, too."""
 
 HEAD = """# Collision spheres in each link's frame [m]: center x y z, radius.
 # Made by `python -m robot_description.fit_spheres` from the primitives of the description."""
@@ -46,61 +69,103 @@ class Allowance:
     cover_m: float
 
 
-FINGER, ARM, BODY = Allowance(0.006, 0.005), Allowance(0.015, 0.008), Allowance(0.03, 0.009)
+FINGER, ARM, BODY = Allowance(0.006, 0.005), Allowance(0.0098, 0.0045), Allowance(0.0098, 0.0098)
 
 
 def fit(
     solids: Sequence[Solid],
-    protrusion_m: float,
+    allowance: Allowance,
     step_m: float,
-    cover_m: float = COVER_M,
-    rooms: tuple[Room, ...] = (),
+    rooms: Sequence[Limit] = (),
+    rounds: int = ROUNDS,
 ) -> tuple[Array, Array]:
-    """Centers (k, 3) and radii (k,) [m] that cover the surface of the union, up to ``cover_m`` of it.
+    """Centers (k, 3) and radii (k,) [m] that cover the surface of the union as far as ``allowance`` says.
 
-    No sphere sticks out by more than ``protrusion_m``, or into ``rooms``; ``step_m`` is the spacing of samples.
+    No sphere sticks out further than it says, or into ``rooms``; ``step_m`` is the spacing of samples. More ``rounds``
+    find a few spheres less.
     """
-    grid = np.concatenate([solid.grid(step_m) for solid in solids])
-    depth = -union_distance(solids, grid)
-    surface = grid[depth <= 1e-6]
-    centers = grid[np.unique((grid / (0.5 * step_m)).round(), axis=0, return_index=True)[1]]
-    radii = _within(rooms, centers, -union_distance(solids, centers) + protrusion_m)
-    centers, radii = centers[radii > LEAST_M], radii[radii > LEAST_M]
-    covers: NDArray[np.bool_] = cdist(centers, surface) <= radii[:, None] + cover_m
-    left, counts = np.ones(len(surface), dtype=np.bool_), covers.sum(axis=1)
-    chosen = []
-    while left.any():
-        best = int(counts.argmax())
-        if counts[best] == 0:
-            break  # the rooms leave no sphere for the rest; ``worst_gap`` tells how far it lies outside
-        chosen.append(best)
-        new = covers[best] & left
-        counts -= covers[:, new].sum(axis=1)
-        left &= ~new
+    fine = surface_of(solids, 0.3 * step_m)
+    surface = fine[np.unique((fine / (0.8 * step_m)).round().astype(np.int64) @ KEY, return_index=True)[1]]
+    centers, radii = _tried(solids, allowance.protrusion_m, step_m, fine, rooms)
+    reach, chosen = radii + allowance.cover_m, list[int]()
+    for _ in range(PASSES):
+        chosen = Choice(_held(centers, reach, surface)).best(rounds, seed=0)
+        missed = fine[gaps(fine, centers[chosen], radii[chosen]) > allowance.cover_m]
+        surface = np.unique(np.concatenate([surface, missed]), axis=0)
+    # The little that is missed still is covered beside what is chosen.
+    if len(missed):
+        chosen += Choice(_held(centers, reach, missed)).best(0, seed=0)
     return centers[chosen], radii[chosen]
+
+
+def _held(centers: Array, reach: Array, points: Array) -> csr_array:
+    """One where a point (m,) lies within reach (n,) of a center (n, 3)."""
+    rows = max(1, MOST_HELD // len(points))
+    parts = [
+        csr_array((cdist(centers[i : i + rows], points) <= reach[i : i + rows, None]).astype(np.int32))
+        for i in range(0, len(centers), rows)
+    ]
+    return csr_array(vstack(parts)) if parts else csr_array((0, len(points)), dtype=np.int32)
+
+
+def surface_of(solids: Sequence[Solid], step_m: float) -> Array:
+    """Points (n, 3) on the surface of the union, about ``step_m`` apart."""
+    grid = np.concatenate([solid.surface(step_m) for solid in solids])
+    points: Array = grid[union_distance(solids, grid) >= -1e-6]
+    return points
+
+
+def gaps(points: Array, centers: Array, radii: Array) -> Array:
+    """How far points (n, 3) lie outside the nearest sphere (n,) [m]; negative inside."""
+    parts = [
+        (cdist(points[i : i + AT_ONCE], centers) - radii).min(axis=1) for i in range(0, len(points), AT_ONCE)
+    ]
+    return np.concatenate(parts)
+
+
+def _tried(
+    solids: Sequence[Solid], protrusion_m: float, step_m: float, fine: Array, rooms: Sequence[Limit]
+) -> tuple[Array, Array]:
+    """Centers and greatest radii of all spheres that may be chosen; ``fine`` (n, 3) lie on the surface."""
+    tree, blur = cKDTree(fine), 0.22 * step_m
+    found = []
+    for level in range(LEVELS):
+        step = 0.75 * step_m * 2.0**level
+        grid = np.concatenate([solid.grid(step) for solid in solids])
+        bound = -union_distance(solids, grid)
+        grid = grid[bound < DEEPEST * step]
+        grid = grid[np.unique((grid / (0.7 * step)).round().astype(np.int64) @ KEY, return_index=True)[1]]
+        bound = -union_distance(solids, grid)
+        # Where solids overlap, their own distances say too little; the samples are a little further than the surface.
+        away = np.asarray(tree.query(grid)[0], dtype=np.float64)
+        depth = np.where(bound > 0.0, np.maximum(bound, np.sqrt(np.maximum(away**2 - blur**2, 0.0))), bound)
+        inside = (depth >= (step if level else -LEAST_M)) & (depth < DEEPEST * step)
+        found.append(np.column_stack([grid, depth])[inside])
+    both = np.concatenate(found)
+    radii = _within(rooms, both[:, :3], both[:, 3] + protrusion_m)
+    kept = radii > LEAST_M
+    return both[kept, :3], radii[kept]
 
 
 def worst_gap(solids: Sequence[Solid], centers: Array, radii: Array, step_m: float) -> float:
     """Largest distance of a surface point from the nearest sphere [m]; negative is covered."""
-    grid = np.concatenate([solid.grid(step_m) for solid in solids])
-    surface = grid[union_distance(solids, grid) >= -1e-6]
-    gaps = cdist(surface, centers) - radii
-    return float(gaps.min(axis=1).max())
+    return float(gaps(surface_of(solids, step_m), centers, radii).max())
 
 
 def fit_link(
-    solids: Sequence[Solid], allowance: Allowance, step_m: float, rooms: tuple[Room, ...] = ()
+    solids: Sequence[Solid],
+    allowance: Allowance,
+    step_m: float,
+    rooms: Sequence[Limit] = (),
+    rounds: int = ROUNDS,
 ) -> tuple[Array, Array]:
-    """As ``fit``, with samples as far apart as the solids' size allows, and gaps between the samples closed."""
+    """As ``fit``, with samples ``step_m`` apart, closer on small links."""
     points = np.concatenate([solid.grid(1.0) for solid in solids])
-    step = max(step_m, float(np.ptp(points, axis=0).max()) / COARSEST)
-    centers, radii = fit(solids, allowance.protrusion_m, step, allowance.cover_m, rooms)
-    # What the coarse samples missed is closed by growing all spheres alike.
-    grow = max(0.0, worst_gap(solids, centers, radii, 0.5 * step) - allowance.cover_m)
-    return centers, _within(rooms, centers, radii + grow)
+    step = float(np.clip(float(np.ptp(points, axis=0).max()) / STEPS, FINEST_M, max(step_m, FINEST_M)))
+    return fit(solids, allowance, step, rooms, rounds)
 
 
-def _within(rooms: tuple[Room, ...], centers: Array, radii: Array) -> Array:
+def _within(rooms: Sequence[Limit], centers: Array, radii: Array) -> Array:
     for room in rooms:
         radii = np.minimum(radii, room.limit(centers))
     return radii
@@ -108,15 +173,17 @@ def _within(rooms: tuple[Room, ...], centers: Array, radii: Array) -> Array:
 
 def fit_robot(robot: Robot, step_m: float) -> dict[str, tuple[Array, Array]]:
     """Spheres of all links with solids, as by ``fit_link``; what is apart at home has spheres that are apart."""
-    rooms = rooms_at_home(robot)
+    rooms, low = rooms_at_home(robot), lowest_m(robot)
     found: dict[str, tuple[Array, Array]] = {}
     for link, near in rooms.items():
-        kept = [
+        kept: list[Limit] = [
             spheres_as_room(robot, link, other, *found[other]) if other in found else room
             for other, room in near.items()
         ]
         allowance = allowance_of(robot, link)
-        found[link] = fit_link(primitives(robot.urdf, link), allowance, step_m, tuple(kept))
+        if allowance is BODY:
+            kept.append(floor_of(robot, link, low))
+        found[link] = fit_link(primitives(robot.urdf, link), allowance, step_m, kept)
     return found
 
 

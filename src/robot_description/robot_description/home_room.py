@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -23,6 +24,13 @@ SPHERE_GAP_M = 0.002
 """Between spheres of two links at home."""
 
 
+class Limit(Protocol):
+    """What keeps a link's spheres small."""
+
+    def limit(self, points: Array) -> Array:
+        """Greatest radii (n,) of spheres about points (n, 3) [m]."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Room:
     """Solids of another link in this link's frame at home; this link's spheres stay ``keep_m`` away from them."""
@@ -33,6 +41,31 @@ class Room:
     def limit(self, points: Array) -> Array:
         """Greatest radii (n,) of spheres about points (n, 3) [m]."""
         return union_distance(self.solids, points) - self.keep_m
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Floor:
+    """The plane that a robot stands on, in a link's frame: what is above it keeps above it."""
+
+    up: Array
+    lowest_m: float
+
+    def limit(self, points: Array) -> Array:
+        """Greatest radii (n,) of spheres about points (n, 3) [m]."""
+        return np.asarray(points @ self.up - self.lowest_m)
+
+
+def lowest_m(robot: Robot) -> float:
+    """Height of the lowest point of all solids at home in the root link's frame [m]."""
+    poses = link_poses(robot, {})
+    solids = [(link, solid) for link in robot.links for solid in primitives(robot.urdf, link)]
+    return min(float(poses[link].apply(solid.surface(SAMPLE_M))[:, 2].min()) for link, solid in solids)
+
+
+def floor_of(robot: Robot, link: str, height_m: float) -> Floor:
+    """A level plane at a height in the root link's frame [m], seen from a link at home."""
+    root_T_link = link_poses(robot, {})[link]
+    return Floor(root_T_link.rotation.matrix()[2], height_m - float(root_T_link.translation_m[2]))
 
 
 def rooms_at_home(robot: Robot) -> dict[str, dict[str, Room]]:

@@ -50,6 +50,11 @@ class MeshSolid:
         cells = np.unique((self.samples / step_m).round(), axis=0, return_index=True)[1]
         return np.concatenate([points[is_inside(self.triangles, points)], self.samples[cells]])
 
+    def surface(self, step_m: float) -> Array:
+        """Samples about ``step_m`` apart, never closer than they are."""
+        cells = np.unique((self.samples / step_m).round(), axis=0, return_index=True)[1]
+        return np.asarray(self.samples[cells])
+
 
 def surface_points(corners: Array, spacing_m: float) -> Array:
     """Points on triangles (m, 3, 3), rows of them parallel to the edges, ``spacing_m`` apart or closer."""

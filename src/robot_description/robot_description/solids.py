@@ -21,6 +21,9 @@ class Solid(Protocol):
     def grid(self, step_m: float) -> Array:
         """Points (n, 3) all over the solid, its surface included, about ``step_m`` apart."""
 
+    def surface(self, step_m: float) -> Array:
+        """Points (n, 3) all over the solid's surface, edges included, about ``step_m`` apart or closer."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Primitive:
@@ -60,6 +63,37 @@ class Primitive:
             shell, length = np.abs(points).max(axis=1), np.linalg.norm(points, axis=1)
             points *= np.divide(shell, length, out=np.ones_like(length), where=length > 0)[:, None]
         return self.link_T_shape.apply(points)
+
+    def surface(self, step_m: float) -> Array:
+        """Points (n, 3) of grids on faces, discs and coats, with all edges and corners."""
+        if len(self.size) == 1:
+            tilts = _line(0.5 * np.pi, step_m / float(self.size[0]))
+            rounds = [(self.size[0] * np.cos(tilt), self.size[0] * np.sin(tilt)) for tilt in tilts]
+            points = _rings(rounds, step_m)
+        elif len(self.size) == 2:
+            radius, half = self.size
+            ends = [(r, z) for z in (-half, half) for r in _line(0.5 * radius, step_m) + 0.5 * radius]
+            points = _rings([*ends, *((radius, z) for z in _line(half, step_m))], step_m)
+        else:
+            faces = []
+            for i in range(3):
+                axes = [_line(h, step_m) if k != i else np.array([-h, h]) for k, h in enumerate(self.size)]
+                faces.append(np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3))
+            points = np.concatenate(faces)
+        return self.link_T_shape.apply(points)
+
+
+def _rings(rounds: Sequence[tuple[float, float]], step_m: float) -> Array:
+    """Points on circles about z, each of a radius and a height."""
+    found = []
+    for r, z in rounds:
+        turns = np.linspace(0.0, 2.0 * np.pi, max(1, int(np.ceil(2.0 * np.pi * r / step_m))), endpoint=False)
+        found.append(np.column_stack([r * np.cos(turns), r * np.sin(turns), np.full(len(turns), z)]))
+    return np.concatenate(found)
+
+
+def _line(half: float, step_m: float) -> Array:
+    return np.linspace(-half, half, int(np.ceil(2.0 * half / step_m)) + 1, dtype=np.float64)
 
 
 def primitives(urdf: str, link: str) -> tuple[Primitive, ...]:

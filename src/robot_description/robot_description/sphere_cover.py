@@ -20,6 +20,8 @@ from .solids import Solid, union_distance
 STEP_M = 0.01
 COVER_M = 0.004
 """What may stay outside the spheres."""
+ROUNDS = 3
+"""Of the search for fewer spheres: somebody waits for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,7 @@ def fitted(solids: Mapping[str, tuple[Solid, ...]], protrusion_m: float) -> tupl
     """Spheres that cover each link, with radii in whole tenths of a millimetre."""
     made = []
     for link, shapes in solids.items():
-        centers, radii = fit_link(shapes, Allowance(protrusion_m, COVER_M), STEP_M)
+        centers, radii = fit_link(shapes, Allowance(protrusion_m, COVER_M), STEP_M, rounds=ROUNDS)
         made.append(Spheres(link, frozen(centers.round(4)), frozen(np.ceil(radii * 1e4) / 1e4)))
     return tuple(made)
 

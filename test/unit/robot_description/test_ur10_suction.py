@@ -16,8 +16,6 @@ from handiwork_core.robot_loader import load_robot
 from handiwork_core.suction_file import SuctionFile
 from handiwork_core.world import World
 from planner_node.engines.cpu_engine import CpuEngine
-from robot_description.fit_spheres import worst_gap
-from robot_description.solids import primitives, union_distance
 
 FOLDER = Path(__file__).resolve().parents[3] / "src/robot_description/robots/ur10_suction"
 ROBOT = load_robot(FOLDER)
@@ -58,20 +56,6 @@ def test_forward_kinematics_equal_the_makers_rows() -> None:
         assert np.abs(poses["tool0"].matrix() - expected).max() < 1e-9
         tip = expected[:3, 3] + 0.161709 * expected[:3, 2]
         assert np.abs(poses["suction_tip"].translation_m - tip).max() < 1e-9
-
-
-@pytest.mark.parametrize("link", [s.link for s in ROBOT.spheres if s.link != "base_link_inertia"])
-def test_spheres_cover_the_solids_and_stick_out_little(link: str) -> None:
-    spheres = next(item for item in ROBOT.spheres if item.link == link)
-    solids = primitives(ROBOT.urdf, link)
-    assert worst_gap(solids, spheres.centers, spheres.radii, 0.006) <= 0.002
-    reach = union_distance(solids, spheres.centers) + spheres.radii
-    assert reach.max() <= (0.007 if link == "suction_cup" else 0.028)
-
-
-def test_base_spheres_stay_above_the_floor() -> None:
-    base = next(s for s in ROBOT.spheres if s.link == "base_link_inertia")
-    assert (base.centers[:, 2] - base.radii).min() >= 0.0
 
 
 def test_the_cup_is_the_gripper() -> None:

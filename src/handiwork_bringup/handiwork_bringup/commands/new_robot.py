@@ -29,7 +29,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument("--from-curobo", type=Path, help="take them from a robot configuration of cuRobo")
     parser.add_argument("--out", type=Path, help="folder to write; without it the robot's name, here")
     parser.add_argument("--name", help="name of the robot; without it that of the URDF file")
-    parser.add_argument("--protrusion", type=float, default=15.0, help="of spheres beyond the shapes [mm]")
+    parser.add_argument("--protrusion", type=float, default=10.0, help="of spheres beyond the shapes [mm]")
     parser.add_argument("--samples", type=int, default=5000, help="configurations to judge pairs of links at")
     parser.set_defaults(run=run)
 
