@@ -18,18 +18,28 @@ from pathlib import Path
 import numpy as np
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
+from rclpy.serialization import serialize_message
 from scipy.stats import binomtest
 from sensor_msgs.msg import JointState
 
 from handiwork_bringup.commands.soak import measure, targets_of
+from handiwork_bringup.demo_cells import robot_of
 from handiwork_bringup.soak_statistics import Tally
 from handiwork_bringup.stack import Stack
+from handiwork_core.control.trajectory_goal import TrajectoryGoal
+from handiwork_core.control.wall_pace import WallPace
+from handiwork_core.kinematics import joint_position
+from handiwork_core.robot import Robot
+from handiwork_ros.managed_node import ManagedNode
 from handiwork_ros.qos import LATEST
+from isaac_bridge.adapter.joints_node import JointDoor
 
 BACKENDS = ("mujoco", "isaac_stand_in")
 FACTOR = 2.0
 """Of real time: the stand-in then sends joints at 200 Hz."""
 SETTLE_S = 5.0
+SPEED = 0.01
+"""Of the joints while work is measured [rad/s]: fast enough for a command at each measurement."""
 
 
 class Stamps:
@@ -93,6 +103,50 @@ def cost(seconds: float) -> list[str]:
     ]
 
 
+def work(count: int = 3000) -> list[str]:
+    """Processor time from the bytes of one measurement to the command and the joint state that it causes."""
+    import rclpy
+
+    context = rclpy.Context()
+    rclpy.init(context=context)
+    robot = robot_of("fr3")
+    node = ManagedNode("work", context=context)
+    door = JointDoor(node, robot, 0.02)
+    door._pace = WallPace(1e6)  # every joint state, though measurements come faster here than on a wire
+    begin = home(robot, door.names)
+    message = JointState(name=list(door.names), position=begin)
+    message.velocity = message.effort = [0.0] * len(door.names)
+    took_ms, arm = [], robot.arm("")
+    for index in range(count):
+        message.header.stamp.sec, message.header.stamp.nanosec = divmod(5_000_000 * (index + 1), 10**9)
+        message.position = [*(here + SPEED * 0.005 * index for here in begin[:7]), *begin[7:]]
+        data = serialize_message(message)
+        began = time.thread_time_ns()
+        door._take(data)
+        took_ms.append(1e-6 * (time.thread_time_ns() - began))
+        if index == 0:
+            door.open()
+            controller = door.running().plant.arms[arm.name].controller
+            start, t = controller.reference.position, np.linspace(0.0, 60.0, 100)
+            path = start + SPEED * np.outer(t, np.ones(len(start)))
+            rates = np.full(path.shape, SPEED)
+            rates[[0, -1]] = 0.0
+            controller.start(TrajectoryGoal(arm.joint_names, t, path, rates), start)
+    p50, p99 = np.percentile(took_ms[10:], (50, 99))
+    node.destroy_node()
+    rclpy.shutdown(context=context)
+    text = f"| one measurement to command and joint state, processor time, p50 / p99 | {p50:.2f} / {p99:.2f} ms |"
+    return [
+        text,
+        f"| the same at 200 Hz, share of one core | {100.0 * 0.2 * float(np.mean(took_ms)):.1f} % |",
+    ]
+
+
+def home(robot: Robot, names: Sequence[str]) -> list[float]:
+    """Where the world starts."""
+    return [joint_position(robot, name, {}) for name in names]
+
+
 def success(episodes: int, seed: int, factor: float) -> list[str]:
     """Randomised pick and place over each backend, equal seeds."""
     rows = []
@@ -128,7 +182,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     options = parser.parse_args(arguments)
     if options.seconds:
-        print("\n".join(["| what | measured |", "|---|---|", *cost(options.seconds)]), flush=True)
+        print("\n".join(["| what | measured |", "|---|---|", *work(), *cost(options.seconds)]), flush=True)
     if options.episodes:
         rows = success(options.episodes, options.seed, options.factor)
         print("\n".join(["| backend | episodes | 95 % interval (Wilson) |", "|---|---|---|", *rows]))
