@@ -23,6 +23,9 @@ went on to their last targets meanwhile, and waited there."""
 STEADY = 0.9
 """Nothing is learnt of a path that goes on at less than this share of its speed."""
 
+AHEAD = 0.8
+"""Of the path tolerance: an arm is led by so much at most, for where nothing is heard it goes as far as it was told."""
+
 PATIENCE_S, PUSH = 0.5, 0.1
 """A path stands for an arm that is behind by nearly the path tolerance, for so much of the plant's time. After that it
 goes on at this share of its speed at least: a blocked arm leaves its path, and its goal ends."""
@@ -131,7 +134,9 @@ class WiredRobot:
     def _lead_arms(self) -> None:
         for name, arm in self.arms.items():
             limits, reference = arm.controller.limits, arm.controller.reference
-            place = reference.position + self.leads[name].seconds * self._rates[name] * reference.velocity
+            ahead = self.leads[name].seconds * self._rates[name] * reference.velocity
+            most = AHEAD * arm.controller.tolerances.path
+            place = reference.position + ahead * min(1.0, most / max(float(np.abs(ahead).max()), most))
             self._target[arm.indices] = np.clip(place, limits.lower, limits.upper)
 
     def _press_fingers(self) -> None:
