@@ -24,7 +24,7 @@ sys.path.insert(0, str(ROOT / "test/sim"))
 from simulated_cell import SimulatedCell  # noqa: E402
 from suction_cell import SuctionCell  # noqa: E402
 
-from handiwork_bringup.demo_cells import Target, described_robots, robot_of, scene_of, target_of  # noqa: E402
+from handiwork_bringup.demo_cells import Target, robot_of, scene_of, standing_robots, target_of  # noqa: E402
 from handiwork_core.outcome import OK, Code, Outcome  # noqa: E402
 from handiwork_core.robot import Robot  # noqa: E402
 from handiwork_core.scene import load_scene  # noqa: E402
@@ -99,8 +99,8 @@ def measure(robot: Robot, name: str, arm: str, seeds: range) -> float:
 
 
 def cases(name: str, arm: str) -> Iterator[tuple[Robot, str, str]]:
-    """Robot, its name, and arm: of all that are described, or of those that are named."""
-    for found in [name] if name else described_robots():
+    """Robot, its name, and arm: of all that stand at a table, or of the one that is named."""
+    for found in [name] if name else standing_robots():
         robot = robot_of(found)
         yield from ((robot, found, each) for each in ([arm] if arm else robot.arms))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass
+from functools import cache
 
 from handiwork_bringup.package_paths import share_of
 from handiwork_core.robot import Robot
@@ -40,6 +41,12 @@ def described_robots() -> tuple[str, ...]:
     return tuple(sorted(path.parent.name for path in folder.glob("*/robot.yaml")))
 
 
+def standing_robots() -> tuple[str, ...]:
+    """Those that work at a table before them; one that drives fetches by a task, ``config/tasks/fetch.yaml``."""
+    return tuple(name for name in described_robots() if robot_of(name).base is None)
+
+
+@cache
 def robot_of(name: str) -> Robot:
     """The robot of a folder in ``robot_description/robots``."""
     return load_robot(share_of("robot_description") / "robots" / name)

@@ -7,7 +7,7 @@ import argparse
 import pytest
 
 from handiwork_bringup.commands import soak, soak_all
-from handiwork_bringup.demo_cells import described_robots, robot_of, target_of
+from handiwork_bringup.demo_cells import described_robots, robot_of, standing_robots, target_of
 from handiwork_bringup.soak_statistics import Failure, Tally, Waits
 from handiwork_core.skill import Progress
 
@@ -37,11 +37,13 @@ def test_every_arm_is_soaked_those_with_a_cup_too(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(soak, "measure", measure)
     assert soak_all.run(options()) == 0
-    for robot in described_robots():
+    assert {robot for robot, _ in visited} == set(standing_robots())
+    for robot in standing_robots():
         arms = len(robot_of(robot).arms)
         assert visited.count((robot, 1)) == arms
         assert visited.count((robot, arms)) == 1
     assert ("ur10_suction", 1) in visited
+    assert not any(robot == "fr3_mobile" for robot, _ in visited)
 
 
 def test_a_failed_episode_is_told_with_its_cause_and_how_to_repeat_it(

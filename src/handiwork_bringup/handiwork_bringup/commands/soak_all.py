@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator
 
 from handiwork_bringup.commands import soak
-from handiwork_bringup.demo_cells import described_robots, robot_of
+from handiwork_bringup.demo_cells import robot_of, standing_robots
 from handiwork_bringup.soak_statistics import Tally
 
 HEAD = (
@@ -24,7 +24,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument(
         "--cancel-every", type=int, default=10, help="cancel a pick after each N-th episode; 0: never"
     )
-    parser.add_argument("--robots", nargs="*", default=[], help="default: all that are described")
+    parser.add_argument("--robots", nargs="*", default=[], help="default: all but those that drive")
     parser.set_defaults(run=run, scene="", object="", container="", backend="mujoco")
 
 
@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _cases(names: list[str]) -> Iterator[tuple[str, list[str]]]:
     """Each arm alone, then all arms of a robot that has several."""
-    for name in names or described_robots():
+    for name in names or standing_robots():
         arms = [arm.name for arm in robot_of(name).arms.values() if arm.gripper is not None]
         yield from ((name, [arm]) for arm in arms)
         if len(arms) > 1:
