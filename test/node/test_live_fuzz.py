@@ -1,0 +1,140 @@
+"""Malformed goals against a live skill server: well-formed messages and YAML with values that no skill can take."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+pytest.importorskip("rclpy", reason="goals are ROS messages")
+
+import yaml
+from bare_stack import ARM, Stack
+from geometry_msgs.msg import PoseStamped, Quaternion
+from handiwork_msgs.action import Pick, Place, RunSkill
+from handiwork_msgs.msg import OrientationFilter
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from handiwork_core.outcome import Code
+from skill_server.catalog import load_catalog
+from skill_server.skills import BUILTIN
+
+CATALOG = load_catalog(BUILTIN, ())
+SKILLS = sorted(name for name in CATALOG.skills if not name.startswith("mobile"))
+HUGE = [0.5] * 1000
+NOT_NUMBERS = [math.nan, math.inf, -math.inf, "high", None, [], [1.0], {"a": 1}, True, HUGE]
+"""No value of ``t_eps``, whatever else stands beside it."""
+VALUES = st.one_of(
+    st.sampled_from([*NOT_NUMBERS, 0, -1, 1e308, 2**70, "", "cub", "cube", [[0.0] * 3] * 200, {"min": "x"}]),
+    st.floats(),
+    st.text(st.characters(codec="utf-8", exclude_categories=("Cs", "Cc")), max_size=20),
+    st.lists(st.floats(), max_size=8),
+)
+FLOATS = st.one_of(st.floats(), st.sampled_from([math.nan, math.inf, -1.0, 1e300]))
+WORDS = st.one_of(st.sampled_from(["", "cube", "bin", "up", "é"]), st.text("abc _/.%{}[]", max_size=12))
+EACH = settings(
+    max_examples=100,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    phases=[Phase.generate],  # a found goal is told as it is: shrinking sends hundreds more
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+
+
+class Plain(yaml.SafeDumper):
+    """Writes every value out: aliases are refused before any value is looked at."""
+
+    def ignore_aliases(self, data: object) -> bool:
+        return True
+
+
+@st.composite
+def wrong_parameters(draw: st.DrawFn) -> RunSkill.Goal:
+    """A skill with the names that it needs, some fields spoiled, ``t_eps`` always."""
+    skill = CATALOG.find(draw(st.sampled_from(SKILLS)))
+    fields = sorted(skill.params_type.__dataclass_fields__)
+    names = {"object": "cube", "container": "bin", "target": "bin"}
+    data: dict[str, Any] = {key: name for key, name in names.items() if key in fields}
+    spoiled = [key for key in fields if key != "arm"]
+    data |= {key: draw(VALUES) for key in draw(st.lists(st.sampled_from(spoiled), max_size=5, unique=True))}
+    data["t_eps"] = draw(st.sampled_from(NOT_NUMBERS))
+    return RunSkill.Goal(skill=skill.name, parameters=yaml.dump(data, Dumper=Plain, allow_unicode=True))
+
+
+def value_of(kind: str) -> st.SearchStrategy[Any]:
+    """Anything that the message's type can carry."""
+    made = {
+        "double": FLOATS,
+        "string": WORDS,
+        "boolean": st.booleans(),
+        "int32": st.integers(-(2**31), 2**31 - 1),
+        "int64": st.integers(-(2**63), 2**63 - 1),
+        "sequence<string>": st.lists(WORDS, max_size=4),
+        "sequence<double>": st.one_of(st.lists(FLOATS, max_size=8), st.just(HUGE)),
+        "sequence<handiwork_msgs/OrientationFilter>": st.lists(
+            st.builds(OrientationFilter, ee_axis=WORDS, direction=WORDS, min_angle_deg=FLOATS), max_size=3
+        ),
+        "sequence<geometry_msgs/PoseStamped>": st.lists(st.builds(stamped, WORDS, FLOATS), max_size=3),
+        "sequence<geometry_msgs/Quaternion>": st.lists(st.builds(Quaternion, w=FLOATS), max_size=3),
+    }
+    if kind in made:
+        return made[kind]
+    assert kind.startswith("double["), kind
+    count = int(kind[len("double[") : -1])
+    return st.lists(FLOATS, min_size=count, max_size=count)
+
+
+def stamped(frame: str, x: float) -> PoseStamped:
+    message = PoseStamped()
+    message.header.frame_id, message.pose.position.x = frame, x
+    return message
+
+
+@st.composite
+def wrong_message(draw: st.DrawFn, action: Any, **good: str) -> Any:
+    """A goal with some fields spoiled, ``t_eps`` always."""
+    kinds = action.Goal.get_fields_and_field_types()
+    keys = sorted(key for key in kinds if key not in ("arm", "when_busy"))
+    chosen = draw(st.lists(st.sampled_from(keys), max_size=6, unique=True))
+    spoiled = {key: draw(value_of(kinds[key])) for key in chosen}
+    t_eps = draw(st.sampled_from([math.nan, math.inf, -math.inf, 0.0, -1.0, 0.2, 1e300]))
+    return action.Goal(**{**good, **spoiled, "t_eps": t_eps})
+
+
+def refused(stack: Stack, goal: Any) -> None:
+    """A named error that tells of ``t_eps``, and nothing was asked of a controller."""
+    outcome = stack.client.send(goal).result(20.0).outcome
+    assert Code.BAD_GOAL <= outcome.code <= Code.CONTRADICTION, outcome
+    assert outcome.field_name, outcome
+    assert "t_eps" in outcome.message, (goal, outcome)
+    assert stack.world.asked == 0
+
+
+@EACH
+@given(goal=wrong_parameters())
+def test_run_skill(stack: Stack, goal: RunSkill.Goal) -> None:
+    refused(stack, goal)
+
+
+@EACH
+@given(goal=wrong_message(Pick, object="cube"))
+def test_pick(stack: Stack, goal: Pick.Goal) -> None:
+    refused(stack, goal)
+
+
+@EACH
+@given(goal=wrong_message(Place, container="bin"))
+def test_place(stack: Stack, goal: Place.Goal) -> None:
+    refused(stack, goal)
+
+
+def test_the_server_answers_as_before_and_the_arm_is_where_it_was(stack: Stack) -> None:
+    report = stack.client.pick("unicorn")
+    assert report.outcome.code is Code.UNKNOWN_OBJECT
+    assert report.stopped_at[ARM.joint_names[0]] == pytest.approx(float(ARM.home_q[0]))
+    # What the server takes is still tried: it gets as far as the planner, which is not there.
+    assert stack.client.pick("cube", timeout_s=30.0).outcome.code is Code.PLANNER_LOST
+    assert stack.world.asked == 0
