@@ -55,9 +55,10 @@ class RosCell:
 
     @property
     def knows_all(self) -> bool:
-        """Joints and cup have been heard of."""
+        """Joints, cup and objects have been heard of: who begins without would let go of what the cup holds."""
         names = self._arm.joint_names
-        return all(n in self._world.joints.position for n in names) and self._suction.stamp_s > 0.0
+        heard = self._suction.stamp_s > 0.0 and bool(self._world.states)
+        return heard and all(n in self._world.joints.position for n in names)
 
     def see(self) -> float:
         """Takes the newest world; returns the time of the joints [s]."""
