@@ -66,19 +66,19 @@ def robot_bodies(robot: Robot, folder: Path) -> tuple[RobotBody, ...]:
     seat: dict[str, tuple[str, Pose]] = {}
     for link in robot.links:
         joint, mass = above.get(link), _inertial(links[link])
-        parent, parent_T_joint = "", Pose.identity()
+        parent, body_T_joint = "", Pose.identity()
         if joint is not None:
             parent, body_T_link = seat[joint.parent]
-            parent_T_joint = body_T_link @ joint.parent_T_joint
+            body_T_joint = body_T_link @ joint.parent_T_joint
         if joint is None or joint.type is not JointType.FIXED or (mass and growing[parent].mass):
             seat[link] = link, Pose.identity()
-            growing[link] = _Growing(joint, parent, parent_T_joint, mass)
+            growing[link] = _Growing(joint, parent, body_T_joint, mass)
             if joint is None and mass is None:
                 growing[link].mass = _nominal()
         else:
-            seat[link] = parent, parent_T_joint
+            seat[link] = parent, body_T_joint
             if mass is not None:
-                growing[parent].mass = mass.placed(parent_T_joint)
+                growing[parent].mass = mass.placed(body_T_joint)
         body, body_T_link = seat[link]
         growing[body].parts.append(LinkPart(link, body_T_link, _shapes(links[link], link, folder)))
     return tuple(
