@@ -44,8 +44,8 @@ class LiveView:
         self._lines = text.count("\n") + 1
 
 
-def run_seed(seed: int, arguments: argparse.Namespace, kind: Kind) -> tuple[Result, float]:
-    """One episode, and the processor time that it took."""
+def run_seed(seed: int, arguments: argparse.Namespace, kind: Kind) -> tuple[Result, bool, float]:
+    """One episode, whether it was disturbed as wanted, and the processor time that it took."""
     begin = time.process_time()
     layout = FULL if arguments.full else TIER if arguments.tier else SMALL
     episode = Episode(layout, seed, corrects=not arguments.no_correction)
@@ -66,7 +66,7 @@ def run_seed(seed: int, arguments: argparse.Namespace, kind: Kind) -> tuple[Resu
         filming.write(episode, arguments.video)
     if not disturb.done:
         print(f"seed {seed}: the moment for {kind.value} never came")
-    return result, time.process_time() - begin
+    return result, disturb.done, time.process_time() - begin
 
 
 def main() -> int:
@@ -86,8 +86,8 @@ def main() -> int:
     good = 0
     for seed in range(arguments.first_seed, arguments.first_seed + arguments.seeds):
         kind = kinds[seed % len(kinds)] if arguments.disturb == "all" else Kind(arguments.disturb)
-        result, cpu_s = run_seed(seed, arguments, kind)
-        is_good = result.good and (kind is not Kind.NONE or result.dropped == 0)
+        result, happened, cpu_s = run_seed(seed, arguments, kind)
+        is_good = happened and result.good and (kind is not Kind.NONE or result.dropped == 0)
         good += is_good
         print(
             f"seed {seed} {kind.value}: {'good' if is_good else 'NOT GOOD'}, {result.stacked} of "
