@@ -55,7 +55,7 @@ MOST_HELD = 5_000_000
 """Distances between centres and points held at a time."""
 
 PASSES = 3
-"""How often all is chosen anew to cover what the samples before had missed, too."""
+"""How often all is chosen anew at most to cover what the samples before had missed, too."""
 
 HEAD = """# Collision spheres in each link's frame [m]: center x y z, radius.
 # Made by `python -m robot_description.fit_spheres` from the primitives of the description."""
@@ -88,7 +88,7 @@ def fit(
     surface = fine[np.unique((fine / (0.8 * step_m)).round().astype(np.int64) @ KEY, return_index=True)[1]]
     centers, radii = _tried(solids, allowance.protrusion_m, step_m, fine, rooms)
     reach, chosen = radii + allowance.cover_m, list[int]()
-    for _ in range(PASSES):
+    for _ in range(min(PASSES, rounds)):
         chosen = Choice(_held(centers, reach, surface)).best(rounds, seed=0)
         missed = fine[gaps(fine, centers[chosen], radii[chosen]) > allowance.cover_m]
         surface = np.unique(np.concatenate([surface, missed]), axis=0)

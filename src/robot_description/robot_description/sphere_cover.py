@@ -20,7 +20,7 @@ from .solids import Solid, union_distance
 STEP_M = 0.01
 COVER_M = 0.004
 """What may stay outside the spheres."""
-ROUNDS = 3
+ROUNDS = 1
 """Of the search for fewer spheres: somebody waits for it."""
 
 
