@@ -43,7 +43,7 @@ def measure(
     engine: CpuEngine, robot: SphereRobot, problems: Sequence[Problem], options: Options
 ) -> list[Row]:
     """Every problem with every seed; the first problem runs twice, and its first run does not count."""
-    referee = Referee(robot.robot, robot.world_T_root)
+    referee = Referee(robot.robot, robot.world_T_root, mounted=robot.mounted)
     rows: list[Row] = []
     for problem in problems[:1]:
         attempt(engine, referee, problem, options, 0)

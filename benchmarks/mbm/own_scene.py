@@ -38,7 +38,7 @@ def own_problems(
         ValueError: the scene leaves the robot no room for that many.
     """
     loaded = load_scene(scene)
-    robot = SphereRobot(held_still(load_robot(robot_dir)), loaded.world_T_base)
+    robot = SphereRobot(held_still(load_robot(robot_dir)), loaded.world_T_base, mounted=True)
     free = free_configurations(robot, world_of(loaded), 2 * count, seed)
     problems = [
         Problem(
@@ -83,7 +83,7 @@ def free_configurations(robot: SphereRobot, world: World, count: int, seed: int)
     Raises:
         ValueError: fewer were found in ``TRIES`` draws.
     """
-    referee, arm = Referee(robot.robot, robot.world_T_root), robot.robot.arm("")
+    referee, arm = Referee(robot.robot, robot.world_T_root, mounted=robot.mounted), robot.robot.arm("")
     joints = [robot.robot.joints[name] for name in arm.joint_names]
     draws = np.random.default_rng(seed).uniform(
         [j.lower for j in joints], [j.upper for j in joints], (TRIES, len(joints))

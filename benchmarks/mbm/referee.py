@@ -60,9 +60,12 @@ class Ruling:
 
 
 class Referee:
-    """One arm of one robot, whose root stands at ``world_T_root``."""
+    """One arm of one robot, whose root stands at ``world_T_root``.
 
-    def __init__(self, robot: Robot, world_T_root: Pose, arm: str = "") -> None:
+    ``mounted``: links that no joint of the arm moves may touch the world, on which they stand.
+    """
+
+    def __init__(self, robot: Robot, world_T_root: Pose, arm: str = "", *, mounted: bool = False) -> None:
         self._robot, self._arm = robot, robot.arm(arm)
         joints = [robot.joints[name] for name in self._arm.joint_names]
         self._low, self._high = np.array([j.lower for j in joints]), np.array([j.upper for j in joints])
@@ -81,6 +84,9 @@ class Referee:
             if (min(groups[i].link, groups[j].link), max(groups[i].link, groups[j].link))
             not in robot.ignored_pairs
         ]
+        ends = self._links(np.array([self._low, self._high]), np.eye(4))
+        still = {s.link for s in groups if mounted and np.allclose(*ends[s.link])}
+        self._carried = np.array([groups[i].link not in still for i in owner])
         self._pairs = [(np.flatnonzero(owner == i), np.flatnonzero(owner == j)) for i, j in checked]
 
     def spheres(self, q: Array) -> Array:
@@ -99,7 +105,8 @@ class Referee:
         found = np.full((len(q), 2), np.inf)
         for first in range(0, len(q), AT_ONCE):
             centres, out = self.spheres(q[first : first + AT_ONCE]), found[first : first + AT_ONCE]
-            out[:, 0] = (world_distance(world, centres) - self._radii).min(axis=1)
+            carried, radii = centres[:, self._carried], self._radii[self._carried]
+            out[:, 0] = (world_distance(world, carried) - radii).min(axis=1)
             for i, j in self._pairs:
                 apart = np.linalg.norm(centres[:, i, None] - centres[:, None, j], axis=-1)
                 gaps = apart - self._radii[i][:, None] - self._radii[None, j]

@@ -77,10 +77,11 @@ class SphereFile(TypedDict):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SphereRobot:
-    """A robot and where its root stands in the frame that its problems are given in."""
+    """A robot and where its root stands in its problems' frame; ``mounted``: on bodies that are there too."""
 
     robot: Robot
     world_T_root: Pose
+    mounted: bool = False
 
     @property
     def world_T_base(self) -> Pose:
