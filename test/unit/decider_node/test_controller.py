@@ -78,7 +78,7 @@ def test_what_is_out_of_reach_is_approached_as_far_as_the_limits_let_and_rested_
     assert min(r.q[3] for r in references) >= low[3]
     # Where its spheres and the limits meet it may tremble, by no more than this.
     last = np.array([r.q for r in references[-100:]])
-    assert np.ptp(last, axis=0).max() < 0.01
+    assert np.ptp(last, axis=0).max() < 0.03
 
 
 def test_a_moving_target_is_followed(fr3: Robot) -> None:
