@@ -100,6 +100,12 @@ def test_filter_angles_are_refused_by_their_place():
     assert refusal(Pick.Goal(orientation_filters=[bad])).field_name == "orientation_filters[0].max_angle_deg"
 
 
+def test_a_filter_keeps_its_frame():
+    of_bin = OrientationFilter(ee_axis="z", direction="downward", frame="container")
+    params = decode_goal(PlaceParams, Place.Goal(container="bin", orientation_filters=[of_bin]), frames)
+    assert [one.frame for one in params.orientation_filters] == ["container"]
+
+
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     text=st.text(max_size=8),

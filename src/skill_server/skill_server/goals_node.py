@@ -112,7 +112,7 @@ def _value(value: Any, field: str, world_T_frame: WorldTFrame, faults: list[Outc
             _value(getattr(value, key), f"{field}.{key}", world_T_frame, faults)
             for key in ("min_angle_deg", "max_angle_deg")
         )
-        return OrientationFilter(value.ee_axis, value.direction, low, high)
+        return OrientationFilter(value.ee_axis, value.direction, low, high, value.frame)
     return tuple(_value(item, f"{field}[{i}]", world_T_frame, faults) for i, item in enumerate(value))
 
 
