@@ -16,6 +16,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 DOMAIN_IDS = range(20, 100)
 LEFT_OVER_GRACE_S = 5.0
+WITH_NODES = ("node", "system")
 _LEASE = pytest.StashKey[IO[str]]()
 
 
@@ -55,6 +56,20 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Ends the lease of the domain id."""
     config.stash[_LEASE].close()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Gives parallel workers whole files, and one of them all that starts nodes, as two stacks starve each other."""
+    if not config.pluginmanager.hasplugin("xdist"):
+        return
+    items.sort(key=lambda item: not starts_nodes(item))  # what takes longest begins first
+    for item in items:
+        item.add_marker(pytest.mark.xdist_group("nodes" if starts_nodes(item) else str(item.path)))
+
+
+def starts_nodes(item: pytest.Item) -> bool:
+    """Tells whether a test lies in a folder whose tests talk over ROS."""
+    return item.path.relative_to(ROOT / "test").parts[0] in WITH_NODES
 
 
 def pytest_report_header() -> str:
