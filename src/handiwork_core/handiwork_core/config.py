@@ -6,7 +6,6 @@ import dataclasses
 import difflib
 import enum
 import math
-import re
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
@@ -14,6 +13,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
+
+from handiwork_core.strict_yaml import value_of
 
 T = TypeVar("T")
 
@@ -55,7 +56,7 @@ def mapping_from_yaml(text: str, source: str) -> dict[str, Any]:
     if len(text) > LONGEST_YAML:
         raise ConfigError(source, [f"is {len(text)} characters long; keep it within {LONGEST_YAML}"])
     try:
-        data = yaml.load(text, Loader=_StrictLoader)
+        data = value_of(text)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"line {mark.line + 1}, column {mark.column + 1}" if mark else "somewhere"
@@ -71,33 +72,6 @@ def mapping_from_yaml(text: str, source: str) -> dict[str, Any]:
     if not isinstance(data, dict):
         raise ConfigError(source, [f"holds a {type(data).__name__}; write a mapping of keys at the top"])
     return data
-
-
-class _StrictLoader(yaml.SafeLoader):
-    """Refuses what would be read in silence as something else, or could grow without bound."""
-
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        event = self.peek_event()  # type: ignore[no-untyped-call]
-        if isinstance(event, yaml.AliasEvent):
-            problem = f"alias *{event.anchor} is not understood; write the value out"
-            raise yaml.composer.ComposerError(None, None, problem, event.start_mark)
-        return super().compose_node(parent, index)
-
-    def construct_mapping(self, node: Any, deep: bool = False) -> Any:
-        seen = set()
-        for key, _ in getattr(node, "value", ()):
-            if key.value in seen and isinstance(key.value, str):
-                problem = f"key {key.value!r} stands twice; keep one"
-                raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
-            if isinstance(key.value, str):
-                seen.add(key.value)
-        return super().construct_mapping(node, deep=deep)
-
-
-# YAML 1.1 takes 1e-3, without a dot, for text.
-_StrictLoader.add_implicit_resolver(  # type: ignore[no-untyped-call]
-    "tag:yaml.org,2002:float", re.compile(r"^[-+]?[0-9]+[eE][-+]?[0-9]+$"), list("-+0123456789")
-)
 
 
 Reader = Callable[[Any], Any]
