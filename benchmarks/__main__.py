@@ -50,6 +50,7 @@ PLAIN = {
         "conditions_node",
         "batch",
         "planning",
+        "validation",
         "simulation",
         "idle",
         "startup",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -22,12 +23,29 @@ FINE_M, FINE_RAD = 0.005, 0.02
 """A way is looked at so finely that nothing on it moves farther from look to look."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Way:
     """A body of another arm wherever it comes along: poses of its link (k, 4, 4) in the world."""
 
     body: Body
     frames: Array
+
+    @cached_property
+    def around(self) -> tuple[cKDTree, float]:
+        """Middles and radius [m] of the balls around the body."""
+        around = self.body.around
+        return cKDTree(self.frames[:, :3, :3] @ around[:3] + self.frames[:, :3, 3]), float(around[3])
+
+    @cached_property
+    def centres(self) -> cKDTree:
+        """Those of all balls."""
+        return cKDTree(placed(self.frames, self.body).reshape(-1, 3))
+
+    @cached_property
+    def by_radius(self) -> list[tuple[float, cKDTree]]:
+        """The same, by radius [m]."""
+        places, radii = placed(self.frames, self.body), self.body.balls[:, 3]
+        return [(float(r), cKDTree(places[:, radii == r].reshape(-1, 3))) for r in np.unique(radii)]
 
 
 def told(robot: Robot, query: SceneQuery) -> frozenset[str]:
@@ -83,17 +101,25 @@ def _refined(q: Array, placed_bodies: list[tuple[Array, Body]]) -> Array:
 
 
 def _nearest(track: Track, way: Way) -> Array:
-    """(m,) smallest distance to the body anywhere on its way; beyond NEAR_M a lower bound by the balls around both."""
-    around = way.body.around
-    middles = way.frames[:, :3, :3] @ around[:3] + way.frames[:, :3, 3]
-    gaps = np.asarray(cKDTree(middles).query(track.middle)[0]) - track.radius - around[3]
+    """(m,) smallest distance to the body anywhere on its way; beyond NEAR_M a lower bound."""
+    middles, radius = way.around
+    gaps = np.asarray(middles.query(track.middle)[0]) - track.radius - radius
     near = np.flatnonzero(gaps < NEAR_M)
     if len(near):
-        points, balls = track.centres(near).reshape(-1, 3), way.body.balls
-        best = np.full(len(points), np.inf)
-        for radius in np.unique(balls[:, 3]):
-            same = Body(way.body.name, way.body.link, balls[balls[:, 3] == radius], way.body.held)
-            tree = cKDTree(placed(way.frames, same).reshape(-1, 3))
-            best = np.minimum(best, np.asarray(tree.query(points)[0]) - radius)
-        gaps[near] = (best.reshape(len(near), -1) - track.body.balls[:, 3]).min(axis=1)
-    return np.asarray(gaps)
+        gaps[near] = _ball_gaps(track.centres(near), track.body.balls[:, 3], way).min(axis=1)
+    return gaps
+
+
+def _ball_gaps(centres: Array, radii: Array, way: Way) -> Array:
+    """(r, k) of balls at ``centres`` (r, k, 3). Bounds that get narrower first: most balls are far from most."""
+    points, own = centres.reshape(-1, 3), np.tile(radii, len(centres))
+    middles, radius = way.around
+    gaps = np.asarray(middles.query(points)[0]) - own - radius
+    near = np.flatnonzero(gaps < NEAR_M)
+    if len(near):
+        gaps[near] = np.asarray(way.centres.query(points[near])[0]) - own[near] - way.body.balls[:, 3].max()
+        near = near[gaps[near] < NEAR_M]
+    if len(near):
+        nearest = [np.asarray(tree.query(points[near])[0]) - radius for radius, tree in way.by_radius]
+        gaps[near] = np.min(nearest, axis=0) - own[near]
+    return gaps.reshape(len(centres), -1)

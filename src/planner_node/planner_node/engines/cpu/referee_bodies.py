@@ -90,7 +90,7 @@ def frames_of(
 
 def placed(frames: Array, body: Body) -> Array:
     """(m, k, 3) centres in the world."""
-    return np.asarray(np.einsum("mij,kj->mki", frames[:, :3, :3], body.balls[:, :3]) + frames[:, None, :3, 3])
+    return np.asarray(body.balls[:, :3] @ frames[:, :3, :3].transpose(0, 2, 1) + frames[:, None, :3, 3])
 
 
 def track_of(frames: Array, body: Body) -> Track:
@@ -112,10 +112,18 @@ def between(a: Track, b: Track) -> Array:
     """(m,) smallest distance between the balls; as above a lower bound beyond NEAR_M."""
     gaps = np.linalg.norm(a.middle - b.middle, axis=1) - a.radius - b.radius
     near = np.flatnonzero(gaps < NEAR_M)
-    sums = a.body.balls[:, None, 3] + b.body.balls[None, :, 3]
     for start in range(0, len(near), 64):
         part = near[start : start + 64]
-        p, q = a.centres(part), b.centres(part)
+        (p, p_radii), (q, q_radii) = _facing(a, b, part), _facing(b, a, part)
         square = (p**2).sum(axis=2)[:, :, None] + (q**2).sum(axis=2)[:, None] - 2.0 * p @ q.transpose(0, 2, 1)
-        gaps[part] = (np.sqrt(np.maximum(square, 0.0)) - sums).min(axis=(1, 2))
+        apart = np.sqrt(np.maximum(square, 0.0)) - (p_radii[:, None] + q_radii)
+        gaps[part] = apart.min(axis=(1, 2), initial=NEAR_M)
     return np.asarray(gaps)
+
+
+def _facing(track: Track, other: Track, rows: NDArray[np.int64]) -> tuple[Array, Array]:
+    """Centres (r, k, 3) and radii (k,) of the balls that come within NEAR_M of the ball around ``other``."""
+    centres, radii = track.centres(rows), track.body.balls[:, 3]
+    apart = np.linalg.norm(centres - other.middle[rows, None], axis=2) - radii - other.radius
+    facing = (apart < NEAR_M).any(axis=0)
+    return centres[:, facing], radii[facing]
