@@ -58,13 +58,14 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     config.stash[_LEASE].close()
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Gives parallel workers whole files, and one of them all that starts nodes, as two stacks starve each other."""
     if not config.pluginmanager.hasplugin("xdist"):
         return
     items.sort(key=lambda item: not starts_nodes(item))  # what takes longest begins first
     for item in items:
-        item.add_marker(pytest.mark.xdist_group("nodes" if starts_nodes(item) else str(item.path)))
+        item.add_marker(pytest.mark.xdist_group("nodes" if starts_nodes(item) else item.path.stem))
 
 
 def starts_nodes(item: pytest.Item) -> bool:
