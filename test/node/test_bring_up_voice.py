@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from geometry_msgs.msg import TransformStamped
+from geometry_msgs.msg import TransformStamped, TwistStamped
 from rclpy.node import Node
 from ros_stage import Stage, stage, wait_for
 from std_msgs.msg import String
@@ -40,6 +40,10 @@ class KeptSession:
 
     def place(self, name: str, pose: Pose) -> str:
         self.asked.append((name, pose.translation_m.tolist()))
+        return ""
+
+    def run_belt(self, name: str, velocity: tuple[float, float, float]) -> str:
+        self.asked.append((name, velocity))
         return ""
 
     def switch(self, gripper: str, *, close: bool) -> None:
@@ -107,6 +111,16 @@ def test_contacts_and_cups_are_what_the_adapter_reads() -> None:
         assert (contact.a, contact.b) == ("box", "table")
         assert contact.force_on_a_n.tolist() == pytest.approx([0.0, 0.0, 2.0])
         assert wire.cups_of(heard[wire.SUCTION_STATE])[1] == session.cups()
+
+
+def test_belts_run_as_they_are_told() -> None:
+    with speaking() as (on, session, user):
+        sender = user.create_publisher(TwistStamped, wire.BELT_VELOCITY, 10)
+        wait_for(lambda: sender.get_subscription_count() == 1)
+        message = TwistStamped()
+        message.header.frame_id, message.twist.linear.y = "belt", 0.25
+        on.executor.create_task(lambda: sender.publish(message))
+        wait_for(lambda: session.asked == [("belt", (0.0, 0.25, 0.0))])
 
 
 def test_objects_are_put_where_they_are_sent() -> None:

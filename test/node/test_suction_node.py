@@ -77,6 +77,26 @@ def put_before_cup(node: SimBridge, gap_m: float) -> None:
     loop.submit(lambda: loop.simulation.world.set_object_pose("parcel", pose)).result(10.0)
 
 
+@contextmanager
+def offered(node: SimBridge, user: User) -> Iterator[None]:
+    """Put the parcel before the cup again and again, until there is a seal."""
+    until = threading.Event()
+
+    def keep_offering() -> None:
+        while not until.is_set():
+            if not user.state().sealed:
+                put_before_cup(node, -0.001)
+            until.wait(0.02)
+
+    offering = threading.Thread(target=keep_offering)
+    offering.start()
+    try:
+        yield
+    finally:
+        until.set()
+        offering.join()
+
+
 def test_the_simulated_cup_seals_tells_its_load_and_lets_go() -> None:
     with simulated("suction") as (on, node):
         user = User(on, sim_time=True)
@@ -85,22 +105,9 @@ def test_the_simulated_cup_seals_tells_its_load_and_lets_go() -> None:
         assert empty.code is Code.NOTHING_GRASPED
         assert "no seal" in empty.message
         wait_for(lambda: not user.state().on)
-        until = threading.Event()
-
-        def keep_offering() -> None:
-            while not until.is_set():
-                if not user.state().sealed:
-                    put_before_cup(node, -0.001)
-                until.wait(0.02)
-
-        offering = threading.Thread(target=keep_offering)
-        offering.start()
-        try:
+        with offered(node, user):
             assert user.move(ON).ok
             wait_for(lambda: user.state().object == "parcel")
-        finally:
-            until.set()
-            offering.join()
         wait_for(lambda: user.state().force_n == pytest.approx(0.4 * 9.81, rel=0.05))
         assert any(
             "parcel" in (c.a, c.b) and "suction_cup" in c.a + c.b

@@ -32,7 +32,12 @@ RESET = "isaac_reset"
 PAUSE = "isaac_pause"
 """std_srvs/SetBool: true stops the physics."""
 STEP = "isaac_step"
-"""std_srvs/Trigger: one frame of physics, while it is stopped; only Isaac Sim's own script serves it."""
+"""std_srvs/Trigger: one frame of physics, ``FRAME_S`` of simulated time, while it is stopped."""
+BELT_VELOCITY = "isaac_belt_velocity"
+"""geometry_msgs/TwistStamped: the belt ``frame_id`` is to run at the linear velocity, in its own frame."""
+
+FRAME_S = 0.02
+"""Simulated time between two frames of the application: so often contacts, cups and frames of objects are told."""
 
 GRID = 1e-4
 """The bridge rounds positions, velocities and efforts of joints to this."""

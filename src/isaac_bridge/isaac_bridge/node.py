@@ -26,6 +26,7 @@ from handiwork_ros.managed_node import ManagedNode
 from handiwork_ros.spinning import run
 from isaac_bridge.adapter.cups_node import CupDoor
 from isaac_bridge.adapter.joints_node import WATCH_S, JointDoor
+from isaac_bridge.adapter.run_services_node import RunDoor
 from isaac_bridge.adapter.services_node import SimulatorDoor
 from isaac_bridge.adapter.world_node import WorldDoor
 
@@ -98,7 +99,9 @@ class IsaacBridge(ManagedNode):
         self._world = WorldDoor(self, scene)
         joints.on_restart.append(self._world.start_over)
         simulator = SimulatorDoor(self, scene, joints, self._world)
-        self._cups = CupDoor(self, robot, simulator.ask)
+        self._run = RunDoor(self, scene, joints, simulator.ask, simulator.group)
+        self._cups = CupDoor(self, robot, simulator.ask, simulator.group)
+        joints.on_restart.append(self._cups.start_over)
         if robot.base is not None:
             self._arms.append(arm_server(self, joints.running, robot.base, self._signs))
         for arm in robot.arms.values():

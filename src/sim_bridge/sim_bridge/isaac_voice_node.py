@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import time
 from array import array
-from functools import partial
 from typing import Any
 
 from geometry_msgs.msg import TransformStamped
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
-from std_srvs.srv import SetBool, Trigger
 
 from handiwork_core import isaac_wire as wire
 from handiwork_core.control.wall_pace import WallPace
-from handiwork_core.geometry import Pose
-from handiwork_ros.conversions import time_to_msg, transform_from_msg, transform_to_msg
+from handiwork_ros.conversions import time_to_msg, transform_to_msg
 from handiwork_ros.guards import guard
 from handiwork_ros.managed_node import ManagedNode
 from handiwork_ros.qos import CLOCK, LATEST, TF
 from sim_bridge.isaac_habits import CommandQueue, WireCommand, articulation_order
 from sim_bridge.isaac_loop import IsaacLoop
-from sim_bridge.job_wait_node import finished
+from sim_bridge.isaac_services_node import IsaacServices
 from sim_bridge.simulation import Simulation
 from sim_bridge.world_model import driven_joints
 from tf2_msgs.msg import TFMessage
@@ -54,11 +51,7 @@ class IsaacVoice:
         self._contacts = node.create_publisher(String, wire.CONTACTS, LATEST)
         self._cups = node.create_publisher(String, wire.SUCTION_STATE, LATEST)
         node.create_subscription(JointState, wire.JOINT_COMMANDS, guard(node, self._take_command), LATEST)
-        node.create_subscription(TFMessage, wire.SET_POSES, guard(node, self._take_poses), TF)
-        node.create_service(Trigger, wire.RESET, self._reset)
-        node.create_service(SetBool, wire.PAUSE, self._pause)
-        for name in simulation.world.cups:
-            node.create_service(SetBool, wire.suction_service(name), partial(self._switch, name))
+        IsaacServices(node, self._loop, simulation.world.cups)
         self._names: tuple[str, ...] = ()
         self._pace = WallPace(WORLD_HZ, burst=25)
 
@@ -128,44 +121,6 @@ class IsaacVoice:
                 tuple(message.name), tuple(message.position), tuple(message.velocity), tuple(message.effort)
             )
         )
-
-    def _take_poses(self, message: TFMessage) -> None:
-        places = [
-            (item.child_frame_id, transform_from_msg(item.transform, item.child_frame_id))
-            for item in message.transforms
-        ]
-
-        def put(name: str, pose: Pose) -> None:
-            try:
-                self._loop().simulation.world.set_object_pose(name, pose)
-            except (KeyError, ValueError) as error:
-                self._node.get_logger().warning(f"{wire.SET_POSES}: {error}")
-
-        for name, pose in places:
-            self._loop().submit(partial(put, name, pose))
-
-    async def _reset(self, _request: Any, response: Any) -> Any:
-        await finished(self._node, self._loop().submit(self._loop().start_over))
-        response.success = True
-        return response
-
-    async def _pause(self, request: Any, response: Any) -> Any:
-        loop = self._loop()
-
-        def pause() -> None:
-            loop.paused = bool(request.data)
-
-        await finished(self._node, loop.submit(pause))
-        response.success = True
-        return response
-
-    async def _switch(self, name: str, request: Any, response: Any) -> Any:
-        loop = self._loop()
-        await finished(
-            self._node, loop.submit(lambda: loop.simulation.world.cups[name].switch(on=request.data))
-        )
-        response.success = True
-        return response
 
 
 def _cups(simulation: Simulation) -> dict[str, wire.CupState]:

@@ -173,6 +173,22 @@ def test_reset_brings_objects_back_and_opens_cups(cell: tuple[FakeIsaac, Session
     ]
 
 
+def test_belts_run_as_told_and_start_over_with_a_reset(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    out, folder = tmp_path / "belt.usda", ROBOTS / "fr3"
+    export_scene(load_scene(SCENES / "belt.yaml"), load_robot(folder), folder, out)
+    isaac = FakeIsaac(monkeypatch, "5.1.0")
+    session = bring_up(IsaacDoor(headless=True), out)
+    start = {"belt": pytest.approx((0.0, 0.08, 0.0))}
+    assert session.index.belts == start
+    assert session.run_belt("belt", (0.0, -0.2, 0.0)) == ""
+    assert read_stage(isaac.stage).belts == {"belt": pytest.approx((0.0, -0.2, 0.0))}
+    assert "'parcel' is not one of ['belt']" in session.run_belt("parcel", (0.0, 0.0, 0.0))
+    session.reset()
+    assert read_stage(isaac.stage).belts == start
+
+
 def test_steps_only_while_paused(cell: tuple[FakeIsaac, Session]) -> None:
     isaac, session = cell
     assert session.step() == "the physics runs; pause it first"

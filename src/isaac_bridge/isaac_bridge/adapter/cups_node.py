@@ -8,6 +8,7 @@ from typing import Any
 
 from handiwork_msgs.msg import SuctionState as SuctionStateMsg
 from handiwork_msgs.srv import SetSuction
+from rclpy.callback_groups import CallbackGroup
 from std_msgs.msg import String
 from std_srvs.srv import SetBool
 
@@ -23,11 +24,20 @@ from handiwork_ros.qos import LATEST
 Ask = Callable[[Any, Any], Awaitable[Any]]
 """Calls a client with a request; None where no answer came."""
 
+NEVER_HEARD = SuctionState(0.0, False, False, why="nothing was heard of the cup yet")
+
 
 class CupDoor:
-    """``<gripper>_controller/set_suction`` and ``.../suction_state`` of every cup of the robot."""
+    """``<gripper>_controller/set_suction`` and ``.../suction_state`` of every cup of the robot.
 
-    def __init__(self, node: ManagedNode, robot: Robot, ask: Ask) -> None:
+    Args:
+        node: hosts them.
+        robot: whose cups they are.
+        ask: calls the script.
+        group: of the services and of the clients that they wait for; a reentrant one.
+    """
+
+    def __init__(self, node: ManagedNode, robot: Robot, ask: Ask, group: CallbackGroup) -> None:
         self._node, self._ask = node, ask
         tools = [arm.gripper for arm in robot.arms.values() if arm.gripper is not None]
         self.names = [tool.name for tool in tools if tool.suction is not None]
@@ -36,12 +46,16 @@ class CupDoor:
         for name in self.names:
             controller = f"{name}_controller"
             self._states[name] = node.create_publisher(SuctionStateMsg, f"{controller}/suction_state", LATEST)
-            self._clients[name] = node.create_client(SetBool, wire.suction_service(name))
-            node.create_service(
-                SetSuction, f"{controller}/set_suction", guard_service(node, partial(self._set, name))
-            )
+            service = wire.suction_service(name)
+            self._clients[name] = node.create_client(SetBool, service, callback_group=group)
+            served = guard_service(node, partial(self._set, name))
+            node.create_service(SetSuction, f"{controller}/set_suction", served, callback_group=group)
         if self.names:
             node.create_subscription(String, wire.SUCTION_STATE, guard(node, self._take), LATEST)
+
+    def start_over(self) -> None:
+        """The simulation began anew: what was heard is of another time."""
+        self._newest.clear()
 
     def _take(self, message: String) -> None:
         try:
@@ -57,7 +71,7 @@ class CupDoor:
     async def _set(self, name: str, request: Any, response: Any) -> Any:
         answer = await self._ask(self._clients[name], SetBool.Request(data=request.on))
         service = wire.suction_service(name)
-        outcome = OK
+        outcome, state = OK, self._newest.get(name, NEVER_HEARD)
         if answer is None:
             text = f"{service} gave no answer; does the bring-up script of Isaac Sim run?"
             outcome = Outcome(Code.GRIPPER_FAILED, text)
@@ -65,9 +79,9 @@ class CupDoor:
             outcome = Outcome(
                 Code.GRIPPER_FAILED, f"{service} refused: {answer.message or 'without a reason'}"
             )
-        state = self._newest.get(
-            name, SuctionState(0.0, False, False, why="nothing was heard of the cup yet")
-        )
+        elif state.on != request.on:  # what was heard last is older than the switch
+            why = "nothing was heard of the cup since it was switched on" if request.on else ""
+            state = self._newest[name] = SuctionState(state.stamp_s, request.on, sealed=False, why=why)
         response.outcome, response.state = outcome_to_msg(outcome), suction_state_to_msg(state)
         return response
 

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from geometry_msgs.msg import TransformStamped
-from handiwork_msgs.srv import ResetWorld, SetObjectPose, SetPaused
+from handiwork_msgs.srv import ResetWorld, SetObjectPose
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.clock import Clock, ClockType
 from rclpy.task import Future
-from std_srvs.srv import SetBool, Trigger
+from std_srvs.srv import Trigger
 
 from handiwork_core import isaac_wire as wire
 from handiwork_core.geometry import Pose
@@ -32,22 +32,20 @@ SETTLE_S = 0.25
 
 
 class SimulatorDoor:
-    """``sim/reset``, ``sim/set_object_pose``, ``sim/set_paused``."""
+    """``sim/reset``, ``sim/set_object_pose``; ``group`` is for all whose handlers ask the script."""
 
     def __init__(self, node: ManagedNode, scene: Scene, joints: JointDoor, world: WorldDoor) -> None:
         self._node, self._scene, self._joints, self._world = node, scene, joints, world
         # A handler waits for other callbacks of this node.
-        self._group = ReentrantCallbackGroup()
-        self._reset_client = node.create_client(Trigger, wire.RESET, callback_group=self._group)
-        self._pause_client = node.create_client(SetBool, wire.PAUSE, callback_group=self._group)
+        self.group = ReentrantCallbackGroup()
+        self._reset_client = node.create_client(Trigger, wire.RESET, callback_group=self.group)
         self._put = node.create_publisher(TFMessage, wire.SET_POSES, TF)
         for kind, name, handler in (
             (ResetWorld, "sim/reset", self._reset),
             (SetObjectPose, "sim/set_object_pose", self._set_object_pose),
-            (SetPaused, "sim/set_paused", self._set_paused),
         ):
             served = guard_service(node, handler)
-            node.create_service(kind, name, served, callback_group=self._group)
+            node.create_service(kind, name, served, callback_group=self.group)
 
     async def ask(self, client: Any, request: Any) -> Any:
         """Call a service; None where it is not there, or does not answer in ``ANSWER_S``."""
@@ -66,7 +64,7 @@ class SimulatorDoor:
         """Let a future end with None after ``limit_s``; what is returned takes the timer away."""
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         ending = guard(self._node, lambda: future.done() or future.set_result(None))
-        timer = self._node.create_timer(limit_s, ending, callback_group=self._group, clock=steady)
+        timer = self._node.create_timer(limit_s, ending, callback_group=self.group, clock=steady)
         return lambda: self._node.destroy_timer(timer)
 
     async def _reset(self, request: Any, response: Any) -> Any:
@@ -150,14 +148,4 @@ class SimulatorDoor:
             raise BadMessage("object", f"is {request.object!r}; use one of {names}", Code.UNKNOWN_OBJECT)
         self._put_down({request.object: pose})
         response.outcome = outcome_to_msg(await self._until_placed({request.object: pose}))
-        return response
-
-    async def _set_paused(self, request: Any, response: Any) -> Any:
-        answer = await self.ask(self._pause_client, SetBool.Request(data=request.paused))
-        if answer is None or not answer.success:
-            text = f"{wire.PAUSE} gave no answer; does the bring-up script of Isaac Sim run?"
-            response.outcome = outcome_to_msg(Outcome(Code.UNRESPONSIVE, text))
-            return response
-        self._joints.is_paused = bool(request.paused)
-        response.outcome = outcome_to_msg(OK)
         return response

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from handiwork_core.isaac_wire import FRAME_S
 from isaac_bridge.graph.model import Graph, Targets
 
 from .versions import UnsupportedError
 
-FRAME_HZ = 50.0
+FRAME_HZ = 1.0 / FRAME_S
 """Frames of the application each simulated second; the stage says how many physics steps that are."""
 SAY_ALWAYS = "/exts/isaacsim.ros2.bridge/publish_without_verification"
 

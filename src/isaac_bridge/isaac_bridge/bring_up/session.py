@@ -10,7 +10,7 @@ from handiwork_core.world import Contact
 
 from .contact_report import contacts_of
 from .door import IsaacDoor
-from .stage_index import StageIndex, put
+from .stage_index import StageIndex, Velocity, put, run_belt
 
 if TYPE_CHECKING:
     from pxr import Usd, UsdPhysics
@@ -28,13 +28,15 @@ class Session:
         self._paused = False
 
     def reset(self) -> None:
-        """Robot at home, objects where the stage had them, cups open; it runs on afterwards."""
+        """Robot at home, objects and belts as the stage had them, cups open; it runs on afterwards."""
         for name in self.index.grippers:
             self.switch(name, close=False)
         self.door.stop()
         self.door.update()
         for name, pose in self.index.places.items():
             put(self._stage, self.index.objects[name], pose)
+        for name, velocity in self.index.belts.items():
+            self.run_belt(name, velocity)
         self._paused = False
         self.door.play()
         self.door.update()
@@ -59,6 +61,13 @@ class Session:
         if name not in self.index.objects:
             return f"object {name!r} is not one of {sorted(self.index.objects)}"
         put(self._stage, self.index.objects[name], pose)
+        return ""
+
+    def run_belt(self, name: str, velocity: Velocity) -> str:
+        """Let a belt run so, in its own frame [m/s]; what is wrong, empty for nothing."""
+        if name not in self.index.belts:
+            return f"belt {name!r} is not one of {sorted(self.index.belts)}"
+        run_belt(self._stage, self.index.objects[name], velocity)
         return ""
 
     def switch(self, gripper: str, *, close: bool) -> None:

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from pxr import Usd
 
 OBJECTS, CAMERA = "/World/Objects", "/World/camera"
+BELT = "physxSurfaceVelocity:surfaceVelocity"
+
+Velocity = tuple[float, float, float]
 
 
 class BadStage(Exception):
@@ -24,7 +27,7 @@ class BadStage(Exception):
 class StageIndex:
     """``bodies``: our body names by paths of prims; ``objects`` and ``grippers``: paths by our names.
 
-    ``places``: where the objects stand at the start.
+    ``places``: where the objects stand at the start. ``belts``: how fast they run then, in their own frames [m/s].
     """
 
     robot: str
@@ -33,6 +36,7 @@ class StageIndex:
     grippers: dict[str, str]
     places: dict[str, Pose] = field(default_factory=dict)
     fixed: tuple[str, ...] = ()
+    belts: dict[str, Velocity] = field(default_factory=dict)
 
     def cell(self) -> Cell:
         """What the graph needs."""
@@ -78,6 +82,7 @@ def read_stage(stage: Usd.Stage) -> StageIndex:
         {_name(prim): str(prim.GetPath()) for prim in grippers},
         {name: _place(prim) for name, prim in things.items()},
         (CAMERA,) if stage.GetPrimAtPath(CAMERA) else (),
+        {name: _velocity(prim) for name, prim in things.items() if prim.HasAttribute(BELT)},
     )
 
 
@@ -91,6 +96,18 @@ def _place(prim: Usd.Prim) -> Pose:
 
     world = UsdGeom.Imageable(prim).ComputeLocalToWorldTransform(Usd.TimeCode.Default())
     return Pose.from_matrix(np.array(world).T)
+
+
+def _velocity(prim: Usd.Prim) -> Velocity:
+    x, y, z = prim.GetAttribute(BELT).Get()
+    return float(x), float(y), float(z)
+
+
+def run_belt(stage: Usd.Stage, path: str, velocity: Velocity) -> None:
+    """Let a belt run so from now on [m/s]."""
+    from pxr import Gf
+
+    stage.GetPrimAtPath(path).GetAttribute(BELT).Set(Gf.Vec3f(*velocity))
 
 
 def put(stage: Usd.Stage, path: str, pose: Pose) -> None:

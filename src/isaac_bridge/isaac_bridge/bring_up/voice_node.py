@@ -1,10 +1,11 @@
-"""What the graph cannot say or hear, by standard messages: contacts, cups, places, reset, pause, step."""
+"""What the graph cannot say or hear, by standard messages: contacts, cups, belts, places, reset, pause, step."""
 
 from __future__ import annotations
 
 from functools import partial
 
 import rclpy
+from geometry_msgs.msg import TwistStamped
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.qos import QoSProfile
@@ -35,6 +36,7 @@ class Voice:
         self._contacts = self.node.create_publisher(String, wire.CONTACTS, LATEST)
         self._cups = self.node.create_publisher(String, wire.SUCTION_STATE, LATEST)
         self.node.create_subscription(TFMessage, wire.SET_POSES, self._take_poses, EACH)
+        self.node.create_subscription(TwistStamped, wire.BELT_VELOCITY, self._take_belt, EACH)
         self.node.create_service(Trigger, wire.RESET, self._reset)
         self.node.create_service(SetBool, wire.PAUSE, self._pause)
         self.node.create_service(Trigger, wire.STEP, self._step)
@@ -69,6 +71,12 @@ class Voice:
                 fault = str(error)
             if fault:
                 self.node.get_logger().warning(f"{wire.SET_POSES}: {fault}")
+
+    def _take_belt(self, message: TwistStamped) -> None:
+        wanted = message.twist.linear
+        fault = self._session.run_belt(message.header.frame_id, (wanted.x, wanted.y, wanted.z))
+        if fault:
+            self.node.get_logger().warning(f"{wire.BELT_VELOCITY}: {fault}")
 
     def _reset(self, _request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         self._session.reset()
