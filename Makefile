@@ -28,7 +28,7 @@ demo-stack: setup ## stack bins off a belt with a UR10, in simulation, with the 
 	@.venv/bin/python -m benchmarks.stacking --view
 
 test: setup-dev ## run all tests; PYTEST_ARGS goes to pytest
-	@.venv/bin/python -m pytest --numprocesses=auto --dist=loadgroup --no-loadscope-reorder $(PYTEST_ARGS)
+	@.venv/bin/python -m pytest --numprocesses=auto --no-loadscope-reorder $(PYTEST_ARGS)
 
 soak: setup ## run N randomised episodes from SEED and print success rate and times
 	@.venv/bin/handiwork soak --episodes $(N) --seed $(SEED)

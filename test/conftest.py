@@ -9,14 +9,14 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 DOMAIN_IDS = range(20, 100)
 LEFT_OVER_GRACE_S = 5.0
-WITH_NODES = ("node", "system")
+WITH_NODES = ("test/node/", "test/system/")
 _LEASE = pytest.StashKey[IO[str]]()
 
 
@@ -58,19 +58,26 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     config.stash[_LEASE].close()
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Puts the tests with nodes first: they take longest, and one process runs them all."""
+    items.sort(key=lambda item: not starts_nodes(item.nodeid))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Gives parallel workers whole files, and one of them all that starts nodes, as two stacks starve each other."""
-    if not config.pluginmanager.hasplugin("xdist"):
-        return
-    items.sort(key=lambda item: not starts_nodes(item))  # what takes longest begins first
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group("nodes" if starts_nodes(item) else item.path.stem))
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Scheduling(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return "nodes" if starts_nodes(nodeid) else nodeid.split("::")[0]
+
+    return Scheduling(config, log)
 
 
-def starts_nodes(item: pytest.Item) -> bool:
+def starts_nodes(nodeid: str) -> bool:
     """Tells whether a test lies in a folder whose tests talk over ROS."""
-    return item.path.relative_to(ROOT / "test").parts[0] in WITH_NODES
+    return nodeid.startswith(WITH_NODES)
 
 
 def pytest_report_header() -> str:
