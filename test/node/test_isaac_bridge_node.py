@@ -18,7 +18,6 @@ from test_sim_node import (  # noqa: F401 - the tests of the simulation hold her
     ROBOT,
     SCENE,
     SUCCEEDED,
-    TOPICS,
     Client,
     test_a_bad_goal_is_aborted_with_the_reason_and_nothing_moves,
     test_a_cancel_stops_the_arm_on_its_way,
@@ -47,22 +46,26 @@ def end(on: Stage, nodes: list[ManagedNode]) -> None:
         node.end_shutdown()
 
 
-@pytest.fixture
-def client() -> Iterator[Client]:
+@pytest.fixture(scope="module")
+def wired() -> Iterator[Client]:
+    """One world behind the wire for all tests."""
     with stage() as on:
         world = SimBridge(context=on.context, parameter_overrides=parameters(speaks="isaac"))
         adapter = IsaacBridge(context=on.context, parameter_overrides=parameters())
         on.add(world)
         on.add(adapter)
         made = Client(on)
-        del made.services["step"]
         try:
-            wait_for(lambda: adapter.is_active and set(made.newest) == set(TOPICS), 60.0)
-            wait_for(lambda: made.arm.server_is_ready() and made.gripper.server_is_ready())
-            wait_for(lambda: all(service.service_is_ready() for service in made.services.values()))
+            wait_for(lambda: adapter.is_active and made.is_complete, 60.0)
             yield made
         finally:
             end(on, [adapter, world])
+
+
+@pytest.fixture
+def client(wired: Client) -> Client:
+    wired.start_over()
+    return wired
 
 
 def test_a_trajectory_ends_where_it_was_to_end_and_a_reset_restarts_the_clock(client: Client) -> None:

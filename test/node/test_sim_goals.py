@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from handiwork_msgs.srv import SetPaused
 from ros_stage import wait_for
-from test_sim_node import ABORTED, CANCELED, NAMES, SUCCEEDED, Client, client  # noqa: F401 - a fixture
+from test_sim_node import ABORTED, CANCELED, NAMES, SUCCEEDED, Client, client, simulation  # noqa: F401 - fixtures
 
 from control_msgs.action import FollowJointTrajectory
 from handiwork_core.outcome import Code

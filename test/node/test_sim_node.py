@@ -66,6 +66,24 @@ class Client:
         self.status = self.node.create_publisher(NodeStatus, STATUS_TOPIC, STATUS)
         on.add(self.node)
 
+    @property
+    def is_complete(self) -> bool:
+        """Every topic was heard, and every server was found."""
+        servers = self.arm.server_is_ready() and self.gripper.server_is_ready()
+        found = all(service.service_is_ready() for service in self.services.values())
+        return servers and found and set(self.newest) == set(TOPICS)
+
+    def start_over(self) -> None:
+        """The world as its scene file says, running, and heard as it is now."""
+        assert self.call("set_paused", SetPaused.Request(paused=False)).outcome.code == Code.OK
+        answer = self.call("reset", ResetWorld.Request())
+        assert answer.outcome.code == Code.OK, answer.outcome.message
+        wait_for(lambda: self.newest["world/objects"].version == answer.world_version)
+        for topic in (*TOPICS, *TOPICS):  # the first message of each may have been on its way before
+            if topic != "world/objects":
+                self.newest.pop(topic)
+                wait_for(lambda topic=topic: topic in self.newest)
+
     def answer(self, call: Any, timeout_s: float = 20.0) -> Any:
         """The value of the future that ``call`` makes on the executor's thread."""
         done, values = threading.Event(), []
@@ -110,8 +128,9 @@ class Client:
         return FollowJointTrajectory.Goal(trajectory=JointTrajectory(joint_names=NAMES, points=[point]))
 
 
-@pytest.fixture
-def client() -> Iterator[Client]:
+@pytest.fixture(scope="module")
+def simulation() -> Iterator[Client]:
+    """One simulation for all tests of a module."""
     with stage() as on:
         values = {"robot_dir": str(ROBOT), "scene_file": str(SCENE)}
         arguments = [Parameter(name, value=value) for name, value in values.items()]
@@ -119,15 +138,19 @@ def client() -> Iterator[Client]:
         on.add(node)
         made = Client(on)
         try:
-            wait_for(lambda: node.is_active and set(made.newest) == set(TOPICS), 30.0)
-            wait_for(lambda: made.arm.server_is_ready() and made.gripper.server_is_ready())
-            wait_for(lambda: all(service.service_is_ready() for service in made.services.values()))
+            wait_for(lambda: node.is_active and made.is_complete, 30.0)
             yield made
         finally:
             ended = threading.Event()
             on.executor.create_task(lambda: (node.begin_shutdown(), ended.set()))
             assert ended.wait(10.0)
             node.end_shutdown()
+
+
+@pytest.fixture
+def client(simulation: Client) -> Client:
+    simulation.start_over()
+    return simulation
 
 
 def test_every_topic_of_the_contract_is_there(client: Client) -> None:

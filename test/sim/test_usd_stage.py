@@ -52,8 +52,13 @@ class Cell:
 
 
 @cache
+def described(robot_name: str) -> Robot:
+    return load_robot(ROBOTS / robot_name)
+
+
+@cache
 def cell(scene_name: str, robot_name: str) -> Cell:
-    robot, scene = load_robot(ROBOTS / robot_name), load_scene(SCENES / f"{scene_name}.yaml")
+    robot, scene = described(robot_name), load_scene(SCENES / f"{scene_name}.yaml")
     stage, found = build_stage(scene, robot, ROBOTS / robot_name)
     return Cell(robot, scene, MujocoWorld(robot, scene), stage, found)
 
