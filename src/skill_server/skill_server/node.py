@@ -62,7 +62,7 @@ class SkillServer(ManagedNode):
     def _planner(self, signs: LifeSigns) -> Planner:
         """A goal waits for a planner that is started again, and its arm ends the motion that was judged good."""
         text = "how long a goal waits for a lost planner_node [s of steady time]; 0: it ends at once"
-        patience_s = self.parameter("planner_patience_s", 20.0, text)
+        patience_s = self.parameter("planner_patience_s", 60.0, text)
         client = PlannerClient(self, self._robot, signs)
         if patience_s > 0.0:
             return PatientPlanner(client, lambda: signs.is_active(PLANNER), patience_s)
