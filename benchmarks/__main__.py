@@ -54,10 +54,11 @@ PLAIN = {
         "simulation",
         "idle",
         "startup",
+        "ready",
     )
     if Path(__file__).with_name(f"{name}.py").exists()
 }
-"""Parts that print plain text; ROS is needed by the last four."""
+"""Parts that print plain text; ROS is needed by conditions_node, idle and startup."""
 PACKAGES = ("numpy", "numba", "llvmlite", "scipy")
 
 

@@ -165,6 +165,27 @@ class BaseSpec:
         return f"{self.name}_controller"
 
 
+@dataclass(frozen=True, slots=True)
+class SimboxNames:
+    """How robot files of the SimBox format name a robot.
+
+    ``indices``: of its joints in the articulation of the published model; ``links``: where a link has another name.
+    """
+
+    target_class: str
+    indices: Mapping[str, int]
+    links: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PhysxSolver:
+    """What PhysX solves the robot with, in an exported stage; None: what PhysX does by itself."""
+
+    position_iterations: int = 32
+    velocity_iterations: int | None = None
+    stabilization_threshold: float | None = None
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Robot:
     """The whole robot. ``links`` are in tree order, root first; ``urdf`` is the expanded description.
@@ -183,6 +204,8 @@ class Robot:
     urdf: str
     posture: Mapping[str, float] = field(default_factory=dict)
     base: BaseSpec | None = None
+    simbox: SimboxNames | None = None
+    physx: PhysxSolver | None = None
 
     def arm(self, name: str) -> ArmSpec:
         """The named arm; an empty name means the only one.

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from .base_file import BaseFile
 from .geometry import Rotation, frozen
-from .robot import GripperSpec, Keypoints
+from .robot import GripperSpec, Keypoints, SimboxNames
 from .suction_file import SuctionFile
 
 Row = tuple[float, float, float]
@@ -117,6 +117,32 @@ class ArmFile:
 
 
 @dataclass(frozen=True, slots=True)
+class SimboxFile:
+    """See ``SimboxNames``."""
+
+    target_class: str
+    indices: dict[str, int]
+    links: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if len(set(self.indices.values())) < len(self.indices) or min(self.indices.values(), default=0) < 0:
+            raise ValueError("indices: give each joint an index of its own, 0 or more")
+
+    def build(self) -> SimboxNames:
+        """As a value."""
+        return SimboxNames(self.target_class, dict(self.indices), dict(self.links))
+
+
+@dataclass(frozen=True, slots=True)
+class LikeFile:
+    """``robot.yaml`` of a robot that is another one but for a robot file of the SimBox format."""
+
+    name: str
+    like: str
+    config: str
+
+
+@dataclass(frozen=True, slots=True)
 class RobotFile:
     """``robot.yaml``."""
 
@@ -128,6 +154,7 @@ class RobotFile:
     arms: dict[str, ArmFile]
     posture: dict[str, float] = field(default_factory=dict)
     base: BaseFile | None = None
+    simbox: SimboxFile | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
-from .config import ConfigError, load, nearest
+from .config import ConfigError, load, nearest, parse, read_yaml
 from .geometry import Array, frozen
+from .mesh_paths import with_mesh_files
 from .robot import ArmSpec, Joint, JointType, Robot, Spheres
-from .robot_files import ArmFile, MotionLimits, RobotFile, SphereFile, SpheresFile
+from .robot_files import ArmFile, LikeFile, MotionLimits, RobotFile, SphereFile, SpheresFile
+from .simbox.configured import configured
 from .urdf import UrdfModel, read_urdf
 
 _XACRO_LOCK = threading.Lock()
@@ -25,7 +27,10 @@ def load_robot(robot_dir: Path) -> Robot:
         ConfigError: with every fault of the first file that has any: the key, what is wrong, what to do.
     """
     path = robot_dir / "robot.yaml"
-    spec = load(RobotFile, path)
+    data = read_yaml(path)
+    if "like" in data:
+        return _like(parse(LikeFile, data, str(path)), robot_dir)
+    spec = parse(RobotFile, data, str(path))
     urdf_path = robot_dir / spec.urdf
     urdf = expand(urdf_path)
     model = read_urdf(urdf, urdf_path, needs_inertia=True)
@@ -52,22 +57,33 @@ def load_robot(robot_dir: Path) -> Robot:
         urdf=urdf,
         posture=dict(spec.posture),
         base=spec.base.build(body) if spec.base is not None else None,
+        simbox=spec.simbox.build() if spec.simbox is not None else None,
     )
 
 
+def _like(spec: LikeFile, robot_dir: Path) -> Robot:
+    """Another folder's robot with a robot file of the SimBox format."""
+    other, config = robot_dir / spec.like, robot_dir / spec.config
+    if not (other / "robot.yaml").is_file() or "like" in read_yaml(other / "robot.yaml"):
+        text = f"like: is {spec.like!r}; write the way to the folder of a robot that is like no other"
+        raise ConfigError(str(robot_dir / "robot.yaml"), [text])
+    robot = dataclasses.replace(load_robot(other), name=spec.name)
+    return configured(robot, read_yaml(config), str(config), folder=config.parent).robot
+
+
 def expand(path: Path) -> str:
-    """The URDF text of a ``.urdf`` file, or of a ``.xacro`` file after expansion.
+    """The URDF text of a ``.urdf`` file, or of a ``.xacro`` file after expansion, with the whole paths of its meshes.
 
     Raises:
         ConfigError: the file cannot be read or expanded.
     """
     try:
         if path.suffix != ".xacro":
-            return path.read_text(encoding="utf-8")
+            return with_mesh_files(path.read_text(encoding="utf-8"), path.parent)
         import xacro  # here because only this call needs it, and it costs more than the rest of the loader
 
         with _XACRO_LOCK:
-            return str(xacro.process_file(str(path)).toxml())
+            return with_mesh_files(str(xacro.process_file(str(path)).toxml()), path.parent)
     except ImportError as error:
         text = "needs the package xacro; install it (`pip install xacro`, or ros-jazzy-xacro)"
         raise ConfigError(str(path), [text]) from error
@@ -87,6 +103,10 @@ def _faults(spec: RobotFile, model: UrdfModel) -> list[str]:
     for name, arm in spec.arms.items():
         _arm_faults(f"arms.{name}", arm, spec, model, faults)
     _posture_faults(spec, model, faults)
+    for joint in spec.simbox.indices if spec.simbox is not None else ():
+        _known(joint, list(model.joints), f"simbox.indices.{joint}", "joint", faults)
+    for word, link in spec.simbox.links.items() if spec.simbox is not None else ():
+        _known(link, model.links, f"simbox.links.{word}", "link", faults)
     return faults
 
 
@@ -135,6 +155,8 @@ def _arm_faults(key: str, arm: ArmFile, spec: RobotFile, model: UrdfModel, fault
     for i, link in enumerate(arm.gripper.finger_links):
         _known(link, model.links, f"{key}.gripper.finger_links[{i}]", "link", faults)
     _known(arm.gripper.joint, list(model.joints), f"{key}.gripper.joint", "joint", faults)
+    if arm.filter_links and set(arm.filter_links) != set(arm.gripper.finger_links):
+        faults.append(f"{key}.filter_links: differ from gripper.finger_links; write the same links")
 
 
 def _known(name: str, names: list[str] | tuple[str, ...], key: str, what: str, faults: list[str]) -> bool:

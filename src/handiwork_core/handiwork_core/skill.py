@@ -85,10 +85,14 @@ class Progress:
 
 @dataclass
 class Fastest:
-    """Largest speeds since the walk of a command list began, by name: of joints [rad/s, m/s] and of objects [m/s]."""
+    """Largest speeds since the walk of a command list began, by name: of joints [rad/s, m/s] and of objects [m/s].
+
+    ``touches``: the pairs of bodies that were in contact.
+    """
 
     joints: dict[str, float] = field(default_factory=dict)
     objects: dict[str, float] = field(default_factory=dict)
+    touches: set[tuple[str, str]] = field(default_factory=set)
     _seen: tuple[float, float] = (float("nan"), float("nan"))
 
     def see(self, world: World) -> None:
@@ -102,6 +106,7 @@ class Fastest:
         for name, state in world.states.items():
             speed = math.sqrt(float(state.world_v_object @ state.world_v_object))
             self.objects[name] = max(self.objects.get(name, 0.0), speed)
+        self.touches.update((contact.a, contact.b) for contact in world.contacts or ())
 
 
 class RightOfWay(Protocol):

@@ -11,6 +11,7 @@ import numpy as np
 
 from .config import ConfigError, nearest
 from .geometry import Array, Pose, Rotation, frozen
+from .mesh_paths import absent, mesh_path
 from .robot import Joint, JointType, Mimic
 from .urdf_inertia import absent_inertias
 from .urdf_tree import Connection, tree_order
@@ -147,9 +148,8 @@ def _check_meshes(root: ET.Element, folder: Path, faults: list[str]) -> None:
     for link in root.findall("link"):
         for mesh in link.iter("mesh"):
             name = mesh.get("filename", "")
-            if not (folder / name.removeprefix("file://")).is_file():
-                mend = f"write its path from {folder}" if "//" in name else f"put it below {folder}"
-                faults.append(f"link {link.get('name')}: mesh {name!r} is not there; {mend}")
+            if mesh_path(name, folder) is None:
+                faults.append(f"link {link.get('name')}: {absent(name, folder)}")
 
 
 def _check_mimics(elements: list[ET.Element], faults: list[str]) -> None:

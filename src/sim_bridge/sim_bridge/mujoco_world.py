@@ -16,7 +16,7 @@ from sim_bridge.belts import Belts
 from sim_bridge.kept_state import kept_state, put_state
 from sim_bridge.parts import part_state, put_at_start, put_part
 from sim_bridge.suction import SuctionCup, cups_of
-from sim_bridge.world_model import STEP_S, compile_model, driven_joints, home_positions
+from sim_bridge.world_model import STEP_S, compile_model, drawn_home, driven_joints, home_positions
 
 
 class MujocoWorld:
@@ -35,7 +35,7 @@ class MujocoWorld:
         self.joint_names = tuple(joint.name for joint in driven_joints(robot))
         self._load(scene, 0.0)
 
-    def _load(self, scene: Scene, time_s: float) -> None:
+    def _load(self, scene: Scene, time_s: float, home_seed: int | None = None) -> None:
         self.scene = scene
         self.model = compile_model(self._mj, self.robot, scene)
         self.data = self._mj.MjData(self.model)
@@ -46,7 +46,7 @@ class MujocoWorld:
         self._servo = np.array([self._actuator(name) for name in self.joint_names])
         self._rate = np.array([self._actuator(f"{name}/rate") for name in self.joint_names])
         self._bodies = tuple(self.model.body(i).name for i in range(self.model.nbody))
-        home = home_positions(self.robot)
+        home = home_positions(self.robot if home_seed is None else drawn_home(self.robot, home_seed))
         start = np.array([home.get(name, 0.0) for name in self.joint_names])
         self.data.qpos[self._q] = start
         put_at_start(self.data, scene.objects)
@@ -78,9 +78,12 @@ class MujocoWorld:
             self.belts.hold(STEP_S)
             self._mj.mj_step(self.model, self.data)
 
-    def reset(self, scene: Scene) -> None:
-        """Start over with ``scene``: robot at home, everything at rest, the clock goes on."""
-        self._load(scene, self.time_s)
+    def reset(self, scene: Scene, home_seed: int | None = None) -> None:
+        """Start over with ``scene``: robot at home, everything at rest, the clock goes on.
+
+        ``home_seed``: the arms are where it draws them by their ``home_std``.
+        """
+        self._load(scene, self.time_s, home_seed)
 
     def change(self, scene: Scene) -> None:
         """Take objects in or out: what both scenes have goes on as it is, and so does the robot.

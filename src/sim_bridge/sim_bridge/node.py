@@ -65,7 +65,7 @@ class SimBridge(ManagedNode):
         try:
             simulation = Simulation(robot, scene)
             if self._randomize:
-                simulation.reset(scene.randomized(self._seed))
+                simulation.reset(scene.randomized(self._seed), self._seed)
         except ValueError as error:
             raise ConfigError(self._scene_file, [str(error)]) from error
         self._simulation = simulation

@@ -64,8 +64,10 @@ class SimServices:
         simulation = loop.simulation
 
         def reset() -> int:
-            scene = simulation.declared.randomized(request.seed) if request.randomize else simulation.declared
-            simulation.reset(scene)
+            if request.randomize:
+                simulation.reset(simulation.declared.randomized(request.seed), request.seed)
+            else:
+                simulation.reset(simulation.declared)
             return self._publishers.publish_geometry(simulation)
 
         if request.seed < 0:

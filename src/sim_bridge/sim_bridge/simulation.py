@@ -55,9 +55,12 @@ class Simulation:
         if done < steps:
             self.world.step((steps - done) * STEPS_PER_CONTROL)
 
-    def reset(self, scene: Scene) -> None:
-        """Start over with ``scene``: running goals are aborted, the arm is at home, the clock goes on."""
-        self.world.reset(scene)
+    def reset(self, scene: Scene, home_seed: int | None = None) -> None:
+        """Start over with ``scene``: running goals are aborted, the arm is at home, the clock goes on.
+
+        ``home_seed``: the arms are where it draws them by their ``home_std``.
+        """
+        self.world.reset(scene, home_seed)
         position = self.world.joints().position
         for arm in self.arms.values():
             arm.controller.hold(position[arm.indices], "the world was reset")

@@ -8,13 +8,14 @@ The simulator's module is handed in, because ``mujoco_world`` alone imports it.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy.spatial import ConvexHull
 
 from handiwork_core.control.finger_drives import finger_drives, finger_joints
-from handiwork_core.geometry import Pose
+from handiwork_core.geometry import Pose, frozen
 from handiwork_core.kinematics import joint_position
 from handiwork_core.robot import GripperSpec, Joint, JointType, Robot
 from handiwork_core.scene import Scene, SceneObject
@@ -98,9 +99,22 @@ def home_positions(robot: Robot) -> dict[str, float]:
     return {joint.name: joint_position(robot, joint.name, {}) for joint in driven_joints(robot)}
 
 
+def drawn_home(robot: Robot, seed: int) -> Robot:
+    """The robot with homes drawn about its own by their deviations, within limits; itself where there are none."""
+    rng, arms = np.random.default_rng(seed), dict(robot.arms)
+    for name, arm in robot.arms.items():
+        if arm.home_std.any():
+            low, high = np.array([(robot.joints[j].lower, robot.joints[j].upper) for j in arm.joint_names]).T
+            drawn = np.clip(rng.normal(arm.home_q, arm.home_std), low, high)
+            arms[name] = replace(arm, home_q=frozen(drawn))
+    return replace(robot, arms=arms)
+
+
 def _add_robot(mj: Any, spec: Any, robot: Robot, world_T_base: Pose) -> None:
-    options = '<mujoco><compiler fusestatic="false" discardvisual="true" balanceinertia="true"/></mujoco>'
+    settings = 'strippath="false" fusestatic="false" discardvisual="true" balanceinertia="true"'
+    options = f"<mujoco><compiler {settings}/></mujoco>"
     urdf = re.sub(r"(<robot\b[^>]*>)", lambda found: found.group(1) + options, robot.urdf, count=1)
+    urdf = urdf.replace("file://", "")
     try:
         part = mj.MjSpec.from_string(urdf)
     except ValueError as error:

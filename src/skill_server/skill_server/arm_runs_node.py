@@ -42,20 +42,23 @@ class ArmRuns:
     right_of_way: ArmTraffic | None = None
     base: Arm | None = None
 
-    def run(self, skill: Skill[Any], params: Any, token: Token, report: Report) -> SkillRun:
-        """Run to the end. On the arm's worker."""
+    def run(
+        self, skill: Skill[Any], params: Any, token: Token, report: Report, robot: Robot | None = None
+    ) -> SkillRun:
+        """Run to the end. On the arm's worker. ``robot``: this one as a robot file wants it."""
+        robot = robot or self.robot
         if self.right_of_way is None:
-            return self._run(skill, params, token, report)
+            return self._run(skill, params, token, report, robot)
         report = self.right_of_way.enter(report)
         try:
-            return self._run(skill, params, token, report)
+            return self._run(skill, params, token, report, robot)
         finally:
             self.right_of_way.leave()
 
-    def _run(self, skill: Skill[Any], params: Any, token: Token, report: Report) -> SkillRun:
+    def _run(self, skill: Skill[Any], params: Any, token: Token, report: Report, robot: Robot) -> SkillRun:
         context = Context(
-            robot=self.robot,
-            arm_spec=self.arm_spec,
+            robot=robot,
+            arm_spec=robot.arms[self.arm_spec.name],
             planner=self.planner,
             arm=self.arm,
             gripper=self.gripper,

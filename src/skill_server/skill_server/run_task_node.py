@@ -27,7 +27,7 @@ def run_task_door(gate: Gate, catalog: Catalog) -> SkillDoor[TaskRun]:
     """The door of the action ``run_task``."""
 
     def admit(goal: Any) -> ForArms[TaskRun]:
-        task, start = _checked(goal, Site(catalog, gate.robot, gate.world()))
+        task, start = _checked(goal, Site(catalog, gate.robot, gate.world(), gate.source.world_T_base()))
         if goal.check_only:
             raise Refused(OK, TaskRun(OK, task, _untouched(task)))
         arms = {arm for step in task.steps[start:] for arm in step.arms}
@@ -37,7 +37,9 @@ def run_task_door(gate: Gate, catalog: Catalog) -> SkillDoor[TaskRun]:
             lambda token, report: run_task(
                 task,
                 start,
-                lambda entry, own, note: gate.runs[entry.arm].run(entry.skill, entry.params, own, note),
+                lambda entry, own, note: gate.runs[entry.arm].run(
+                    entry.skill, entry.params, own, note, task.robot
+                ),
                 token,
                 report,
                 clock.now_s,

@@ -42,9 +42,11 @@ def touch_pairs(
 ) -> frozenset[BodyPair]:
     """Pairs that may touch.
 
-    The gripper and what it holds, and what it holds (or the open fingers) and ``touching``.
+    The gripper and what it holds, and what it holds (or the open fingers) and ``touching``; never links that the arm
+    forbids to touch anything.
     """
-    hand = gripper_bodies(robot, arm)
+    forbidden = {f"{robot.name}/{link}" for link in arm.forbid_collision_links}
+    hand = [body for body in gripper_bodies(robot, arm) if body not in forbidden]
     pairs = {BodyPair(body, name) for body in hand for name in held}
     for name in touching - frozenset(held):
         pairs |= {BodyPair(body, name) for body in (tuple(held) or hand)}

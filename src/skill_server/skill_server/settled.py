@@ -12,7 +12,10 @@ FASTEST_M_S = 5.0
 
 
 def process_valid(context: Context, after: World, name: str, code: Code) -> Outcome:
-    """``code`` where a joint of the arm or the object was ever faster in this try than the SimBox format allows."""
+    """``code`` where a joint of the arm or the object was ever faster in this try than the SimBox format allows.
+
+    Or where a link of ``forbid_collision_links`` touched something.
+    """
     seen = context.fastest
     seen.see(after)
     for joint in context.arm_spec.joint_names:
@@ -25,4 +28,18 @@ def process_valid(context: Context, after: World, name: str, code: Code) -> Outc
     if (speed := seen.objects.get(name, 0.0)) >= FASTEST_M_S:
         text = f"{name!r} moved at {speed:.1f} m/s; process_valid allows {FASTEST_M_S:g} m/s, lower the speed"
         return Outcome(code, text, "", "process_valid")
+    return _untouched(context, code)
+
+
+def _untouched(context: Context, code: Code) -> Outcome:
+    """``code`` where a link that the robot forbids to touch anything ever touched something else than the robot."""
+    robot = f"{context.robot.name}/"
+    forbidden = {robot + link for link in context.arm_spec.forbid_collision_links}
+    for pair in sorted(context.fastest.touches):
+        for link, other in (pair, pair[::-1]):
+            if link in forbidden and not other.startswith(robot):
+                text = (
+                    f"{link!r} touched {other!r}; its arm's forbid_collision_links forbid it, clear the way"
+                )
+                return Outcome(code, text, "", "process_valid")
     return OK

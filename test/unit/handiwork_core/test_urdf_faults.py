@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from handiwork_core.config import ConfigError
+from handiwork_core.robot_loader import expand
 from handiwork_core.urdf import read_urdf
 
 MASS = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
@@ -118,3 +119,32 @@ def test_two_cycles_are_two_faults() -> None:
     rings += joint("xy", "x", "y") + joint("yx", "y", "x") + joint("yz", "y", "z")
     assert [text for text in faults_of(rings) if "cycle" in text] == faults_of(rings)
     assert len(faults_of(rings)) == 2
+
+
+PACKED = '<visual><geometry><mesh filename="package://{}/d.stl"/></geometry></visual>'
+
+
+def test_meshes_of_a_package_above_the_urdf_beside_it_or_installed_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path / "install"))
+    places = {"mine": "src/mine", "beside": "src/beside", "far": "install/share/far"}
+    for place in ("src/mine/urdf", *places.values()):
+        (tmp_path / place).mkdir(parents=True, exist_ok=True)
+    path = tmp_path / "src/mine/urdf/r.urdf"
+    for package, place in places.items():
+        path.write_text(f'<robot name="r">{link("a", PACKED.format(package))}</robot>', encoding="utf-8")
+        with pytest.raises(
+            ConfigError, match=rf"link a: mesh 'package://{package}/d.stl' is not in .*{package}"
+        ):
+            read_urdf(expand(path), path)
+        (tmp_path / place / "d.stl").touch()
+        text = expand(path)
+        assert f'filename="file://{tmp_path / place / "d.stl"}"' in text
+        assert read_urdf(text, path).links == ("a",)
+
+
+def test_a_package_that_is_nowhere_is_refused_by_name() -> None:
+    (fault,) = faults_of(SOUND + link("d", PACKED.format("lost_arm")) + joint("cd", "c", "d", "", "fixed"))
+    assert "link d: mesh 'package://lost_arm/d.stl' is not there" in fault
+    assert "package 'lost_arm'; source its workspace" in fault

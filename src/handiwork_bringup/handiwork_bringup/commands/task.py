@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from handiwork_bringup.package_paths import share_of
 from handiwork_core.config import ConfigError
 from handiwork_core.robot_loader import load_robot
-from handiwork_core.scene import load_scene
+from handiwork_core.scene import Scene, load_scene
 from handiwork_core.world import ObjectState, World
 
 from .connection import connected
+from .export_usd import scene_file
+from .show_robot import robot_folder
 
 if TYPE_CHECKING:
     from handiwork_ros.skill_client import SkillClient
@@ -31,8 +32,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser = commands.add_parser("task", help="check or run a task file")
     verbs = parser.add_subparsers(dest="verb", required=True)
     check = verbs.add_parser("check", help="tell every fault of a task file; needs no running stack")
-    check.add_argument("--robot", default="fr3", help="folder in robot_description/robots")
-    check.add_argument("--scene", help="file in config/scenes, without .yaml, to check objects against")
+    check.add_argument("--robot", default="fr3", help="name or folder of a robot")
+    check.add_argument("--scene", help="name or file of a scene, to check objects and where the robot stands")
     check.set_defaults(run=run_check)
     run = verbs.add_parser("run", help="run a task file, in a running stack")
     run.add_argument(
@@ -53,13 +54,14 @@ def run_check(options: argparse.Namespace) -> int:
     from skill_server.skills import BUILTIN
     from skill_server.task.read import Site, read_task
 
-    robot = load_robot(share_of("robot_description") / "robots" / options.robot)
-    world = _world_of(options.scene) if options.scene else None
+    robot = load_robot(robot_folder(options.robot))
+    scene = load_scene(scene_file(options.scene)) if options.scene else None
     catalog = load_catalog(BUILTIN)
     for name, why in catalog.broken.items():
         print(f"skill {name!r} could not be loaded: {why}", file=sys.stderr)
     try:
-        task = read_task(_text(options.file), str(options.file), Site(catalog, robot, world))
+        site = Site(catalog, robot, _world_of(scene), scene.world_T_base) if scene else Site(catalog, robot)
+        task = read_task(_text(options.file), str(options.file), site)
     except ConfigError as error:
         for fault in error.faults:
             print(f"{error.source}: {fault}")
@@ -119,16 +121,19 @@ def _tell(report: TaskReport) -> int:
 
 
 def _text(path: Path) -> str:
+    """With the robot files that it names."""
+    from skill_server.task.robot_files import with_robot_files
+
     try:
-        return path.read_text(encoding="utf-8")
+        return with_robot_files(path.read_text(encoding="utf-8"), path)
     except OSError as error:
         raise ConfigError(str(path), [f"cannot be read: {error.strerror}; check the path"]) from error
     except UnicodeDecodeError as error:
         raise ConfigError(str(path), [f"byte {error.start}: is no UTF-8; save it as UTF-8 text"]) from error
 
 
-def _world_of(scene: str) -> World:
-    declared, zero = load_scene(share_of("handiwork_bringup") / f"config/scenes/{scene}.yaml"), np.zeros(3)
+def _world_of(declared: Scene) -> World:
+    zero = np.zeros(3)
     bodies = {item.name: item.body for item in declared.objects}
     states = {item.name: ObjectState(item.world_T_object, zero, zero, 0.0) for item in declared.objects}
     return World(0.0, 1, bodies, states)

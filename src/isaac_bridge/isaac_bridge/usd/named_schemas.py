@@ -24,6 +24,8 @@ TYPES = {
     "isaac:status": "Token",
     "physxArticulation:enabledSelfCollisions": "Bool",
     "physxArticulation:solverPositionIterationCount": "Int",
+    "physxArticulation:solverVelocityIterationCount": "Int",
+    "physxArticulation:stabilizationThreshold": "Float",
     "physxContactReport:threshold": "Float",
     "physxJoint:armature": "Float",
     "physxJoint:maxJointVelocity": "Float",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from handiwork_core.geometry import Pose, Rotation
 from handiwork_core.kinematics import link_poses
-from handiwork_core.robot import ArmSpec, JointType, Robot
+from handiwork_core.robot import ArmSpec, JointType, PhysxSolver, Robot
 
 from .joint_drives import DrivenJoint, driven_joints
 from .joint_prims import JointPlace, MovingJoint, connect, fix
@@ -23,7 +23,6 @@ FRICTION, FINGER_FRICTION = 0.6, 1.2
 """Of links, and of finger tips and cups, as in the MuJoCo world."""
 
 COLOR = (0.8, 0.8, 0.8, 1.0)
-ITERATIONS = 32
 
 
 class RobotPrims:
@@ -52,9 +51,9 @@ class RobotPrims:
         prim = add_frame(self._stage, self.path, world_T_root)
         label(prim, self._robot.name)
         UsdPhysics.ArticulationRootAPI.Apply(prim)
-        count = {"physxArticulation:solverPositionIterationCount": ITERATIONS}
+        solver = _solver(self._robot.physx or PhysxSolver())
         apply_schema(
-            prim, "PhysxArticulationAPI", {"physxArticulation:enabledSelfCollisions": False, **count}
+            prim, "PhysxArticulationAPI", {"physxArticulation:enabledSelfCollisions": False, **solver}
         )
         self._frictions.bind(prim, FRICTION)
         poses = link_poses(self._robot, {})
@@ -153,6 +152,16 @@ class RobotPrims:
             "isaac:status": "Open",
         }
         write_named(prim, limits)
+
+
+def _solver(solver: PhysxSolver) -> dict[str, Value]:
+    """What the articulation is solved with; what is not said stays with PhysX."""
+    values = {
+        "solverPositionIterationCount": solver.position_iterations,
+        "solverVelocityIterationCount": solver.velocity_iterations,
+        "stabilizationThreshold": solver.stabilization_threshold,
+    }
+    return {f"physxArticulation:{name}": value for name, value in values.items() if value is not None}
 
 
 def _along(axis: int) -> Pose:

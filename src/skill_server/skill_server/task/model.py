@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from handiwork_core.config import nearest
+from handiwork_core.robot import Robot
 from handiwork_core.skill import Skill
 
 
@@ -32,12 +33,13 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """A whole file. ``notes``: parts of it that have no meaning here."""
+    """A whole file. ``notes``: parts of it that have no meaning here; ``robot``: as the file wants it."""
 
     name: str
     seed: int
     steps: tuple[Step, ...]
     notes: tuple[str, ...] = ()
+    robot: Robot | None = None
 
     @property
     def entries(self) -> tuple[Entry, ...]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeVar
 
 from handiwork_core.config import ConfigError, mapping_from_yaml, nearest, shown
+from handiwork_core.geometry import Pose
 from handiwork_core.outcome import OK, Code, Outcome
 from handiwork_core.robot import ArmSpec, Robot
+from handiwork_core.simbox.joint_groups import arm_of_side
+from handiwork_core.simbox.robot_fields import SIDES
 from handiwork_core.skill import Skill
 from handiwork_core.world import World
 from skill_server.catalog import Catalog, UnknownSkill
@@ -16,10 +19,11 @@ from skill_server.judged_parameters import in_words, judged_parameters
 from skill_server.parameters import LARGEST_SEED
 
 from .model import Entry, Step, Task, derived_seed
+from .robots import RobotReading
 
 P = TypeVar("P")
 
-KEYS = ("name", "seed", "skills")
+KEYS = ("name", "seed", "robots", "skills")
 UNUSED = (
     *(
         "asset_root",
@@ -29,23 +33,25 @@ UNUSED = (
         "render",
         "arena_file",
         "env_map",
-        "robots",
         "objects",
         "regions",
     ),
     *("cameras", "data", "distractors", "neglect_collision_names", "fluid", "random_region_list"),
 )
 """Keys of the SimBox format that describe the scene and the recording; here a scene file does."""
-SIDES = ("left", "right")
 
 
 @dataclass(frozen=True)
 class Site:
-    """Where a task is to run; without a ``world`` the names of objects are not checked."""
+    """Where a task is to run; without a ``world`` the names of objects are not checked.
+
+    ``world_T_root``: where the robot stands; None: what the task says of it is not checked.
+    """
 
     catalog: Catalog
     robot: Robot
     world: World | None = None
+    world_T_root: Pose | None = None
 
 
 @dataclass
@@ -54,6 +60,11 @@ class _Reading:
     seed: int
     faults: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    names: tuple[str, ...] = ()
+    ignore_substring: tuple[str, ...] = ()
+
+    def note(self, path: str, text: str) -> None:
+        self.notes.append(f"{path}: {text}")
 
     def fault(self, path: str, text: str) -> None:
         self.faults.append(f"{path}: {text}")
@@ -66,15 +77,26 @@ def read_task(text: str, source: str, site: Site, seed: int | None = None) -> Ta
         ConfigError: every fault with its path and the mend.
     """
     data = mapping_from_yaml(text, source)
-    reading = _Reading(site, 0)
+    reading = _Reading(site, 0, names=(site.robot.name,))
     prefix, body = _body(data, reading)
     name, steps = "", tuple[Step, ...]()
     if body is not None:
         name = _top(body, prefix, reading, seed)
+        if body.get("robots") is not None:
+            _robots(body["robots"], f"{prefix}robots", reading)
         steps = _groups(body.get("skills"), f"{prefix}skills", reading)
     if reading.faults:
         raise ConfigError(source, reading.faults)
-    return Task(name, reading.seed, steps, tuple(reading.notes))
+    return Task(name, reading.seed, steps, tuple(reading.notes), reading.site.robot)
+
+
+def _robots(entries: object, path: str, reading: _Reading) -> None:
+    """From here on the robot is the one that the task means."""
+    site = reading.site
+    found = RobotReading(site.robot, site.world, site.world_T_root, reading.fault, reading.note)
+    meant = found.meant(entries, path)
+    reading.site = replace(site, robot=meant.robot)
+    reading.names, reading.ignore_substring = meant.names, meant.ignore_substring
 
 
 def _body(data: Mapping[str, Any], reading: _Reading) -> tuple[str, Mapping[str, Any] | None]:
@@ -95,7 +117,7 @@ def _top(body: Mapping[str, Any], prefix: str, reading: _Reading, seed: int | No
     for key in body:
         word = str(key)[:80]
         if key in UNUSED:
-            reading.notes.append(f"{prefix}{word}: is not used; the scene comes from a scene file")
+            reading.note(f"{prefix}{word}", "is not used; the scene comes from a scene file")
         elif key not in KEYS:
             reading.fault(f"{prefix}{word}", f"unknown key; {nearest(word, [*KEYS, *UNUSED])}")
     name, given = body.get("name", "task"), body.get("seed", 0)
@@ -120,10 +142,11 @@ def _groups(groups: object, path: str, reading: _Reading) -> tuple[Step, ...]:
             reading.fault(where, f"is {shown(group)}; write {{{robot}: [steps]}}")
             continue
         for key in group:
-            if key != robot:
+            if key not in reading.names:
                 reading.fault(f"{where}.{str(key)[:80]}", f"is no robot here; the robot is {robot!r}")
-        if robot in group:
-            steps += _steps(group[robot], f"{where}.{robot}", g, reading)
+        for key in group:
+            if key in reading.names:
+                steps += _steps(group[key], f"{where}.{key}", g, reading)
     return tuple(steps)
 
 
@@ -165,15 +188,10 @@ def _step(step: Mapping[str, Any], path: str, label: str, reading: _Reading) -> 
 
 
 def arm_of(robot: Robot, word: str) -> ArmSpec | None:
-    """The arm of a name; ``left`` and ``right`` are the only arm with that in its name, ``left`` also a single arm."""
+    """The arm of a name, or of ``left`` or ``right``."""
     if word in robot.arms:
         return robot.arms[word]
-    if word not in SIDES:
-        return None
-    sided = [arm for name, arm in robot.arms.items() if word in name]
-    if not sided and word == "left" and len(robot.arms) == 1:
-        sided = list(robot.arms.values())
-    return sided[0] if len(sided) == 1 else None
+    return arm_of_side(robot, word) if word in SIDES else None
 
 
 def _entry(data: object, path: str, label: str, arm: ArmSpec, index: int, reading: _Reading) -> Entry | None:
@@ -187,6 +205,8 @@ def _entry(data: object, path: str, label: str, arm: ArmSpec, index: int, readin
         return None
     values = {str(key): value for key, value in data.items() if key != "name"}
     values.setdefault("seed", derived_seed(reading.seed, label, arm.name, index))
+    if reading.ignore_substring and any(f.name == "ignore_substring" for f in fields(skill.params_type)):
+        values.setdefault("ignore_substring", list(reading.ignore_substring))
     try:
         params = judged_parameters(
             skill, values, arm.name, path, lambda made: _verdict(skill, made, arm, path, reading)

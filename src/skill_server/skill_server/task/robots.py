@@ -1,0 +1,168 @@
+"""``robots`` of a task file: which robot is meant, how it stands, and what its robot file changes for the task."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from handiwork_core.config import ConfigError, nearest, parse, shown
+from handiwork_core.geometry import Pose, Rotation
+from handiwork_core.robot import Robot
+from handiwork_core.simbox.configured import configured
+from handiwork_core.simbox.robot_fields import FIELDS, TASK_LEVEL
+from handiwork_core.world import World
+
+from .robot_files import CONTENT, FILE
+
+TURN_RAD, SHIFT_M = 0.01, 0.005
+"""How far the robot may stand from where the task says."""
+Tell = Callable[[str, str], None]
+STAGE = ("solver_position_iteration_count", "solver_velocity_iteration_count", "stabilization_threshold")
+
+
+@dataclass(frozen=True, slots=True)
+class RobotEntry:
+    """One entry; ``euler`` are fixed-axis roll, pitch and yaw [deg], ``translation`` [m]: of the base in the world."""
+
+    name: str
+    robot_config_file: str = ""
+    robot_config: dict[str, Any] | None = None
+    euler: tuple[float, float, float] | None = None
+    translation: tuple[float, float, float] | None = None
+    ignore_substring: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class MeantRobot:
+    """``names``: by which the task may call it; ``ignore_substring``: of each skill that says nothing itself."""
+
+    robot: Robot
+    names: tuple[str, ...]
+    ignore_substring: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class RobotReading:
+    """Where a task is to run, and who is told of faults and of what has no effect, by path."""
+
+    robot: Robot
+    world: World | None
+    world_T_root: Pose | None
+    fault: Tell
+    note: Tell
+
+    def meant(self, entries: object, path: str) -> MeantRobot:
+        """Read ``robots``, which is one entry: a stack has one robot."""
+        alone = MeantRobot(self.robot, (self.robot.name,))
+        if not isinstance(entries, list) or len(entries) != 1 or not isinstance(entries[0], Mapping):
+            self.fault(path, f"is {shown(entries)}; write a list of one entry, as one robot runs here")
+            return alone
+        given = {str(key): value for key, value in entries[0].items() if value is not None}
+        own = {key: value for key, value in given.items() if key in (*TASK_LEVEL, CONTENT)}
+        fields = {key: value for key, value in given.items() if key in FIELDS}
+        for key in given:
+            if key not in own and key not in fields:
+                near = nearest(key[:80], [*TASK_LEVEL, *FIELDS])
+                self.fault(f"{path}[0].{key[:80]}", f"unknown key; {near}")
+        try:
+            entry = parse(RobotEntry, own, "")
+        except ConfigError as error:
+            for fault in error.faults:
+                self.fault(f"{path}[0].{fault.partition(': ')[0]}", fault.partition(": ")[2])
+            return alone
+        return self._meant(entry, fields, f"{path}[0]")
+
+    def _meant(self, entry: RobotEntry, fields: Mapping[str, Any], path: str) -> MeantRobot:
+        file = self._file(entry, path)
+        known = entry.name == self.robot.name or bool({**file, **fields}.get("target_class"))
+        if not known:
+            names = f"the robot here is {self.robot.name!r}"
+            self.fault(f"{path}.name", f"is {entry.name!r}; {names}, write that, or its target_class beside")
+        self._check_place(entry, path)
+        for word in entry.ignore_substring:
+            self._note_ignored(word, f"{path}.ignore_substring")
+        robot = self._configured(entry, file, fields, path)
+        return MeantRobot(robot, (self.robot.name, entry.name), entry.ignore_substring)
+
+    def _file(self, entry: RobotEntry, path: str) -> Mapping[str, Any]:
+        if entry.robot_config_file and entry.robot_config is None:
+            found = "was found neither beside the task file nor above it"
+            mend = "put it there and use `handiwork task`, or take the key away: the robot's own files hold"
+            self.fault(f"{path}.{FILE}", f"is {entry.robot_config_file!r}, which {found}; {mend}")
+        return entry.robot_config or {}
+
+    def _configured(
+        self, entry: RobotEntry, file: Mapping[str, Any], fields: Mapping[str, Any], path: str
+    ) -> Robot:
+        if not file and not fields:
+            return self.robot
+
+        def where(fault: str) -> str:
+            is_own = fault.partition(":")[0].partition("[")[0].partition(".")[0] in fields
+            return path if is_own else f"{path}.{FILE} {entry.robot_config_file}"
+
+        try:
+            made = configured(self.robot, {**file, **fields}, "", whole=bool(file))
+        except ConfigError as error:
+            for fault in error.faults:
+                name, _, text = fault.partition(": ")
+                self.fault(f"{where(fault)}.{name}", text)
+            return self.robot
+        for note in made.notes:
+            name, _, text = note.partition(": ")
+            self.note(f"{where(note)}.{name}", text)
+        self._tell_standing(made.robot, {**file, **fields}, lambda name: f"{where(name)}.{name}")
+        return made.robot
+
+    def _tell_standing(self, wanted: Robot, given: Mapping[str, Any], where: Callable[[str], str]) -> None:
+        """What only a start of the robot could change."""
+        start = "start the stack with a robot that is `like` this one (docs/reference/robot-files.md)"
+        for joint, value in wanted.posture.items():
+            held = self.robot.posture[joint]
+            if abs(value - held) > TURN_RAD:
+                name = next(n for n in ("body_home", "head_home", "lift_home") if n in given)
+                self.fault(where(name), f"wants {joint} at {value}, which is held at {held}; {start}")
+        for name in STAGE:
+            if given.get(name) is not None:
+                self.note(where(name), "is for stages that handiwork export-usd writes, of a robot like this")
+        for name in ("left_joint_home_std", "right_joint_home_std"):
+            if given.get(name) is not None and np.any(given[name]):
+                self.note(where(name), f"draws homes where the simulation begins; {start}")
+
+    def _check_place(self, entry: RobotEntry, path: str) -> None:
+        here = self.world_T_root
+        for name in ("euler", "translation"):
+            if getattr(entry, name) is not None and here is None:
+                self.note(
+                    f"{path}.{name}", "is not checked: without a scene nobody knows where the robot stands"
+                )
+        if here is None:
+            return
+        turn = None if entry.euler is None else Rotation.from_rpy(*np.radians(entry.euler))
+        if turn is not None and turn.angle_to(here.rotation) > TURN_RAD:
+            words = f"robot {self.robot.name!r} stands turned by {_orientation(here.rotation)}"
+            mend = f"take a scene whose robot_base has {_orientation(turn)}, or leave it out"
+            self.fault(f"{path}.euler", f"is {list(entry.euler or ())} deg; {words}: {mend}")
+        place = here.translation_m if entry.translation is None else np.array(entry.translation)
+        if np.linalg.norm(place - here.translation_m) > SHIFT_M:
+            words = f"robot {self.robot.name!r} stands at {np.round(here.translation_m, 3).tolist()}"
+            mend = "take a scene whose robot_base has that position, or leave it out"
+            self.fault(f"{path}.translation", f"is {place.tolist()} m; {words}: {mend}")
+
+    def _note_ignored(self, word: str, path: str) -> None:
+        if self.world is None:
+            return
+        found = sorted(name for name in self.world.objects if word and word in name)
+        text = f"{found} are no obstacles to any skill of this task" if found else "is in no object's name"
+        self.note(path, f"{word!r}: {text}")
+
+
+def _orientation(rotation: Rotation) -> str:
+    matrix = rotation.matrix()
+    if matrix[2, 2] > 1.0 - 1e-9:
+        return f"yaw: {math.atan2(matrix[1, 0], matrix[0, 0]):.4f}"
+    return f"quaternion_wxyz: {np.round(rotation.wxyz, 4).tolist()}"
