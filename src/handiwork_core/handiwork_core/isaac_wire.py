@@ -82,17 +82,31 @@ def contacts_of(text: str) -> tuple[float, tuple[Contact, ...]]:
     Raises:
         BadWire: the text is not what ``contacts_text`` writes.
     """
+    stamp_s, bodies, numbers = contact_rows(text)
+    rows = zip(bodies, numbers, strict=True)
+    return stamp_s, tuple(Contact(a, b, frozen(row[:3]), frozen(row[3:])) for (a, b), row in rows)
+
+
+def contact_rows(text: str) -> tuple[float, tuple[tuple[str, str], ...], Array]:
+    """Stamp [s], the bodies of each contact, and its force and point (n, 6) [N, m].
+
+    Raises:
+        BadWire: the text is not what ``contacts_text`` writes.
+    """
     stamp_s, rows = _entries(text, CONTACTS, "contacts")
     if not isinstance(rows, list):
         raise BadWire(f"{CONTACTS}: contacts is {type(rows).__name__}; send a list of rows")
-    return stamp_s, tuple(_contact(row, index) for index, row in enumerate(rows))
+    for index, row in enumerate(rows):
+        if not _is_contact(row):
+            raise BadWire(f"{CONTACTS}: row {index} is {row!r}; send two names, a force and a point")
+    bodies = tuple((row[0], row[1]) for row in rows)
+    return stamp_s, bodies, np.array([row[2:] for row in rows], dtype=np.float64).reshape(len(rows), 6)
 
 
-def _contact(row: object, index: int) -> Contact:
-    fits = isinstance(row, list) and len(row) == 8 and all(isinstance(name, str) and name for name in row[:2])
-    if not isinstance(row, list) or not fits or not all(map(_is_finite, row[2:])):
-        raise BadWire(f"{CONTACTS}: row {index} is {row!r}; send two names, a force and a point")
-    return Contact(row[0], row[1], frozen(row[2:5]), frozen(row[5:8]))
+def _is_contact(row: object) -> bool:
+    if not isinstance(row, list) or len(row) != 8:
+        return False
+    return all(isinstance(name, str) and name for name in row[:2]) and all(map(_is_finite, row[2:]))
 
 
 def cups_text(cups: Mapping[str, CupState], stamp_s: float) -> str:

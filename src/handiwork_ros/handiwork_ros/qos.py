@@ -33,3 +33,6 @@ TF_STATIC = _profile(100, latched=True)
 
 CLOCK = _profile(1, reliable=False)
 """/clock."""
+
+STREAM = _profile(1, reliable=False)
+"""What a simulator streams at its own pace: the newest counts, and what was lost is not waited for."""

@@ -82,10 +82,15 @@ def time_from_msg(msg: Time) -> float:
 
 def time_to_msg(stamp_s: float) -> Time:
     """Write seconds, rounded to the nanosecond."""
+    sec, nanosec = time_parts(stamp_s)
+    return Time(sec=sec, nanosec=nanosec)
+
+
+def time_parts(stamp_s: float) -> tuple[int, int]:
+    """Whole seconds and nanoseconds of a time, rounded to the nanosecond."""
     sec = math.floor(stamp_s)
-    nanosec = round((stamp_s - sec) * 1e9)
-    carry, nanosec = divmod(nanosec, 1_000_000_000)
-    return Time(sec=sec + carry, nanosec=nanosec)
+    carry, nanosec = divmod(round((stamp_s - sec) * 1e9), 1_000_000_000)
+    return sec + carry, nanosec
 
 
 def _pose(position: Vector3, orientation: object, position_field: str, orientation_field: str) -> Pose:

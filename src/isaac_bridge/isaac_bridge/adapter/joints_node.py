@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import time
-from array import array
 from collections.abc import Callable
 
 from sensor_msgs.msg import JointState
 
 from handiwork_core.control.axes import JointArrays
 from handiwork_core.control.wall_pace import WallPace
+from handiwork_core.geometry import Array, frozen
 from handiwork_core.isaac_wire import JOINT_COMMANDS, JOINT_STATES, BadWire
 from handiwork_core.robot import Robot
-from handiwork_ros.conversions import time_to_msg
 from handiwork_ros.guards import guard
 from handiwork_ros.managed_node import ManagedNode
-from handiwork_ros.qos import LATEST
+from handiwork_ros.qos import LATEST, STREAM
+from handiwork_ros.row_writing import JointWriter
 from handiwork_ros.wire_bytes import JointReader
 from isaac_bridge.adapter.joint_order import JointOrder, moving_joints
 from isaac_bridge.adapter.same_thread import SameThread
@@ -28,6 +28,8 @@ SILENCE_S = 1.0
 """Steady time without joints after which a robot is lost."""
 
 WATCH_S = 0.2
+
+NONE: Array = frozen(())
 
 
 class JointDoor:
@@ -52,8 +54,8 @@ class JointDoor:
         self._pace = WallPace(JOINTS_HZ, burst=25)
         self._states = node.create_publisher(JointState, "joint_states", LATEST)
         self._commands = node.create_publisher(JointState, JOINT_COMMANDS, LATEST)
-        self._state_msg, self._command_msg = JointState(name=list(self.names)), JointState()
-        node.create_subscription(JointState, JOINT_STATES, guard(node, self._take), LATEST, raw=True)
+        self._state_writer, self._command_writer = JointWriter(self.names), JointWriter(())
+        node.create_subscription(JointState, JOINT_STATES, guard(node, self._take), STREAM, raw=True)
 
     def open(self) -> None:
         """Obey and republish from now on."""
@@ -109,16 +111,14 @@ class JointDoor:
         if extra:
             self._node.get_logger().warning(f"{JOINT_STATES}: joints {extra} are not the robot's; left alone")
         plant = WiredRobot(self._robot, measured, self._lag_s)
-        self._command_msg.name = list(plant.driven_names)
+        self._command_writer = JointWriter(plant.driven_names)
         self.thread = SameThread(plant)
 
     def _follow(self, thread: SameThread, measured: JointArrays) -> None:
         restarted = thread.plant.take(measured)
         wanted = None if self.is_muted else thread.plant.command()
         if wanted is not None:
-            self._command_msg.header.stamp = time_to_msg(measured.stamp_s)
-            self._command_msg.position = array("d", wanted.tobytes())
-            self._commands.publish(self._command_msg)
+            self._commands.publish(self._command_writer.write(measured.stamp_s, wanted, NONE, NONE))
         if restarted:
             self._node.get_logger().warning("the simulation's clock began anew; goals are aborted")
             for callback in self.on_restart:
@@ -128,9 +128,5 @@ class JointDoor:
             self._republish(measured)
 
     def _republish(self, measured: JointArrays) -> None:
-        message = self._state_msg
-        message.header.stamp = time_to_msg(measured.stamp_s)
-        message.position = array("d", measured.position.tobytes())
-        message.velocity = array("d", measured.velocity.tobytes())
-        message.effort = array("d", measured.effort.tobytes())
-        self._states.publish(message)
+        it = measured
+        self._states.publish(self._state_writer.write(it.stamp_s, it.position, it.velocity, it.effort))

@@ -4,32 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+import numpy as np
 from handiwork_msgs.msg import Contacts, ObjectStates, WorldObjects
-from handiwork_msgs.msg import ObjectState as ObjectStateMsg
-from rclpy.qos import QoSProfile
+from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.task import Future
 from std_msgs.msg import String
 
 from handiwork_core import isaac_wire as wire
-from handiwork_core.geometry import Pose
+from handiwork_core.geometry import Array, Pose
 from handiwork_core.scene import Scene
 from handiwork_core.world import ObjectState
-from handiwork_ros.conversions import (
-    contacts_to_msg,
-    object_states_to_msg,
-    time_to_msg,
-    world_objects_to_msg,
-)
+from handiwork_ros.conversions import world_objects_to_msg
 from handiwork_ros.guards import guard
 from handiwork_ros.managed_node import ManagedNode
-from handiwork_ros.qos import LATCHED, LATEST
+from handiwork_ros.qos import LATCHED, LATEST, STREAM
+from handiwork_ros.row_decoding import CONTACT_NUMBERS, STATE_NUMBERS
+from handiwork_ros.row_writing import RowWriter
 from handiwork_ros.wire_bytes import frames_from_bytes
 from handiwork_ros.world_source import Unwatched
 from isaac_bridge.adapter.object_tracker import ObjectTracker
 from tf2_msgs.msg import TFMessage
 
-FRAMES = QoSProfile(depth=5)
-"""Little is kept: frames that are late are worse than frames that are lost."""
+FRAMES = QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)
+"""Little is kept, and nothing is asked for again: frames that are late are worse than frames that are lost."""
 
 PLACED_M, PLACED_RAD = 0.01, 0.05
 """An object counts as placed this near: what was put down may settle a little."""
@@ -44,17 +41,19 @@ class WorldDoor:
         self.version, self.time_s = 0, 0.0
         self._awaited: Mapping[str, Pose] = {}
         self._arrived: Future | None = None
-        self._written: dict[str, ObjectState] = {}
-        self._rows: dict[str, ObjectStateMsg] = {}
-        self._states_msg = ObjectStates()
-        self._states_msg.header.frame_id = "world"
+        self._order: tuple[str, ...] = ()
+        self._names: tuple[tuple[str, ...], ...] = ()
+        self._written: list[ObjectState | None] = []
+        self._numbers: Array = np.empty((0, STATE_NUMBERS))
+        self._state_writer = RowWriter(STATE_NUMBERS, is_versioned=True)
+        self._contact_writer = RowWriter(CONTACT_NUMBERS, is_versioned=False)
         self._objects = node.create_publisher(WorldObjects, "world/objects", LATCHED)
         self._states = node.create_publisher(ObjectStates, "world/object_states", LATEST)
         self._contacts = node.create_publisher(Contacts, "world/contacts", LATEST)
         node.create_subscription(TFMessage, "/tf", guard(node, self._take_frames), FRAMES, raw=True)
         # Contacts wake nobody: the newest are fetched when frames have come.
         self._heard_contacts = node.create_subscription(
-            String, wire.CONTACTS, lambda _message: None, LATEST, callback_group=Unwatched()
+            String, wire.CONTACTS, lambda _message: None, STREAM, callback_group=Unwatched()
         )
 
     def publish_geometry(self) -> int:
@@ -109,18 +108,20 @@ class WorldDoor:
             self._states.publish(self._message())
             self._pass_contacts()
 
-    def _message(self) -> ObjectStates:
-        """Rows of what has not moved are written once."""
+    def _message(self) -> bytes:
+        """Numbers of what has not moved stay as they were written."""
         states = self.tracker.states
-        moved = {name: state for name, state in states.items() if self._written.get(name) is not state}
-        if moved:
-            rows = object_states_to_msg(moved, self.version, self.time_s).states
-            self._rows.update(zip(moved, rows, strict=True))
-            self._written.update(moved)
-        message = self._states_msg
-        message.header.stamp, message.version = time_to_msg(self.time_s), self.version
-        message.states = [self._rows[name] for name in states]
-        return message
+        if tuple(states) != self._order:
+            self._order, self._written = tuple(states), [None] * len(states)
+            self._names = tuple((name,) for name in states)
+            self._numbers = np.empty((len(states), STATE_NUMBERS))
+        for index, state in enumerate(states.values()):
+            if state is not self._written[index]:
+                pose, self._written[index] = state.world_T_object, state
+                row = self._numbers[index]
+                row[:3], row[3:6], row[6] = pose.translation_m, pose.rotation.wxyz[1:], pose.rotation.wxyz[0]
+                row[7:10], row[10:] = state.world_v_object, state.world_w_object
+        return self._state_writer.write(self.time_s, self._names, self._numbers, self.version)
 
     def _pass_contacts(self) -> None:
         with self._heard_contacts.handle:
@@ -128,11 +129,11 @@ class WorldDoor:
         if found is None:
             return
         try:
-            stamp_s, contacts = wire.contacts_of(found[0].data)
+            stamp_s, bodies, numbers = wire.contact_rows(found[0].data)
         except wire.BadWire as fault:
             self._node.get_logger().error(str(fault), throttle_duration_sec=2.0)
             return
-        self._contacts.publish(contacts_to_msg(contacts, stamp_s))
+        self._contacts.publish(self._contact_writer.write(stamp_s, bodies, numbers))
 
 
 def _is_at(measured: Pose, wanted: Pose) -> bool:
