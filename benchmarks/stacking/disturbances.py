@@ -65,8 +65,8 @@ class Disturbance:
         height = float(context.tip.translation_m[2])
         if self.kind is Kind.NUDGE and leaf == "pick_bin" and not context.is_attached:
             pose = context.bins[name].world_T_object
-            near = np.linalg.norm(context.tip.translation_m[:2] - pose.translation_m[:2]) < 0.05
-            if not near or height - pose.translation_m[2] < 0.15:
+            near = np.linalg.norm(context.tip.translation_m[:2] - pose.translation_m[:2]) < 0.15
+            if not near or height - pose.translation_m[2] < 0.1:
                 return False
             turn = Rotation.from_axis_angle((0.0, 0.0, 1.0), self._angle)
             at = pose.translation_m + (0.05 * self._side, 0.06, 0.005)
