@@ -32,6 +32,9 @@ from .recording import FrameMessage, Heard, JointSample, Publisher, Recording
 DEPTH = 200
 """Messages that may wait while this process is held up."""
 
+LONGEST_WAIT_S = 60.0
+"""A message that says it is older comes from a middleware that tells no such time."""
+
 KEPT = 40
 """Lists of contacts that are kept."""
 
@@ -59,6 +62,7 @@ class Listener:
         self._newest: dict[str, Any] = {}
         self.faults: dict[str, str] = {}
         self._is_recording = True
+        self._subscriptions: dict[str, Any] = {}
 
     def await_publishers(self, rules: Sequence[TopicRule], patience_s: float) -> None:
         """Return when every topic has a publisher, or time is up."""
@@ -83,20 +87,22 @@ class Listener:
                 durability=DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE,
             )
             take = self._taker(rule.name)
-            self._node.create_subscription(KINDS[rule.type], rule.name, take, profile)
+            made = self._node.create_subscription(KINDS[rule.type], rule.name, take, profile)
+            self._subscriptions[rule.name] = made
 
     def _taker(self, topic: str) -> Callable[[Any, Any], None]:
         def take(message: Any, info: Any) -> None:
             try:
                 with self._lock:
-                    self._take(topic, message, int(info["publication_sequence_number"] or 0))
+                    self._take(
+                        topic, message, _received_s(info), int(info["publication_sequence_number"] or 0)
+                    )
             except (BadMessage, ValueError) as error:
                 self.faults[topic] = str(error)
 
         return take
 
-    def _take(self, topic: str, message: Any, number: int) -> None:
-        now_s = time.monotonic()
+    def _take(self, topic: str, message: Any, now_s: float, number: int) -> None:
         self._newest[topic] = message
         if topic == "/joint_states":
             stamp_s = time_from_msg(message.header.stamp)
@@ -112,9 +118,12 @@ class Listener:
         self._heard.setdefault(topic, []).append(Heard(now_s, _stamp_s(message)))
 
     def stop_recording(self) -> None:
-        """Keep joints and the newest of the rest from now on."""
+        """Hear only joints and cups from now on, so that what is heard of a motion is not late."""
         with self._lock:
             self._is_recording = False
+        idle = [name for name in self._subscriptions if not name.endswith(("joint_states", "suction_state"))]
+        gone = [self._subscriptions.pop(name) for name in idle]
+        self._node.executor.create_task(lambda: [self._node.destroy_subscription(one) for one in gone])
 
     def newest(self, topic: str) -> Any:
         """The newest message of a topic; None before there is one."""
@@ -189,3 +198,9 @@ def _stamp_s(message: Any) -> float:
     if isinstance(message, TFMessage):
         return time_from_msg(message.transforms[0].header.stamp) if message.transforms else 0.0
     return time_from_msg(message.header.stamp) if hasattr(message, "header") else 0.0
+
+
+def _received_s(info: Any) -> float:
+    """When the middleware got a message, in steady time: it may have waited here, and then tells of the past."""
+    age_s = 1e-9 * (time.time_ns() - int(info["received_timestamp"] or 0))
+    return time.monotonic() - (age_s if 0.0 < age_s < LONGEST_WAIT_S else 0.0)

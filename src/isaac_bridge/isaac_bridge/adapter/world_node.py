@@ -17,7 +17,7 @@ from handiwork_core.world import ObjectState
 from handiwork_ros.conversions import world_objects_to_msg
 from handiwork_ros.guards import guard
 from handiwork_ros.managed_node import ManagedNode
-from handiwork_ros.qos import LATCHED, LATEST, STREAM
+from handiwork_ros.qos import LATCHED, LATEST
 from handiwork_ros.row_decoding import CONTACT_NUMBERS, STATE_NUMBERS
 from handiwork_ros.row_writing import RowWriter
 from handiwork_ros.wire_bytes import frames_from_bytes
@@ -51,9 +51,9 @@ class WorldDoor:
         self._states = node.create_publisher(ObjectStates, "world/object_states", LATEST)
         self._contacts = node.create_publisher(Contacts, "world/contacts", LATEST)
         node.create_subscription(TFMessage, "/tf", guard(node, self._take_frames), FRAMES, raw=True)
-        # Contacts wake nobody: the newest are fetched when frames have come.
+        # Contacts wake nobody: they are fetched when frames have come.
         self._heard_contacts = node.create_subscription(
-            String, wire.CONTACTS, lambda _message: None, STREAM, callback_group=Unwatched()
+            String, wire.CONTACTS, lambda _message: None, FRAMES, callback_group=Unwatched()
         )
 
     def publish_geometry(self) -> int:
@@ -124,12 +124,14 @@ class WorldDoor:
         return self._state_writer.write(self.time_s, self._names, self._numbers, self.version)
 
     def _pass_contacts(self) -> None:
-        with self._heard_contacts.handle:
-            found = self._heard_contacts.handle.take_message(String, False)
-        if found is None:
-            return
+        heard = self._heard_contacts.handle
+        with heard:
+            while (found := heard.take_message(String, False)) is not None:
+                self._pass_on(found[0].data)
+
+    def _pass_on(self, text: str) -> None:
         try:
-            stamp_s, bodies, numbers = wire.contact_rows(found[0].data)
+            stamp_s, bodies, numbers = wire.contact_rows(text)
         except wire.BadWire as fault:
             self._node.get_logger().error(str(fault), throttle_duration_sec=2.0)
             return
