@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import xml.etree.ElementTree as ET
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,13 +12,13 @@ from typing import Any
 import mujoco
 import numpy as np
 import pytest
-from pxr import Gf, Usd, UsdGeom, UsdPhysics, UsdSemantics, UsdShade, UsdUtils, UsdValidation
+from pxr import Gf, Usd, UsdGeom, UsdLux, UsdPhysics, UsdSemantics, UsdShade, UsdUtils, UsdValidation
 from scipy.spatial import ConvexHull
 
 from handiwork_bringup.demo_cells import described_robots, scene_of
 from handiwork_core.geometry import Array, Pose, Rotation
 from handiwork_core.kinematics import joint_position
-from handiwork_core.robot import JointType, Robot
+from handiwork_core.robot import JointType, PhysxSolver, Robot
 from handiwork_core.robot_loader import load_robot
 from handiwork_core.scene import Scene, load_scene
 from handiwork_core.usd_gprims import READERS, Attributes
@@ -246,6 +246,16 @@ def test_robot_is_one_articulation_fixed_to_the_world(names: tuple[str, str]) ->
     assert len(own) == len(bodies)
 
 
+def test_articulation_is_solved_as_its_robot_file_says() -> None:
+    robot, scene = described("fr3"), cell("tabletop", "fr3").scene
+    counts = ("solverPositionIterationCount", "solverVelocityIterationCount", "stabilizationThreshold")
+    given = replace(robot, physx=PhysxSolver(128, 4, 0.005))
+    for one, wanted in ((robot, [32, None, None]), (given, [128, 4, pytest.approx(0.005)])):
+        stage, found = build_stage(scene, one, ROBOTS / "fr3")
+        prim = stage.GetPrimAtPath(found.robot_path)
+        assert [prim.GetAttribute(f"physxArticulation:{name}").Get() for name in counts] == wanted
+
+
 @robots
 def test_openusd_itself_finds_the_articulation_and_its_root(names: tuple[str, str]) -> None:
     it = cell(*names)
@@ -299,6 +309,14 @@ def test_parts_move_as_in_the_simulation() -> None:
             drive = UsdPhysics.DriveAPI(prim, "linear" if slides else "angular")
             assert drive.GetDampingAttr().Get() * unit == pytest.approx(theirs.damping[0])
             assert drive.GetStiffnessAttr().Get() == 0.0
+
+
+def test_a_light_shines_and_the_camera_sees_what_the_robot_works_on() -> None:
+    it = cell("tabletop", "fr3")
+    assert UsdLux.DomeLight(it.prim("/World/light")).GetIntensityAttr().Get() > 0.0
+    frustum = UsdGeom.Camera(it.prim("/World/camera")).GetCamera(Usd.TimeCode.Default()).frustum
+    for name in ("cube", "can", "bin"):
+        assert frustum.Intersects(Gf.Vec3d(*it.world.body_pose(name).translation_m.tolist())), name
 
 
 def test_belt_runs_and_cup_looks_out_of_its_rim() -> None:
