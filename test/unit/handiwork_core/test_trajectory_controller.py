@@ -196,15 +196,15 @@ def streamed(controller: TrajectoryController, q: Array, rate: float) -> None:
 def test_a_stream_is_followed_and_its_silence_brakes_the_arm() -> None:
     controller = TrajectoryController(LIMITS, np.zeros(2))
     q = np.zeros(2)
-    for _ in range(20):
-        streamed(controller, q, 0.5)
+    for k in range(80):
+        controller.stream(Reference(np.full(2, 0.5 * 5 * k * STEP_S), np.full(2, 0.5)), q)
         for _ in range(5):
             q = controller.update(q, np.full(2, 0.5), STEP_S).position
-    assert q == pytest.approx(np.full(2, 0.5 * 100 * STEP_S))
+    assert q == pytest.approx(np.full(2, 0.5 * 400 * STEP_S), abs=1e-3)
     _, velocities = run(controller)
     assert not controller.busy
-    assert velocities[round(SILENT_S / STEP_S) - 10, 0] == pytest.approx(0.5)
-    assert (np.diff(velocities[:, 0]) >= -LIMITS.acceleration[0] * STEP_S - 1e-9).all()
+    assert velocities[round(SILENT_S / STEP_S) - 10, 0] == pytest.approx(0.5, abs=0.01)
+    assert (np.diff(velocities, axis=0) >= -LIMITS.acceleration * STEP_S - 1e-9).all()
 
 
 def test_a_stream_goes_on_while_the_arm_brakes_for_its_silence() -> None:
@@ -212,9 +212,48 @@ def test_a_stream_goes_on_while_the_arm_brakes_for_its_silence() -> None:
     streamed(controller, np.zeros(2), 0.5)
     run(controller, round(SILENT_S / STEP_S) + 5)
     assert controller.busy
-    q = controller.reference.position
-    streamed(controller, q, 0.3)
-    assert controller.update(q, np.full(2, 0.3), STEP_S).velocity == pytest.approx(np.full(2, 0.3))
+    before = controller.reference
+    streamed(controller, before.position, 0.3)
+    now = controller.update(before.position, np.full(2, 0.3), STEP_S)
+    assert (np.abs(now.velocity - before.velocity) <= LIMITS.acceleration * STEP_S + 1e-9).all()
+    assert now.position == pytest.approx(before.position + STEP_S * now.velocity)
+
+
+def rough_ride(stamped: bool) -> tuple[Array, Array]:
+    """Places and velocities of an arm whose points, 10 ms apart, come 0 to 90 ms late, some not at all."""
+    rng, controller, q = np.random.default_rng(3), TrajectoryController(LIMITS, np.zeros(2)), np.zeros(2)
+    way, pace = np.array([1.0, -0.7]), 0.8
+    arrivals: dict[int, list[int]] = {}
+    for k in range(200):
+        arrivals.setdefault(5 * k + int(rng.integers(0, 45)), []).append(k)
+    places, rates = [], []
+    for step in range(900):
+        for k in arrivals.get(step, []):
+            phase = pace * 5 * k * STEP_S
+            point = Reference(np.sin(phase) * way, pace * np.cos(phase) * way)
+            controller.stream(point, q, (step - 5 * k) * STEP_S if stamped else 0.0)
+        reference = controller.update(q, np.zeros(2), STEP_S)
+        q = reference.position
+        places.append(q - np.sin(pace * (step + 1) * STEP_S) * way)
+        rates.append(reference.velocity)
+    return np.array(places), np.array(rates)
+
+
+def test_points_that_come_late_and_out_of_order_do_not_jerk_an_arm_that_knows_for_when_they_are() -> None:
+    wrong, rates = rough_ride(stamped=True)
+    behind, blind = rough_ride(stamped=False)
+    assert np.abs(wrong[200:]).max() < 5e-3
+    assert np.abs(behind[200:]).max() > 4.0 * np.abs(wrong[200:]).max()
+    steps, blind_steps = (np.abs(np.diff(r[200:], axis=0)) for r in (rates, blind))
+    assert (blind_steps <= LIMITS.acceleration * STEP_S + 1e-9).all()
+    assert steps.mean() < 0.3 * blind_steps.mean()
+
+
+def test_a_point_for_long_ago_is_refused() -> None:
+    controller = TrajectoryController(LIMITS, np.zeros(2))
+    with pytest.raises(GoalRefused, match=r"the point was for 0\.120 s ago; 0\.1 s is most"):
+        controller.stream(Reference(np.zeros(2), np.zeros(2)), np.zeros(2), 0.12)
+    assert not controller.busy
 
 
 def test_a_stream_gives_way_to_goals_and_does_not_jump() -> None:

@@ -7,6 +7,7 @@ from enum import Enum
 
 import numpy as np
 
+from handiwork_core.control.point_stream import SILENT_S, PointStream
 from handiwork_core.control.trajectory_goal import (
     CheckedTrajectory,
     ErrorCode,
@@ -23,9 +24,6 @@ STILL_S = 0.05
 SLOWEST_BRAKE_S = 0.4
 """Time in which a brake along the path ends at the latest, even where that needs more than the acceleration limits."""
 
-
-SILENT_S = 0.1
-"""A stream that brings nothing new for so long has ended, and the arm brakes."""
 STREAM_JUMP_RAD = 0.2
 """A streamed position farther than this from the measured one is a mistake."""
 
@@ -82,7 +80,8 @@ class TrajectoryController:
         self.result: TrajectoryResult | None = None
         self.reference = Reference(start, np.zeros(len(start)))
         self._goal: CheckedTrajectory | None = None
-        self._path_s, self._rate, self._still_s, self._silent_s = 0.0, 1.0, 0.0, 0.0
+        self._path_s, self._rate, self._still_s = 0.0, 1.0, 0.0
+        self._stream = PointStream(limits)
         self._pending = TrajectoryResult(Ending.CANCELED, ErrorCode.SUCCESSFUL, "")
 
     @property
@@ -104,8 +103,13 @@ class TrajectoryController:
         self._goal = check(goal, self.limits, measured, self.tolerances)
         self.result, self.phase, self._path_s, self._rate = None, Phase.FOLLOW, 0.0, 1.0
 
-    def stream(self, wanted: Reference, measured: Array) -> None:
-        """Go to ``wanted`` now, and on with its velocity until the next one comes.
+    def stream(self, wanted: Reference, measured: Array, age_s: float = 0.0) -> None:
+        """Go to ``wanted`` within the limits, and on with its velocity until the next one comes.
+
+        Args:
+            wanted: where the arm should be.
+            measured: (dof,) where it is.
+            age_s: how long ago it should have been there [s].
 
         Raises:
             GoalRefused: a goal has the arm, or the numbers make no sense; nothing changes.
@@ -120,9 +124,14 @@ class TrajectoryController:
         if abs(q[i] - measured[i]) > STREAM_JUMP_RAD:
             text = f"joint {self.limits.names[i]} is to jump by {q[i] - measured[i]:.3f} rad"
             raise GoalRefused(ErrorCode.INVALID_GOAL, text)
-        place = np.clip(q, self.limits.lower, self.limits.upper)
-        rate = np.clip(qd, -self.limits.velocity, self.limits.velocity)
-        self.reference, self.phase, self._silent_s = Reference(place, rate), Phase.STREAM, 0.0
+        if age_s > SILENT_S:
+            raise GoalRefused(
+                ErrorCode.INVALID_GOAL, f"the point was for {age_s:.3f} s ago; {SILENT_S:g} s is most"
+            )
+        if self.phase is not Phase.STREAM:
+            self._stream = PointStream(self.limits)
+        self._stream.take(q, qd, age_s)
+        self.phase = Phase.STREAM
 
     def stop(self, ending: Ending, message: str) -> None:
         """Brake along the path; the goal ends with ``ending`` once the arm is at rest."""
@@ -145,18 +154,16 @@ class TrajectoryController:
         elif self.phase is Phase.BRAKE_HERE:
             self._brake_here(qd, step_s)
         elif self.phase is Phase.STREAM:
-            self._go_on(q, qd, step_s)
+            self._go_on(step_s)
         return self.reference
 
-    def _go_on(self, q: Array, qd: Array, step_s: float) -> None:
-        self._silent_s += step_s
-        if self._silent_s > SILENT_S:
-            self._stop_here(q, qd, STREAM_ENDED)
+    def _go_on(self, step_s: float) -> None:
+        """Along the stream; one that fell silent leaves the arm to brake from its reference, without a jump."""
+        if self._stream.silent_s > SILENT_S:
+            self._pending, self.phase = STREAM_ENDED, Phase.BRAKE_HERE
             return
-        place = self.reference.position + self.reference.velocity * step_s
-        self.reference = Reference(
-            np.clip(place, self.limits.lower, self.limits.upper), self.reference.velocity
-        )
+        now = self.reference
+        self.reference = Reference(*self._stream.advance(now.position, now.velocity, step_s))
 
     def _follow(self, q: Array, qd: Array, step_s: float) -> None:
         goal = self._goal

@@ -13,6 +13,7 @@ from handiwork_core.control.control_thread import ControlThread
 from handiwork_core.control.trajectory_controller import Reference
 from handiwork_core.control.trajectory_goal import GoalRefused
 from handiwork_core.robot import ArmSpec
+from handiwork_ros.conversions import time_from_msg
 from handiwork_ros.guards import guard
 from handiwork_ros.qos import LATEST
 
@@ -20,7 +21,8 @@ from handiwork_ros.qos import LATEST
 class StreamDoor:
     """``<arm>_controller/joint_trajectory`` with one point, to be reached at once; 0.1 s of silence brake the arm.
 
-    The name is that of ros2_control's trajectory controller. A goal of the action has precedence.
+    The name is that of ros2_control's trajectory controller. A goal of the action has precedence. The header's stamp
+    and ``time_from_start`` say for when the point is, so that one which comes late does not jerk; stamp 0: for now.
     """
 
     def __init__(self, node: Node, loop: Callable[[], ControlThread], arm: ArmSpec) -> None:
@@ -40,12 +42,15 @@ class StreamDoor:
             )
             return
         wanted = Reference(np.array(point.positions)[order], np.array(rates)[order])
+        start_s = time_from_msg(message.header.stamp)
+        due_s = start_s + point.time_from_start.sec + 1e-9 * point.time_from_start.nanosec
         loop = self._loop()
 
         def stream() -> None:
-            arm = loop.plant.arms[self._arm.name]
+            arm, joints = loop.plant.arms[self._arm.name], loop.plant.joints()
+            age_s = joints.stamp_s - due_s if start_s > 0.0 else 0.0
             try:
-                arm.controller.stream(wanted, loop.plant.joints().position[arm.indices])
+                arm.controller.stream(wanted, joints.position[arm.indices], age_s)
             except GoalRefused as refusal:
                 self._warn(str(refusal))
 
