@@ -44,6 +44,17 @@ class LiveView:
         self._lines = text.count("\n") + 1
 
 
+def in_words(result: Result, wall_s: float) -> str:
+    """How a stack ended, as a sentence."""
+    if not result.good:
+        return (
+            f"The stack is not as it shall be: {result.stacked} of {result.places} bins are in their places."
+        )
+    off = f"{result.worst_m * 1e3:.1f} mm and {result.worst_deg:.1f} degrees"
+    speed = f"{result.simulated_s:.0f} s of the cell took {wall_s:.0f} s"
+    return f"All {result.places} bins are stacked, open side down, none is farther from its place than {off}; {speed}."
+
+
 def run_seed(seed: int, arguments: argparse.Namespace, kind: Kind) -> tuple[Result, bool, float]:
     """One episode, whether it was disturbed as wanted, and the processor time that it took."""
     begin = time.process_time()
@@ -64,6 +75,8 @@ def run_seed(seed: int, arguments: argparse.Namespace, kind: Kind) -> tuple[Resu
     result = episode.run(watch)
     if arguments.video is not None:
         filming.write(episode, arguments.video)
+    if episode.fault:
+        print(f"seed {seed}: {episode.fault}")
     if not disturb.done:
         print(f"seed {seed}: the moment for {kind.value} never came")
     return result, disturb.done, time.process_time() - begin
@@ -85,6 +98,7 @@ def main() -> int:
     kinds = [k for k in Kind if k is not Kind.NONE]
     good = 0
     for seed in range(arguments.first_seed, arguments.first_seed + arguments.seeds):
+        begin_s = time.monotonic()
         kind = kinds[seed % len(kinds)] if arguments.disturb == "all" else Kind(arguments.disturb)
         result, happened, cpu_s = run_seed(seed, arguments, kind)
         is_good = happened and result.good and (kind is not Kind.NONE or result.dropped == 0)
@@ -99,6 +113,8 @@ def main() -> int:
         if arguments.out is not None:
             with arguments.out.open("a", encoding="utf-8") as file:
                 file.write(json.dumps({"seed": seed, "disturbance": kind.value, **vars(result)}) + "\n")
+        if arguments.view:
+            print(in_words(result, time.monotonic() - begin_s))
     print(f"{good} of {arguments.seeds} good")
     return 0 if good == arguments.seeds else 1
 

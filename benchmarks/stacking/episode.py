@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from decider_node.motion.command import MotionCommand
+from decider_node.network.errors import NetworkError
 from decider_node.network.network import Network
 from decider_node.stacking.application import HOME, stacking_network
 from decider_node.stacking.bin import open_side
@@ -48,6 +49,8 @@ class Episode:
         self.cell = SimulatedCell(len(layout) + spares, seed)
         self._layout, self._corrects = layout, corrects
         self.context, self.network = self._new()
+        self.fault = ""
+        """Why the network stopped, if it did."""
 
     def _new(self) -> tuple[StackContext, Network[StackContext]]:
         context = StackContext(self.cell, self._layout, self._corrects)
@@ -83,11 +86,14 @@ class Episode:
     def run(self, watch: Callable[[Episode], None] = lambda _: None) -> Result:
         """Until the stack is complete or the time is over."""
         limit_s = SECONDS_PER_BIN * len(self.context.layout)
-        while not self.context.is_complete and self.time_s < limit_s:
-            self.step()
-            watch(self)
-        for _ in range(round(1.0 / CYCLE_S)):
-            self.step()
+        try:
+            while not self.context.is_complete and self.time_s < limit_s:
+                self.step()
+                watch(self)
+            for _ in range(round(1.0 / CYCLE_S)):
+                self.step()
+        except NetworkError as error:
+            self.fault = str(error)
         return self.result()
 
     def result(self) -> Result:

@@ -6,20 +6,25 @@ import sys
 from pathlib import Path
 
 from handiwork_core.geometry import Pose
+from handiwork_core.robot import Robot
 from handiwork_core.robot_loader import load_robot
 
 from .motion.command import MotionCommand
 from .motion.controller import ReactiveController
 
 
-def main() -> None:
-    """One cycle uses all of them; any robot will do."""
-    robot = load_robot(Path(sys.argv[1]))
+def warm_up(robot: Robot) -> None:
+    """One cycle uses all kernels; their first use in a process takes a second or two."""
     arm = robot.arm("")
     controller = ReactiveController(robot, arm, Pose.identity())
     here = controller.tool_pose(arm.home_q)
     controller.configuration(here, [arm.home_q])
     controller.step(MotionCommand(here), arm.home_q, 0.01)
+
+
+def main() -> None:
+    """Any robot will do."""
+    warm_up(load_robot(Path(sys.argv[1])))
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
+from decider_node.compile_kernels import warm_up
 from decider_node.motion.command import MotionCommand
 from decider_node.network.errors import NetworkError
 from decider_node.network.picture import draw
@@ -25,7 +26,7 @@ from handiwork_ros.guards import guard
 from handiwork_ros.managed_node import ManagedNode
 from handiwork_ros.qos import LATCHED, LATEST
 from handiwork_ros.spinning import run
-from handiwork_ros.world_source import RosWorldSource
+from handiwork_ros.world_source import RosWorldSource, Wanted
 
 PICTURE_S = 0.5
 
@@ -50,11 +51,14 @@ class DeciderNode(ManagedNode):
         if not self._robot_dir:
             raise ConfigError(self.get_name(), ["parameter robot_dir: is empty; give a robot's folder"])
         self._robot = load_robot(Path(self._robot_dir))
+        report(0.3, "loading the controller")
+        warm_up(self._robot)
 
     def on_start(self) -> None:
         """Begin to listen and to decide."""
         if self._cell is None:
-            source = RosWorldSource(self, self._robot)
+            wanted = Wanted(objects=False, joints=False, on_states=lambda: None)
+            source = RosWorldSource(self, self._robot, wanted)
             arm = self._robot.arm("")
             self._cell = cell = RosCell(self, source, self._robot, arm, self._bins, obstacles())
             self._context = StackContext(cell, FULL, self._corrects)
@@ -72,16 +76,16 @@ class DeciderNode(ManagedNode):
         cell = self._cell
         if cell is None or not self.is_active:
             return
-        now_s = cell.see()
-        dt, self._last_s = now_s - self._last_s, now_s
-        if not cell.knows_all or not dt > 0.0:
+        now_s = cell.see(message)
+        is_new, self._last_s = now_s != self._last_s, now_s
+        if not cell.knows_all or not is_new:
             return
-        if self._network.error is None:
+        if self._network.error is None and not cell.is_stale:
             try:
                 self._network.tick(now_s)
             except NetworkError as error:
                 self.get_logger().error(f"{error}; the arm stops, call decider/reset to go on")
-        cell.move(dt)
+        cell.move()
 
     def _on_reset(self, request: Any, response: Any) -> Any:
         if self._cell is None:
@@ -93,7 +97,8 @@ class DeciderNode(ManagedNode):
 
     def _show(self) -> None:
         if self.is_active and self._cell is not None:
-            self._pictures.publish(String(data=f"{self._context.status}\n{draw(self._network)}"))
+            rests = "bins or cup were seen too long ago, the arm rests\n" if self._cell.is_stale else ""
+            self._pictures.publish(String(data=f"{rests}{self._context.status}\n{draw(self._network)}"))
 
 
 def main() -> None:

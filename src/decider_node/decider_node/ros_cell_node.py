@@ -1,4 +1,8 @@
-"""The cell over ROS: bins and joints from the world's topics, points to the arm's, the cup by its service."""
+"""The cell over ROS: bins and joints from the world's topics, points to the arm's, the cup by its service.
+
+Messages come late and unevenly. Each point says for when it is, the time of the joints that it was made from and a
+cycle more, so the arm goes smoothly; what is seen too late is not acted on, and the arm comes to rest.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from builtin_interfaces.msg import Duration
+from builtin_interfaces.msg import Duration, Time
 from geometry_msgs.msg import Vector3
 from handiwork_msgs.msg import SuctionState as SuctionStateMsg
 from handiwork_msgs.srv import SetBeltVelocity, SetSuction
@@ -15,17 +19,20 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from decider_node.motion.command import MotionCommand
 from decider_node.motion.controller import ReactiveController, Settings
+from decider_node.motion.uneven import UnevenCycles
 from decider_node.stacking.cell import BELT_MPS
 from decider_node.stacking.seeds import seeds
 from handiwork_core.geometry import Array, Pose
 from handiwork_core.robot import ArmSpec, Robot
 from handiwork_core.suction import SuctionState
 from handiwork_core.world import ObjectState, World
+from handiwork_ros.conversions import time_from_msg
 from handiwork_ros.guards import guard
 from handiwork_ros.qos import LATEST
 from handiwork_ros.world_source import RosWorldSource
 
-SHORTEST_S, LONGEST_S = 0.002, 0.05
+STALE_S = 0.2
+"""Bins that were seen longer before the joints may be elsewhere by now [s of the world's time]."""
 
 
 class RosCell:
@@ -40,8 +47,11 @@ class RosCell:
         self._ee_T_tip = Pose.of((0.0, 0.0, arm.gripper.tcp_offset_m))
         self.controller = ReactiveController(robot, arm, Pose.identity(), Settings(clearance_m=0.002))
         self.controller.set_world(obstacles)
+        self._cycles = UnevenCycles(self.controller)
         self._world = World(0.0)
+        self._stamp, self._measured, self._rates = Time(), np.zeros(0), np.zeros(0)
         self._suction = SuctionState(0.0, False, False)
+        self._can_ask = False
         self._wanted: bool | None = None  # a node that begins anew finds the cup as the last one left it
         self._command: MotionCommand | None = None
         name = f"{arm.gripper.name}_controller"
@@ -56,25 +66,34 @@ class RosCell:
     @property
     def knows_all(self) -> bool:
         """Joints, cup and objects have been heard of: who begins without would let go of what the cup holds."""
-        names = self._arm.joint_names
-        heard = self._suction.stamp_s > 0.0 and bool(self._world.states)
-        return heard and all(n in self._world.joints.position for n in names)
+        if not self._can_ask:  # a request to nobody is lost
+            self._can_ask = self._client.service_is_ready()
+        return self._can_ask and self._suction.stamp_s > 0.0 and bool(self._world.states)
 
-    def see(self) -> float:
-        """Takes the newest world; returns the time of the joints [s]."""
-        self._world = self._source.snapshot()
-        return self._world.joints.stamp_s
+    @property
+    def is_stale(self) -> bool:
+        """Bins and cup were seen too long before the joints."""
+        return time_from_msg(self._stamp) - min(self._world.stamp_s, self._suction.stamp_s) > STALE_S
 
-    def move(self, dt: float) -> None:
-        """Sends the next point of the arm's motion, for a cycle of ``dt`` [s]."""
-        was_late = dt > LONGEST_S
-        q, dt, arm = self.joints(), min(max(dt, SHORTEST_S), LONGEST_S), self.controller
-        if was_late:  # the arm went on, or braked, without us
-            arm.begin(q, np.array([self._world.joints.velocity[name] for name in self._arm.joint_names]))
-        reference = arm.stop(q, dt) if self._command is None else arm.step(self._command, q, dt)
-        point = JointTrajectoryPoint(positions=reference.q.tolist(), velocities=reference.rate.tolist())
-        point.time_from_start = Duration(nanosec=int(dt * 1e9))
-        self._points.publish(JointTrajectory(joint_names=list(self._arm.joint_names), points=[point]))
+    def see(self, joints: Any) -> float:
+        """Takes joint_states and the newest world; returns the time of the joints [s]."""
+        order = [joints.name.index(name) for name in self._arm.joint_names]
+        self._measured, self._rates = np.array(joints.position)[order], np.array(joints.velocity)[order]
+        self._world, self._stamp = self._source.snapshot(), joints.header.stamp
+        return time_from_msg(self._stamp)
+
+    def move(self) -> None:
+        """Sends the next point of the arm's motion."""
+        command = None if self.is_stale else self._command
+        stamp_s = time_from_msg(self._stamp)
+        to = self._cycles.point(command, stamp_s, self._measured, self._rates)
+        if to is None:
+            return
+        point = JointTrajectoryPoint(positions=to.q.tolist(), velocities=to.rate.tolist())
+        point.time_from_start = Duration(nanosec=int(to.ahead_s * 1e9))
+        message = JointTrajectory(joint_names=list(self._arm.joint_names), points=[point])
+        message.header.stamp = self._stamp
+        self._points.publish(message)
 
     def bins(self) -> Mapping[str, ObjectState]:
         """Objects whose names begin as those of bins do."""
@@ -86,7 +105,7 @@ class RosCell:
 
     def joints(self) -> Array:
         """Measured."""
-        return np.array([self._world.joints.position[name] for name in self._arm.joint_names])
+        return self._measured
 
     def suction(self) -> SuctionState:
         """As last heard."""
@@ -99,8 +118,8 @@ class RosCell:
             self._client.call_async(SetSuction.Request(on=on))
 
     def run_belt(self, *, on: bool) -> None:
-        """Calls the service where the wish is a new one."""
-        if on != self._belt_runs:
+        """Calls the service where the wish is a new one, as soon as there is one."""
+        if on != self._belt_runs and self._belt.service_is_ready():
             self._belt_runs = on
             self._belt.call_async(
                 SetBeltVelocity.Request(object="belt", velocity=Vector3(y=-BELT_MPS if on else 0.0))
@@ -126,5 +145,5 @@ class RosCell:
         return self.controller.configuration(world_T_tip @ self._ee_T_tip.inverse(), seeds(world_T_tip, near))
 
     def _heard(self, message: Any) -> None:
-        stamp_s = message.stamp.sec + 1e-9 * message.stamp.nanosec
+        stamp_s = time_from_msg(message.stamp)
         self._suction = SuctionState(stamp_s, message.on, message.sealed, message.object)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from kinematic_cell import HOME, Stacking, on_belt
+from kinematic_cell import HOME, TICK_S, Stacking, on_belt
 
 from decider_node.network.errors import DeciderFailed, MonitorFailed
 from decider_node.stacking.bin import HALF_TURN, HEIGHT_M, LENGTH_M, WIDTH_M, grasp_of, open_side
@@ -67,7 +67,8 @@ def test_a_bin_that_slipped_is_placed_by_what_is_measured(
 ) -> None:
     stacking = Stacking({"bin_0": on_belt(0.57, upside_down=True)}, TWO, corrects=corrects)
     stacking.cell.slip_m = np.array([0.008, -0.006, 0.0])
-    stacking.run(700)
+    while stacking.leaves[-1] != "place_bin" or stacking.cell.held:
+        stacking.tick()
     apart = stacking.cell.poses["bin_0"].translation_m - TWO.place(0).translation_m
     assert least_m <= float(np.linalg.norm(apart[:2])) <= most_m
 
@@ -128,6 +129,44 @@ def test_a_bin_that_leans_is_refused_by_name_and_reason() -> None:
     assert "bin_0 leans by 34 degrees" in stacking.context.status
 
 
+def leaning(at: tuple[float, float, float]) -> Pose:
+    return Pose.of(at, Rotation.from_axis_angle((1.0, 0.0, 0.0), 0.6))
+
+
+def test_a_leaning_bin_that_nobody_takes_away_stops_the_network_by_name_and_a_reset_recovers() -> None:
+    stacking = Stacking({"bin_0": leaning((0.05, 0.57, BELT_Z_M + 0.1))}, TWO)
+    told = "'refused bins' raised CannotGoOn: bin_0 leans by 34 degrees.*lay it down, or take it away"
+    for _ in range(2):
+        with pytest.raises(MonitorFailed, match=told):
+            stacking.run(round(31.0 / TICK_S))
+        stacking.network.reset()
+    assert stacking.cell.stops == 2
+    stacking.cell.poses["bin_0"] = on_belt(0.57, upside_down=True)
+    stacking.run(500)
+    assert stacking.context.stacked == ["bin_0"]
+
+
+def test_a_leaning_bin_that_somebody_takes_away_in_time_needs_no_reset() -> None:
+    stacking = Stacking({"bin_0": leaning((0.05, 0.57, BELT_Z_M + 0.1))}, TWO)
+    stacking.run(round(25.0 / TICK_S))
+    stacking.cell.poses["bin_0"] = on_belt(0.57, upside_down=True)
+    stacking.run(500)
+    stacking.cell.poses["bin_1"] = leaning((0.05, 0.57, BELT_Z_M + 0.1))
+    stacking.run(round(25.0 / TICK_S))
+    assert stacking.cell.stops == 0
+
+
+def test_nothing_is_placed_where_a_bin_leans() -> None:
+    x, y = TWO.place(0).translation_m[:2]
+    stacking = Stacking(
+        {"bin_0": on_belt(0.57, upside_down=True), "bin_1": leaning((x + 0.1, y, -0.45))}, TWO
+    )
+    assert stacking.run(500) == ["go_home"]
+    stacking.cell.poses["bin_1"] = Pose.of((5.0, 5.0, -0.7))
+    stacking.run(500)
+    assert stacking.context.stacked == ["bin_0"]
+
+
 def test_a_bin_moved_right_after_it_was_let_go_is_placed_again() -> None:
     stacking = Stacking({"bin_0": on_belt(0.57, upside_down=True)}, TWO)
     while stacking.leaves[-1] != "place_bin" or stacking.cell.held:
@@ -156,12 +195,32 @@ def test_a_stacked_bin_that_is_knocked_away_comes_back_to_its_place() -> None:
 def test_who_begins_anew_finds_what_is_stacked_and_what_the_cup_holds() -> None:
     first = Pose.of(TWO.place(0).translation_m + (0.004, 0.0, 0.0), TWO.place(0).rotation @ HALF_TURN)
     stacking = Stacking({"bin_0": first, "bin_1": on_belt(0.57, upside_down=True)}, TWO)
-    held = Pose.of(HOME.translation_m - (0.0, 0.0, 0.5 * HEIGHT_M), HOME.rotation)
-    stacking.cell.poses["bin_1"], stacking.cell.held, stacking.cell.on = held, "bin_1", True
+    cell = stacking.cell
+    cell.at = Pose.of(HOME.translation_m - (0.0, 0.0, 0.3), HOME.rotation)
+    cell.poses["bin_1"] = Pose.of(cell.at.translation_m - (0.0, 0.0, 0.5 * HEIGHT_M), HOME.rotation)
+    cell.held, cell.on = "bin_1", True
     stacking.tick()
     assert stacking.context.stacked == ["bin_0"]
-    assert stacking.run(500)[0] == "place_bin"
+    begin = cell.at
+    while stacking.leaves[-1] == "lift_bin":
+        stacking.tick()
+    assert np.allclose(cell.at.translation_m[:2], begin.translation_m[:2])
+    assert cell.at.translation_m[2] > begin.translation_m[2] + 0.2
+    assert stacking.run(500) == ["lift_bin", "place_bin", "go_home"]
     assert stacking.context.stacked == ["bin_0", "bin_1"]
+
+
+def test_the_belt_stands_until_what_was_picked_is_clear_of_it() -> None:
+    stacking = Stacking({"bin_0": on_belt(0.57, upside_down=True)}, TWO)
+    while not stacking.cell.held:
+        stacking.tick()
+    height = stacking.cell.poses["bin_0"].translation_m[2]
+    while stacking.cell.poses["bin_0"].translation_m[2] < height + 0.1:
+        stacking.tick()
+        assert not stacking.cell.belt_runs
+    while stacking.leaves[-1] != "place_bin":
+        stacking.tick()
+    assert stacking.cell.belt_runs
 
 
 def test_who_cannot_seal_tries_again() -> None:

@@ -118,6 +118,11 @@ class ReactiveController:
         self._q, self._goal, self._posture = q.copy(), q.copy(), None
         self._rate[:] = 0.0 if rate is None else np.clip(rate, -self._velocity, self._velocity)
 
+    def go_on(self, duration_s: float) -> None:
+        """The last command was for so much earlier [s] than the next cycle: the arm went on with its velocity."""
+        if self._q is not None:
+            self._q = self._q + self._rate * duration_s
+
     def tool_pose(self, q: Array) -> Pose:
         """World pose of the EE link at ``q`` (n,)."""
         out = np.empty((1, 12))

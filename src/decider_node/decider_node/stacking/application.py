@@ -19,9 +19,9 @@ from .cell import SHELF_RADIUS_M, SHELF_TOOL_Z_M, shelf_axis
 from .context import StackContext
 from .grasping import to_grasp
 from .monitors import monitors
-from .placing import PlacePlan
+from .placing import CARRY_Z_M, PlacePlan
 
-CLOSE_LIMIT_S, LOCK_LIMIT_S = 3.0, 15.0
+CLOSE_LIMIT_S, LOCK_LIMIT_S, LIFT_M = 3.0, 15.0, 0.3
 UP = (0.0, 0.0, 1.0)
 DOWN = Rotation.from_rpy(np.pi, 0.0, 0.0)
 HOME = Pose.of((0.0, 0.62, 0.2), DOWN)
@@ -32,12 +32,14 @@ class Dispatch(Decider[StackContext]):
     """What is to be done now, by the logical state alone; so that it recovers from whatever has happened."""
 
     def decide(self, moment: Moment[StackContext]) -> Decision | None:
-        """Returns one of the four."""
+        """Returns one of the five."""
         context = moment.context
         if context.is_complete or context.active is None or context.grasp is None:
             return Decision("go_home")
         if not context.is_attached:
             return Decision("pick_bin")
+        if not context.is_lifted:
+            return Decision("lift_bin")
         return Decision("flip_bin" if context.needs_flip else "place_bin")
 
 
@@ -81,6 +83,10 @@ class TryClose(Act[StackContext]):
             return None
 
 
+def _is_up(context: StackContext) -> None:
+    context.is_lifted = True
+
+
 def _pick() -> Machine[StackContext]:
     def off(context: StackContext) -> None:
         context.cell.suck(on=False)
@@ -88,30 +94,39 @@ def _pick() -> Machine[StackContext]:
 
     def back(context: StackContext) -> Array:
         """Up; first out of the cavity or off the shelf, which is up as well."""
-        return np.array([0.0, 0.0, 0.3])
+        return np.array([0.0, 0.0, LIFT_M])
 
     states: list[State[StackContext]] = [
         Write(off),
-        Reach(to_grasp, 0.004, 0.02),
-        Stay(to_grasp, 0.3),
+        Reach(to_grasp, 0.0015, 0.02),
+        Stay(to_grasp, 0.4),
         Lock(LOCK_LIMIT_S),
         TryClose("closing", close, CLOSE_LIMIT_S),
         Shift(back, 0.05, 0.5),
+        Write(_is_up),
         Unlock(),
     ]
     return Machine("pick_bin", InTurn(states, loops=True))
+
+
+def _lift() -> Machine[StackContext]:
+    """For who finds a bin in the cup: it may hang between others, or behind the end of the belt."""
+
+    def up(context: StackContext) -> Array:
+        return np.array([0.0, 0.0, float(np.clip(CARRY_Z_M - context.tip.translation_m[2], 0.0, LIFT_M))])
+
+    return Machine("lift_bin", InTurn([Shift(up, 0.05, 0.5), Write(_is_up)]))
 
 
 def _open(context: StackContext) -> None:
     context.cell.suck(on=False)
 
 
-def _look_anew(context: StackContext) -> None:
-    context.posture = None
-
-
 def _flip() -> Machine[StackContext]:
     plan = PlacePlan()
+
+    def look_anew(context: StackContext) -> None:
+        context.posture = None
 
     def above_shelf(context: StackContext) -> MotionCommand:
         """Beyond the shelf and over it, the cup down: from here both sides are free."""
@@ -129,7 +144,7 @@ def _flip() -> Machine[StackContext]:
         Shift(plan.off_shelf, 0.03, 0.6),
         Shift(lambda context: np.array([0.0, 0.0, 0.35]), 0.08),
         Reach(above_shelf, 0.08, 0.2),
-        Write(_look_anew),
+        Write(look_anew),
         Unlock(),
     ]
     return Machine("flip_bin", InTurn(states))
@@ -177,6 +192,7 @@ def stacking_network(
     children: dict[str, Decider[StackContext]] = {
         "go_home": GoHome("go_home", home),
         "pick_bin": _pick(),
+        "lift_bin": _lift(),
         "flip_bin": _flip(),
         "place_bin": _place(),
     }

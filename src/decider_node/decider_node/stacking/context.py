@@ -65,6 +65,8 @@ class StackContext:
     active: str | None = None
     grasp: Grasp | None = None
     posture: Array | None = None
+    is_lifted: bool = False
+    """What the cup holds was lifted clear of what is around; after a new start nobody knows."""
     half_turned: bool = False
     drift: Array = field(default_factory=lambda: np.zeros(3))
     """(3,) velocity of the active bin on the belt [m/s]; 0 where it only trembles."""
@@ -113,4 +115,4 @@ class StackContext:
         """After a reset the world is looked at anew, the stack too."""
         self.active = self.grasp = self.posture = self.target = None
         self.correction[:] = 0.0
-        self.is_new = True
+        self.is_lifted, self.is_new = False, True

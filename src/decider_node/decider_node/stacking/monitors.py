@@ -6,17 +6,13 @@ import numpy as np
 
 from decider_node.motion.approach import are_close
 from decider_node.network.network import FunctionMonitor, Monitor
-from handiwork_core.geometry import Pose
-from handiwork_core.world import ObjectState
 
-from .bin import grasp_of, is_level, open_side, stands_at, wall_up
-from .cell import BELT_END_Y_M, BELT_Z_M, DROPPED_Z_M, place_on_shelf, shelf_axis
+from .bin import grasp_of, stands_at
+from .cell import BELT_END_Y_M, BELT_Z_M, DROPPED_Z_M, place_on_shelf
+from .choice import Refused, can_be_picked, is_on_shelf, rank, refusal, stands_in_the_way
 from .context import StackContext
 
-REACH_M = (0.3, 1.12)
-PICK_Y_M = 0.78
-"""Bins on the belt that are farther back are left to come."""
-BARRIER_Y_M = 0.62
+BARRIER_Y_M, CLEAR_M = 0.62, 0.2
 DRIFT_SHARE, DRIFT_MPS = 0.1, 0.05
 STATUS_S = 1.0
 
@@ -29,6 +25,7 @@ def monitors() -> tuple[Monitor[StackContext], ...]:
         FunctionMonitor("belt", switch_belt),
         FunctionMonitor("dropped bins", forget_dropped),
         FunctionMonitor("active bin", choose_bin),
+        Refused(),
         FunctionMonitor("drift", measure_drift),
         FunctionMonitor("grasp", choose_grasp),
         FunctionMonitor("regions", switch_regions),
@@ -41,6 +38,7 @@ def look(context: StackContext, now_s: float) -> None:
     context.bins = context.cell.bins()
     context.tip = context.cell.tip()
     context.suction = context.cell.suction()
+    context.is_lifted = context.is_lifted and context.is_attached
 
 
 def find_stacked(context: StackContext, now_s: float) -> None:
@@ -64,14 +62,19 @@ def find_stacked(context: StackContext, now_s: float) -> None:
 
 
 def switch_belt(context: StackContext, now_s: float) -> None:
-    """The belt stands while a bin is at its end, as behind a light barrier: what is picked must not be dragged."""
-    places = (
-        context.bins[name].world_T_object.translation_m
-        for name in context.bins
-        if name != context.suction.object and name not in context.stacked
-    )
-    waits = any(BELT_END_Y_M < y < BARRIER_Y_M and abs(x) < 0.3 and z > BELT_Z_M for x, y, z in places)
-    context.cell.run_belt(on=not waits)
+    """The belt stands while a bin is at its end, as behind a light barrier: what is picked must not be dragged.
+
+    Nor must what is held already and still stands on the belt: the friction would tear it off the cup.
+    """
+    context.cell.run_belt(on=not any(_waits(context, name) for name in context.bins))
+
+
+def _waits(context: StackContext, name: str) -> bool:
+    if name in context.stacked:
+        return False
+    x, y, z = context.bins[name].world_T_object.translation_m
+    most_z = BELT_Z_M + CLEAR_M if name == context.suction.object else np.inf
+    return bool(BELT_END_Y_M < y < BARRIER_Y_M and abs(x) < 0.3 and BELT_Z_M < z < most_z)
 
 
 def forget_dropped(context: StackContext, now_s: float) -> None:
@@ -95,8 +98,8 @@ def choose_bin(context: StackContext, now_s: float) -> None:
         context.active, context.posture = context.suction.object, None
         return
     able = [name for name in free if can_be_picked(context.bins[name])]
-    if able:
-        context.active = min(able, key=lambda name: _rank(context, name))
+    if able and not stands_in_the_way(context):
+        context.active = min(able, key=lambda name: rank(context, name))
         context.posture = None
 
 
@@ -109,44 +112,6 @@ def measure_drift(context: StackContext, now_s: float) -> None:
         context.mean_velocity += DRIFT_SHARE * (speed - context.mean_velocity)
     moves = float(np.linalg.norm(context.mean_velocity)) > DRIFT_MPS
     context.drift = context.mean_velocity if moves else np.zeros(3)
-
-
-def can_be_picked(state: ObjectState) -> bool:
-    """Tells whether a bin is where the arm comes to, standing on its bottom or its rim, or lying on a side."""
-    return _is_near(state) and not refusal(state)
-
-
-def refusal(state: ObjectState) -> str:
-    """Why a bin within reach cannot be held; empty: it can, or it is not within reach."""
-    pose = state.world_T_object
-    if not _is_near(state) or is_level(pose) or wall_up(pose) is not None or is_on_shelf(pose):
-        return ""
-    tilt = np.degrees(np.arccos(np.clip(abs(float(open_side(pose)[2])), 0.0, 1.0)))
-    return f"leans by {tilt:.0f} degrees, so no side is level for the cup: lay it down, or take it away"
-
-
-def _is_near(state: ObjectState) -> bool:
-    x, y, z = state.world_T_object.translation_m
-    return bool(REACH_M[0] < np.hypot(x, y) < REACH_M[1] and z >= DROPPED_Z_M and y <= PICK_Y_M)
-
-
-def is_on_shelf(pose: Pose) -> bool:
-    """Tells whether a bin stands on its side on the shelf, its bottom away from the robot."""
-    x, y, z = np.abs(pose.translation_m - place_on_shelf().translation_m)
-    near = bool(np.hypot(x, y) < 0.06 and z < 0.08)  # on its short side it is 50 mm higher
-    return near and float(open_side(pose) @ -shelf_axis()) > 0.95
-
-
-def _rank(context: StackContext, name: str) -> tuple[float, ...]:
-    """First what is on the shelf, then what lies about, from the top, what stands in a place last; then the belt."""
-    pose = context.bins[name].world_T_object
-    if is_on_shelf(pose):
-        return (0.0,)
-    x, y, z = pose.translation_m
-    if y > BELT_END_Y_M and abs(x) < 0.4:
-        return (2.0, float(y))
-    stands = any(stands_at(pose, context.layout.place(k)) for k in range(len(context.layout)))
-    return (1.0, -round(float(z), 1), float(stands), float(y))
 
 
 def choose_grasp(context: StackContext, now_s: float) -> None:
