@@ -35,6 +35,17 @@ def test_all_faults_come_back_with_file_path_and_mend(stack):
     assert stack.world.asked == 0 and not report.entries
 
 
+def test_an_entry_of_robots_is_held_against_the_robot_that_runs(stack):
+    entry = "robots: [{name: franka, target_class: FR3, euler: [0, 0, 0], ignore_substring: [cub]}]"
+    text = f"{{{entry}, skills: [{{franka: [{{left: [{{name: pick, object: cube}}]}}]}}]}}"
+    report = stack.client.run_task(text, source="good.yaml", check_only=True)
+    assert report.ok, report.outcome
+    assert [note.partition(":")[0] for note in report.notes] == ["robots[0].ignore_substring"]
+    report = stack.client.run_task(text.replace("[0, 0, 0]", "[0, 0, 90]"), source="bad.yaml")
+    assert report.outcome.code is Code.BAD_GOAL
+    assert len(report.faults) == 1 and report.faults[0].startswith("robots[0].euler: is [0.0, 0.0, 90.0] deg")
+
+
 def test_an_unknown_step_is_told(stack):
     report = stack.client.run_task(GOOD, resume_from="7.1")
     assert (report.outcome.code, report.outcome.field_name) == (Code.BAD_GOAL, "resume_from")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -9,16 +10,18 @@ import numpy as np
 import pytest
 from test_executor import made
 
-from handiwork_core.outcome import Code
+from handiwork_core.outcome import BodyPair, Code
 from handiwork_core.testing.fakes import Fakes
-from handiwork_core.world import World
+from handiwork_core.testing.gantry import gantry
+from handiwork_core.world import Contact, World
 from skill_server.executor import run_skill
+from skill_server.scene_query import touch_pairs
 from skill_server.skills.pick import Pick, PickParams
 from skill_server.skills.place import Place, PlaceParams
 
 
-def startle(f: Fakes, joint: float = 0.0, cube: float = 0.0, from_s: float = 0.0) -> None:
-    """Report these speeds [rad/s, m/s] once, while the arm is on a way that begins after ``from_s``."""
+def once(f: Fakes, change: Callable[[World], World], from_s: float = 0.0) -> None:
+    """Change the world once, while the arm is on a way that begins after ``from_s``."""
     source = f.context.world
     shown, begun, told = source.snapshot, list[float](), list[float]()
 
@@ -30,6 +33,15 @@ def startle(f: Fakes, joint: float = 0.0, cube: float = 0.0, from_s: float = 0.0
         if world.stamp_s == begun[0] or (told and told[0] != world.stamp_s):
             return world
         told.append(world.stamp_s)
+        return change(world)
+
+    source.snapshot = snapshot  # type: ignore[method-assign]
+
+
+def startle(f: Fakes, joint: float = 0.0, cube: float = 0.0, from_s: float = 0.0) -> None:
+    """Report these speeds [rad/s, m/s] once."""
+
+    def change(world: World) -> World:
         velocity = {**world.joints.velocity, f.context.arm_spec.joint_names[0]: -joint}
         state = replace(world.states["cube"], world_v_object=np.array([0.0, cube, 0.0]))
         return replace(
@@ -38,7 +50,7 @@ def startle(f: Fakes, joint: float = 0.0, cube: float = 0.0, from_s: float = 0.0
             joints=replace(world.joints, velocity=velocity),
         )
 
-    source.snapshot = snapshot  # type: ignore[method-assign]
+    once(f, change, from_s)
 
 
 @pytest.mark.parametrize(
@@ -75,3 +87,31 @@ def test_place_judges_its_own_way_and_not_that_of_the_pick_before() -> None:
     startle(f, cube=5.1, from_s=f.cell.now_s)
     outcome = run_skill(Place(), params, f.context).outcome
     assert (outcome.code, outcome.field_name) == (Code.NOT_IN_PLACE, "process_valid")
+
+
+@pytest.mark.parametrize(
+    ("forbidden", "other", "is_valid"),
+    [("base", "table", False), ("base", "gantry/tool", True), ("tool", "table", True)],
+)
+def test_a_link_that_may_touch_nothing_touches_nothing_on_the_way(
+    forbidden: str, other: str, is_valid: bool
+) -> None:
+    f = made()
+    f.context.arm_spec = replace(f.context.arm_spec, forbid_collision_links=(forbidden,))
+    new = Contact(other, "gantry/base", np.ones(3), np.zeros(3))
+    once(f, lambda world: replace(world, contacts=(*(world.contacts or ()), new)))
+    outcome = run_skill(Pick(), PickParams(object="cube"), f.context).outcome
+    assert outcome.ok == is_valid, outcome
+    if not is_valid:
+        assert (outcome.code, outcome.field_name) == (Code.NOTHING_GRASPED, "process_valid")
+        assert "'gantry/base' touched 'table'" in outcome.message
+
+
+def test_a_hand_that_may_touch_nothing_may_not_touch_what_its_fingers_grasp() -> None:
+    robot = gantry()
+    arm = robot.arm("")
+    free = touch_pairs(robot, arm, {}, frozenset({"cube"}))
+    strict = replace(arm, forbid_collision_links=(arm.ee_link,))
+    assert free - touch_pairs(robot, strict, {}, frozenset({"cube"})) == {
+        BodyPair(f"gantry/{arm.ee_link}", "cube")
+    }
