@@ -29,6 +29,9 @@ PUSH_N, PUSH_S = 60.0, 0.15
 SIDES = ((1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0))
 """Which wall of a bin is on top."""
 
+KILLED_IN = (("place_bin",), ("flip_bin", "place_bin"), ("pick_bin",))
+"""What the network is at when it is killed; a bin that comes bottom up is not flipped."""
+
 
 class Disturbance:
     """Waits for its bin and its moment, then acts once.
@@ -80,7 +83,7 @@ class Disturbance:
             return True
         if self.kind is Kind.MOVED and leaf == "place_bin" and context.target is not None:
             return self._shift(episode, name) if self._late else self._push(episode, name, height)
-        if self.kind is Kind.KILLED and leaf == ("place_bin", "flip_bin", "pick_bin")[self._after % 3]:
+        if self.kind is Kind.KILLED and leaf in KILLED_IN[self._after % 3]:
             episode.begin_anew(2.0)
             return True
         if self.kind is Kind.ON_SIDE:
