@@ -47,13 +47,13 @@ class Started:
 
 
 @contextmanager
-def launched(log: Path, arguments: dict[str, str]) -> Iterator[Started]:
-    """Start the whole stack by the command line; it is ended in any case."""
+def launched(log: Path, arguments: dict[str, str], file: str = "bringup.launch.xml") -> Iterator[Started]:
+    """Start the whole stack, or another launch file, by the command line; it is ended in any case."""
     command = [str(Path(sys.executable).parent / "handiwork"), "launch", "handiwork_bringup"]
     words = [f"{name}:={value}" for name, value in arguments.items()]
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [*command, "bringup.launch.xml", *words],
+            [*command, file, *words],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
