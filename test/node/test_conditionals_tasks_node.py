@@ -112,7 +112,7 @@ def test_a_task_of_a_request_takes_the_place_of_the_one_before(peer: Peer) -> No
     peer.cube_x = 0.5
     peer.wait(lambda: peer.progress.done)
     peer.cube_x = 0.0
-    peer.wait(lambda: peer.value("in_bin") == Condition.TRUE)
+    peer.wait(lambda: peer.value("gone") == Condition.FALSE)
     assert peer.call(WatchTask.Request()).progress.done
     assert not peer.call(WatchTask.Request(restart=True)).progress.done
 
