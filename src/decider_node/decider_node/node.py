@@ -15,9 +15,10 @@ from decider_node.compile_kernels import warm_up
 from decider_node.motion.command import MotionCommand
 from decider_node.network.errors import NetworkError
 from decider_node.network.picture import draw
+from decider_node.region_markers_node import RegionMarkers
 from decider_node.ros_cell_node import RosCell
 from decider_node.stacking.application import HOME, stacking_network
-from decider_node.stacking.cell import FULL, obstacles
+from decider_node.stacking.cell import FULL, obstacles, regions
 from decider_node.stacking.context import StackContext
 from handiwork_core.config import ConfigError
 from handiwork_core.planning import Report
@@ -32,7 +33,7 @@ PICTURE_S = 0.5
 
 
 class DeciderNode(ManagedNode):
-    """Publishes ``decider/network`` and serves ``decider/reset``; after an error the arm rests until a reset."""
+    """Publishes ``decider/network`` and ``decider/regions``; after an error the arm rests until ``decider/reset``."""
 
     def __init__(self) -> None:
         super().__init__("decider_node")
@@ -42,6 +43,7 @@ class DeciderNode(ManagedNode):
         self._cell: RosCell | None = None
         self._last_s = float("nan")
         self._pictures = self.create_publisher(String, "decider/network", LATCHED)
+        self._markers = RegionMarkers(self, regions())
         self.create_service(Trigger, "decider/reset", self._on_reset)
         self.create_timer(PICTURE_S, guard(self, self._show), clock=Clock(clock_type=ClockType.STEADY_TIME))
 
@@ -99,6 +101,7 @@ class DeciderNode(ManagedNode):
         if self.is_active and self._cell is not None:
             rests = "bins or cup were seen too long ago, the arm rests\n" if self._cell.is_stale else ""
             self._pictures.publish(String(data=f"{rests}{self._context.status}\n{draw(self._network)}"))
+            self._markers.show(self._cell.controller.off, self._last_s)
 
 
 def main() -> None:

@@ -100,6 +100,11 @@ class ReactiveController:
         if self._scene.arrays is not before:
             self._read()
 
+    @property
+    def off(self) -> frozenset[str]:
+        """Obstacles that do not count now."""
+        return self._off
+
     def set_off(self, names: Iterable[str]) -> None:
         """Says which obstacles do not count now."""
         off = frozenset(names)

@@ -1,0 +1,64 @@
+"""Draws the regions that nobody sees for RViz and Foxglove on ``decider/regions``: which count now, which do not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from geometry_msgs.msg import Vector3
+from rclpy.node import Node
+from std_msgs.msg import ColorRGBA
+from visualization_msgs.msg import Marker, MarkerArray
+
+from handiwork_core.geometry import Pose
+from handiwork_core.world import Shape, ShapeKind, WorldObject
+from handiwork_ros.conversions import pose_to_msg, time_to_msg
+from handiwork_ros.qos import LATEST
+
+ON, OFF = ColorRGBA(r=0.95, g=0.55, b=0.1, a=0.4), ColorRGBA(r=0.6, g=0.6, b=0.6, a=0.15)
+Regions = dict[str, tuple[WorldObject, Pose]]
+
+
+class RegionMarkers:
+    """Publishes while somebody looks."""
+
+    def __init__(self, node: Node, regions: Regions) -> None:
+        self._regions = regions
+        self._pub = node.create_publisher(MarkerArray, "decider/regions", LATEST)
+
+    def show(self, off: frozenset[str], stamp_s: float) -> None:
+        """Draw all; those of ``off`` do not count now."""
+        if self._pub.get_subscription_count() > 0:
+            self._pub.publish(MarkerArray(markers=region_markers(self._regions, off, stamp_s)))
+
+
+def region_markers(regions: Regions, off: frozenset[str], stamp_s: float) -> list[Marker]:
+    """Markers in ``world``; the namespace is a region's name."""
+    found = []
+    for name, (body, pose) in regions.items():
+        parts = (part for shape in body.shapes for part in _parts(shape))
+        for number, (kind, size, object_T_part) in enumerate(parts):
+            marker = Marker(ns=name, id=number, type=kind, color=OFF if name in off else ON)
+            marker.header.frame_id, marker.header.stamp = "world", time_to_msg(stamp_s)
+            marker.pose = pose_to_msg(pose @ object_T_part)
+            marker.scale = Vector3(**dict(zip("xyz", size, strict=True)))
+            found.append(marker)
+    return found
+
+
+def _parts(shape: Shape) -> Iterator[tuple[int, tuple[float, float, float], Pose]]:
+    """Marker type, full edges [m] and place in the object of what a shape is drawn by."""
+    place, size = shape.object_T_shape, shape.size.tolist()
+    if shape.kind is ShapeKind.BOX:
+        yield Marker.CUBE, tuple(size), place
+    elif shape.kind is ShapeKind.SPHERE:
+        yield Marker.SPHERE, (2.0 * size[0],) * 3, place
+    elif shape.kind in (ShapeKind.CYLINDER, ShapeKind.CAPSULE):
+        wide, long = 2.0 * size[0], size[1]
+        yield Marker.CYLINDER, (wide, wide, long), place
+        if shape.kind is ShapeKind.CAPSULE:
+            for end in (0.5 * long, -0.5 * long):
+                yield Marker.SPHERE, (wide, wide, wide), place @ Pose.of((0.0, 0.0, end))
+    else:
+        raise ValueError(
+            f"a region of kind {shape.kind.name} cannot be drawn; make it of boxes, spheres, capsules"
+        )
