@@ -6,9 +6,6 @@ import math
 from typing import Any
 
 import pytest
-
-pytest.importorskip("rclpy", reason="goals are ROS messages")
-
 import yaml
 from bare_stack import ARM, Stack
 from geometry_msgs.msg import PoseStamped, Quaternion

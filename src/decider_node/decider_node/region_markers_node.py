@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from geometry_msgs.msg import Vector3
 from rclpy.node import Node
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
@@ -40,7 +39,7 @@ def region_markers(regions: Regions, off: frozenset[str], stamp_s: float) -> lis
             marker = Marker(ns=name, id=number, type=kind, color=OFF if name in off else ON)
             marker.header.frame_id, marker.header.stamp = "world", time_to_msg(stamp_s)
             marker.pose = pose_to_msg(pose @ object_T_part)
-            marker.scale = Vector3(**dict(zip("xyz", size, strict=True)))
+            marker.scale.x, marker.scale.y, marker.scale.z = size
             found.append(marker)
     return found
 
@@ -60,5 +59,5 @@ def _parts(shape: Shape) -> Iterator[tuple[int, tuple[float, float, float], Pose
                 yield Marker.SPHERE, (wide, wide, wide), place @ Pose.of((0.0, 0.0, end))
     else:
         raise ValueError(
-            f"a region of kind {shape.kind.name} cannot be drawn; make it of boxes, spheres, capsules"
+            f"a region of kind {shape.kind.name} cannot be drawn; make it of boxes, spheres, cylinders, capsules"
         )

@@ -71,6 +71,10 @@ class GoalRun(Generic[R]):
         """Ask for the end; ``result`` tells when the arm is at rest."""
         self._call.cancel()
 
+    def wait_end(self, timeout_s: float) -> bool:
+        """Wait for the end even of a server that is silent, where ``result`` gives up; False: it did not come."""
+        return self._call.done.wait(timeout_s)
+
     def result(self, timeout_s: float = 120.0) -> R:
         """Wait for the end; after ``timeout_s`` the goal is cancelled. Failures are outcomes, not exceptions."""
         end_s = time.monotonic() + timeout_s

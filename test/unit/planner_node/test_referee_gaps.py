@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from handiwork_core.geometry import Array, Pose, Rotation
-from planner_node.engines.cpu.referee_arms import Way, _nearest
+from planner_node.engines.cpu.referee_arms import Way, gaps_to_way
 from planner_node.engines.cpu.referee_bodies import NEAR_M, Body, Track, between, track_of
 
 
@@ -52,4 +52,4 @@ def test_a_body_and_another_wherever_it_comes_along(middle: float) -> None:
     a, there = track_of(way(rng, 80, 0.0), body(rng, 25)), track_of(way(rng, 60, middle), body(rng, 30))
     others = [balls_of(there, i) for i in range(60)]
     true = np.array([min(gap(balls_of(a, i), other) for other in others) for i in range(80)])
-    agree(_nearest(a, Way(there.body, there.frames)), true)
+    agree(gaps_to_way(a, Way(there.body, there.frames)), true)

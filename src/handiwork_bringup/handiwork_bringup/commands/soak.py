@@ -147,11 +147,9 @@ def _work(
 
 def _end(run_: GoalRun[SkillReport]) -> None:
     """Cancel a goal that still runs, such as that of a server that was silent: the next episode must not meet it."""
-    end_s = time.monotonic() + END_TIMEOUT_S
     if not run_.done:
         run_.cancel()
-    while not run_.done and time.monotonic() < end_s:
-        time.sleep(0.02)  # noqa: TID251 - result() gives up where this waits
+        run_.wait_end(END_TIMEOUT_S)
 
 
 def _goal(skill: str, target: Target) -> Pick.Goal | Place.Goal:

@@ -66,7 +66,7 @@ def arm_gaps(
                 a, b = track.body, way.body
                 known = not (a.held or b.held) and tuple(sorted((a.link, b.link))) in robot.ignored_pairs
                 if not known and frozenset((a.name, b.name)) not in allowed:
-                    yield BodyPair(a.name, b.name), _nearest(track, way), CLOSE_M
+                    yield BodyPair(a.name, b.name), gaps_to_way(track, way), CLOSE_M
 
 
 def _links(robot: Robot, arm: ArmSpec) -> list[str]:
@@ -100,7 +100,7 @@ def _refined(q: Array, placed_bodies: list[tuple[Array, Body]]) -> Array:
     return np.concatenate([*parts, q[-1:]])
 
 
-def _nearest(track: Track, way: Way) -> Array:
+def gaps_to_way(track: Track, way: Way) -> Array:
     """(m,) smallest distance to the body anywhere on its way; beyond NEAR_M a lower bound."""
     middles, radius = way.around
     gaps = np.asarray(middles.query(track.middle)[0]) - track.radius - radius
