@@ -7,7 +7,7 @@ import pytest
 from kinematic_cell import HOME, TICK_S, Stacking, on_belt
 
 from decider_node.network.errors import DeciderFailed, MonitorFailed
-from decider_node.stacking.bin import HALF_TURN, HEIGHT_M, LENGTH_M, WIDTH_M, grasp_of, open_side
+from decider_node.stacking.bin import HALF_TURN, HEIGHT_M, LENGTH_M, WIDTH_M, grasp_of, open_side, overlap
 from decider_node.stacking.cell import BELT_Z_M, FULL, place_on_shelf
 from decider_node.stacking.layout import Layout
 from handiwork_core.geometry import Pose, Rotation
@@ -190,6 +190,37 @@ def test_a_stacked_bin_that_is_knocked_away_comes_back_to_its_place() -> None:
     stacking.run(900)
     assert stacking.context.stacked == ["bin_0", "bin_1"]
     assert stacking.leaves[-1] == "go_home"
+
+
+def test_what_lies_in_the_next_place_is_picked_before_another_comes_there() -> None:
+    beside = Layout((0.85, 0.64), (-0.62, -0.31), 1, -0.59)
+    first, second = (beside.place(k) for k in (0, 1))
+    stacking = Stacking(
+        {
+            "bin_0": Pose.of(first.translation_m + (-0.03, -0.03, 0.0), first.rotation),
+            "bin_1": Pose.of(second.translation_m + (-0.07, -0.11, 0.0), second.rotation),
+        },
+        beside,
+    )
+    stacking.run(1000)
+    assert stacking.context.stacked == ["bin_0", "bin_1"]
+
+
+@pytest.mark.parametrize("heading", [0.0, 0.5 * np.pi, np.pi])
+def test_bins_overlap_as_their_boxes_do(heading: float) -> None:
+    x, y = (LENGTH_M, WIDTH_M) if abs(np.sin(heading)) < 0.5 else (WIDTH_M, LENGTH_M)
+    middle, turn = Pose.of((0.6, -0.3, 0.1)), Rotation.from_axis_angle((0.0, 0.0, 1.0), heading)
+
+    def at(*by: float) -> Pose:
+        return Pose.of(middle.translation_m + by, turn)
+
+    for gap, inside in ((0.002, False), (-0.002, False), (-0.006, True)):
+        assert overlap(middle, at(0.5 * (LENGTH_M + x) + gap, 0.0, 0.0)) is inside
+        assert overlap(middle, at(0.0, -0.5 * (WIDTH_M + y) - gap, 0.0)) is inside
+        assert overlap(middle, at(0.0, 0.0, HEIGHT_M + gap)) is inside
+    slanted = Rotation.from_axis_angle((1.0, 1.0, 0.0), 0.6)
+    assert overlap(middle, Pose.of((0.7, -0.2, 0.2), slanted))
+    assert not overlap(middle, Pose.of((0.9, -0.1, 0.2), slanted))
 
 
 def test_who_begins_anew_finds_what_is_stacked_and_what_the_cup_holds() -> None:

@@ -15,6 +15,8 @@ MASS_KG = 0.8
 LEVEL = 0.985
 """Cosine of a tilt of 10 degrees: less counts as level."""
 PLACED_M, PLACED_RAD = 0.01, float(np.radians(2.0))
+TOUCH_M = 0.004
+"""Bins that overlap by less only touch."""
 HALF_TURN = Rotation.from_axis_angle((0.0, 0.0, 1.0), np.pi)
 INSIDE = Pose.of((0.0, 0.0, WALL_M - 0.5 * HEIGHT_M), Rotation.from_axis_angle((1.0, 0.0, 0.0), np.pi))
 """``bin_T_tip`` of a cup that holds the bottom from inside."""
@@ -96,6 +98,18 @@ def stands_at(world_T_bin: Pose, place: Pose) -> bool:
     if apart > PLACED_M:
         return False
     return min(world_T_bin.rotation.angle_to(p.rotation) for p in (place, turned(place))) <= PLACED_RAD
+
+
+def overlap(one: Pose, other: Pose) -> bool:
+    """Tells whether two bins would be within each other by more than ``TOUCH_M``, as solid boxes.
+
+    Separating axes of two oriented boxes: Gottschalk, Lin, Manocha, "OBBTree", 1996.
+    """
+    half = 0.5 * (np.array([LENGTH_M, WIDTH_M, HEIGHT_M]) - TOUCH_M)
+    first, second = one.rotation.matrix(), other.rotation.matrix()
+    axes = np.vstack([first.T, second.T, np.cross(first.T[:, None], second.T).reshape(9, 3)])
+    apart = np.abs(axes @ (other.translation_m - one.translation_m))
+    return bool((apart <= (np.abs(axes @ first) + np.abs(axes @ second)) @ half + 1e-12).all())
 
 
 def turned(world_T_bin: Pose) -> Pose:

@@ -7,7 +7,7 @@ import numpy as np
 from handiwork_core.geometry import Pose
 from handiwork_core.world import ObjectState
 
-from .bin import is_level, open_side, stands_at, wall_up
+from .bin import HEIGHT_M, is_level, open_side, overlap, stands_at, wall_up
 from .cell import BELT_END_Y_M, DROPPED_Z_M, place_on_shelf, shelf_axis
 from .context import StackContext
 
@@ -48,7 +48,10 @@ def is_on_shelf(pose: Pose) -> bool:
 
 
 def rank(context: StackContext, name: str) -> tuple[float, ...]:
-    """First what is on the shelf, then what lies about, from the top, what stands in a place last; then the belt."""
+    """First what is on the shelf, then what lies about, then the belt.
+
+    Of what lies about, first what is where the next bin is to go; then from the top, what stands in a place last.
+    """
     pose = context.bins[name].world_T_object
     if is_on_shelf(pose):
         return (0.0,)
@@ -56,7 +59,16 @@ def rank(context: StackContext, name: str) -> tuple[float, ...]:
     if y > BELT_END_Y_M and abs(x) < 0.4:
         return (2.0, float(y))
     stands = any(stands_at(pose, context.layout.place(k)) for k in range(len(context.layout)))
-    return (1.0, -round(float(z), 1), float(stands), float(y))
+    return (1.0, float(not _blocks(context, pose)), -round(float(z), 1), float(stands), float(y))
+
+
+def _blocks(context: StackContext, pose: Pose) -> bool:
+    """Tells whether a bin is in the next place or right above it."""
+    if context.is_complete:
+        return False
+    place = context.layout.place(len(context.stacked))
+    above = Pose.of(place.translation_m + (0.0, 0.0, HEIGHT_M), place.rotation)
+    return overlap(pose, place) or overlap(pose, above)
 
 
 def stands_in_the_way(context: StackContext) -> bool:
