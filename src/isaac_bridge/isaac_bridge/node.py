@@ -98,6 +98,7 @@ class IsaacBridge(ManagedNode):
         assert scene is not None
         self._world = WorldDoor(self, scene)
         joints.on_restart.append(self._world.start_over)
+        joints.on_measured.append(self._world.fetch)
         simulator = SimulatorDoor(self, scene, joints, self._world)
         self._run = RunDoor(self, scene, joints, simulator.ask, simulator.group)
         self._cups = CupDoor(self, robot, simulator.ask, simulator.group)

@@ -50,6 +50,7 @@ class JointDoor:
         """What is wrong with the newest message."""
         self.is_muted = self.is_paused = self._is_open = False
         self.on_restart: list[Callable[[], None]] = []
+        self.on_measured: list[Callable[[], None]] = []
         self._heard_s = float("-inf")
         self._pace = WallPace(JOINTS_HZ, burst=25)
         self._states = node.create_publisher(JointState, "joint_states", LATEST)
@@ -126,6 +127,8 @@ class JointDoor:
         thread.poll()
         if restarted or self._pace.due(self._heard_s):
             self._republish(measured)
+        for callback in self.on_measured:
+            callback()
 
     def _republish(self, measured: JointArrays) -> None:
         it = measured

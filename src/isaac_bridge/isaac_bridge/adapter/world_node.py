@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 from handiwork_msgs.msg import Contacts, ObjectStates, WorldObjects
 from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.subscription import Subscription
 from rclpy.task import Future
 from std_msgs.msg import String
 
 from handiwork_core import isaac_wire as wire
+from handiwork_core.control.wall_pace import WallPace
 from handiwork_core.geometry import Array, Pose
 from handiwork_core.scene import Scene
 from handiwork_core.world import ObjectState
 from handiwork_ros.conversions import world_objects_to_msg
-from handiwork_ros.guards import guard
 from handiwork_ros.managed_node import ManagedNode
 from handiwork_ros.qos import LATCHED, LATEST
 from handiwork_ros.row_decoding import CONTACT_NUMBERS, STATE_NUMBERS
@@ -25,8 +28,11 @@ from handiwork_ros.world_source import Unwatched
 from isaac_bridge.adapter.object_tracker import ObjectTracker
 from tf2_msgs.msg import TFMessage
 
-FRAMES = QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)
+FRAMES = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 """Little is kept, and nothing is asked for again: frames that are late are worse than frames that are lost."""
+
+WORLD_HZ = 62.5
+"""Greatest rate of what is passed on, per second of steady time."""
 
 PLACED_M, PLACED_RAD = 0.01, 0.05
 """An object counts as placed this near: what was put down may settle a little."""
@@ -50,10 +56,11 @@ class WorldDoor:
         self._objects = node.create_publisher(WorldObjects, "world/objects", LATCHED)
         self._states = node.create_publisher(ObjectStates, "world/object_states", LATEST)
         self._contacts = node.create_publisher(Contacts, "world/contacts", LATEST)
-        node.create_subscription(TFMessage, "/tf", guard(node, self._take_frames), FRAMES, raw=True)
-        # Contacts wake nobody: they are fetched when frames have come.
-        self._heard_contacts = node.create_subscription(
-            String, wire.CONTACTS, lambda _message: None, FRAMES, callback_group=Unwatched()
+        self._pace = WallPace(WORLD_HZ, burst=25)
+        # They wake nobody, who is woken by each measurement of the joints as it is.
+        self._heard_frames, self._heard_contacts = (
+            node.create_subscription(kind, topic, _never, FRAMES, callback_group=Unwatched(), raw=raw)
+            for kind, topic, raw in ((TFMessage, "/tf", True), (String, wire.CONTACTS, False))
         )
 
     def publish_geometry(self) -> int:
@@ -92,8 +99,13 @@ class WorldDoor:
             if not (name in states and _is_at(states[name].world_T_object, pose))
         ]
 
-    def _take_frames(self, data: bytes) -> None:
-        frames = frames_from_bytes(data)
+    def fetch(self) -> None:
+        """Take and pass on what has come; called at each measurement of the joints."""
+        if self._pace.due(time.monotonic()):
+            self._take_frames()
+
+    def _take_frames(self) -> None:
+        frames = [item for data in _taken(self._heard_frames) for item in frames_from_bytes(data)]
         known = [item for item in frames if item.parent == "world" and self.tracker.knows(item.child)]
         if not known:
             return
@@ -124,10 +136,8 @@ class WorldDoor:
         return self._state_writer.write(self.time_s, self._names, self._numbers, self.version)
 
     def _pass_contacts(self) -> None:
-        heard = self._heard_contacts.handle
-        with heard:
-            while (found := heard.take_message(String, False)) is not None:
-                self._pass_on(found[0].data)
+        for message in _taken(self._heard_contacts):
+            self._pass_on(message.data)
 
     def _pass_on(self, text: str) -> None:
         try:
@@ -136,6 +146,18 @@ class WorldDoor:
             self._node.get_logger().error(str(fault), throttle_duration_sec=2.0)
             return
         self._contacts.publish(self._contact_writer.write(stamp_s, bodies, numbers))
+
+
+def _taken(subscription: Subscription) -> Iterator[Any]:
+    """All that has come since the last time."""
+    heard = subscription.handle
+    with heard:
+        while (found := heard.take_message(subscription.msg_type, subscription.raw)) is not None:
+            yield found[0]
+
+
+def _never(_message: object) -> None:
+    """What nobody waits for is not called back."""
 
 
 def _is_at(measured: Pose, wanted: Pose) -> bool:
