@@ -70,6 +70,8 @@ class Allowance:
 
 
 FINGER, ARM, BODY = Allowance(0.006, 0.005), Allowance(0.0098, 0.0045), Allowance(0.0098, 0.0098)
+HAND = Allowance(0.0098, 0.002)
+"""Of what the last joint of an arm carries, whose corners come nearest to things."""
 
 
 def fit(
@@ -188,14 +190,15 @@ def fit_robot(robot: Robot, step_m: float) -> dict[str, tuple[Array, Array]]:
 
 
 def allowance_of(robot: Robot, link: str) -> Allowance:
-    """Tight for parts of a gripper, which reach beside and below what it holds; loose for what no arm moves."""
+    """Tight for hands and parts of a gripper, which reach beside and below things; loose for what no arm moves."""
+    last = {arm.joint_names[-1] for arm in robot.arms.values()}
     moved = {name for arm in robot.arms.values() for name in arm.joint_names}
     fingers = {name for arm in robot.arms.values() if arm.gripper for name in arm.gripper.finger_links}
     above = {joint.child: joint for joint in robot.joints.values()}
     parts = link in fingers
     while link in above:
         if above[link].name in moved:
-            return FINGER if parts else ARM
+            return FINGER if parts else HAND if above[link].name in last else ARM
         parts |= above[link].type is not JointType.FIXED
         link = above[link].parent
     return BODY
