@@ -14,10 +14,11 @@ from handiwork_msgs.msg import Contacts, ObjectStates
 from numpy.typing import NDArray
 from rclpy.serialization import deserialize_message
 
-from handiwork_core.geometry import UNIT_TOLERANCE, Array, Pose, Rotation
+from handiwork_core.geometry import Array, Pose, Rotation
 from handiwork_core.world import Contact, ObjectState
 
 from .conversions import contacts_from_msg, object_states_from_msg
+from .conversions.pose import unit_wxyz
 
 HEAD = 4
 """Bytes before the body; alignment counts from there."""
@@ -145,7 +146,9 @@ class StatesDecoder:
         """
         try:
             names, rows, changed = self._rows.read(data)
-            wxyz = _unit(rows[:, 3:7])
+            wxyz = unit_wxyz(rows[:, 3:7])
+            if wxyz is None:
+                raise _Unusual
         except _Unusual:
             self._rows.forget()
             return object_states_from_msg(deserialize_message(data, ObjectStates))
@@ -192,19 +195,3 @@ def _marked(indices: NDArray[np.intp], count: int) -> list[bool]:
     marks = np.zeros(count, dtype=bool)
     marks[indices] = True
     return marks.tolist()
-
-
-def _unit(xyzw: Array) -> Array:
-    """Quaternions (n, 4) scalar first, of norm one, the scalar not negative.
-
-    Raises:
-        _Unusual: a norm is off one.
-    """
-    norms = np.sqrt((xyzw * xyzw).sum(axis=1))
-    if (np.abs(norms - 1.0) > UNIT_TOLERANCE).any():
-        raise _Unusual
-    norms[xyzw[:, 3] < 0.0] *= -1.0
-    found = np.empty_like(xyzw)
-    found[:, 0], found[:, 1:] = xyzw[:, 3] / norms, xyzw[:, :3] / norms[:, None]
-    found.setflags(write=False)
-    return found

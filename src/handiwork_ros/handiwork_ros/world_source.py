@@ -82,7 +82,9 @@ class Wanted:
     joints: bool = True
     on_states: Callable[[], None] | None = None
     """Called when states have come. Then states and contacts are read from their bytes, which costs a tenth, and
-    contacts and joints wake nobody: the newest are fetched with the next snapshot, on the executor's thread."""
+    contacts and joints wake nobody: the newest are fetched with the next snapshot."""
+    on_demand: bool = False
+    """States wake nobody either. For who looks seldom: each message would take Python's lock from other threads."""
 
 
 class Unwatched(CallbackGroup):
@@ -106,11 +108,12 @@ def stamp_of(message: Any) -> float:
 
 
 def _fetch(sub: Subscription, latest: Latest[Any]) -> None:
-    """Take the newest message, if one has come."""
+    """Take the newest message, if one has come; it was heard when it came."""
     with sub.handle:
         found = sub.handle.take_message(sub.msg_type, sub.raw)
     if found is not None:
         latest.take(found[0])
+        latest.heard_s -= max(0.0, time.time() - 1e-9 * found[1]["received_timestamp"])
 
 
 class RosWorldSource:
@@ -133,10 +136,10 @@ class RosWorldSource:
             self._objects_sub = node.create_subscription(
                 WorldObjects, "world/objects", self._geometry.take, LATCHED
             )
-        if wanted.on_states is None:
+        if wanted.on_states is None and not wanted.on_demand:
             self._listen(node, wanted)
         else:
-            self._listen_fast(node, wanted, wanted.on_states)
+            self._listen_fast(node, wanted)
         back = JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=False)
         self._jump = node.get_clock().create_jump_callback(
             back, post_callback=guard(node, lambda _jump: self.drop())
@@ -159,15 +162,11 @@ class RosWorldSource:
             if on
         ]
 
-    def _listen_fast(self, node: Node, wanted: Wanted, on_states: Callable[[], None]) -> None:
+    def _listen_fast(self, node: Node, wanted: Wanted) -> None:
         self._states, self._contacts = Latest(StatesDecoder(), {}), Latest(ContactsDecoder(), None)
-
-        def take(message: bytes) -> None:
-            self._states.take(message)
-            on_states()
-
         group = Unwatched()
         streams: list[tuple[bool, Any, str, Latest[Any], bool]] = [
+            (wanted.on_demand, ObjectStates, "world/object_states", self._states, True),
             (wanted.contacts, Contacts, "world/contacts", self._contacts, True),
             (wanted.joints, JointStateMsg, "joint_states", self._joints, False),
         ]
@@ -177,10 +176,22 @@ class RosWorldSource:
                     kind, topic, latest.take, LATEST, callback_group=group, raw=raw
                 )
                 self._fetched.append((sub, latest))
-        kind = ObjectStates
-        self._subs = [
-            node.create_subscription(kind, "world/object_states", guard(node, take), LATEST, raw=True)
-        ]
+        if wanted.on_states is not None:
+            self._watch_states(node, wanted.on_states)
+
+    def _watch_states(self, node: Node, on_states: Callable[[], None]) -> None:
+        def take(message: bytes) -> None:
+            self._states.take(message)
+            on_states()
+
+        self._states_sub = node.create_subscription(
+            ObjectStates, "world/object_states", guard(node, take), LATEST, raw=True
+        )
+
+    def _fetch_all(self) -> None:
+        """What nobody was woken for; with the lock held."""
+        for sub, latest in self._fetched:
+            _fetch(sub, latest)
 
     def snapshot(self) -> World:
         """The newest known world.
@@ -189,8 +200,7 @@ class RosWorldSource:
             BadMessage: the newest message of a topic is malformed.
         """
         with self._lock:
-            for sub, latest in self._fetched:
-                _fetch(sub, latest)
+            self._fetch_all()
             streams: tuple[Latest[Any], ...] = (
                 self._geometry,
                 self._states,
@@ -214,11 +224,15 @@ class RosWorldSource:
 
     def joint_age_s(self) -> float:
         """Steady time since the last joint_states; infinite before the first."""
-        return self._joints.age_s()
+        with self._lock:
+            self._fetch_all()
+            return self._joints.age_s()
 
     def state_age_s(self) -> float:
         """Steady time since the last world/object_states; infinite before the first."""
-        return self._states.age_s()
+        with self._lock:
+            self._fetch_all()
+            return self._states.age_s()
 
     def has_geometry(self) -> bool:
         """True once world/objects was heard."""
@@ -227,6 +241,7 @@ class RosWorldSource:
     def drop(self) -> None:
         """Forget what moves: time jumped back, so it is of another run. Geometry is latched and stays."""
         with self._lock:
+            self._fetch_all()  # also what came before the jump and was not looked at yet
             moving: tuple[Latest[Any], ...] = (
                 self._states,
                 self._contacts,

@@ -71,7 +71,7 @@ class PlannerNode(ManagedNode):
         engines = self._engines()
         kind, why = choose(self._engine_name, engines)
         self.get_logger().info(why)
-        source = self.on_executor(lambda: RosWorldSource(self, robot, Wanted(contacts=False)))
+        source = self.on_executor(lambda: RosWorldSource(self, robot, Wanted(on_demand=True)))
         report(0.05, f"waiting for frame {robot.name}/{robot.root_link} on /tf_static")
         world_T_base = self._wait_for_base(robot, source)
         report(0.1, f"loading engine {kind.name!r}")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -78,15 +79,24 @@ class PlanningServices:
 
     def pose_in_world(self, pose: Any, frame_id: str, field: str) -> Pose:
         """A message's pose in ``world``."""
-        inner = to.pose_from_msg(pose, field)
+        inner, frame = to.pose_from_msg(pose, field), self._world_T_frame(frame_id, field)
+        return inner if frame is None else frame @ inner
+
+    def poses_in_world(
+        self, poses: Sequence[Any], frame_id: str, field: str, field_of: Callable[[int], str]
+    ) -> tuple[Pose, ...]:
+        """Many poses of a message in ``world``; ``field_of`` names each."""
+        inner, frame = to.poses_from_msg(poses, field_of), self._world_T_frame(frame_id, field)
+        return inner if frame is None else tuple(frame @ pose for pose in inner)
+
+    def _world_T_frame(self, frame_id: str, field: str) -> Pose | None:
+        """None for ``world`` itself."""
         if not frame_id:
             text = f"{field}: header.frame_id is empty; name the frame, such as 'world'"
             raise Refused(Code.UNKNOWN_FRAME, text, f"{field}.header.frame_id")
-        return (
-            inner
-            if frame_id == "world"
-            else self.frames.lookup("world", frame_id, f"{field}.header.frame_id") @ inner
-        )
+        if frame_id == "world":
+            return None
+        return self.frames.lookup("world", frame_id, f"{field}.header.frame_id")
 
     async def _run(self, response: Any, job: Job, fill: Callable[[Any], None]) -> Any:
         """Await the job's value; only ``fill`` and the return come after it."""
@@ -153,8 +163,7 @@ class PlanningServices:
     def _poses(self, array: Any, field: str) -> tuple[Pose, ...]:
         if not array.poses:
             raise Refused(Code.BAD_GOAL, f"{field} is empty; send at least one pose", field)
-        frame = array.header.frame_id
-        return tuple(self.pose_in_world(p, frame, f"{field}[{i}]") for i, p in enumerate(array.poses))
+        return self.poses_in_world(array.poses, array.header.frame_id, field, lambda i: f"{field}[{i}]")
 
     async def _plan_to_poses(self, request: Any, response: Any) -> Any:
         return await self._plan(
@@ -176,17 +185,21 @@ class PlanningServices:
 
         return await self._plan(request, response, goal)
 
+    def _candidates(self, request: Any) -> tuple[Candidate, ...]:
+        places = [(i, k) for i, c in enumerate(request.candidates) for k in range(len(c.poses))]
+        poses = iter(
+            self.poses_in_world(
+                [pose for c in request.candidates for pose in c.poses],
+                request.frame_id,
+                "candidates",
+                lambda n: "candidates[{}].poses[{}]".format(*places[n]),
+            )
+        )
+        return tuple(Candidate(tuple(islice(poses, len(c.poses)))) for c in request.candidates)
+
     async def _check_candidates(self, request: Any, response: Any) -> Any:
         options, arm, start, deadline_s = self._options(request.options)
-        candidates = tuple(
-            Candidate(
-                tuple(
-                    self.pose_in_world(p, request.frame_id, f"candidates[{i}].poses[{k}]") for k, p in pairs
-                )
-            )
-            for i, c in enumerate(request.candidates)
-            for pairs in [tuple(enumerate(c.poses))]
-        )
+        candidates = self._candidates(request)
         counts = {len(c.world_T_ee) for c in candidates}
         if not candidates or 0 in counts:
             raise Refused(

@@ -50,6 +50,30 @@ def test_a_bad_pose_is_refused_by_its_field(change: object, field: str) -> None:
     assert refusal.value.outcome.field_name == field
 
 
+def test_many_poses_are_read_as_one_by_one_and_a_bad_one_is_named() -> None:
+    rng = np.random.default_rng(0)
+    turns = rng.normal(size=(20, 4))
+    turns *= (1.0 + rng.uniform(-9e-4, 9e-4, (20, 1))) / np.linalg.norm(turns, axis=1, keepdims=True)
+    messages = []
+    for turn in turns:
+        message = to.pose_to_msg(Pose.of(rng.normal(size=3)))
+        o = message.orientation
+        o.x, o.y, o.z, o.w = turn.tolist()
+        messages.append(message)
+    poses = to.poses_from_msg(messages, lambda i: f"goals[{i}]")
+    for pose, message in zip(poses, messages, strict=True):
+        alone = to.pose_from_msg(message)
+        np.testing.assert_array_equal(pose.translation_m, alone.translation_m)
+        np.testing.assert_allclose(pose.rotation.wxyz, alone.rotation.wxyz, rtol=0.0, atol=1e-15)
+        assert pose.rotation.wxyz[0] >= 0.0
+    assert to.poses_from_msg([], str) == ()
+    for spoil in (math.nan, 1.7):
+        messages[7].orientation.w = spoil
+        with pytest.raises(to.BadMessage) as refusal:
+            to.poses_from_msg(messages, lambda i: f"goals[{i}]")
+        assert refusal.value.outcome.field_name == "goals[7].orientation"
+
+
 @pytest.mark.parametrize("stamp_s", [0.0, 1.25, 12.999999999, 7.9999999999])
 def test_time_survives_to_the_nanosecond(stamp_s: float) -> None:
     assert to.time_from_msg(to.time_to_msg(stamp_s)) == pytest.approx(stamp_s, abs=1e-9)

@@ -22,7 +22,7 @@ from handiwork_core.world import JointState
 
 from .other_arm import attachment_from_msg, attachment_to_msg, other_arm_from_msg, other_arm_to_msg
 from .outcome import blocking_from_msg, blocking_to_msg, code_from_msg, outcome_to_msg
-from .pose import BadMessage, finite, time_from_msg, time_to_msg
+from .pose import BadMessage, finite, time_from_msg, time_parts
 from .world import joint_state_from_msg, joint_state_to_msg
 
 
@@ -70,16 +70,11 @@ def trajectory_from_msg(msg: JointTrajectory, field: str = "trajectory") -> Traj
 def trajectory_to_msg(trajectory: Trajectory) -> JointTrajectory:
     """Write a timed path; a zero stamp means: start at once."""
     msg = JointTrajectory(joint_names=list(trajectory.joint_names))
-    for i, t in enumerate(trajectory.t_s):
-        stamp = time_to_msg(float(t))
-        msg.points.append(
-            JointTrajectoryPoint(
-                positions=trajectory.q[i].tolist(),
-                velocities=trajectory.qd[i].tolist(),
-                accelerations=trajectory.qdd[i].tolist(),
-                time_from_start=Duration(sec=stamp.sec, nanosec=stamp.nanosec),
-            )
-        )
+    columns = (trajectory.t_s, trajectory.q, trajectory.qd, trajectory.qdd)
+    for t, q, qd, qdd in zip(*(column.tolist() for column in columns), strict=True):
+        point = JointTrajectoryPoint(positions=q, velocities=qd, accelerations=qdd)
+        point.time_from_start.sec, point.time_from_start.nanosec = time_parts(t)
+        msg.points.append(point)
     return msg
 
 
