@@ -11,7 +11,7 @@ import time
 
 from planner_node.engines import CuroboEngine
 
-from . import agreement, batch, cold, grasp, mbm, overhead, soak
+from . import agreement, batch, cold, grasp, mbm, overhead, robots, soak, together
 from .machine import machine
 
 
@@ -30,6 +30,8 @@ PARTS = {
     "cold": cold.main,
     "batch": batch.main,
     "grasp": grasp.main,
+    "robots": robots.main,
+    "together": together.main,
     "service": _service,
 }
 

@@ -22,7 +22,7 @@ from planner_node.engines.curobo_batch import CuroboPool
 from .machine import fr3
 from .soak import changed
 
-LANES = (4, 16)
+LANES = (4, 16, 32)
 PROBLEMS = 128
 HEADS = ("planner", "solved", "by the CPU's search", "refused by the referee", "ms each", "problems/s")
 

@@ -1,4 +1,7 @@
-"""The round trip over ROS: a planner process with cuRobo, asked by a client in this one."""
+"""The round trip over ROS beside the bare cuRobo call: the same requests, one after the other, in one run.
+
+The planner is a process, its client this one, and the robot and its world a third, as in a real stack.
+"""
 
 from __future__ import annotations
 
@@ -11,96 +14,123 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
-from geometry_msgs.msg import TransformStamped
-from handiwork_msgs.msg import WorldObjects
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
-from sensor_msgs.msg import JointState as JointStateMsg
 
 from benchmarks.mbm.rows import markdown
-from benchmarks.planning import demo_world, down
+from benchmarks.planning import down
+from handiwork_core.geometry import Array
 from handiwork_core.outcome import Code
 from handiwork_core.planning import PlanRequest, PoseGoals
-from handiwork_core.world import JointState
-from handiwork_ros import conversions as to
 from handiwork_ros.clients import PlannerClient
 from handiwork_ros.liveness import LifeSigns
-from handiwork_ros.qos import LATCHED, LATEST, TF_STATIC
-from tf2_msgs.msg import TFMessage
+from planner_node.engines import CuroboEngine
 
-from .machine import FR3, fr3
+from .machine import FR3, engine, fr3
+from .overhead import Bare, base_rows
 
-RUNS = 60
+RUNS, WARM_UPS = 60, 3
 READY_S = 60.0
-HEADS = ("ms", "engine", "round trip p50", "p95", "in the engine p50", "added by ROS p50", "p95", "solved")
+HEADS = (
+    "ms, median", "engine", "round trip", "p95", "bare cuRobo", "p95", "service less bare", "in the engine",
+    "added by ROS", "p95", "solved",
+)  # fmt: skip
 
 
 def main(_options: argparse.Namespace) -> int:
     lines = []
-    for engine in ("curobo", "cpu"):
-        with planner(engine), client() as node:
-            signs = LifeSigns(node)
-            wait_until(lambda s=signs: s.is_active("planner_node"), READY_S)  # type: ignore[misc]
-            for what, count in (("one pose", 1), ("set of 100 poses", 100)):
-                lines.append([what, engine, *measured(PlannerClient(node, fr3(), signs), count)])
+    with process("-m", "benchmarks.curobo.shown_world"):
+        for kind in ("curobo", "cpu"):
+            given = ("-p", f"robot_dir:={FR3}", "-p", f"engine:={kind}", "-p", "fall_back_to_cpu:=false")
+            with process("-m", "planner_node.node", "--ros-args", *given), client() as node:
+                signs = LifeSigns(node)
+                wait_until(lambda s=signs: s.is_active("planner_node"), READY_S)  # type: ignore[misc]
+                service = PlannerClient(node, fr3(), signs)
+                for what, count in (("one pose", 1), ("set of 100 poses", 100)):
+                    bare = bare_curobo(count) if kind == "curobo" else None
+                    lines.append([what, kind, *measured(service, bare, count)])
     print(markdown(HEADS, lines))
     return 0
 
 
-def measured(service: PlannerClient, count: int) -> list[str]:
-    """Round trips of RUNS plans to sets of ``count`` poses."""
+def bare_curobo(count: int) -> Bare:
+    """The planner of cuRobo's own for sets of ``count`` poses, in this process."""
+    ours = engine(CuroboEngine)
+    assert isinstance(ours, CuroboEngine)
+    return Bare(ours._gpu, np.array(fr3().arm("").home_q), count)
+
+
+def measured(service: PlannerClient, bare: Bare | None, count: int) -> list[str]:
+    """Round trips and bare calls, in turns, of RUNS plans to sets of ``count`` poses; one row of the table."""
     rng, home = np.random.default_rng(0), np.array(fr3().arm("").home_q)
-    whole, inside, solved = [], [], 0
-    for i in range(RUNS + 3):
+    rows, solved = [], 0
+    for i in range(RUNS + WARM_UPS):
         poses = tuple(
             down(fr3(), 0.45 + x, 0.2 + y, rng.uniform(0.15, 0.3), rng.uniform(-3, 3))
             for x, y in rng.uniform(-0.05, 0.05, (count, 2))
         )
-        request = PlanRequest("", home, PoseGoals(poses), seed=i)
-        before = time.perf_counter()
-        result = service.plan(request, should_stop=lambda: False)
-        whole.append(1e3 * (time.perf_counter() - before))
-        inside.append(1e3 * result.planning_time_s)
+        goals = PoseGoals(poses)
+        alone = np.nan if bare is None else clocked(lambda b=bare, g=goals: b.plan(base_rows(g)))[0]  # type: ignore[misc]
+        request = PlanRequest("", home, goals, seed=i)
+        whole, result = clocked(lambda r=request: service.plan(r, should_stop=lambda: False))  # type: ignore[misc]
+        rows.append((whole, alone, 1e3 * result.planning_time_s))
         solved += result.code is Code.OK
-    all_ms, engine_ms = np.array(whole[3:]), np.array(inside[3:])
-    added = all_ms - engine_ms
-    numbers = [*np.percentile(all_ms, (50, 95)), np.median(engine_ms), *np.percentile(added, (50, 95))]
-    return [*(f"{n:.2f}" for n in numbers), f"{solved} of {RUNS + 3}"]
+    if bare is not None:
+        bare.close()
+    return [*table_row(np.array(rows[WARM_UPS:])), f"{solved} of {RUNS + WARM_UPS}"]
+
+
+def table_row(ms: Array) -> list[str]:
+    """Texts from round trips, bare calls (NaN: none) and times in the engine, (n, 3)."""
+    whole, alone, inside = ms.T
+    added = whole - inside
+    numbers = (
+        *np.percentile(whole, (50, 95)),
+        *np.percentile(alone, (50, 95)),
+        np.median(whole) - np.median(alone),
+        np.median(inside),
+        *np.percentile(added, (50, 95)),
+    )
+    return ["" if np.isnan(n) else f"{n:.2f}" for n in numbers]
+
+
+def clocked(work: Callable[[], object]) -> tuple[float, Any]:
+    """Milliseconds, and the value."""
+    before = time.perf_counter()
+    value = work()
+    return 1e3 * (time.perf_counter() - before), value
 
 
 @contextmanager
-def planner(engine: str) -> Iterator[None]:
-    """The planner's process."""
-    given = ["-p", f"robot_dir:={FR3}", "-p", f"engine:={engine}", "-p", "fall_back_to_cpu:=false"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "planner_node.node", "--ros-args", *given], start_new_session=True
-    )
+def process(*arguments: str) -> Iterator[None]:
+    """A Python process, until the end."""
+    started = subprocess.Popen([sys.executable, *arguments], start_new_session=True)
     try:
         yield
     finally:
-        os.killpg(process.pid, signal.SIGINT)
+        os.killpg(started.pid, signal.SIGINT)
         try:
-            process.wait(15.0)
+            started.wait(15.0)
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
+            os.killpg(started.pid, signal.SIGKILL)
 
 
 @contextmanager
 def client() -> Iterator[Node]:
-    """A node that shows the demo world and the arm at home, spun by a thread."""
+    """A node, spun by a thread."""
     context, over = Context(), threading.Event()
     context.init()
     executor = SingleThreadedExecutor(context=context)
     node = Node("service_benchmark", context=context)
-    show_world(node)
     executor.add_node(node)
 
     def spin() -> None:
         while not over.is_set():
-            executor.spin_once(timeout_sec=0.1)
+            executor.spin_once()
 
     thread = threading.Thread(target=spin)
     thread.start()
@@ -108,33 +138,11 @@ def client() -> Iterator[Node]:
         yield node
     finally:
         over.set()
+        executor.wake()
         thread.join()
         executor.shutdown()
         node.destroy_node()
         context.shutdown()
-
-
-def show_world(node: Node) -> None:
-    """Publish the robot's place, the demo world and the joints, as a robot or simulation does."""
-    world, arm = demo_world(), fr3().arm("")
-    link = TransformStamped(child_frame_id=f"{fr3().name}/{fr3().root_link}")
-    link.header.frame_id = "world"
-    node.create_publisher(TFMessage, "/tf_static", TF_STATIC).publish(TFMessage(transforms=[link]))
-    node.create_publisher(WorldObjects, "world/objects", LATCHED).publish(
-        to.world_objects_to_msg(list(world.objects.values()), 1, 0.0)
-    )
-    states = to.object_states_to_msg(dict(world.states), 1, 1.0)
-    joints = to.joint_state_to_msg(
-        JointState(1.0, dict(zip(arm.joint_names, arm.home_q.tolist(), strict=True)))
-    )
-    state_pub = node.create_publisher(type(states), "world/object_states", LATEST)
-    joint_pub = node.create_publisher(JointStateMsg, "joint_states", LATEST)
-
-    def show() -> None:
-        state_pub.publish(states)
-        joint_pub.publish(joints)
-
-    node.create_timer(0.02, show)
 
 
 def wait_until(condition: Callable[[], bool], limit_s: float) -> None:

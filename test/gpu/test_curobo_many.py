@@ -85,14 +85,15 @@ def test_each_problem_of_a_batch_has_its_own_world_and_its_own_hand() -> None:
         np.testing.assert_allclose(result.trajectory.q, other.trajectory.q, atol=1e-2)
 
 
-@pytest.mark.parametrize("name", ["genie1", "lift2"])
+@pytest.mark.parametrize("name", ["genie1", "lift2", "split_aloha"])
 def test_both_arms_of_a_robot_move_in_one_plan(name: str) -> None:
     robot = load_robot(ROBOTS / name)
     arms = [robot.arm(arm) for arm in list(robot.arms)[:2]]
     asked = []
     for arm in arms:
         q = np.array(arm.home_q)
-        q[-2:] += 0.3 * np.sign(0.5 - (q[-2:] > 0.0))
+        turned = [0, -1]  # others touch neighbours at once, where home is folded
+        q[turned] += 0.3 * np.sign(0.5 - (q[turned] > 0.0))
         there = link_poses(robot, dict(zip(arm.joint_names, q.tolist(), strict=True)))[arm.ee_link]
         asked.append(PlanRequest(arm.name, np.array(arm.home_q), PoseGoals((there,)), budget_s=20.0))
     planner = CuroboTogether(robot, Pose.identity(), (arms[0].name, arms[1].name))

@@ -12,10 +12,8 @@ from handiwork_core.geometry import Array
 from .buffers import Room, SphereBuffer, WorldBuffer
 from .cuda import Cuda, guarded
 from .scene_rows import Rows
-from .solvers import REACHED_M, REACHED_RAD, SEEDS
+from .solvers import MOMENTS, REACHED_M, REACHED_RAD, SEEDS
 
-MOMENTS = 5000
-"""Of each interpolated trajectory, by cuRobo's default."""
 MOST_THREADS = 2**31 - 1
 """Of a launch by warp, whose kernels count them in 32 bits."""
 
@@ -54,6 +52,7 @@ class WideSolvers:
                 max_batch_size=lanes,
                 multi_env=lanes > 1,
             )
+            made.trajopt_solver_config.interpolation_buffer_size = MOMENTS
             made.scene_collision_cfg.num_envs = lanes
             scene = cuda.create_scene_collision(made.scene_collision_cfg)
             self._optimiser = cuda.TrajectoryOptimizer(made.trajopt_solver_config, scene)

@@ -1,0 +1,24 @@
+"""What fits in one launch on a GPU; no GPU is needed to count it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from handiwork_core.robot_loader import load_robot
+from planner_node.engines.curobo.buffers import Room
+from planner_node.engines.curobo.spheres import HELD_SPHERES
+from planner_node.engines.curobo.wide_solvers import has_threads
+from planner_node.engines.curobo_batch import LANES
+
+ROBOTS = sorted(
+    path.parent for path in (Path(__file__).parents[3] / "src/robot_description/robots").glob("*/robot.yaml")
+)
+
+
+@pytest.mark.parametrize("folder", ROBOTS, ids=lambda folder: folder.name)
+def test_a_batch_of_the_usual_size_fits_for_every_robot(folder: Path) -> None:
+    spheres = sum(len(link.radii) for link in load_robot(folder).spheres) + HELD_SPHERES
+    assert has_threads(LANES, spheres, Room())
+    assert not has_threads(16 * LANES, spheres, Room())
