@@ -22,7 +22,7 @@ from planner_node.engines.cpu.requests import Deadline, Failed
 from planner_node.engines.curobo import batch_core, together, wide_solvers
 from planner_node.engines.curobo.apart import Apart
 from planner_node.engines.curobo.buffers import Room
-from planner_node.engines.curobo.solvers import SEEDS
+from planner_node.engines.curobo.solvers import MOMENTS, SEEDS
 from planner_node.engines.curobo.spline import resampled
 
 from .conftest import ROOT, box, demo_items, hand_down, world_of
@@ -168,7 +168,7 @@ def test_worlds_that_need_too_many_threads_are_the_cpus(
 ) -> None:
     crowd = [(f"b{i}", (box((0.02, 0.02, 0.02)),), Pose.of((-0.6, 0.0, 0.05 * i))) for i in range(20)]
     few, many = problems(robot, 2)
-    monkeypatch.setattr(wide_solvers, "MOST_THREADS", 3 * SEEDS * 5000 * batch._spheres * 16)
+    monkeypatch.setattr(wide_solvers, "MOST_THREADS", 3 * SEEDS * MOMENTS * batch._spheres * 16)
     results = batch.plan([few, replace(many, world=world_of(*crowd))], never)
     assert [r.code for r in results] == [Code.OK, Code.OK] and batch.handed_over == 1
     (solvers,) = StraightSolvers.made
