@@ -18,6 +18,7 @@ from handiwork_core.trajectory import Trajectory
 from .action_call import ActionCall, start
 from .conversions import trajectory_to_msg
 from .liveness import SILENCE_S
+from .patience import Patience
 from .ros_clock import RosClock
 from .world_source import RosWorldSource
 
@@ -60,15 +61,15 @@ class ArmClient:
             return Outcome(
                 Code.CONTROLLER_REFUSED, f"{self._name} refused the goal; see the controller's log"
             )
-        begun_s, asked_s = self._clock.now_s(), time.monotonic()
+        asked_s, lasts_s = time.monotonic(), trajectory.duration_s
+        patience = Patience(lasts_s + OVERTIME_S, self._clock.now_s)
         while not run.done.wait(POLL_S):
             if self._is_lost(asked_s):
                 run.cancel()
                 return self._lost()
             if should_stop():
                 return self._brake(Outcome(Code.CANCELED, "stopped during the motion"))
-            if self._clock.now_s() - begun_s > trajectory.duration_s + OVERTIME_S:
-                lasts_s = trajectory.duration_s
+            if patience.is_over:
                 text = f"{self._name} did not end {OVERTIME_S:.0f} s after the trajectory's {lasts_s:.1f} s"
                 return self._brake(Outcome(Code.UNRESPONSIVE, text))
         return self._verdict(run)
@@ -152,12 +153,12 @@ class GripperClient:
         return self._wait(run, should_stop)
 
     def _wait(self, run: ActionCall, should_stop: ShouldStop) -> Outcome:
-        begun_s = self._clock.now_s()
+        patience = Patience(GRIPPER_S, self._clock.now_s)
         while not run.done.wait(POLL_S):
             if should_stop():
                 run.cancel()
                 return Outcome(Code.CANCELED, "stopped while the gripper moved")
-            if self._clock.now_s() - begun_s > GRIPPER_S:
+            if patience.is_over:
                 run.cancel()
                 return Outcome(Code.GRIPPER_FAILED, f"{self._name} did not end within {GRIPPER_S:.0f} s")
         if run.result is None:
