@@ -2,17 +2,21 @@
 
 ``python -m benchmarks.isaac_adapter [--episodes 50] [--seconds 20]``. Latency: from ``isaac_joint_states`` to the same
 stamp on ``joint_states``, both heard in one other process. Load:
-processor time of the adapter's process while joints come at 200 Hz of wall time, the stand-in at twice real time.
+processor time of the adapter's process while joints come at 200 Hz of wall time, the stand-in at twice real time. Both
+with the stand-in and the adapter alone, and beside all other nodes.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import signal
+import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +38,7 @@ from handiwork_ros.managed_node import ManagedNode
 from handiwork_ros.qos import LATEST
 from isaac_bridge.adapter.joints_node import JointDoor
 
+ROOT = Path(__file__).resolve().parents[1]
 BACKENDS = ("mujoco", "isaac_stand_in")
 FACTOR = 2.0
 """Of real time: the stand-in then sends joints at 200 Hz."""
@@ -78,28 +83,54 @@ def listen(seconds: float) -> tuple[Stamps, Stamps]:
     return before, after
 
 
-def cost(seconds: float) -> list[str]:
+def cost_alone(seconds: float) -> list[str]:
+    """Latency and load of the adapter with the stand-in and nobody else."""
+    places = ["-p", f"robot_dir:={ROOT}/src/robot_description/robots/fr3"]
+    places += ["-p", f"scene_file:={ROOT}/config/scenes/tabletop.yaml"]
+    wire = ["-p", "speaks:=isaac", "-p", f"real_time_factor:={FACTOR}"]
+    with process("sim_bridge.node", places + wire), process("isaac_bridge.node", places) as pid:
+        return measured("alone", pid, seconds)
+
+
+def cost_beside(seconds: float) -> list[str]:
     """Latency and load of the adapter in a stack that stands still."""
     arguments = {"backend": "isaac_stand_in", "engine": "cpu", "real_time_factor": str(FACTOR)}
     with Stack(arguments, write=lambda line: print(line, file=sys.stderr)) as stack:
         stack.wait_active()
-        pid = stack.client.signs.pid("isaac_bridge") or 0
-        threading.Event().wait(SETTLE_S)
-        used, began = used_s(pid), time.monotonic()
-        threading.Event().wait(seconds)
-        share = (used_s(pid) - used) / (time.monotonic() - began)
-        before, after = listen(seconds)
+        return measured("beside all nodes", stack.client.signs.pid("isaac_bridge") or 0, seconds)
+
+
+@contextmanager
+def process(module: str, words: list[str]) -> Iterator[int]:
+    """A node's process; its id."""
+    started = subprocess.Popen(
+        [sys.executable, "-m", module, "--ros-args", *words], stderr=subprocess.DEVNULL
+    )
+    try:
+        yield started.pid
+    finally:
+        started.send_signal(signal.SIGINT)
+        started.wait(15.0)
+
+
+def measured(where: str, pid: int, seconds: float) -> list[str]:
+    """Lines on the adapter's process, which has just been started."""
+    threading.Event().wait(SETTLE_S)
+    used, began = used_s(pid), time.monotonic()
+    threading.Event().wait(seconds)
+    share = (used_s(pid) - used) / (time.monotonic() - began)
+    before, after = listen(seconds)
     rate_hz = (len(before.heard) - 1) / (max(before.heard.values()) - min(before.heard.values()))
     both = before.heard.keys() & after.heard.keys()
     added_ms = 1e3 * np.array([after.heard[stamp] - before.heard[stamp] for stamp in both])
     p50, p95, p99 = np.percentile(added_ms, (50, 95, 99))
     load = os.getloadavg()[0]
     return [
-        f"| isaac_joint_states heard | {rate_hz:.0f} Hz |",
-        f"| joint_states after isaac_joint_states, p50 / p95 / p99 | {p50:.2f} / {p95:.2f} / {p99:.2f} ms"
+        f"| {where}: isaac_joint_states heard | {rate_hz:.0f} Hz |",
+        f"| {where}: joint_states after isaac_joint_states, p50 / p95 / p99 | {p50:.2f} / {p95:.2f} / {p99:.2f} ms"
         f" (n = {len(both)}) |",
-        f"| adapter, share of one core | {100.0 * share:.1f} % |",
-        f"| load average of the machine ({os.cpu_count()} cores) meanwhile | {load:.1f} |",
+        f"| {where}: adapter, share of one core | {100.0 * share:.1f} % |",
+        f"| {where}: load average of the machine ({os.cpu_count()} cores) | {load:.1f} |",
     ]
 
 
@@ -182,7 +213,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     options = parser.parse_args(arguments)
     if options.seconds:
-        print("\n".join(["| what | measured |", "|---|---|", *work(), *cost(options.seconds)]), flush=True)
+        rows = [*work(), *cost_alone(options.seconds), *cost_beside(options.seconds)]
+        print("\n".join(["| what | measured |", "|---|---|", *rows]), flush=True)
     if options.episodes:
         rows = success(options.episodes, options.seed, options.factor)
         print("\n".join(["| backend | episodes | 95 % interval (Wilson) |", "|---|---|---|", *rows]))
