@@ -6,8 +6,11 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
+import numpy as np
 import pytest
+import yaml
 from handiwork_msgs.action import Place, RunTask
 from rig import SLOW, Rig, wait_for
 
@@ -15,7 +18,9 @@ from handiwork_bringup.cli import main
 from handiwork_core.outcome import Code
 from handiwork_ros.skill_client import skill_goal
 from handiwork_ros.task_report import EntryState
+from skill_server.task.robot_files import with_robot_files
 
+ROBOT_FILES = Path(__file__).resolve().parents[1] / "data/robots/simbox"
 TASK = """
 seed: 3
 skills:
@@ -59,14 +64,22 @@ def test_the_command_line_picks_and_places_with_parameters(
     assert inside, reason
 
 
-def test_a_task_runs_to_its_end_and_the_monitor_agrees(rig: Rig) -> None:
+def test_a_task_with_a_robot_file_runs_to_its_end_and_the_monitor_agrees(rig: Rig, tmp_path: Path) -> None:
+    home = [0.3, -0.785, 0.0, -2.2, 0.0, 1.571, 0.785]
+    fields = yaml.safe_load((ROBOT_FILES / "fr3.yaml").read_text(encoding="utf-8"))
+    (tmp_path / "fr3.yaml").write_text(yaml.safe_dump(fields | {"left_joint_home": home}), encoding="utf-8")
+    entry = (
+        "robots: [{name: franka, robot_config_file: fr3.yaml, euler: [0, 0, 0], ignore_substring: [sign]}]"
+    )
+    text = with_robot_files(entry + TASK.replace("- fr3:", "- franka:"), tmp_path / "tidy.yaml")
     seen = []
-    report = rig.client.run_task(TASK, source="tidy.yaml", on_feedback=seen.append)
+    report = rig.client.run_task(text, source="tidy.yaml", on_feedback=seen.append)
     assert report.ok, report.outcome
     assert [e.state for e in report.entries] == [EntryState.SUCCEEDED] * 4
     assert len({e.report.seed for e in report.entries}) == 4
     assert all(e.report.stages for e in report.entries)
     assert list(dict.fromkeys(f.skill for f in seen)) == ["pick", "goto_pose", "place", "home"]
+    assert np.allclose(rig.joints.next().positions[:7], home, atol=0.02)
     inside, reason = rig.stack.settled("object_in_container", "{object: cube, container: bin}", 10.0)
     assert inside, reason
 
