@@ -69,7 +69,7 @@ class Allowance:
     cover_m: float
 
 
-FINGER, HAND = Allowance(0.006, 0.002), Allowance(0.0098, 0.002)
+FINGER, HAND = Allowance(0.004, 0.002), Allowance(0.0098, 0.002)
 """Of what the last joint of an arm carries, whose corners come nearest to things."""
 ARM, BODY = Allowance(0.0098, 0.0045), Allowance(0.0098, 0.0098)
 
