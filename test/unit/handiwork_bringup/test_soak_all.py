@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from handiwork_bringup.commands import soak, soak_all
-from handiwork_bringup.demo_cells import robot_of, standing_robots
+from handiwork_bringup.demo_cells import described_robots, robot_of, standing_robots, target_of
 from handiwork_bringup.soak_statistics import Failure, Tally, Waits
 from handiwork_core.skill import Progress
 
@@ -127,3 +127,13 @@ def test_a_goal_without_a_result_is_ended_before_the_next_episode() -> None:
     soak._end(silent)  # type: ignore[arg-type]
     soak._end(ended)  # type: ignore[arg-type]
     assert (silent.done, silent.canceled, ended.canceled) == (True, 1, 0)
+
+
+@pytest.mark.parametrize("name", [name for name in described_robots() if robot_of(name).arms])
+def test_the_hand_retreats_against_the_axis_of_its_tool(name: str) -> None:
+    robot = robot_of(name)
+    for arm in robot.arms.values():
+        assert arm.gripper is not None
+        retreat = target_of(robot, arm.name).retreat
+        assert retreat[arm.gripper.ee_axis] == -0.1
+        assert sum(map(abs, retreat)) == 0.1
