@@ -10,13 +10,10 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
-import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +23,7 @@ from rclpy.serialization import serialize_message
 from scipy.stats import binomtest
 from sensor_msgs.msg import JointState
 
+from benchmarks.processes import process
 from handiwork_bringup.commands.soak import measure, targets_of
 from handiwork_bringup.demo_cells import robot_of
 from handiwork_bringup.soak_statistics import Tally
@@ -88,7 +86,8 @@ def cost_alone(seconds: float) -> list[str]:
     places = ["-p", f"robot_dir:={ROOT}/src/robot_description/robots/fr3"]
     places += ["-p", f"scene_file:={ROOT}/config/scenes/tabletop.yaml"]
     wire = ["-p", "speaks:=isaac", "-p", f"real_time_factor:={FACTOR}"]
-    with process("sim_bridge.node", places + wire), process("isaac_bridge.node", places) as pid:
+    simulator = ("-m", "sim_bridge.node", "--ros-args", *places, *wire)
+    with process(*simulator), process("-m", "isaac_bridge.node", "--ros-args", *places) as pid:
         return measured("alone", pid, seconds)
 
 
@@ -98,19 +97,6 @@ def cost_beside(seconds: float) -> list[str]:
     with Stack(arguments, write=lambda line: print(line, file=sys.stderr)) as stack:
         stack.wait_active()
         return measured("beside all nodes", stack.client.signs.pid("isaac_bridge") or 0, seconds)
-
-
-@contextmanager
-def process(module: str, words: list[str]) -> Iterator[int]:
-    """A node's process; its id."""
-    started = subprocess.Popen(
-        [sys.executable, "-m", module, "--ros-args", *words], stderr=subprocess.DEVNULL
-    )
-    try:
-        yield started.pid
-    finally:
-        started.send_signal(signal.SIGINT)
-        started.wait(15.0)
 
 
 def measured(where: str, pid: int, seconds: float) -> list[str]:

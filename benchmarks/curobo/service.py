@@ -6,10 +6,6 @@ The planner is a process, its client this one, and the robot and its world a thi
 from __future__ import annotations
 
 import argparse
-import os
-import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -23,6 +19,7 @@ from rclpy.node import Node
 
 from benchmarks.mbm.rows import markdown
 from benchmarks.planning import down
+from benchmarks.processes import process
 from handiwork_core.geometry import Array
 from handiwork_core.outcome import Code
 from handiwork_core.planning import PlanRequest, PoseGoals
@@ -103,20 +100,6 @@ def clocked(work: Callable[[], object]) -> tuple[float, Any]:
     before = time.perf_counter()
     value = work()
     return 1e3 * (time.perf_counter() - before), value
-
-
-@contextmanager
-def process(*arguments: str) -> Iterator[None]:
-    """A Python process, until the end."""
-    started = subprocess.Popen([sys.executable, *arguments], start_new_session=True)
-    try:
-        yield
-    finally:
-        os.killpg(started.pid, signal.SIGINT)
-        try:
-            started.wait(15.0)
-        except subprocess.TimeoutExpired:
-            os.killpg(started.pid, signal.SIGKILL)
 
 
 @contextmanager
