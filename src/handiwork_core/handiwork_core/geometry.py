@@ -6,6 +6,7 @@ A variable ``a_T_b`` is the pose of b in a: it maps coordinates in b to coordina
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,9 @@ Array = NDArray[np.float64]
 
 UNIT_TOLERANCE = 1e-3
 """Largest deviation from norm one that is taken as round-off and normalised."""
+
+SCALAR_FIRST, SCALAR_LAST = np.array([3, 0, 1, 2]), np.array([1, 2, 3, 0])
+CONJUGATE = np.array([1.0, -1.0, -1.0, -1.0])
 
 
 def frozen(values: ArrayLike) -> Array:
@@ -38,10 +42,10 @@ class Rotation:
             ValueError: not four finite numbers, or the norm is off one by more than ``UNIT_TOLERANCE``.
         """
         q = np.array(wxyz, dtype=np.float64)
-        if q.shape != (4,) or not np.isfinite(q).all():
-            raise ValueError(f"a quaternion has four finite numbers, not {np.asarray(wxyz).tolist()}")
-        norm = float(np.linalg.norm(q))
-        if abs(norm - 1.0) > UNIT_TOLERANCE:
+        norm = math.sqrt(q @ q) if q.shape == (4,) else math.nan
+        if not abs(norm - 1.0) <= UNIT_TOLERANCE:
+            if q.shape != (4,) or not np.isfinite(q).all():
+                raise ValueError(f"a quaternion has four finite numbers, not {np.asarray(wxyz).tolist()}")
             raise ValueError(f"quaternion {q.tolist()} has norm {norm:.4g}; make it 1")
         q /= -norm if q[0] < 0.0 else norm
         q.setflags(write=False)
@@ -50,7 +54,8 @@ class Rotation:
     @classmethod
     def from_xyzw(cls, xyzw: ArrayLike) -> Rotation:
         """Take (x, y, z, w) as ROS messages and scipy's default write it."""
-        return cls.from_wxyz(np.roll(np.asarray(xyzw, dtype=np.float64), 1))
+        q = np.asarray(xyzw, dtype=np.float64)
+        return cls.from_wxyz(q[SCALAR_FIRST] if q.shape == (4,) else q)
 
     @classmethod
     def from_matrix(cls, matrix: ArrayLike) -> Rotation:
@@ -101,11 +106,12 @@ class Rotation:
     @property
     def xyzw(self) -> Array:
         """Copy in ROS order, shape (4,)."""
-        return np.roll(self.wxyz, -1)
+        found: Array = self.wxyz[SCALAR_LAST]
+        return found
 
     def matrix(self) -> Array:
         """Shape (3, 3)."""
-        w, x, y, z = self.wxyz
+        w, x, y, z = self.wxyz.tolist()
         return np.array(
             [
                 [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
@@ -116,12 +122,12 @@ class Rotation:
 
     def inverse(self) -> Rotation:
         """The opposite turn."""
-        return Rotation.from_wxyz(self.wxyz * np.array([1.0, -1.0, -1.0, -1.0]))
+        return Rotation.from_wxyz(self.wxyz * CONJUGATE)
 
     def __matmul__(self, other: Rotation) -> Rotation:
         """Turn by ``other`` first, then by ``self``."""
-        aw, ax, ay, az = self.wxyz
-        bw, bx, by, bz = other.wxyz
+        aw, ax, ay, az = self.wxyz.tolist()
+        bw, bx, by, bz = other.wxyz.tolist()
         return Rotation.from_wxyz(
             (
                 aw * bw - ax * bx - ay * by - az * bz,

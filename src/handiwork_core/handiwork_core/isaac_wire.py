@@ -99,14 +99,25 @@ def contact_rows(text: str) -> tuple[float, tuple[tuple[str, str], ...], Array]:
     for index, row in enumerate(rows):
         if not _is_contact(row):
             raise BadWire(f"{CONTACTS}: row {index} is {row!r}; send two names, a force and a point")
-    bodies = tuple((row[0], row[1]) for row in rows)
-    return stamp_s, bodies, np.array([row[2:] for row in rows], dtype=np.float64).reshape(len(rows), 6)
+    try:
+        numbers = np.array([row[2:] for row in rows], dtype=np.float64).reshape(len(rows), 6)
+    except OverflowError as error:  # JSON's whole numbers have no end
+        raise BadWire(f"{CONTACTS}: cannot be read ({error}); send forces and points as floats") from error
+    if not np.isfinite(numbers).all():
+        index = int(np.argmin(np.isfinite(numbers).all(axis=1)))
+        raise BadWire(f"{CONTACTS}: row {index} is {rows[index]!r}; send finite forces and points")
+    return stamp_s, tuple((row[0], row[1]) for row in rows), numbers
+
+
+NUMBERS = frozenset((int, float))
+"""What JSON's numbers become."""
 
 
 def _is_contact(row: object) -> bool:
     if not isinstance(row, list) or len(row) != 8:
         return False
-    return all(isinstance(name, str) and name for name in row[:2]) and all(map(_is_finite, row[2:]))
+    a, b, *numbers = row
+    return bool(type(a) is type(b) is str and a and b and NUMBERS.issuperset(map(type, numbers)))
 
 
 def cups_text(cups: Mapping[str, CupState], stamp_s: float) -> str:

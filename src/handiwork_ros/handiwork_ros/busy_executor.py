@@ -8,13 +8,18 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 
+from rclpy.event_handler import EventHandler
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
 from rclpy.subscription import Subscription
 from rclpy.timer import Timer
+from rclpy.waitable import NumberOfEntities
 
-FULL_WAIT_S = 0.1
-"""Services and QoS events are looked at this often; while nothing else comes, at once."""
+POLL_S = 0.1
+"""Services, clients and actions are looked at this often; while nothing else comes, at once."""
+
+EVENTS_S = 1.0
+"""QoS events likewise: a node has dozens of them, and they hardly ever come."""
 
 
 class _Mute:
@@ -25,79 +30,96 @@ class _Mute:
 
 
 class _Turns:
-    """Topics and timers, waited for and served again and again. Everything else ends it, as what is not plain does.
+    """Topics and timers, waited for and served again and again; guards end it, as what is not plain does.
 
     What rclpy gathers, holds and wraps for every single callback is gathered and held once.
     """
 
     def __init__(self, executor: BusyExecutor, nodes: list[Any], held: ExitStack) -> None:
-        self._subs = [s for node in nodes for s in node.subscriptions if executor.can_execute(s)]
-        self._timers = [t for node in nodes for t in node.timers if executor.can_execute(t)]
-        self._clients = [client for node in nodes for client in node.clients]
+        subs = [s for node in nodes for s in node.subscriptions if executor.can_execute(s)]
+        timers = [t for node in nodes for t in node.timers if executor.can_execute(t)]
         self._guards = [*(guard for node in nodes for guard in node.guards), *executor.wakers()]
-        for entity in (*self._subs, *self._timers, *self._clients, *self._guards):
+        for entity in (*subs, *timers, *self._guards):
             held.enter_context(entity.handle)
         context = executor.context.handle
         held.enter_context(context)
-        counts = len(self._subs), len(self._guards), len(self._timers), len(self._clients)
-        self._set = _rclpy.WaitSet(*counts, 0, 0, context)
-        self.is_plain = not any(inspect.iscoroutinefunction(e.callback) for e in (*self._subs, *self._timers))
+        self._set = waiting = _rclpy.WaitSet(len(subs), len(self._guards), len(timers), 0, 0, 0, context)
+        self._parts = [
+            *((waiting.add_subscription, sub.handle) for sub in subs),
+            *((waiting.add_guard_condition, guard.handle) for guard in self._guards),
+            *((waiting.add_timer, timer.handle) for timer in timers),
+        ]
+        self._subs = {sub.handle.pointer: sub for sub in subs}
+        self._timers = {timer.handle.pointer: timer for timer in timers}
+        self.is_plain = not any(inspect.iscoroutinefunction(e.callback) for e in (*subs, *timers))
 
     def take(self, limit_s: float) -> bool:
         """Wait once and serve what has come; False when it was something else, or nothing."""
         waiting = self._set
         waiting.clear_entities()
-        for entities, add in (
-            (self._subs, waiting.add_subscription),
-            (self._guards, waiting.add_guard_condition),
-            (self._timers, waiting.add_timer),
-            (self._clients, waiting.add_client),
-        ):
-            for entity in entities:
-                add(entity.handle)
+        for add, handle in self._parts:
+            add(handle)
         waiting.wait(int(limit_s * 1e9))
+        guards = waiting.get_ready_entities("guard_condition")
+        if guards:
+            for guard in self._guards:
+                if guard.handle.pointer in guards:
+                    guard._executor_triggered = True  # so that the full wait triggers it again
         timers, subs = waiting.get_ready_entities("timer"), waiting.get_ready_entities("subscription")
-        guards, clients = waiting.get_ready_entities("guard_condition"), waiting.get_ready_entities("client")
-        for guard in self._guards:
-            if guard.handle.pointer in guards:
-                guard._executor_triggered = True  # so that the full wait triggers it again
-        served = [_serve(t, _call_timer) for t in self._timers if t.handle.pointer in timers]
-        served += [_serve(s, _call_subscription) for s in self._subs if s.handle.pointer in subs]
-        return all(served) and bool(served) and not guards and not clients
+        served = [_serve(self._timers[pointer], _call_timer) for pointer in timers]
+        served += [_serve(self._subs[pointer], _call_subscription) for pointer in subs]
+        return bool(served) and all(served) and not guards
 
 
 class BusyExecutor(SingleThreadedExecutor):
-    """Serves topics and timers, and now and then, and whenever something else wakes it, all as rclpy does."""
+    """Serves topics and timers, and now and then, and whenever nothing else comes, all as rclpy does."""
 
     _guard: Any  # of rclpy: ends a wait
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self._full_s = float("-inf")
+        self._events_s = float("-inf")
 
     def spin_once(self, timeout_sec: float | None = None) -> None:
-        """Serve topics and timers for a while, then wait for everything and serve one of what has come."""
-        left_s = self._full_s + FULL_WAIT_S - time.monotonic()
-        if left_s > 0.0 and all(task.done() for task, _, _ in list(self._tasks)):
-            self._serve_for(left_s if timeout_sec is None else min(left_s, max(0.0, timeout_sec)))
-        super().spin_once(timeout_sec)
-        self._full_s = time.monotonic()
+        """Serve topics and timers for a while; where anything else is ready, or nothing comes, wait as rclpy does."""
+        limit_s = POLL_S if timeout_sec is None else min(POLL_S, max(0.0, timeout_sec))
+        if self._has_other_work() or not self._serve_for(limit_s):
+            super().spin_once(timeout_sec)
 
     def wakers(self) -> tuple[Any, Any]:
         """Guards that end a wait: work from another thread, and a signal."""
         return self._guard, self._sigint_gc
 
-    def _serve_for(self, limit_s: float) -> None:
+    def _has_other_work(self) -> bool:
+        """Whether a task, or an entity that is neither topic nor timer, is to be served now."""
+        if not all(task.done() for task, _, _ in list(self._tasks)):
+            return True
+        now_s = time.monotonic()
+        with_events = now_s >= self._events_s
+        self._events_s = now_s + EVENTS_S if with_events else self._events_s
+        with ExitStack() as held:
+            try:
+                return _is_any_ready(self, self.get_nodes(), held, with_events=with_events)
+            except _rclpy.InvalidHandle:  # something is being destroyed
+                return True
+
+    def _serve_for(self, limit_s: float) -> bool:
+        """Serve topics and timers for so long; False when something else ended it, or nothing came."""
         end_s = time.monotonic() + limit_s
         with ExitStack() as held:
             try:
                 turns = _Turns(self, self.get_nodes(), held)
-            except _rclpy.InvalidHandle:  # something is being destroyed
-                return
+            except _rclpy.InvalidHandle:
+                return False
+            has_served = False
             while turns.is_plain and self._context.ok() and not self._is_shutdown:
                 left_s = end_s - time.monotonic()
-                if left_s <= 0.0 or not turns.take(left_s):
-                    return
+                if left_s <= 0.0:
+                    return has_served
+                if not turns.take(left_s):
+                    return has_served and time.monotonic() >= end_s
+                has_served = True
+        return False
 
     def _make_handler(self, *args: Any, **options: Any) -> Any:
         # The handler triggers the guard that it finds here, which would end the next wait before it has begun.
@@ -106,6 +128,31 @@ class BusyExecutor(SingleThreadedExecutor):
             return super()._make_handler(*args, **options)
         finally:
             self._guard = guard
+
+
+def _is_any_ready(executor: BusyExecutor, nodes: list[Any], held: ExitStack, *, with_events: bool) -> bool:
+    """Whether a service, client, action or event is ready; looks without waiting."""
+    services = [s for node in nodes for s in node.services if executor.can_execute(s)]
+    clients = [c for node in nodes for c in node.clients if executor.can_execute(c)]
+    known = [w for node in nodes for w in node.waitables if executor.can_execute(w)]
+    waitables = [w for w in known if with_events or not isinstance(w, EventHandler)]
+    for entity in (*(e.handle for e in (*services, *clients)), *waitables, executor.context.handle):
+        held.enter_context(entity)
+    count = NumberOfEntities(num_clients=len(clients), num_services=len(services))
+    for waitable in waitables:
+        count += waitable.get_num_entities()
+    looked = _rclpy.WaitSet(*(getattr(count, name) for name in count.__slots__), executor.context.handle)
+    looked.clear_entities()
+    for service in services:
+        looked.add_service(service.handle)
+    for client in clients:
+        looked.add_client(client.handle)
+    for waitable in waitables:
+        waitable.add_to_wait_set(looked)
+    looked.wait(0)
+    return bool(looked.get_ready_entities("service") or looked.get_ready_entities("client")) or any(
+        waitable.is_ready(looked) for waitable in waitables
+    )
 
 
 def _serve(entity: Any, call: Callable[[Any], None]) -> bool:

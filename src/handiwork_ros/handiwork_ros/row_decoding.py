@@ -8,6 +8,7 @@ Anything unusual goes the ordinary way, which also words the errors.
 from __future__ import annotations
 
 import struct
+from dataclasses import dataclass
 
 import numpy as np
 from handiwork_msgs.msg import Contacts, ObjectStates
@@ -24,46 +25,80 @@ HEAD = 4
 """Bytes before the body; alignment counts from there."""
 LITTLE_ENDIAN = 1
 STAMP_BYTES = 8
-STATE_NUMBERS, CONTACT_NUMBERS = 13, 6
+STATE_NUMBERS, CONTACT_NUMBERS, TRANSFORM_NUMBERS = 13, 6, 7
+STAMP, STAMP_BIG_ENDIAN = struct.Struct("<iI"), struct.Struct(">iI")
 
 
-class _Unusual(Exception):
+@dataclass(frozen=True, slots=True)
+class RowFormat:
+    """How a message of rows is laid out: a header and a version or neither, then rows of texts and numbers."""
+
+    texts: int
+    numbers: int
+    has_header: bool = True
+    has_version: bool = False
+    has_stamps: bool = False
+    """Whether each row begins with a stamp."""
+
+
+STATES = RowFormat(1, STATE_NUMBERS, has_version=True)
+CONTACTS = RowFormat(2, CONTACT_NUMBERS)
+TRANSFORMS = RowFormat(2, TRANSFORM_NUMBERS, has_header=False, has_stamps=True)
+
+
+class Unusual(Exception):
     """Not laid out as expected."""
 
 
 def stamp_from_bytes(data: bytes) -> float:
     """Time of the header with which a serialized message begins [s]."""
-    order = "<" if data[1] == LITTLE_ENDIAN else ">"
-    sec, nanosec = struct.unpack_from(f"{order}iI", data, HEAD)
+    sec, nanosec = (STAMP if data[1] == LITTLE_ENDIAN else STAMP_BIG_ENDIAN).unpack_from(data, HEAD)
     return float(sec) + 1e-9 * float(nanosec)
 
 
-class _Layout:
-    """Names of the rows of one message, and where its numbers are."""
+def layout_of(data: bytes, form: RowFormat) -> Layout:
+    """Where names and numbers of a message are.
 
-    def __init__(self, data: bytes, texts: int, numbers: int, *, version: bool) -> None:
-        if data[1] != LITTLE_ENDIAN:
-            raise _Unusual
+    Raises:
+        Unusual: it is of the other endianness, or not laid out as that format says.
+    """
+    if data[1] != LITTLE_ENDIAN:
+        raise Unusual
+    try:
+        return Layout(data, form)
+    except (struct.error, UnicodeDecodeError, ValueError) as error:
+        raise Unusual from error
+
+
+class Layout:
+    """Names of the rows of one message, and where its numbers are. Made by ``layout_of``."""
+
+    def __init__(self, data: bytes, form: RowFormat) -> None:
         self._body = memoryview(data)[HEAD:]
         self._read: list[NDArray[np.intp]] = []
         self.names: list[tuple[str, ...]] = []
-        _, at = self._text(STAMP_BYTES)
-        at = at + -at % 8 + 8 if version else at
+        at = self._text(STAMP_BYTES)[1] if form.has_header else 0
+        at = at + -at % 8 + 8 if form.has_version else at
         count, at = self._count(at)
-        begins = []
+        begins, stamps = [], []
         for _ in range(count):
+            if form.has_stamps:
+                at += -at % 4
+                stamps.append(at // 4)
+                at += STAMP_BYTES
             row = []
-            for _ in range(texts):
+            for _ in range(form.texts):
                 text, at = self._text(at)
                 row.append(text)
             at += -at % 8
             begins.append(at)
-            at += 8 * numbers
+            at += 8 * form.numbers
             self.names.append(tuple(row))
         if at > len(self._body):
-            raise _Unusual
+            raise Unusual
         del self._body
-        self._words = np.array(begins, dtype=np.intp).reshape(-1, 1) // 8 + np.arange(numbers)
+        self._words = np.array(begins, dtype=np.intp).reshape(-1, 1) // 8 + np.arange(form.numbers)
+        self._stamps = np.array(stamps, dtype=np.intp)
         # Texts and counts only: what pads them may hold anything.
         self._fixed = np.concatenate(self._read)
         self._same, self._size = _bytes(data)[self._fixed], len(data)
@@ -78,19 +113,25 @@ class _Layout:
         """The text at an offset, and the offset behind it."""
         length, at = self._count(at)
         if not 0 < length <= len(self._body) - at:
-            raise _Unusual
+            raise Unusual
         self._read.append(np.arange(at, at + length))
         return bytes(self._body[at : at + length - 1]).decode(), at + length
 
     def fits(self, data: bytes) -> bool:
-        """True when only numbers differ from the message that the layout was made of."""
-        return len(data) == self._size and bool(np.array_equal(_bytes(data)[self._fixed], self._same))
+        """True when only numbers and stamps differ from the message that the layout was made of."""
+        return len(data) == self._size and bool((_bytes(data)[self._fixed] == self._same).all())
 
     def rows(self, data: bytes) -> Array:
         """Numbers by row."""
         words = np.frombuffer(data, dtype="<f8", offset=HEAD, count=(len(data) - HEAD) // 8)
         found: Array = words[self._words]
         found.setflags(write=False)
+        return found
+
+    def stamps_s(self, data: bytes) -> Array:
+        """Stamps of the rows [s]; empty where rows have none."""
+        words = np.frombuffer(data, dtype="<i4", offset=HEAD, count=(len(data) - HEAD) // 4)
+        found: Array = words[self._stamps] + 1e-9 * words[self._stamps + 1]
         return found
 
 
@@ -101,27 +142,24 @@ def _bytes(data: bytes) -> NDArray[np.uint8]:
 class _Rows:
     """The rows of a stream of messages, and which of them differ from those of the message before."""
 
-    def __init__(self, texts: int, numbers: int, *, version: bool) -> None:
-        self._texts, self._numbers, self._version = texts, numbers, version
-        self._layout: _Layout | None = None
+    def __init__(self, form: RowFormat) -> None:
+        self._form = form
+        self._layout: Layout | None = None
         self._before: Array | None = None
 
     def read(self, data: bytes) -> tuple[list[tuple[str, ...]], Array, NDArray[np.intp] | None]:
         """Names, numbers, and the indices of rows that are new; None where all are.
 
         Raises:
-            _Unusual: the message is not laid out as expected, or a number is not finite.
+            Unusual: the message is not laid out as expected, or a number is not finite.
         """
         before = self._before
         if self._layout is None or not self._layout.fits(data):
             self._layout, before = None, None
-            try:
-                self._layout = _Layout(data, self._texts, self._numbers, version=self._version)
-            except (struct.error, UnicodeDecodeError, ValueError) as error:
-                raise _Unusual from error
+            self._layout = layout_of(data, self._form)
         rows = self._layout.rows(data)
         if not np.isfinite(rows).all():
-            raise _Unusual
+            raise Unusual
         self._before = rows
         changed = None if before is None else np.flatnonzero((rows != before).any(axis=1))
         return self._layout.names, rows, changed
@@ -135,7 +173,7 @@ class StatesDecoder:
     """Serialized ObjectStates to states by name."""
 
     def __init__(self) -> None:
-        self._rows = _Rows(1, STATE_NUMBERS, version=True)
+        self._rows = _Rows(STATES)
         self._made: list[ObjectState] = []
 
     def __call__(self, data: bytes) -> dict[str, ObjectState]:
@@ -148,8 +186,8 @@ class StatesDecoder:
             names, rows, changed = self._rows.read(data)
             wxyz = unit_wxyz(rows[:, 3:7])
             if wxyz is None:
-                raise _Unusual
-        except _Unusual:
+                raise Unusual
+        except Unusual:
             self._rows.forget()
             return object_states_from_msg(deserialize_message(data, ObjectStates))
         stamp_s = stamp_from_bytes(data)
@@ -168,7 +206,7 @@ class ContactsDecoder:
     """Serialized Contacts to contacts."""
 
     def __init__(self) -> None:
-        self._rows = _Rows(2, CONTACT_NUMBERS, version=False)
+        self._rows = _Rows(CONTACTS)
         self._made: list[Contact] = []
 
     def __call__(self, data: bytes) -> tuple[Contact, ...]:
@@ -179,7 +217,7 @@ class ContactsDecoder:
         """
         try:
             names, rows, changed = self._rows.read(data)
-        except _Unusual:
+        except Unusual:
             self._rows.forget()
             return contacts_from_msg(deserialize_message(data, Contacts))
         if changed is None:

@@ -1,6 +1,6 @@
 """Joint states and transforms straight from serialized messages, for a node that hears hundreds of them a second.
 
-Names hardly ever change, so the places of a joint state's numbers are found once and read in one go afterwards.
+Names hardly ever change, so the places of the numbers are found once and read in one go afterwards.
 Anything unusual goes the ordinary way.
 """
 
@@ -10,6 +10,7 @@ import struct
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
@@ -17,31 +18,43 @@ from handiwork_core.geometry import Array
 from tf2_msgs.msg import TFMessage
 
 from .conversions import time_from_msg
-from .row_decoding import HEAD, LITTLE_ENDIAN, stamp_from_bytes
+from .row_decoding import (
+    HEAD,
+    LITTLE_ENDIAN,
+    TRANSFORM_NUMBERS,
+    TRANSFORMS,
+    Layout,
+    Unusual,
+    layout_of,
+    stamp_from_bytes,
+)
 
 STAMP_END = HEAD + 8
-POSE_BYTES = 56
 
 
 @dataclass(frozen=True, slots=True)
 class JointNumbers:
-    """What a JointState says: three arrays, each as long as the message has it."""
+    """What a JointState says."""
 
     stamp_s: float
     names: list[str]
-    position: Array
-    velocity: Array
-    effort: Array
+    """The same list again while only numbers change."""
+    counts: tuple[int, int, int]
+    """How many positions, velocities and efforts the message has."""
+    numbers: Array
+    """All of them, in that order."""
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
-    """One transform: translation x, y, z and rotation x, y, z, w in ``numbers``."""
+class Frames:
+    """Transforms of one message."""
 
-    stamp_s: float
-    parent: str
-    child: str
-    numbers: tuple[float, ...]
+    edges: list[tuple[str, ...]]
+    """Parent and child of each; the same list again while only numbers change."""
+    stamps_s: Array
+    """(n,) [s]."""
+    numbers: Array
+    """(n, 7): translation x, y, z [m] and rotation x, y, z, w."""
 
 
 class JointReader:
@@ -51,7 +64,9 @@ class JointReader:
         self._names: list[str] = []
         self._same, self._size = b"", -1
         """Bytes between stamp and numbers, and length, of messages that are laid out as the last one."""
-        self._places: list[tuple[int, int]] = []
+        self._counts = (0, 0, 0)
+        self._words: NDArray[np.intp] = np.zeros(0, dtype=np.intp)
+        """Where the numbers are, in words of eight bytes."""
 
     def read(self, data: bytes) -> JointNumbers:
         """The numbers of one message."""
@@ -59,8 +74,8 @@ class JointReader:
             plain = _plain(data)
             self._learn(data, plain)
             return plain
-        arrays = [np.frombuffer(data, "<f8", count, offset) for offset, count in self._places]
-        return JointNumbers(stamp_from_bytes(data), self._names, *arrays)
+        words = np.frombuffer(data, dtype="<f8", offset=HEAD, count=(len(data) - HEAD) // 8)
+        return JointNumbers(stamp_from_bytes(data), self._names, self._counts, words[self._words])
 
     def _learn(self, data: bytes, plain: JointNumbers) -> None:
         self._size = -1
@@ -70,30 +85,30 @@ class JointReader:
         at = _aligned(at, 4) + 4
         for _ in plain.names:
             _, at = _text(data, at)
-        self._names, self._same, self._places = plain.names, data[STAMP_END:at], []
-        for values in (plain.position, plain.velocity, plain.effort):
+        self._names, self._counts, self._same, words = plain.names, plain.counts, data[STAMP_END:at], []
+        for count in plain.counts:
             at = _aligned(at, 4) + 4
-            begin = _aligned(at, 8) if len(values) else at
-            self._places.append((begin, len(values)))
-            at = begin + 8 * len(values)
-        self._size = len(data)
+            begin = _aligned(at, 8) if count else at
+            words.append((begin - HEAD) // 8 + np.arange(count))
+            at = begin + 8 * count
+        self._words, self._size = np.concatenate(words), len(data)
 
 
-def frames_from_bytes(data: bytes) -> list[Frame]:
-    """All transforms of a TFMessage."""
-    if data[1] != LITTLE_ENDIAN:
-        return [_frame(item) for item in deserialize_message(data, TFMessage).transforms]
-    (count,) = struct.unpack_from("<I", data, HEAD)
-    at, frames = HEAD + 4, []
-    for _ in range(count):
-        at = _aligned(at, 4)
-        sec, nanosec = struct.unpack_from("<iI", data, at)
-        parent, at = _text(data, at + 8)
-        child, at = _text(data, at)
-        at = _aligned(at, 8)
-        frames.append(Frame(sec + 1e-9 * nanosec, parent, child, struct.unpack_from("<7d", data, at)))
-        at += POSE_BYTES
-    return frames
+class FrameReader:
+    """Reads TFMessage messages one after the other."""
+
+    def __init__(self) -> None:
+        self._layout: Layout | None = None
+
+    def read(self, data: bytes) -> Frames:
+        """All transforms of one message."""
+        if self._layout is None or not self._layout.fits(data):
+            try:
+                self._layout = layout_of(data, TRANSFORMS)
+            except Unusual:
+                self._layout = None
+                return _plain_frames(data)
+        return Frames(self._layout.names, self._layout.stamps_s(data), self._layout.rows(data))
 
 
 def _text(data: bytes, at: int) -> tuple[str, int]:
@@ -109,11 +124,18 @@ def _aligned(at: int, size: int) -> int:
 
 def _plain(data: bytes) -> JointNumbers:
     message = deserialize_message(data, JointState)
-    arrays = [np.array(each) for each in (message.position, message.velocity, message.effort)]
-    return JointNumbers(time_from_msg(message.header.stamp), list(message.name), *arrays)
+    arrays = message.position, message.velocity, message.effort
+    counts = len(message.position), len(message.velocity), len(message.effort)
+    numbers = np.concatenate([np.asarray(each, dtype=np.float64) for each in arrays])
+    return JointNumbers(time_from_msg(message.header.stamp), list(message.name), counts, numbers)
 
 
-def _frame(item: object) -> Frame:
-    header, move, turn = item.header, item.transform.translation, item.transform.rotation  # type: ignore[attr-defined]
-    numbers = (move.x, move.y, move.z, turn.x, turn.y, turn.z, turn.w)
-    return Frame(time_from_msg(header.stamp), header.frame_id, item.child_frame_id, numbers)  # type: ignore[attr-defined]
+def _plain_frames(data: bytes) -> Frames:
+    items = deserialize_message(data, TFMessage).transforms
+    places = ((item.transform.translation, item.transform.rotation) for item in items)
+    rows = [(at.x, at.y, at.z, turn.x, turn.y, turn.z, turn.w) for at, turn in places]
+    return Frames(
+        [(item.header.frame_id, item.child_frame_id) for item in items],
+        np.array([time_from_msg(item.header.stamp) for item in items]),
+        np.array(rows).reshape(len(rows), TRANSFORM_NUMBERS),
+    )

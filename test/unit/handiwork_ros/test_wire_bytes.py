@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import struct
+
 import pytest
 from geometry_msgs.msg import TransformStamped
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
-from handiwork_ros.wire_bytes import JointReader, frames_from_bytes
+from handiwork_ros.wire_bytes import FrameReader, JointReader
 from tf2_msgs.msg import TFMessage
 
 
@@ -33,12 +35,9 @@ def test_joint_states_are_read_as_written(names: list[str], frame: str, effort: 
         found = reader.read(serialize_message(message))
         assert found.stamp_s == pytest.approx(turn + 0.25)
         assert found.names == names
-        for values, wanted in (
-            (found.position, message.position),
-            (found.velocity, message.velocity),
-            (found.effort, message.effort),
-        ):
-            assert values.tolist() == list(wanted)
+        wanted = message.position, message.velocity, message.effort
+        assert found.counts == tuple(map(len, wanted))
+        assert found.numbers.tolist() == [value for values in wanted for value in values]
 
 
 def test_names_of_equal_length_are_told_apart() -> None:
@@ -48,21 +47,53 @@ def test_names_of_equal_length_are_told_apart() -> None:
             assert reader.read(serialize_message(joints(names, 1.0))).names == names
 
 
-def test_frames_are_read_as_written() -> None:
+def frames(edges: list[tuple[str, str]], first: float) -> TFMessage:
     message = TFMessage()
-    for index, (parent, child) in enumerate([("world", "cube"), ("world", "a"), ("fr3/fr3_link0", "fr3/x")]):
+    for index, (parent, child) in enumerate(edges):
         frame = TransformStamped(child_frame_id=child)
         frame.header.frame_id, frame.header.stamp.sec = parent, index
         frame.header.stamp.nanosec = 500_000_000
-        frame.transform.translation.x, frame.transform.translation.z = 1.0 + index, -2.0
+        frame.transform.translation.x, frame.transform.translation.z = first + index, -2.0
         frame.transform.rotation.y, frame.transform.rotation.w = 0.6, 0.8
         message.transforms.append(frame)
-    found = frames_from_bytes(serialize_message(message))
-    assert [(item.parent, item.child) for item in found] == [
-        ("world", "cube"),
-        ("world", "a"),
-        ("fr3/fr3_link0", "fr3/x"),
-    ]
-    assert [item.stamp_s for item in found] == [0.5, 1.5, 2.5]
-    assert found[1].numbers == (2.0, 0.0, -2.0, 0.0, 0.6, 0.0, 0.8)
-    assert frames_from_bytes(serialize_message(TFMessage())) == []
+    return message
+
+
+def big_endian(data: bytes, message: TFMessage) -> bytes:
+    """The same message as a machine of the other endianness writes it; of one frame, named by a letter each."""
+    (frame,) = message.transforms
+    at, turn = frame.transform.translation, frame.transform.rotation
+    parts = struct.pack(">IiI", 1, frame.header.stamp.sec, frame.header.stamp.nanosec)
+    parts += struct.pack(">I2s2xI2s", 2, b"w\0", 2, b"c\0")
+    parts += bytes(-len(parts) % 8) + struct.pack(">7d", at.x, at.y, at.z, turn.x, turn.y, turn.z, turn.w)
+    assert len(parts) == len(data) - 4
+    return b"\0\0\0\0" + parts
+
+
+def test_frames_are_read_as_written() -> None:
+    reader = FrameReader()
+    edges = [("world", "cube"), ("world", "a"), ("fr3/fr3_link0", "fr3/x")]
+    for first in (1.0, 1.5):  # the first is searched for its numbers, the second has them where they were
+        found = reader.read(serialize_message(frames(edges, first)))
+        assert found.edges == edges
+        assert found.stamps_s.tolist() == [0.5, 1.5, 2.5]
+        assert found.numbers[1].tolist() == [first + 1.0, 0.0, -2.0, 0.0, 0.6, 0.0, 0.8]
+    assert reader.read(serialize_message(TFMessage())).edges == []
+    assert reader.read(serialize_message(frames(edges[:1], 3.0))).numbers[0, 0] == 3.0
+
+
+def test_frames_with_names_of_equal_length_are_told_apart() -> None:
+    reader = FrameReader()
+    for child in ("cube", "ball", "cube"):
+        assert reader.read(serialize_message(frames([("world", child)], 0.0))).edges == [("world", child)]
+
+
+def test_frames_of_the_other_endianness_are_read_as_well() -> None:
+    reader, message = FrameReader(), frames([("w", "c")], 7.0)
+    data = serialize_message(message)
+    for _ in range(2):
+        for each in (data, big_endian(data, message)):
+            found = reader.read(each)
+            assert found.edges == [("w", "c")]
+            assert found.stamps_s.tolist() == [0.5]
+            assert found.numbers.tolist() == [[7.0, 0.0, -2.0, 0.0, 0.6, 0.0, 0.8]]

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
+from handiwork_core.control.axes import JointArrays
 from handiwork_core.isaac_wire import BadWire
 from isaac_bridge.adapter.joint_order import JointOrder
 
 ORDER = JointOrder(("a", "b", "c"))
 
 
+def read(order: JointOrder, names: list[str], *arrays: list[float], stamp_s: float = 0.0) -> JointArrays:
+    position, velocity, effort = arrays
+    counts = len(position), len(velocity), len(effort)
+    return order.read(names, counts, np.array([*position, *velocity, *effort]), stamp_s)
+
+
 def test_numbers_come_in_our_order() -> None:
-    found = ORDER.read(["c", "x", "a", "b"], [3.0, 9.0, 1.0, 2.0], [6.0, 9.0, 4.0, 5.0], [], 1.5)
+    found = read(ORDER, ["c", "x", "a", "b"], [3.0, 9.0, 1.0, 2.0], [6.0, 9.0, 4.0, 5.0], [], stamp_s=1.5)
     assert found.position.tolist() == [1.0, 2.0, 3.0]
     assert found.velocity.tolist() == [4.0, 5.0, 6.0]
     assert found.effort.tolist() == []
@@ -22,10 +30,11 @@ def test_numbers_come_in_our_order() -> None:
 
 def test_the_order_may_change_between_messages() -> None:
     order = JointOrder(("a", "b"))
-    assert order.read(["a", "b"], [1.0, 2.0], [0.0, 0.0], [7.0, 8.0], 0.0).position.tolist() == [1.0, 2.0]
-    found = order.read(["b", "a"], [1.0, 2.0], [0.0, 0.0], [7.0, 8.0], 0.0)
+    assert read(order, ["a", "b"], [1.0, 2.0], [0.0, 0.0], [7.0, 8.0]).position.tolist() == [1.0, 2.0]
+    found = read(order, ["b", "a"], [1.0, 2.0], [0.0, 0.0], [7.0, 8.0])
     assert found.position.tolist() == [2.0, 1.0]
     assert found.effort.tolist() == [8.0, 7.0]
+    assert read(order, ["b", "a"], [1.0, 2.0], [0.0, 0.0], []).effort.tolist() == []
 
 
 def test_joints_that_are_not_ours_are_listed() -> None:
@@ -40,10 +49,11 @@ def test_joints_that_are_not_ours_are_listed() -> None:
         (["a", "b", "c"], [0.0] * 2, [0.0] * 3, "2 numbers of position for 3"),
         (["a", "b", "c"], [0.0] * 3, [], "0 numbers of velocity for 3"),
         (["a", "b", "c"], [0.0, math.nan, 0.0], [0.0] * 3, "position of joint 'b' is not finite"),
+        (["a", "b", "c"], [0.0] * 3, [0.0, 0.0, math.inf], "velocity of joint 'c' is not finite"),
     ],
 )
 def test_a_message_that_cannot_be_used_is_named(
     names: list[str], position: list[float], velocity: list[float], words: str
 ) -> None:
     with pytest.raises(BadWire, match=words):
-        JointOrder(("a", "b", "c")).read(names, position, velocity, [], 0.0)
+        read(JointOrder(("a", "b", "c")), names, position, velocity, [])

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from isaac_bridge.adapter.object_tracker import ObjectTracker
 
@@ -55,6 +58,28 @@ def test_an_earlier_stamp_begins_anew_without_a_speed() -> None:
     tracker.take("cube", turned(0.9, 0.0), 0.02)
     assert tracker.states["cube"].world_v_object.tolist() == [0.0, 0.0, 0.0]
     assert tracker.states["cube"].world_T_object.translation_m[0] == 0.9
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_all_at_once_is_one_after_the_other(seed: int) -> None:
+    rng, names = np.random.default_rng(seed), ["a", "b", "c", "d"]
+    together, apart = ObjectTracker(names), ObjectTracker(names)
+    numbers, stamps_s = np.tile(HERE, (4, 1)), np.zeros(4)
+    for _ in range(12):
+        heard = rng.permutation(4)[: rng.integers(0, 5)]  # a message may have some of them, in any order
+        stamps_s[heard] += rng.choice([-0.1, 0.0, 0.01, 0.02], len(heard), p=[0.05, 0.1, 0.4, 0.45])
+        numbers[heard, 0] += rng.choice([0.0, 1e-9, 0.01], len(heard))
+        if len(heard) and rng.random() < 0.1:
+            numbers[heard[0], 6] = rng.choice([np.nan, 0.5, 1.0])
+        words = [names[i] for i in heard]
+        faults = together.take_all(words, numbers[heard], stamps_s[heard])
+        singly = [apart.take(names[i], tuple(numbers[i].tolist()), float(stamps_s[i])) for i in heard]
+        assert faults == [fault for fault in singly if fault]
+        assert list(together.states) == list(apart.states)
+        for one, other in zip(together.states.values(), apart.states.values(), strict=True):
+            assert one.stamp_s == other.stamp_s
+            assert one.world_v_object.tolist() == other.world_v_object.tolist()
+            assert one.world_T_object.translation_m.tolist() == other.world_T_object.translation_m.tolist()
 
 
 @pytest.mark.parametrize(

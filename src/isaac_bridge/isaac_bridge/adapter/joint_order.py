@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from handiwork_core.config import nearest
 from handiwork_core.control.axes import Indices, JointArrays
-from handiwork_core.geometry import Array
+from handiwork_core.geometry import Array, frozen
 from handiwork_core.isaac_wire import JOINT_STATES, BadWire
 from handiwork_core.robot import JointType, Robot
+
+Counts: TypeAlias = tuple[int, int, int]
+
+WHAT = ("position", "velocity", "effort")
+
+NONE: Array = frozen(())
 
 
 def moving_joints(robot: Robot) -> tuple[str, ...]:
@@ -28,35 +34,38 @@ class JointOrder:
 
     def __init__(self, wanted: Sequence[str]) -> None:
         self._wanted = tuple(wanted)
-        self._names: list[str] = []
-        self._indices: Indices = np.zeros(0, dtype=np.intp)
+        self._known: tuple[Sequence[str], Counts] = ((), (0, 0, 0))
+        self._places: Indices = np.zeros((2, 0), dtype=np.intp)
+        """Where the numbers of our joints stand: a row each for position, velocity and, if there is any, effort."""
 
-    def read(
-        self,
-        names: list[str],
-        position: ArrayLike,
-        velocity: ArrayLike,
-        effort: ArrayLike,
-        stamp_s: float,
-    ) -> JointArrays:
+    def read(self, names: Sequence[str], counts: Counts, numbers: Array, stamp_s: float) -> JointArrays:
         """In our order; ``effort`` is empty where the message has none.
+
+        Args:
+            names: the joints; who hands in the same list again has them looked up once.
+            counts: how many positions, velocities and efforts there are.
+            numbers: all of them, in that order.
+            stamp_s: when they were measured.
 
         Raises:
             BadWire: a joint is missing, an array has another length, or a number is not finite.
         """
-        if names != self._names:
-            self._learn(names)
-        arrays = [np.asarray(each, dtype=np.float64) for each in (position, velocity, effort)]
-        for what, values in zip(("position", "velocity", "effort"), arrays, strict=True):
-            self._check(what, values)
-        q, qd, force = arrays
-        return JointArrays(stamp_s, q[self._indices], qd[self._indices], self._effort(force))
+        if names is not self._known[0] or counts != self._known[1]:
+            self._places = self._learn(names, counts)
+            self._known = names, counts
+        if not np.isfinite(numbers).all():
+            what, index = _place(counts, int(np.argmin(np.isfinite(numbers))))
+            raise BadWire(
+                f"{JOINT_STATES}: {what} of joint {names[index]!r} is not finite; the physics has blown up"
+            )
+        position, velocity, *effort = numbers[self._places]
+        return JointArrays(stamp_s, position, velocity, effort[0] if effort else NONE)
 
     def unknown(self, names: Sequence[str]) -> list[str]:
         """Joints of the articulation that the robot's description lacks."""
         return [name for name in names if name not in self._wanted]
 
-    def _learn(self, names: list[str]) -> None:
+    def _learn(self, names: Sequence[str], counts: Counts) -> Indices:
         missing = [name for name in self._wanted if name not in names]
         if missing:
             raise BadWire(
@@ -66,17 +75,15 @@ class JointOrder:
         if len(set(names)) != len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise BadWire(f"{JOINT_STATES}: joint {twice!r} stands twice; give prims names of their own")
-        self._names = list(names)
-        self._indices = np.array([names.index(name) for name in self._wanted], dtype=np.intp)
+        for what, count in zip(WHAT, counts, strict=True):
+            if count != len(names) and not (count == 0 and what == "effort"):
+                raise BadWire(f"{JOINT_STATES}: {count} numbers of {what} for {len(names)} joints")
+        rows = np.arange(sum(counts)).reshape(-1, len(names))
+        found: Indices = rows[:, [names.index(name) for name in self._wanted]]
+        return found
 
-    def _check(self, what: str, values: Array) -> None:
-        if len(values) == 0 and what == "effort":
-            return
-        if len(values) != len(self._names):
-            raise BadWire(f"{JOINT_STATES}: {len(values)} numbers of {what} for {len(self._names)} joints")
-        if not np.isfinite(values).all():
-            name = self._names[int(np.argmin(np.isfinite(values)))]
-            raise BadWire(f"{JOINT_STATES}: {what} of joint {name!r} is not finite; the physics has blown up")
 
-    def _effort(self, values: Array) -> Array:
-        return values[self._indices] if len(values) else values
+def _place(counts: Counts, at: int) -> tuple[str, int]:
+    """What a number is, and of which joint."""
+    row, index = divmod(at, counts[0])
+    return WHAT[row], index

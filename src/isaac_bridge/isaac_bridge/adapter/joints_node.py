@@ -9,7 +9,6 @@ from sensor_msgs.msg import JointState
 
 from handiwork_core.control.axes import JointArrays
 from handiwork_core.control.wall_pace import WallPace
-from handiwork_core.geometry import Array, frozen
 from handiwork_core.isaac_wire import JOINT_COMMANDS, JOINT_STATES, BadWire
 from handiwork_core.robot import Robot
 from handiwork_ros.guards import guard
@@ -17,7 +16,7 @@ from handiwork_ros.managed_node import ManagedNode
 from handiwork_ros.qos import LATEST, STREAM
 from handiwork_ros.row_writing import JointWriter
 from handiwork_ros.wire_bytes import JointReader
-from isaac_bridge.adapter.joint_order import JointOrder, moving_joints
+from isaac_bridge.adapter.joint_order import NONE, JointOrder, moving_joints
 from isaac_bridge.adapter.same_thread import SameThread
 from isaac_bridge.adapter.wired_robot import WiredRobot
 
@@ -28,8 +27,6 @@ SILENCE_S = 1.0
 """Steady time without joints after which a robot is lost."""
 
 WATCH_S = 0.2
-
-NONE: Array = frozen(())
 
 
 class JointDoor:
@@ -94,9 +91,7 @@ class JointDoor:
     def _take(self, data: bytes) -> None:
         try:
             heard = self._reader.read(data)
-            measured = self._order.read(
-                heard.names, heard.position, heard.velocity, heard.effort, heard.stamp_s
-            )
+            measured = self._order.read(heard.names, heard.counts, heard.numbers, heard.stamp_s)
         except BadWire as fault:
             self.fault = str(fault)
             self._node.get_logger().error(self.fault, throttle_duration_sec=2.0)

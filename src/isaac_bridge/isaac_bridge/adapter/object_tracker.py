@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from handiwork_core.control.axes import Indices
 from handiwork_core.geometry import UNIT_TOLERANCE, Array, Pose, Rotation, frozen
 from handiwork_core.world import ObjectState
 
@@ -24,19 +25,38 @@ class ObjectTracker:
     """
 
     def __init__(self, names: Iterable[str]) -> None:
-        self._names = frozenset(names)
-        self.states: dict[str, ObjectState] = {}
-        self._numbers: dict[str, tuple[float, ...]] = {}
-        self._stamps: dict[str, float] = {}
+        self._index = {name: index for index, name in enumerate(names)}
+        self._named: tuple[Sequence[str], Indices] = ((), np.zeros(0, dtype=np.intp))
+        self.forget()
 
     @property
     def missing(self) -> list[str]:
         """Objects whose frame has not come yet."""
-        return sorted(self._names - set(self.states))
+        return sorted(self._index.keys() - self.states.keys())
 
     def knows(self, name: str) -> bool:
         """Whether a frame is an object of the scene."""
-        return name in self._names
+        return name in self._index
+
+    def take_all(self, names: Sequence[str], numbers: Array, stamps_s: Array) -> list[str]:
+        """Take the frames of several objects, none of them twice, as ``take`` does; what rests costs next to nothing.
+
+        Args:
+            names: the objects, all known; who hands in the same list again has them looked up once.
+            numbers: (n, 7), see ``take``.
+            stamps_s: (n,) [s].
+
+        Returns:
+            What is wrong, a sentence for each object that was not taken.
+        """
+        rows = self._rows_of(names)
+        is_later = stamps_s > self._stamps[rows]
+        is_near = (np.abs(numbers - self._numbers[rows]) < RESTS).all(axis=1)
+        rests = is_later & is_near & ~self._has_speed[rows]
+        self._stamps[rows[rests]] = stamps_s[rests]
+        others = np.flatnonzero(~rests).tolist()
+        faults = (self.take(names[i], tuple(numbers[i].tolist()), float(stamps_s[i])) for i in others)
+        return [fault for fault in faults if fault]
 
     def take(self, name: str, numbers: tuple[float, ...], stamp_s: float) -> str:
         """Take a pose in ``world``: x, y, z and the rotation's x, y, z, w; an earlier stamp than the last begins anew.
@@ -46,14 +66,15 @@ class ObjectTracker:
         Returns:
             What is wrong with the numbers, in one sentence; empty when they were taken.
         """
-        before, last = self.states.get(name), self._numbers.get(name)
-        if before is not None and last is not None and stamp_s >= self._stamps[name]:
-            if stamp_s == self._stamps[name]:
+        row = self._index[name]
+        before, last_s = self.states.get(name), float(self._stamps[row])
+        if before is not None and stamp_s >= last_s:
+            if stamp_s == last_s:
                 return ""
-            if max(abs(a - b) for a, b in zip(numbers, last, strict=True)) < RESTS:
-                if before.world_v_object is not STILL:
+            if max(abs(a - b) for a, b in zip(numbers, self._numbers[row].tolist(), strict=True)) < RESTS:
+                if self._has_speed[row]:
                     self.states[name] = ObjectState(before.world_T_object, STILL, STILL, stamp_s)
-                self._stamps[name] = stamp_s
+                self._stamps[row], self._has_speed[row] = stamp_s, False
                 return ""
         else:
             before = None
@@ -64,13 +85,21 @@ class ObjectTracker:
         if before is None:
             self.states[name] = ObjectState(pose, STILL, STILL, stamp_s)
         else:
-            self.states[name] = moved(before, pose, stamp_s, stamp_s - self._stamps[name])
-        self._numbers[name], self._stamps[name] = numbers, stamp_s
+            self.states[name] = moved(before, pose, stamp_s, stamp_s - last_s)
+        self._numbers[row], self._stamps[row], self._has_speed[row] = numbers, stamp_s, before is not None
         return ""
 
     def forget(self) -> None:
         """Know nothing again."""
-        self.states, self._numbers, self._stamps = {}, {}, {}
+        count = len(self._index)
+        self.states: dict[str, ObjectState] = {}
+        self._numbers, self._stamps = np.full((count, 7), np.nan), np.full(count, np.nan)
+        self._has_speed = np.zeros(count, dtype=np.bool_)
+
+    def _rows_of(self, names: Sequence[str]) -> Indices:
+        if self._named[0] is not names:
+            self._named = names, np.array([self._index[name] for name in names], dtype=np.intp)
+        return self._named[1]
 
 
 def _fault(numbers: tuple[float, ...]) -> str:
@@ -86,12 +115,7 @@ def moved(before: ObjectState, pose: Pose, stamp_s: float, took_s: float) -> Obj
     """The state at a pose ``took_s`` later [s], its velocities the mean ones meanwhile."""
     last = before.world_T_object
     velocity = (pose.translation_m - last.translation_m) / took_s
-    w, *xyz = (pose.rotation @ last.rotation.inverse()).wxyz
-    sine = float(np.linalg.norm(xyz))
-    angle = 2.0 * np.arctan2(sine, abs(float(w)))
-    spin = (
-        np.zeros(3)
-        if sine < 1e-9
-        else np.asarray(xyz) * (angle / sine / took_s) * (1.0 if w >= 0.0 else -1.0)
-    )
-    return ObjectState(pose, frozen(velocity), frozen(spin), stamp_s)
+    w, *xyz = (pose.rotation @ last.rotation.inverse()).wxyz.tolist()
+    sine = math.hypot(*xyz)
+    rate = 0.0 if sine < 1e-9 else 2.0 * math.atan2(sine, w) / sine / took_s  # w is never negative
+    return ObjectState(pose, frozen(velocity), frozen([rate * v for v in xyz]), stamp_s)

@@ -14,6 +14,7 @@ from rclpy.task import Future
 from std_msgs.msg import String
 
 from handiwork_core import isaac_wire as wire
+from handiwork_core.control.axes import Indices
 from handiwork_core.control.wall_pace import WallPace
 from handiwork_core.geometry import Array, Pose
 from handiwork_core.scene import Scene
@@ -23,7 +24,7 @@ from handiwork_ros.managed_node import ManagedNode
 from handiwork_ros.qos import LATCHED, LATEST
 from handiwork_ros.row_decoding import CONTACT_NUMBERS, STATE_NUMBERS
 from handiwork_ros.row_writing import RowWriter
-from handiwork_ros.wire_bytes import frames_from_bytes
+from handiwork_ros.wire_bytes import FrameReader, Frames
 from handiwork_ros.world_source import Unwatched
 from isaac_bridge.adapter.object_tracker import ObjectTracker
 from tf2_msgs.msg import TFMessage
@@ -47,6 +48,10 @@ class WorldDoor:
         self.version, self.time_s = 0, 0.0
         self._awaited: Mapping[str, Pose] = {}
         self._arrived: Future | None = None
+        self._reader = FrameReader()
+        self._edges: list[tuple[str, ...]] = []
+        self._objects_heard: list[str] = []
+        self._rows: Indices = np.zeros(0, dtype=np.intp)
         self._order: tuple[str, ...] = ()
         self._names: tuple[tuple[str, ...], ...] = ()
         self._written: list[ObjectState | None] = []
@@ -105,20 +110,31 @@ class WorldDoor:
             self._take_frames()
 
     def _take_frames(self) -> None:
-        frames = [item for data in _taken(self._heard_frames) for item in frames_from_bytes(data)]
-        known = [item for item in frames if item.parent == "world" and self.tracker.knows(item.child)]
-        if not known:
+        came = [self._take_objects(self._reader.read(data)) for data in _taken(self._heard_frames)]
+        if not any(came):
             return
-        for item in known:
-            fault = self.tracker.take(item.child, item.numbers, item.stamp_s)
-            if fault:
-                self._node.get_logger().error(f"/tf: {fault}", throttle_duration_sec=2.0)
-        self.time_s = known[-1].stamp_s
         if self._arrived is not None and not self._arrived.done() and not self._elsewhere():
             self._arrived.set_result(None)
         if self._node.is_active:
             self._states.publish(self._message())
             self._pass_contacts()
+
+    def _take_objects(self, frames: Frames) -> bool:
+        """Take the objects among the frames of one message; whether there are any."""
+        if frames.edges is not self._edges:
+            self._edges = frames.edges
+            # The last one counts of those that stand twice.
+            rows = {
+                e[1]: i for i, e in enumerate(frames.edges) if e[0] == "world" and self.tracker.knows(e[1])
+            }
+            self._objects_heard, self._rows = list(rows), np.array(list(rows.values()), dtype=np.intp)
+        if not self._objects_heard:
+            return False
+        stamps_s = frames.stamps_s[self._rows]
+        for fault in self.tracker.take_all(self._objects_heard, frames.numbers[self._rows], stamps_s):
+            self._node.get_logger().error(f"/tf: {fault}", throttle_duration_sec=2.0)
+        self.time_s = float(stamps_s[-1])
+        return True
 
     def _message(self) -> bytes:
         """Numbers of what has not moved stay as they were written."""
