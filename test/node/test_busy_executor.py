@@ -8,14 +8,18 @@ from collections.abc import Iterator
 
 import pytest
 from rclpy.context import Context
+from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
+from rclpy.qos import qos_profile_sensor_data
 from ros_stage import Stage, stage, wait_for
 from std_msgs.msg import Int32
 from std_srvs.srv import Trigger
 
-from handiwork_ros.busy_executor import BusyExecutor
+from handiwork_ros.busy_executor import POLL_S, BusyExecutor
 from handiwork_ros.destroy import destroy_with_actions
+
+BEAT_S = 0.01
 
 
 class Busy(Node):
@@ -23,14 +27,16 @@ class Busy(Node):
         super().__init__("busy", context=context)
         self.heard: list[int] = []
         self.beats = 0
+        self.beats_at_answers: list[int] = []
         self.create_subscription(Int32, "number", lambda message: self.heard.append(message.data), 100)
         self.create_service(Trigger, "ask", self._answer)
-        self.create_timer(0.01, self._beat)
+        self.create_timer(BEAT_S, self._beat)
 
     def _beat(self) -> None:
         self.beats += 1
 
     def _answer(self, _request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        self.beats_at_answers.append(self.beats)
         response.success = True
         return response
 
@@ -83,6 +89,44 @@ def test_services_are_answered_and_all_messages_heard(
         assert busy.heard == sent
     beats = busy.beats
     wait_for(lambda: busy.beats > beats + 3)
+
+
+def test_requests_that_come_together_do_not_wait_for_one_another(
+    played: tuple[Stage, Busy, BusyExecutor],
+) -> None:
+    made, busy, _ = played
+    peer = Node("peer", context=made.context)
+    made.add(peer)
+    client = peer.create_client(Trigger, "ask")
+    wait_for(client.service_is_ready)
+    answers: list[object] = []
+
+    def ask() -> None:
+        for _ in range(8):
+            client.call_async(Trigger.Request()).add_done_callback(answers.append)
+
+    made.executor.create_task(ask)
+    wait_for(lambda: len(answers) == 8)
+    between = busy.beats_at_answers[-1] - busy.beats_at_answers[0]
+    assert between < 0.5 * 7 * POLL_S / BEAT_S, "one for each look would take twice as long"
+
+
+def test_events_are_told(played: tuple[Stage, Busy, BusyExecutor]) -> None:
+    """A publisher that offers less than is asked for."""
+    made, busy, executor = played
+    told: list[int] = []
+    events = SubscriptionEventCallbacks(incompatible_qos=lambda info: told.append(info.total_count))
+    executor.create_task(
+        lambda: busy.create_subscription(Int32, "promised", _nothing, 1, event_callbacks=events)
+    )
+    peer = Node("peer", context=made.context)
+    made.add(peer)
+    peer.create_publisher(Int32, "promised", qos_profile_sensor_data)
+    wait_for(lambda: bool(told))
+
+
+def _nothing(_message: Int32) -> None:
+    """Nothing comes."""
 
 
 def test_tasks_from_other_threads_wake_it(played: tuple[Stage, Busy, BusyExecutor]) -> None:

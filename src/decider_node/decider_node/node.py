@@ -25,7 +25,7 @@ from handiwork_core.planning import Report
 from handiwork_core.robot_loader import load_robot
 from handiwork_ros.guards import guard
 from handiwork_ros.managed_node import ManagedNode
-from handiwork_ros.qos import LATCHED, LATEST
+from handiwork_ros.qos import LATCHED, STREAM
 from handiwork_ros.spinning import run
 from handiwork_ros.world_source import RosWorldSource, Wanted
 
@@ -66,7 +66,7 @@ class DeciderNode(ManagedNode):
             self._context = StackContext(cell, FULL, self._corrects)
             home = MotionCommand(HOME, posture=cell.configuration(HOME, None))
             self._network = stacking_network(self._context, lambda _: home)
-            self.create_subscription(JointState, "joint_states", guard(self, self._on_joints), LATEST)
+            self.create_subscription(JointState, "joint_states", guard(self, self._on_joints), STREAM)
 
     def on_stop(self) -> None:
         """Let the arm rest: without points it brakes by itself."""

@@ -28,7 +28,7 @@ from handiwork_core.suction import SuctionState
 from handiwork_core.world import ObjectState, World
 from handiwork_ros.conversions import time_from_msg
 from handiwork_ros.guards import guard
-from handiwork_ros.qos import LATEST
+from handiwork_ros.qos import LATEST, STREAM
 from handiwork_ros.world_source import RosWorldSource
 
 STALE_S = 0.2
@@ -56,7 +56,7 @@ class RosCell:
         self._command: MotionCommand | None = None
         name = f"{arm.gripper.name}_controller"
         self._states = node.create_subscription(
-            SuctionStateMsg, f"{name}/suction_state", guard(node, self._heard), LATEST
+            SuctionStateMsg, f"{name}/suction_state", guard(node, self._heard), STREAM
         )
         self._client = node.create_client(SetSuction, f"{name}/set_suction")
         self._belt_runs: bool | None

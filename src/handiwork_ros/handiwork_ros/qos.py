@@ -14,7 +14,7 @@ def _profile(depth: int, *, latched: bool = False, reliable: bool = True) -> QoS
 
 
 LATEST = _profile(1)
-"""joint_states, world/object_states, world/contacts: only the newest counts."""
+"""How joint_states, world/object_states and world/contacts are published: only the newest counts."""
 
 LATCHED = _profile(1, latched=True)
 """robot_description, world/objects, conditions: late joiners get the newest."""
@@ -35,4 +35,5 @@ CLOCK = _profile(1, reliable=False)
 """/clock."""
 
 STREAM = _profile(1, reliable=False)
-"""What a simulator streams at its own pace: the newest counts, and what was lost is not waited for."""
+"""How streams are heard, as REP-2003 has it: what was lost is not asked for again, and publishers spend nothing on
+acknowledgements; they may be reliable or not."""

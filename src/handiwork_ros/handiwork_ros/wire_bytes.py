@@ -1,4 +1,4 @@
-"""Joint states and transforms straight from serialized messages, for a node that hears hundreds of them a second.
+"""Joint states, transforms and texts straight from serialized messages, for who hears hundreds of them a second.
 
 Names hardly ever change, so the places of the numbers are found once and read in one go afterwards.
 Anything unusual goes the ordinary way.
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
+from std_msgs.msg import String
 
 from handiwork_core.geometry import Array
 from tf2_msgs.msg import TFMessage
@@ -111,11 +112,18 @@ class FrameReader:
         return Frames(self._layout.names, self._layout.stamps_s(data), self._layout.rows(data))
 
 
+def text_from_bytes(data: bytes) -> str:
+    """What a std_msgs/String says."""
+    if data[1] != LITTLE_ENDIAN:
+        return str(deserialize_message(data, String).data)
+    return _text(data, HEAD)[0]
+
+
 def _text(data: bytes, at: int) -> tuple[str, int]:
     """The text at an offset, and the offset behind it."""
     at = _aligned(at, 4)
     (length,) = struct.unpack_from("<I", data, at)
-    return data[at + 4 : at + 3 + length].decode(), at + 4 + length
+    return data[at + 4 : at + 3 + length].decode(errors="replace"), at + 4 + length
 
 
 def _aligned(at: int, size: int) -> int:

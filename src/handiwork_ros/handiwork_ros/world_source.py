@@ -34,7 +34,7 @@ from .conversions import (
 )
 from .frames import FrameBuffer, UnknownFrame
 from .guards import guard
-from .qos import LATCHED, LATEST
+from .qos import LATCHED, STREAM
 from .row_decoding import ContactsDecoder, StatesDecoder, stamp_from_bytes
 
 V = TypeVar("V")
@@ -150,14 +150,14 @@ class RosWorldSource:
             if arm.gripper is not None and arm.gripper.suction is not None:
                 cup = self._cups[arm.gripper.name] = Latest(suction_state_from_msg, None)
                 topic = f"{arm.gripper.name}_controller/suction_state"
-                node.create_subscription(SuctionStateMsg, topic, cup.take, LATEST)
+                node.create_subscription(SuctionStateMsg, topic, cup.take, STREAM)
         streams: list[tuple[bool, Any, str, Latest[Any]]] = [
             (wanted.objects, ObjectStates, "world/object_states", self._states),
             (wanted.contacts, Contacts, "world/contacts", self._contacts),
             (wanted.joints, JointStateMsg, "joint_states", self._joints),
         ]
         self._subs = [
-            node.create_subscription(kind, topic, latest.take, LATEST)
+            node.create_subscription(kind, topic, latest.take, STREAM)
             for on, kind, topic, latest in streams
             if on
         ]
@@ -173,7 +173,7 @@ class RosWorldSource:
         for on, kind, topic, latest, raw in streams:
             if on:
                 sub = node.create_subscription(
-                    kind, topic, latest.take, LATEST, callback_group=group, raw=raw
+                    kind, topic, latest.take, STREAM, callback_group=group, raw=raw
                 )
                 self._fetched.append((sub, latest))
         if wanted.on_states is not None:
@@ -185,7 +185,7 @@ class RosWorldSource:
             on_states()
 
         self._states_sub = node.create_subscription(
-            ObjectStates, "world/object_states", guard(node, take), LATEST, raw=True
+            ObjectStates, "world/object_states", guard(node, take), STREAM, raw=True
         )
 
     def _fetch_all(self) -> None:

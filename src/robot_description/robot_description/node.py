@@ -21,7 +21,7 @@ from handiwork_core.scene import load_scene
 from handiwork_ros.conversions import joint_state_from_msg, transform_to_msg
 from handiwork_ros.guards import guard
 from handiwork_ros.managed_node import ManagedNode
-from handiwork_ros.qos import LATCHED, LATEST, TF, TF_STATIC
+from handiwork_ros.qos import LATCHED, STREAM, TF, TF_STATIC
 from handiwork_ros.spinning import run
 from tf2_msgs.msg import TFMessage
 
@@ -50,7 +50,7 @@ class RobotDescription(ManagedNode):
         self._tf_pub = self.create_publisher(TFMessage, "/tf", TF)
         self._static_pub = self.create_publisher(TFMessage, "/tf_static", TF_STATIC)
         self._pace, self._stamp = Pace(TF_RATE_HZ), Time(sec=-1)
-        self.create_subscription(JointState, "joint_states", guard(self, self._on_joints), LATEST)
+        self.create_subscription(JointState, "joint_states", guard(self, self._on_joints), STREAM)
 
     def on_load(self, report: Report) -> None:
         """Read the robot and the scene."""

@@ -8,8 +8,9 @@ import pytest
 from geometry_msgs.msg import TransformStamped
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
+from std_msgs.msg import String
 
-from handiwork_ros.wire_bytes import FrameReader, JointReader
+from handiwork_ros.wire_bytes import FrameReader, JointReader, text_from_bytes
 from tf2_msgs.msg import TFMessage
 
 
@@ -97,3 +98,16 @@ def test_frames_of_the_other_endianness_are_read_as_well() -> None:
             assert found.edges == [("w", "c")]
             assert found.stamps_s.tolist() == [0.5]
             assert found.numbers.tolist() == [[7.0, 0.0, -2.0, 0.0, 0.6, 0.0, 0.8]]
+
+
+@pytest.mark.parametrize("text", ["", "a", "abc", '{"stamp": 1.5}', "Größe"])
+def test_texts_are_read_as_written(text: str) -> None:
+    assert text_from_bytes(serialize_message(String(data=text))) == text
+
+
+def test_a_text_of_the_other_endianness_is_read_as_well() -> None:
+    assert text_from_bytes(b"\0\0\0\0" + struct.pack(">I3s", 3, b"ab\0")) == "ab"
+
+
+def test_a_text_that_is_not_utf_8_ends_nothing() -> None:
+    assert text_from_bytes(b"\0\1\0\0" + struct.pack("<I3s", 3, b"a\xff\0")) == "a\ufffd"

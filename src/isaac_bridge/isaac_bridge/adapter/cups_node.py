@@ -19,7 +19,7 @@ from handiwork_core.suction import SuctionState
 from handiwork_ros.conversions import outcome_to_msg, suction_state_to_msg
 from handiwork_ros.guards import guard, guard_service
 from handiwork_ros.managed_node import ManagedNode
-from handiwork_ros.qos import LATEST
+from handiwork_ros.qos import LATEST, STREAM
 
 Ask = Callable[[Any, Any], Awaitable[Any]]
 """Calls a client with a request; None where no answer came."""
@@ -51,7 +51,7 @@ class CupDoor:
             served = guard_service(node, partial(self._set, name))
             node.create_service(SetSuction, f"{controller}/set_suction", served, callback_group=group)
         if self.names:
-            node.create_subscription(String, wire.SUCTION_STATE, guard(node, self._take), LATEST)
+            node.create_subscription(String, wire.SUCTION_STATE, guard(node, self._take), STREAM)
 
     def start_over(self) -> None:
         """The simulation began anew: what was heard is of another time."""
