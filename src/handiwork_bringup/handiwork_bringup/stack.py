@@ -97,13 +97,14 @@ class Stack:
         Raises:
             StackError: no answer in time.
         """
-        if name not in self._services:
+        from handiwork_ros.service_call import await_service
+
+        is_new, end_s = name not in self._services, time.monotonic() + ANSWER_S
+        if is_new:
             self._services[name] = self.client.node.create_client(kind, name)
-        service, end_s = self._services[name], time.monotonic() + ANSWER_S
-        while not service.service_is_ready():
-            if time.monotonic() > end_s:
-                raise StackError(f"service {name} is not there after {ANSWER_S:.0f} s; see the lines above")
-            time.sleep(0.02)  # noqa: TID251 - rclpy has no event for it
+        service = self._services[name]
+        if await_service(service, lambda: True if time.monotonic() > end_s else None, is_new=is_new):
+            raise StackError(f"service {name} is not there after {ANSWER_S:.0f} s; see the lines above")
         done = threading.Event()
         future = service.call_async(request)
         future.add_done_callback(lambda _: done.set())

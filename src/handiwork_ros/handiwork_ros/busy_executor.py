@@ -51,10 +51,11 @@ class _Turns:
         ]
         self._subs = {sub.handle.pointer: sub for sub in subs}
         self._timers = {timer.handle.pointer: timer for timer in timers}
+        self.is_woken = False
         self.is_plain = not any(inspect.iscoroutinefunction(e.callback) for e in (*subs, *timers))
 
     def take(self, limit_s: float) -> bool:
-        """Wait once and serve what has come; False when it was something else, or nothing."""
+        """Wait once and serve what has come; whether something has. ``is_woken`` is set when it was a guard as well."""
         waiting = self._set
         waiting.clear_entities()
         for add, handle in self._parts:
@@ -62,13 +63,14 @@ class _Turns:
         waiting.wait(int(limit_s * 1e9))
         guards = waiting.get_ready_entities("guard_condition")
         if guards:
+            self.is_woken = True
             for guard in self._guards:
                 if guard.handle.pointer in guards:
                     guard._executor_triggered = True  # so that the full wait triggers it again
         timers, subs = waiting.get_ready_entities("timer"), waiting.get_ready_entities("subscription")
         served = [_serve(self._timers[pointer], _call_timer) for pointer in timers]
         served += [_serve(self._subs[pointer], _call_subscription) for pointer in subs]
-        return bool(served) and all(served) and not guards
+        return bool(served) and all(served)
 
 
 class BusyExecutor(SingleThreadedExecutor):
@@ -116,8 +118,9 @@ class BusyExecutor(SingleThreadedExecutor):
                 left_s = end_s - time.monotonic()
                 if left_s <= 0.0:
                     return has_served
-                if not turns.take(left_s):
-                    return has_served and time.monotonic() >= end_s
+                has_come = turns.take(left_s)
+                if turns.is_woken or not has_come:
+                    return has_served and not turns.is_woken and time.monotonic() >= end_s
                 has_served = True
         return False
 

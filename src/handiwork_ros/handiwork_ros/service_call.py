@@ -6,12 +6,18 @@ import threading
 import time
 from collections.abc import Callable
 from enum import Enum
-from typing import Any
+from typing import Any, TypeVar
 
 from rclpy.client import Client
 from rclpy.node import Node
 
 POLL_S = 0.01
+
+SETTLE_S = 0.25
+"""A server learns of a new client later than the client of the server, and an answer to who is not known is lost:
+rmw_fastrtps waits 0.1 s for it."""
+
+V = TypeVar("V")
 
 
 class Silence(Enum):
@@ -37,6 +43,21 @@ def on_executor(node: Node, action: Callable[[], None]) -> None:
     executor.create_task(action)
 
 
+def await_service(client: Client, give_up: Callable[[], V | None], *, is_new: bool) -> V | None:
+    """Wait until a service is there, and knows the client where that was only just made.
+
+    Returns:
+        What ``give_up`` returned before; None when the service may be called.
+    """
+    while not client.service_is_ready():
+        if (reason := give_up()) is not None:
+            return reason
+        time.sleep(POLL_S)  # noqa: TID251 - rclpy has no event for a service that appears
+    if is_new:
+        time.sleep(SETTLE_S)  # noqa: TID251 - nor for a server that has seen its client
+    return None
+
+
 def call(
     node: Node,
     client: Client,
@@ -48,10 +69,9 @@ def call(
 ) -> Any | Silence:
     """Send and wait in steady time; a reply that comes later is dropped."""
     deadline = time.monotonic() + timeout_s
-    while not client.service_is_ready():
-        if (silence := _silence(deadline, should_stop, is_lost)) is not None:
-            return silence
-        time.sleep(POLL_S)  # noqa: TID251 - rclpy has no event for a service that appears
+    silence = await_service(client, lambda: _silence(deadline, should_stop, is_lost), is_new=False)
+    if silence is not None:
+        return silence
     done = threading.Event()
     futures: list[Any] = []
 

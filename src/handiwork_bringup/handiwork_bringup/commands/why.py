@@ -103,14 +103,12 @@ def _asked(client: SkillClient, request: EvaluateCondition.Request) -> EvaluateC
     """The answer of conditionals_node, or None without one."""
     from handiwork_msgs.srv import EvaluateCondition
 
-    from handiwork_ros.service_call import on_executor
+    from handiwork_ros.service_call import await_service, on_executor
 
     service = client.node.create_client(EvaluateCondition, "conditions/evaluate")
     end_s = time.monotonic() + ANSWER_S
-    while not service.service_is_ready():
-        if time.monotonic() > end_s:
-            return None
-        time.sleep(0.02)  # noqa: TID251 - rclpy has no event for it
+    if await_service(service, lambda: True if time.monotonic() > end_s else None, is_new=True):
+        return None
     done = threading.Event()
     futures: list[Any] = []
 
