@@ -107,9 +107,12 @@ def test_an_object_is_put_elsewhere_and_a_paused_world_is_still_shown(client: Cl
     client.newest.pop("joint_states")
     wait_for(lambda: "joint_states" in client.newest)
     stamp_s = client.now_s()
-    client.newest.pop("joint_states")
-    wait_for(lambda: "joint_states" in client.newest)
+    for topic in ("joint_states", "world/object_states"):
+        client.newest.pop(topic)
+        wait_for(lambda topic=topic: topic in client.newest)
     assert client.now_s() == stamp_s, "time stands still"
+    places = {s.name: s.pose.position for s in client.newest["world/object_states"].states}
+    assert places["cube"].x == pytest.approx(0.6, abs=0.01)
     request.object = "cubs"
     assert client.call("set_object_pose", request).outcome.code == Code.UNKNOWN_OBJECT
 

@@ -18,8 +18,8 @@ from rclpy.waitable import NumberOfEntities
 POLL_S = 0.1
 """Services, clients and actions are looked at this often; while nothing else comes, at once."""
 
-EVENTS_S = 1.0
-"""QoS events likewise: a node has dozens of them, and they hardly ever come."""
+FULL_S = 1.0
+"""QoS events have to wait so long for rclpy's full turn: a node has dozens of them, and they hardly ever come."""
 
 
 class _Mute:
@@ -80,12 +80,13 @@ class BusyExecutor(SingleThreadedExecutor):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self._events_s = float("-inf")
+        self._full_s = float("-inf")
 
     def spin_once(self, timeout_sec: float | None = None) -> None:
         """Serve topics and timers for a while; where anything else is ready, or nothing comes, wait as rclpy does."""
         limit_s = POLL_S if timeout_sec is None else min(POLL_S, max(0.0, timeout_sec))
         if self._has_other_work() or not self._serve_for(limit_s):
+            self._full_s = time.monotonic() + FULL_S
             super().spin_once(timeout_sec)
 
     def wakers(self) -> tuple[Any, Any]:
@@ -94,14 +95,14 @@ class BusyExecutor(SingleThreadedExecutor):
 
     def _has_other_work(self) -> bool:
         """Whether a task, or an entity that is neither topic nor timer, is to be served now."""
-        if not all(task.done() for task, _, _ in list(self._tasks)):
+        nodes = self.get_nodes()
+        if time.monotonic() >= self._full_s or not all(task.done() for task, _, _ in list(self._tasks)):
             return True
-        now_s = time.monotonic()
-        with_events = now_s >= self._events_s
-        self._events_s = now_s + EVENTS_S if with_events else self._events_s
+        if any(guard._executor_triggered for node in nodes for guard in node.guards):
+            return True
         with ExitStack() as held:
             try:
-                return _is_any_ready(self, self.get_nodes(), held, with_events=with_events)
+                return _is_any_ready(self, nodes, held)
             except _rclpy.InvalidHandle:  # something is being destroyed
                 return True
 
@@ -133,12 +134,15 @@ class BusyExecutor(SingleThreadedExecutor):
             self._guard = guard
 
 
-def _is_any_ready(executor: BusyExecutor, nodes: list[Any], held: ExitStack, *, with_events: bool) -> bool:
-    """Whether a service, client, action or event is ready; looks without waiting."""
+def _is_any_ready(executor: BusyExecutor, nodes: list[Any], held: ExitStack) -> bool:
+    """Whether a service, client or action is ready; looks without waiting."""
     services = [s for node in nodes for s in node.services if executor.can_execute(s)]
     clients = [c for node in nodes for c in node.clients if executor.can_execute(c)]
     known = [w for node in nodes for w in node.waitables if executor.can_execute(w)]
-    waitables = [w for w in known if with_events or not isinstance(w, EventHandler)]
+    # Events keep their place in rclpy's wait set, which may still be looked through.
+    waitables = [waitable for waitable in known if not isinstance(waitable, EventHandler)]
+    if not (services or clients or waitables):
+        return False
     for entity in (*(e.handle for e in (*services, *clients)), *waitables, executor.context.handle):
         held.enter_context(entity)
     count = NumberOfEntities(num_clients=len(clients), num_services=len(services))

@@ -44,16 +44,18 @@ def on_executor(node: Node, action: Callable[[], None]) -> None:
 
 
 def await_service(client: Client, give_up: Callable[[], V | None], *, is_new: bool) -> V | None:
-    """Wait until a service is there, and knows the client where that was only just made.
+    """Wait until a service is there, and knows the client where one of them was only just made.
 
     Returns:
         What ``give_up`` returned before; None when the service may be called.
     """
+    has_waited = False
     while not client.service_is_ready():
         if (reason := give_up()) is not None:
             return reason
+        has_waited = True
         time.sleep(POLL_S)  # noqa: TID251 - rclpy has no event for a service that appears
-    if is_new:
+    if is_new or has_waited:
         time.sleep(SETTLE_S)  # noqa: TID251 - nor for a server that has seen its client
     return None
 
@@ -66,10 +68,11 @@ def call(
     timeout_s: float,
     should_stop: Callable[[], bool],
     is_lost: Callable[[], bool],
+    is_new: bool = False,
 ) -> Any | Silence:
-    """Send and wait in steady time; a reply that comes later is dropped."""
+    """Send and wait in steady time; a reply that comes later is dropped. ``is_new``: the client was just made."""
     deadline = time.monotonic() + timeout_s
-    silence = await_service(client, lambda: _silence(deadline, should_stop, is_lost), is_new=False)
+    silence = await_service(client, lambda: _silence(deadline, should_stop, is_lost), is_new=is_new)
     if silence is not None:
         return silence
     done = threading.Event()

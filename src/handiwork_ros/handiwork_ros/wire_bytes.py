@@ -63,15 +63,15 @@ class JointReader:
 
     def __init__(self) -> None:
         self._names: list[str] = []
-        self._same, self._size = b"", -1
-        """Bytes between stamp and numbers, and length, of messages that are laid out as the last one."""
+        self._same, self._size = list[tuple[int, bytes]](), -1
+        """Where names and counts are, which bytes they are, and the length of messages laid out as the last one."""
         self._counts = (0, 0, 0)
         self._words: NDArray[np.intp] = np.zeros(0, dtype=np.intp)
         """Where the numbers are, in words of eight bytes."""
 
     def read(self, data: bytes) -> JointNumbers:
         """The numbers of one message."""
-        if len(data) != self._size or data[STAMP_END : STAMP_END + len(self._same)] != self._same:
+        if len(data) != self._size or any(data[at : at + len(same)] != same for at, same in self._same):
             plain = _plain(data)
             self._learn(data, plain)
             return plain
@@ -86,9 +86,11 @@ class JointReader:
         at = _aligned(at, 4) + 4
         for _ in plain.names:
             _, at = _text(data, at)
-        self._names, self._counts, self._same, words = plain.names, plain.counts, data[STAMP_END:at], []
+        self._names, self._counts, words = plain.names, plain.counts, []
+        self._same = [(STAMP_END, data[STAMP_END:at])]
         for count in plain.counts:
             at = _aligned(at, 4) + 4
+            self._same.append((at - 4, data[at - 4 : at]))
             begin = _aligned(at, 8) if count else at
             words.append((begin - HEAD) // 8 + np.arange(count))
             at = begin + 8 * count

@@ -103,6 +103,7 @@ class IsaacBridge(ManagedNode):
         self._run = RunDoor(self, scene, joints, simulator.ask, simulator.group)
         self._cups = CupDoor(self, robot, simulator.ask, simulator.group)
         joints.on_restart.append(self._cups.start_over)
+        joints.on_paused += [self._world.repeat, self._cups.repeat]
         if robot.base is not None:
             self._arms.append(arm_server(self, joints.running, robot.base, self._signs))
         for arm in robot.arms.values():

@@ -45,10 +45,13 @@ def test_a_contact_without_numbers_is_left_out() -> None:
         ('{"stamp": 0.0}', "contacts"),
         ('{"stamp": "now", "contacts": []}', "stamp is 'now'"),
         ('{"stamp": NaN, "contacts": []}', "stamp is nan"),
+        ('{"stamp": 1' + 400 * "0" + ', "contacts": []}', "stamp is 1000"),
         ('{"stamp": 0.0, "contacts": {}}', "contacts is dict"),
         ('{"stamp": 0.0, "contacts": [["a", "b", 0, 0, 0, 0, 0]]}', "row 0"),
         ('{"stamp": 0.0, "contacts": [["a", "b", 0, 0, NaN, 0, 0, 0]]}', "row 0"),
         ('{"stamp": 0.0, "contacts": [["a", "", 0, 0, 0, 0, 0, 0]]}', "row 0"),
+        ('{"stamp": 0.0, "contacts": [["a", "b", true, 0, 0, 0, 0, 0]]}', "row 0"),
+        ('{"stamp": 0.0, "contacts": [["a", "b", 1' + 400 * "0" + ", 0, 0, 0, 0, 0]]}", "cannot be read"),
     ],
 )
 def test_malformed_contacts_are_named(text: str, words: str) -> None:

@@ -48,6 +48,15 @@ def test_names_of_equal_length_are_told_apart() -> None:
             assert reader.read(serialize_message(joints(names, 1.0))).names == names
 
 
+def test_counts_that_are_told_otherwise_are_read_as_they_are() -> None:
+    reader, message = JointReader(), joints(["a", "b"], 1.0)
+    reader.read(serialize_message(message))
+    message.position, message.velocity = [1.0, 2.0, 3.0], [4.0]
+    found = reader.read(serialize_message(message))
+    assert found.counts == (3, 1, 2)
+    assert found.numbers.tolist() == [1.0, 2.0, 3.0, 4.0, 2.0, 4.0]
+
+
 def frames(edges: list[tuple[str, str]], first: float) -> TFMessage:
     message = TFMessage()
     for index, (parent, child) in enumerate(edges):

@@ -113,7 +113,8 @@ class Mover:
 
     def ask(self, kind: Any, name: str, request: Any) -> Any:
         """The answer of a service; None without one."""
-        if name not in self._services:
+        is_new = name not in self._services
+        if is_new:
             self._services[name] = self._node.create_client(kind, name)
         answer = call(
             self._node,
@@ -122,6 +123,7 @@ class Mover:
             timeout_s=SERVICE_S,
             should_stop=lambda: False,
             is_lost=lambda: False,
+            is_new=is_new,
         )
         return None if isinstance(answer, Silence) else answer
 

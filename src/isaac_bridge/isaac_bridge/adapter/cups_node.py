@@ -19,7 +19,7 @@ from handiwork_core.suction import SuctionState
 from handiwork_ros.conversions import outcome_to_msg, suction_state_to_msg
 from handiwork_ros.guards import guard, guard_service
 from handiwork_ros.managed_node import ManagedNode
-from handiwork_ros.qos import LATEST, STREAM
+from handiwork_ros.qos import LATEST
 
 Ask = Callable[[Any, Any], Awaitable[Any]]
 """Calls a client with a request; None where no answer came."""
@@ -51,11 +51,16 @@ class CupDoor:
             served = guard_service(node, partial(self._set, name))
             node.create_service(SetSuction, f"{controller}/set_suction", served, callback_group=group)
         if self.names:
-            node.create_subscription(String, wire.SUCTION_STATE, guard(node, self._take), STREAM)
+            node.create_subscription(String, wire.SUCTION_STATE, guard(node, self._take), LATEST)
 
     def start_over(self) -> None:
         """The simulation began anew: what was heard is of another time."""
         self._newest.clear()
+
+    def repeat(self) -> None:
+        """Tell again what was told last, for who missed it."""
+        for name, state in self._newest.items():
+            self._states[name].publish(suction_state_to_msg(state))
 
     def _take(self, message: String) -> None:
         try:

@@ -48,6 +48,8 @@ class JointDoor:
         self.is_muted = self.is_paused = self._is_open = False
         self.on_restart: list[Callable[[], None]] = []
         self.on_measured: list[Callable[[], None]] = []
+        self.on_paused: list[Callable[[], None]] = []
+        """Called every ``WATCH_S`` of steady time while the simulation is paused and silent."""
         self._heard_s = float("-inf")
         self._pace = WallPace(JOINTS_HZ, burst=25)
         self._states = node.create_publisher(JointState, "joint_states", LATEST)
@@ -79,6 +81,8 @@ class JointDoor:
             return
         if self.is_paused:
             self._republish(thread.plant.joints())
+            for callback in self.on_paused:
+                callback()
         elif silent_s > SILENCE_S:
             thread.abort(f"{JOINT_STATES} fell silent for {SILENCE_S:g} s; does the timeline still play?")
         thread.release()

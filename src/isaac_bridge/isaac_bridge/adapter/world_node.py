@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 from handiwork_msgs.msg import Contacts, ObjectStates, WorldObjects
+from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.subscription import Subscription
 from rclpy.task import Future
@@ -60,6 +61,7 @@ class WorldDoor:
         self._objects = node.create_publisher(WorldObjects, "world/objects", LATCHED)
         self._states = node.create_publisher(ObjectStates, "world/object_states", LATEST)
         self._contacts = node.create_publisher(Contacts, "world/contacts", LATEST)
+        self._told: dict[Publisher, bytes] = {}
         self._pace = WallPace(WORLD_HZ, burst=25)
         # They wake nobody, who is woken by each measurement of the joints as it is.
         self._heard_frames, self._heard_contacts = (
@@ -77,6 +79,7 @@ class WorldDoor:
     def start_over(self) -> None:
         """The simulation began anew: forget where things were, and count a new version."""
         self.tracker.forget()
+        self._told.clear()
         self.publish_geometry()
 
     async def placed(
@@ -108,6 +111,12 @@ class WorldDoor:
         if self._pace.due(time.monotonic()):
             self._take_frames()
 
+    def repeat(self) -> None:
+        """Tell again what was told last, for who missed it."""
+        if self._node.is_active:
+            for publisher, data in self._told.items():
+                publisher.publish(data)
+
     def _take_frames(self) -> None:
         came = [self._take_objects(self._reader.read(data)) for data in _taken(self._heard_frames)]
         if not any(came):
@@ -115,7 +124,7 @@ class WorldDoor:
         if self._arrived is not None and not self._arrived.done() and not self._elsewhere():
             self._arrived.set_result(None)
         if self._node.is_active:
-            self._states.publish(self._message())
+            self._tell(self._states, self._message())
             self._pass_contacts()
 
     def _take_objects(self, frames: Frames) -> bool:
@@ -132,7 +141,7 @@ class WorldDoor:
         stamps_s = frames.stamps_s[self._rows]
         for fault in self.tracker.take_all(self._objects_heard, frames.numbers[self._rows], stamps_s):
             self._node.get_logger().error(f"/tf: {fault}", throttle_duration_sec=2.0)
-        self.time_s = float(stamps_s[-1])
+        self.time_s = float(stamps_s.max())
         return True
 
     def _message(self) -> bytes:
@@ -160,7 +169,11 @@ class WorldDoor:
         except wire.BadWire as fault:
             self._node.get_logger().error(str(fault), throttle_duration_sec=2.0)
             return
-        self._contacts.publish(self._contact_writer.write(stamp_s, bodies, numbers))
+        self._tell(self._contacts, self._contact_writer.write(stamp_s, bodies, numbers))
+
+    def _tell(self, publisher: Publisher, data: bytes) -> None:
+        publisher.publish(data)
+        self._told[publisher] = data
 
 
 def _taken(subscription: Subscription) -> Iterator[bytes]:
