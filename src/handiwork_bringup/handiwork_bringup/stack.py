@@ -20,8 +20,8 @@ SIMULATORS = {"isaac": ("isaac_bridge",), "isaac_stand_in": ("sim_bridge", "isaa
 """What stands in the place of sim_bridge, by backend."""
 
 DOMAIN = "ROS_DOMAIN_ID"
-ANSWER_S = 20.0
-"""Longest wait for the answer of a service."""
+ANSWER_S = 40.0
+"""Longest wait for a service and its answer."""
 
 
 def nodes_of(backend: str) -> tuple[str, ...]:
@@ -97,20 +97,15 @@ class Stack:
         Raises:
             StackError: no answer in time.
         """
-        from handiwork_ros.service_call import await_service
+        from handiwork_ros.service_call import Silence, call
 
-        is_new, end_s = name not in self._services, time.monotonic() + ANSWER_S
+        is_new, node = name not in self._services, self.client.node
         if is_new:
-            self._services[name] = self.client.node.create_client(kind, name)
-        service = self._services[name]
-        if await_service(service, lambda: True if time.monotonic() > end_s else None, is_new=is_new):
-            raise StackError(f"service {name} is not there after {ANSWER_S:.0f} s; see the lines above")
-        done = threading.Event()
-        future = service.call_async(request)
-        future.add_done_callback(lambda _: done.set())
-        if not done.wait(ANSWER_S):
+            self._services[name] = node.create_client(kind, name)
+        answer = call(node, self._services[name], request, timeout_s=ANSWER_S, is_new=is_new)
+        if isinstance(answer, Silence):
             raise StackError(f"service {name} gave no answer in {ANSWER_S:.0f} s; see the lines above")
-        return future.result()
+        return answer
 
     def settled(self, name: str, arguments: str, timeout_s: float) -> tuple[bool, str]:
         """Ask the monitor until a condition is TRUE or time is up; whether it is, and the monitor's reason."""

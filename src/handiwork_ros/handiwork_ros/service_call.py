@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from enum import Enum
-from typing import Any, TypeVar
+from typing import Any
 
 from rclpy.client import Client
 from rclpy.node import Node
@@ -16,8 +16,6 @@ POLL_S = 0.01
 SETTLE_S = 0.25
 """A server learns of a new client later than the client of the server, and an answer to who is not known is lost:
 rmw_fastrtps waits 0.1 s for it."""
-
-V = TypeVar("V")
 
 
 class Silence(Enum):
@@ -43,21 +41,8 @@ def on_executor(node: Node, action: Callable[[], None]) -> None:
     executor.create_task(action)
 
 
-def await_service(client: Client, give_up: Callable[[], V | None], *, is_new: bool) -> V | None:
-    """Wait until a service is there, and knows the client where one of them was only just made.
-
-    Returns:
-        What ``give_up`` returned before; None when the service may be called.
-    """
-    has_waited = False
-    while not client.service_is_ready():
-        if (reason := give_up()) is not None:
-            return reason
-        has_waited = True
-        time.sleep(POLL_S)  # noqa: TID251 - rclpy has no event for a service that appears
-    if is_new or has_waited:
-        time.sleep(SETTLE_S)  # noqa: TID251 - nor for a server that has seen its client
-    return None
+def _never() -> bool:
+    return False
 
 
 def call(
@@ -66,15 +51,22 @@ def call(
     request: Any,
     *,
     timeout_s: float,
-    should_stop: Callable[[], bool],
-    is_lost: Callable[[], bool],
+    should_stop: Callable[[], bool] = _never,
+    is_lost: Callable[[], bool] = _never,
     is_new: bool = False,
 ) -> Any | Silence:
-    """Send and wait in steady time; a reply that comes later is dropped. ``is_new``: the client was just made."""
+    """Send and wait in steady time; a reply that comes later is dropped.
+
+    ``is_new``: the client was just made. A server that is waited for counts as new itself.
+    """
     deadline = time.monotonic() + timeout_s
-    silence = await_service(client, lambda: _silence(deadline, should_stop, is_lost), is_new=is_new)
-    if silence is not None:
-        return silence
+    while not client.service_is_ready():
+        if (silence := _silence(deadline, should_stop, is_lost)) is not None:
+            return silence
+        is_new = True
+        time.sleep(POLL_S)  # noqa: TID251 - rclpy has no event for a service that appears
+    if is_new:
+        time.sleep(SETTLE_S)  # noqa: TID251 - nor for a server that has seen its client
     done = threading.Event()
     futures: list[Any] = []
 

@@ -71,15 +71,26 @@ def test_all_at_once_is_one_after_the_other(seed: int) -> None:
         numbers[heard, 0] += rng.choice([0.0, 1e-9, 0.01], len(heard))
         if len(heard) and rng.random() < 0.1:
             numbers[heard[0], 6] = rng.choice([np.nan, 0.5, 1.0])
-        words = [names[i] for i in heard]
-        faults = together.take_all(words, numbers[heard], stamps_s[heard])
+        edges = [("world", names[i]) for i in heard]
+        told = together.take_all(edges, numbers[heard], stamps_s[heard])
         singly = [apart.take(names[i], tuple(numbers[i].tolist()), float(stamps_s[i])) for i in heard]
-        assert faults == [fault for fault in singly if fault]
+        assert (told is None) == (len(heard) == 0)
+        assert told is None or told == (stamps_s[heard].max(), [fault for fault in singly if fault])
         assert list(together.states) == list(apart.states)
         for one, other in zip(together.states.values(), apart.states.values(), strict=True):
             assert one.stamp_s == other.stamp_s
             assert one.world_v_object.tolist() == other.world_v_object.tolist()
             assert one.world_T_object.translation_m.tolist() == other.world_T_object.translation_m.tolist()
+
+
+def test_frames_that_are_not_the_objects_are_left_alone_and_the_last_of_two_counts() -> None:
+    tracker = ObjectTracker(["cube", "can"])
+    edges = [("world", "cube"), ("fr3/base", "can"), ("world", "fr3/base"), ("world", "cube")]
+    numbers = np.array([turned(x, 0.0) for x in (0.1, 0.2, 0.3, 0.4)])
+    assert tracker.take_all(edges, numbers, np.array([1.0, 9.0, 9.0, 2.0])) == (2.0, [])
+    assert list(tracker.states) == ["cube"]
+    assert tracker.states["cube"].world_T_object.translation_m[0] == 0.4
+    assert tracker.take_all(edges[1:3], numbers[1:3], np.array([9.0, 9.0])) is None
 
 
 @pytest.mark.parametrize(

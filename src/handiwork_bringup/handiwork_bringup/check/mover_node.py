@@ -116,15 +116,8 @@ class Mover:
         is_new = name not in self._services
         if is_new:
             self._services[name] = self._node.create_client(kind, name)
-        answer = call(
-            self._node,
-            self._services[name],
-            request,
-            timeout_s=SERVICE_S,
-            should_stop=lambda: False,
-            is_lost=lambda: False,
-            is_new=is_new,
-        )
+        service = self._services[name]
+        answer = call(self._node, service, request, timeout_s=SERVICE_S, is_new=is_new)
         return None if isinstance(answer, Silence) else answer
 
     def _follow(self, arm: ArmSpec, to: Mapping[str, float]) -> str:

@@ -6,9 +6,8 @@ import argparse
 import os
 import sys
 import threading
-import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from handiwork_bringup.condition_table import WORDS, seconds, why_lines
 from handiwork_bringup.ros_environment import with_ros_defaults
@@ -103,18 +102,6 @@ def _asked(client: SkillClient, request: EvaluateCondition.Request) -> EvaluateC
     """The answer of conditionals_node, or None without one."""
     from handiwork_msgs.srv import EvaluateCondition
 
-    from handiwork_ros.service_call import await_service, on_executor
+    from handiwork_bringup.ask_node import ask
 
-    service = client.node.create_client(EvaluateCondition, "conditions/evaluate")
-    end_s = time.monotonic() + ANSWER_S
-    if await_service(service, lambda: True if time.monotonic() > end_s else None, is_new=True):
-        return None
-    done = threading.Event()
-    futures: list[Any] = []
-
-    def send() -> None:
-        futures.append(service.call_async(request))
-        futures[0].add_done_callback(lambda _: done.set())
-
-    on_executor(client.node, send)
-    return futures[0].result() if done.wait(max(0.1, end_s - time.monotonic())) else None
+    return ask(client.node, EvaluateCondition, "conditions/evaluate", request, ANSWER_S)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,6 +19,13 @@ precision."""
 STILL: Array = frozen((0.0, 0.0, 0.0))
 
 
+class Heard(NamedTuple):
+    """Of the objects in one message: the newest stamp [s], and a sentence for each that was not taken."""
+
+    stamp_s: float
+    faults: list[str]
+
+
 class ObjectTracker:
     """The newest state of each object.
 
@@ -27,7 +35,11 @@ class ObjectTracker:
 
     def __init__(self, names: Iterable[str]) -> None:
         self._index = {name: index for index, name in enumerate(names)}
-        self._named: tuple[Sequence[str], Indices] = ((), np.zeros(0, dtype=np.intp))
+        self._edges: Sequence[tuple[str, ...]] = ()
+        self._heard: list[str] = []
+        self._frames: Indices = np.zeros(0, dtype=np.intp)
+        """Which of the frames are those of ``_heard``, and which rows of ours they are."""
+        self._rows: Indices = self._frames
         self.forget()
 
     @property
@@ -35,29 +47,31 @@ class ObjectTracker:
         """Objects whose frame has not come yet."""
         return sorted(self._index.keys() - self.states.keys())
 
-    def knows(self, name: str) -> bool:
-        """Whether a frame is an object of the scene."""
-        return name in self._index
+    def take_all(self, edges: Sequence[tuple[str, ...]], numbers: Array, stamps_s: Array) -> Heard | None:
+        """Take the objects among the frames of a message, as ``take`` does; what rests costs next to nothing.
 
-    def take_all(self, names: Sequence[str], numbers: Array, stamps_s: Array) -> list[str]:
-        """Take the frames of several objects, none of them twice, as ``take`` does; what rests costs next to nothing.
+        Frames of other parents than ``world`` and of other names are left alone; of two for one object the last counts.
 
         Args:
-            names: the objects, all known; who hands in the same list again has them looked up once.
+            edges: parent and child of each; who hands in the same list again has them looked up once.
             numbers: (n, 7), see ``take``.
             stamps_s: (n,) [s].
 
         Returns:
-            What is wrong, a sentence for each object that was not taken.
+            What was heard; None when no object is among the frames.
         """
-        rows = self._rows_of(names)
+        if edges is not self._edges:
+            self._learn(edges)
+        if not self._heard:
+            return None
+        numbers, stamps_s, rows = numbers[self._frames], stamps_s[self._frames], self._rows
         is_later = stamps_s > self._stamps[rows]
         is_near = (np.abs(numbers - self._numbers[rows]) < RESTS).all(axis=1)
         rests = is_later & is_near & ~self._has_speed[rows]
         self._stamps[rows[rests]] = stamps_s[rests]
         others = np.flatnonzero(~rests).tolist()
-        faults = (self.take(names[i], tuple(numbers[i].tolist()), float(stamps_s[i])) for i in others)
-        return [fault for fault in faults if fault]
+        faults = (self.take(self._heard[i], tuple(numbers[i].tolist()), float(stamps_s[i])) for i in others)
+        return Heard(float(stamps_s.max()), [fault for fault in faults if fault])
 
     def take(self, name: str, numbers: tuple[float, ...], stamp_s: float) -> str:
         """Take a pose in ``world``: x, y, z and the rotation's x, y, z, w; an earlier stamp than the last begins anew.
@@ -97,10 +111,11 @@ class ObjectTracker:
         self._numbers, self._stamps = np.full((count, 7), np.nan), np.full(count, np.nan)
         self._has_speed = np.zeros(count, dtype=np.bool_)
 
-    def _rows_of(self, names: Sequence[str]) -> Indices:
-        if self._named[0] is not names:
-            self._named = names, np.array([self._index[name] for name in names], dtype=np.intp)
-        return self._named[1]
+    def _learn(self, edges: Sequence[tuple[str, ...]]) -> None:
+        places = {edge[1]: i for i, edge in enumerate(edges) if edge[0] == "world" and edge[1] in self._index}
+        self._edges, self._heard = edges, list(places)
+        self._frames = np.array(list(places.values()), dtype=np.intp)
+        self._rows = np.array([self._index[name] for name in places], dtype=np.intp)
 
 
 def _fault(numbers: tuple[float, ...]) -> str:

@@ -14,7 +14,6 @@ from rclpy.task import Future
 from std_msgs.msg import String
 
 from handiwork_core import isaac_wire as wire
-from handiwork_core.control.axes import Indices
 from handiwork_core.control.wall_pace import WallPace
 from handiwork_core.geometry import Array, Pose
 from handiwork_core.scene import Scene
@@ -49,9 +48,6 @@ class WorldDoor:
         self._awaited: Mapping[str, Pose] = {}
         self._arrived: Future | None = None
         self._reader = FrameReader()
-        self._edges: list[tuple[str, ...]] = []
-        self._objects_heard: list[str] = []
-        self._rows: Indices = np.zeros(0, dtype=np.intp)
         self._order: tuple[str, ...] = ()
         self._names: tuple[tuple[str, ...], ...] = ()
         self._written: list[ObjectState | None] = []
@@ -129,19 +125,12 @@ class WorldDoor:
 
     def _take_objects(self, frames: Frames) -> bool:
         """Take the objects among the frames of one message; whether there are any."""
-        if frames.edges is not self._edges:
-            self._edges = frames.edges
-            # The last one counts of those that stand twice.
-            rows = {
-                e[1]: i for i, e in enumerate(frames.edges) if e[0] == "world" and self.tracker.knows(e[1])
-            }
-            self._objects_heard, self._rows = list(rows), np.array(list(rows.values()), dtype=np.intp)
-        if not self._objects_heard:
+        heard = self.tracker.take_all(frames.edges, frames.numbers, frames.stamps_s)
+        if heard is None:
             return False
-        stamps_s = frames.stamps_s[self._rows]
-        for fault in self.tracker.take_all(self._objects_heard, frames.numbers[self._rows], stamps_s):
+        self.time_s = heard.stamp_s
+        for fault in heard.faults:
             self._node.get_logger().error(f"/tf: {fault}", throttle_duration_sec=2.0)
-        self.time_s = float(stamps_s.max())
         return True
 
     def _message(self) -> bytes:
