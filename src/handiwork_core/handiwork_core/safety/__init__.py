@@ -1,0 +1,1 @@
+"""The safety layer: limits, supervision of every command, controlled stops, and the states between them. No ROS."""

@@ -1,0 +1,232 @@
+"""A robot's kinematics, limits, collision spheres and zones as flat arrays, for the compiled checks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handiwork_core.geometry import Array, Pose
+from handiwork_core.kinematics import joint_position
+from handiwork_core.robot import ArmSpec, BaseSpec, Joint, JointType, Robot, Spheres
+
+from .config import SafetyConfig, Zone, ZoneFrame, ZoneShape
+
+Ints = NDArray[np.int64]
+
+
+class JointTable(NamedTuple):
+    """Limits of the supervised joints (m,), and where they are in the robot's joint vector (n,)."""
+
+    place: Ints
+    lower: Array
+    upper: Array
+    velocity: Array
+    acceleration: Array
+    deceleration: Array
+    effort: Array
+
+
+class Tree(NamedTuple):
+    """Moving joints in tree order (k,). Frame 0 is the root link; joint ``i`` moves frame ``i + 1``.
+
+    ``source`` is where a joint's position is in the joint vector, or -1: then ``offset`` is the position.
+    """
+
+    parent: Ints
+    rotation: Array
+    translation: Array
+    axis: Array
+    is_prismatic: Ints
+    source: Ints
+    multiplier: Array
+    offset: Array
+
+
+class Body(NamedTuple):
+    """Collision spheres (s,) and tool centre points (t,), each fixed in a frame of the tree.
+
+    The spheres of group ``g`` are those from ``first[g]`` to ``first[g + 1]``; they lie in frame ``group_frame[g]``
+    within ``group_radius[g]`` of ``group_center[g]``.
+    """
+
+    first: Ints
+    group_frame: Ints
+    group_center: Array
+    group_radius: Array
+    sphere_center: Array
+    sphere_radius: Array
+    tool_frame: Ints
+    tool_point: Array
+
+
+class Scratch(NamedTuple):
+    """Where the checks keep poses and velocities of the frames: at the command, and where a stop would end."""
+
+    rotation: Array
+    translation: Array
+    linear: Array
+    angular: Array
+    stop_rotation: Array
+    stop_translation: Array
+
+    @classmethod
+    def of(cls, tree: Tree) -> Scratch:
+        """As large as a robot's tree needs it."""
+        count = len(tree.parent) + 1
+        turns, places = (count, 3, 3), (count, 3)
+        return cls(*(np.zeros(shape) for shape in (turns, places, places, places, turns, places)))
+
+
+class Zones(NamedTuple):
+    """Keep-out zones (z,) in the root link's frame; ``kind`` counts 0 box, 1 cylinder, 2 half-space."""
+
+    kind: Ints
+    rotation: Array
+    translation: Array
+    half: Array
+
+
+KINDS = {ZoneShape.BOX: 0, ZoneShape.CYLINDER: 1, ZoneShape.HALF_SPACE: 2}
+
+
+class RobotModel:
+    """Everything that the checks need to know about a robot.
+
+    Args:
+        robot: its description.
+        names: order of the robot's joint vector (n,).
+        config: limits and zones.
+        world_T_root: pose of the robot's root link in ``world``.
+    """
+
+    def __init__(self, robot: Robot, names: Sequence[str], config: SafetyConfig, world_T_root: Pose) -> None:
+        base = () if robot.base is None else (robot.base,)
+        self.parts: tuple[ArmSpec | BaseSpec, ...] = (*base, *robot.arms.values())
+        self.names = tuple(names)
+        self.supervised = tuple(name for part in self.parts for name in part.joint_names)
+        self.table = _table(robot, self.names, self.supervised, config)
+        moving = [joint for joint in robot.joints.values() if joint.type is not JointType.FIXED]
+        frames = _frames(robot, moving)
+        self.tree = _tree(robot, moving, frames, self.names)
+        self.link_arm = arm_of_links(robot)
+        self.arms = tuple(robot.arms)
+        self.body = _body(robot, frames, self.link_arm, config.keep_clear)
+        self.zones = _zones(config.zones, world_T_root)
+        self.zone_names = tuple(zone.name for zone in config.zones)
+        self.group_links = tuple(item.link for item in _kept(robot, self.link_arm, config.keep_clear))
+
+
+def _table(robot: Robot, names: Sequence[str], supervised: Sequence[str], config: SafetyConfig) -> JointTable:
+    joints = [robot.joints[name] for name in supervised]
+
+    def column(key: str, scale: float) -> Array:
+        values = np.array([getattr(joint, key) for joint in joints], dtype=np.float64) * scale
+        return np.where(values > 0.0, values, np.inf)
+
+    index = np.array([names.index(name) for name in supervised], dtype=np.int64)
+    slack = config.position_tolerance
+    return JointTable(
+        index,
+        np.array([joint.lower - slack for joint in joints], dtype=np.float64),
+        np.array([joint.upper + slack for joint in joints], dtype=np.float64),
+        column("velocity", config.velocity_scale),
+        column("acceleration", config.acceleration_scale),
+        column("acceleration", config.stop_scale),
+        column("effort", config.effort_scale),
+    )
+
+
+def _frames(robot: Robot, moving: Sequence[Joint]) -> dict[str, tuple[int, Pose]]:
+    """For each link the frame that carries it and its pose in that frame."""
+    number = {joint.name: i + 1 for i, joint in enumerate(moving)}
+    frames = {robot.root_link: (0, Pose.identity())}
+    for joint in robot.joints.values():
+        if joint.name in number:
+            frames[joint.child] = (number[joint.name], Pose.identity())
+        else:
+            frame, pose = frames[joint.parent]
+            frames[joint.child] = (frame, pose @ joint.parent_T_joint)
+    return frames
+
+
+def _tree(
+    robot: Robot, moving: Sequence[Joint], frames: dict[str, tuple[int, Pose]], names: Sequence[str]
+) -> Tree:
+    poses = [frames[joint.parent][1] @ joint.parent_T_joint for joint in moving]
+    leads = [joint.name if joint.mimic is None else joint.mimic.joint for joint in moving]
+    source = [names.index(lead) if lead in names else -1 for lead in leads]
+    laws = [(1.0, 0.0) if j.mimic is None else (j.mimic.multiplier, j.mimic.offset) for j in moving]
+    offset = [
+        law[1] if at >= 0 else joint_position(robot, joint.name, {})
+        for law, at, joint in zip(laws, source, moving, strict=True)
+    ]
+    return Tree(
+        np.array([frames[joint.parent][0] for joint in moving], dtype=np.int64),
+        np.array([pose.rotation.matrix() for pose in poses]).reshape(-1, 3, 3),
+        np.array([pose.translation_m for pose in poses]).reshape(-1, 3),
+        np.array([joint.axis for joint in moving], dtype=np.float64).reshape(-1, 3),
+        np.array([joint.type is JointType.PRISMATIC for joint in moving], dtype=np.int64),
+        np.array(source, dtype=np.int64),
+        np.array([law[0] for law in laws], dtype=np.float64),
+        np.array(offset, dtype=np.float64),
+    )
+
+
+def arm_of_links(robot: Robot) -> dict[str, str]:
+    """The arm that moves each link; links that no arm moves are not named."""
+    owner: dict[str, str] = {}
+    joint_arm = {name: arm.name for arm in robot.arms.values() for name in arm.joint_names}
+    for joint in robot.joints.values():
+        arm = joint_arm.get(joint.name) or owner.get(joint.parent)
+        if arm:
+            owner[joint.child] = arm
+    return owner
+
+
+def _kept(robot: Robot, link_arm: dict[str, str], keep_clear: Sequence[str]) -> list[Spheres]:
+    """The robot's spheres that are kept out of the zones, link by link: those of moving arms."""
+    wanted = set(keep_clear or robot.arms)
+    return [item for item in robot.spheres if link_arm.get(item.link) in wanted and len(item.radii)]
+
+
+def _body(
+    robot: Robot, frames: dict[str, tuple[int, Pose]], link_arm: dict[str, str], keep_clear: Sequence[str]
+) -> Body:
+    kept = _kept(robot, link_arm, keep_clear)
+    centers = [frames[item.link][1].apply(item.centers) for item in kept]
+    middles = [0.5 * (group.min(axis=0) + group.max(axis=0)) for group in centers]
+    bounds = [
+        float((np.linalg.norm(group - middle, axis=1) + item.radii).max())
+        for group, middle, item in zip(centers, middles, kept, strict=True)
+    ]
+    tools = [frames[arm.tcp_link] for arm in robot.arms.values()]
+    return Body(
+        np.cumsum([0, *(len(item.radii) for item in kept)]).astype(np.int64),
+        np.array([frames[item.link][0] for item in kept], dtype=np.int64),
+        np.array(middles, dtype=np.float64).reshape(-1, 3),
+        np.array(bounds, dtype=np.float64),
+        np.concatenate([np.zeros((0, 3)), *centers]),
+        np.concatenate([np.zeros(0), *(item.radii for item in kept)]),
+        np.array([frame for frame, _pose in tools], dtype=np.int64),
+        np.array([pose.translation_m for _frame, pose in tools], dtype=np.float64).reshape(-1, 3),
+    )
+
+
+def _zones(zones: Sequence[Zone], world_T_root: Pose) -> Zones:
+    root_T_world = world_T_root.inverse()
+    poses = [root_T_world @ zone.pose() if zone.frame is ZoneFrame.WORLD else zone.pose() for zone in zones]
+    halves = [
+        np.array(z.size) / 2.0
+        if z.shape is ZoneShape.BOX
+        else np.array([z.size[0], z.size[0], z.size[1] / 2])
+        for z in zones
+    ]
+    return Zones(
+        np.array([KINDS[zone.shape] for zone in zones], dtype=np.int64),
+        np.array([pose.rotation.matrix() for pose in poses], dtype=np.float64).reshape(-1, 3, 3),
+        np.array([pose.translation_m for pose in poses], dtype=np.float64).reshape(-1, 3),
+        np.array(halves, dtype=np.float64).reshape(-1, 3),
+    )

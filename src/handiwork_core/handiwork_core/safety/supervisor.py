@@ -1,0 +1,270 @@
+"""The safety layer in the command path: controllers propose, and it decides what is sent to the robot."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from handiwork_core.control.axes import ArmAxis, GripperAxis, JointArrays
+from handiwork_core.control.trajectory_controller import Ending, Reference
+from handiwork_core.control.trajectory_goal import ErrorCode, GoalRefused
+from handiwork_core.geometry import Array, Pose
+from handiwork_core.robot import Robot
+
+from .braking import ControlledStop
+from .config import SafetyConfig
+from .monitor import SafetyMonitor
+from .pace import reduced_scale
+from .state import MEASURED, Cause, Mode, SafetyStateMachine, SafetyStatus, Violation
+
+REST = 0.01
+"""Measured joint speed below which an arm rests [rad/s, m/s]."""
+STILL_S = 0.05
+"""How long the arms must be that slow after a stop."""
+LONGEST_SETTLING_S = 2.0
+"""After so long a stop counts as ended, though something still moves the arms."""
+
+CODES = {Mode.PROTECTIVE_STOP: ErrorCode.PROTECTIVE_STOP, Mode.EMERGENCY_STOP: ErrorCode.EMERGENCY_STOP}
+
+
+class SafetySupervisor:
+    """Supervises what the controllers want; belongs to the thread that controls the robot.
+
+    Attributes:
+        command: positions (n,) that the robot is to take [rad, m].
+        rate: their velocities (n,).
+        on_change: called, on the same thread, with every new status.
+
+    Args:
+        robot: its description.
+        names: order of the joint vector (n,).
+        arms: controllers of arms and base.
+        grippers: controllers of grippers.
+        start: measured joint positions (n,).
+        config: limits.
+        world_T_root: pose of the root link in ``world``.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        names: Sequence[str],
+        arms: Mapping[str, ArmAxis],
+        grippers: Mapping[str, GripperAxis],
+        start: Array,
+        config: SafetyConfig,
+        world_T_root: Pose,
+    ) -> None:
+        self.config = config
+        self.monitor = SafetyMonitor(robot, names, config, world_T_root)
+        self.monitor.warm_up()
+        self.on_change: list[Callable[[SafetyStatus], None]] = []
+        self._machine = SafetyStateMachine()
+        self._arms, self._grippers = arms, grippers
+        self._index = self.monitor.model.table.place
+        self._stop: ControlledStop | None = None
+        self._still_s = self._settling_s = 0.0
+        self._paced: dict[str, object] = {}
+        self._no_effort = np.full(len(names), np.nan)
+        self.reset(start, 0.0)
+
+    @property
+    def status(self) -> SafetyStatus:
+        """The present state."""
+        return self._machine.status
+
+    @property
+    def is_active(self) -> bool:
+        """True while a stop is in force, so that the arms are watched though no controller works."""
+        return self._stop is not None or self.status.is_stopped
+
+    @property
+    def commands_all(self) -> bool:
+        """True while the safety layer itself commands all arms."""
+        return self._stop is not None
+
+    def refusal(self) -> GoalRefused | None:
+        """Why no motion may begin now; None where it may."""
+        status = self.status
+        return GoalRefused(CODES[status.mode], status.reason) if status.is_stopped else None
+
+    def reset(self, position: Array, now_s: float) -> None:
+        """Take measured positions (n,) as commanded, in a world that was reset. A stop stays in force."""
+        self.command, self.rate = position.copy(), np.zeros(len(position))
+        self._last, self._last_rate = self.command.copy(), self.rate.copy()
+        self._now_s = now_s
+        if self._stop is not None:
+            self._end_stop()
+
+    def control(self, joints: JointArrays, force: Array | None, step_s: float) -> None:
+        """Judge what the controllers want; ``command`` and ``rate`` are what may be sent then.
+
+        Update the controllers before, unless ``commands_all``: then they are not asked.
+
+        Args:
+            joints: measurement, in the order of the joint vector.
+            force: net contact force on each arm (a, 3) [N]; None where it is not measured.
+            step_s: control period [s].
+        """
+        self._now_s = joints.stamp_s
+        pressing = None if force is None else self.monitor.check_force(force, step_s)
+        if self._stop is None and not self.status.is_stopped:
+            self._set_pace()
+            self._take_references(joints)
+            violation = pressing or self._check(joints, step_s)
+            if violation is not None:
+                self._trip(violation, joints)
+        if self._stop is not None:
+            self._brake(self._stop, joints, step_s)
+        self._last, self.command = self.command, self._last
+        self._last_rate, self.rate = self.rate, self._last_rate
+        self.command[:], self.rate[:] = self._last, self._last_rate
+
+    def protective_stop(self, violation: Violation) -> None:
+        """Stop the arms for a cause that others have found."""
+        if self._machine.protective_stop(violation, self._now_s):
+            self._begin_stop(self._last[self._index], self._last_rate[self._index], violation)
+
+    def emergency_stop(self, source: str) -> None:
+        """Stop the arms on request, whatever goes on."""
+        if self._machine.emergency_stop(source, self._now_s):
+            self._begin_stop(self._last[self._index], self._last_rate[self._index], self.status.violation)
+
+    def stop_ahead(self, times_s: Array) -> tuple[Array, Array] | None:
+        """Commands of the stop that runs, so long from now (r,) [s]: positions and rates (r, n); None without one."""
+        if self._stop is None:
+            return None
+        position, rate = np.tile(self.command, (len(times_s), 1)), np.zeros((len(times_s), len(self.command)))
+        position[:, self._index], rate[:, self._index] = self._stop.ahead(times_s)
+        return position, rate
+
+    def set_pressed(self, *, pressed: bool) -> None:
+        """Note whether an emergency stop is held."""
+        if self.status.pressed != pressed:
+            self._machine.set_pressed(pressed=pressed)
+            self._tell()
+
+    def reset_emergency_stop(self) -> None:
+        """Acknowledge an emergency stop.
+
+        Raises:
+            Refusal: the present state does not allow it.
+        """
+        self._machine.reset(self._now_s)
+        self._tell()
+
+    def recover(self, effort: Array) -> None:
+        """End a protective stop, with the measured ``effort`` (n,) of the drives.
+
+        Raises:
+            Refusal: the present state does not allow it, or the cause lasts.
+        """
+        violation = self.status.violation
+        known = effort if len(effort) else self._no_effort
+        lasting = None if violation is None else self.monitor.lasting(violation.cause, known)
+        self._machine.recover(self._now_s, lasting)
+        self._tell()
+
+    def set_speed_scale(self, scale: float) -> None:
+        """Reduce the speed of running and new motions; 1 ends that.
+
+        Raises:
+            Refusal: ``scale`` is not in (0, 1].
+        """
+        self._machine.set_speed_scale(scale, self._now_s)
+        self._paced.clear()
+        self._tell()
+
+    def _take_references(self, joints: JointArrays) -> None:
+        """What the controllers want; grippers go by their own law and are where they are."""
+        for arm in self._arms.values():
+            reference: Reference = arm.controller.reference
+            self.command[arm.indices] = reference.position
+            self.rate[arm.indices] = reference.velocity if arm.controller.busy else 0.0
+        for gripper in self._grippers.values():
+            self.command[gripper.indices] = joints.position[gripper.indices]
+
+    def _set_pace(self) -> None:
+        """Let controllers slow down in the reduced mode; whether they do is supervised all the same."""
+        scale = self.status.speed_scale
+        for name, arm in self._arms.items():
+            path = arm.controller.path
+            if name in self._paced and self._paced[name] is path:
+                continue
+            self._paced[name] = path
+            limit = self.config.reduced.tool_speed if scale < 1.0 else math.inf
+            arm.controller.speed_scale = reduced_scale(self.monitor, arm, self._last, scale, limit)
+
+    def _check(self, joints: JointArrays, step_s: float) -> Violation | None:
+        status, reduced = self.status, self.config.reduced
+        is_reduced = status.mode is Mode.REDUCED and self._now_s >= status.since_s + reduced.transition_s
+        return self.monitor.check(
+            self.command,
+            self.rate,
+            self._last,
+            self._last_rate,
+            joints.position,
+            joints.velocity,
+            joints.effort if len(joints.effort) else self._no_effort,
+            status.speed_scale if is_reduced else 1.0,
+            reduced.tool_speed if is_reduced else self.config.tool_speed,
+            step_s,
+        )
+
+    def _trip(self, violation: Violation, joints: JointArrays) -> None:
+        if violation.cause in MEASURED:
+            start, rate = joints.position[self._index], joints.velocity[self._index]
+            most = self.monitor.model.table.velocity
+            rate = np.clip(rate, -most, most)
+        else:
+            start, rate = self._last[self._index], self._last_rate[self._index]
+        if self._machine.protective_stop(violation, self._now_s):
+            self._begin_stop(start, rate, violation)
+
+    def _begin_stop(self, position: Array, rate: Array, violation: Violation | None) -> None:
+        """Brake from a command that was accepted last, or from the measured arm. A stop that runs goes on."""
+        if self._stop is None:
+            table = self.monitor.model.table
+            self._stop = ControlledStop(position, rate, table.deceleration, table.lower, table.upper)
+            self._still_s = self._settling_s = 0.0
+        text = violation.text if violation is not None else ""
+        for gripper in self._grippers.values():
+            at = float(self._last[gripper.indices[0]])
+            gripper.controller.stop(Ending.ABORTED, at, f"{self.status.reason or text}")
+        self._tell()
+
+    def _brake(self, stop: ControlledStop, joints: JointArrays, step_s: float) -> None:
+        stop.advance(step_s)
+        self.command[:], self.rate[:] = joints.position, 0.0
+        self.command[self._index], self.rate[self._index] = stop.position, stop.rate
+        if not stop.is_over:
+            return
+        self._settling_s += step_s
+        is_still = bool((np.abs(joints.velocity[self._index]) <= REST).all())
+        self._still_s = self._still_s + step_s if is_still else 0.0
+        if self._still_s >= STILL_S or self._settling_s >= LONGEST_SETTLING_S:
+            self._end_stop()
+
+    def _end_stop(self) -> None:
+        """The arms rest: end their goals with the reason, and hold."""
+        status = self.status
+        for arm in self._arms.values():
+            code = CODES.get(status.mode, ErrorCode.PROTECTIVE_STOP)
+            arm.controller.hold(self.command[arm.indices].copy(), status.reason, code)
+        self._stop = None
+        self._machine.set_at_rest(at_rest=True, now_s=self._now_s)
+        self._tell()
+
+    def _tell(self) -> None:
+        for callback in self.on_change:
+            callback(self.status)
+
+
+def lost_lease(holder: str, arms: Sequence[str], timeout_s: float) -> Violation:
+    """The violation of a lease whose holder fell silent."""
+    text = (
+        f"the heartbeat of {holder} was lost for {timeout_s:.2f} s while {', '.join(arms)} followed its goal"
+    )
+    return Violation(Cause.HEARTBEAT, holder, timeout_s, timeout_s, text)

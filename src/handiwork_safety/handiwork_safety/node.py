@@ -1,0 +1,197 @@
+"""The safety layer in front of ros2_control: it serves the arms' actions and commands the hardware's controllers."""
+
+from __future__ import annotations
+
+import sys
+from array import array
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from geometry_msgs.msg import WrenchStamped
+from rclpy.clock import Clock, ClockType
+from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from handiwork_core.config import ConfigError
+from handiwork_core.control.axes import JointArrays
+from handiwork_core.control.same_thread import SameThread
+from handiwork_core.control.trajectory_controller import TrajectoryResult
+from handiwork_core.control.trajectory_goal import TrajectoryGoal
+from handiwork_core.geometry import Array, Pose
+from handiwork_core.planning import Report
+from handiwork_core.robot import JointType, Robot
+from handiwork_core.robot_loader import load_robot
+from handiwork_core.safety.config import SafetyConfig, load_safety
+from handiwork_core.safety.state import Cause, Violation
+from handiwork_core.scene import load_scene
+from handiwork_ros.controllers.slot_server import SlotServer, arm_server
+from handiwork_ros.controllers.stream_door import StreamDoor
+from handiwork_ros.conversions import time_from_msg, time_to_msg
+from handiwork_ros.guards import guard
+from handiwork_ros.managed_node import ManagedNode
+from handiwork_ros.qos import LATEST, STREAM
+from handiwork_ros.safety.server import SafetyServer
+from handiwork_ros.spinning import run
+
+from .supervised_robot import SupervisedRobot, forces_of
+from .windows import Window
+
+WATCH_S = 0.05
+SILENT_S = 1.0
+"""Steady time without joint_states after which goals are ended; the arm rests by then, as its window has ended."""
+
+
+class SafetyNode(ManagedNode):
+    """Active once all joints of the arms were measured. One thread does all, measurement by measurement."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__("safety_node", **options)
+        self._robot_dir = self.parameter("robot_dir", "", "folder of the robot")
+        text = "scene YAML that says where the robot stands; empty: at the origin of world"
+        self._scene_file = self.parameter("scene_file", "", text)
+        text = "limits of the safety layer, a YAML file; empty: the defaults"
+        self._safety_file = self.parameter("safety_file", "", text)
+        text = "geometry_msgs/WrenchStamped of each arm, {arm} for its name; empty: no contact force is supervised"
+        self._wrench_topic = self.parameter("wrench_topic", "", text)
+        self._robot: Robot | None = None
+        self._config, self._world_T_base = SafetyConfig(), Pose.identity()
+        self._names: tuple[str, ...] = ()
+        self._order: tuple[list[str], list[int]] = ([], [])
+        self._thread: SameThread[SupervisedRobot] | None = None
+        self._initial: JointArrays | None = None
+        self._wrenches: dict[str, Array] = {}
+        self._servers: list[SlotServer[TrajectoryGoal, TrajectoryResult]] = []
+        self._streams: list[StreamDoor] = []
+        self._silent_ticks = 0
+        self._commands: dict[str, Any] = {}
+        self.create_subscription(JointState, "joint_states", guard(self, self._take), STREAM)
+
+    def on_load(self, report: Report) -> None:
+        """Read the files, then wait for the joints."""
+        if not self._robot_dir:
+            raise ConfigError(
+                "node safety_node", ["parameter robot_dir: is empty; give the folder of a robot"]
+            )
+        robot = load_robot(Path(self._robot_dir))
+        self._config = load_safety(Path(self._safety_file), robot)
+        if self._scene_file:
+            self._world_T_base = load_scene(Path(self._scene_file)).world_T_base
+        moving = (joint for joint in robot.joints.values() if joint.type is not JointType.FIXED)
+        self._names, self._robot = tuple(joint.name for joint in moving), robot
+        while self._initial is None:
+            report(0.5, "waiting for joint_states with all joints of the robot; start its controllers")
+            if self.closing.wait(0.05):
+                return
+
+    def on_start(self) -> None:
+        """Serve."""
+        if self._thread is not None:
+            return
+        assert self._robot is not None
+        assert self._initial is not None
+        robot = self._robot
+        plant = SupervisedRobot(robot, self._names, self._initial, self._config, self._world_T_base)
+        thread = self._thread = SameThread(plant)
+        safety = SafetyServer(
+            self,
+            thread,
+            plant.safety,
+            lambda: plant.joints().effort,
+            has_effort=len(self._initial.effort) > 0,
+            has_force=bool(self._wrench_topic),
+        )
+        for part in plant.safety.monitor.model.parts:
+            topic = f"{part.hardware_controller}/joint_trajectory"
+            self._commands[part.name] = self.create_publisher(JointTrajectory, topic, LATEST)
+            self._servers.append(arm_server(self, lambda: thread, part, safety.lease))
+            self._streams.append(StreamDoor(self, lambda: thread, part))
+        for name in robot.arms if self._wrench_topic else ():
+            keep = guard(self, lambda message, name=name: self._keep_wrench(name, message))
+            self.create_subscription(WrenchStamped, self._wrench_topic.format(arm=name), keep, STREAM)
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._watch_timer = self.create_timer(WATCH_S, guard(self, self._watch), clock=steady)
+
+    def on_stop(self) -> None:
+        """Bring the arms to rest and end their goals."""
+        if self._thread is not None:
+            self._thread.abort("safety_node ends")
+
+    def is_idle(self) -> bool:
+        """True once every client has its result."""
+        return all(server.idle for server in self._servers)
+
+    def _keep_wrench(self, arm: str, message: Any) -> None:
+        force = message.wrench.force
+        self._wrenches[arm] = np.array([force.x, force.y, force.z])
+
+    def _take(self, message: Any) -> None:
+        if not self._names:
+            return
+        measured = self._read(message)
+        if measured is None:
+            return
+        self._silent_ticks = 0
+        if self._thread is None:
+            self._initial = measured
+            return
+        plant = self._thread.plant
+        plant.take(measured, forces_of(list(plant.safety.monitor.model.arms), self._wrenches))
+        for name, window in plant.windows():
+            self._commands[name].publish(self._message(name, window, measured.stamp_s))
+        self._thread.poll()
+
+    def _read(self, message: Any) -> JointArrays | None:
+        """The message in our order; None, with a warning, where it lacks joints or holds no numbers."""
+        if message.name != self._order[0]:
+            places = {name: i for i, name in enumerate(message.name)}
+            missing = [name for name in self._names if name not in places]
+            if missing:
+                self.get_logger().warning(f"joint_states lacks {missing}", throttle_duration_sec=5.0)
+                return None
+            self._order = list(message.name), [places[name] for name in self._names]
+        order, count = self._order[1], len(message.name)
+        position, velocity, effort = (
+            np.array(values)[order] if len(values) == count else np.zeros(0)
+            for values in (message.position, message.velocity, message.effort)
+        )
+        if len(position) == 0 or len(velocity) == 0 or not np.isfinite([position, velocity]).all():
+            text = "joint_states has no finite position and velocity for each joint; it is not used"
+            self.get_logger().error(text, throttle_duration_sec=2.0)
+            return None
+        return JointArrays(time_from_msg(message.header.stamp), position, velocity, effort)
+
+    def _message(self, name: str, window: Window, now_s: float) -> Any:
+        assert self._thread is not None
+        controller = self._thread.plant.arms[name].controller
+        message = JointTrajectory(joint_names=list(controller.limits.names))
+        message.header.stamp = time_to_msg(now_s)
+        for t, q, qd in zip(window.times_s.tolist(), window.position, window.rate, strict=True):
+            point = JointTrajectoryPoint()
+            point.positions, point.velocities = array("d", q.tobytes()), array("d", qd.tobytes())
+            point.time_from_start.sec, point.time_from_start.nanosec = int(t), int(t % 1.0 * 1e9)
+            message.points.append(point)
+        return message
+
+    def _watch(self) -> None:
+        """Without measurements nothing is supervised: no further window is sent, and the last one ends at rest."""
+        thread = self._thread
+        # Ticks are counted, not time: a process that was held up reads its messages before it judges.
+        self._silent_ticks += 1
+        if thread is None or thread.idle or self._silent_ticks != round(SILENT_S / WATCH_S):
+            return
+        text = f"joint_states fell silent for {SILENT_S:g} s; the arm ended its last window at rest"
+        thread.plant.safety.protective_stop(
+            Violation(Cause.FEEDBACK, "joint_states", SILENT_S, SILENT_S, text)
+        )
+        thread.abort(text)
+        thread.release()
+
+
+def main() -> None:
+    """Entry point of the executable."""
+    sys.exit(run(SafetyNode))
+
+
+if __name__ == "__main__":
+    main()

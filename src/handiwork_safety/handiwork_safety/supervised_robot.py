@@ -1,0 +1,210 @@
+"""A robot behind controllers of ros2_control: it is measured, supervised, and sent windows. No ROS, no threads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from handiwork_core.control.axes import ArmAxis, GripperAxis, JointArrays, arm_axes
+from handiwork_core.control.trajectory_controller import Phase, TrajectoryController
+from handiwork_core.control.trajectory_goal import ErrorCode, GoalRefused, TrajectoryGoal
+from handiwork_core.geometry import Array, Pose
+from handiwork_core.robot import Robot
+from handiwork_core.safety.config import SafetyConfig
+from handiwork_core.safety.monitor import SafetyMonitor
+from handiwork_core.safety.state import Violation
+from handiwork_core.safety.supervisor import SafetySupervisor
+
+from .windows import FEWEST_ROWS, LEAD_S, Window, grid, window_of
+
+WINDOW_PERIOD_S = 0.04
+"""A new window is sent so often."""
+STREAM_LEAD_S = 0.1
+LOST_S = LEAD_S
+"""Without a measurement for so long nothing is commanded any more, and the arm ends its last window. Until then it
+followed its path in that window, and so does the path's time."""
+USUAL_STEP_S = 0.01
+"""Time between two measurements, at most, unless one is late."""
+CHECK_S = 0.01
+"""A goal is checked at points so far apart."""
+
+
+class CheckedController(TrajectoryController):
+    """A trajectory controller that refuses a goal of which any moment violates a limit of the safety layer."""
+
+    robot: SupervisedRobot
+    arm: str
+
+    def start(self, goal: TrajectoryGoal, measured: Array) -> None:
+        """See ``TrajectoryController.start``."""
+        super().start(goal, measured)
+        path = self.path
+        assert path is not None
+        times = np.arange(0.0, path.duration_s + CHECK_S, CHECK_S, dtype=np.float64)
+        at = np.minimum(times, path.duration_s)
+        rows = path.position(at), path.velocity(at)
+        violation, when = self.robot.first_violation(self.arm, times, *rows, is_sent_whole=True)
+        if violation is not None:
+            self.phase = Phase.HOLD
+            text = f"{violation.text}, {when:.2f} s after its start; nothing moved"
+            raise GoalRefused(ErrorCode.INVALID_GOAL, text)
+
+
+class SupervisedRobot:
+    """A plant (``handiwork_core.control.axes``). Measurements come by ``take``; ask for ``windows`` after each.
+
+    Args:
+        robot: its description.
+        names: order of the joint vector (n,).
+        first: the first measurement.
+        config: limits of the safety layer.
+        world_T_root: where the robot stands.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        names: Sequence[str],
+        first: JointArrays,
+        config: SafetyConfig,
+        world_T_root: Pose,
+    ) -> None:
+        self.grippers: dict[str, GripperAxis] = {}
+        self.arms: dict[str, ArmAxis] = {}
+        for name, axis in arm_axes(robot, names, first.position).items():
+            ready = axis.controller
+            controller = CheckedController(ready.limits, first.position[axis.indices], ready.tolerances)
+            controller.robot, controller.arm = self, name
+            self.arms[name] = ArmAxis(controller, axis.indices)
+        self.safety = SafetySupervisor(
+            robot, names, self.arms, self.grippers, first.position, config, world_T_root
+        )
+        self._judge = SafetyMonitor(robot, names, replace(config, effort_scale=0.0), world_T_root)
+        self._measured = first
+        self._sent_s = dict.fromkeys(self.arms, -np.inf)
+        self._commanded = dict.fromkeys(self.arms, False)
+
+    def joints(self) -> JointArrays:
+        """The newest measurement."""
+        return self._measured
+
+    def take(self, measured: JointArrays, force: Array | None = None) -> None:
+        """Let the controllers act on a measurement.
+
+        Args:
+            measured: in the order of ``names``.
+            force: net contact force on each arm (a, 3) [N]; None where it is not measured.
+        """
+        before = self._measured
+        step_s = measured.stamp_s - before.stamp_s
+        self._measured = measured
+        if step_s < 0.0 or step_s > LOST_S:
+            self.start_over("joint_states paused" if step_s > 0.0 else "time went back")
+            return
+        if step_s == 0.0:
+            return
+        if not any(self._commanded.values()):
+            self._take_place()
+        if not self.safety.commands_all:
+            self._update(before, measured, step_s)
+        if self.safety.is_active or any(arm.controller.busy for arm in self.arms.values()):
+            self.safety.control(measured, force, step_s)
+
+    def _take_place(self) -> None:
+        """Begin the next motion where the arms are: while nothing commands them, others may have moved them."""
+        if self.safety.commands_all or any(arm.controller.busy for arm in self.arms.values()):
+            return
+        position = self._measured.position
+        for arm in self.arms.values():
+            arm.controller.hold(position[arm.indices], "")
+        self.safety.reset(position, self._measured.stamp_s)
+
+    def _update(self, before: JointArrays, measured: JointArrays, step_s: float) -> None:
+        """Let the controllers act; after a gap as often as usual, on measurements in between."""
+        count = int(np.ceil(step_s / USUAL_STEP_S - 1e-6))
+        for arm in self.arms.values():
+            for part in range(1, count + 1):
+                if not arm.controller.busy:
+                    break
+                share = part / count
+                q = before.position + share * (measured.position - before.position)
+                arm.controller.update(q[arm.indices], measured.velocity[arm.indices], step_s / count)
+
+    def start_over(self, why: str) -> None:
+        """Take the arms to rest where they are; goals are aborted."""
+        position = self._measured.position
+        for arm in self.arms.values():
+            arm.controller.hold(position[arm.indices], why)
+        self.safety.reset(position, self._measured.stamp_s)
+        self._commanded = dict.fromkeys(self.arms, False)
+
+    def windows(self) -> Iterator[tuple[str, Window]]:
+        """What each arm is to be sent now; none where nothing changes."""
+        now_s = self._measured.stamp_s
+        for name, arm in self.arms.items():
+            is_commanded = arm.controller.busy or self.safety.commands_all
+            is_new = is_commanded != self._commanded[name] or self.safety.commands_all
+            if not (is_commanded or is_new) or not (is_new or now_s - self._sent_s[name] >= WINDOW_PERIOD_S):
+                continue
+            self._commanded[name], self._sent_s[name] = is_commanded, now_s
+            window = self._window(arm)
+            violation = None if self.safety.commands_all else self._judged(name, window)
+            if violation is not None:
+                self.safety.protective_stop(violation)
+                window = self._window(arm)
+            yield name, window
+
+    def _window(self, arm: ArmAxis) -> Window:
+        safety = self.safety
+        times = grid(1.0)
+        stop = safety.stop_ahead(times)
+        if stop is None:
+            position, rate = safety.command[arm.indices], safety.rate[arm.indices]
+            return window_of(arm.controller, position, rate, STREAM_LEAD_S)
+        rate = stop[1][:, arm.indices]
+        moving = np.flatnonzero(np.abs(rate).max(axis=1) > 0.0)
+        rows = min(len(times), int(moving[-1]) + 2 if len(moving) else FEWEST_ROWS)
+        rate[rows - 1] = 0.0
+        return Window(times[:rows], stop[0][:rows, arm.indices], rate[:rows])
+
+    def _judged(self, name: str, window: Window) -> Violation | None:
+        rows = window.times_s, window.position, window.rate
+        return self.first_violation(name, *rows, is_sent_whole=False)[0]
+
+    def first_violation(
+        self, arm: str, times_s: Array, position: Array, rate: Array, *, is_sent_whole: bool
+    ) -> tuple[Violation | None, float]:
+        """The first point of a motion that violates a limit, and when [s].
+
+        Args:
+            arm: that moves; the others stay as they are commanded.
+            times_s: (r,) rising.
+            position: (r, dof).
+            rate: (r, dof).
+            is_sent_whole: whether accelerations count; not in a window, whose stop along the path may exceed them.
+        """
+        indices, safety = self.arms[arm].indices, self.safety
+        last, was = safety.command.copy(), safety.rate.copy()
+        last[indices], was[indices] = position[0], rate[0]
+        nothing = np.full(len(last), np.nan)
+        for row in range(len(times_s)):
+            q, qd = last.copy(), was.copy()
+            q[indices], qd[indices] = position[row], rate[row]
+            step_s = float(times_s[row] - times_s[row - 1]) if row else float(times_s[1] - times_s[0])
+            before = was if is_sent_whole else qd
+            violation = self._judge.check(
+                q, qd, last, before, last, before, nothing, 1.0, safety.config.tool_speed, step_s
+            )
+            if violation is not None:
+                return violation, float(times_s[row])
+            last, was = q, qd
+        return None, 0.0
+
+
+def forces_of(arms: Sequence[str], wrenches: Mapping[str, Array]) -> Array | None:
+    """Net force on each arm (a, 3) [N] from the newest wrenches; None while none came."""
+    if not wrenches:
+        return None
+    return np.array([wrenches.get(name, np.zeros(3)) for name in arms])
