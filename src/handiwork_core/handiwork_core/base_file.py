@@ -7,6 +7,7 @@ import xml.etree.ElementTree as ET
 from dataclasses import dataclass
 from enum import Enum
 
+from .controller_profile import DEFAULT_PROFILE, ControllerProfile
 from .robot import BaseSpec
 
 WIDEST_RAD = 4.0 * math.pi
@@ -37,6 +38,7 @@ class BaseFile:
     turn_jerk: float
     range: float = 10.0
     name: str = "base"
+    controller_profile: ControllerProfile = DEFAULT_PROFILE
 
     def __post_init__(self) -> None:
         for key in (
@@ -60,7 +62,7 @@ class BaseFile:
 
     def build(self, link: str) -> BaseSpec:
         """As a value; ``link`` is what the joints carry."""
-        return BaseSpec(self.name, link, self.joints)
+        return BaseSpec(self.name, link, self.joints, self.controller_profile)
 
     def limits(self, joint: str) -> tuple[float, float]:
         """Acceleration and jerk of one of its joints."""

@@ -87,9 +87,13 @@ class ExpectJoint:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DriveBase:
-    """Drive the mobile base straight to its joint positions ``q`` (3,), x, y [m] and yaw [rad]."""
+    """Drive the mobile base straight to its joint positions ``q`` (3,), x, y [m] and yaw [rad].
+
+    ``ignored``: objects that are no obstacle.
+    """
 
     q: Array
+    ignored: frozenset[str] = frozenset()
 
 
 Function = (

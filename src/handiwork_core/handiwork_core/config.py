@@ -14,60 +14,74 @@ from typing import Any, TypeVar
 
 import yaml
 
+from handiwork_core.limits import FAULTS_LISTED, FILE_YAML, YamlLimits
+from handiwork_core.regular_files import FileRefused, read_bytes
 from handiwork_core.strict_yaml import value_of
 
 T = TypeVar("T")
 
 KIND_WORDS = {float: "a number", int: "a whole number", str: "text", bool: "true or false"}
 
-LONGEST_YAML = 1_000_000
 LONGEST_SHOWN = 80
+CHOICES_LISTED = 40
+NEAREST_AMONG = 500
+UNKNOWN_KEYS = 20
 
 
 class ConfigError(ValueError):
-    """All faults of one file or mapping. ``faults`` are sentences of the form ``key: what is wrong; what to do``."""
+    """Faults of one file or mapping. ``faults`` are sentences of the form ``key: what is wrong; what to do``.
+
+    Only the first ``FAULTS_LISTED`` are kept; one more sentence counts the others.
+    """
 
     def __init__(self, source: str, faults: Sequence[str]) -> None:
-        self.source, self.faults = source, tuple(faults)
-        super().__init__(f"{source}: " + " | ".join(faults))
+        kept, left = tuple(faults[:FAULTS_LISTED]), len(faults) - FAULTS_LISTED
+        if left > 0:
+            kept = (*kept, f"{left} further faults; correct the first ones")
+        self.source, self.faults = source, kept
+        super().__init__(f"{source}: " + " | ".join(kept))
 
 
-def read_yaml(path: Path) -> dict[str, Any]:
-    """Read a YAML mapping.
+def read_yaml(path: Path, limits: YamlLimits = FILE_YAML) -> dict[str, Any]:
+    """Read a YAML mapping from a regular file.
+
+    Args:
+        path: of the file.
+        limits: bounds of its text.
 
     Raises:
-        ConfigError: the file is missing, is not YAML (with line and column), or does not hold a mapping.
+        ConfigError: the file is missing, is not YAML (with line and column), exceeds a limit, or does not hold a
+            mapping.
     """
     try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise ConfigError(str(path), [f"cannot be read: {error.strerror}; check the path"]) from error
+        text = read_bytes(path, 4 * limits.characters).decode("utf-8")
+    except FileRefused as error:
+        raise ConfigError(str(path), [str(error)]) from error
     except UnicodeDecodeError as error:
         raise ConfigError(str(path), [f"byte {error.start}: is no UTF-8; save it as UTF-8 text"]) from error
-    return mapping_from_yaml(text, str(path))
+    return mapping_from_yaml(text, str(path), limits)
 
 
-def mapping_from_yaml(text: str, source: str) -> dict[str, Any]:
+def mapping_from_yaml(text: str, source: str, limits: YamlLimits = FILE_YAML) -> dict[str, Any]:
     """A YAML mapping from text that anybody may have sent; no text means an empty mapping.
+
+    Args:
+        text: the document.
+        source: what an error calls it.
+        limits: bounds of the text.
 
     Raises:
         ConfigError: too long, no YAML (with line and column), a key that stands twice, an alias, or no mapping.
     """
-    if len(text) > LONGEST_YAML:
-        raise ConfigError(source, [f"is {len(text)} characters long; keep it within {LONGEST_YAML}"])
+    if len(text) > limits.characters:
+        raise ConfigError(source, [f"is {len(text)} characters long; keep it within {limits.characters}"])
     try:
-        data = value_of(text)
+        data = value_of(text, limits)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"line {mark.line + 1}, column {mark.column + 1}" if mark else "somewhere"
-        what = getattr(error, "problem", None) or "bad syntax"
+        what = str(getattr(error, "problem", None) or "bad syntax")[:300]
         raise ConfigError(source, [f"{where}: {what}; mend the YAML there"]) from error
-    except (ValueError, OverflowError) as error:
-        raise ConfigError(
-            source, [f"holds a value that YAML cannot read: {error}; mend or quote it"]
-        ) from error
-    except RecursionError as error:
-        raise ConfigError(source, ["is nested too deeply; flatten it"]) from error
     data = {} if data is None and not text.strip() else data
     if not isinstance(data, dict):
         raise ConfigError(source, [f"holds a {type(data).__name__}; write a mapping of keys at the top"])
@@ -119,8 +133,14 @@ def shown(data: Any) -> str:
 
 def nearest(name: str, choices: Sequence[str]) -> str:
     """Words that name the closest choice, or all of them."""
-    close = difflib.get_close_matches(name, choices, n=1)
-    return f"did you mean {close[0]!r}?" if close else f"use one of {sorted(choices)}"
+    # Likeness takes time with the square of the lengths, and whoever sent the name chose them.
+    short = [choice for choice in choices if len(choice) <= LONGEST_SHOWN][:NEAREST_AMONG]
+    close = difflib.get_close_matches(name, short, n=1) if len(name) <= LONGEST_SHOWN else []
+    if close:
+        return f"did you mean {close[0]!r}?"
+    listed = sorted(choices)[:CHOICES_LISTED]
+    more = f" and {len(choices) - CHOICES_LISTED} more" if len(choices) > CHOICES_LISTED else ""
+    return f"use one of {listed}{more}"
 
 
 def _build(kind: Any, data: Any, key: str, faults: _Faults) -> Any:
@@ -130,10 +150,12 @@ def _build(kind: Any, data: Any, key: str, faults: _Faults) -> Any:
     hints = typing.get_type_hints(kind)
     fields = {f.name: f for f in dataclasses.fields(kind)}
     before = len(faults)
-    for given in data:
-        if given not in fields:
-            name = str(given)[:LONGEST_SHOWN]
-            faults.append(f"{_join(key, name)}: unknown key; {nearest(name, list(fields))}")
+    unknown = [given for given in data if given not in fields]
+    for given in unknown[:UNKNOWN_KEYS]:
+        name = str(given)[:LONGEST_SHOWN]
+        faults.append(f"{_join(key, name)}: unknown key; {nearest(name, list(fields))}")
+    if len(unknown) > UNKNOWN_KEYS:
+        faults.append(f"{key or 'top'}: has {len(unknown)} unknown keys; take them out")
     values: dict[str, Any] = {}
     for name, spec in fields.items():
         if name in data:

@@ -8,7 +8,9 @@ import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
 from .geometry import Array
+from .limits import MESH_BYTES, MESH_TRIANGLES
 from .mesh import closed_mesh
+from .regular_files import FileRefused, read_bytes
 from .world import Indices
 
 STL_RECORD = np.dtype([("normal", "<f4", (3,)), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
@@ -55,9 +57,10 @@ def surface_mesh(path: Path) -> tuple[Array, Indices]:
 def _read(path: Path) -> tuple[Array, Indices]:
     """All vertices and triangles as the file has them; polygons are cut into fans."""
     try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise ValueError(f"mesh {path} cannot be read: {error.strerror}; check the path") from error
+        data = read_bytes(path, MESH_BYTES)
+    except FileRefused as error:
+        raise ValueError(f"mesh {path} {error}") from error
+    _check_count(path, data)
     if path.suffix.lower() == ".obj":
         points = _rows(data, b"v")
         triangles = _faces(path, data, len(points))
@@ -72,6 +75,16 @@ def _read(path: Path) -> tuple[Array, Indices]:
     return points, triangles
 
 
+def _check_count(path: Path, data: bytes) -> None:
+    """Count roughly, before anything is made of the data."""
+    is_obj = path.suffix.lower() == ".obj"
+    binary = (len(data) - 84) // STL_RECORD.itemsize
+    is_text = data[:5] == b"solid" and b"facet" in data[:1000]
+    count = data.count(b"\nf") if is_obj else data.count(b"facet") // 2 if is_text else binary
+    if count > MESH_TRIANGLES:
+        raise ValueError(f"mesh {path} has {count} faces; at most {MESH_TRIANGLES} are read, simplify it")
+
+
 def _faces(path: Path, data: bytes, count: int) -> Indices:
     """(m, 3) from lines like ``f 1/1 2//5 -1``: from 1 on, or counted back from the vertices read so far."""
     found, seen = [], 0
@@ -83,11 +96,13 @@ def _faces(path: Path, data: bytes, count: int) -> Indices:
         try:
             face = [int(word.split(b"/")[0]) for word in words[1:]]
         except ValueError as error:
-            raise ValueError(f"mesh {path}: {line!r} is no face; export it again") from error
+            raise ValueError(f"mesh {path}: {line[:80]!r} is no face; export it again") from error
         face = [i - 1 if i > 0 else seen + i for i in face]
         if len(face) < 3 or not all(0 <= i < count for i in face):
-            raise ValueError(f"mesh {path}: {line!r} is no face of {count} vertices; export it again")
+            raise ValueError(f"mesh {path}: {line[:80]!r} is no face of {count} vertices; export it again")
         found += [(face[0], face[k], face[k + 1]) for k in range(1, len(face) - 1)]
+        if len(found) > MESH_TRIANGLES:
+            raise ValueError(f"mesh {path} has more than {MESH_TRIANGLES} triangles; simplify it")
     return np.array(found, dtype=np.int64).reshape(-1, 3)
 
 

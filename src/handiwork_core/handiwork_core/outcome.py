@@ -8,14 +8,18 @@ from typing import NamedTuple
 
 
 class Code(IntEnum):
-    """Cause of an end. The hundreds name the layer; numbers equal those in ``handiwork_msgs/msg/Outcome``."""
+    """Cause of an end. The hundreds name the layer; numbers equal those in ``handiwork_msgs/msg/Outcome``.
 
-    OK = 0
+    Zero is what a message holds that nobody filled, so zero never means success.
+    """
+
+    UNSET = 0
+    OK = 1
     # Ended from outside.
-    CANCELED = 1
-    PREEMPTED = 2
-    SHUTDOWN = 3
-    TIME_RESET = 4
+    CANCELED = 2
+    PREEMPTED = 3
+    SHUTDOWN = 4
+    TIME_RESET = 5
     # The goal itself.
     BAD_GOAL = 100
     UNKNOWN_OBJECT = 101
@@ -44,6 +48,8 @@ class Code(IntEnum):
     CONTROLLER_REFUSED = 303
     ROBOT_LOST = 304
     UNRESPONSIVE = 305
+    PROTECTIVE_STOP = 306
+    EMERGENCY_STOP = 307
     # World and perception.
     STALE_WORLD = 400
     OBJECT_MOVED = 401

@@ -200,6 +200,24 @@ class Verdict:
     at: int = -1
 
 
+@dataclass(frozen=True, slots=True)
+class PathRest:
+    """What is left of a motion that is under way, to be judged again because the world has changed.
+
+    Attributes:
+        from_s: Time on the trajectory that the arm has reached [s].
+        changed: Objects that are new, have other shapes or moved since the motion was judged; only they can be in the
+            way now. Empty: judge against everything.
+        objects_version: Oldest geometry that may judge, by its version.
+        states_stamp_s: Oldest poses that may judge, by their stamp [s].
+    """
+
+    from_s: float
+    changed: frozenset[str] = frozenset()
+    objects_version: int = 0
+    states_stamp_s: float = 0.0
+
+
 class Capability(Enum):
     """What an engine can honour. A request outside it is refused by name before the engine is called."""
 
@@ -251,10 +269,18 @@ class Engine(ABC):
         """Judge one configuration (dof,) [rad]: limits first, then the deepest touching pair."""
 
     @abstractmethod
-    def validate(self, arm: str, trajectory: Trajectory, scene: SceneQuery, start_q: Array) -> Verdict:
+    def validate(
+        self,
+        arm: str,
+        trajectory: Trajectory,
+        scene: SceneQuery,
+        start_q: Array,
+        rest: PathRest | None = None,
+    ) -> Verdict:
         """Judge a timed trajectory again, sampled at 5 mm and 0.01 rad or finer.
 
-        What is judged: start, limits of position, velocity and acceleration, rest at both ends, collision.
+        What is judged: start, limits of position, velocity and acceleration, rest at both ends, collision. With
+        ``rest`` only the collision of what is left with what has changed: the whole was judged before.
         """
 
     def close(self) -> None:  # noqa: B027 - most engines have nothing to free

@@ -12,6 +12,7 @@ from .outcome import Outcome
 from .planning import (
     CandidatesRequest,
     CandidatesResult,
+    PathRest,
     PlanRequest,
     PlanResult,
     SceneQuery,
@@ -37,6 +38,15 @@ class Planner(Protocol):
         self, arm: str, trajectory: Trajectory, scene: SceneQuery, *, should_stop: ShouldStop
     ) -> Verdict:
         """See ``Engine.validate``; the start is the measured configuration."""
+        ...
+
+    def validate_rest(
+        self, arm: str, trajectory: Trajectory, scene: SceneQuery, rest: PathRest, *, should_stop: ShouldStop
+    ) -> Verdict:
+        """Judge what is left of a motion that was validated and is under way, in a world as new as ``rest`` says.
+
+        A planner that has not received that world yet answers with Code.STALE_WORLD.
+        """
         ...
 
 

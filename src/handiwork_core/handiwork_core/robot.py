@@ -11,6 +11,7 @@ from enum import Enum
 
 import numpy as np
 
+from .controller_profile import DEFAULT_PROFILE, ControllerProfile
 from .geometry import Array, Pose
 from .suction import SuctionSpec
 
@@ -144,11 +145,17 @@ class ArmSpec:
     home_std: Array = field(default_factory=lambda: np.zeros(0))
     filter_links: tuple[str, ...] = ()
     forbid_collision_links: tuple[str, ...] = ()
+    controller_profile: ControllerProfile = DEFAULT_PROFILE
 
     @property
     def controller(self) -> str:
         """ROS name prefix of the trajectory action."""
         return f"{self.name}_controller"
+
+    @property
+    def hardware_controller(self) -> str:
+        """Name of the controller of ros2_control that the safety layer commands."""
+        return f"{self.name}_hardware_controller"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -158,11 +165,17 @@ class BaseSpec:
     name: str
     link: str
     joint_names: tuple[str, ...]
+    controller_profile: ControllerProfile = DEFAULT_PROFILE
 
     @property
     def controller(self) -> str:
         """ROS name prefix of the trajectory action."""
         return f"{self.name}_controller"
+
+    @property
+    def hardware_controller(self) -> str:
+        """Name of the controller of ros2_control that the safety layer commands."""
+        return f"{self.name}_hardware_controller"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from .base_file import BaseFile
+from .controller_profile import DEFAULT_PROFILE, ControllerProfile
 from .geometry import Rotation, frozen
 from .robot import GripperSpec, Keypoints, SimboxNames
 from .suction_file import SuctionFile
@@ -104,6 +105,7 @@ class ArmFile:
     home_std: tuple[float, ...] = ()
     filter_links: tuple[str, ...] = ()
     forbid_collision_links: tuple[str, ...] = ()
+    controller_profile: ControllerProfile = DEFAULT_PROFILE
 
     def __post_init__(self) -> None:
         if self.home_std and (len(self.home_std) != len(self.joints) or min(self.home_std) < 0.0):

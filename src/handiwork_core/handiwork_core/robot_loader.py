@@ -10,7 +10,9 @@ import numpy as np
 
 from .config import ConfigError, load, nearest, parse, read_yaml
 from .geometry import Array, frozen
+from .limits import URDF_BYTES
 from .mesh_paths import with_mesh_files
+from .regular_files import FileRefused, check_file, read_bytes
 from .robot import ArmSpec, Joint, JointType, Robot, Spheres
 from .robot_files import ArmFile, LikeFile, MotionLimits, RobotFile, SphereFile, SpheresFile
 from .simbox.configured import configured
@@ -79,7 +81,8 @@ def expand(path: Path) -> str:
     """
     try:
         if path.suffix != ".xacro":
-            return with_mesh_files(path.read_text(encoding="utf-8"), path.parent)
+            return with_mesh_files(read_bytes(path, URDF_BYTES).decode("utf-8"), path.parent)
+        check_file(path, URDF_BYTES)
         import xacro  # here because only this call needs it, and it costs more than the rest of the loader
 
         with _XACRO_LOCK:
@@ -87,6 +90,8 @@ def expand(path: Path) -> str:
     except ImportError as error:
         text = "needs the package xacro; install it (`pip install xacro`, or ros-jazzy-xacro)"
         raise ConfigError(str(path), [text]) from error
+    except FileRefused as error:
+        raise ConfigError(str(path), [str(error)]) from error
     except OSError as error:
         raise ConfigError(str(path), [f"cannot be read: {error.strerror}; check the path"]) from error
     except Exception as error:  # broad on purpose: xacro raises what its expressions raise
@@ -188,5 +193,5 @@ def _arm(name: str, arm: ArmFile) -> ArmSpec:
     gripper = tool.build() if tool is not None else None
     return ArmSpec(
         name, arm.base_link, arm.ee_link, arm.tcp_link, arm.joints, frozen(arm.home), gripper,
-        frozen(arm.home_std), arm.filter_links, arm.forbid_collision_links,
+        frozen(arm.home_std), arm.filter_links, arm.forbid_collision_links, arm.controller_profile,
     )  # fmt: skip

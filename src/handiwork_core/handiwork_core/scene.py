@@ -7,6 +7,7 @@ from pathlib import Path
 
 from .belt import BeltSpec
 from .config import ConfigError, load
+from .limits import OBJECTS, SHAPES_PER_OBJECT
 from .scene_layout import Asset, Randomisation, Scene, SceneObject
 from .scene_parts import ArticulationSpec
 from .scene_shapes import GREY, Color, ContainerSpec, PoseSpec, ShapeSpec, check_look
@@ -41,6 +42,10 @@ class ObjectSpec:
             raise ValueError("belt: belongs to what is static; add static: true, or take it away")
         if bool(self.shapes) + (self.container is not None) + bool(self.usd) != 1:
             raise ValueError("needs one of shapes, container and usd; write exactly one of them")
+        if len(self.shapes) > SHAPES_PER_OBJECT:
+            raise ValueError(
+                f"shapes: has {len(self.shapes)}; at most {SHAPES_PER_OBJECT} are taken, join some"
+            )
         if self.prim and not self.usd:
             raise ValueError("prim: belongs to usd; add the file, or take prim away")
         if self.static == (self.mass > 0.0):
@@ -78,6 +83,9 @@ class SceneSpec:
 
     def __post_init__(self) -> None:
         keys = [("objects", name) for name in self.objects]
+        count = len(self.objects) + sum(1 + len(item.parts) for item in self.articulations.values())
+        if count > OBJECTS:
+            raise ValueError(f"objects: the scene has {count} with its parts; at most {OBJECTS} are kept")
         for name, item in self.articulations.items():
             keys += [("articulations", one) for one in (name, *item.parts)]
         taken = set()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
@@ -17,6 +17,7 @@ from .outcome import Code, Outcome
 from .planning import Attachment, ShouldStop
 from .ports import Arm, Clock, Gripper, Planner, WorldSource
 from .robot import ArmSpec, Robot
+from .supervision import SUPERVISED, SupervisionSettings
 from .world import World
 
 P = TypeVar("P")
@@ -35,27 +36,59 @@ class StepFailed(Exception):
 
 
 class Token:
-    """One-way switch with a reason. The node sets it, the worker looks at it; safe between threads."""
+    """One-way switch with a reason. The node sets it, the worker looks at it; safe between threads.
+
+    ``detail`` explains the reason in words where it alone says too little.
+    """
 
     def __init__(self) -> None:
+        self._lock = threading.Lock()
         self._event = threading.Event()
         self._children: list[Token] = []
+        self._is_revoked = False
         self.reason = Code.OK
+        self.detail = ""
 
-    def set(self, reason: Code) -> None:
+    def set(self, reason: Code, detail: str = "") -> None:
         """The first reason wins."""
-        if not self._event.is_set():
-            self.reason = reason
-            self._event.set()
-        for child in list(self._children):
-            child.set(self.reason)
+        with self._lock:
+            if not self._event.is_set():
+                self.reason, self.detail = reason, detail
+                self._event.set()
+            children = list(self._children)
+        for child in children:
+            child.set(self.reason, self.detail)
+
+    def revoke(self) -> None:
+        """Take the ports away from a body that did not react: each further call of them raises ``Stopped``."""
+        self._revoke(Code.UNRESPONSIVE, "")
+
+    def _revoke(self, reason: Code, detail: str) -> None:
+        """A child that is revoked first must not get another reason than its parent has."""
+        with self._lock:
+            if not self._event.is_set():
+                self.reason, self.detail = reason, detail
+                self._event.set()
+            self._is_revoked = True
+            children = list(self._children)
+        for child in children:
+            child._revoke(self.reason, self.detail)
+
+    @property
+    def is_revoked(self) -> bool:
+        """True once ``revoke`` was called."""
+        return self._is_revoked
 
     def child(self) -> Token:
-        """A token that is set with this one, and may be set alone."""
+        """A token that is set and revoked with this one, and may be set alone."""
         made = Token()
-        self._children.append(made)
-        if self._event.is_set():
-            made.set(self.reason)
+        with self._lock:
+            self._children.append(made)
+            is_set, is_revoked = self._event.is_set(), self._is_revoked
+        if is_set:
+            made.set(self.reason, self.detail)
+        if is_revoked:
+            made._revoke(self.reason, self.detail)
         return made
 
     def is_set(self) -> bool:
@@ -142,7 +175,7 @@ class Context:
     is chosen; ``planning_time_s``: steady time spent in the planner in this run; ``released``: the object
     that was last let go in it, and ``release_height_m`` of its origin in the world right before; ``right_of_way``: of a
     robot with several arms; ``base``: what drives a mobile one, with trajectories of its joints; ``fastest``: how fast
-    joints and objects were on the way.
+    joints and objects were on the way; ``supervision``: of motions under way.
     """
 
     robot: Robot
@@ -155,7 +188,7 @@ class Context:
     token: Token
     rng: np.random.Generator
     seed: int
-    held: dict[str, Attachment]
+    held: MutableMapping[str, Attachment]
     report: Callable[[Progress], None] = lambda _progress: None
     refused: list[Array] = field(default_factory=list)
     planning_time_s: float = 0.0
@@ -164,6 +197,7 @@ class Context:
     right_of_way: RightOfWay | None = None
     base: Arm | None = None
     fastest: Fastest = field(default_factory=Fastest)
+    supervision: SupervisionSettings = SUPERVISED
 
 
 class Skill(ABC, Generic[P]):

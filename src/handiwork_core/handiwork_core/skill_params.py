@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
+
+FILE = "file"
+"""Key of the metadata of fields that name a file."""
+
+
+def file_field() -> str:
+    """Return a text field that names a file and is empty by default.
+
+    The skill server replaces its value by a whole path below its data folders, or refuses the goal.
+    """
+    return dataclasses.field(default="", metadata={FILE: True})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from .geometry import Array
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trajectory:
-    """Joint motion that starts and ends at rest.
+    """Joint motion that starts and ends at rest, or what is left of one.
 
     ``joint_names``: dof names; ``t_s``: (n,) strictly rising from 0; ``q``, ``qd``, ``qdd``: (n, dof) [rad,
     rad/s, rad/s^2, or m for prismatic joints].
@@ -27,6 +27,25 @@ class Trajectory:
     def duration_s(self) -> float:
         """Time from first to last sample."""
         return float(self.t_s[-1])
+
+    def remaining(self, from_s: float) -> Trajectory:
+        """Return what is left from ``from_s`` [s] on, its times from 0; it may begin in motion.
+
+        Args:
+            from_s: Time on the trajectory; before its beginning all of it is left, after its end its last two samples.
+        """
+        is_over = from_s > self.t_s[-1] - 1e-6
+        at = float(self.t_s[-2] if is_over else max(from_s, self.t_s[0]))
+        later = self.t_s > at + 1e-9
+        i = int(np.argmax(later))
+        q, qd = self.sample(at)
+        share = (at - self.t_s[i - 1]) / (self.t_s[i] - self.t_s[i - 1]) if i else 0.0
+        qdd = self.qdd[i] if not i else (1.0 - share) * self.qdd[i - 1] + share * self.qdd[i]
+        t = np.concatenate([[0.0], self.t_s[later] - at])
+        rows = [
+            np.vstack([first, rest[later]]) for first, rest in ((q, self.q), (qd, self.qd), (qdd, self.qdd))
+        ]
+        return Trajectory(self.joint_names, t, *rows)
 
     def sample(self, t_s: float) -> tuple[Array, Array]:
         """Positions and velocities (dof,) at ``t_s``, cubic Hermite between samples, held beyond the ends."""

@@ -10,6 +10,8 @@ import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
 from .geometry import Array, Pose, frozen
+from .limits import MESH_BYTES, MESH_TRIANGLES
+from .regular_files import FileRefused, check_file
 from .usd_gprims import READERS, Attributes
 from .world import Shape, ShapeKind
 
@@ -99,8 +101,10 @@ def _opened(file: Path) -> Usd.Stage:
         from pxr import Tf, Usd
     except ImportError as error:
         raise ValueError(f"{file}: reading it needs usd-core; pip install -r requirements/usd.txt") from error
-    if not file.is_file():
-        raise ValueError(f"{file}: is no file; check the path")
+    try:
+        check_file(file, MESH_BYTES)
+    except FileRefused as error:
+        raise ValueError(f"{file}: {error}") from error
     try:
         return Usd.Stage.Open(str(file))
     except Tf.ErrorException as error:
@@ -130,6 +134,10 @@ def _local_points(file: Path, item: Usd.Prim) -> Array:
     if not len(points) or not np.isfinite(points).all():
         raise ValueError(
             f"{file}: {item.GetPath()} has no points, or some that are no numbers; export it again"
+        )
+    if len(points) > 3 * MESH_TRIANGLES:
+        raise ValueError(
+            f"{file}: {item.GetPath()} has {len(points)} points; at most {3 * MESH_TRIANGLES} are read"
         )
     return points
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from handiwork_core.config import ConfigError
+from handiwork_core.control.axes import arm_axes
 from handiwork_core.robot_loader import load_robot
+from robot_description.ros2_control import controllers
 
 FR3 = Path(__file__).resolve().parents[3] / "src" / "robot_description" / "robots" / "fr3"
 YAML, XACRO, HAND, SPHERES = "robot.yaml", "arm.xacro", "fr3.urdf.xacro", "spheres.yaml"
@@ -33,6 +36,12 @@ FRANKA_HAND = "../parts/franka_hand.xacro"
         (YAML, "max_force", "max_fource", ["max_fource", "unknown key", "max_force"]),
         (YAML, "  fr3_joint3: {acceleration: 10.0, jerk: 5000.0}\n", "", ["limits.fr3_joint3", "missing"]),
         (YAML, "urdf: fr3.urdf.xacro", "urdf: no.urdf", ["no.urdf", "check the path"]),
+        (
+            YAML,
+            "    base_link: fr3_link0",
+            "    controller_profile: {path_tolerance: 0.1}\n    base_link: fr3_link0",
+            ["arms.fr3_arm.controller_profile", "0.1, more than greatest_path_tolerance 0.05"],
+        ),
         (SPHERES, "fr3_hand:", "fr3_hant:", ["links.fr3_hant", "'fr3_hand'"]),
         (SPHERES, "radius: 0.", "radius: -0.", ["fr3_link0[0]", "-0."]),
         (XACRO, 'child="fr3_link3"', 'child="fr3_link33"', ["fr3_joint3", "fr3_link33", "fr3_link3"]),
@@ -74,3 +83,20 @@ def test_a_fault_is_named(tmp_path: Path, file: str, old: str, new: str, words: 
         load_robot(folder)
     assert all(word in str(caught.value) for word in words), str(caught.value)
     assert str(folder) in caught.value.source
+
+
+def test_the_profile_of_a_controller_reaches_the_controller_and_ros2_control(tmp_path: Path) -> None:
+    folder = tmp_path / "fr3"
+    shutil.copytree(FR3, folder)
+    shutil.copytree(FR3.parent / "parts", tmp_path / "parts")
+    text = (folder / YAML).read_text(encoding="utf-8")
+    given = "    controller_profile: {path_tolerance: 0.03, greatest_path_tolerance: 0.06, goal_time: 2.0}\n"
+    (folder / YAML).write_text(
+        text.replace("    base_link: fr3_link0", given + "    base_link: fr3_link0"), encoding="utf-8"
+    )
+    robot = load_robot(folder)
+    names = robot.arms["fr3_arm"].joint_names
+    controller = arm_axes(robot, names, np.zeros(len(names)))["fr3_arm"].controller
+    assert (controller.tolerances.path, controller.tolerances.greatest_path) == (0.03, 0.06)
+    written = controllers(robot, 250)["fr3_arm_hardware_controller"]["ros__parameters"]["constraints"]  # type: ignore[index,call-overload]
+    assert (written["fr3_joint1"]["trajectory"], written["goal_time"]) == (0.03, 2.0)

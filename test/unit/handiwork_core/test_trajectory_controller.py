@@ -12,7 +12,14 @@ from handiwork_core.control.trajectory_controller import (
     Reference,
     TrajectoryController,
 )
-from handiwork_core.control.trajectory_goal import ErrorCode, GoalRefused, JointLimits, TrajectoryGoal
+from handiwork_core.control.trajectory_goal import (
+    ErrorCode,
+    GoalRefused,
+    JointLimits,
+    Tolerances,
+    TrajectoryGoal,
+)
+from handiwork_core.controller_profile import ControllerProfile
 from handiwork_core.geometry import Array
 
 STEP_S = 0.002
@@ -111,8 +118,10 @@ def test_an_arm_that_gets_stuck_ends_with_the_joint_and_both_numbers() -> None:
 
 def test_an_arm_that_stops_short_ends_with_goal_tolerance() -> None:
     goal = motion()
-    wide = TrajectoryGoal(NAMES, goal.t_s, goal.q, goal.qd, {"shoulder": -1.0, "elbow": -1.0}, {}, 0.3)
-    controller = started(wide)
+    wide = TrajectoryGoal(NAMES, goal.t_s, goal.q, goal.qd, {"shoulder": 2.0, "elbow": 2.0}, {}, 0.3)
+    profile = ControllerProfile(greatest_path_tolerance=2.0)
+    controller = TrajectoryController(LIMITS, np.zeros(2), Tolerances.of(profile))
+    controller.start(wide, np.zeros(2))
     positions, _ = run(controller, stuck_after=600)
     assert controller.result is not None
     assert controller.result.code is ErrorCode.GOAL_TOLERANCE_VIOLATED
@@ -176,6 +185,37 @@ def with_nan() -> Array:
             "joint shoulder moves .* faster than its velocity limit",
         ),
         (changed(path_tolerance={"wrist": 0.1}), ErrorCode.INVALID_JOINTS, "path_tolerance names"),
+        (
+            changed(path_tolerance={"elbow": -1.0}),
+            ErrorCode.INVALID_GOAL,
+            r"joint elbow has path_tolerance -1, which would lift the check; the controller allows at most 0\.05: "
+            r"send 0 for its 0\.05, or raise controller_profile\.greatest_path_tolerance in robot\.yaml",
+        ),
+        (
+            changed(path_tolerance={"shoulder": 0.06}),
+            ErrorCode.INVALID_GOAL,
+            r"joint shoulder has path_tolerance 0\.06; the controller allows at most 0\.05",
+        ),
+        (
+            changed(goal_tolerance={"elbow": -1.0}),
+            ErrorCode.INVALID_GOAL,
+            "goal_tolerance -1, which would lift",
+        ),
+        (
+            changed(goal_tolerance={"elbow": 0.3}),
+            ErrorCode.INVALID_GOAL,
+            r"goal_tolerance 0\.3; .* at most 0\.05",
+        ),
+        (
+            changed(goal_time_tolerance_s=60.0),
+            ErrorCode.INVALID_GOAL,
+            "goal_time_tolerance is 60 s; .* at most 5",
+        ),
+        (
+            changed(goal_time_tolerance_s=-1.0),
+            ErrorCode.INVALID_GOAL,
+            "goal_time_tolerance is -1 s; .* at most 5",
+        ),
         (TrajectoryGoal(NAMES, np.zeros(0), np.zeros((0, 2))), ErrorCode.INVALID_GOAL, "0 points"),
     ],
 )
@@ -256,6 +296,48 @@ def test_a_point_for_long_ago_is_refused() -> None:
     assert not controller.busy
 
 
+def test_a_goal_may_ask_for_less_and_the_profile_says_how_much_more() -> None:
+    profile = ControllerProfile(greatest_path_tolerance=0.2, greatest_goal_tolerance=0.1)
+    controller = TrajectoryController(LIMITS, np.zeros(2), Tolerances.of(profile))
+    controller.start(changed(path_tolerance={"elbow": 0.2}), np.zeros(2))
+    run(controller, stuck_after=300)
+    assert controller.result is not None and controller.result.code is ErrorCode.PATH_TOLERANCE_VIOLATED
+    assert "joint shoulder" in controller.result.message, "the joint that was not named keeps the default"
+    tight = started(changed(path_tolerance={"shoulder": 0.01}))
+    run(tight, stuck_after=300)
+    assert tight.result is not None and "tolerance is 0.0100" in tight.result.message
+
+
+@pytest.mark.parametrize(
+    ("fields", "text"),
+    [
+        ({"path_tolerance": 0.0}, "path_tolerance: is 0; write a finite number above 0"),
+        ({"greatest_goal_time": float("inf")}, "greatest_goal_time: is inf"),
+        ({"path_tolerance": 0.1}, r"path_tolerance: is 0\.1, more than greatest_path_tolerance 0\.05"),
+        ({"greatest_goal_tolerance": 0.5}, "the arm would press harder at the end"),
+    ],
+)
+def test_a_profile_with_a_fault_is_refused(fields: dict[str, float], text: str) -> None:
+    with pytest.raises(ValueError, match=text):
+        ControllerProfile(**fields)
+
+
+def test_a_stream_does_not_press_on_what_holds_the_arm() -> None:
+    controller, q = TrajectoryController(LIMITS, np.zeros(2)), np.zeros(2)
+    farthest, refusals = 0.0, []
+    for index in range(1500):
+        if index % 10 == 0 and not refusals:
+            try:
+                controller.stream(Reference(np.array([0.19, 0.0]), np.zeros(2)), q)
+            except GoalRefused as refusal:
+                refusals.append(str(refusal))
+        farthest = max(farthest, float(np.abs(controller.update(q, np.zeros(2), STEP_S).position - q).max()))
+    assert farthest < 0.11, "the reference goes no farther from a stuck arm than the profile's 0.1 rad"
+    assert refusals and "joint shoulder is 0.1" in refusals[0] and "off its path" in refusals[0]
+    assert controller.reference.position == pytest.approx(q, abs=1e-6)
+    assert not controller.busy
+
+
 def test_a_stream_gives_way_to_goals_and_does_not_jump() -> None:
     controller = started(motion())
     with pytest.raises(GoalRefused, match="the arm is busy"):
@@ -270,3 +352,36 @@ def test_a_stream_gives_way_to_goals_and_does_not_jump() -> None:
     idle.start(motion(), np.zeros(2))
     run(idle)
     assert idle.result is not None and idle.result.ending is Ending.SUCCEEDED
+
+
+def test_a_goal_begins_on_its_own_path_though_the_arm_was_held_elsewhere() -> None:
+    controller = TrajectoryController(LIMITS, np.array([0.5, 0.0]))
+    controller.start(motion(), np.zeros(2))
+    assert controller.reference.position == pytest.approx(np.zeros(2))
+    controller.update(np.zeros(2), np.zeros(2), STEP_S)
+    assert controller.path is not None
+
+
+def scheduled(times_s: list[float], end: float) -> TrajectoryController:
+    """A controller that is to move its first joint to ``end``, in equal parts."""
+    controller = TrajectoryController(LIMITS, np.zeros(2))
+    q = np.outer(np.linspace(0.0, end, len(times_s) + 1)[1:], [1.0, 0.0])
+    controller.schedule(np.array(times_s), q, np.zeros((len(times_s), 2)))
+    return controller
+
+
+def test_points_that_are_due_at_once_do_not_make_a_scheduled_arm_jump() -> None:
+    """The first of them would need 10 rad/s."""
+    _, velocities = run(scheduled([0.001, 0.02, 0.1, 0.2], 0.04))
+    assert np.abs(velocities).max() <= LIMITS.velocity[0]
+
+
+def test_a_schedule_ends_at_its_last_point_even_if_that_is_due_at_once() -> None:
+    positions, velocities = run(scheduled([0.005], 0.02))
+    assert positions[-1] == pytest.approx([0.02, 0.0])
+    assert np.abs(velocities[:, 0]).max() <= 0.02 * 1.5 / 0.04 * 1.001
+
+
+def test_a_schedule_that_is_over_is_refused() -> None:
+    with pytest.raises(GoalRefused, match=r"the last point was for 0\.100 s ago"):
+        scheduled([-0.2, -0.1], 0.02)

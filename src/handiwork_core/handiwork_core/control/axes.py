@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from handiwork_core.control.finger_drives import FingerDrive, finger_drives
 from handiwork_core.control.gripper_controller import GripperController
 from handiwork_core.control.trajectory_controller import TrajectoryController
-from handiwork_core.control.trajectory_goal import JointLimits
+from handiwork_core.control.trajectory_goal import GoalRefused, JointLimits, Tolerances
 from handiwork_core.geometry import Array
 from handiwork_core.robot import GripperSpec, Joint, Robot
 
@@ -60,11 +60,24 @@ class GripperAxis:
         return self._per_grip * self.controller.force_n
 
 
+class MotionGuard(Protocol):
+    """Says whether motions may begin."""
+
+    def refusal(self) -> GoalRefused | None:
+        """Why no motion may begin now; None where it may."""
+        ...
+
+
 class Plant(Protocol):
     """What moves and is measured: a simulation, or a robot behind a wire."""
 
     arms: dict[str, ArmAxis]
     grippers: dict[str, GripperAxis]
+
+    @property
+    def safety(self) -> MotionGuard:
+        """The safety layer, which every new motion has to ask."""
+        ...
 
     def joints(self) -> JointArrays:
         """The newest measurement."""
@@ -77,7 +90,8 @@ def arm_axes(robot: Robot, names: Sequence[str], start: Array) -> dict[str, ArmA
     base = () if robot.base is None else (robot.base,)
     for spec in (*base, *robot.arms.values()):
         indices = _indices(names, spec.joint_names)
-        controller = TrajectoryController(JointLimits.of(robot, spec), start[indices])
+        profile = Tolerances.of(spec.controller_profile)
+        controller = TrajectoryController(JointLimits.of(robot, spec), start[indices], profile)
         axes[spec.name] = ArmAxis(controller, indices)
     return axes
 

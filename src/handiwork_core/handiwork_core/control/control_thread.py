@@ -35,6 +35,22 @@ class ControlThread(Protocol):
         ...
 
 
+def done_now(work: Callable[[], T]) -> Future[T]:
+    """Run ``work`` at once, on the calling thread."""
+    future: Future[T] = Future()
+    try:
+        future.set_result(work())
+    except Exception as error:  # noqa: BLE001 handed on to who waits
+        future.set_exception(error)
+    return future
+
+
+def works(thread: ControlThread, name: str) -> bool:
+    """Whether an arm, a base or a gripper has a goal without a result."""
+    slots = (slots[name] for slots in (thread.arms, thread.grippers) if name in slots)
+    return any(slot.busy for slot in slots)
+
+
 def slots_of(plant: Plant) -> tuple[ArmSlots, GripperSlots]:
     """A goal slot for each arm and each gripper."""
     arms: ArmSlots = {name: GoalSlot(ArmDriver(plant, name)) for name in plant.arms}

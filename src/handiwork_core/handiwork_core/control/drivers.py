@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from handiwork_core.control.axes import Plant
 from handiwork_core.control.gripper_controller import GripperGoal, GripperResult
 from handiwork_core.control.trajectory_controller import Ending, Reference, TrajectoryResult
-from handiwork_core.control.trajectory_goal import ErrorCode, GoalRefused, TrajectoryGoal
+from handiwork_core.control.trajectory_goal import ErrorCode, GoalRefused, TrajectoryGoal, check
 from handiwork_core.control.trajectory_start import from_now
 
 
@@ -29,9 +29,21 @@ class ArmDriver:
         self._plant, self._arm = plant, arm
         self._controller = plant.arms[arm].controller
 
+    def refusal(self, goal: TrajectoryGoal) -> TrajectoryResult | None:
+        """Return why a goal cannot be begun, wherever the arm will be; None for any other."""
+        controller = self._controller
+        try:
+            stamped = from_now(goal, self._plant.joints().stamp_s)
+            check(stamped, controller.limits, None, controller.tolerances)
+        except GoalRefused as refusal:
+            return TrajectoryResult(Ending.ABORTED, refusal.code, str(refusal))
+        return None
+
     def begin(self, goal: TrajectoryGoal) -> TrajectoryResult | None:
         """Start, or say why not."""
         try:
+            if refusal := self._plant.safety.refusal():
+                raise refusal
             joints = self._plant.joints()
             measured = joints.position[self._plant.arms[self._arm].indices]
             self._controller.start(from_now(goal, joints.stamp_s), measured)
@@ -70,9 +82,15 @@ class GripperDriver:
         self._plant, self._gripper = plant, gripper
         self._controller = plant.grippers[gripper].controller
 
+    def refusal(self, goal: GripperGoal) -> GripperResult | None:
+        """Return why a goal cannot be begun; None for any other."""
+        message = self._controller.check(goal)
+        return self.unstarted(Ending.ABORTED, message) if message else None
+
     def begin(self, goal: GripperGoal) -> GripperResult | None:
         """Start, or say why not."""
-        message = self._controller.check(goal)
+        refusal = self._plant.safety.refusal()
+        message = str(refusal) if refusal is not None else self._controller.check(goal)
         if message:
             return self.unstarted(Ending.ABORTED, message)
         self._controller.start(goal, self._position())

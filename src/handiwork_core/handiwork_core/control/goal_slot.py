@@ -26,6 +26,10 @@ class Goal(Generic[G, R]):
 class Driver(Protocol[G_contra, R_co]):
     """What a slot needs of its controller."""
 
+    def refusal(self, goal: G_contra) -> R_co | None:
+        """Return the result of a goal that cannot be begun, wherever the running one ends; None for any other."""
+        ...
+
     def begin(self, goal: G_contra) -> R_co | None:
         """Start; a result here means that the goal was refused."""
         ...
@@ -59,7 +63,11 @@ class GoalSlot(Generic[G, R]):
         return self.active is not None or self._waiting is not None
 
     def submit(self, goal: Goal[G, R]) -> None:
-        """Take a goal; a running one is stopped first, a waiting one is dropped."""
+        """Take a goal; a running one is stopped first, a waiting one is dropped. One that is refused disturbs none."""
+        refusal = self.driver.refusal(goal.value) if self.busy else None
+        if refusal is not None:
+            goal.done(refusal)
+            return
         message = "a newer goal took over"
         if self._waiting is not None:
             self._drop(Ending.ABORTED, message)

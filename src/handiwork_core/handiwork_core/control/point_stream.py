@@ -34,16 +34,20 @@ class PointStream:
         self._position, self._age_s, self.silent_s = position, age_s, 0.0
         self._velocity = np.clip(velocity, -self._limits.velocity, self._limits.velocity)
 
-    def advance(self, q: Array, rate: Array, step_s: float) -> tuple[Array, Array]:
-        """Returns the reference (dof,) and its velocity one step after ``q`` and ``rate``, within all limits."""
-        limits = self._limits
+    def advance(self, q: Array, rate: Array, step_s: float, speed_scale: float = 1.0) -> tuple[Array, Array]:
+        """Returns the reference (dof,) and its velocity one step after ``q`` and ``rate``, within all limits.
+
+        ``speed_scale``: of the velocity limits, in (0, 1].
+        """
+        limits, fastest = self._limits, speed_scale * self._limits.velocity
         self.silent_s += step_s
         self._age_s += step_s
         apart = self._position + self._velocity * self._age_s - q
         braking = np.sqrt(2.0 * CLOSING_SHARE * limits.acceleration * np.abs(apart))
         wanted = self._velocity + np.clip(PULL * (apart - self._velocity * step_s), -braking, braking)
         most = limits.acceleration * step_s
-        rate = np.clip(np.clip(wanted, rate - most, rate + most), -limits.velocity, limits.velocity)
+        rate = np.clip(np.clip(wanted, -fastest, fastest), rate - most, rate + most)
+        rate = np.clip(rate, -limits.velocity, limits.velocity)
         place = q + rate * step_s
         inside = np.clip(place, limits.lower, limits.upper)
         return inside, np.where(inside == place, rate, 0.0)

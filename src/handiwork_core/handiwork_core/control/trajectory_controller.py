@@ -23,6 +23,11 @@ STILL_S = 0.05
 """How long a braked arm must be still before it counts as at rest."""
 SLOWEST_BRAKE_S = 0.4
 """Time in which a brake along the path ends at the latest, even where that needs more than the acceleration limits."""
+RISE_PER_S = 0.5
+"""How fast a path's rate rises again after it was reduced: over two seconds to full speed."""
+
+SOONEST_S = 0.04
+"""Points of a schedule that are due sooner are left out, so that the arm joins the later ones without a jerk."""
 
 STREAM_JUMP_RAD = 0.2
 """A streamed position farther than this from the measured one is a mistake."""
@@ -64,6 +69,7 @@ class Phase(Enum):
     BRAKE_ON_PATH = "brake on path"
     BRAKE_HERE = "brake here"
     STREAM = "stream"
+    SCHEDULE = "schedule"
 
 
 class TrajectoryController:
@@ -80,6 +86,8 @@ class TrajectoryController:
         self.result: TrajectoryResult | None = None
         self.reference = Reference(start, np.zeros(len(start)))
         self._goal: CheckedTrajectory | None = None
+        self.speed_scale = 1.0
+        """Share of its speed at which a path is followed, in (0, 1]; approached within the acceleration limits."""
         self._path_s, self._rate, self._still_s = 0.0, 1.0, 0.0
         self._stream = PointStream(limits)
         self._pending = TrajectoryResult(Ending.CANCELED, ErrorCode.SUCCESSFUL, "")
@@ -94,6 +102,16 @@ class TrajectoryController:
         """Time on the path [s] from its start."""
         return self._path_s
 
+    @property
+    def path_rate(self) -> float:
+        """Path time that goes by in each second."""
+        return self._rate
+
+    @property
+    def path(self) -> CheckedTrajectory | None:
+        """The path that is being followed; None while there is none."""
+        return self._goal if self.phase is Phase.FOLLOW else None
+
     def start(self, goal: TrajectoryGoal, measured: Array) -> None:
         """Begin a goal; the arm must not be busy.
 
@@ -101,7 +119,9 @@ class TrajectoryController:
             GoalRefused: the goal is bad; nothing changes.
         """
         self._goal = check(goal, self.limits, measured, self.tolerances)
-        self.result, self.phase, self._path_s, self._rate = None, Phase.FOLLOW, 0.0, 1.0
+        self.result, self.phase, self._path_s, self._rate = None, Phase.FOLLOW, 0.0, self.speed_scale
+        # The arm is measured against its new path from now on, not against where it was held before.
+        self._sample(0.0, 0.0)
 
     def stream(self, wanted: Reference, measured: Array, age_s: float = 0.0) -> None:
         """Go to ``wanted`` within the limits, and on with its velocity until the next one comes.
@@ -116,7 +136,8 @@ class TrajectoryController:
         """
         fell_silent = self.phase is Phase.BRAKE_HERE and self._pending is STREAM_ENDED
         if self.phase not in (Phase.HOLD, Phase.STREAM) and not fell_silent:
-            raise GoalRefused(ErrorCode.INVALID_GOAL, f"the arm is busy ({self.phase.value})")
+            why = f": {self._pending.message}" if self.phase is Phase.BRAKE_HERE else ""
+            raise GoalRefused(ErrorCode.INVALID_GOAL, f"the arm is busy ({self.phase.value}{why})")
         q, qd = wanted.position, wanted.velocity
         if q.shape != measured.shape or qd.shape != q.shape or not np.isfinite([*q, *qd]).all():
             raise GoalRefused(ErrorCode.INVALID_GOAL, f"give {len(measured)} finite positions and velocities")
@@ -133,16 +154,44 @@ class TrajectoryController:
         self._stream.take(q, qd, age_s)
         self.phase = Phase.STREAM
 
+    def schedule(self, t_s: Array, q: Array, qd: Array) -> None:
+        """Go through points at their times, and rest at the last; the next schedule takes over at once.
+
+        So does ros2_control's joint_trajectory_controller with what comes on its topic.
+
+        Args:
+            t_s: (n,) when each point is to be reached, from now on [s]; the last not before ``SOONEST_S``.
+            q: (n, dof) positions.
+            qd: (n, dof) velocities; the last row is zero.
+
+        Raises:
+            GoalRefused: a goal has the arm, all points are over, or the numbers make no sense; nothing changes.
+        """
+        if self.phase not in (Phase.HOLD, Phase.STREAM, Phase.SCHEDULE):
+            raise GoalRefused(ErrorCode.INVALID_GOAL, f"the arm is busy ({self.phase.value})")
+        if t_s[-1] <= 0.0:
+            raise GoalRefused(ErrorCode.OLD_HEADER_TIMESTAMP, f"the last point was for {-t_s[-1]:.3f} s ago")
+        t_s = np.append(t_s[:-1], max(t_s[-1], SOONEST_S))
+        ahead = t_s >= SOONEST_S
+        start = self.reference
+        rows = np.vstack([start.position, q[ahead]]), np.vstack([start.velocity, qd[ahead]])
+        goal = TrajectoryGoal(self.limits.names, np.concatenate([[0.0], t_s[ahead]]), *rows)
+        self._goal = check(goal, self.limits, start.position, self.tolerances)
+        self.phase, self._path_s, self._rate = Phase.SCHEDULE, 0.0, 1.0
+
     def stop(self, ending: Ending, message: str) -> None:
         """Brake along the path; the goal ends with ``ending`` once the arm is at rest."""
         if self.phase is Phase.FOLLOW:
             self._pending = TrajectoryResult(ending, ErrorCode.SUCCESSFUL, message)
             self.phase = Phase.BRAKE_ON_PATH
 
-    def hold(self, position: Array, message: str) -> None:
-        """Hold here from now on, whatever was going on; a running goal is aborted. For a world that was reset."""
+    def hold(self, position: Array, message: str, code: ErrorCode = ErrorCode.INVALID_GOAL) -> None:
+        """Hold here from now on, whatever was going on; a running goal is aborted.
+
+        For a world that was reset, and at the end of a stop by the safety layer.
+        """
         if self.busy:
-            self.result = TrajectoryResult(Ending.ABORTED, ErrorCode.INVALID_GOAL, message)
+            self.result = TrajectoryResult(Ending.ABORTED, code, message)
         self.reference, self.phase = Reference(position, np.zeros(len(position))), Phase.HOLD
 
     def update(self, q: Array, qd: Array, step_s: float) -> Reference:
@@ -154,16 +203,30 @@ class TrajectoryController:
         elif self.phase is Phase.BRAKE_HERE:
             self._brake_here(qd, step_s)
         elif self.phase is Phase.STREAM:
-            self._go_on(step_s)
+            self._go_on(q, qd, step_s)
+        elif self.phase is Phase.SCHEDULE:
+            self._keep_schedule(step_s)
         return self.reference
 
-    def _go_on(self, step_s: float) -> None:
+    def _go_on(self, q: Array, qd: Array, step_s: float) -> None:
         """Along the stream; one that fell silent leaves the arm to brake from its reference, without a jump."""
+        if self._left_path(q, qd, np.full(len(q), self.tolerances.stream)):
+            return
         if self._stream.silent_s > SILENT_S:
             self._pending, self.phase = STREAM_ENDED, Phase.BRAKE_HERE
             return
         now = self.reference
-        self.reference = Reference(*self._stream.advance(now.position, now.velocity, step_s))
+        self.reference = Reference(
+            *self._stream.advance(now.position, now.velocity, step_s, self.speed_scale)
+        )
+
+    def _keep_schedule(self, step_s: float) -> None:
+        goal = self._goal
+        assert goal is not None
+        self._path_s = min(self._path_s + step_s, goal.duration_s)
+        self._sample(self._path_s, 1.0)
+        if self._path_s >= goal.duration_s:
+            self.phase = Phase.HOLD
 
     def _follow(self, q: Array, qd: Array, step_s: float) -> None:
         goal = self._goal
@@ -174,8 +237,9 @@ class TrajectoryController:
         )
         if self._left_path(q, qd, tolerance):
             return
-        self._path_s += step_s
-        self._sample(min(self._path_s, goal.duration_s), 1.0)
+        self._approach_scale(step_s)
+        self._path_s += step_s * self._rate
+        self._sample(min(self._path_s, goal.duration_s), self._rate)
         if late_s < 0.0:
             return
         error = np.abs(self.reference.position - q)
@@ -213,14 +277,27 @@ class TrajectoryController:
         assert goal is not None
         if self._rate > 0.0 and self._left_path(q, qd, goal.path_tolerance):
             return
-        slope, bend = goal.velocity(self._path_s), goal.acceleration(self._path_s) * self._rate**2
-        moving = np.abs(slope) > 1e-6
-        room = self.limits.acceleration + np.sign(slope) * bend
-        slowing = float((room[moving] / np.abs(slope[moving])).min()) if moving.any() else np.inf
-        self._rate = max(0.0, self._rate - max(slowing, 1.0 / SLOWEST_BRAKE_S) * step_s)
+        slowing = max(self._slowing(goal), 1.0 / SLOWEST_BRAKE_S)
+        self._rate = max(0.0, self._rate - slowing * step_s)
         self._path_s = min(self._path_s + self._rate * step_s, goal.duration_s)
         self._sample(self._path_s, self._rate)
         self._end_at_rest(self._rate == 0.0 or self._path_s >= goal.duration_s, qd, step_s)
+
+    def _slowing(self, goal: CheckedTrajectory) -> float:
+        """How fast the path's rate can fall within the acceleration limits [1/s]."""
+        slope, bend = goal.velocity(self._path_s), goal.acceleration(self._path_s) * self._rate**2
+        moving = np.abs(slope) > 1e-6
+        room = self.limits.acceleration + np.sign(slope) * bend
+        return float((room[moving] / np.abs(slope[moving])).min()) if moving.any() else np.inf
+
+    def _approach_scale(self, step_s: float) -> None:
+        """Let the path's rate come to ``speed_scale``, down as in a brake, up at the rate of the slowest brake."""
+        assert self._goal is not None
+        if self._rate > self.speed_scale:
+            slowing = max(self._slowing(self._goal), 1.0 / SLOWEST_BRAKE_S)
+            self._rate = max(self.speed_scale, self._rate - slowing * step_s)
+        elif self._rate < self.speed_scale:
+            self._rate = min(self.speed_scale, self._rate + RISE_PER_S * step_s)
 
     def _stop_here(self, q: Array, qd: Array, result: TrajectoryResult) -> None:
         self._pending, self.phase = result, Phase.BRAKE_HERE

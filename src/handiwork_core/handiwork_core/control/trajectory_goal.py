@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
+from typing import NoReturn
 
 import numpy as np
 from scipy.interpolate import CubicHermiteSpline
 
+from handiwork_core.controller_profile import DEFAULT_PROFILE, ControllerProfile
 from handiwork_core.geometry import Array
 from handiwork_core.robot import ArmSpec, BaseSpec, Robot
 
 
 class ErrorCode(IntEnum):
-    """Numbers equal those in control_msgs/action/FollowJointTrajectory."""
+    """Numbers equal those in control_msgs/action/FollowJointTrajectory; below -100 they are negated outcome codes."""
 
     SUCCESSFUL = 0
     INVALID_GOAL = -1
@@ -22,6 +24,8 @@ class ErrorCode(IntEnum):
     OLD_HEADER_TIMESTAMP = -3
     PATH_TOLERANCE_VIOLATED = -4
     GOAL_TOLERANCE_VIOLATED = -5
+    PROTECTIVE_STOP = -306
+    EMERGENCY_STOP = -307
 
 
 class GoalRefused(ValueError):
@@ -56,24 +60,42 @@ class JointLimits:
 class Tolerances:
     """What counts as following and as arriving [rad, rad/s, s].
 
-    ``path``: largest distance to the reference on the way. 0.05 is ten times what the servos need, and less than what
-    a collision at 0.5 m reach could hide. ``start``: distance of the first point from the measured arm.
+    ``path``, ``goal`` and ``goal_time_s`` hold where a goal names none, ``greatest_...`` are the most that it may ask
+    for: see ``ControllerProfile``. ``start``: distance of the first point from the measured arm.
     """
 
-    path: float = 0.05
-    goal: float = 0.005
-    goal_time_s: float = 1.0
+    path: float = DEFAULT_PROFILE.path_tolerance
+    goal: float = DEFAULT_PROFILE.goal_tolerance
+    goal_time_s: float = DEFAULT_PROFILE.goal_time
+    greatest_path: float = DEFAULT_PROFILE.greatest_path_tolerance
+    greatest_goal: float = DEFAULT_PROFILE.greatest_goal_tolerance
+    greatest_goal_time_s: float = DEFAULT_PROFILE.greatest_goal_time
+    stream: float = DEFAULT_PROFILE.stream_tolerance
     start: float = 0.02
     rest: float = 0.01
     limit_excess: float = 1.02
+
+    @classmethod
+    def of(cls, profile: ControllerProfile) -> Tolerances:
+        """Take them from a controller's profile."""
+        return cls(
+            profile.path_tolerance,
+            profile.goal_tolerance,
+            profile.goal_time,
+            profile.greatest_path_tolerance,
+            profile.greatest_goal_tolerance,
+            profile.greatest_goal_time,
+            profile.stream_tolerance,
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrajectoryGoal:
     """A goal as it came: ``t_s`` (n,), ``q`` (n, dof), ``qd`` (n, dof) or None, columns as in ``joint_names``.
 
-    Tolerances by joint name: 0 or absent takes the default, negative lifts it, as control_msgs says. ``start_s``: when
-    the trajectory is to start [s of simulated time], 0 for now.
+    Tolerances by joint name: 0 or absent takes the default, as control_msgs says. A negative one would lift the check
+    there and is refused here, as is one above the controller's greatest. ``start_s``: when the trajectory is to start
+    [s of simulated time], 0 for now.
     """
 
     joint_names: tuple[str, ...]
@@ -100,14 +122,15 @@ class CheckedTrajectory:
 
 
 def check(
-    goal: TrajectoryGoal, limits: JointLimits, measured: Array, tolerances: Tolerances
+    goal: TrajectoryGoal, limits: JointLimits, measured: Array | None, tolerances: Tolerances
 ) -> CheckedTrajectory:
     """Check everything about a goal and prepare it.
 
     Args:
         goal: as received.
         limits: of the arm.
-        measured: (dof,) the arm now, in the order of ``limits.names``.
+        measured: (dof,) the arm now, in the order of ``limits.names``; None where that will only be known when the goal
+            begins, and its start is not checked.
         tolerances: defaults.
 
     Raises:
@@ -115,6 +138,7 @@ def check(
     """
     order = _joint_order(goal.joint_names, limits.names)
     t, q, qd = _arrays(goal, order)
+    measured = q[0] if measured is None else measured
     if t[0] > 0.0:
         t = np.concatenate([[0.0], t])
         q = np.vstack([measured, q])
@@ -139,9 +163,9 @@ def check(
         velocity,
         velocity.derivative(),
         float(t[-1]),
-        _by_joint(goal.path_tolerance, limits, tolerances.path, "path_tolerance"),
-        _by_joint(goal.goal_tolerance, limits, tolerances.goal, "goal_tolerance"),
-        goal.goal_time_tolerance_s if goal.goal_time_tolerance_s > 0.0 else tolerances.goal_time_s,
+        _by_joint(goal.path_tolerance, limits, (tolerances.path, tolerances.greatest_path), "path_tolerance"),
+        _by_joint(goal.goal_tolerance, limits, (tolerances.goal, tolerances.greatest_goal), "goal_tolerance"),
+        _goal_time_s(goal.goal_time_tolerance_s, tolerances),
     )
 
 
@@ -214,12 +238,35 @@ def _refuse(values: Array, limit: float, limits: JointLimits, text: str) -> None
         )
 
 
-def _by_joint(given: Mapping[str, float], limits: JointLimits, default: float, what: str) -> Array:
+def _by_joint(
+    given: Mapping[str, float], limits: JointLimits, profile: tuple[float, float], what: str
+) -> Array:
+    """Tolerances (dof,); ``profile``: the controller's default and its greatest."""
     unknown = sorted(set(given) - set(limits.names))
     if unknown or not all(np.isfinite(value) for value in given.values()):
         raise GoalRefused(
             ErrorCode.INVALID_JOINTS,
             f"{what} names {unknown or dict(given)}; use finite values for {list(limits.names)}",
         )
-    values = np.array([given.get(name, 0.0) for name in limits.names])
-    return np.where(values < 0.0, np.inf, np.where(values > 0.0, values, default))
+    default, greatest = profile
+    for name, value in given.items():
+        if value < 0.0:
+            _refuse_tolerance(f"joint {name} has {what} {value:g}, which would lift the check", what, profile)
+        if value > greatest:
+            _refuse_tolerance(f"joint {name} has {what} {value:g}", what, profile)
+    return np.array([given.get(name) or default for name in limits.names])
+
+
+def _goal_time_s(given_s: float, tolerances: Tolerances) -> float:
+    profile = tolerances.goal_time_s, tolerances.greatest_goal_time_s
+    if not 0.0 <= given_s <= profile[1]:
+        _refuse_tolerance(f"goal_time_tolerance is {given_s:g} s", "goal_time", profile)
+    return given_s or profile[0]
+
+
+def _refuse_tolerance(fault: str, key: str, profile: tuple[float, float]) -> NoReturn:
+    default, greatest = profile
+    text = f"{fault}; the controller allows at most {greatest:g}: send 0 for its {default:g}"
+    raise GoalRefused(
+        ErrorCode.INVALID_GOAL, f"{text}, or raise controller_profile.greatest_{key} in robot.yaml"
+    )

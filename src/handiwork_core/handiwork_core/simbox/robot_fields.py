@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from handiwork_core.config import ConfigError, parse
+from handiwork_core.limits import JSON_BYTES
+from handiwork_core.regular_files import FileRefused, read_bytes
 
 Numbers = tuple[float, ...]
 Names = tuple[str, ...]
@@ -141,9 +143,9 @@ def json_of(path: Path) -> object:
         ValueError: it cannot be read; why, and the mend.
     """
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        mend = "put it there, or leave the field out: grasps then go as deep as their rows say"
-        raise ValueError(f"{path} cannot be read: {error.strerror}; {mend}") from error
-    except ValueError as error:
+        return json.loads(read_bytes(path, JSON_BYTES))
+    except FileRefused as error:
+        mend = "or leave the field out: grasps then go as deep as their rows say"
+        raise ValueError(f"{path} {error}, {mend}") from error
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is no JSON: {error}; mend it") from error

@@ -17,6 +17,7 @@ from handiwork_core.planning import (
     CandidatesResult,
     CandidateVerdict,
     JointGoals,
+    PathRest,
     PlanRequest,
     PlanResult,
     PoseGoals,
@@ -125,6 +126,8 @@ class FakePlanner:
         self._cell = cell
         self.refusals: list[PlanResult] = []
         self.verdict = Verdict(Code.OK)
+        self.judge: Callable[[PathRest], Verdict] = lambda _rest: Verdict(Code.OK)
+        self.rests: list[tuple[PathRest, SceneQuery]] = []
         self.plans: list[PlanRequest] = []
         self.candidates: list[CandidatesRequest] = []
 
@@ -164,6 +167,14 @@ class FakePlanner:
         """See ``Planner``."""
         self._cell.call("planner.validate")
         return self.verdict
+
+    def validate_rest(
+        self, arm: str, trajectory: Trajectory, scene: SceneQuery, rest: PathRest, *, should_stop: ShouldStop
+    ) -> Verdict:
+        """See ``Planner``."""
+        self._cell.call("planner.validate_rest")
+        self.rests.append((rest, scene))
+        return self.judge(rest)
 
 
 class FakeArm:

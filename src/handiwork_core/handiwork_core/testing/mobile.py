@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -39,6 +40,7 @@ class FakeBase:
     cell: Cell
     q: Array = field(default_factory=lambda: np.zeros(3))
     miss: Array = field(default_factory=lambda: np.zeros(3))
+    on_tick: Callable[[float], None] = lambda _t: None
 
     def follow(self, trajectory: Trajectory, *, should_stop: ShouldStop) -> Outcome:
         """See ``Arm``."""
@@ -48,6 +50,7 @@ class FakeBase:
                 return Outcome(Code.CANCELED, "stopped")
             self.cell.now_s += TICK_S
             self.q = trajectory.sample(float(t))[0]
+            self.on_tick(float(t))
         self.q = trajectory.q[-1] + self.miss
         return OK
 

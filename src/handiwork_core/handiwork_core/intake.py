@@ -1,0 +1,94 @@
+"""What became of the messages of a topic: how many were taken, how many dropped, why, and who publishes them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Publisher:
+    """One publisher of a topic: full name of its node, and its GID in hexadecimal digits."""
+
+    node: str
+    gid: str
+
+    def __str__(self) -> str:
+        return f"{self.node} (GID {self.gid})"
+
+
+@dataclass(frozen=True, slots=True)
+class IntakeStatistics:
+    """Counts of one topic since the node started.
+
+    ``last_fault`` says why the newest dropped message was dropped, and is empty where none was; ``good_age_s`` is the
+    age of the newest good one in steady time [s], infinite before the first.
+    """
+
+    topic: str
+    received: int
+    dropped: int
+    last_fault: str
+    good_age_s: float
+    publishers: tuple[Publisher, ...]
+
+
+class IntakeCounter:
+    """Counts the messages of one topic. Times are steady [s]."""
+
+    def __init__(self, topic: str) -> None:
+        self.topic = topic
+        self.received, self.dropped = 0, 0
+        self.last_fault = ""
+        self.good_s = -math.inf
+        """When the newest good message came."""
+        self.dropped_since_good = 0
+
+    def take_good(self, heard_s: float) -> None:
+        """Count a message that was kept."""
+        self.received += 1
+        self.good_s, self.dropped_since_good = heard_s, 0
+
+    def take_bad(self, fault: str) -> None:
+        """Count a message that was dropped, and keep the reason."""
+        self.received += 1
+        self.dropped += 1
+        self.dropped_since_good += 1
+        self.last_fault = fault
+
+    def statistics(self, now_s: float, publishers: tuple[Publisher, ...] = ()) -> IntakeStatistics:
+        """Return the counts as a value."""
+        return IntakeStatistics(
+            self.topic, self.received, self.dropped, self.last_fault, now_s - self.good_s, publishers
+        )
+
+    def silence_text(self, publishers: Sequence[Publisher], advice: str) -> str:
+        """Return why there is no newer value, in one sentence.
+
+        Args:
+            publishers: of the topic, as the ROS graph knows them.
+            advice: what to do where nothing comes at all.
+        """
+        if not self.dropped_since_good:
+            return f"{self.topic} is silent; {advice}"
+        by = f"published by {listed(publishers)}; stop or repair what publishes them"
+        count = self.dropped_since_good
+        return f"{self.topic} has no good message: the last {count} were dropped, because {self.last_fault}; {by}"
+
+
+def listed(publishers: Iterable[Publisher]) -> str:
+    """Return the publishers of a topic as a part of a sentence."""
+    return " and ".join(str(one) for one in publishers) or "nobody whom the ROS graph knows"
+
+
+def duplicate_name(names: Sequence[str]) -> str:
+    """Return the first name that occurs twice; empty where all differ."""
+    if len(set(names)) == len(names):
+        return ""
+    seen = set[str]()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return ""

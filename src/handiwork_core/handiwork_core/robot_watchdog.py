@@ -1,0 +1,87 @@
+"""Decides from the feedback of a robot whether the robot is lost. No ROS.
+
+Every wait of a running skill looks at the token of its goal. So one watchdog, which sets the tokens when the robot is
+lost, bounds all of them, whatever clock they count in.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+SILENCE_S = 1.2
+"""Silence of the joint states after which the robot is lost [s of observed time]."""
+
+STALL_S = 2.0
+"""The robot is lost when only one of the clock and the stamps of the joints stands still for this long [s of observed
+time]. When both stand still the world is paused, and goals wait."""
+
+STEP_S = 0.15
+"""One observation counts for this long at most: an observer that was held up itself has not read its messages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """What an observer knows at one instant.
+
+    Args:
+        now_s: Steady time [s].
+        received_s: Steady time of the newest joint states [s]; not finite before the first.
+        stamp_s: Time stamp of the newest joint states [s].
+        clock_s: Time of the robot's world, simulated where it is a simulation [s].
+    """
+
+    now_s: float
+    received_s: float
+    stamp_s: float
+    clock_s: float
+
+
+class RobotWatchdog:
+    """Adds up observed silence. Call ``observe`` several times in each ``STEP_S``, from one thread.
+
+    Observed time is steady time less the time in which the observer itself did not run: a late observation adds only
+    ``STEP_S``. So a machine under load, or a process that was suspended, does not make the robot look lost.
+    """
+
+    def __init__(self) -> None:
+        self._last: Feedback | None = None
+        self._silent_s = self._clock_still_s = self._stamp_still_s = 0.0
+
+    def observe(self, feedback: Feedback) -> str:
+        """Take the newest feedback into account.
+
+        Args:
+            feedback: What is known now.
+
+        Returns:
+            Why the robot is lost, in words, or an empty string.
+        """
+        last, self._last = self._last, feedback
+        if last is None:
+            return ""
+        step_s = min(max(0.0, feedback.now_s - last.now_s), STEP_S)
+        self._silent_s = 0.0 if _is_new(last, feedback) else self._silent_s + step_s
+        is_running = feedback.clock_s != last.clock_s
+        self._clock_still_s = 0.0 if is_running else self._clock_still_s + step_s
+        is_measured = feedback.stamp_s != last.stamp_s
+        self._stamp_still_s = 0.0 if is_measured else self._stamp_still_s + step_s
+        return self._why(feedback)
+
+    def _why(self, feedback: Feedback) -> str:
+        if self._silent_s > SILENCE_S:
+            return f"no joint_states for {self._silent_s:.1f} s; is the robot or the simulation running?"
+        if self._clock_still_s - self._stamp_still_s > STALL_S:
+            text = f"/clock stands at {feedback.clock_s:.3f} s while the stamps of joint_states go on"
+            return f"{text}; check the publisher of /clock"
+        if self._stamp_still_s - self._clock_still_s > STALL_S:
+            text = f"joint_states repeats the stamp {feedback.stamp_s:.3f} s while the clock goes on"
+            return f"{text}; check the robot's driver"
+        return ""
+
+
+def _is_new(last: Feedback, feedback: Feedback) -> bool:
+    """Whether joint states came between two observations. Forgetting them in a jump of time counts as well."""
+    if math.isfinite(last.received_s) and math.isfinite(feedback.received_s):
+        return feedback.received_s > last.received_s
+    return last.received_s != feedback.received_s

@@ -1,0 +1,49 @@
+"""How long somebody has been silent, not counting what a busy machine made them and their judge wait. No ROS."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+LONGEST_LOOK_S = 1.0
+"""Time between two looks that counts at most: more shows that the judge itself did not run."""
+
+
+class Silence:
+    """Counts the silence of one thread of a process. ``beat`` may be called from another thread than ``look``.
+
+    Args:
+        waited_s: how long the thread has waited for a processor in all [s].
+        steady_s: steady time [s].
+    """
+
+    def __init__(self, waited_s: Callable[[], float], steady_s: Callable[[], float] = time.monotonic) -> None:
+        self._waited_s, self._steady_s = waited_s, steady_s
+        self._beats, self._seen_beats = 0, 0
+        self._silence_s = 0.0
+        self._last_s, self._last_waited_s = steady_s(), waited_s()
+
+    def beat(self) -> None:
+        """Note a sign of life."""
+        self._beats += 1
+
+    def look(self) -> float:
+        """The silence up to now [s]. Call it several times a second."""
+        now_s, waited_s = self._steady_s(), self._waited_s()
+        passed_s = min(now_s - self._last_s, LONGEST_LOOK_S)
+        held_up_s = max(0.0, waited_s - self._last_waited_s)
+        self._last_s, self._last_waited_s = now_s, waited_s
+        if self._beats != self._seen_beats:
+            self._seen_beats, self._silence_s = self._beats, 0.0
+        else:
+            self._silence_s += max(0.0, passed_s - held_up_s)
+        return self._silence_s
+
+
+def processor_wait_s(pid: int) -> float:
+    """How long the main thread of a process has been ready to run without a processor [s]; 0 where unknown."""
+    try:
+        return 1e-9 * int(Path(f"/proc/{pid}/schedstat").read_text().split()[1])
+    except (OSError, IndexError, ValueError):
+        return 0.0

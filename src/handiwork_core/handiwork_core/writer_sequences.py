@@ -1,0 +1,54 @@
+"""Tells from the numbers of messages whether two writers publish on a topic at the same time.
+
+Each writer counts its messages, and a reader gets them in order. Messages of one writer therefore rise; those of two
+writers fall back again and again. A writer that ended and came back falls back once, and only once.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+HOLD_S = 3.0
+"""Two writers count as present for so long after they were last seen to take turns [s]; shorter than a DDS lease."""
+MOST_WRITERS = 8
+UNSUPPORTED = 2**63
+"""Greater numbers say that the middleware does not count."""
+
+
+@dataclass(slots=True)
+class _Writer:
+    number: int
+    seen_s: float
+
+
+class WriterSequences:
+    """The writers of one topic, told apart by their counts. Times are steady [s]."""
+
+    def __init__(self) -> None:
+        self._writers: list[_Writer] = []
+        self._current: _Writer | None = None
+        self._took_turns_s = -math.inf
+
+    def take(self, number: int, now_s: float) -> None:
+        """Note the number that a message's writer gave it. Zero, and what is no count, is passed over."""
+        if not 0 < number < UNSUPPORTED:
+            return
+        current = self._current
+        if current is not None and len(self._writers) == 1 and number > current.number:
+            current.number, current.seen_s = number, now_s
+            return
+        self._writers = [one for one in self._writers if now_s - one.seen_s < HOLD_S][-MOST_WRITERS:]
+        lower = [one for one in self._writers if one.number < number]
+        found = max(lower, key=lambda one: (one.number, one is current), default=None)
+        if found is None:
+            found = _Writer(number, now_s)
+            self._writers.append(found)
+        elif found is not current:
+            self._took_turns_s = now_s
+        found.number, found.seen_s = number, now_s
+        self._current = found
+
+    def are_several(self, now_s: float) -> bool:
+        """True while two writers were seen to take turns within the last ``HOLD_S``."""
+        return now_s - self._took_turns_s < HOLD_S
