@@ -1,30 +1,47 @@
-"""One goal of an action from a worker thread. The client itself is touched on its executor's thread only."""
+"""Goals of an action from worker threads. The client itself is touched on its executor's thread only."""
 
 from __future__ import annotations
 
 import threading
 import time
+import uuid
+from collections.abc import Callable
 from typing import Any
 
+from action_msgs.srv import CancelGoal
 from rclpy.action import ActionClient
 from rclpy.node import Node
+from unique_identifier_msgs.msg import UUID
 
+from .rclpy_internals import goal_handle
 from .service_call import on_executor
 
+POLL_S = 0.01
 RESPONSE_S = 1.0
 """Longest wait for a goal's acceptance; then it is sent once more, as a new goal."""
 
-CANCEL_AGAIN_S = 0.5
+CANCEL_AGAIN_S = 0.3
+LOST_S = 3.0
+"""A server that does not know a goal this long after it was sent never got it."""
 
 
 class ActionCall:
-    """Sends one goal; ``done`` is set at its end. ``result`` has status and result, None when there was none."""
+    """Sends one goal; ``done`` is set at its end. ``result`` has status and result, None when there was none.
 
-    def __init__(self, node: Node, client: ActionClient, goal: Any) -> None:
-        self._node, self._client, self._goal = node, client, goal
+    Args:
+        node: Owns the client and must be spun.
+        client: Of the action.
+        goal: The goal message.
+        generation: Of the sequence that the goal belongs to.
+    """
+
+    def __init__(self, node: Node, client: ActionClient, goal: Any, generation: int = 0) -> None:
+        self._node, self._client, self._goal, self.generation = node, client, goal, generation
+        self._id = UUID(uuid=list(uuid.uuid4().bytes))
         self._cancel_wanted = False
         self._cancel_sent_s = float("-inf")
         self._handle: Any = None
+        self._sent_s = float("inf")
         self.answered = threading.Event()
         self.accepted = False
         self.done = threading.Event()
@@ -35,55 +52,167 @@ class ActionCall:
         on_executor(self._node, self._guarded(self._send))
 
     def cancel(self) -> None:
-        """Ask for the end, also of a goal that is accepted later; asks again while there is no end. From any thread."""
+        """Ask for the end, also of a goal that is not answered yet; asks again while there is no end. From any thread.
+
+        A goal without an answer is cancelled by its id: the server may have accepted it and the answer may be lost.
+        """
         self._cancel_wanted = True
         if time.monotonic() - self._cancel_sent_s > CANCEL_AGAIN_S and not self.done.is_set():
             self._cancel_sent_s = time.monotonic()
             on_executor(self._node, self._guarded(self._cancel))
 
     def _send(self) -> None:
-        self._client.send_goal_async(self._goal).add_done_callback(
-            lambda f: self._guarded(lambda: self._on_response(f))()
-        )
+        self._await(self._client.send_goal_async(self._goal, goal_uuid=self._id))
+
+    def _await(self, sent: Any) -> None:
+        self._sent_s = time.monotonic()
+        sent.add_done_callback(lambda f: self._guarded(lambda: self._on_response(f))())
 
     def _on_response(self, future: Any) -> None:
         handle = future.result()
-        if handle is None or not handle.accepted:
-            self.done.set()
-            self.answered.set()
+        if self._handle is not None:  # the answer to a cancel came first
             return
-        self._handle, self.accepted = handle, True
-        self.answered.set()
-        handle.get_result_async().add_done_callback(lambda f: self._guarded(lambda: self._on_result(f))())
-        if self._cancel_wanted:
-            self._cancel()
+        if handle is None or not handle.accepted:
+            self._end()
+            return
+        if self.done.is_set():  # taken for a goal that never arrived; it must not run on unseen
+            self._node.get_logger().warning("a goal was accepted long after it was given up; it is cancelled")
+            handle.cancel_goal_async()
+            return
+        self._follow(handle)
+
+    def _follow(self, handle: Any) -> None:
+        """The server has the goal: wait for its end."""
+        if self._handle is None:
+            self._handle, self.accepted = handle, True
+            handle.get_result_async().add_done_callback(lambda f: self._guarded(lambda: self._on_result(f))())
+            self.answered.set()
+            if self._cancel_wanted:
+                self._cancel()
 
     def _on_result(self, future: Any) -> None:
         self.result = future.result()
         self.done.set()
 
     def _cancel(self) -> None:
-        if self._handle is not None and not self.done.is_set():
-            self._handle.cancel_goal_async()
+        if self.done.is_set():
+            return
+        handle = self._handle or goal_handle(self._client, self._id)
+        handle.cancel_goal_async().add_done_callback(
+            lambda f: self._guarded(lambda: self._on_cancel_response(handle, f.result()))()
+        )
 
-    def _guarded(self, action: Any) -> Any:
+    def _on_cancel_response(self, handle: Any, response: Any) -> None:
+        code = CancelGoal.Response.ERROR_REJECTED if response is None else response.return_code
+        if code == CancelGoal.Response.ERROR_UNKNOWN_GOAL_ID:
+            if time.monotonic() - self._sent_s > LOST_S:
+                self._end()
+        elif code in (CancelGoal.Response.ERROR_NONE, CancelGoal.Response.ERROR_GOAL_TERMINATED):
+            self._follow(handle)
+
+    def _end(self) -> None:
+        """There is no goal at the server."""
+        self.done.set()
+        self.answered.set()
+
+    def _guarded(self, action: Callable[[], None]) -> Callable[[], None]:
         def run() -> None:
             try:
                 action()
             except Exception as error:  # noqa: BLE001 - an escaped exception would end spin()
                 self._node.get_logger().error(f"action call failed: {error!r}")
-                self.done.set()
-                self.answered.set()
+                self._end()
 
         return run
 
 
-def start(node: Node, client: ActionClient, goal: Any) -> ActionCall:
-    """Send a goal, once more when there is no response in time; a late acceptance of the first is cancelled."""
-    for _attempt in range(2):
-        attempt = ActionCall(node, client, goal)
-        attempt.send()
-        if attempt.answered.wait(RESPONSE_S):
-            return attempt
-        attempt.cancel()
-    return attempt
+class GoalSequence:
+    """The goals of one action in the order of sending. Each is entered before it is sent, and stays until its end.
+
+    A generation ends with each ``close``: goals that were begun in it are not sent any more, so that whoever closes
+    it knows all goals that may still run.
+
+    Args:
+        node: Owns the client and must be spun.
+        client: Of the action.
+    """
+
+    def __init__(self, node: Node, client: ActionClient) -> None:
+        self._node, self._client = node, client
+        self._lock = threading.Lock()
+        self._generation = 0
+        self._calls: list[ActionCall] = []
+
+    @property
+    def generation(self) -> int:
+        """The one that a goal begun now belongs to."""
+        return self._generation
+
+    def close(self) -> int:
+        """End the generation and return its number."""
+        with self._lock:
+            self._generation += 1
+            return self._generation - 1
+
+    def open(self, generation: int) -> list[ActionCall]:
+        """Goals up to a generation that have not ended, as far as is known. A server that is gone begins none."""
+        is_there = self._client.server_is_ready()
+        with self._lock:
+            self._calls = [
+                call
+                for call in self._calls
+                if not call.done.is_set() and (is_there or call.answered.is_set())
+            ]
+            return [call for call in self._calls if call.generation <= generation]
+
+    def send(self, goal: Any, generation: int, should_stop: Callable[[], bool]) -> ActionCall | None:
+        """Enter and send a goal; None when its generation has ended or the caller is to stop."""
+        with self._lock:
+            if self._generation != generation or should_stop():
+                return None
+            call = ActionCall(self._node, self._client, goal, generation)
+            self._calls.append(call)
+        call.send()
+        return call
+
+    def start(self, goal: Any, generation: int, should_stop: Callable[[], bool]) -> ActionCall | None:
+        """Send a goal, once more when there is no response in time, and wait for the answer.
+
+        Returns:
+            The goal that was sent last, which may be without an answer; None when none was sent.
+        """
+        call: ActionCall | None = None
+        for _attempt in range(2):
+            newer = self.send(goal, generation, should_stop)
+            if newer is None or _is_answered(newer, should_stop):
+                return newer or call
+            call = newer
+            call.cancel()
+            if should_stop():
+                return call
+        return call
+
+    def settle(self, generation: int, limit_s: float, should_stop: Callable[[], bool]) -> bool:
+        """Cancel what is open up to a generation, and wait until all of it is answered; False when it is not in time.
+
+        A controller lets a newer goal take over, but must not get it before an older one that is still on its way.
+        """
+        end_s = time.monotonic() + limit_s
+        while calls := self.open(generation):
+            for call in calls:
+                call.cancel()
+            unanswered = [call for call in calls if not call.answered.is_set()]
+            if not unanswered:
+                return True
+            if should_stop() or time.monotonic() > end_s:
+                return False
+            unanswered[0].answered.wait(POLL_S)
+        return True
+
+
+def _is_answered(call: ActionCall, should_stop: Callable[[], bool]) -> bool:
+    end_s = time.monotonic() + RESPONSE_S
+    while not call.answered.wait(POLL_S):
+        if should_stop() or time.monotonic() > end_s:
+            return False
+    return True

@@ -58,16 +58,16 @@ class ArmHold:
         while not self.first.jobs[key].token.is_set() and self.is_waiting(key):
             await next(lease for lease in self.leases if lease.is_waiting(key)).turn(key)
 
-    def run(self, skill: str, body: Callable[[], None]) -> None:
+    def run(self, key: bytes, body: Callable[[], None]) -> None:
         """Let ``body``, which must not raise, run on the first arm's worker; ``vacate`` when it has returned."""
         for lease in self.leases:
-            lease.occupy(skill)
+            lease.occupy(lease.jobs[key])
         self.first.submit(body)
 
-    def vacate(self) -> None:
-        """The body has returned."""
-        for lease in self.leases:
-            lease.vacate()
+    def vacate(self, job: Job) -> None:
+        """The body of a goal has returned; ``job`` is any of its jobs."""
+        for lease, part in zip(self.leases, job.parts, strict=True):
+            lease.vacate(part)
 
     def give_back(self, key: bytes) -> None:
         """Forget an answered goal."""

@@ -22,7 +22,8 @@ BEAT_S = 0.1
 """Period of feedback and of the watchdog, in steady time; feedback is promised five times a second."""
 
 CLOSING_WATCHDOG_S = 1.0
-
+STOP_AGAIN_S = 1.0
+"""Pause before an arm whose stop failed is stopped again, so that its lease does not stay busy for ever."""
 
 QUEUE_LENGTH = 8
 """Goals that may wait for one arm, beside the one that runs."""
@@ -62,6 +63,14 @@ class Job:
     arm_stop_asked: bool = False
     leases: tuple[ArmLease, ...] = ()
     """All that hold the goal, where it needs several arms; each has a job of its own for it, with one token."""
+    parts: list[Job] = field(default_factory=list)
+    """The jobs of one goal, shared by all of them; in the order of the leases."""
+    occupied: Future | None = None
+    """Done when the body has returned or was abandoned; None before it has begun."""
+    has_returned: bool = False
+    """Whether the body has; noted in the first of the parts."""
+    is_at_rest: bool = False
+    """Whether the arm was brought to rest for a body that did not react."""
 
 
 @dataclass
@@ -69,8 +78,9 @@ class ArmLease:
     """Owner of one arm's worker thread and of the goals that run or wait on it; lives as long as its node.
 
     Everything here runs on the executor's thread, but for the bodies given to ``submit``. ``stop_arm`` is the arm
-    port's blocking stop; it is called from a thread of its own when a body does not react to its token for
-    ``watchdog_s``. ``arm`` is what refusals call it.
+    port's blocking stop. When a body does not react to its token for ``watchdog_s``, the token is revoked, so that the
+    body's ports refuse it, and only then the arm is stopped, from a thread of its own. Once the arm rests, the body is
+    abandoned and a new worker takes the next goal; ``on_abandon`` is called then. ``arm`` is what refusals call it.
     """
 
     node: Node
@@ -81,13 +91,14 @@ class ArmLease:
     holder: str = ""
     idle: Future | None = None
     arm: str = "the arm"
+    on_abandon: Callable[[], None] = lambda: None
 
     def __post_init__(self) -> None:
         self._changed = Future(executor=self.node.executor)
-        self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
-        # A daemon, so that a body which never returns cannot keep the process from ending.
-        self._worker = threading.Thread(target=self._serve, name="skill", daemon=True)
-        self._worker.start()
+        self._work: queue.SimpleQueue[Callable[[], None] | None]
+        self._worker: threading.Thread
+        self._start_worker()
+        self._closed = threading.Event()
         self._timer = self.node.create_timer(
             BEAT_S, self._beat, clock=Clock(clock_type=ClockType.STEADY_TIME)
         )
@@ -114,25 +125,32 @@ class ArmLease:
         if policy is Policy.LATEST_WINS:
             self.stop_all(Code.PREEMPTED)
         job = self.jobs[key] = Job(skill, Token(), Future(executor=self.node.executor))
+        job.parts.append(job)
         self._timer.reset()
         return job
 
     def share(self, key: bytes, job: Job) -> None:
         """Enter a goal that another lease has taken."""
-        self.jobs[key] = Job(job.skill, job.token, job.answered, leases=job.leases)
+        self.jobs[key] = Job(job.skill, job.token, job.answered, leases=job.leases, parts=job.parts)
+        job.parts.append(self.jobs[key])
         self._timer.reset()
 
-    def occupy(self, skill: str) -> Future:
-        """A body runs on the arm from now on; the future is done when it has returned."""
-        self.holder, self.idle = skill, Future(executor=self.node.executor)
-        return self.idle
+    def occupy(self, job: Job) -> None:
+        """The body of a job runs on the arm from now on."""
+        self.holder = job.skill
+        job.occupied = self.idle = Future(executor=self.node.executor)
 
-    def vacate(self) -> None:
-        """The body has returned."""
-        idle, self.idle, self.holder = self.idle, None, ""
-        if idle is not None:
-            idle.set_result(None)
+    def vacate(self, job: Job) -> None:
+        """The body of a job has returned. One that was abandoned holds nothing any more."""
+        if job.occupied is None or not self.is_occupied_by(job):
+            return
+        self.idle, self.holder = None, ""
+        job.occupied.set_result(None)
         self.note_change()
+
+    def is_occupied_by(self, job: Job) -> bool:
+        """Whether the body of a job runs on the arm, as far as anybody waits for it."""
+        return self.idle is not None and self.idle is job.occupied
 
     def give_back(self, key: bytes) -> None:
         """Forget an answered goal."""
@@ -159,18 +177,18 @@ class ArmLease:
         """Run ``body`` on the worker; it must not raise."""
         self._work.put(body)
 
-    def stop(self, key: bytes, reason: Code) -> None:
-        """Tell one goal's body to end, for ``reason`` unless it was told before."""
+    def stop(self, key: bytes, reason: Code, detail: str = "") -> None:
+        """Tell one goal's body to end, for ``reason`` unless it was told before; ``detail`` is for a person."""
         if (job := self.jobs.get(key)) is not None:
             for lease in job.leases or (self,):
-                lease.jobs[key].token.set(reason)
+                lease.jobs[key].token.set(reason, detail)
                 lease.jobs[key].stop_since = lease.jobs[key].stop_since or time.monotonic()
                 lease.note_change()
 
-    def stop_all(self, reason: Code) -> None:
+    def stop_all(self, reason: Code, detail: str = "") -> None:
         """``stop`` for every goal."""
         for key in list(self.jobs):
-            self.stop(key, reason)
+            self.stop(key, reason, detail)
 
     def begin_close(self) -> None:
         """Stop what runs; the executor must then be spun until ``is_busy`` is False, so that the results leave."""
@@ -181,6 +199,7 @@ class ArmLease:
 
     def end_close(self) -> bool:
         """Join the worker. False when a body did not return."""
+        self._closed.set()
         self._work.put(None)
         if not self.is_busy:
             self._worker.join()
@@ -188,9 +207,11 @@ class ArmLease:
         self._jump.unregister()
         return not self.is_busy
 
-    def _serve(self) -> None:
-        while (body := self._work.get()) is not None:
-            body()
+    def _start_worker(self) -> None:
+        self._work = queue.SimpleQueue()
+        # A daemon, so that a body which never returns cannot keep the process from ending.
+        self._worker = threading.Thread(target=_serve, args=(self._work,), name="skill", daemon=True)
+        self._worker.start()
 
     def _clock_went_back(self, _jump: object) -> None:
         self.stop_all(Code.TIME_RESET)
@@ -204,22 +225,54 @@ class ArmLease:
             late = 0.0 if job.stop_since is None else time.monotonic() - job.stop_since
             if late > self.watchdog_s and not job.arm_stop_asked:
                 job.arm_stop_asked = True
+                job.token.revoke()  # before the stop, which then is the last that this body lets the arm do
                 threading.Thread(target=self._stop_for, args=(job,), name="arm-stop", daemon=True).start()
             elif late > self.watchdog_s + 1.0:
                 self._answer_for(job, "the arm's stop did not return either; use the emergency stop")
 
     def _stop_for(self, job: Job) -> None:
+        """Stop the arm until it rests; in a thread of its own."""
+        executor, is_at_rest = self.node.executor, False
+        while not is_at_rest:
+            is_at_rest, said = self._stop_once()
+            executor.create_task(self._on_stop, job, said, is_at_rest)
+            if self._closed.wait(0.0 if is_at_rest else STOP_AGAIN_S):
+                return
+
+    def _stop_once(self) -> tuple[bool, str]:
         try:
             end = self.stop_arm()
-            said = (
-                "the arm was stopped" if end.ok else f"stopping the arm gave {end.code.name}: {end.message}"
-            )
         except Exception as error:  # noqa: BLE001 - a port of someone else; the goal must still be answered
-            said = f"stopping the arm raised {error!r}"
-        self.node.executor.create_task(self._answer_for, job, said)
+            return False, f"stopping the arm raised {error!r}"
+        said = "the arm was stopped" if end.ok else f"stopping the arm gave {end.code.name}: {end.message}"
+        return end.ok, said
+
+    def _on_stop(self, job: Job, said: str, is_at_rest: bool) -> None:
+        self._answer_for(job, said)
+        job.is_at_rest = is_at_rest
+        if not all(part.is_at_rest for part in job.parts):
+            return
+        leases = job.leases or (self,)
+        if job.occupied is not None and not job.parts[0].has_returned:
+            text = f"skill {job.skill!r} did not return; it is abandoned, and {self.arm} is free again"
+            self.node.get_logger().error(text)
+            leases[0].replace_worker()
+        for lease, part in zip(leases, job.parts, strict=True):
+            lease.on_abandon()
+            lease.vacate(part)
+
+    def replace_worker(self) -> None:
+        """Leave the worker to the body that does not return, and take another one for the next goals."""
+        self._work.put(None)
+        self._start_worker()
 
     def _answer_for(self, job: Job, said: str) -> None:
-        """A body that does not react is answered for; the arm stays leased until it returns."""
+        """Answer the goal of a body that does not react; the arm stays leased until it rests or the body returns."""
         if not job.answered.done():
             text = f"skill {job.skill!r} did not react to {job.token.reason.name} for {self.watchdog_s} s; {said}"
             job.answered.set_result(Outcome(Code.UNRESPONSIVE, text))
+
+
+def _serve(work: queue.SimpleQueue[Callable[[], None] | None]) -> None:
+    while (body := work.get()) is not None:
+        body()

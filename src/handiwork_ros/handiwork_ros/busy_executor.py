@@ -9,24 +9,19 @@ from contextlib import ExitStack
 from typing import Any
 
 from rclpy.event_handler import EventHandler
-from rclpy.executors import SingleThreadedExecutor
-from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
+from rclpy.executors import Executor, SingleThreadedExecutor
+from rclpy.logging import get_logger
 from rclpy.subscription import Subscription
 from rclpy.timer import Timer
 from rclpy.waitable import NumberOfEntities
+
+from . import rclpy_internals as internals
 
 POLL_S = 0.1
 """Services, clients and actions are looked at this often; while nothing else comes, at once."""
 
 FULL_S = 1.0
 """QoS events have to wait so long for rclpy's full turn: a node has dozens of them, and they hardly ever come."""
-
-
-class _Mute:
-    """Stands in for the guard that each callback triggers at its end; here nobody waits meanwhile."""
-
-    def trigger(self) -> None:
-        """Wake nobody."""
 
 
 class _Turns:
@@ -38,12 +33,12 @@ class _Turns:
     def __init__(self, executor: BusyExecutor, nodes: list[Any], held: ExitStack) -> None:
         subs = [s for node in nodes for s in node.subscriptions if executor.can_execute(s)]
         timers = [t for node in nodes for t in node.timers if executor.can_execute(t)]
-        self._guards = [*(guard for node in nodes for guard in node.guards), *executor.wakers()]
+        self._guards = [*(guard for node in nodes for guard in node.guards), *internals.wakers(executor)]
         for entity in (*subs, *timers, *self._guards):
             held.enter_context(entity.handle)
         context = executor.context.handle
         held.enter_context(context)
-        self._set = waiting = _rclpy.WaitSet(len(subs), len(self._guards), len(timers), 0, 0, 0, context)
+        self._set = waiting = internals.WaitSet(len(subs), len(self._guards), len(timers), 0, 0, 0, context)
         self._parts = [
             *((waiting.add_subscription, sub.handle) for sub in subs),
             *((waiting.add_guard_condition, guard.handle) for guard in self._guards),
@@ -66,7 +61,7 @@ class _Turns:
             self.is_woken = True
             for guard in self._guards:
                 if guard.handle.pointer in guards:
-                    guard._executor_triggered = True  # so that the full wait triggers it again
+                    internals.note_triggered(guard)
         timers, subs = waiting.get_ready_entities("timer"), waiting.get_ready_entities("subscription")
         served = [_serve(self._timers[pointer], _call_timer) for pointer in timers]
         served += [_serve(self._subs[pointer], _call_subscription) for pointer in subs]
@@ -75,8 +70,6 @@ class _Turns:
 
 class BusyExecutor(SingleThreadedExecutor):
     """Serves topics and timers, and now and then, and whenever nothing else comes, all as rclpy does."""
-
-    _guard: Any  # of rclpy: ends a wait
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -89,21 +82,17 @@ class BusyExecutor(SingleThreadedExecutor):
             self._full_s = time.monotonic() + FULL_S
             super().spin_once(timeout_sec)
 
-    def wakers(self) -> tuple[Any, Any]:
-        """Guards that end a wait: work from another thread, and a signal."""
-        return self._guard, self._sigint_gc
-
     def _has_other_work(self) -> bool:
         """Whether a task, or an entity that is neither topic nor timer, is to be served now."""
         nodes = self.get_nodes()
-        if time.monotonic() >= self._full_s or not all(task.done() for task, _, _ in list(self._tasks)):
+        if time.monotonic() >= self._full_s or internals.has_pending_task(self):
             return True
-        if any(guard._executor_triggered for node in nodes for guard in node.guards):
+        if any(internals.is_triggered(guard) for node in nodes for guard in node.guards):
             return True
         with ExitStack() as held:
             try:
                 return _is_any_ready(self, nodes, held)
-            except _rclpy.InvalidHandle:  # something is being destroyed
+            except internals.InvalidHandle:  # something is being destroyed
                 return True
 
     def _serve_for(self, limit_s: float) -> bool:
@@ -112,10 +101,10 @@ class BusyExecutor(SingleThreadedExecutor):
         with ExitStack() as held:
             try:
                 turns = _Turns(self, self.get_nodes(), held)
-            except _rclpy.InvalidHandle:
+            except internals.InvalidHandle:
                 return False
             has_served = False
-            while turns.is_plain and self._context.ok() and not self._is_shutdown:
+            while turns.is_plain and self.context.ok() and not internals.is_shut_down(self):
                 left_s = end_s - time.monotonic()
                 if left_s <= 0.0:
                     return has_served
@@ -126,12 +115,18 @@ class BusyExecutor(SingleThreadedExecutor):
         return False
 
     def _make_handler(self, *args: Any, **options: Any) -> Any:
-        # The handler triggers the guard that it finds here, which would end the next wait before it has begun.
-        guard, self._guard = self._guard, _Mute()
-        try:
+        # The handler triggers the executor's guard, which would end the next wait before it has begun.
+        with internals.muted(self):
             return super()._make_handler(*args, **options)
-        finally:
-            self._guard = guard
+
+
+def make_busy_executor(**options: Any) -> Executor:
+    """Return a ``BusyExecutor``, or rclpy's own, with a warning, where the installed rclpy does not fit."""
+    if faults := internals.faults():
+        text = f"nodes wait with rclpy's own executor, which takes twice the time: {'; '.join(faults)}"
+        get_logger("handiwork").warning(text)
+        return SingleThreadedExecutor(**options)
+    return BusyExecutor(**options)
 
 
 def _is_any_ready(executor: BusyExecutor, nodes: list[Any], held: ExitStack) -> bool:
@@ -148,7 +143,7 @@ def _is_any_ready(executor: BusyExecutor, nodes: list[Any], held: ExitStack) -> 
     count = NumberOfEntities(num_clients=len(clients), num_services=len(services))
     for waitable in waitables:
         count += waitable.get_num_entities()
-    looked = _rclpy.WaitSet(*(getattr(count, name) for name in count.__slots__), executor.context.handle)
+    looked = internals.WaitSet(*(getattr(count, name) for name in count.__slots__), executor.context.handle)
     looked.clear_entities()
     for service in services:
         looked.add_service(service.handle)
@@ -181,7 +176,6 @@ def _call_timer(timer: Timer) -> None:
 
 
 def _call_subscription(sub: Subscription) -> None:
-    found = sub.handle.take_message(sub.msg_type, sub.raw)
+    found = internals.take(sub)
     if found is not None:
-        only = sub._callback_type is Subscription.CallbackType.MessageOnly
-        sub.callback(*(found[:1] if only else found))
+        sub.callback(*(found[:1] if internals.takes_message_only(sub) else found))

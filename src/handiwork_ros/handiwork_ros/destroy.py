@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from rclpy.action import ActionClient, ActionServer
-from rclpy.lifecycle import LifecycleNode
+from rclpy.lifecycle import LifecycleNodeMixin
 from rclpy.node import Node
+
+from .rclpy_internals import destroy_life_cycle
 
 
 def destroy_with_actions(node: Node) -> None:
@@ -17,6 +19,6 @@ def destroy_with_actions(node: Node) -> None:
     for waitable in list(node.waitables):
         if isinstance(waitable, (ActionClient, ActionServer)):
             waitable.destroy()
-    if isinstance(node, LifecycleNode):
-        node._state_machine.destroy_when_not_in_use()
+    if isinstance(node, LifecycleNodeMixin):
+        destroy_life_cycle(node)
     node.destroy_node()

@@ -2,61 +2,96 @@
 
 from __future__ import annotations
 
-import os
 import threading
+import time
 import traceback
-from collections.abc import Callable
-from typing import Any, NoReturn, TypeVar, cast
+from collections.abc import Awaitable, Callable
+from typing import Any, ClassVar, NoReturn, TypeVar, cast
 
-from handiwork_msgs.msg import NodeStatus
+from lifecycle_msgs.msg import Transition
 from rcl_interfaces.msg import ParameterDescriptor
+from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.clock import Clock, ClockType
-from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
-from rclpy.lifecycle import Node as LifecycleNode
+from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.node import Node
 
 from handiwork_core.config import ConfigError
+from handiwork_core.diagnostics import Diagnosis, Level
 from handiwork_core.planning import Report
 
+from .bond_topic import STATUS_TOPIC, StatusWriter
+from .diagnostics import DiagnosticsPublisher
 from .guards import guard
-from .qos import STATUS
+from .lifecycle import SHUTDOWNS, AsyncLifecycleNode
+from .node_status import status_message
+from .silence_limits import SchedulingDelay
+from .unique_name import UniqueName
 
 V = TypeVar("V", bool, int, float, str)
 M = TypeVar("M")
 
-STATUS_TOPIC = "handiwork/status"
+__all__ = ["STATUS_PERIOD_S", "STATUS_TOPIC", "ManagedNode"]
+
 STATUS_PERIOD_S = 0.4
+REST_LIMIT_S = 10.0
+"""Longest wait of a transition until what runs has ended and the arm rests [s of steady time]."""
 
 
-class ManagedNode(LifecycleNode):
+class ManagedNode(AsyncLifecycleNode):
     """Subclasses fill the ``on_*`` hooks; ``spinning.run`` makes the process.
 
-    ``on_load`` runs in a worker thread while the executor spins, so it may take long and may wait for
-    messages; until it has returned the status is CONFIGURING and activation is refused. All other hooks run
-    on the executor's thread.
+    ``on_load``, ``on_prepare`` and ``on_close`` run in a thread of their own while the executor spins, so they may take
+    long; the others run on the executor's thread. ``configure`` ends when ``on_load`` has returned, ``activate`` when
+    ``on_prepare`` and ``on_start`` have, ``deactivate`` when ``is_idle`` is true after ``on_stop``. A fault in a
+    transition that a lifecycle manager asked for leaves the node in the state that the design names; a fault while it
+    starts by itself (``autostart``) ends the process.
     """
 
     def __init__(self, name: str, **options: Any) -> None:
         super().__init__(name, **options)
         self.closing = threading.Event()
-        """Set at shutdown: long work and waits end when they see it."""
+        """Set when the node ends for good: long work and waits end when they see it."""
         self.exit_code: int | None = None
         """Set when the process must end."""
         self.extra_nodes: list[Node] = []
         """Nodes that are spun and destroyed with this one; see ``action_host.py``."""
-        self._lock = threading.Lock()
-        self._status = NodeStatus(node=name, state=NodeStatus.UNCONFIGURED, pid=os.getpid())
-        self._loader: threading.Thread | None = None
+        self.status_text = ""
+        """What the status says beside the state: what is being loaded, or the newest fault."""
+        self.on_turn: Callable[[], None] = lambda: None
+        """Called on the executor's thread with every status: a sign that the executor turns."""
+        self._load_progress, self._fault_code = 0.0, 0
+        self._loading, self._last_close = threading.Lock(), threading.Lock()
         self._autostart = self.parameter(
             "autostart", True, "configure and activate at start, without a lifecycle manager"
         )
-        self._status_pub = self.create_publisher(NodeStatus, STATUS_TOPIC, STATUS)
+        text = (
+            "ends the process when its executor has not turned for so long [s]; 0: never, as for a debugger"
+        )
+        self.watchdog_s = self.parameter("watchdog_s", 10.0, text)
+        self._delay = SchedulingDelay(STATUS_PERIOD_S, time.monotonic())
+        self._is_sole = False
+        self._status_writer = StatusWriter(self, self.get_name())
+        self._unique_name = UniqueName(self, self._status_writer)
+        self._unique_name.require(self.publish_status)
+        self._is_sole = True
+        self.diagnostics = DiagnosticsPublisher(self, lambda: self._delay.greatest_s(time.monotonic()))
+        """What ``/diagnostics`` says of the node; its parts add sources."""
+        self.diagnostics.add("state", self._state_diagnosis)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
-        self._beat = self.create_timer(STATUS_PERIOD_S, guard(self, self.publish_status), clock=steady)
-        self._first = self.create_timer(0.0, guard(self, self._start), clock=steady)
+        # A service handler that waits keeps the default group busy, and the status must go on.
+        self._beat = self.create_timer(
+            STATUS_PERIOD_S, guard(self, self._on_status_timer), ReentrantCallbackGroup(), steady
+        )
+        self._first = self.create_timer(0.0, guard(self, self._begin), clock=steady)
 
     def on_load(self, report: Report) -> None:
-        """Read, load, warm up; call ``report(fraction, text)``; watch ``self.closing``. ConfigError: bad input."""
+        """Read, load, warm up; call ``report(fraction, text)``; watch ``self.closing``. ConfigError: bad input.
+
+        It must not wait for other nodes: a lifecycle manager configures all before it activates the first.
+        """
+
+    def on_prepare(self, report: Report) -> None:
+        """Wait for what other nodes offer once they are active, as ``on_load``; before each ``on_start``."""
 
     def on_start(self) -> None:
         """Begin to serve."""
@@ -65,10 +100,10 @@ class ManagedNode(LifecycleNode):
         """Stop serving: refuse what comes, end what runs. Must not wait."""
 
     def on_close(self) -> None:
-        """Free what ``on_load`` took, join threads."""
+        """Free what ``on_load`` took, join threads. Also called when ``on_load`` has failed."""
 
     def is_idle(self) -> bool:
-        """True once nothing runs any more; shutdown spins until then, for 2 s at most."""
+        """True once nothing runs any more and the arm rests."""
         return True
 
     def parameter(self, name: str, default: V, description: str) -> V:
@@ -118,108 +153,156 @@ class ManagedNode(LifecycleNode):
     @property
     def is_active(self) -> bool:
         """True while the node serves."""
-        return bool(self._status.state == NodeStatus.ACTIVE)
-
-    @property
-    def is_loaded(self) -> bool:
-        """True once ``on_load`` has returned."""
-        return self._status.state in (NodeStatus.INACTIVE, NodeStatus.ACTIVE)
-
-    def set_status(self, state: int, message: str = "", progress: float = 1.0) -> None:
-        """Set what is shown from now on; from any thread."""
-        with self._lock:
-            self._status.state, self._status.message, self._status.progress = state, message, float(progress)
+        return self.state == "active"
 
     def publish_status(self) -> None:
         """Show the state now, in addition to the steady beat."""
-        with self._lock:
-            self._status_pub.publish(self._status)
+        is_faulty = bool(self.exit_code and self._fault_code)
+        text = "; ".join(words for words in (self.status_text, self._unique_name.warning) if words)
+        status = status_message(self.get_name(), self.state, text, self._load_progress, is_faulty=is_faulty)
+        status.is_sole, status.scheduling_delay = self._is_sole, self._delay.greatest_s(time.monotonic())
+        self._status_writer.publish(status)
 
     def begin_shutdown(self) -> None:
-        """Refuse new work and end what runs. On the executor's thread."""
-        self.closing.set()
+        """Begin the end of the process: refuse new work and end what runs. On the executor's thread."""
         was_active = self.is_active
-        state = NodeStatus.FAULTY if self._status.state == NodeStatus.FAULTY else NodeStatus.SHUTTING_DOWN
-        self.set_status(state, self._status.message)
+        self.closing.set()
+        if shutdown := next(filter(self.offers, SHUTDOWNS), None):
+            self.trigger(shutdown)
         if was_active:
             guard(self, self.on_stop)()
         self.publish_status()
 
     def end_shutdown(self, timeout_s: float = 2.0) -> None:
-        """Join the loader, which watches ``closing``, and free what was taken."""
-        if self._loader is not None:
-            self._loader.join(timeout_s)
-        guard(self, self.on_close)()
+        """Wait for the loader, which watches ``closing``, and free what was taken."""
+        if self._loading.acquire(timeout=timeout_s):
+            self._loading.release()
+        guard(self, self._close_for_good)()
+        if self.state == "shuttingdown":
+            self.trigger(TransitionCallbackReturn.SUCCESS.to_label())
 
-    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Begin to load; see the class."""
-        self.set_status(NodeStatus.CONFIGURING, "loading", 0.0)
-        self._loader = threading.Thread(target=self._load, name=f"{self.get_name()}-load", daemon=True)
-        self._loader.start()
-        return TransitionCallbackReturn.SUCCESS
-
-    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Begin to serve; refused while loading."""
-        if not self.is_loaded:
-            self.get_logger().error(
-                f"cannot activate: still loading; activate once {STATUS_TOPIC} says INACTIVE"
-            )
-            return TransitionCallbackReturn.FAILURE
-        try:
-            self.on_start()
-        except Exception as error:  # noqa: BLE001 - the border to the subclass
-            self._fail(error)
-            return TransitionCallbackReturn.FAILURE
-        self.set_status(NodeStatus.ACTIVE)
+    async def run_transition(self, state: str) -> TransitionCallbackReturn:
+        """Do the work of a transition state."""
+        if state in ("configuring", "activating"):
+            self.status_text, self._load_progress = "", 0.0
         self.publish_status()
-        return super().on_activate(state)
+        fault = await self._transitions[state](self)
+        if fault is None:
+            if state != "errorprocessing":
+                self.status_text, self._load_progress = "", 1.0
+            return TransitionCallbackReturn.SUCCESS
+        self._note(fault)
+        is_expected = isinstance(fault, ConfigError)
+        return TransitionCallbackReturn.FAILURE if is_expected else TransitionCallbackReturn.ERROR
 
-    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Stop serving."""
-        self.set_status(NodeStatus.INACTIVE)
+    async def change_state(self, transition: int) -> bool:
+        """See the base; the status shows the new state at once."""
+        has_succeeded = await super().change_state(transition)
+        self.publish_status()
+        return has_succeeded
+
+    async def _configure(self) -> Exception | None:
+        fault = await self.in_thread(f"{self.get_name()}-load", lambda: self._work(self.on_load))
+        fault = fault or self._ended_meanwhile()
+        if isinstance(fault, ConfigError):  # after any other error errorprocessing closes
+            return await self._close() or fault
+        return fault
+
+    async def _activate(self) -> Exception | None:
+        fault = await self.in_thread(f"{self.get_name()}-prepare", lambda: self._work(self.on_prepare))
+        return fault or self._ended_meanwhile() or _error_of(self.on_start)
+
+    async def _deactivate(self) -> Exception | None:
+        fault = _error_of(self.on_stop)
+        if await self.wait_until(self.is_idle, REST_LIMIT_S):
+            return fault
+        return RuntimeError(f"what runs has not ended {REST_LIMIT_S:g} s after it was asked to")
+
+    async def _close(self) -> Exception | None:
+        return await self.in_thread(f"{self.get_name()}-close", self.on_close)
+
+    async def _shut_down(self) -> Exception | None:
+        self.closing.set()
         guard(self, self.on_stop)()
-        return super().on_deactivate(state)
+        await self.wait_until(self.is_idle, REST_LIMIT_S)
+        return await self.in_thread(f"{self.get_name()}-close", self._close_for_good)
 
-    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Free what was loaded."""
-        guard(self, self.on_close)()
-        self.set_status(NodeStatus.UNCONFIGURED, progress=0.0)
-        return super().on_cleanup(state)
+    async def _recover(self) -> Exception | None:
+        """End what an error left running, so that the node can be configured again."""
+        guard(self, self.on_stop)()
+        await self.wait_until(self.is_idle, REST_LIMIT_S)
+        return await self._close()
 
-    def _start(self) -> None:
+    _transitions: ClassVar[dict[str, Callable[[Any], Awaitable[Exception | None]]]] = {
+        "configuring": _configure,
+        "activating": _activate,
+        "deactivating": _deactivate,
+        "cleaningup": _close,
+        "shuttingdown": _shut_down,
+        "errorprocessing": _recover,
+    }
+
+    def _state_diagnosis(self) -> list[Diagnosis]:
+        level = {"active": Level.OK, "errorprocessing": Level.ERROR}.get(self.state, Level.WARN)
+        text = "; ".join(words for words in (self.status_text, self._unique_name.warning) if words)
+        is_faulty = bool(self._fault_code) or bool(self._unique_name.warning)
+        level = Level.ERROR if is_faulty else level
+        return [Diagnosis("state", level, text or f"the node is {self.state}", {"state": self.state})]
+
+    def _on_status_timer(self) -> None:
+        self._delay.tick(time.monotonic())
+        self.publish_status()
+        self.on_turn()
+
+    def _begin(self) -> None:
         self._first.cancel()
-        if self._autostart:
-            self.trigger_configure()
+        if self._autostart and self.executor is not None:
+            self.executor.create_task(self._start)
 
-    def _load(self) -> None:
-        """In the loader thread. The executor alone finishes the transition."""
-        try:
-            self.on_load(self._report)
-        except Exception as error:  # noqa: BLE001 - the border to the subclass
-            self._fail(error)
-            return
-        executor = self.executor
-        if executor is not None and not self.closing.is_set():
-            executor.create_task(guard(self, self._loaded))
+    async def _start(self) -> None:
+        for transition in (Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE):
+            # A manager may have asked for the same already, or for the end.
+            if not self.offers(transition) or self.closing.is_set():
+                return
+            if not await self.change_state(transition):
+                self.exit_code = None if self.closing.is_set() else self._fault_code
+                return
 
-    def _loaded(self) -> None:
-        self.set_status(NodeStatus.INACTIVE)
-        if self._autostart:
-            self.trigger_activate()
+    def _work(self, hook: Callable[[Report], None]) -> None:
+        with self._loading:
+            hook(self._report)
+
+    def _ended_meanwhile(self) -> ConfigError | None:
+        if self.closing.is_set():
+            return ConfigError(f"node {self.get_name()}", ["was ended while it started"])
+        return None
+
+    def _close_for_good(self) -> None:
+        """Run ``on_close`` for the last time, once: a manager's shutdown may meet the end of the process."""
+        if self._last_close.acquire(blocking=False):
+            self.on_close()
 
     def _report(self, fraction: float, text: str) -> None:
-        if text != self._status.message:
+        if text != self.status_text:
             self.get_logger().info(f"{100.0 * fraction:.0f} %: {text}")
-        self.set_status(NodeStatus.CONFIGURING, text, fraction)
+        self.status_text, self._load_progress = text, float(fraction)
 
-    def _fail(self, error: Exception) -> None:
-        """One sentence for what a person can mend, a traceback for what is our own fault."""
+    def _note(self, fault: Exception) -> None:
+        """Log one sentence for what a person can correct, and a traceback for what is our own fault."""
         if self.closing.is_set():
             return
-        expected = isinstance(error, ConfigError)
-        self.set_status(NodeStatus.FAULTY, str(error), self._status.progress)
-        self.get_logger().fatal(str(error) if expected else traceback.format_exc())
-        self.exit_code = 2 if expected else 1
+        is_expected = isinstance(fault, ConfigError)
+        self.status_text, self._fault_code = str(fault), 2 if is_expected else 1
+        text = str(fault) if is_expected else "".join(traceback.format_exception(fault))
+        self.get_logger().fatal(text)
+
+
+def _error_of(hook: Callable[[], None]) -> Exception | None:
+    try:
+        hook()
+    except Exception as error:  # noqa: BLE001 - the border to the subclass
+        return error
+    return None
 
 
 def _raise(error: Exception) -> NoReturn:

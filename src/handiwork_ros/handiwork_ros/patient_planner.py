@@ -10,6 +10,7 @@ from handiwork_core.outcome import Code
 from handiwork_core.planning import (
     CandidatesRequest,
     CandidatesResult,
+    PathRest,
     PlanRequest,
     PlanResult,
     SceneQuery,
@@ -58,6 +59,12 @@ class PatientPlanner:
         return self._patiently(
             lambda: self._planner.validate(arm, trajectory, scene, should_stop=should_stop), should_stop
         )
+
+    def validate_rest(
+        self, arm: str, trajectory: Trajectory, scene: SceneQuery, rest: PathRest, *, should_stop: ShouldStop
+    ) -> Verdict:
+        """See ``Planner.validate_rest``; asked once, for the arm moves meanwhile."""
+        return self._planner.validate_rest(arm, trajectory, scene, rest, should_stop=should_stop)
 
     def _patiently(self, ask: Callable[[], A], should_stop: ShouldStop) -> A:
         end_s = time.monotonic() + self._patience_s

@@ -18,6 +18,7 @@ from handiwork_core.planning import (
     CandidatesRequest,
     CandidatesResult,
     JointGoals,
+    PathRest,
     PlanRequest,
     PlanResult,
     PoseGoals,
@@ -32,16 +33,16 @@ from handiwork_core.world import JointState
 from .conversions import (
     BadMessage,
     PlanOptions,
-    blocking_from_msg,
     candidate_verdict_from_msg,
-    code_from_msg,
     options_to_msg,
+    outcome_from_msg,
     plan_result_from_msg,
     pose_to_msg,
     scene_to_msg,
+    time_to_msg,
     trajectory_to_msg,
 )
-from .liveness import SILENCE_S, LifeSigns
+from .liveness import LifeSigns
 from .service_call import Silence, call
 
 PLANNER = "planner_node"
@@ -101,8 +102,10 @@ class PlannerClient:
             verdicts = tuple(candidate_verdict_from_msg(v, dof) for v in answer.verdicts)
         except BadMessage as error:
             return CandidatesResult(Code.INTERNAL, f"the planner's answer is malformed: {error}", ())
-        code, text = code_from_msg(answer.outcome.code), answer.outcome.message
-        return CandidatesResult(code, text, verdicts, answer.planning_time, answer.world_version)
+        outcome = outcome_from_msg(answer.outcome)
+        return CandidatesResult(
+            outcome.code, outcome.message, verdicts, answer.planning_time, answer.world_version
+        )
 
     def validate(
         self, arm: str, trajectory: Trajectory, scene: SceneQuery, *, should_stop: ShouldStop
@@ -110,12 +113,28 @@ class PlannerClient:
         """See ``Planner.validate``: the planner takes the newest joint_states as the start."""
         options = options_to_msg(PlanOptions(arm=arm, scene=scene, budget_s=VALIDATE_S))
         message = ValidateTrajectory.Request(options=options, trajectory=trajectory_to_msg(trajectory))
+        return self._verdict(message, should_stop)
+
+    def validate_rest(
+        self, arm: str, trajectory: Trajectory, scene: SceneQuery, rest: PathRest, *, should_stop: ShouldStop
+    ) -> Verdict:
+        """See ``Planner.validate_rest``."""
+        message = ValidateTrajectory.Request(
+            options=options_to_msg(PlanOptions(arm=arm, scene=scene, budget_s=VALIDATE_S)),
+            trajectory=trajectory_to_msg(trajectory.remaining(rest.from_s)),
+            under_way=True,
+            changed=sorted(rest.changed),
+            min_objects_version=rest.objects_version,
+            min_states_stamp=time_to_msg(rest.states_stamp_s),
+        )
+        return self._verdict(message, should_stop)
+
+    def _verdict(self, message: ValidateTrajectory.Request, should_stop: ShouldStop) -> Verdict:
         answer = self._call("validate_trajectory", message, VALIDATE_S + GRACE_S, should_stop)
         if isinstance(answer, tuple):
             return Verdict(answer[0], answer[1])
-        outcome = answer.outcome
-        code, pair = code_from_msg(outcome.code), blocking_from_msg(outcome.blocking)
-        return Verdict(code, outcome.message, pair, answer.clearance, answer.point_index)
+        outcome = outcome_from_msg(answer.outcome)
+        return Verdict(outcome.code, outcome.message, outcome.blocking, answer.clearance, answer.point_index)
 
     def _plan_message(self, request: PlanRequest) -> tuple[str, Any]:
         options = options_to_msg(
@@ -157,13 +176,13 @@ class PlannerClient:
 
     def _ask(self, name: str, message: Any, timeout_s: float, should_stop: ShouldStop) -> Any:
         """The response, or a tuple of code and message."""
-        begun_s, pid = time.monotonic(), self._signs.pid(PLANNER)
+        begun_s, gid = time.monotonic(), self._signs.gid(PLANNER)
 
         def is_lost() -> bool:
-            sign = self._signs.sign(PLANNER)
-            if sign is None:
-                return self._signs.silence_s(PLANNER, begun_s) > SILENCE_S
-            return (pid is not None and sign.pid != pid) or not self._signs.is_alive(PLANNER)
+            newest = self._signs.gid(PLANNER)
+            if newest is None:
+                return self._signs.silence_s(PLANNER, begun_s) > self._signs.limit_s(PLANNER)
+            return (gid is not None and newest != gid) or not self._signs.is_alive(PLANNER)
 
         answer = call(
             self._node,
@@ -176,10 +195,9 @@ class PlannerClient:
         if answer is Silence.STOPPED:
             return Code.CANCELED, "stopped while waiting for the planner"
         if answer is Silence.LOST:
-            return (
-                Code.PLANNER_LOST,
-                f"{PLANNER} fell silent during planner/{name}; restart it and send the goal again",
-            )
+            _loss, reason = self._signs.loss(PLANNER)
+            text = f"{reason or f'{PLANNER} was restarted, or is not there,'} during planner/{name}"
+            return Code.PLANNER_LOST, f"{text}; restart it and send the goal again"
         if answer is Silence.TIMEOUT:
             text = f"{PLANNER} lives but did not answer planner/{name} within {timeout_s:.1f} s; send the goal again"
             return Code.PLANNER_LOST, text

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.duration import Duration
+from rclpy.qos import DurabilityPolicy, LivelinessPolicy, QoSProfile, ReliabilityPolicy
+
+from .silence_limits import SILENCE_S
 
 
 def _profile(depth: int, *, latched: bool = False, reliable: bool = True) -> QoSProfile:
@@ -22,6 +25,23 @@ LATCHED = _profile(1, latched=True)
 STATUS = _profile(20)
 """handiwork/status."""
 
+
+def _bond(depth: int) -> QoSProfile:
+    return QoSProfile(
+        depth=depth,
+        reliability=ReliabilityPolicy.RELIABLE,
+        durability=DurabilityPolicy.TRANSIENT_LOCAL,
+        liveliness=LivelinessPolicy.MANUAL_BY_TOPIC,
+        liveliness_lease_duration=Duration(seconds=SILENCE_S),
+    )
+
+
+BOND = _bond(1)
+"""handiwork/bond/<node>: only writing asserts the writer's liveliness; readers do not match writers that offer less."""
+
+BOND_READER = _bond(50)
+"""A reader keeps the newest messages of all writers together: another writer must not push out the true one's."""
+
 EVENTS = _profile(100)
 """conditions/events."""
 
@@ -37,3 +57,9 @@ CLOCK = _profile(1, reliable=False)
 STREAM = _profile(1, reliable=False)
 """How streams are heard, as REP-2003 has it: what was lost is not asked for again, and publishers spend nothing on
 acknowledgements; they may be reliable or not."""
+
+STREAM_FETCHED = _profile(8, reliable=False)
+"""How streams are heard that are read when somebody looks: behind a bad message there is most likely a good one."""
+
+CLOCK_PROBE = _profile(64, reliable=False)
+"""/clock for who counts its publishers twice a second."""

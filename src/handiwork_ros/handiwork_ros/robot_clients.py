@@ -10,15 +10,16 @@ from rclpy.action import ActionClient
 from rclpy.node import Node
 
 from control_msgs.action import FollowJointTrajectory, ParallelGripperCommand
+from handiwork_core.control.trajectory_goal import ErrorCode
 from handiwork_core.outcome import OK, Code, Outcome
 from handiwork_core.planning import ShouldStop
 from handiwork_core.robot import ArmSpec, BaseSpec, GripperSpec
 from handiwork_core.trajectory import Trajectory
 
-from .action_call import ActionCall, start
+from .action_call import ActionCall, GoalSequence
 from .conversions import trajectory_to_msg
-from .liveness import SILENCE_S
 from .patience import Patience
+from .robot_watch import RobotWatch
 from .ros_clock import RosClock
 from .world_source import RosWorldSource
 
@@ -27,33 +28,58 @@ REST_RAD_S = 0.01
 """Measured joint speed below which the arm is at rest."""
 
 STANDSTILL_S = 0.5
-"""A world whose stamps do not go on for this long stands still, and the arm in it, whatever speed it froze with."""
+"""A world that sends the same stamp again after this long stands still, and the arm in it, whatever speed it froze
+with."""
 
 BRAKE_S = 5.0
+SETTLE_S = 4.0
+"""Steady time for the answer to an earlier goal before the next one is sent."""
 OVERTIME_S = 5.0
 GRIPPER_S = 10.0
 
 CAUSES = {
     FollowJointTrajectory.Result.PATH_TOLERANCE_VIOLATED: Code.PATH_TOLERANCE,
     FollowJointTrajectory.Result.GOAL_TOLERANCE_VIOLATED: Code.GOAL_TOLERANCE,
+    int(ErrorCode.PROTECTIVE_STOP): Code.PROTECTIVE_STOP,
+    int(ErrorCode.EMERGENCY_STOP): Code.EMERGENCY_STOP,
 }
 
 
 class ArmClient:
-    """An arm, or a mobile base. Blocks, so call it from a worker thread while the node is spun."""
+    """An arm, or a mobile base. Blocks, so call it from a worker thread while the node is spun.
 
-    def __init__(self, node: Node, arm: ArmSpec | BaseSpec, world: RosWorldSource) -> None:
+    Args:
+        node: Must be spun.
+        arm: What moves.
+        world: Tells how the joints are measured.
+        watch: Tells whether the robot is lost; one of its own where none is given.
+    """
+
+    def __init__(
+        self, node: Node, arm: ArmSpec | BaseSpec, world: RosWorldSource, watch: RobotWatch | None = None
+    ) -> None:
         self._node, self._arm, self._world, self._clock = node, arm, world, RosClock(node)
+        self._watch = watch or RobotWatch(node, world)
         self._name = f"{arm.controller}/follow_joint_trajectory"
         self._client = ActionClient(node, FollowJointTrajectory, self._name)
-        self._running: ActionCall | None = None
+        self._goals = GoalSequence(node, self._client)
 
     def follow(self, trajectory: Trajectory, *, should_stop: ShouldStop) -> Outcome:
-        """See ``Arm.follow``."""
+        """See ``Arm.follow``. A ``stop`` that was called since this began lets nothing be sent any more."""
+        generation = self._goals.generation
         if should_stop():
             return Outcome(Code.CANCELED, "stopped before the motion began")
-        self._running = run = start(self._node, self._client, _goal(trajectory))
+        if not self._goals.settle(generation, SETTLE_S, should_stop):
+            if should_stop():
+                return self._brake(generation, Outcome(Code.CANCELED, "stopped before the motion began"))
+            text = f"{self._name} does not answer an earlier goal; is the controller running?"
+            return Outcome(Code.CONTROLLER_REFUSED, text)
+        run = self._goals.start(_goal(trajectory), generation, should_stop)
+        if run is None:
+            return Outcome(Code.CANCELED, "stopped before the motion began")
         if not run.answered.is_set():
+            if should_stop() or self._goals.generation != generation:
+                return self._brake(generation, Outcome(Code.CANCELED, "stopped before the motion began"))
             return Outcome(
                 Code.CONTROLLER_REFUSED, f"{self._name} did not answer; is the controller running?"
             )
@@ -61,37 +87,43 @@ class ArmClient:
             return Outcome(
                 Code.CONTROLLER_REFUSED, f"{self._name} refused the goal; see the controller's log"
             )
-        asked_s, lasts_s = time.monotonic(), trajectory.duration_s
+        return self._until_end(run, trajectory.duration_s, should_stop)
+
+    def _until_end(self, run: ActionCall, lasts_s: float, should_stop: ShouldStop) -> Outcome:
         patience = Patience(lasts_s + OVERTIME_S, self._clock.now_s)
         while not run.done.wait(POLL_S):
-            if self._is_lost(asked_s):
+            if why := self._watch.why_lost:
                 run.cancel()
-                return self._lost()
+                return self._lost(f"{why}; ")
             if should_stop():
-                return self._brake(Outcome(Code.CANCELED, "stopped during the motion"))
+                return self._brake(run.generation, Outcome(Code.CANCELED, "stopped during the motion"))
             if patience.is_over:
                 text = f"{self._name} did not end {OVERTIME_S:.0f} s after the trajectory's {lasts_s:.1f} s"
-                return self._brake(Outcome(Code.UNRESPONSIVE, text))
+                return self._brake(run.generation, Outcome(Code.UNRESPONSIVE, text))
+        if self._goals.generation != run.generation:
+            return Outcome(Code.CANCELED, "stopped during the motion")
         return self._verdict(run)
 
     def stop(self) -> Outcome:
-        """See ``Arm.stop``."""
-        return self._brake(OK)
+        """See ``Arm.stop``. Once this is OK no trajectory that was handed in before it moves the arm."""
+        return self._brake(self._goals.close(), OK)
 
-    def _brake(self, then: Outcome) -> Outcome:
-        """Cancel, then wait until the action has ended and the joints rest."""
-        asked_s, run = time.monotonic(), self._running
-        stamp_s, changed_s = float("-inf"), asked_s
+    def _brake(self, generation: int, then: Outcome) -> Outcome:
+        """Cancel, then wait until all goals up to a generation have ended and the joints rest."""
+        asked_s = time.monotonic()
+        same = (float("-inf"), 0.0)  # a stamp, and when a message with it was received first
         while time.monotonic() < asked_s + BRAKE_S:
-            if run is not None:
+            running = self._goals.open(generation)
+            for run in running:
                 run.cancel()
-            if self._is_lost(asked_s):
+            if self._watch.why_lost:
                 return self._lost()
-            newest_s = self._world.snapshot().joints.stamp_s
-            if newest_s != stamp_s:
-                stamp_s, changed_s = newest_s, time.monotonic()
-            is_frozen = time.monotonic() - changed_s > STANDSTILL_S > self._world.joint_age_s()
-            if (run is None or run.done.is_set()) and (is_frozen or self._is_at_rest()):
+            received_s, stamp_s = self._world.joint_feedback()
+            if stamp_s != same[0]:
+                same = stamp_s, received_s
+            # By times of arrival alone: this thread may be held up between two looks.
+            is_frozen = received_s - same[1] > STANDSTILL_S
+            if not running and (is_frozen or self._is_at_rest()):
                 return then
             time.sleep(POLL_S)  # noqa: TID251 - several signals at once
         text = f"the arm is not at rest {BRAKE_S:.0f} s after the stop was asked of {self._name}"
@@ -101,14 +133,15 @@ class ArmClient:
         speeds = self._world.snapshot().joints.velocity
         return all(abs(speeds.get(name, float("inf"))) < REST_RAD_S for name in self._arm.joint_names)
 
-    def _is_lost(self, since_s: float) -> bool:
-        """``since_s`` is steady. Joints forgotten in a jump of time (age inf) get ``SILENCE_S`` to return."""
-        age_s = self._world.joint_age_s()
-        return age_s > SILENCE_S and (math.isfinite(age_s) or time.monotonic() - since_s > SILENCE_S)
-
-    def _lost(self) -> Outcome:
+    def _lost(self, why: str = "") -> Outcome:
+        """ROBOT_LOST with what is known of the joints."""
+        age_s, speeds = self._world.joint_age_s(), self._world.snapshot().joints.velocity
+        mine = [abs(speeds[name]) for name in self._arm.joint_names if name in speeds]
+        if not math.isfinite(age_s) or not mine:
+            return Outcome(Code.ROBOT_LOST, f"{why}nothing is known of {self._arm.controller}'s joints")
+        state = "at rest" if max(mine) < REST_RAD_S else f"moving at up to {max(mine):.2f} rad/s"
         return Outcome(
-            Code.ROBOT_LOST, f"no joint_states for {SILENCE_S} s; is the robot or the simulation running?"
+            Code.ROBOT_LOST, f"{why}{self._arm.controller}'s joints were {state} {age_s:.1f} s ago"
         )
 
     def _verdict(self, run: ActionCall) -> Outcome:
@@ -133,6 +166,7 @@ class GripperClient:
         self._node, self._gripper, self._clock = node, gripper, RosClock(node)
         self._name = f"{gripper.name}_controller/gripper_cmd"
         self._client = ActionClient(node, ParallelGripperCommand, self._name)
+        self._goals = GoalSequence(node, self._client)
 
     def move(self, width_m: float, *, should_stop: ShouldStop) -> Outcome:
         """See ``Gripper.move``."""
@@ -144,7 +178,13 @@ class GripperClient:
         goal.command.name = [spec.joint]
         goal.command.position = [spec.position(width_m)]
         goal.command.effort = [spec.max_force_n]
-        run = start(self._node, self._client, goal)
+        generation = self._goals.generation
+        if not self._goals.settle(generation, SETTLE_S, should_stop) and not should_stop():
+            text = f"{self._name} does not answer an earlier goal; is the controller running?"
+            return Outcome(Code.GRIPPER_FAILED, text)
+        run = self._goals.start(goal, generation, should_stop)
+        if run is None or (not run.answered.is_set() and should_stop()):
+            return Outcome(Code.CANCELED, "stopped before the gripper moved")
         if not run.accepted:
             what = (
                 "refused the goal" if run.answered.is_set() else "did not answer; is the controller running?"

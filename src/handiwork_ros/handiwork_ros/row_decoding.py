@@ -78,7 +78,9 @@ class Layout:
         self._read: list[NDArray[np.intp]] = []
         self.names: list[tuple[str, ...]] = []
         at = self._text(STAMP_BYTES)[1] if form.has_header else 0
-        at = at + -at % 8 + 8 if form.has_version else at
+        if form.has_version:
+            at += -at % 8 + 8
+            self._version_at = at - 8
         count, at = self._count(at)
         begins, stamps = [], []
         for _ in range(count):
@@ -102,6 +104,11 @@ class Layout:
         # Texts and counts only: what pads them may hold anything.
         self._fixed = np.concatenate(self._read)
         self._same, self._size = _bytes(data)[self._fixed], len(data)
+
+    def version(self, data: bytes) -> int:
+        """Return the version, of a format that has one."""
+        at = HEAD + self._version_at
+        return int.from_bytes(data[at : at + 8], "little")
 
     def _count(self, at: int) -> tuple[int, int]:
         """The count at an offset, and the offset behind it."""
@@ -164,6 +171,10 @@ class _Rows:
         changed = None if before is None else np.flatnonzero((rows != before).any(axis=1))
         return self._layout.names, rows, changed
 
+    def version(self, data: bytes) -> int:
+        """Return the version of the message that was read last."""
+        return self._layout.version(data) if self._layout is not None else 0
+
     def forget(self) -> None:
         """Take all rows for new next time."""
         self._before = None
@@ -175,17 +186,20 @@ class StatesDecoder:
     def __init__(self) -> None:
         self._rows = _Rows(STATES)
         self._made: list[ObjectState] = []
+        self._names: list[tuple[str, ...]] = []
+        """The list of names that was found to hold none twice."""
 
     def __call__(self, data: bytes) -> dict[str, ObjectState]:
         """Decode.
 
         Raises:
-            BadMessage: a number is not finite, or a quaternion is no unit quaternion.
+            BadMessage: a number is not finite, a quaternion is no unit quaternion, a name occurs twice, or the
+                version is zero.
         """
         try:
             names, rows, changed = self._rows.read(data)
             wxyz = unit_wxyz(rows[:, 3:7])
-            if wxyz is None:
+            if wxyz is None or not self._rows.version(data) or not self._are_single(names):
                 raise Unusual
         except Unusual:
             self._rows.forget()
@@ -200,6 +214,14 @@ class StatesDecoder:
             for q, row, is_new, last in zip(wxyz, rows, new, kept, strict=True)
         ]
         return {name: state for (name,), state in zip(names, self._made, strict=True)}
+
+    def _are_single(self, names: list[tuple[str, ...]]) -> bool:
+        """Whether no name occurs twice; looked at once for each list."""
+        if names is not self._names:
+            if len(set(names)) < len(names):
+                return False
+            self._names = names
+        return True
 
 
 class ContactsDecoder:

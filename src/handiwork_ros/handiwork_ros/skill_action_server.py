@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -12,11 +13,14 @@ from typing import Any, Generic, Protocol, TypeVar
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.node import Node
 
+from handiwork_core.event_text import event_text
 from handiwork_core.outcome import Code, Outcome
-from handiwork_core.skill import Progress, Token
+from handiwork_core.skill import Progress, Stopped, Token
 
+from .admission import Admission, AdmissionQueue
 from .arm_hold import ArmHold
 from .arm_lease import ArmLease, Job, Policy
+from .result_message import Encode, bare_result, filled_result
 
 log = logging.getLogger(__name__)
 
@@ -57,11 +61,13 @@ class ForArms(Generic[E]):
 class SkillDoor(Generic[E]):
     """What the action server needs of a skill.
 
-    ``admit`` looks at a goal message, at once and moving nothing, and returns the body or raises ``Refused``; the
-    body runs on the arm's worker and returns once the arm is at rest. ``encode`` makes the result message; its second
-    argument is None where no body ended by itself. ``label`` names the holder of the arm; without it the name does.
+    ``admit`` checks a goal message, moving nothing, on the thread of an ``AdmissionQueue`` and within its time. It
+    returns the body or raises ``Refused``; the body runs on the arm's worker and returns once the arm is at rest.
+    ``encode`` makes the result message; its second argument is None where no body ended by itself. ``label`` names the
+    holder of the arm; without it the name does.
     A goal's field ``when_busy``, where it has one and it is not empty, goes before the server's policy.
-    ``encode_for`` makes the result in place of ``encode`` where it depends on the goal as well.
+    ``encode_for`` makes the result in place of ``encode`` where it depends on the goal as well; where it fails,
+    ``encode`` is asked, and where that fails too, the result holds the outcome alone.
     """
 
     name: str
@@ -86,13 +92,15 @@ class SkillActionServer(Generic[E]):
     """Every goal is accepted, so that a refusal can carry its cause: one that is bad or finds the arm busy is aborted.
 
     ``node`` hosts the action and must be spun by the lease's executor; it may differ from the lease's node. ``arms``
-    are the leases by arm, for bodies that say which they need; ``lease`` is that of the others.
+    are the leases by arm, for bodies that say which they need; ``lease`` is that of the others. Goals are checked in
+    ``admission``, which action servers share where their goals meet on an arm: so they enter it in the order they came.
     """
 
     def __init__(
         self,
         lease: ArmLease,
         door: SkillDoor[E],
+        admission: AdmissionQueue,
         *,
         node: Node | None = None,
         policy: Policy = Policy.REJECT,
@@ -101,6 +109,8 @@ class SkillActionServer(Generic[E]):
     ) -> None:
         self._lease, self._door, self._policy = lease, door, policy
         self._arms = arms or {}
+        self._admission = admission
+        self._checked: dict[bytes, Admission] = {}
         self._goals: dict[bytes, _Admitted[E]] = {}
         self.server = ActionServer(
             node or lease.node,
@@ -114,33 +124,51 @@ class SkillActionServer(Generic[E]):
         )
 
     def _on_accepted(self, handle: Any) -> None:
-        """Runs in the same executor turn as the acceptance, so no second goal slips in between look and take."""
+        """The goal stays in the state ACCEPTED until it has been checked."""
         key, goal = bytes(handle.goal_id.uuid), handle.request
-        admitted = self._admit(goal)
+        self._checked[key] = self._admission.submit(
+            self._door.name, lambda: self._check(goal), lambda found: self._on_checked(handle, found)
+        )
+        if key in self._goals:
+            del self._checked[key]
+
+    def _on_checked(self, handle: Any, found: Any) -> None:
+        """Look at the arms and take them in one executor turn, so that no second goal comes in between."""
+        key, goal = bytes(handle.goal_id.uuid), handle.request
+        self._checked.pop(key, None)
+        admitted = self._admit(goal, Refused(found) if isinstance(found, Outcome) else found)
         if not isinstance(admitted.body, Refused):
             label = self._door.label
-            admitted.hold.take(key, label(goal) if label else self._door.name, admitted.policy)
-        elif not admitted.body.outcome.ok:
-            outcome = admitted.body.outcome
-            text = f"{self._door.name}: goal refused: {outcome.code.name}: {outcome.message}"
-            self._lease.node.get_logger().warning(text)
+            holder = label(goal) if label else self._door.name
+            admitted.hold.take(key, holder, admitted.policy)
+            arms = ",".join(lease.arm for lease in admitted.hold.leases)
+            self._log("goal taken", key, skill=holder, arms=arms)
         self._goals[key] = admitted
         handle.execute()
 
-    def _admit(self, goal: Any) -> _Admitted[E]:
-        """Which arms a goal gets, or why none."""
-        hold = ArmHold((self._lease,))
+    def _check(self, goal: Any) -> Callable[[Token, Report], E] | ForArms[E] | Refused:
+        """What the skill says to a goal; on the thread of the admissions."""
         try:
-            policy = self._policy_of(goal)
-            body = self._door.admit(goal)
-            if isinstance(body, ForArms):
-                hold, body = ArmHold(tuple(self._arms[arm] for arm in body.arms)), body.body
+            self._policy_of(goal)
+            return self._door.admit(goal)
         except Refused as refusal:
-            return _Admitted(hold, refusal)
+            return refusal
         except Exception as error:  # broad on purpose: the border of plug-in code
             log.exception("%s: looking at a goal failed", self._door.name)
             text = f"looking at the goal raised {error!r}; see the skill server's log"
-            return _Admitted(hold, Refused(Outcome(Code.INTERNAL, text)))
+            return Refused(Outcome(Code.INTERNAL, text))
+
+    def _admit(self, goal: Any, body: Callable[[Token, Report], E] | ForArms[E] | Refused) -> _Admitted[E]:
+        """Which arms a goal that was checked gets, or why none."""
+        hold = ArmHold((self._lease,))
+        if isinstance(body, Refused):
+            return _Admitted(hold, body)
+        try:
+            policy = self._policy_of(goal)
+        except Refused as refusal:
+            return _Admitted(hold, refusal)
+        if isinstance(body, ForArms):
+            hold, body = ArmHold(tuple(self._arms[arm] for arm in body.arms)), body.body
         if busy := hold.refusal(policy):
             return _Admitted(hold, Refused(Outcome(Code.BUSY, busy)))
         return _Admitted(hold, body, policy)
@@ -160,41 +188,76 @@ class SkillActionServer(Generic[E]):
         key = bytes(handle.goal_id.uuid)
         if key in self._goals:
             self._goals[key].hold.first.stop(key, Code.CANCELED)
+        elif (admission := self._checked.get(key)) is not None:
+            text = f"{self._door.name} was canceled before its goal had been checked; nothing moved"
+            admission.answer(Outcome(Code.CANCELED, text))
+            self._admission.withdraw(admission)
         return CancelResponse.ACCEPT
 
     async def _execute(self, handle: Any) -> Any:
         """First the result, then the transition, then return: nothing may come between the last two."""
-        key = bytes(handle.goal_id.uuid)
-        admitted = self._goals[key]
-        if isinstance(admitted.body, Refused):
-            outcome, run = admitted.body.outcome, admitted.body.ended
-        else:
-            outcome, run = await self._run(key, handle, admitted.hold, admitted.body)
-            admitted.hold.give_back(key)
-        del self._goals[key]
-        result = self._encode(handle.request, outcome, run)
-        if outcome.code is Code.OK:
-            handle.succeed()
-        elif outcome.code is Code.CANCELED and handle.is_cancel_requested:
-            handle.canceled()
-        else:
-            handle.abort()
+        begun_s = time.monotonic()
+        try:
+            outcome, run = await self._outcome(handle)
+        except Exception as error:  # broad on purpose: rclpy would send an empty result
+            log.exception("%s: a goal ended in an error of the server", self._door.name)
+            outcome, run = Outcome(Code.INTERNAL, f"the skill server raised {error!r}; see its log"), None
+        sent, result = self._encode(handle.request, outcome, run)
+        self._log_end(bytes(handle.goal_id.uuid), sent, time.monotonic() - begun_s)
+        try:
+            _end(handle, sent)
+        except Exception as error:  # broad on purpose: the middleware may refuse any transition
+            log.exception("%s: the goal could not be ended as %s", self._door.name, sent.code.name)
+            text = f"{sent.code.name}: {sent.message}; ending the goal raised {error!r}"
+            if handle.is_active:
+                handle.abort()
+            return bare_result(self._door.action_type, Outcome(Code.INTERNAL, text, sent.stage))
         return result
 
-    def _encode(self, goal: Any, outcome: Outcome, run: E | None) -> Any:
-        door = self._door
-
-        def encode(outcome: Outcome, run: E | None) -> Any:
-            return door.encode_for(goal, outcome, run) if door.encode_for else door.encode(outcome, run)
-
+    async def _outcome(self, handle: Any) -> tuple[Outcome, E | None]:
+        """Return how a goal ended, once its arm is at rest; nothing of the goal is kept."""
+        key = bytes(handle.goal_id.uuid)
+        admitted = self._goals[key]
         try:
-            return encode(outcome, run)
-        except (
-            Exception
-        ) as error:  # broad on purpose: the client must get the outcome, whatever else is broken
-            log.exception("%s: the result message could not be filled", door.name)
-            text = f"{outcome.code.name}: {outcome.message}; filling the result raised {error!r}"
-            return encode(Outcome(Code.INTERNAL, text), None)
+            if isinstance(admitted.body, Refused):
+                return admitted.body.outcome, admitted.body.ended
+            try:
+                return await self._run(key, handle, admitted.hold, admitted.body)
+            finally:
+                admitted.hold.give_back(key)
+        finally:
+            del self._goals[key]
+
+    def _log_end(self, key: bytes, outcome: Outcome, lasted_s: float) -> None:
+        is_good = outcome.code in (Code.OK, Code.CANCELED)
+        self._log(
+            "goal ended",
+            key,
+            is_warning=not is_good,
+            code=outcome.code.name,
+            stage=outcome.stage,
+            field=outcome.field_name,
+            duration_s=lasted_s,
+            message="" if is_good else outcome.message,
+        )
+
+    def _log(self, event: str, key: bytes, *, is_warning: bool = False, **fields: str | float) -> None:
+        """Log one event of a goal, with its id, as words that programs can read."""
+        logger = self._lease.node.get_logger()
+        text = event_text(event, goal=key.hex(), action=self._door.name, **fields)
+        if is_warning:  # rclpy remembers the severity of each line that logs
+            logger.warning(text)
+        else:
+            logger.info(text)
+
+    def _encode(self, goal: Any, outcome: Outcome, run: E | None) -> tuple[Outcome, Any]:
+        """Return the outcome that is sent and the result message with it."""
+        door, make = self._door, self._door.encode_for
+        whole: Encode = (
+            (lambda one: door.encode(one, run)) if make is None else lambda one: make(goal, one, run)
+        )
+        plain: Encode = lambda one: door.encode(one, None)  # noqa: E731 - beside its like
+        return filled_result(door.name, door.action_type, outcome, (whole, plain))
 
     async def _run(
         self, key: bytes, handle: Any, hold: ArmHold, body: Callable[[Token, Report], E]
@@ -224,11 +287,14 @@ class SkillActionServer(Generic[E]):
 
         def finish(end: E | Outcome) -> None:
             tell()
-            hold.vacate()
+            job.parts[0].has_returned = True
+            if job.token.is_revoked:  # the lease answers and frees the arm once that rests
+                return
+            hold.vacate(job)
             if not job.answered.done():
                 job.answered.set_result(end)
 
-        hold.run(job.skill, work)
+        hold.run(key, work)
         end = await job.answered
         return (end, None) if isinstance(end, Outcome) else (end.outcome, end)
 
@@ -237,9 +303,21 @@ def _call(body: Callable[[Token, Report], E], job: Job, report: Report) -> E | O
     """Run on the worker; whatever happens becomes an answer."""
     try:
         return body(job.token, report)
+    except Stopped:
+        return Outcome(job.token.reason, f"skill {job.skill!r} was stopped")
     except Exception as error:  # broad on purpose: the border of plug-in code
         log.exception("skill %s failed unexpectedly", job.skill)
         return Outcome(Code.INTERNAL, f"skill {job.skill!r} raised {error!r}; see the skill server's log")
+
+
+def _end(handle: Any, outcome: Outcome) -> None:
+    """Make the transition of a goal that its outcome asks for."""
+    if outcome.code is Code.OK:
+        handle.succeed()
+    elif outcome.code is Code.CANCELED and handle.is_cancel_requested:
+        handle.canceled()
+    else:
+        handle.abort()
 
 
 def _note(job: Job, progress: Progress) -> None:
@@ -250,4 +328,5 @@ def _note(job: Job, progress: Progress) -> None:
 
 
 def _ended_from_outside(job: Job) -> Outcome:
-    return Outcome(job.token.reason, f"skill {job.skill!r} was ended before it started; nothing moved")
+    why = f": {job.token.detail}" if job.token.detail else ""
+    return Outcome(job.token.reason, f"skill {job.skill!r} was ended before it started; nothing moved{why}")

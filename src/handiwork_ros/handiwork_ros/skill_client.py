@@ -17,10 +17,11 @@ from rclpy.signals import SignalHandlerOptions
 
 from handiwork_core.skill import Progress
 
+from .arm_motion import observe_motion
 from .destroy import destroy_with_actions
 from .goal_run import SERVER, FeedbackCall, GoalRun
 from .liveness import LifeSigns
-from .skill_report import SkillReport, Stage, progress_from_msg, report_from_msg
+from .skill_report import SkillReport, Stage, goal_report_from_msg, progress_from_msg
 from .task_report import TaskFeedback, TaskReport, task_feedback_from_msg, task_report_from_msg
 
 __all__ = ["SERVER", "GoalRun", "SkillClient", "SkillReport", "Stage"]
@@ -38,6 +39,7 @@ class SkillClient:
         rclpy.init(context=self._context, domain_id=domain_id, signal_handler_options=SignalHandlerOptions.NO)
         self.node = rclpy.create_node(node_name, context=self._context)
         self.signs = LifeSigns(self.node)
+        self.signs.watch(SERVER)
         kinds = {"pick": Pick, "place": Place, "run_skill": RunSkill, "run_task": RunTask}
         self._actions = {kind.Goal: ActionClient(self.node, kind, name) for name, kind in kinds.items()}
         self._executor = SingleThreadedExecutor(context=self._context)
@@ -64,8 +66,9 @@ class SkillClient:
         return GoalRun(
             self.signs,
             lambda: FeedbackCall(self.node, action, goal, note),
-            lambda message: report_from_msg(message.result),
+            lambda status, message: goal_report_from_msg(status, message.result),
             SkillReport,
+            lambda: observe_motion(self.node),
         )
 
     def send_task(self, goal: RunTask.Goal, on_feedback: OnTaskFeedback | None = None) -> GoalRun[TaskReport]:
@@ -77,6 +80,7 @@ class SkillClient:
             lambda: FeedbackCall(self.node, action, goal, note),
             task_report_from_msg,
             TaskReport,
+            lambda: observe_motion(self.node),
         )
 
     def run(
@@ -135,6 +139,7 @@ class SkillClient:
         self._closing.set()
         self._thread.join()
         self._executor.shutdown()
+        self.signs.close()
         destroy_with_actions(self.node)
         rclpy.shutdown(context=self._context)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from handiwork_msgs.msg import SkillFeedback, SkillResult
 
@@ -11,7 +11,7 @@ from handiwork_core.geometry import Pose
 from handiwork_core.outcome import Code, Outcome
 from handiwork_core.skill import Progress
 
-from .conversions import code_from_msg, outcome_from_msg, pose_from_msg
+from .conversions import code_from_msg, goal_outcome_from_msg, outcome_from_msg, pose_from_msg
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,17 @@ def progress_from_msg(message: SkillFeedback) -> Progress:
     return Progress(message.stage, message.index, message.count, message.planning_time, message.progress)
 
 
+def goal_report_from_msg(status: int, message: SkillResult) -> SkillReport:
+    """Read the result of a goal that ended with ``status``; see ``goal_outcome_from_msg``."""
+    return replace(report_from_msg(message), outcome=goal_outcome_from_msg(status, message.outcome))
+
+
 def report_from_msg(message: SkillResult) -> SkillReport:
-    """One to one."""
+    """Read a result.
+
+    Raises:
+        ValueError: joints and positions differ in number, or the pose is none.
+    """
     stages = (Stage(s.stage, s.duration, s.planning_time, code_from_msg(s.code)) for s in message.stages)
     joints = message.stopped_at
     known = bool(message.stopped_ee.header.frame_id)

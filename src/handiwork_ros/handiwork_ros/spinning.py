@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
@@ -14,9 +15,13 @@ from rclpy.executors import Executor, ExternalShutdownException, SingleThreadedE
 from rclpy.signals import SignalHandlerOptions
 
 from handiwork_core.config import ConfigError
+from handiwork_core.dds_ports import fault_of
+from handiwork_core.writable_folders import choose_log_folder
 
 from .destroy import destroy_with_actions
 from .managed_node import ManagedNode
+from .supervision import Supervision
+from .unique_name import unique_names_required
 
 STOP_LIMIT_S = 2.0
 """Longest time that running work gets to end at shutdown."""
@@ -36,8 +41,14 @@ def run(
     def on_signal(_number: int, _frame: FrameType | None) -> None:
         stop.set()
 
+    # A node that is started alone stays on this machine as well.
+    os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     # rclpy's own handlers would end the context first, and with it the last results and stop commands.
-    rclpy.init(args=argv, signal_handler_options=SignalHandlerOptions.NO)
+    if fault := fault_of(os.environ):
+        sys.stderr.write(f"fatal: {fault}\n")
+        return 2
+    words = [*(sys.argv if argv is None else argv), *_log_words()]
+    rclpy.init(args=words, signal_handler_options=SignalHandlerOptions.NO)
     previous = {s: signal.signal(s, on_signal) for s in (signal.SIGINT, signal.SIGTERM)}
     try:
         return _run(factory, stop, make_executor())
@@ -50,15 +61,27 @@ def run(
             signal.signal(number, handler)
 
 
+def _log_words() -> list[str]:
+    """Let ROS 2 write its logs where it can, or not at all; say so once."""
+    folder, text = choose_log_folder(os.environ)
+    if text:
+        sys.stderr.write(f"{text}\n")
+        os.environ["ROS_LOG_DIR"] = str(folder or "")
+    return [] if folder is not None else ["--ros-args", "--disable-external-lib-logs"]
+
+
 def _run(factory: Callable[[], ManagedNode], stop: threading.Event, executor: Executor) -> int:
-    node = factory()
+    with unique_names_required():
+        node = factory()
     executor.add_node(node)
     for extra in node.extra_nodes:
         executor.add_node(extra)
+    supervision = Supervision(node)
     try:
         while not stop.is_set() and node.exit_code is None:
             # Its status wakes the node often enough; a timeout would cost a timer for every callback.
             executor.spin_once()
+        supervision.close()
         node.begin_shutdown()
         deadline = time.monotonic() + STOP_LIMIT_S
         while not node.is_idle() and time.monotonic() < deadline:

@@ -15,6 +15,7 @@ from handiwork_core.suction import SuctionState, no_seal
 
 from .conversions import outcome_from_msg, suction_state_from_msg
 from .robot_clients import GripperClient
+from .robot_watch import RobotWatch
 from .ros_clock import RosClock
 from .service_call import Silence, call
 from .world_source import RosWorldSource
@@ -31,15 +32,21 @@ SILENT_S = 3.0
 class SuctionClient:
     """Blocks, so call it from a worker thread while the node is spun."""
 
-    def __init__(self, node: Node, gripper: GripperSpec, world: RosWorldSource) -> None:
+    def __init__(
+        self, node: Node, gripper: GripperSpec, world: RosWorldSource, watch: RobotWatch | None = None
+    ) -> None:
         self._node, self._gripper, self._world, self._clock = node, gripper, world, RosClock(node)
+        self._watch = watch or RobotWatch(node, world)
         self._name = f"{gripper.name}_controller/set_suction"
         self._client = node.create_client(SetSuction, self._name)
 
     def move(self, width_m: float, *, should_stop: ShouldStop) -> Outcome:
         """See ``Gripper.move``: 0 sucks, and fails without a seal; any other width lets go."""
         on = width_m <= self._gripper.min_width_m
+        known = self._world.snapshot().suction.get(self._gripper.name)
         done, state = self._switch(should_stop, on=on)
+        if on and done.code is Code.CANCELED and not (known is not None and known.on):
+            self._switch(lambda: False, on=False)  # the request may still arrive, and this one comes after it
         if not done.ok or not on or state is None:
             return done
         verdict = self._await_seal(state, should_stop)
@@ -55,7 +62,7 @@ class SuctionClient:
             request,
             timeout_s=ANSWER_S,
             should_stop=should_stop,
-            is_lost=lambda: False,
+            is_lost=lambda: bool(self._watch.why_lost),
         )
         if answer is Silence.STOPPED:
             return Outcome(Code.CANCELED, "stopped while the cup was switched"), None
@@ -81,6 +88,10 @@ class SuctionClient:
         return OK
 
 
-def tool_client(node: Node, gripper: GripperSpec, world: RosWorldSource) -> Gripper:
+def tool_client(
+    node: Node, gripper: GripperSpec, world: RosWorldSource, watch: RobotWatch | None = None
+) -> Gripper:
     """The client that the arm's tool needs."""
-    return GripperClient(node, gripper) if gripper.suction is None else SuctionClient(node, gripper, world)
+    if gripper.suction is None:
+        return GripperClient(node, gripper)
+    return SuctionClient(node, gripper, world, watch)

@@ -8,10 +8,10 @@ from enum import IntEnum
 from handiwork_msgs.action import RunTask
 from handiwork_msgs.msg import TaskEntry as TaskEntryMsg
 
-from handiwork_core.outcome import Outcome
+from handiwork_core.outcome import Code, Outcome
 from handiwork_core.skill import Progress
 
-from .conversions import outcome_from_msg
+from .conversions import goal_outcome_from_msg
 from .skill_report import SkillReport, progress_from_msg, report_from_msg
 
 
@@ -67,14 +67,18 @@ class TaskFeedback:
     progress: Progress
 
 
-def task_report_from_msg(message: RunTask.Result) -> TaskReport:
-    """One to one."""
+def task_report_from_msg(status: int, message: RunTask.Result) -> TaskReport:
+    """Read the result of a goal that ended with ``status``; see ``goal_outcome_from_msg``.
+
+    Raises:
+        ValueError: an entry is malformed.
+    """
     entries = (
-        EntryReport(e.path, e.step, e.arm, e.skill, EntryState(e.state), report_from_msg(e.result))
+        EntryReport(e.path, e.step, e.arm, e.skill, EntryState(e.state), _entry_report(e))
         for e in message.entries
     )
     return TaskReport(
-        outcome_from_msg(message.outcome),
+        goal_outcome_from_msg(status, message.outcome),
         tuple(message.faults),
         tuple(message.notes),
         tuple(entries),
@@ -82,6 +86,13 @@ def task_report_from_msg(message: RunTask.Result) -> TaskReport:
         message.seed,
         message.duration,
     )
+
+
+def _entry_report(entry: TaskEntryMsg) -> SkillReport:
+    """Return how a skill ended; the report of one that has not ended has the code UNSET."""
+    if entry.state in (EntryState.SUCCEEDED, EntryState.FAILED):
+        return report_from_msg(entry.result)
+    return SkillReport(Outcome(Code.UNSET))
 
 
 def task_feedback_from_msg(message: RunTask.Feedback) -> TaskFeedback:

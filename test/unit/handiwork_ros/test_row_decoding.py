@@ -27,7 +27,7 @@ def random_states(rng: np.random.Generator, names: list[str], stamp_s: float) ->
         pose = Pose.of(rng.normal(size=3), Rotation.from_wxyz(q / np.linalg.norm(q)))
         return ObjectState(pose, frozen(rng.normal(size=3)), frozen(rng.normal(size=3)), stamp_s)
 
-    return object_states_to_msg({name: one() for name in names}, int(rng.integers(0, 9)), stamp_s)
+    return object_states_to_msg({name: one() for name in names}, int(rng.integers(1, 9)), stamp_s)
 
 
 def random_contacts(rng: np.random.Generator, count: int, stamp_s: float) -> Contacts:

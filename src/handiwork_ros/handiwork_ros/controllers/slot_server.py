@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+import traceback
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
@@ -18,16 +20,15 @@ from handiwork_core.control.gripper_controller import GripperGoal, GripperResult
 from handiwork_core.control.trajectory_controller import Ending, TrajectoryResult
 from handiwork_core.control.trajectory_goal import ErrorCode, TrajectoryGoal
 from handiwork_core.geometry import Array
+from handiwork_core.limits import TRAJECTORY_POINTS
 from handiwork_core.robot import ArmSpec, BaseSpec, GripperSpec
+from handiwork_core.safety.lease import HeartbeatLease
 from handiwork_ros.controllers.feedback import feedback_to_msg
 from handiwork_ros.conversions import time_from_msg
 from handiwork_ros.guards import guard
-from handiwork_ros.liveness import SILENCE_S, LifeSigns
 from handiwork_ros.managed_node import ManagedNode
 
 RESULT_TIMEOUT_S = 30
-CLIENT = "skill_server"
-"""The node whose goals are aborted when it falls silent."""
 
 G = TypeVar("G")
 R = TypeVar("R", TrajectoryResult, GripperResult)
@@ -40,7 +41,7 @@ class SlotServer(Generic[G, R]):
         node: hosts the server.
         loop: owner of the slot.
         slot: takes the goals.
-        signs: tells whether the skill server lives.
+        on_begin: called when a goal begins, so that its client's lease holds from then on.
         read: message to goal; ValueError with a sentence for a person.
         refuse: the result of a goal that could not be read.
         write: result to message.
@@ -52,7 +53,7 @@ class SlotServer(Generic[G, R]):
         node: ManagedNode,
         loop: Callable[[], ControlThread],
         slot: Callable[[], GoalSlot[G, R]],
-        signs: LifeSigns,
+        on_begin: Callable[[], None],
         action: tuple[Any, str],
         read: Callable[[Any], G],
         refuse: Callable[[str], R],
@@ -64,9 +65,8 @@ class SlotServer(Generic[G, R]):
         self._read: Callable[[Any], G] = read
         self._refuse: Callable[[str], R] = refuse
         self._write: Callable[[R], Any] = write
-        self._signs, self._progress = signs, progress
+        self._on_begin, self._progress = on_begin, progress
         self._goals: dict[bytes, Goal[G, R]] = {}
-        self._guarded: set[bytes] = set()
         kind, name = action
         self.server = ActionServer(
             node,
@@ -77,7 +77,6 @@ class SlotServer(Generic[G, R]):
             cancel_callback=self._on_cancel,
             result_timeout=RESULT_TIMEOUT_S,
         )
-        signs.on_loss(CLIENT, self._on_loss)
 
     @property
     def idle(self) -> bool:
@@ -91,13 +90,8 @@ class SlotServer(Generic[G, R]):
         goal = self._goals.get(bytes(handle.goal_id.uuid))
         if goal is not None:
             goal.canceled = True
-            self._loop().submit(lambda: self._slot().cancel(goal))
+            self._loop().submit(lambda: guard(self._node, self._slot().cancel)(goal))
         return CancelResponse.ACCEPT
-
-    def _on_loss(self, _name: str) -> None:
-        message = f"{CLIENT} fell silent on handiwork/status for {SILENCE_S} s; the arm was stopped"
-        if any(key in self._guarded for key in self._goals):
-            self._loop().submit(lambda: self._slot().abort(message))
 
     async def _execute(self, handle: Any) -> Any:
         key = bytes(handle.goal_id.uuid)
@@ -113,14 +107,16 @@ class SlotServer(Generic[G, R]):
             handle.abort()
             return self._write(self._refuse(str(error)))
         self._goals[key] = goal
-        if self._signs.is_alive(CLIENT):
-            self._guarded.add(key)
+        self._on_begin()
         if handle.is_cancel_requested:
             goal.canceled = True
-        self._loop().submit(lambda: self._begin(goal))
+        if self._node.is_active:
+            self._loop().submit(lambda: self._begin(goal))
+        else:  # deactivated since the goal was accepted: its loop has ended and would never answer
+            text = f"{self._node.get_name()} was deactivated before the goal began"
+            goal.done(self._slot().driver.unstarted(Ending.ABORTED, text))
         result: R = await ended
         del self._goals[key]
-        self._guarded.discard(key)
         message = self._write(result)
         if result.ending is Ending.SUCCEEDED:
             handle.succeed()
@@ -145,16 +141,26 @@ class SlotServer(Generic[G, R]):
         return lambda: executor.create_task(guard(self._node, publish), progress()) and None
 
     def _begin(self, goal: Goal[G, R]) -> None:
+        """On the controllers' thread; a goal that cannot begin ends, and its client learns why."""
         if goal.canceled:
             goal.done(self._slot().driver.unstarted(Ending.CANCELED, "canceled by the client"))
-        else:
+            return
+        try:
             self._slot().submit(goal)
+        except Exception as error:  # noqa: BLE001 the border between two threads
+            name = self._node.get_name()
+            self._node.get_logger().error(f"a goal could not begin:\n{traceback.format_exc()}")
+            goal.done(self._refuse(f"{name}: the goal could not begin: {error!r}; see the node's log"))
 
 
 def arm_server(
-    node: ManagedNode, loop: Callable[[], ControlThread], arm: ArmSpec | BaseSpec, signs: LifeSigns
+    node: ManagedNode,
+    loop: Callable[[], ControlThread],
+    arm: ArmSpec | BaseSpec,
+    lease: HeartbeatLease,
+    controller: str = "",
 ) -> SlotServer[TrajectoryGoal, TrajectoryResult]:
-    """``<arm>_controller/follow_joint_trajectory``; a mobile base has one too."""
+    """``<arm>_controller/follow_joint_trajectory``, or of another ``controller``; a mobile base has one too."""
 
     def write(result: TrajectoryResult) -> Any:
         return FollowJointTrajectory.Result(error_code=int(result.code), error_string=result.message)
@@ -163,8 +169,8 @@ def arm_server(
         node,
         loop,
         lambda: loop().arms[arm.name],
-        signs,
-        (FollowJointTrajectory, f"{arm.controller}/follow_joint_trajectory"),
+        lambda: lease.accept(arm.name, time.monotonic()),
+        (FollowJointTrajectory, f"{controller or arm.controller}/follow_joint_trajectory"),
         read_trajectory,
         lambda message: TrajectoryResult(Ending.ABORTED, ErrorCode.INVALID_GOAL, message),
         write,
@@ -173,7 +179,7 @@ def arm_server(
 
 
 def gripper_server(
-    node: ManagedNode, loop: Callable[[], ControlThread], gripper: GripperSpec, signs: LifeSigns
+    node: ManagedNode, loop: Callable[[], ControlThread], gripper: GripperSpec, lease: HeartbeatLease
 ) -> SlotServer[GripperGoal, GripperResult]:
     """``<gripper>_controller/gripper_cmd``; a stall is a success that says ``stalled``."""
 
@@ -186,7 +192,7 @@ def gripper_server(
         node,
         loop,
         lambda: loop().grippers[gripper.name],
-        signs,
+        lambda: lease.accept(gripper.name, time.monotonic()),
         (ParallelGripperCommand, f"{gripper.name}_controller/gripper_cmd"),
         lambda request: read_gripper(request, gripper),
         lambda message: GripperResult(
@@ -210,6 +216,9 @@ def read_trajectory(request: Any) -> TrajectoryGoal:
         raise ValueError(
             "multi_dof_trajectory and component tolerances are not supported; send trajectory alone"
         )
+    if len(request.trajectory.points) > TRAJECTORY_POINTS:
+        count = len(request.trajectory.points)
+        raise ValueError(f"trajectory has {count} points; at most {TRAJECTORY_POINTS} are taken, send fewer")
     points: list[JointTrajectoryPoint] = list(request.trajectory.points)
     names = tuple(request.trajectory.joint_names)
     qd = (

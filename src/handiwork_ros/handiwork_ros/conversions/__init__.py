@@ -12,6 +12,7 @@ from .outcome import (
     code_from_msg,
     finding_from_msg,
     finding_to_msg,
+    goal_outcome_from_msg,
     outcome_from_msg,
     outcome_to_msg,
 )
@@ -31,6 +32,7 @@ from .planning import (
 )
 from .pose import (
     BadMessage,
+    at_most,
     finite,
     pose_from_msg,
     pose_to_msg,
@@ -61,6 +63,7 @@ from .world import (
 __all__ = [
     "BadMessage",
     "PlanOptions",
+    "at_most",
     "attachment_from_msg",
     "attachment_to_msg",
     "blocking_from_msg",
@@ -73,6 +76,7 @@ __all__ = [
     "finding_from_msg",
     "finding_to_msg",
     "finite",
+    "goal_outcome_from_msg",
     "joint_state_from_msg",
     "joint_state_to_msg",
     "object_states_from_msg",

@@ -1,9 +1,11 @@
-"""Outcomes and conditions."""
+"""Outcomes and conditions. What a sender did not fill becomes INTERNAL or UNKNOWN here, never a success."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
+from action_msgs.msg import GoalStatus
 from handiwork_msgs.msg import Condition as ConditionMsg
 from handiwork_msgs.msg import Evidence as EvidenceMsg
 from handiwork_msgs.msg import Outcome as OutcomeMsg
@@ -11,13 +13,37 @@ from handiwork_msgs.msg import Outcome as OutcomeMsg
 from handiwork_core.outcome import BodyPair, Code, Outcome
 from handiwork_core.predicate import Evidence, Finding, Truth
 
+STATUS_NAMES = {
+    GoalStatus.STATUS_UNKNOWN: "UNKNOWN",
+    GoalStatus.STATUS_ACCEPTED: "ACCEPTED",
+    GoalStatus.STATUS_EXECUTING: "EXECUTING",
+    GoalStatus.STATUS_CANCELING: "CANCELING",
+    GoalStatus.STATUS_SUCCEEDED: "SUCCEEDED",
+    GoalStatus.STATUS_CANCELED: "CANCELED",
+    GoalStatus.STATUS_ABORTED: "ABORTED",
+}
+
 
 def code_from_msg(code: int) -> Code:
-    """An unknown number, as a newer node may send, is INTERNAL."""
+    """Return the code of a number; UNSET and a number that is not known, as a newer node may send, are INTERNAL."""
+    return _known_code(code) or Code.INTERNAL
+
+
+def _known_code(number: int) -> Code | None:
+    """Return the code of a number, None for UNSET and for a number that is not known."""
     try:
-        return Code(code)
+        code = Code(number)
     except ValueError:
-        return Code.INTERNAL
+        return None
+    return None if code is Code.UNSET else code
+
+
+def _code_words(number: int) -> str:
+    """Return what to call a number in a sentence."""
+    if number == Code.UNSET:
+        return "an outcome that was never filled (code UNSET)"
+    known = _known_code(number)
+    return f"outcome code {known.name}" if known else f"outcome code {number}, which is not known here"
 
 
 def blocking_from_msg(names: list[str]) -> BodyPair | None:
@@ -31,16 +57,44 @@ def blocking_to_msg(pair: BodyPair | None) -> list[str]:
 
 
 def outcome_from_msg(msg: OutcomeMsg) -> Outcome:
-    """Read an outcome."""
+    """Read an outcome; one without a known code becomes INTERNAL with a sentence."""
+    text = msg.message
+    if _known_code(msg.code) is None:
+        text = f"the answer holds {_code_words(msg.code)}; see the log of the node that answered"
+        text += f": {msg.message}" if msg.message else ""
     return Outcome(
         code_from_msg(msg.code),
-        msg.message,
+        text,
         msg.stage,
         msg.field,
         blocking_from_msg(msg.blocking),
         msg.position_error,
         msg.angle_error,
     )
+
+
+def goal_outcome_from_msg(status: int, msg: OutcomeMsg) -> Outcome:
+    """Read how a goal ended. OK needs the status SUCCEEDED, and SUCCEEDED the code OK.
+
+    Args:
+        status: of ``action_msgs/msg/GoalStatus``, as the middleware gave it with the result.
+        msg: the outcome in the result, which is empty where the server could not fill it.
+
+    Returns:
+        The outcome as it was sent where the two agree, else INTERNAL with both in words.
+    """
+    outcome, code = outcome_from_msg(msg), _known_code(msg.code)
+    expected = {
+        GoalStatus.STATUS_SUCCEEDED: code is Code.OK,
+        GoalStatus.STATUS_CANCELED: code is Code.CANCELED,
+        GoalStatus.STATUS_ABORTED: code not in (None, Code.OK),
+    }
+    if expected.get(status, False):
+        return outcome
+    ended = STATUS_NAMES.get(status, str(status))
+    text = f"the goal ended with status {ended} and {_code_words(msg.code)}; do not rely on either"
+    text += f": {msg.message}" if msg.message else "; see the log of the action server"
+    return replace(outcome, code=Code.INTERNAL, message=text)
 
 
 def outcome_to_msg(outcome: Outcome) -> OutcomeMsg:

@@ -15,14 +15,15 @@ from sensor_msgs.msg import JointState as JointStateMsg
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from handiwork_core.geometry import Array
+from handiwork_core.limits import JOINTS, OBJECTS, TRAJECTORY_POINTS
 from handiwork_core.outcome import BodyPair, Code, Outcome
 from handiwork_core.planning import NO_Q, CandidateVerdict, PlanResult, SceneQuery, Verdict
 from handiwork_core.trajectory import Trajectory
 from handiwork_core.world import JointState
 
 from .other_arm import attachment_from_msg, attachment_to_msg, other_arm_from_msg, other_arm_to_msg
-from .outcome import blocking_from_msg, blocking_to_msg, code_from_msg, outcome_to_msg
-from .pose import BadMessage, finite, time_from_msg, time_parts
+from .outcome import blocking_from_msg, blocking_to_msg, code_from_msg, outcome_from_msg, outcome_to_msg
+from .pose import BadMessage, at_most, finite, time_from_msg, time_parts
 from .world import joint_state_from_msg, joint_state_to_msg
 
 
@@ -48,6 +49,8 @@ def trajectory_from_msg(msg: JointTrajectory, field: str = "trajectory") -> Traj
         BadMessage: fewer than two points, a count that is not that of the joints, or a number that is not finite.
     """
     n, dof = len(msg.points), len(msg.joint_names)
+    at_most(f"{field}.points", n, TRAJECTORY_POINTS, "points")
+    at_most(f"{field}.joint_names", dof, JOINTS, "names")
     if n < 2 or dof == 0:
         raise BadMessage(
             f"{field}.points", f"has {n} points of {dof} joints; send at least 2 of 1", Code.BAD_GOAL
@@ -84,6 +87,8 @@ def scene_from_msg(msg: PlanningScene, field: str = "scene") -> SceneQuery:
     Raises:
         BadMessage: see ``attachment_from_msg``; or positions that are not finite.
     """
+    for name in ("ignored", "attached", "allowed", "others"):
+        at_most(f"{field}.{name}", len(getattr(msg, name)), OBJECTS, "entries")
     gripper = joint_state_from_msg(msg.gripper, f"{field}.gripper")
     return SceneQuery(
         frozenset(msg.ignored),
@@ -146,7 +151,8 @@ def options_to_msg(options: PlanOptions) -> PlanOptionsMsg:
 
 def plan_result_from_msg(msg: PlanResultMsg) -> PlanResult:
     """Read an answer; an OK without a good trajectory becomes INTERNAL."""
-    code, message, trajectory = code_from_msg(msg.outcome.code), msg.outcome.message, None
+    outcome = outcome_from_msg(msg.outcome)
+    code, message, trajectory = outcome.code, outcome.message, None
     if code is Code.OK:
         try:
             trajectory = trajectory_from_msg(msg.trajectory)

@@ -23,6 +23,16 @@ class BadMessage(ValueError):
         super().__init__(self.outcome.message)
 
 
+def at_most(field: str, count: int, most: int, noun: str) -> None:
+    """Refuse a list that is too long.
+
+    Raises:
+        BadMessage: it has more than ``most`` entries, which are called ``noun``.
+    """
+    if count > most:
+        raise BadMessage(field, f"has {count} {noun}; at most {most} are taken, send fewer", Code.BAD_GOAL)
+
+
 def pose_from_msg(msg: PoseMsg, field: str = "pose") -> Pose:
     """Read a pose.
 

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import math
+
 from handiwork_msgs.msg import SuctionState as SuctionStateMsg
 
 from handiwork_core.suction import SuctionState
 
-from .pose import time_from_msg, time_to_msg
+from .pose import BadMessage, time_from_msg, time_to_msg
 
 
 def suction_state_from_msg(msg: SuctionStateMsg) -> SuctionState:
-    """Read a state; nan is allowed, it stands for what is not measured."""
+    """Read a state; nan is allowed, it stands for what is not measured.
+
+    Raises:
+        BadMessage: a number is infinite.
+    """
+    for field in ("force", "moment", "gap", "angle"):
+        if math.isinf(value := getattr(msg, field)):
+            raise BadMessage(f"suction_state.{field}", f"is {value}; send a finite number, or nan for none")
     return SuctionState(
         time_from_msg(msg.stamp),
         msg.on,

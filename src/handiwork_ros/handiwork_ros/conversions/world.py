@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,15 @@ from sensor_msgs.msg import JointState as JointStateMsg
 from std_msgs.msg import Header
 
 from handiwork_core.geometry import Array
+from handiwork_core.intake import duplicate_name
+from handiwork_core.limits import (
+    CONTACTS,
+    JOINTS,
+    MESH_TRIANGLES,
+    NAME_CHARACTERS,
+    OBJECTS,
+    SHAPES_PER_OBJECT,
+)
 from handiwork_core.mesh import closed_mesh
 from handiwork_core.outcome import Code
 from handiwork_core.world import Contact, Indices, JointState, ObjectState, Shape, ShapeKind, WorldObject
@@ -23,6 +32,7 @@ from handiwork_core.world import Contact, Indices, JointState, ObjectState, Shap
 from .articulation import articulation_from_msg, articulation_to_msg
 from .pose import (
     BadMessage,
+    at_most,
     finite,
     pose_from_msg,
     pose_to_msg,
@@ -49,8 +59,10 @@ def joint_state_from_msg(msg: JointStateMsg, field: str = "joint_state") -> Join
     """Read positions and, where given, velocities by name.
 
     Raises:
-        BadMessage: lengths differ or a number is not finite.
+        BadMessage: lengths differ, a number is not finite, or a name occurs twice.
     """
+    _check_names(msg.name, f"{field}.name")
+    at_most(f"{field}.name", len(msg.name), JOINTS, "names")
     position = _by_name(msg.name, msg.position, f"{field}.position")
     velocity = _by_name(msg.name, msg.velocity, f"{field}.velocity") if msg.velocity else {}
     return JointState(time_from_msg(msg.header.stamp), position, velocity)
@@ -87,6 +99,7 @@ def shape_from_msg(msg: ShapeMsg, field: str = "shape") -> Shape:
     vertices: Array | None = None
     triangles: Indices | None = None
     if kind in (ShapeKind.CONVEX, ShapeKind.MESH):
+        at_most(f"{field}.vertices", len(msg.vertices), 9 * MESH_TRIANGLES, "numbers")
         flat = finite(msg.vertices, f"{field}.vertices")
         if flat.size < 12 or flat.size % 3:
             raise BadMessage(
@@ -101,6 +114,7 @@ def shape_from_msg(msg: ShapeMsg, field: str = "shape") -> Shape:
 
 
 def _mesh(vertices: Any, triangles: Any, field: str) -> tuple[Array, Indices]:
+    at_most(field, len(triangles), 3 * MESH_TRIANGLES, "numbers")
     flat = np.asarray(triangles, dtype=np.int64)
     if flat.size % 3:
         raise BadMessage(field, f"has {flat.size} numbers; send three for each triangle", Code.BAD_GOAL)
@@ -127,6 +141,8 @@ def world_object_from_msg(msg: WorldObjectMsg, field: str = "object") -> WorldOb
     """
     if not msg.name:
         raise BadMessage(f"{field}.name", "is empty; name the object", Code.BAD_GOAL)
+    at_most(f"{field}.name", len(msg.name), NAME_CHARACTERS, "characters")
+    at_most(f"{field}.shapes", len(msg.shapes), SHAPES_PER_OBJECT, "shapes")
     if not msg.shapes:
         raise BadMessage(
             f"{field}.shapes", f"of {msg.name!r} is empty; give it at least one shape", Code.BAD_GOAL
@@ -146,7 +162,14 @@ def world_object_to_msg(item: WorldObject) -> WorldObjectMsg:
 
 
 def world_objects_from_msg(msg: WorldObjects) -> dict[str, WorldObject]:
-    """Read the geometry of the world by name; its version is ``msg.version``."""
+    """Read the geometry of the world by name; its version is ``msg.version``.
+
+    Raises:
+        BadMessage: the version is zero, an object is malformed, or a name occurs twice.
+    """
+    _check_version(msg.version)
+    _check_names([item.name for item in msg.objects], "objects")
+    at_most("objects", len(msg.objects), OBJECTS, "objects")
     items = (world_object_from_msg(o, f"objects[{i}]") for i, o in enumerate(msg.objects))
     return {item.name: item for item in items}
 
@@ -159,7 +182,15 @@ def world_objects_to_msg(objects: Iterable[WorldObject], version: int, stamp_s: 
 
 
 def object_states_from_msg(msg: ObjectStates) -> dict[str, ObjectState]:
-    """Read poses and twists by name."""
+    """Read poses and twists by name.
+
+    Raises:
+        BadMessage: the version is zero, a number is not finite, a quaternion is no unit quaternion, or a name occurs
+            twice.
+    """
+    _check_version(msg.version)
+    _check_names([item.name for item in msg.states], "states")
+    at_most("states", len(msg.states), OBJECTS, "states")
     stamp_s = time_from_msg(msg.header.stamp)
     states = {}
     for i, s in enumerate(msg.states):
@@ -184,6 +215,7 @@ def object_states_to_msg(states: Mapping[str, ObjectState], version: int, stamp_
 
 def contacts_from_msg(msg: Contacts) -> tuple[Contact, ...]:
     """Read contacts; their stamp is the header's."""
+    at_most("contacts", len(msg.contacts), CONTACTS, "contacts")
     return tuple(
         Contact(
             c.a,
@@ -212,6 +244,16 @@ def _by_name(names: list[str], values: object, field: str) -> dict[str, float]:
             field, f"has {array.size} numbers for {len(names)} names; send one each", Code.BAD_GOAL
         )
     return dict(zip(names, array.tolist(), strict=True))
+
+
+def _check_names(names: Sequence[str], field: str) -> None:
+    if double := duplicate_name(names):
+        raise BadMessage(field, f"has {double!r} twice; send each once", Code.BAD_GOAL)
+
+
+def _check_version(version: int) -> None:
+    if not version:
+        raise BadMessage("version", "is 0, as in a message that nobody filled; count versions from 1")
 
 
 def _header(stamp_s: float) -> Header:

@@ -1,0 +1,205 @@
+"""Goals are checked on a thread of their own, one after another, each for a bounded time.
+
+The executor stays free for status, cancels and feedback while a check runs. Python cannot end a thread, so a check that
+exceeds its time is abandoned: its goal is refused, and a new thread checks the next goals.
+"""
+
+from __future__ import annotations
+
+import functools
+import queue
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+
+from handiwork_core.outcome import Code, Outcome
+
+BEAT_S = 0.05
+"""Period in which the time of the running check is measured, in steady time."""
+
+QUEUE_LENGTH = 64
+"""Goals that may wait for their check."""
+
+
+@dataclass(eq=False)
+class Admission:
+    """One goal whose check is waiting or running. ``done`` is called once, unless the goal is withdrawn."""
+
+    name: str
+    check: Callable[[], Any]
+    done: Callable[[Any], None]
+    is_open: bool = True
+
+    def answer(self, value: Any) -> None:
+        """Call ``done``, once."""
+        if self.is_open:
+            self.is_open = False
+            self.done(value)
+
+
+@dataclass(eq=False)
+class _Worker:
+    """One thread and the admissions handed to it; None ends it."""
+
+    number: int
+    work: queue.SimpleQueue[Admission | None]
+
+    @property
+    def name(self) -> str:
+        return f"goal-check-{self.number}"
+
+
+class AdmissionQueue:
+    """Checks of goals in the order in which they came; shared by all action servers whose goals meet on one arm.
+
+    All methods are called on the executor's thread, and ``done`` is called there as well.
+
+    Args:
+        node: its executor calls ``done``.
+        limit_s: longest time of one check [s of steady time]. Time in which the executor did not run does not count, so
+            that a busy computer refuses no goal.
+        most_abandoned: so many checks may hang; from then on every goal is refused.
+        on_change: is given a sentence when all threads hang, and an empty text when one has returned.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        *,
+        limit_s: float = 2.0,
+        most_abandoned: int = 4,
+        on_change: Callable[[str], None] = lambda _text: None,
+    ) -> None:
+        self._node, self._limit_s, self._most, self._on_change = node, limit_s, most_abandoned, on_change
+        self._waiting: deque[Admission] = deque()
+        self._running: Admission | None = None
+        self._abandoned: dict[Admission, str] = {}
+        self._count = 0
+        self._worker: _Worker | None = None
+        self._looked_s = self._used_s = 0.0
+        self._timer = node.create_timer(BEAT_S, self._beat, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        self._timer.cancel()
+
+    @property
+    def is_busy(self) -> bool:
+        """True while a goal waits for the end of its check."""
+        return bool(self._waiting) or (self._running is not None and self._running.is_open)
+
+    @property
+    def abandoned(self) -> tuple[str, ...]:
+        """Names of the threads whose checks hang."""
+        return tuple(self._abandoned.values())
+
+    @property
+    def why_closed(self) -> str:
+        """Why no goal can be checked; empty while they can."""
+        if len(self._abandoned) < self._most:
+            return ""
+        names = ", ".join(sorted(self.abandoned))
+        return f"{len(self._abandoned)} checks of goals hang ({names}); restart the node"
+
+    def submit(self, name: str, check: Callable[[], Any], done: Callable[[Any], None]) -> Admission:
+        """Let ``check``, which must not raise, run on the thread, and give ``done`` its value or a refusal.
+
+        Args:
+            name: of the action, for messages.
+            check: looks at the goal; moves nothing.
+            done: is given what ``check`` returns, or an ``Outcome`` where that did not return in time.
+        """
+        admission = Admission(name, check, done)
+        if why := self.why_closed:
+            admission.answer(Outcome(Code.UNRESPONSIVE, why, "check"))
+        elif len(self._waiting) >= QUEUE_LENGTH:
+            text = f"{QUEUE_LENGTH} goals are waiting for their check; send the goal again later"
+            admission.answer(Outcome(Code.BUSY, text, "check"))
+        else:
+            self._waiting.append(admission)
+            self._next()
+        return admission
+
+    def withdraw(self, admission: Admission) -> None:
+        """Give no answer to a goal; a check that runs is left to its end."""
+        admission.is_open = False
+        if admission in self._waiting:
+            self._waiting.remove(admission)
+
+    def refuse_all(self, outcome: Outcome) -> None:
+        """Answer every goal that waits, for a server that stops."""
+        waiting, self._waiting = self._waiting, deque()
+        if self._running is not None:
+            self._running.answer(outcome)
+        for admission in waiting:
+            admission.answer(outcome)
+
+    def close(self) -> None:
+        """End the thread; a check that runs is left to its end."""
+        self._timer.cancel()
+        if self._worker is not None:
+            self._worker.work.put(None)
+            self._worker = None
+
+    def _next(self) -> None:
+        if self._running is None and self._waiting:
+            if self._worker is None:
+                self._worker = self._started()
+            self._running = self._waiting.popleft()
+            self._used_s, self._looked_s = 0.0, time.monotonic()
+            self._timer.reset()
+            self._worker.work.put(self._running)
+
+    def _started(self) -> _Worker:
+        self._count += 1
+        worker = _Worker(self._count, queue.SimpleQueue())
+        # A daemon, so that a check which never returns cannot keep the process from ending.
+        threading.Thread(target=self._serve, args=(worker,), name=worker.name, daemon=True).start()
+        return worker
+
+    def _serve(self, worker: _Worker) -> None:
+        """In the thread."""
+        while (admission := worker.work.get()) is not None:
+            value = admission.check()
+            executor = self._node.executor
+            if executor is None:
+                return
+            executor.create_task(functools.partial(self._settle, admission, value))
+            del admission, value
+
+    def _settle(self, admission: Admission, value: Any) -> None:
+        """A check has returned."""
+        if admission is self._running:
+            self._running = None
+            admission.answer(value)
+        elif (name := self._abandoned.pop(admission, None)) is not None:
+            self._node.get_logger().info(f"{name}: the check that was abandoned has returned")
+            self._on_change("")
+        if self._running is None and not self._waiting:
+            self._timer.cancel()
+        self._next()
+
+    def _beat(self) -> None:
+        now_s = time.monotonic()
+        self._used_s += min(now_s - self._looked_s, 2.0 * BEAT_S)
+        self._looked_s = now_s
+        if self._running is not None and self._used_s > self._limit_s:
+            self._abandon(self._running)
+
+    def _abandon(self, admission: Admission) -> None:
+        assert self._worker is not None
+        name = self._worker.name
+        self._abandoned[admission] = name
+        self._worker.work.put(None)
+        self._worker = self._running = None
+        text = f"checking the goal took longer than {self._limit_s:g} s and was abandoned; look at its files and sizes"
+        count = f"{len(self._abandoned)} of {self._most} threads hang"
+        self._node.get_logger().error(f"{admission.name}: {text} (thread {name}, {count})")
+        admission.answer(Outcome(Code.UNRESPONSIVE, text, "check"))
+        if why := self.why_closed:
+            self._on_change(why)
+            self.refuse_all(Outcome(Code.UNRESPONSIVE, why, "check"))
+        self._next()

@@ -1,0 +1,81 @@
+"""Of two nodes of one full name one stays, whatever the order of their messages."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from handiwork_ros.bond import Sample
+from handiwork_ros.name_claim import DISCOVERY_S, GREATEST_DISCOVERY_S, Claim, NameClaim
+
+LOW, HIGH = b"\x01" * 16, b"\x02" * 16
+RUNNING = Sample(LOW, 1, 3, "", 1234, "lab7")
+
+
+def claim(gid: bytes) -> NameClaim:
+    return NameClaim("/skill_server", gid, 0.0)
+
+
+def test_a_free_name_is_taken_after_the_discovery_time() -> None:
+    made = claim(HIGH)
+    made.look(DISCOVERY_S - 0.01, 0.0, 0)
+    assert made.state is Claim.LOOKING
+    made.look(DISCOVERY_S, 0.0, 0)
+    assert made.state is Claim.SOLE
+
+
+def test_a_writer_that_was_not_heard_yet_is_waited_for_but_not_for_ever() -> None:
+    made = claim(HIGH)
+    made.look(DISCOVERY_S + 0.1, 0.0, 1)
+    assert made.state is Claim.LOOKING
+    made.look(GREATEST_DISCOVERY_S, 0.0, 1)
+    assert made.state is Claim.SOLE
+
+
+def test_the_search_takes_longer_where_the_scheduler_is_late() -> None:
+    made = claim(HIGH)
+    made.look(DISCOVERY_S + 0.1, 0.2, 0)
+    assert made.state is Claim.LOOKING
+    made.look(DISCOVERY_S + 0.1, 0.0, 0)
+    assert made.state is Claim.SOLE
+
+
+def test_who_runs_already_stays_and_is_named() -> None:
+    made = claim(LOW)
+    made.hear(replace(RUNNING, gid=HIGH), 0.1)
+    assert made.state is Claim.REFUSED
+    for part in ("/skill_server", "1234", "lab7", "ROS_DOMAIN_ID", "namespace"):
+        assert part in made.refusal
+
+
+def test_of_two_that_start_at_the_same_time_the_lower_gid_stays() -> None:
+    low, high = claim(LOW), claim(HIGH)
+    low.hear(Sample(HIGH, 1, 0, "", 2, "b", is_sole=False), 0.1)
+    high.hear(Sample(LOW, 1, 0, "", 1, "a", is_sole=False), 0.1)
+    assert (low.state, high.state) == (Claim.LOOKING, Claim.REFUSED)
+    low.look(DISCOVERY_S, 0.0, 0)
+    assert low.state is Claim.SOLE
+
+
+def test_a_node_that_shuts_down_refuses_nobody() -> None:
+    made = claim(HIGH)
+    made.hear(replace(RUNNING, is_leaving=True), 0.1)
+    made.look(DISCOVERY_S, 0.0, 0)
+    assert made.state is Claim.SOLE
+    assert not made.warning(DISCOVERY_S)
+
+
+def test_its_own_messages_are_nobody_else() -> None:
+    made = claim(LOW)
+    assert made.hear(RUNNING, 0.1) == ""
+    assert made.state is Claim.LOOKING
+
+
+def test_one_that_appears_later_is_named_once_in_the_log_and_in_the_status_while_it_is_heard() -> None:
+    made = claim(LOW)
+    made.look(DISCOVERY_S, 0.0, 0)
+    other = Sample(HIGH, 1, 3, "", 77, "lab8")
+    assert "pid 77 on lab8" in made.hear(other, 10.0)
+    assert made.hear(other, 10.4) == ""
+    assert made.state is Claim.SOLE
+    assert "pid 77 on lab8" in made.warning(10.5)
+    assert made.warning(20.0) == ""
