@@ -11,13 +11,14 @@ from typing import TypeVar
 import numpy as np
 
 from handiwork_core.geometry import Array
-from handiwork_core.outcome import Code
+from handiwork_core.outcome import Code, Outcome
 from handiwork_core.planning import (
     CandidatesRequest,
     CandidatesResult,
     Engine,
     IkRequest,
     IkResult,
+    PathRest,
     PlanRequest,
     PlanResult,
     SceneQuery,
@@ -28,7 +29,15 @@ from handiwork_core.robot import ArmSpec, Robot
 from handiwork_core.trajectory import Trajectory
 from handiwork_core.world import JointState, World
 
-from .request_checks import Refused, check_capabilities, check_others, check_scene, check_world, ordered_q
+from .request_checks import (
+    Refused,
+    check_capabilities,
+    check_newness,
+    check_others,
+    check_scene,
+    check_world,
+    ordered_q,
+)
 from .scene_table import SceneTable
 
 R = TypeVar("R")
@@ -43,6 +52,9 @@ class Heard:
     snapshot: Callable[[], World]
     has_geometry: Callable[[], bool]
     joint_age_s: Callable[[], float]
+    joint_silence: Callable[[], str] = lambda: "joint_states is silent; start the robot or simulation"
+    conflict: Callable[[], Outcome | None] = lambda: None
+    """That two publishers send what only one may."""
 
 
 class PlanningDesk:
@@ -88,19 +100,39 @@ class PlanningDesk:
         return self.engine.explain(arm.name, q if q.size else self.measured_q(arm), query), world.version
 
     def validate(
-        self, arm: ArmSpec, trajectory: Trajectory, scene: SceneQuery, start_q: Array, min_version: int
+        self,
+        arm: ArmSpec,
+        trajectory: Trajectory,
+        scene: SceneQuery,
+        start_q: Array,
+        min_version: int,
+        rest: PathRest | None = None,
     ) -> tuple[Verdict, int]:
         """Verdict and world version; columns may come in any order."""
+        if rest is not None:
+            return self._validate_rest(arm, trajectory, scene, rest, min_version)
         world, query = self._read(arm.name, scene, min_version)
         start_q = start_q if start_q.size else self.measured_q(arm)
         return self.engine.validate(arm.name, _in_order(trajectory, arm), query, start_q), world.version
+
+    def _validate_rest(
+        self, arm: ArmSpec, trajectory: Trajectory, scene: SceneQuery, rest: PathRest, min_version: int
+    ) -> tuple[Verdict, int]:
+        check_newness(self.heard.snapshot(), rest)
+        world, query = self._read(arm.name, scene, min_version)
+        if rest.changed:  # the planner's own obstacles may be new to the client
+            rest = dataclasses.replace(rest, changed=rest.changed | self.table.names())
+        nowhere = np.zeros(0)
+        return self.engine.validate(arm.name, _in_order(trajectory, arm), query, nowhere, rest), world.version
 
     def measured_q(self, arm: ArmSpec) -> Array:
         """The newest joint_states (dof,) [rad]."""
         joints: JointState = self.heard.snapshot().joints
         age_s = self.heard.joint_age_s()
         if age_s > MAX_JOINT_AGE_S:
-            text = f"no joint_states for {age_s:.1f} s; start the robot or send options.start"
+            text = (
+                f"no good joint_states for {age_s:.1f} s: {self.heard.joint_silence()}, or send options.start"
+            )
             raise Refused(Code.ROBOT_LOST, text, "options.start")
         return ordered_q(joints.position, arm, "joint_states")
 
@@ -113,6 +145,8 @@ class PlanningDesk:
             raise Refused(
                 Code.STALE_WORLD, "world/objects was never received; start the simulation or the perception"
             )
+        if (conflict := self.heard.conflict()) is not None:
+            raise Refused(conflict.code, conflict.message)
         world = self.table.merged(self.heard.snapshot())
         check_world(world, min_version)
         self.engine.update_world(world)

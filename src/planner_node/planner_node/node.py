@@ -14,6 +14,7 @@ from handiwork_core.planning import Engine, Report
 from handiwork_core.registry import collect
 from handiwork_core.robot import Robot
 from handiwork_core.robot_loader import load_robot
+from handiwork_ros.diagnostics import IntakeDiagnoses
 from handiwork_ros.frames import FrameBuffer, UnknownFrame
 from handiwork_ros.managed_node import ManagedNode
 from handiwork_ros.spinning import run
@@ -57,25 +58,35 @@ class PlannerNode(ManagedNode):
         )
         self._frames = FrameBuffer(self)
         self._doors = PlanningServices(self, self._frames)
+        self._source: RosWorldSource | None = None
         self._desk: PlanningDesk | None = None
         self._worker: EngineWorker | None = None
 
     def on_load(self, report: Report) -> None:
-        """Robot, place, engine, in this order; the engine takes the longest."""
+        """Read the robot, and choose the engine."""
         report(0.0, "reading the robot")
         if not self._robot_dir:
             raise ConfigError(
                 "node planner_node", ["parameter robot_dir: is empty; give a folder such as robots/fr3"]
             )
-        robot = load_robot(Path(self._robot_dir))
-        engines = self._engines()
-        kind, why = choose(self._engine_name, engines)
+        self._robot = load_robot(Path(self._robot_dir))
+        self._found = self._engines()
+        self._kind, why = choose(self._engine_name, self._found)
         self.get_logger().info(why)
-        source = self.on_executor(lambda: RosWorldSource(self, robot, Wanted(on_demand=True)))
+
+    def on_prepare(self, report: Report) -> None:
+        """Wait for the robot's place, then load the engine, which takes the longest; it stays until cleanup."""
+        if self._desk is not None:
+            return
+        robot, kind = self._robot, self._kind
+        source = self._source = self._source or self.on_executor(
+            lambda: RosWorldSource(self, robot, Wanted(on_demand=True))
+        )
+        self.diagnostics.add("intake", IntakeDiagnoses(source.statistics))
         report(0.05, f"waiting for frame {robot.name}/{robot.root_link} on /tf_static")
         world_T_base = self._wait_for_base(robot, source)
         report(0.1, f"loading engine {kind.name!r}")
-        spare = engines.get("cpu") if self._may_fall_back else None
+        spare = self._found.get("cpu") if self._may_fall_back else None
         engine = open_engine(
             kind,
             spare,
@@ -84,7 +95,9 @@ class PlannerNode(ManagedNode):
             lambda text: self.get_logger().warning(text),
             self._give_up,
         )
-        heard = Heard(source.snapshot, source.has_geometry, source.joint_age_s)
+        heard = Heard(
+            source.snapshot, source.has_geometry, source.joint_age_s, source.joint_silence, source.conflict
+        )
         self._await_geometry(source, report)
         self._desk = PlanningDesk(robot, engine, SceneTable(), heard)
         self._worker = EngineWorker("planner-engine")
@@ -123,7 +136,7 @@ class PlannerNode(ManagedNode):
     def _give_up(self, text: str) -> None:
         """End the process, which launch starts again: a lost GPU is lost to it."""
         self.get_logger().fatal(text)
-        self.exit_code = 1
+        self.status_text, self.exit_code = text, 1
 
     def _wait_for_base(self, robot: Robot, source: RosWorldSource) -> Pose:
         deadline = time.monotonic() + self._wait_s

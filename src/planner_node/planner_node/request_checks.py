@@ -9,11 +9,13 @@ import numpy as np
 from handiwork_core.config import nearest
 from handiwork_core.geometry import Array
 from handiwork_core.outcome import Code, Outcome
-from handiwork_core.planning import Capability, JointGoals, PlanRequest, PoseGoals, SceneQuery
+from handiwork_core.planning import Capability, JointGoals, PathRest, PlanRequest, PoseGoals, SceneQuery
 from handiwork_core.robot import ArmSpec, Robot
 from handiwork_core.world import World
 
 MAX_BUDGET_S = 300.0
+STAMP_S = 1e-6
+"""Stamps that differ by less are equal: a message holds nanoseconds."""
 
 
 class Refused(Exception):
@@ -94,6 +96,18 @@ def check_others(scene: SceneQuery, world: World, robot: Robot, arm: ArmSpec) ->
             raise Refused(Code.BAD_GOAL, text, f"{field}.positions")
         inner = SceneQuery(attached=other.attached, gripper_m=other.gripper_m)
         check_scene(inner, world, robot, field)
+
+
+def check_newness(heard: World, rest: PathRest) -> None:
+    """Refuse a world in which what made the client ask has not arrived yet."""
+    if heard.version < rest.objects_version:
+        text = f"world/objects is at version {heard.version}, min_objects_version is {rest.objects_version}"
+        raise Refused(Code.STALE_WORLD, f"{text}; ask again", "min_objects_version")
+    if heard.stamp_s < rest.states_stamp_s - STAMP_S:
+        text = (
+            f"world/object_states is of {heard.stamp_s:.3f} s, min_states_stamp is {rest.states_stamp_s:.3f}"
+        )
+        raise Refused(Code.STALE_WORLD, f"{text}; ask again", "min_states_stamp")
 
 
 def check_world(world: World, min_version: int) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from handiwork_msgs import srv
 
+from handiwork_core.limits import OBJECTS
 from handiwork_core.outcome import OK, Code
 from handiwork_core.planning import Attachment, SceneQuery
 from handiwork_ros import conversions as to
@@ -47,6 +48,8 @@ def add_scene_services(services: PlanningServices) -> None:
 
     def update(request: Any, response: Any) -> Any:
         desk = services.ready_desk()
+        for name in ("add", "add_poses", "remove"):
+            to.at_most(name, len(getattr(request, name)), OBJECTS, "entries")
         add = [to.world_object_from_msg(o, f"add[{i}]") for i, o in enumerate(request.add)]
         poses = [to.pose_from_msg(p, f"add_poses[{i}]") for i, p in enumerate(request.add_poses)]
         response.world_version = desk.table.update(desk.heard.snapshot(), add, poses, request.remove)

@@ -10,6 +10,7 @@ import numpy as np
 
 from handiwork_core.config import nearest
 from handiwork_core.geometry import Pose
+from handiwork_core.limits import OBJECTS
 from handiwork_core.outcome import Code
 from handiwork_core.planning import Attachment, SceneQuery
 from handiwork_core.world import ObjectState, World, WorldObject
@@ -53,6 +54,9 @@ class SceneTable:
                     text = f"object {item.name!r} exists; choose another name or remove it first"
                     raise Refused(Code.CONTRADICTION, text, "add")
                 own[item.name] = (item, pose)
+            if len(own) > OBJECTS:
+                text = f"the planner would have {len(own)} own obstacles; at most {OBJECTS} are kept, remove some"
+                raise Refused(Code.BAD_GOAL, text, "add")
             self._own = own
             self._changes += 1
             return heard.version + self._changes
@@ -88,6 +92,11 @@ class SceneTable:
         return dataclasses.replace(
             heard, version=version, objects={**objects, **heard.objects}, states={**states, **heard.states}
         )
+
+    def names(self) -> frozenset[str]:
+        """Return the planner's own obstacles, by the names that they have in ``merged``."""
+        with self._lock:
+            return frozenset(name for own in self._own for name in (own, f"{own}{OWN}"))
 
     def query(self, scene: SceneQuery) -> SceneQuery:
         """The request's scene with what the attach service has attached; the request's own entry wins."""

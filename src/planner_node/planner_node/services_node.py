@@ -14,6 +14,7 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.task import Future
 
 from handiwork_core.geometry import Pose
+from handiwork_core.limits import GOAL_POSES, SCENES
 from handiwork_core.outcome import Code, Outcome
 from handiwork_core.planning import (
     NO_Q,
@@ -22,6 +23,7 @@ from handiwork_core.planning import (
     Goal,
     IkRequest,
     JointGoals,
+    PathRest,
     PlanRequest,
     PoseGoals,
     StraightGoal,
@@ -161,6 +163,7 @@ class PlanningServices:
         return await self._run(response, lambda desk, stop: desk.plan(asked, version, deadline_s, stop), fill)
 
     def _poses(self, array: Any, field: str) -> tuple[Pose, ...]:
+        to.at_most(f"{field}.poses", len(array.poses), GOAL_POSES, "poses")
         if not array.poses:
             raise Refused(Code.BAD_GOAL, f"{field} is empty; send at least one pose", field)
         return self.poses_in_world(array.poses, array.header.frame_id, field, lambda i: f"{field}[{i}]")
@@ -172,8 +175,12 @@ class PlanningServices:
 
     async def _plan_to_joints(self, request: Any, response: Any) -> Any:
         return await self._plan(
-            request, response, lambda arm: JointGoals(checked_q(request.goals, arm, "goals"))
+            request, response, lambda arm: JointGoals(self._joint_goals(request.goals, arm))
         )
+
+    def _joint_goals(self, goals: Any, arm: ArmSpec) -> Any:
+        to.at_most("goals", len(goals), GOAL_POSES * len(arm.joint_names), "numbers")
+        return checked_q(goals, arm, "goals")
 
     async def _plan_straight(self, request: Any, response: Any) -> Any:
         def goal(_arm: ArmSpec) -> Goal:
@@ -186,6 +193,9 @@ class PlanningServices:
         return await self._plan(request, response, goal)
 
     def _candidates(self, request: Any) -> tuple[Candidate, ...]:
+        count = sum(len(c.poses) for c in request.candidates)
+        to.at_most("candidates", count, GOAL_POSES, "poses")
+        to.at_most("scenes", len(request.scenes), SCENES, "scenes")
         places = [(i, k) for i, c in enumerate(request.candidates) for k in range(len(c.poses))]
         poses = iter(
             self.poses_in_world(
@@ -246,7 +256,7 @@ class PlanningServices:
 
     async def _validate(self, request: Any, response: Any) -> Any:
         options, arm, start, _deadline_s = self._options(request.options)
-        trajectory = to.trajectory_from_msg(request.trajectory)
+        trajectory, rest = to.trajectory_from_msg(request.trajectory), _rest(request)
 
         def fill(value: Any) -> None:
             _fill_verdict(response, *value)
@@ -254,7 +264,7 @@ class PlanningServices:
 
         scene, version = options.scene, options.min_world_version
         return await self._run(
-            response, lambda desk, _stop: desk.validate(arm, trajectory, scene, start, version), fill
+            response, lambda desk, _stop: desk.validate(arm, trajectory, scene, start, version, rest), fill
         )
 
     async def _explain(self, request: Any, response: Any) -> Any:
@@ -266,6 +276,17 @@ class PlanningServices:
             _fill_verdict(response, *value)
 
         return await self._run(response, lambda desk, _stop: desk.explain(arm, q, scene, version), fill)
+
+
+def _rest(request: Any) -> PathRest | None:
+    """What is left of a trajectory that is under way; None for one that is to begin."""
+    if not request.under_way:
+        return None
+    if not 0.0 <= request.from_time < float("inf"):
+        text = f"from_time is {request.from_time}; send the time that the arm has reached, 0 or more"
+        raise Refused(Code.BAD_NUMBER, text, "from_time")
+    stamp_s = to.time_from_msg(request.min_states_stamp)
+    return PathRest(request.from_time, frozenset(request.changed), request.min_objects_version, stamp_s)
 
 
 def _fill_verdict(response: Any, verdict: Any, version: int) -> None:

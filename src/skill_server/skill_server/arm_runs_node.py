@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,21 +14,25 @@ from handiwork_core.planning import Attachment
 from handiwork_core.ports import Arm, Clock, Gripper, Planner, WorldSource
 from handiwork_core.robot import ArmSpec, Robot
 from handiwork_core.skill import Context, Skill, Token
+from handiwork_core.supervision import SUPERVISED, SupervisionSettings
 from handiwork_core.world import World
 from handiwork_ros.frames import UnknownFrame
 from handiwork_ros.skill_action_server import Report
 
 from . import grip
 from .executor import SkillRun, run_skill
+from .fence import FencedArm, FencedClock, FencedGripper, FencedHeld, FencedPlanner
 from .results_node import result_to_msg, stopped_to_msg
 from .traffic.arm_traffic import ArmTraffic
+from .traffic.ports import TrafficArm, TrafficPlanner
 
 
 @dataclass(frozen=True)
 class ArmRuns:
     """``held`` is written by runs, which follow one another; it is measured again before each.
 
-    ``right_of_way``: of a robot with several arms, whose planner and arm ports then mind it.
+    ``right_of_way``: of a robot with several arms, whose planner and arm ports then mind it. The ports of a run are
+    fenced: they refuse a body that was abandoned.
     """
 
     robot: Robot
@@ -41,6 +45,7 @@ class ArmRuns:
     held: dict[str, Attachment] = field(default_factory=dict)
     right_of_way: ArmTraffic | None = None
     base: Arm | None = None
+    supervision: SupervisionSettings = SUPERVISED
 
     def run(
         self, skill: Skill[Any], params: Any, token: Token, report: Report, robot: Robot | None = None
@@ -48,32 +53,36 @@ class ArmRuns:
         """Run to the end. On the arm's worker. ``robot``: this one as a robot file wants it."""
         robot = robot or self.robot
         if self.right_of_way is None:
-            return self._run(skill, params, token, report, robot)
-        report = self.right_of_way.enter(report)
+            return run_skill(skill, params, self._context(robot, params.seed, token, report))
+        # A run of its own, so that one that is abandoned cannot speak for the arm in a later one.
+        way = replace(self.right_of_way)
+        report = way.enter(report)
         try:
-            return self._run(skill, params, token, report, robot)
+            context = self._context(robot, params.seed, token, report)
+            context.planner = TrafficPlanner(context.planner, way)
+            context.arm, context.right_of_way = TrafficArm(context.arm, way), way
+            return run_skill(skill, params, context)
         finally:
-            self.right_of_way.leave()
+            way.leave()
 
-    def _run(self, skill: Skill[Any], params: Any, token: Token, report: Report, robot: Robot) -> SkillRun:
-        context = Context(
+    def _context(self, robot: Robot, seed: int, token: Token, report: Report) -> Context:
+        return Context(
             robot=robot,
             arm_spec=robot.arms[self.arm_spec.name],
-            planner=self.planner,
-            arm=self.arm,
-            gripper=self.gripper,
+            planner=FencedPlanner(self.planner, token),
+            arm=FencedArm(self.arm, token),
+            gripper=FencedGripper(self.gripper, token),
             world=self.world,
-            clock=self.clock,
+            clock=FencedClock(self.clock, token),
             token=token,
             # Seeds of numpy are not negative; the wrapped value is as good.
-            rng=np.random.default_rng(params.seed & (2**64 - 1)),
-            seed=params.seed,
-            held=self.held,
+            rng=np.random.default_rng(seed & (2**64 - 1)),
+            seed=seed,
+            held=FencedHeld(self.held, token),
             report=report,
-            right_of_way=self.right_of_way,
-            base=self.base,
+            base=None if self.base is None else FencedArm(self.base, token),
+            supervision=self.supervision,
         )
-        return run_skill(skill, params, context)
 
     def result(self, outcome: Outcome, ended: SkillRun | None) -> SkillResult:
         """The whole result, with where the robot is now as far as that is known."""

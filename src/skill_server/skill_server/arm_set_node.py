@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 from handiwork_core.config import ConfigError
-from handiwork_core.outcome import Code
+from handiwork_core.outcome import OK, Code, Outcome
 from handiwork_core.planning import Attachment
 from handiwork_core.ports import Planner
 from handiwork_core.robot import Robot
+from handiwork_core.supervision import SUPERVISED, SupervisionSettings
 from handiwork_ros.arm_lease import ArmLease
-from handiwork_ros.clients import ArmClient, RosClock, tool_client
+from handiwork_ros.clients import ArmClient, RobotWatch, RosClock, tool_client
 from handiwork_ros.managed_node import ManagedNode
 from handiwork_ros.world_source import RosWorldSource
 
 from .arm_runs_node import ArmRuns
 from .traffic.arm_traffic import ArmTraffic
 from .traffic.board import Board
-from .traffic.ports import ArmWorld, TrafficArm, TrafficPlanner
+from .traffic.ports import ArmWorld
 
 
 @dataclass(frozen=True)
@@ -33,10 +36,17 @@ class ArmSet:
         """True while a goal is unanswered or a body has not returned on any arm."""
         return any(lease.is_busy for lease in self.leases.values())
 
-    def stop_all(self, reason: Code) -> None:
-        """End every goal of every arm."""
+    def supervised(self) -> list[str]:
+        """Names of the arms whose goals run, with their grippers, and of a base, which any of them may drive."""
+        busy = [runs for name, runs in self.runs.items() if self.leases[name].is_busy]
+        tools = [runs.arm_spec.gripper.name for runs in busy if runs.arm_spec.gripper is not None]
+        bases = {runs.robot.base.name for runs in busy if runs.robot.base is not None}
+        return [*(runs.arm_spec.name for runs in busy), *tools, *bases]
+
+    def stop_all(self, reason: Code, detail: str = "") -> None:
+        """End every goal of every arm; ``detail`` is for a person."""
         for lease in self.leases.values():
-            lease.stop_all(reason)
+            lease.stop_all(reason, detail)
 
     def begin_close(self) -> None:
         """See ``ArmLease.begin_close``."""
@@ -59,21 +69,69 @@ def arm_set(
     """
     patience = "how long a goal waits in all for another arm in its way [s of steady time]"
     patience_s = node.parameter("arm_patience_s", 60.0, patience)
+    supervision = supervision_settings(node)
     planner, board = make_planner(), Board(tuple(robot.arms))
     runs: dict[str, ArmRuns] = {}
     leases: dict[str, ArmLease] = {}
-    base = ArmClient(node, robot.base, world) if robot.base is not None else None
+    watch = RobotWatch(node, world)
+    base = ArmClient(node, robot.base, world, watch) if robot.base is not None else None
     for name, arm in robot.arms.items():
         if arm.gripper is None:
             raise ConfigError("robot_dir", [f"arms.{name}.gripper: missing; the skills need a gripper"])
-        client, gripper = ArmClient(node, arm, world), tool_client(node, arm.gripper, world)
+        client = ArmClient(node, arm, world, watch)
+        gripper = tool_client(node, arm.gripper, world, watch)
         source = world if arm.base_link == robot.root_link else ArmWorld(world, robot, arm)
-        alone = ArmRuns(robot, arm, planner, client, gripper, source, RosClock(node), base=base)
+        alone = ArmRuns(
+            robot,
+            arm,
+            planner,
+            client,
+            gripper,
+            source,
+            RosClock(node),
+            base=base,
+            supervision=supervision,
+        )
         runs[name] = alone if len(robot.arms) == 1 else _among_others(alone, board, runs, patience_s)
-        leases[name] = ArmLease(node, stop_arm=client.stop)
+        leases[name] = ArmLease(node, stop_arm=partial(_stop, client, base))
         if len(robot.arms) > 1:
-            leases[name].arm = name
-    return ArmSet(runs, leases)
+            leases[name].arm, leases[name].on_abandon = name, partial(board.evict, name)
+    arms = ArmSet(runs, leases)
+    watch.on_loss(lambda why: arms.stop_all(Code.ROBOT_LOST, why))
+    return arms
+
+
+def supervision_settings(node: ManagedNode) -> SupervisionSettings:
+    """Read the parameters ``supervision.*`` of a node.
+
+    Raises:
+        ConfigError: a number is out of its range.
+    """
+    usual, key = SUPERVISED, "supervision."
+    texts = {
+        "distance": "an object that moved farther than this while an arm moves has changed [m]",
+        "angle": "the same for turning [rad]",
+        "period": "the rest of a motion is validated again at most this often [s of steady time]",
+        "answer": "a change that the planner has not judged within this time brakes the arm [s of steady time]",
+    }
+    values = (usual.distance_m, usual.angle_rad, usual.period_s, usual.answer_s)
+    numbers = [
+        node.parameter(key + name, value, text)
+        for (name, text), value in zip(texts.items(), values, strict=True)
+    ]
+    for name, value in zip(texts, numbers, strict=True):
+        if not 0.0 < value < math.inf:
+            raise ConfigError("node skill_server", [f"parameter {key}{name}: is {value}; give more than 0"])
+    is_on = node.parameter(
+        key + "on", usual.is_on, "whether motions are validated again as the world changes"
+    )
+    replans = node.parameter(
+        key + "replans", usual.replans, "times that a motion is planned again after it was stopped"
+    )
+    if replans < 0:
+        raise ConfigError("node skill_server", [f"parameter {key}replans: is {replans}; give 0 or more"])
+    distance_m, angle_rad, period_s, answer_s = numbers
+    return SupervisionSettings(is_on, distance_m, angle_rad, period_s, answer_s, replans)
 
 
 def _among_others(alone: ArmRuns, board: Board, runs: dict[str, ArmRuns], patience_s: float) -> ArmRuns:
@@ -84,14 +142,10 @@ def _among_others(alone: ArmRuns, board: Board, runs: dict[str, ArmRuns], patien
         return runs[name].held
 
     traffic = ArmTraffic(board, alone.robot, arm, alone.world, alone.clock, held_by, patience_s)
-    return ArmRuns(
-        alone.robot,
-        arm,
-        TrafficPlanner(alone.planner, traffic),
-        TrafficArm(alone.arm, arm.name, board, alone.clock),
-        alone.gripper,
-        alone.world,
-        alone.clock,
-        right_of_way=traffic,
-        base=alone.base,
-    )
+    return replace(alone, right_of_way=traffic)
+
+
+def _stop(arm: ArmClient, base: ArmClient | None) -> Outcome:
+    """Stop the arm and the base that carries it; the first failure counts."""
+    ends = [port.stop() for port in (arm, base) if port is not None]
+    return next((end for end in ends if not end.ok), OK)

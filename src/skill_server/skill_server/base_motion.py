@@ -9,18 +9,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from handiwork_core.commands import Command, DriveBase
-from handiwork_core.geometry import Array
+from handiwork_core.geometry import Array, Pose
 from handiwork_core.kinematics import link_poses
 from handiwork_core.outcome import Code, Outcome
+from handiwork_core.planning import ShouldStop, Verdict
+from handiwork_core.ports import Arm
 from handiwork_core.robot import BaseSpec, Robot
 from handiwork_core.skill import Context, StepFailed
 from handiwork_core.skill_params import SkillParams
+from handiwork_core.trajectory import Trajectory
 from handiwork_core.world import World
 
 from . import arm_moves, checks
 from .base_sweep import first_touch
 from .direct_motion import quintic
+from .path_supervision import Check, PathSupervision
 from .scene_query import ignored_objects
+from .supervised_arm import SupervisedArm
 
 if TYPE_CHECKING:
     from .steps import Steps
@@ -94,15 +99,26 @@ def drive_to(goal: Array, params: BaseParams, context: Context) -> Sequence[Comm
     start = base_q(robot, world.joints.position)
     path = start + np.linspace(0.0, 1.0, _looks(goal - start))[:, None] * (goal - start)
     ignored = ignored_objects(params.ignore_substring, world)
-    root = (
-        context.world.world_T_base()
-        @ link_poses(robot, world.joints.position)[context.arm_spec.base_link].inverse()
-    )
-    touch = first_touch(robot, world, root, path, ignored, context.held)
-    if touch is not None:
-        text = f"{touch.pair.a} would come to {touch.pair.b} after {touch.share:.0%} of the way; clear it, or go around"
-        raise StepFailed(Outcome(Code.PATH_BLOCKED, text, "select", blocking=touch.pair))
-    return (Command("drive", DriveBase(goal)),)
+    verdict = _swept(context, world, _root(context, world), path, ignored)
+    if verdict.code is not Code.OK:
+        text = f"{verdict.message}; clear it, or go around"
+        raise StepFailed(Outcome(Code.PATH_BLOCKED, text, "select", blocking=verdict.blocking))
+    return (Command("drive", DriveBase(goal, ignored)),)
+
+
+def _root(context: Context, world: World) -> Pose:
+    """Where the robot's root link is, which stays; the base must stand, or the two looks at it do not fit."""
+    poses = link_poses(context.robot, world.joints.position)
+    return context.world.world_T_base() @ poses[context.arm_spec.base_link].inverse()
+
+
+def _swept(context: Context, world: World, root: Pose, path: Array, ignored: frozenset[str]) -> Verdict:
+    """Whether the robot keeps clear of everything while its base goes along ``path`` (n, 3)."""
+    touch = first_touch(context.robot, world, root, path, ignored, context.held)
+    if touch is None:
+        return Verdict(Code.OK)
+    text = f"{touch.pair.a} would come to {touch.pair.b} after {touch.share:.0%} of the way"
+    return Verdict(Code.TRAJECTORY_REFUSED, text, touch.pair)
 
 
 def _looks(way: Array) -> int:
@@ -122,12 +138,38 @@ def drive(function: DriveBase, context: Context, steps: Steps, stage: str, speed
     velocity = params.max_velocity_scaling_factor * speed
     acceleration = params.max_acceleration_scaling_factor * speed
     way = quintic(context.robot, base_of(context.robot), start, function.q, velocity, acceleration)
+    root = _root(context, world)
+    verdict = _swept(context, world, root, way.q, function.ignored)
+    if verdict.code is not Code.OK:
+        raise StepFailed(Outcome(Code.PATH_BLOCKED, verdict.message, stage, blocking=verdict.blocking))
     steps.moved = True
-    outcome = context.base.follow(way, should_stop=lambda: context.token.is_set() or steps.watch.dropped())
+    base = _supervised(context, way, function.ignored, world, root)
+    outcome = base.follow(way, should_stop=lambda: context.token.is_set() or steps.watch.dropped())
     context.token.check()
     steps.watch.check(stage)
     if not outcome.ok:
         raise StepFailed(replace(outcome, stage=stage))
+
+
+def _supervised(context: Context, way: Trajectory, ignored: frozenset[str], then: World, root: Pose) -> Arm:
+    """The base for one motion, which brakes where something comes into the rest of its way."""
+    assert context.base is not None
+    if not context.supervision.is_on:
+        return context.base
+
+    def judge(check: Check, path_s: float, _should_stop: ShouldStop) -> Verdict:
+        same = frozenset(check.world.objects) - check.changed
+        return _swept(context, check.world, root, way.remaining(path_s).q, ignored | same)
+
+    excluded = ignored | frozenset(context.held)
+    return SupervisedArm(
+        context.base,
+        PathSupervision(then, excluded, context.supervision),
+        judge,
+        context.world,
+        lambda world: base_q(context.robot, world.joints.position),
+        context.clock,
+    )
 
 
 def judged(goal: Array, params: BaseParams, after: World, context: Context) -> Outcome:

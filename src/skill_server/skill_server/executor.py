@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from handiwork_core.outcome import Code, Outcome
-from handiwork_core.skill import Context, Skill, StepFailed, Stopped
+from handiwork_core.skill import Context, Skill, StepFailed, Stopped, Token
 
 from . import grip
 from .run_params import RunParams
@@ -40,7 +40,7 @@ def run_skill(skill: Skill[P], params: P, context: Context) -> SkillRun:
         started_s = context.clock.now_s()
         outcome = run.run()
     except Stopped:
-        outcome = _stopped(context.token.reason, log.stage)
+        outcome = _stopped(context.token, log.stage)
     except StepFailed as failure:
         outcome = failure.outcome
     except Exception as bug:  # noqa: BLE001 - the border: a bug in a skill or a port ends the goal, not the server
@@ -54,16 +54,23 @@ def run_skill(skill: Skill[P], params: P, context: Context) -> SkillRun:
     )
 
 
-def _stopped(reason: Code, stage: str) -> Outcome:
+def _stopped(token: Token, stage: str) -> Outcome:
+    reason = token.reason
     if reason is Code.PLANNER_LOST:
         return Outcome(
             reason, f"planner_node was lost in stage {stage!r}; restart it and send the goal again"
         )
+    if reason is Code.ROBOT_LOST:
+        return Outcome(reason, f"the robot was lost in stage {stage!r}: {token.detail}")
+    if token.detail:
+        return Outcome(reason, f"{token.detail} (ended in stage {stage!r})")
     return Outcome(reason, f"{reason.name.lower()} in stage {stage!r}")
 
 
 def _rest(context: Context, outcome: Outcome) -> Outcome:
     """Stop the arm and forget objects that are no longer in the hand."""
+    if context.token.is_revoked:
+        return outcome
     try:
         stopped = context.arm.stop()
         if not stopped.ok:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from handiwork_core.outcome import Code, Outcome
+from handiwork_core.regular_files import DataRoots
 from handiwork_core.robot import ArmSpec, Robot
 from handiwork_core.skill import Skill
 from handiwork_core.world import World
@@ -16,6 +17,7 @@ from handiwork_ros.world_source import RosWorldSource
 from .arm_runs_node import ArmRuns
 from .executor import SkillRun
 from .goals_node import decode_arm, decode_goal, frames_of
+from .located_files import judged_with_files
 from .results_node import feedback_to_msg, result_to_msg
 
 Body = ForArms[SkillRun]
@@ -23,31 +25,42 @@ Body = ForArms[SkillRun]
 
 @dataclass(frozen=True)
 class Gate:
-    """``runs`` by arm; ``why_closed`` says why the server does not serve, if so; ``world_timeout_s`` is steady time."""
+    """``runs`` by arm; ``why_closed`` says why the server does not serve, if so; ``world_timeout_s`` is steady time.
+
+    ``why_stopped`` says why the robot's safety layer refuses motions, if so.
+    Files that goals name must lie below ``roots``.
+    """
 
     robot: Robot
     runs: Mapping[str, ArmRuns]
     source: RosWorldSource
     world_timeout_s: float
     why_closed: Callable[[], str]
+    why_stopped: Callable[[], Outcome | None]
+    roots: DataRoots
 
     def world(self) -> World:
         """The newest world.
 
         Raises:
-            Refused: the server does not serve, or the robot or the world is silent.
+            Refused: the server does not serve, the robot is stopped, the robot or the world is silent or sends nothing
+                good, or two publishers send what only one may.
         """
         if why := self.why_closed():
             raise Refused(Outcome(Code.NOT_ACTIVE, f"skill_server is not active: {why}"))
+        if (stopped := self.why_stopped()) is not None:
+            raise Refused(stopped)
+        if (conflict := self.source.conflict()) is not None:
+            raise Refused(conflict)
         if self.source.joint_age_s() > self.world_timeout_s:
-            raise Refused(Outcome(Code.ROBOT_LOST, "joint_states is silent; start the robot or simulation"))
+            raise Refused(Outcome(Code.ROBOT_LOST, self.source.joint_silence()))
         if self.source.state_age_s() > self.world_timeout_s:
-            raise Refused(Outcome(Code.STALE_WORLD, "world/object_states is silent; start its publisher"))
+            raise Refused(Outcome(Code.STALE_WORLD, self.source.state_silence()))
         return self.source.snapshot()
 
     def verdict(self, skill: Skill[Any], params: Any, arm: ArmSpec, world: World) -> Outcome:
         """What the skill itself finds wrong with a goal."""
-        return skill.is_feasible(params, self.robot, arm, world)
+        return self._judged(skill, params, arm, world)[1]
 
     def body(self, skill: Skill[Any], params: Any, arm: ArmSpec, world: World) -> Body:
         """What runs the skill.
@@ -55,11 +68,16 @@ class Gate:
         Raises:
             Refused: the skill itself finds the goal bad.
         """
-        verdict = self.verdict(skill, params, arm, world)
+        located, verdict = self._judged(skill, params, arm, world)
         if not verdict.ok:
             raise Refused(verdict.in_one())
         runs = self.runs[arm.name]
-        return ForArms((arm.name,), lambda token, feedback: runs.run(skill, params, token, feedback))
+        return ForArms((arm.name,), lambda token, feedback: runs.run(skill, located, token, feedback))
+
+    def _judged(self, skill: Skill[Any], params: Any, arm: ArmSpec, world: World) -> tuple[Any, Outcome]:
+        return judged_with_files(
+            params, self.roots, lambda made: skill.is_feasible(made, self.robot, arm, world)
+        )
 
     def typed_door(self, skill: Skill[Any], action: Any) -> SkillDoor[SkillRun]:
         """The door of a skill that has an action of its own."""

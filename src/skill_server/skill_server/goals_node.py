@@ -14,6 +14,7 @@ from handiwork_msgs.msg import OrientationFilter as OrientationFilterMsg
 from handiwork_core.config import nearest
 from handiwork_core.geometry import Pose
 from handiwork_core.kinematics import link_poses
+from handiwork_core.limits import GOAL_LIST, GOAL_TEXT
 from handiwork_core.outcome import Code, Outcome
 from handiwork_core.robot import ArmSpec, Robot
 from handiwork_core.world import World
@@ -95,6 +96,10 @@ def _moving(robot: Robot) -> tuple[str, ...]:
 
 def _value(value: Any, field: str, world_T_frame: WorldTFrame, faults: list[Outcome]) -> Any:
     """The value, or None and a fault more."""
+    if isinstance(value, str) and len(value) > GOAL_TEXT:
+        text = f"{field} has {len(value)} characters; at most {GOAL_TEXT} are taken"
+        faults.append(Outcome(Code.BAD_GOAL, text, "check", field))
+        return None
     if isinstance(value, (bool, str, int)):
         return value
     try:
@@ -113,6 +118,10 @@ def _value(value: Any, field: str, world_T_frame: WorldTFrame, faults: list[Outc
             for key in ("min_angle_deg", "max_angle_deg")
         )
         return OrientationFilter(value.ee_axis, value.direction, low, high, value.frame)
+    if len(value) > GOAL_LIST:
+        text = f"{field} has {len(value)} entries; at most {GOAL_LIST} are taken, send fewer"
+        faults.append(Outcome(Code.BAD_GOAL, text, "check", field))
+        return None
     return tuple(_value(item, f"{field}[{i}]", world_T_frame, faults) for i, item in enumerate(value))
 
 

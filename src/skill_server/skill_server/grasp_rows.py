@@ -11,6 +11,8 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 
 from handiwork_core.geometry import Array
+from handiwork_core.limits import GRASP_FILE_BYTES
+from handiwork_core.regular_files import FileRefused, check_file
 from handiwork_core.robot import GripperSpec
 
 from .orientation import Mask
@@ -54,7 +56,10 @@ def read_rows(path: Path) -> Array:
         GraspFileError: no such file, not an array of that shape, or numbers that are no grasps.
     """
     try:
+        check_file(path, GRASP_FILE_BYTES)
         stamp = path.stat()
+    except FileRefused as error:
+        raise GraspFileError(f"{path}: {error}") from error
     except OSError as error:
         raise GraspFileError(f"{path}: cannot be read ({error.strerror}); name a .npy file") from error
     return _read(path, stamp.st_mtime_ns, stamp.st_size)

@@ -8,21 +8,30 @@ from pathlib import Path
 from typing import Any
 
 from handiwork_msgs.action import Pick, Place
+from handiwork_msgs.msg import NodeStatus
+from rclpy.clock import Clock, ClockType
 
 from handiwork_core.config import ConfigError
-from handiwork_core.outcome import Code
+from handiwork_core.outcome import Code, Outcome
 from handiwork_core.planning import Report
 from handiwork_core.ports import Planner
+from handiwork_core.regular_files import data_roots
 from handiwork_core.robot_loader import load_robot
 from handiwork_ros.action_host import action_host_node
+from handiwork_ros.admission import AdmissionQueue
 from handiwork_ros.arm_lease import Policy
 from handiwork_ros.clients import PlannerClient
+from handiwork_ros.diagnostics import IntakeDiagnoses
+from handiwork_ros.guards import guard
 from handiwork_ros.liveness import LifeSigns
 from handiwork_ros.managed_node import ManagedNode
 from handiwork_ros.patient_planner import PatientPlanner
 from handiwork_ros.planner_client import PLANNER
+from handiwork_ros.safety.heartbeat import HeartbeatPublisher
+from handiwork_ros.safety.watch import SafetyWatch
 from handiwork_ros.skill_action_server import SkillActionServer, SkillDoor
 from handiwork_ros.spinning import run
+from handiwork_ros.start_wait import StartWait
 from handiwork_ros.world_source import RosWorldSource, Wanted
 
 from .arm_set_node import arm_set
@@ -36,21 +45,47 @@ ACTIONS = {"pick": Pick, "place": Place}
 """Of built-in skills; a plug-in's class may name its own in ``action_type``. The others are called by ``run_skill``."""
 
 
+WATCH_S = 0.1
+"""Pause between two looks for publishers in conflict while a goal runs, in steady time."""
+
+
 class SkillServer(ManagedNode):
     """Serves every registered skill. One lease for each arm; what it holds is kept from goal to goal."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__("skill_server", **options)
-        self._robot = load_robot(Path(self.parameter("robot_dir", "", "folder with the robot's files")))
+        self._robot_dir = Path(self.parameter("robot_dir", "", "folder with the robot's files"))
+        self._robot = load_robot(self._robot_dir)
         policy = self._busy_policy()
         self._world = RosWorldSource(self, self._robot, Wanted(contacts=True))
-        signs = LifeSigns(self)
+        self.diagnostics.add("intake", IntakeDiagnoses(self._world.statistics))
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._watch = self.create_timer(WATCH_S, guard(self, self._end_in_conflict), clock=steady)
+        signs, self._wait = LifeSigns(self), StartWait(self)
         self._arms = arm_set(self, self._robot, self._world, lambda: self._planner(signs))
+        self._safety = SafetyWatch(self, lambda why: self._arms.stop_all(why.code, why.message))
+        self._heartbeat = HeartbeatPublisher(self, self._arms.supervised)
         host, leases = action_host_node(self), self._arms.leases
+        self._admission = self._admission_queue()
+        first = next(iter(leases.values()))
         self._servers = [
-            SkillActionServer(next(iter(leases.values())), door, node=host, policy=policy, arms=leases)
+            SkillActionServer(first, door, self._admission, node=host, policy=policy, arms=leases)
             for door in self._doors(load_catalog(BUILTIN))
         ]
+
+    def _admission_queue(self) -> AdmissionQueue:
+        text = "longest time of the check of one goal [s of steady time]"
+        limit_s = self.parameter("admission_timeout_s", 2.0, text)
+        if not 0.1 <= limit_s <= 60.0:
+            fault = f"parameter admission_timeout_s: is {limit_s}; give 0.1 to 60"
+            raise ConfigError("node skill_server", [fault])
+        return AdmissionQueue(self, limit_s=limit_s, on_change=self._on_admission_change)
+
+    def _on_admission_change(self, text: str) -> None:
+        """The node stays ACTIVE, as running goals go on; its status says that it takes no others."""
+        if self.is_active:
+            self.set_status(NodeStatus.ACTIVE, text)
+            self.publish_status()
 
     def _busy_policy(self) -> Policy:
         words = ", ".join(policy.value for policy in Policy)
@@ -70,16 +105,14 @@ class SkillServer(ManagedNode):
         signs.on_loss(PLANNER, lambda _name: self._arms.stop_all(Code.PLANNER_LOST))
         return client
 
-    def on_load(self, report: Report) -> None:
-        """Wait for the robot and the world, for as long as it takes."""
-        while not self.closing.wait(0.05):
-            missing = self._missing()
-            if not missing:
-                return
-            report(0.5, f"waiting for {', '.join(missing)}")
+    def on_prepare(self, report: Report) -> None:
+        """Wait for the robot and the world."""
+        self._wait.until_none(self._missing, report)
 
     def on_stop(self) -> None:
         """End what runs; later goals are refused."""
+        text = "the skill server stops serving; send the goal again once it is active"
+        self._admission.refuse_all(Outcome(Code.SHUTDOWN, text))
         if self.closing.is_set():
             self._arms.begin_close()
         else:
@@ -87,12 +120,18 @@ class SkillServer(ManagedNode):
 
     def on_close(self) -> None:
         """Join the workers."""
+        self._admission.close()
         if self.closing.is_set():
             self._arms.end_close()
 
     def is_idle(self) -> bool:
         """True when no goal runs."""
-        return not self._arms.is_busy
+        return not (self._arms.is_busy or self._admission.is_busy)
+
+    def _end_in_conflict(self) -> None:
+        """End what runs when two publishers send what only one may: nobody knows which of them is right."""
+        if self._arms.is_busy and (conflict := self._world.conflict()) is not None:
+            self._arms.stop_all(conflict.code, conflict.message)
 
     def _missing(self) -> list[str]:
         seen = {
@@ -103,13 +142,23 @@ class SkillServer(ManagedNode):
         return [name for name, is_seen in seen.items() if not is_seen]
 
     def _why_closed(self) -> str:
-        return "" if self.is_active else self._status.message or "it is still starting"
+        return "" if self.is_active else self.status_text or f"its state is {self.state}"
 
     def _doors(self, catalog: Catalog) -> Iterator[SkillDoor[Any]]:
         for name, why in catalog.broken.items():
             self.get_logger().error(f"skill {name!r} could not be loaded: {why}")
         timeout_s = self.parameter("world_timeout_s", 2.0, "oldest world a goal may start on [s]")
-        gate = Gate(self._robot, self._arms.runs, self._world, timeout_s, self._why_closed)
+        words = "further folders below which goals may name files, separated by colons"
+        roots = data_roots(self.parameter("data_roots", "", words), self._robot_dir)
+        gate = Gate(
+            self._robot,
+            self._arms.runs,
+            self._world,
+            timeout_s,
+            self._why_closed,
+            self._safety.refusal,
+            roots,
+        )
         for skill in catalog.skills.values():
             action = ACTIONS.get(skill.name) or getattr(skill, "action_type", None)
             if action is not None:

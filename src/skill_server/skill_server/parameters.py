@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from handiwork_core.config import ConfigError, mapping_from_yaml, parse, shown
 from handiwork_core.geometry import Pose, Rotation
+from handiwork_core.limits import GOAL_YAML
 from handiwork_core.skill import Skill
 
 from .simbox_format import OBJECT_FIELDS, translated
@@ -25,7 +26,7 @@ def parameters_from_yaml(skill: Skill[P], text: str, arm: str, source: str) -> P
     Raises:
         ConfigError: every fault with its key and the mend.
     """
-    return parameters_from(skill, mapping_from_yaml(text, source), arm, source)
+    return parameters_from(skill, mapping_from_yaml(text, source, GOAL_YAML), arm, source)
 
 
 def parameters_from(skill: Skill[P], data: Mapping[str, Any], arm: str, source: str) -> P:

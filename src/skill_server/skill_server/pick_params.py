@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from handiwork_core.geometry import Pose, Rotation
-from handiwork_core.skill_params import SkillParams
+from handiwork_core.skill_params import SkillParams, file_field
 
 from .orientation import OrientationFilter
 
@@ -17,7 +17,7 @@ class PickParams(SkillParams):
     object: str
     arm: str = ""
     grasp_poses: tuple[Pose, ...] = ()
-    npy_name: str = ""
+    npy_name: str = file_field()
     grasp_scale: float = 1.0
     tcp_offset: float = 0.0
     constraint_axis: str = ""

@@ -7,6 +7,7 @@ from typing import Any
 from handiwork_msgs.action import RunSkill
 
 from handiwork_core.config import ConfigError, mapping_from_yaml
+from handiwork_core.limits import GOAL_YAML
 from handiwork_core.outcome import Code, Outcome
 from handiwork_core.skill import Skill
 from handiwork_ros.skill_action_server import Refused, SkillDoor
@@ -29,7 +30,7 @@ def run_skill_door(gate: Gate, catalog: Catalog) -> SkillDoor[SkillRun]:
         arm = decode_arm(gate.robot, goal.arm)
         try:
             source = f"parameters of {skill.name}"
-            data = mapping_from_yaml(goal.parameters, source)
+            data = mapping_from_yaml(goal.parameters, source, GOAL_YAML)
             params = judged_parameters(
                 skill, data, goal.arm, source, lambda made: gate.verdict(skill, made, arm, world)
             )

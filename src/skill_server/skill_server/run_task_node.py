@@ -27,7 +27,8 @@ def run_task_door(gate: Gate, catalog: Catalog) -> SkillDoor[TaskRun]:
     """The door of the action ``run_task``."""
 
     def admit(goal: Any) -> ForArms[TaskRun]:
-        task, start = _checked(goal, Site(catalog, gate.robot, gate.world(), gate.source.world_T_base()))
+        site = Site(catalog, gate.robot, gate.world(), gate.source.world_T_base(), gate.roots)
+        task, start = _checked(goal, site)
         if goal.check_only:
             raise Refused(OK, TaskRun(OK, task, _untouched(task)))
         arms = {arm for step in task.steps[start:] for arm in step.arms}

@@ -21,8 +21,9 @@ from .deadline import Deadline
 from .functions import Functions
 from .recovery import LOST, UNREACHED, Recovery, policy_of, way_back
 from .run_params import RunParams
+from .sending import PlanRefused, WayBlocked
 from .stage_log import StageLog
-from .steps import POLL_S, PlanRefused, Steps
+from .steps import POLL_S, Steps
 
 SETTLE_S = 2.0
 SETTLED_MPS = 0.02
@@ -42,6 +43,7 @@ class Run:
         self._first_free: Array | None = None
         self._walked: list[Command] = []
         self._touched = False
+        self._blocked: Outcome | None = None
         self._made_room = 0
 
     def run(self) -> Outcome:
@@ -86,7 +88,7 @@ class Run:
             if not tried:
                 raise
             text = f"{failure.outcome.message}; tried before: {' | '.join(tried)}"
-            raise StepFailed(replace(failure.outcome, message=text)) from failure
+            raise StepFailed(replace(self._blocked or failure.outcome, message=text)) from failure
         self._context.token.check()
         self._log.planned()
         self._log.expect(tuple(dict.fromkeys(command.stage for command in commands)))
@@ -95,6 +97,8 @@ class Run:
     def _may_retry(self, refusal: PlanRefused, tried: list[str]) -> bool:
         """Only while nothing was touched; remembers what could not be reached."""
         tried.append(refusal.outcome.message)
+        if isinstance(refusal, WayBlocked):
+            self._blocked = refusal.outcome
         may = self._policy is not Recovery.GIVE_UP and not self._touched and self._first_free is not None
         if not may or refusal.outcome.code not in UNREACHED:
             return False

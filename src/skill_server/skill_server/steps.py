@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from .carry_watch import CarryWatch
 from .deadline import Deadline
 from .run_params import RunParams
 from .scene_query import scene_for
+from .sending import PlanRefused, go
 
 STALE_S = 1.0
 """Age of a snapshot in time of the robot's world."""
@@ -33,16 +34,9 @@ MOVED_M = 0.01
 ARRIVAL_S = 0.5
 """Time of the robot's world for measurements to catch up with a finished motion."""
 POLL_S = 0.02
-FALSE_ALARMS = 3
-"""Motions in a row that may stop for a held object which is there after all."""
 SAME_Q_RAD = 0.01
 SAME_START_RAD = 0.002
 """A motion planned earlier is taken when the arm stands this near to its start."""
-PLANNER_VERDICTS = (Code.PLANNER_LOST, Code.STALE_WORLD, Code.ROBOT_LOST, Code.ARM_IN_THE_WAY)
-
-
-class PlanRefused(StepFailed):
-    """No trajectory was found; nothing moved in this step."""
 
 
 @dataclass
@@ -112,63 +106,8 @@ class Steps:
         self._arrive(command.world_T_ee, command.stage)
 
     def go(self, plan: Callable[[Array], Trajectory], scene: SceneQuery, stage: str) -> None:
-        """Send what ``plan`` makes from where the arm is (n,).
-
-        Anew where the held object was missed, but is there, and where another arm was faster.
-        """
-        alarms, refusals = 0, 0
-        while alarms < FALSE_ALARMS:
-            trajectory = plan(grip.arm_q(self.world(), self.context.arm_spec))
-            try:
-                if self.send(trajectory, scene, stage):
-                    return
-            except StepFailed as failure:
-                refusals += 1
-                self._try_again(failure, refusals)
-            else:
-                alarms += 1
-        text = f"what is held was missed {FALSE_ALARMS} times, and was there each time the arm had stopped"
-        raise StepFailed(Outcome(Code.STALE_WORLD, f"{text}; check contacts and poses", stage))
-
-    def send(self, trajectory: Trajectory, scene: SceneQuery, stage: str) -> bool:
-        """Let the planner judge the trajectory again, then follow it.
-
-        False when the arm stopped on the way because the held object was missed, and holds it after all.
-        """
-        context = self.context
-        context.token.check()
-        verdict = context.planner.validate(
-            context.arm_spec.name, trajectory, scene, should_stop=context.token.is_set
-        )
-        context.token.check()
-        if verdict.code is not Code.OK:
-            code = verdict.code if verdict.code in PLANNER_VERDICTS else Code.TRAJECTORY_REFUSED
-            text = (
-                f"the trajectory was refused right before it was sent: {verdict.message or verdict.code.name}"
-            )
-            raise StepFailed(Outcome(code, text, stage, blocking=verdict.blocking))
-        self.moved = True
-        outcome = context.arm.follow(
-            trajectory, should_stop=lambda: context.token.is_set() or self.watch.dropped()
-        )
-        context.token.check()
-        self.watch.check(stage)
-        if outcome.code is Code.CANCELED:
-            return False
-        if not outcome.ok:
-            raise StepFailed(replace(outcome, stage=stage))
-        return True
-
-    def _try_again(self, failure: StepFailed, refusals: int) -> None:
-        """Return when it makes sense to plan anew; else raise the failure."""
-        way, token = self.context.right_of_way, self.context.token
-        if way is None or failure.outcome.code is not Code.ARM_IN_THE_WAY:
-            raise failure
-        again = way.may_try_again(refusals, token.is_set)
-        token.check()
-        if not again:
-            text = f"{failure.outcome.message}; {way.why}"
-            raise StepFailed(replace(failure.outcome, message=text)) from failure
+        """Send what ``plan`` makes from where the arm is (n,): see ``sending.go``."""
+        go(self, plan, scene, stage)
 
     def scene_now(self, touching: frozenset[str]) -> SceneQuery:
         """The scene for a move from the newest world."""

@@ -21,6 +21,7 @@ from handiwork_core.planning import (
     CandidatesResult,
     CandidateVerdict,
     JointGoals,
+    PathRest,
     PlanRequest,
     PlanResult,
     SceneQuery,
@@ -65,6 +66,7 @@ class Cell:
     now: float = 0.0
     before_verdict: Callable[[], None] = lambda: None
     asked: int = 0
+    rests: list[SceneQuery] = field(default_factory=list)
 
     def snapshot(self) -> World:
         position = {name: self.at[arm] for arm, spec in self.robot.arms.items() for name in spec.joint_names}
@@ -100,6 +102,12 @@ class Cell:
         if self.is_blocked(scene):
             return Verdict(Code.TRAJECTORY_REFUSED, "too near", PAIR)
         return Verdict(Code.OK)
+
+    def validate_rest(
+        self, arm: str, trajectory: Trajectory, scene: SceneQuery, rest: PathRest, *, should_stop: ShouldStop
+    ) -> Verdict:
+        self.rests.append(scene)
+        return self.validate(arm, trajectory, scene, should_stop=should_stop)
 
 
 @dataclass
@@ -148,7 +156,7 @@ def test_a_goal_waits_for_a_motion_to_end_and_says_so(dual: Robot) -> None:
     until(lambda: len(left.told) > 1)
     assert not results and left.told[1].startswith("waiting for right_arm: it moves in the way")
     assert "right_hand" in left.told[1]
-    arm = TrafficArm(Follower(cell, RIGHT), RIGHT, board, cell)
+    arm = TrafficArm(Follower(cell, RIGHT), right.traffic)
     assert arm.follow(way, should_stop=never).ok
     cell.at[RIGHT] = 0.0  # it went on while the other looked
     board.end(RIGHT)
@@ -268,3 +276,16 @@ def test_an_arm_knows_where_the_others_are_going(dual: Robot) -> None:
     assert other.q[0] == pytest.approx(0.2) and other.q[-1] == pytest.approx(0.4)
     assert not left.traffic.board.post(LEFT, motion(0.0, 0.1), seen)
     assert replace(other, q=other.q[:0]).q.shape == (0, 7)
+
+
+def test_the_rest_of_a_motion_is_judged_without_the_other_arms_and_posts_nothing(dual: Robot) -> None:
+    cell, left, right = sides(dual)
+    cell.at[RIGHT] = 1.0  # in the way, but its own motion was judged against this one
+    posted = left.traffic.board.ways(RIGHT)[0]
+    verdict = left.planner.validate_rest(
+        LEFT, motion(0.0, 0.1), SceneQuery(), PathRest(0.05), should_stop=never
+    )
+    assert verdict.code is Code.OK
+    (scene,) = cell.rests
+    assert [(other.arm, len(other.q)) for other in scene.others] == [(RIGHT, 0)]
+    assert right.traffic.board.ways(RIGHT)[0] == posted

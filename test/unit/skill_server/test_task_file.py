@@ -156,8 +156,8 @@ def test_the_world_is_asked_where_it_is_known() -> None:
         ("a: &x 1\nskills: *x", "write the value out"),
         ("tasks: []", "exactly one task"),
         ("tasks: [{skills: []}]\nname: x", "name: stands beside tasks"),
-        ("skills: " + "[" * 3000, "too deeply"),
-        ("skills: 2001-99-99", "cannot read"),
+        ("skills: " + "[" * 3000, "nested more than 40 deep"),
+        ("skills: !!timestamp 2001-99-99", "is not understood; leave it out"),
         ("x" * 1_000_001, "keep it within"),
     ],
 )

@@ -120,3 +120,33 @@ def test_a_bug_in_one_arm_stops_the_other() -> None:
     task = read(GOOD)
     ended = run_task(task, 0, buggy, Token(), lambda _progress: None, lambda: 0.0)
     assert ended.outcome.code is Code.INTERNAL and "planted" in ended.outcome.message
+
+
+def test_a_skill_that_never_returns_cannot_keep_the_process_from_ending() -> None:
+    doer, inside, free = Doer(), threading.Barrier(3), threading.Event()
+    kinds: list[bool] = []
+
+    def deaf(entry: Entry, token: Token, report: Report) -> SkillRun:
+        if entry.step == "1.1" and entry.skill.name == "pick":
+            kinds.append(threading.current_thread().daemon)
+            inside.wait(LIMIT_S)
+            free.wait(LIMIT_S)
+        return doer(entry, token, report)
+
+    thread = threading.Thread(
+        target=lambda: run_task(read(GOOD), 0, deaf, Token(), lambda _note: None, lambda: 0.0)
+    )
+    thread.start()
+    inside.wait(LIMIT_S)
+    free.set()
+    thread.join(LIMIT_S)
+    assert kinds == [True, True]
+
+
+def test_a_bug_beside_a_skill_is_raised_where_the_task_runs() -> None:
+    def broken(progress: Progress) -> None:
+        raise ValueError("planted")
+
+    ended = run_task(read(GOOD), 0, Doer(), Token(), broken, lambda: 0.0)
+    assert ended.outcome.code is Code.INTERNAL
+    assert "planted" in ended.outcome.message

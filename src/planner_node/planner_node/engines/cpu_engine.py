@@ -16,6 +16,7 @@ from handiwork_core.planning import (
     Engine,
     IkRequest,
     IkResult,
+    PathRest,
     PlanRequest,
     PlanResult,
     Report,
@@ -130,9 +131,16 @@ class CpuEngine(Engine):
             Code.OK, f"free; nearest are {pair.a} and {pair.b}, {1e3 * gap:.1f} mm apart", pair, gap
         )
 
-    def validate(self, arm: str, trajectory: Trajectory, scene: SceneQuery, start_q: Array) -> Verdict:
+    def validate(
+        self,
+        arm: str,
+        trajectory: Trajectory,
+        scene: SceneQuery,
+        start_q: Array,
+        rest: PathRest | None = None,
+    ) -> Verdict:
         """See ``Engine.validate``. Shares no code with the planner's own checks."""
-        from .cpu import referee, referee_motion
+        from .cpu import referee, referee_motion, referee_rest
         from .cpu.requests import Failed
 
         core = self._core
@@ -141,6 +149,11 @@ class CpuEngine(Engine):
             core.read(spec, scene)
         except Failed as failed:
             return Verdict(failed.code, failed.message)
+        if rest is not None:
+            world = core.scene.world
+            return referee_rest.collisions(
+                core.robot, spec, core.world_T_root, world, scene, trajectory, rest
+            )
         verdict = referee_motion.motion(core.robot, spec, trajectory, start_q)
         if verdict.code is not Code.OK:
             return verdict

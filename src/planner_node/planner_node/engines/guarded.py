@@ -16,6 +16,7 @@ from handiwork_core.planning import (
     Engine,
     IkRequest,
     IkResult,
+    PathRest,
     PlanRequest,
     PlanResult,
     SceneQuery,
@@ -98,10 +99,17 @@ class GuardedEngine(Engine):
             lambda engine: engine.explain(arm, q, scene), lambda text: Verdict(Code.PLANNER_LOST, text)
         )
 
-    def validate(self, arm: str, trajectory: Trajectory, scene: SceneQuery, start_q: Array) -> Verdict:
+    def validate(
+        self,
+        arm: str,
+        trajectory: Trajectory,
+        scene: SceneQuery,
+        start_q: Array,
+        rest: PathRest | None = None,
+    ) -> Verdict:
         """See ``Engine.validate``."""
         return self._ask(
-            lambda engine: engine.validate(arm, trajectory, scene, start_q),
+            lambda engine: engine.validate(arm, trajectory, scene, start_q, rest),
             lambda text: Verdict(Code.PLANNER_LOST, text),
         )
 

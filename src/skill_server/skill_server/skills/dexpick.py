@@ -10,9 +10,11 @@ from typing import Any
 from handiwork_core.commands import Command
 from handiwork_core.config import ConfigError, parse, read_yaml
 from handiwork_core.geometry import Pose, Rotation
+from handiwork_core.limits import TASK_YAML
 from handiwork_core.outcome import Code, Outcome
 from handiwork_core.robot import ArmSpec, Robot
 from handiwork_core.skill import Context, Skill
+from handiwork_core.skill_params import file_field
 from handiwork_core.world import World
 from skill_server import checks
 from skill_server.pick_checks import SELECTING, check_pick
@@ -35,7 +37,7 @@ class DexPickParams(PickParams):
     """``pick_poses`` as in ``PoseFile``, or ``pose_file`` with them; ``pick_pose_idx`` takes one, -1 tries all."""
 
     pick_poses: tuple[Row, ...] = ()
-    pose_file: str = ""
+    pose_file: str = file_field()
     pick_pose_idx: int = 0
 
 
@@ -84,7 +86,7 @@ def _annotation(params: DexPickParams) -> tuple[Outcome, ...]:
 def _annotated(params: DexPickParams) -> tuple[Pose, ...]:
     rows = params.pick_poses
     if params.pose_file:
-        rows = parse(PoseFile, read_yaml(Path(params.pose_file)), params.pose_file).pick_poses
+        rows = parse(PoseFile, read_yaml(Path(params.pose_file), TASK_YAML), params.pose_file).pick_poses
     if not rows:
         raise ValueError("holds no poses; write at least one")
     return tuple(Pose.of(row[:3], Rotation.from_wxyz(row[3:])) for row in rows)

@@ -8,7 +8,9 @@ from typing import Any, TypeVar
 
 from handiwork_core.config import ConfigError, mapping_from_yaml, nearest, shown
 from handiwork_core.geometry import Pose
+from handiwork_core.limits import TASK_ENTRIES, TASK_YAML
 from handiwork_core.outcome import OK, Code, Outcome
+from handiwork_core.regular_files import DataRoots
 from handiwork_core.robot import ArmSpec, Robot
 from handiwork_core.simbox.joint_groups import arm_of_side
 from handiwork_core.simbox.robot_fields import SIDES
@@ -16,6 +18,7 @@ from handiwork_core.skill import Skill
 from handiwork_core.world import World
 from skill_server.catalog import Catalog, UnknownSkill
 from skill_server.judged_parameters import in_words, judged_parameters
+from skill_server.located_files import judged_with_files
 from skill_server.parameters import LARGEST_SEED
 
 from .model import Entry, Step, Task, derived_seed
@@ -45,13 +48,15 @@ UNUSED = (
 class Site:
     """Where a task is to run; without a ``world`` the names of objects are not checked.
 
-    ``world_T_root``: where the robot stands; None: what the task says of it is not checked.
+    ``world_T_root``: where the robot stands; None: what the task says of it is not checked. ``roots``: folders below
+    which the files of entries must lie; None: anywhere.
     """
 
     catalog: Catalog
     robot: Robot
     world: World | None = None
     world_T_root: Pose | None = None
+    roots: DataRoots | None = None
 
 
 @dataclass
@@ -76,7 +81,7 @@ def read_task(text: str, source: str, site: Site, seed: int | None = None) -> Ta
     Raises:
         ConfigError: every fault with its path and the mend.
     """
-    data = mapping_from_yaml(text, source)
+    data = mapping_from_yaml(text, source, TASK_YAML)
     reading = _Reading(site, 0, names=(site.robot.name,))
     prefix, body = _body(data, reading)
     name, steps = "", tuple[Step, ...]()
@@ -84,6 +89,10 @@ def read_task(text: str, source: str, site: Site, seed: int | None = None) -> Ta
         name = _top(body, prefix, reading, seed)
         if body.get("robots") is not None:
             _robots(body["robots"], f"{prefix}robots", reading)
+        count = _count(body.get("skills"))
+        if count > TASK_ENTRIES:
+            text = f"has {count} entries; at most {TASK_ENTRIES} are taken, split the task"
+            raise ConfigError(source, [f"{prefix}skills: {text}"])
         steps = _groups(body.get("skills"), f"{prefix}skills", reading)
     if reading.faults:
         raise ConfigError(source, reading.faults)
@@ -150,6 +159,15 @@ def _groups(groups: object, path: str, reading: _Reading) -> tuple[Step, ...]:
     return tuple(steps)
 
 
+def _count(groups: object) -> int:
+    """How many entries there are, whatever else is wrong with them."""
+    if isinstance(groups, list):
+        return sum(_count(one) for one in groups)
+    if not isinstance(groups, Mapping):
+        return 0
+    return 1 if "name" in groups else sum(_count(one) for one in groups.values())
+
+
 def _steps(steps: object, path: str, group: int, reading: _Reading) -> list[Step]:
     if not isinstance(steps, list) or not steps:
         reading.fault(path, f"is {shown(steps)}; write a list of steps, each {{arm: [skills]}}")
@@ -214,8 +232,10 @@ def _entry(data: object, path: str, label: str, arm: ArmSpec, index: int, readin
     except ConfigError as error:
         reading.faults += [f"{path}.{fault}" for fault in error.faults]
         return None
-    entry = Entry(path, label, arm.name, skill, params)
-    verdict = _verdict(skill, params, arm, path, reading)
+    located, verdict = judged_with_files(
+        params, reading.site.roots, lambda made: _verdict(skill, made, arm, path, reading)
+    )
+    entry = Entry(path, label, arm.name, skill, located)
     reading.faults += [
         f"{path}.{fault}" if one.field_name else f"{path}: {fault}"
         for one in verdict.all

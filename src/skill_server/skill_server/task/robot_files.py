@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 
 from handiwork_core.config import ConfigError, mapping_from_yaml, read_yaml
+from handiwork_core.limits import TASK_YAML
 from handiwork_core.simbox.robot_fields import json_of
 
 FILE, CONTENT = "robot_config_file", "robot_config"
@@ -24,7 +25,7 @@ def with_robot_files(text: str, path: Path) -> str:
         ConfigError: a robot file that is there cannot be read.
     """
     try:
-        data = mapping_from_yaml(text, str(path))
+        data = mapping_from_yaml(text, str(path), TASK_YAML)
     except ConfigError:
         return text
     found = [_add(entry, path) for body in _bodies(data) for entry in _entries(body)]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
+from functools import partial
 
 from handiwork_core.outcome import OK, Code, Outcome
 from handiwork_core.skill import Progress, Token
@@ -132,12 +132,35 @@ def _run_step(step: Step, do: Do, token: Token, book: _Book) -> Outcome:
     if len(lists) == 1:
         _run_arm(lists[0], do, mine, book)
     else:
-        with ThreadPoolExecutor(len(lists), thread_name_prefix="task-arm") as pool:
-            for future in [pool.submit(_run_arm, entries, do, mine, book) for entries in lists]:
-                future.result()
+        _together([partial(_run_arm, entries, do, mine, book) for entries in lists])
     if token.is_set() and book.first.ok:
         return Outcome(token.reason, f"{token.reason.name.lower()} in step {step.label}")
     return book.first
+
+
+def _together(bodies: Sequence[Callable[[], None]]) -> None:
+    """Run bodies at the same time and wait for all; raise what the first of them raised.
+
+    In daemons, so that a skill which never returns cannot keep the process from ending.
+    """
+    errors: list[Exception] = []
+
+    def run(body: Callable[[], None]) -> None:
+        try:
+            body()
+        except Exception as error:  # noqa: BLE001 - handed to the thread that waits
+            errors.append(error)
+
+    threads = [
+        threading.Thread(target=run, args=(body,), name=f"task-arm-{i}", daemon=True)
+        for i, body in enumerate(bodies)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]
 
 
 def _run_arm(entries: Sequence[Entry], do: Do, token: Token, book: _Book) -> None:

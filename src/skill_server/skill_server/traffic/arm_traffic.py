@@ -13,6 +13,7 @@ from handiwork_core.planning import Attachment, OtherArm, SceneQuery, ShouldStop
 from handiwork_core.ports import Clock, WorldSource
 from handiwork_core.robot import ArmSpec, Robot
 from handiwork_core.skill import Progress
+from handiwork_core.trajectory import Trajectory
 from handiwork_core.world import World
 from skill_server import grip
 from skill_server.scene_query import measured_gripper_joints
@@ -32,7 +33,7 @@ Report = Callable[[Progress], None]
 
 @dataclass
 class ArmTraffic:
-    """The view of one arm on the board. Used by the arm's worker alone, but for ``held_by``.
+    """The view of one run of an arm on the board. Used by the arm's worker alone, but for ``held_by``.
 
     ``held_by``: what each arm has recorded to hold; ``patience_s``: steady time that one run may wait in all.
     """
@@ -51,11 +52,12 @@ class ArmTraffic:
     _waited_s: float = 0.0
     _refused: tuple[str, BodyPair | None] = ("", None)
     _reason: str = ""
+    _visit: int | None = None
 
     def enter(self, report: Report) -> Report:
         """A run begins; returns what it is to report to."""
         self._report, self._waited_s, self.why = report, 0.0, ""
-        self.board.enter(self.arm.name)
+        self._visit = self.board.enter(self.arm.name)
 
         def heard(progress: Progress) -> None:
             self._progress = progress
@@ -65,7 +67,19 @@ class ArmTraffic:
 
     def leave(self) -> None:
         """The run has ended."""
-        self.board.leave(self.arm.name)
+        self.board.leave(self.arm.name, self._visit)
+
+    def post(self, trajectory: Trajectory, seen: int) -> bool:
+        """See ``Board.post``."""
+        return self.board.post(self.arm.name, trajectory, seen, self._visit)
+
+    def begin(self) -> None:
+        """The posted motion begins."""
+        self.board.begin(self.arm.name, self.clock.now_s(), self._visit)
+
+    def end(self) -> None:
+        """The arm rests where it is."""
+        self.board.end(self.arm.name, self._visit)
 
     def others(self) -> tuple[int, tuple[OtherArm, ...]]:
         """The other arms where they are and on their ways, and the count that ``Board.post`` wants."""
@@ -93,7 +107,7 @@ class ArmTraffic:
         self._tell(culprit, f"it {'moves' if moves else 'stands'} in the way{between}")
         begun_s = time.monotonic()
         try:
-            while not self.board.wait(self.arm.name, culprit, events, LOOK_S):
+            while not self.board.wait(self.arm.name, culprit, events, LOOK_S, self._visit):
                 here_s = time.monotonic() - begun_s
                 self.why = self._why_not(culprit, here_s, between)
                 if should_stop() or self.why:
@@ -108,7 +122,7 @@ class ArmTraffic:
         """Nobody is in the way any more."""
         self.why = ""
         if self.board.waits_for(self.arm.name):
-            self.board.go_on(self.arm.name)
+            self.board.go_on(self.arm.name, self._visit)
             self._report(self._progress)
 
     def refused_by(self, culprit: str, pair: BodyPair | None) -> None:
@@ -125,16 +139,16 @@ class ArmTraffic:
 
     def commit(self, is_committed: bool) -> None:
         """See ``RightOfWay``."""
-        self.board.commit(self.arm.name, is_committed)
+        self.board.commit(self.arm.name, is_committed, self._visit)
 
     def let_pass(self, should_stop: ShouldStop) -> None:
         """See ``RightOfWay``."""
-        self.board.go_on(self.arm.name)
+        self.board.go_on(self.arm.name, self._visit)
         begun_s, waiting = time.monotonic(), self._waiting_for_me()
         while waiting and not should_stop() and time.monotonic() - begun_s < self.patience_s - self._waited_s:
             events = self.board.events(self.arm.name)
             self._tell(waiting[0], "it goes first")
-            self.board.wait(self.arm.name, "", events, LOOK_S)
+            self.board.wait(self.arm.name, "", events, LOOK_S, self._visit)
             waiting = [name for name in waiting if name in self._waiting_for_me()]
         self._waited_s += time.monotonic() - begun_s
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from handiwork_core.geometry import Array
+from handiwork_core.skill import Stopped
 from handiwork_core.trajectory import Trajectory
 
 LATE_S = 0.3
@@ -41,10 +42,14 @@ class Way:
 
 @dataclass
 class _Place:
-    """What is known of one arm; ``posts`` counts its motions, ``events`` all that happened to it."""
+    """What is known of one arm; ``posts`` counts its motions, ``events`` all that happened to it.
+
+    ``visit`` is the number of the run that may speak for the arm.
+    """
 
     way: Way | None = None
     runs: int = 0
+    visit: int = 0
     posts: int = 0
     events: int = 0
     idle_since_s: float = float("-inf")
@@ -53,7 +58,11 @@ class _Place:
 
 
 class Board:
-    """Shared by the workers of all arms; every call is whole. ``arms`` come in order of priority, first goes first."""
+    """Shared by the workers of all arms; every call is whole. ``arms`` come in order of priority, first goes first.
+
+    Calls that change what is known of an arm take the number of the visit that ``enter`` gave. They raise ``Stopped``
+    in a run that was evicted. Without a number they are not checked.
+    """
 
     def __init__(self, arms: Sequence[str]) -> None:
         self.arms = tuple(arms)
@@ -69,40 +78,49 @@ class Board:
         with self._changed:
             return self._posts(arm), {name: self._places[name].way for name in self.others(arm)}
 
-    def post(self, arm: str, trajectory: Trajectory, seen: int) -> bool:
+    def post(self, arm: str, trajectory: Trajectory, seen: int, visit: int | None = None) -> bool:
         """Post a motion that was judged against the ways with the count ``seen``; False if there are newer ones."""
         way = Way(*_rows(trajectory))
         with self._changed:
+            place = self._mine(arm, visit)
             if self._posts(arm) != seen:
                 return False
-            self._places[arm].posts += 1
+            place.posts += 1
             self._set(arm, way)
             return True
 
-    def begin(self, arm: str, now_s: float) -> None:
+    def begin(self, arm: str, now_s: float, visit: int | None = None) -> None:
         """The posted motion begins; time of the robot's world."""
         with self._changed:
-            way = self._places[arm].way
-            if way is not None:
-                self._places[arm].way = Way(way.t_s, way.q, now_s)
+            place = self._mine(arm, visit)
+            if place.way is not None:
+                place.way = Way(place.way.t_s, place.way.q, now_s)
 
-    def end(self, arm: str) -> None:
+    def end(self, arm: str, visit: int | None = None) -> None:
         """The arm rests where it is."""
         with self._changed:
+            self._mine(arm, visit)
             self._set(arm, None)
 
-    def enter(self, arm: str) -> None:
-        """A skill begins on the arm."""
-        with self._changed:
-            self._places[arm].runs += 1
-
-    def leave(self, arm: str) -> None:
-        """It has ended, with the arm at rest."""
+    def enter(self, arm: str) -> int:
+        """A skill begins on the arm; return the number of its visit."""
         with self._changed:
             place = self._places[arm]
-            place.runs -= 1
-            place.waits_for, place.is_committed, place.idle_since_s = "", False, time.monotonic()
-            self._set(arm, None)
+            place.runs, place.visit = place.runs + 1, place.visit + 1
+            return place.visit
+
+    def leave(self, arm: str, visit: int | None = None) -> None:
+        """It has ended, with the arm at rest. A visit that was evicted has left before."""
+        with self._changed:
+            if visit in (None, self._places[arm].visit):
+                self._leave(arm)
+
+    def evict(self, arm: str) -> None:
+        """End the visit of a skill that was abandoned, with the arm at rest."""
+        with self._changed:
+            if self._places[arm].runs:
+                self._places[arm].visit += 1
+                self._leave(arm)
 
     def moves(self, arm: str) -> bool:
         """True while the arm has a motion on the board."""
@@ -120,16 +138,16 @@ class Board:
         with self._changed:
             return sum(self._places[name].events for name in self.others(arm))
 
-    def wait(self, arm: str, culprit: str, seen: int, timeout_s: float) -> bool:
+    def wait(self, arm: str, culprit: str, seen: int, timeout_s: float, visit: int | None = None) -> bool:
         """Wait for ``culprit``; True once ``events`` is not ``seen`` any more. Others see who waits for whom."""
         with self._changed:
-            self._places[arm].waits_for = culprit
+            self._mine(arm, visit).waits_for = culprit
             return self._changed.wait_for(lambda: self._events(arm) != seen, timeout_s)
 
-    def go_on(self, arm: str) -> None:
+    def go_on(self, arm: str, visit: int | None = None) -> None:
         """The arm waits for nobody any more."""
         with self._changed:
-            self._places[arm].waits_for = ""
+            self._mine(arm, visit).waits_for = ""
             self._changed.notify_all()
 
     def waits_for(self, arm: str) -> str:
@@ -137,10 +155,10 @@ class Board:
         with self._changed:
             return self._places[arm].waits_for
 
-    def commit(self, arm: str, is_committed: bool) -> None:
+    def commit(self, arm: str, is_committed: bool, visit: int | None = None) -> None:
         """Whether the arm cannot go home and begin anew."""
         with self._changed:
-            self._places[arm].is_committed = is_committed
+            self._mine(arm, visit).is_committed = is_committed
 
     def makes_room(self, arm: str) -> bool:
         """True when the arm waits in a circle and has the lowest priority in it, among those that can make room."""
@@ -153,6 +171,18 @@ class Board:
                 return False
             able = [name for name in circle if not self._places[name].is_committed]
             return max(able or circle, key=self.arms.index) == arm
+
+    def _mine(self, arm: str, visit: int | None) -> _Place:
+        place = self._places[arm]
+        if visit not in (None, place.visit):
+            raise Stopped
+        return place
+
+    def _leave(self, arm: str) -> None:
+        place = self._places[arm]
+        place.runs -= 1
+        place.waits_for, place.is_committed, place.idle_since_s = "", False, time.monotonic()
+        self._set(arm, None)
 
     def _set(self, arm: str, way: Way | None) -> None:
         self._places[arm].way = way

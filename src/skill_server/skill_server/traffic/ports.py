@@ -13,20 +13,20 @@ from handiwork_core.planning import (
     CandidatesResult,
     CandidateVerdict,
     OtherArm,
+    PathRest,
     PlanRequest,
     PlanResult,
     SceneQuery,
     ShouldStop,
     Verdict,
 )
-from handiwork_core.ports import Arm, Clock, Planner, WorldSource
+from handiwork_core.ports import Arm, Planner, WorldSource
 from handiwork_core.robot import ArmSpec, Robot
 from handiwork_core.trajectory import Trajectory
 from handiwork_core.world import World
 from skill_server.recovery import UNREACHED
 
 from .arm_traffic import ArmTraffic, with_others
-from .board import Board
 
 BLOCKED = (*UNREACHED, Code.START_IN_COLLISION)
 """Answers that another arm may be the cause of."""
@@ -88,7 +88,7 @@ class TrafficPlanner:
             seen, others = self.traffic.others()
             judged = with_others(scene, others)
             verdict = self.planner.validate(arm, trajectory, judged, should_stop=should_stop)
-            if verdict.code is Code.OK and not self.traffic.board.post(arm, trajectory, seen):
+            if verdict.code is Code.OK and not self.traffic.post(trajectory, seen):
                 continue
             if verdict.code is Code.TRAJECTORY_REFUSED and self.traffic.named(verdict.blocking, others):
                 self.traffic.refused_by(self.traffic.culprit(verdict.blocking, others), verdict.blocking)
@@ -96,6 +96,13 @@ class TrafficPlanner:
             if verdict.code is Code.OK:
                 self.traffic.go_on()
             return verdict
+
+    def validate_rest(
+        self, arm: str, trajectory: Trajectory, scene: SceneQuery, rest: PathRest, *, should_stop: ShouldStop
+    ) -> Verdict:
+        """See ``Planner.validate_rest``; the other arms were judged against this motion when they posted theirs."""
+        alone = with_others(scene, self.traffic.others()[1], gone=True)
+        return self.planner.validate_rest(arm, trajectory, alone, rest, should_stop=should_stop)
 
     def _look(self) -> tuple[int, tuple[OtherArm, ...]]:
         events = self.traffic.board.events(self.traffic.arm.name)
@@ -129,16 +136,14 @@ class TrafficArm:
     """Tells the board when a posted motion begins and ends."""
 
     arm: Arm
-    name: str
-    board: Board
-    clock: Clock
+    traffic: ArmTraffic
 
     def follow(self, trajectory: Trajectory, *, should_stop: ShouldStop) -> Outcome:
         """See ``Arm.follow``."""
-        self.board.begin(self.name, self.clock.now_s())
+        self.traffic.begin()
         outcome = self.arm.follow(trajectory, should_stop=should_stop)
         if outcome.ok or outcome.code is Code.CANCELED:
-            self.board.end(self.name)
+            self.traffic.end()
         return outcome
 
     def stop(self) -> Outcome:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -14,20 +12,12 @@ from typing import Any, TypeVar, cast
 import numba  # type: ignore[import-untyped]
 from numba.core.caching import IndexDataCacheFile  # type: ignore[import-untyped]
 
+from handiwork_core.kernel_cache import prepare
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 _FAST = {"nsz", "arcp", "contract", "reassoc"}
 """Floating-point freedoms taken: not the ones that assume away nan and inf."""
-
-
-def _ensure_cache_folder() -> None:
-    """Point Numba at a writable cache where neither the package folder nor the user's cache folder is writable."""
-    beside = Path(__file__).parent
-    home_cache = Path(os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache")))
-    nearest = next(p for p in (home_cache, *home_cache.parents) if p.exists())
-    if numba.config.CACHE_DIR or os.access(beside, os.W_OK) or os.access(nearest, os.W_OK):
-        return
-    numba.config.CACHE_DIR = tempfile.mkdtemp(prefix="handiwork-numba-")
 
 
 def _postpone_blas() -> None:
@@ -41,7 +31,7 @@ def _postpone_blas() -> None:
         linalg.ensure_blas = ask
 
 
-_ensure_cache_folder()
+CACHED = prepare(Path(__file__).parent, numba.config)
 _postpone_blas()
 
 
@@ -93,7 +83,9 @@ def kernel(function: F) -> F:
     Import what it uses above it: Numba builds kernels into those that call them, but would look for changes in the
     caller's file only, and go on with what the others were.
     """
-    compiled = numba.njit(function, cache=True, nogil=True, fastmath=_FAST, error_model="numpy")
+    compiled = numba.njit(function, cache=CACHED, nogil=True, fastmath=_FAST, error_model="numpy")
+    if not CACHED:
+        return cast(F, compiled)
     on_disk = compiled._cache
     stamp = _stamp(function.__module__)
     on_disk._cache_file = _Index(on_disk.cache_path, on_disk._impl.filename_base, stamp)

@@ -46,11 +46,21 @@ TOUCH_M, DEEPER_M = 0.005, 0.002
 
 
 def collisions(
-    robot: Robot, arm: ArmSpec, world_T_base: Pose, world: World, query: SceneQuery, trajectory: Trajectory
+    robot: Robot,
+    arm: ArmSpec,
+    world_T_base: Pose,
+    world: World,
+    query: SceneQuery,
+    trajectory: Trajectory,
+    *,
+    with_robot: bool = True,
 ) -> Verdict:
-    """The first collision along ``trajectory``, sampled at FINE_M and FINE_RAD; ``at`` is the sample before it."""
+    """The first collision along ``trajectory``, sampled at FINE_M and FINE_RAD; ``at`` is the sample before it.
+
+    ``with_robot``: also of the robot with itself and with its other arms.
+    """
     gripper, root = dict(query.gripper_m), world_T_base
-    bodies = _bodies(robot, world, query)
+    bodies = bodies_of(robot, world, query)
     coarse = _centres(robot, arm, root, gripper, bodies, trajectory.q)
     counts = _counts(trajectory, coarse)
     if counts.sum() > MOST_ROWS:
@@ -60,8 +70,11 @@ def collisions(
     frames = frames_of(robot, arm, root, gripper, q)
     tracks = [track_of(frames[b.link], b) for b in bodies]
     worst = Verdict(Code.OK, clearance_m=float("inf"))
-    pairs = _gaps(robot, arm, world, query, tracks)
-    for pair, gaps, limit in chain(pairs, arm_gaps(robot, arm, root, world, query, tracks)):
+    pairs = _object_gaps(robot, arm, world, query, tracks)
+    if with_robot:
+        own = _robot_gaps(robot, arm, query, tracks)
+        pairs = chain(pairs, own, arm_gaps(robot, arm, root, world, query, tracks))
+    for pair, gaps, limit in pairs:
         if -TOUCH_M <= gaps[0] < limit:
             limit = float(gaps[0]) - DEEPER_M
         bad = np.flatnonzero(gaps < limit)
@@ -76,7 +89,8 @@ def collisions(
     return worst
 
 
-def _bodies(robot: Robot, world: World, query: SceneQuery) -> list[Body]:
+def bodies_of(robot: Robot, world: World, query: SceneQuery) -> list[Body]:
+    """Return the links, but for those of other arms that the query places, and what is held."""
     elsewhere = told(robot, query)
     links = (link_body(robot, link) for link in robot.links if link not in elsewhere)
     return [*(body for body in links if body is not None), *(held_body(world, h) for h in query.attached)]
@@ -109,14 +123,14 @@ def _refine(trajectory: Trajectory, counts: NDArray[np.int64]) -> tuple[Array, N
     return np.concatenate([q, trajectory.q[-1:]]), np.append(i, len(counts))
 
 
-def _gaps(
+def _object_gaps(
     robot: Robot,
     arm: ArmSpec,
     world: World,
     query: SceneQuery,
     tracks: list[Track],
 ) -> Iterator[tuple[BodyPair, Array, float]]:
-    """Every pair that counts: its name, its distance (m,) over time, and the distance below which it is refused."""
+    """Every pair with an object: names, distance (m,) over time, and the distance below which it is refused."""
     skipped = query.ignored | {a.object for a in query.attached}
     skipped |= {a.object for other in query.others for a in other.attached}
     allowed = {frozenset(p) for p in query.allowed}
@@ -136,6 +150,13 @@ def _gaps(
         for name, shape, shape_T_world in solids:
             if frozenset((body.name, name)) not in allowed:
                 yield BodyPair(body.name, name), _to_shape(track, shape_T_world, shape), limit
+
+
+def _robot_gaps(
+    robot: Robot, arm: ArmSpec, query: SceneQuery, tracks: list[Track]
+) -> Iterator[tuple[BodyPair, Array, float]]:
+    """The same for every pair of bodies that the robot carries."""
+    allowed, rigid = {frozenset(p) for p in query.allowed}, rigid_parts(robot, arm)
     for i, one in enumerate(tracks):
         for other in tracks[i + 1 :]:
             a, b = one.body, other.body

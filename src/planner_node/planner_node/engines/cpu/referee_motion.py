@@ -21,7 +21,7 @@ SLACK = 1.01
 
 def motion(robot: Robot, arm: ArmSpec, trajectory: Trajectory, start_q: Array) -> Verdict:
     """OK, or the first fault found."""
-    fault = _shape_fault(arm, trajectory)
+    fault = shape_fault(arm, trajectory)
     if fault:
         return _refused(fault, 0)
     away = np.abs(trajectory.q[0] - start_q)
@@ -38,7 +38,8 @@ def motion(robot: Robot, arm: ArmSpec, trajectory: Trajectory, start_q: Array) -
     return _limits(robot, arm, trajectory)
 
 
-def _shape_fault(arm: ArmSpec, t: Trajectory) -> str:
+def shape_fault(arm: ArmSpec, t: Trajectory) -> str:
+    """Return what keeps the trajectory from being read, in words, or nothing."""
     n = len(arm.joint_names)
     if t.joint_names != arm.joint_names:
         return f"moves joints {list(t.joint_names)}; it must be {list(arm.joint_names)}"

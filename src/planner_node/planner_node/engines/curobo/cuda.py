@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 import os
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from handiwork_core.writable_folders import cache_folder
 from planner_node.engines.guarded import EngineLost
 
 BROKEN = (
@@ -122,9 +124,9 @@ def _classes(torch: Any) -> Cuda:  # noqa: ANN401 - a module
 
 
 def cache_dir() -> Path:
-    """Where compiled kernels are kept: HANDIWORK_CACHE_DIR, or the user's cache."""
-    root = os.environ.get("HANDIWORK_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(root) / "handiwork" / "curobo"
+    """Where compiled kernels are kept; without any writable folder, one that is lost with the process."""
+    root = cache_folder(os.environ)
+    return Path(tempfile.mkdtemp(prefix="handiwork-")) / "curobo" if root is None else root / "curobo"
 
 
 @contextmanager

@@ -1,0 +1,149 @@
+"""Ports that refuse a body which was abandoned.
+
+A body that does not react to its token is abandoned once the arm was stopped: its token is revoked and the arm takes
+the next goal. The body's thread cannot be ended, but from then on each call of its ports raises ``Stopped``. A motion
+that it hands in while the token is revoked is not sent, since ``should_stop`` is true from then on and the arm port
+looks at that right before it sends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, MutableMapping
+from dataclasses import dataclass
+
+from handiwork_core.outcome import Outcome
+from handiwork_core.planning import (
+    Attachment,
+    CandidatesRequest,
+    CandidatesResult,
+    PathRest,
+    PlanRequest,
+    PlanResult,
+    SceneQuery,
+    ShouldStop,
+    Verdict,
+)
+from handiwork_core.ports import Arm, Clock, Gripper, Planner
+from handiwork_core.skill import Stopped, Token
+from handiwork_core.trajectory import Trajectory
+
+
+def _pass(token: Token) -> None:
+    """Raise Stopped once the token is revoked."""
+    if token.is_revoked:
+        raise Stopped
+
+
+def _either(token: Token, should_stop: ShouldStop) -> ShouldStop:
+    return lambda: token.is_revoked or should_stop()
+
+
+@dataclass(frozen=True)
+class FencedArm:
+    """An arm, or a mobile base, for one run."""
+
+    arm: Arm
+    token: Token
+
+    def follow(self, trajectory: Trajectory, *, should_stop: ShouldStop) -> Outcome:
+        """See ``Arm.follow``."""
+        _pass(self.token)
+        outcome = self.arm.follow(trajectory, should_stop=_either(self.token, should_stop))
+        _pass(self.token)
+        return outcome
+
+    def stop(self) -> Outcome:
+        """See ``Arm.stop``. An abandoned body may not stop the motion of its successor either."""
+        _pass(self.token)
+        return self.arm.stop()
+
+
+@dataclass(frozen=True)
+class FencedGripper:
+    """A gripper for one run."""
+
+    gripper: Gripper
+    token: Token
+
+    def move(self, width_m: float, *, should_stop: ShouldStop) -> Outcome:
+        """See ``Gripper.move``."""
+        _pass(self.token)
+        outcome = self.gripper.move(width_m, should_stop=_either(self.token, should_stop))
+        _pass(self.token)
+        return outcome
+
+
+@dataclass(frozen=True)
+class FencedPlanner:
+    """A planner for one run."""
+
+    planner: Planner
+    token: Token
+
+    def plan(self, request: PlanRequest, *, should_stop: ShouldStop) -> PlanResult:
+        """See ``Planner.plan``."""
+        _pass(self.token)
+        return self.planner.plan(request, should_stop=_either(self.token, should_stop))
+
+    def check_candidates(self, request: CandidatesRequest, *, should_stop: ShouldStop) -> CandidatesResult:
+        """See ``Planner.check_candidates``."""
+        _pass(self.token)
+        return self.planner.check_candidates(request, should_stop=_either(self.token, should_stop))
+
+    def validate(
+        self, arm: str, trajectory: Trajectory, scene: SceneQuery, *, should_stop: ShouldStop
+    ) -> Verdict:
+        """See ``Planner.validate``."""
+        _pass(self.token)
+        return self.planner.validate(arm, trajectory, scene, should_stop=_either(self.token, should_stop))
+
+    def validate_rest(
+        self, arm: str, trajectory: Trajectory, scene: SceneQuery, rest: PathRest, *, should_stop: ShouldStop
+    ) -> Verdict:
+        """See ``Planner.validate_rest``."""
+        _pass(self.token)
+        stop = _either(self.token, should_stop)
+        return self.planner.validate_rest(arm, trajectory, scene, rest, should_stop=stop)
+
+
+@dataclass(frozen=True)
+class FencedClock:
+    """A clock for one run: an abandoned body ends at its next wait."""
+
+    clock: Clock
+    token: Token
+
+    def now_s(self) -> float:
+        """See ``Clock.now_s``."""
+        _pass(self.token)
+        return self.clock.now_s()
+
+    def sleep(self, seconds: float, *, should_stop: ShouldStop) -> None:
+        """See ``Clock.sleep``."""
+        _pass(self.token)
+        self.clock.sleep(seconds, should_stop=_either(self.token, should_stop))
+        _pass(self.token)
+
+
+class FencedHeld(MutableMapping[str, Attachment]):
+    """What the arm holds, kept from run to run; an abandoned body may read it only."""
+
+    def __init__(self, held: MutableMapping[str, Attachment], token: Token) -> None:
+        self._held, self._token = held, token
+
+    def __getitem__(self, name: str) -> Attachment:
+        return self._held[name]
+
+    def __setitem__(self, name: str, attachment: Attachment) -> None:
+        _pass(self._token)
+        self._held[name] = attachment
+
+    def __delitem__(self, name: str) -> None:
+        _pass(self._token)
+        del self._held[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(tuple(self._held))
+
+    def __len__(self) -> int:
+        return len(self._held)

@@ -1,0 +1,206 @@
+"""Decides when the rest of a motion must be validated again, and whether the arm must brake. No ROS, no threads.
+
+Nothing is asked while nothing changes: a planner that is lost does not stop a motion that was judged good, as long as
+the world stays as it was. Once the world has changed, the rest must be judged within a stated time, or the arm brakes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from handiwork_core.geometry import Array
+from handiwork_core.outcome import Code, Outcome
+from handiwork_core.planning import Verdict
+from handiwork_core.supervision import SupervisionSettings
+from handiwork_core.trajectory import Trajectory
+from handiwork_core.world import ObjectState, World
+
+SAME_RAD = 0.005
+"""Samples of a trajectory this near to the measured arm are equally likely to be where it is; the first one counts."""
+EARLY_S = 0.05
+"""An arm may be this much ahead of the time since its motion was sent."""
+RETRY_S = 0.02
+"""Pause before a planner that has not received the newest world yet is asked again."""
+SILENT = (Code.PLANNER_LOST, Code.NOT_ACTIVE, Code.CANCELED, Code.OK)
+"""Codes of a check that had no answer in time."""
+
+
+class PathProgress:
+    """Where on its trajectory an arm is, by its measured joints."""
+
+    def __init__(self, trajectory: Trajectory) -> None:
+        self._trajectory = trajectory
+        self.path_s = 0.0
+
+    def update(self, q: Array, elapsed_s: float) -> float:
+        """Return the time on the trajectory that the arm has reached [s]; it never goes back.
+
+        Args:
+            q: (dof,) measured; with nan where a joint is not measured, which changes nothing.
+            elapsed_s: Time of the robot's world since the motion was sent.
+        """
+        t = self._trajectory.t_s
+        first, last = np.searchsorted(t, (self.path_s, elapsed_s + EARLY_S), side="right")
+        rows = self._trajectory.q[max(first - 1, 0) : max(last, first)]
+        if np.isfinite(q).all() and len(rows):
+            apart = np.abs(rows - q).max(axis=1)
+            at = max(first - 1, 0) + int(np.argmax(apart <= apart.min() + SAME_RAD))
+            self.path_s = max(self.path_s, float(t[at]))
+        return self.path_s
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Poses:
+    """Objects that count, in one order: positions (n, 3) [m] and orientations (n, 4)."""
+
+    names: tuple[str, ...]
+    positions: Array
+    turns: Array
+
+    @classmethod
+    def of(cls, states: Mapping[str, ObjectState], excluded: frozenset[str]) -> _Poses:
+        names = tuple(name for name in states if name not in excluded)
+        poses = [states[name].world_T_object for name in names]
+        positions = np.array([pose.translation_m for pose in poses]).reshape(-1, 3)
+        return cls(names, positions, np.array([pose.rotation.wxyz for pose in poses]).reshape(-1, 4))
+
+
+class WorldChanges:
+    """Tells which objects have changed since a world that a motion was judged in.
+
+    Args:
+        world: The judged one.
+        excluded: Objects that the motion does not have to avoid: held, ignored, or touched on purpose.
+        settings: What counts as moved.
+    """
+
+    def __init__(self, world: World, excluded: Iterable[str], settings: SupervisionSettings) -> None:
+        self._excluded, self._settings = frozenset(excluded), settings
+        self.take(world)
+
+    def take(self, world: World) -> None:
+        """Compare with this world from now on."""
+        self._judged, self._seen = world, world
+        self._poses = _Poses.of(world.states, self._excluded)
+        self._changed: frozenset[str] = frozenset()
+
+    def since(self, world: World) -> frozenset[str]:
+        """Return the objects that are new, moved, or of a new version of the geometry; cheap where nothing is new."""
+        if world.states is not self._seen.states or world.objects is not self._seen.objects:
+            self._seen, self._changed = world, self._compare(world)
+        return self._changed
+
+    def _compare(self, world: World) -> frozenset[str]:
+        poses, before = _Poses.of(world.states, self._excluded), self._poses
+        if world.version != self._judged.version:
+            return frozenset(name for name in poses.names if name in world.objects)
+        if poses.names != before.names:
+            known = set(before.names)
+            new = frozenset(name for name in poses.names if name not in known and name in world.objects)
+            kept = [name for name in poses.names if name in known]
+            poses, before = _picked(poses, kept), _picked(before, kept)
+        else:
+            new = frozenset()
+        moved = np.linalg.norm(poses.positions - before.positions, axis=1) > self._settings.distance_m
+        alike = np.abs((poses.turns * before.turns).sum(axis=1))
+        moved |= alike < np.cos(0.5 * self._settings.angle_rad)
+        return new | {name for name, is_moved in zip(poses.names, moved, strict=True) if is_moved}
+
+
+def _picked(poses: _Poses, names: list[str]) -> _Poses:
+    rows = [poses.names.index(name) for name in names]
+    return _Poses(tuple(names), poses.positions[rows], poses.turns[rows])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Check:
+    """Work for a judge: is the rest of the motion clear in ``world``, of what has ``changed`` since the last check?
+
+    ``since_s``: steady time at which the oldest of these changes was seen.
+    """
+
+    world: World
+    changed: frozenset[str]
+    since_s: float
+
+
+class PathSupervision:
+    """One motion under way. Its owner calls ``update`` often, hands out checks and brings verdicts to ``finish``.
+
+    Args:
+        world: In which the motion was judged, or an older one.
+        excluded: See ``WorldChanges``.
+        settings: See ``SupervisionSettings``.
+    """
+
+    def __init__(self, world: World, excluded: Iterable[str], settings: SupervisionSettings) -> None:
+        self._settings = settings
+        self._changes = WorldChanges(world, excluded, settings)
+        self._open: Check | None = None
+        self._owed: frozenset[str] = frozenset()
+        self._since_s: float | None = None
+        self._next_s = float("-inf")
+        self._last = Verdict(Code.OK)
+        self.checks = 0
+        self.fault: Outcome | None = None
+        """Why the arm must brake; None while it need not."""
+
+    def update(self, world: World, now_s: float) -> Check | None:
+        """Look at the newest world.
+
+        Args:
+            world: The newest snapshot.
+            now_s: Steady time.
+
+        Returns:
+            A check to run now, whose verdict ``finish`` gets; None where there is none, or one runs already.
+        """
+        changed = self._owed | self._changes.since(world)
+        if changed and self._since_s is None:
+            self._since_s = now_s
+        waiting = [s for s in (self._open.since_s if self._open else None, self._since_s) if s is not None]
+        oldest_s = min(waiting, default=now_s)
+        if self.fault is None and now_s - oldest_s > self._settings.answer_s:
+            self.fault = self._unanswered(changed or (self._open.changed if self._open else frozenset()))
+        if self.fault is not None or not changed or self._open is not None or now_s < self._next_s:
+            return None
+        assert self._since_s is not None
+        self._open = Check(world, changed & frozenset(world.objects), self._since_s)
+        self._owed, self._since_s = frozenset(), None
+        self._changes.take(world)
+        if not self._open.changed:  # what had changed is gone
+            self._open = None
+            return None
+        self._next_s = now_s + self._settings.period_s
+        self.checks += 1
+        return self._open
+
+    def finish(self, verdict: Verdict, now_s: float) -> None:
+        """Take the verdict on the check that ``update`` gave; one that says nothing is asked for again."""
+        check, self._open, self._last = self._open, None, verdict
+        assert check is not None
+        if verdict.code is Code.OK:
+            return
+        if verdict.code is Code.TRAJECTORY_REFUSED:
+            text = f"the world changed and the rest of the path is blocked: {verdict.message}"
+            self.fault = Outcome(Code.PATH_BLOCKED, text, blocking=verdict.blocking)
+            return
+        self._owed, self._since_s = self._owed | check.changed, check.since_s
+        self._next_s = now_s + RETRY_S
+
+    def _unanswered(self, changed: frozenset[str]) -> Outcome:
+        last = self._last
+        code = Code.PLANNER_LOST if last.code in SILENT else last.code
+        why = last.message if last.code is not Code.OK else "the planner did not answer"
+        names = ", ".join(repr(name) for name in sorted(changed)[:3])
+        text = f"{names} changed and the rest of the path was not judged within {self._settings.answer_s:g} s: {why}"
+        return Outcome(code, text)
+
+
+def at_time(fault: Outcome, path_s: float, duration_s: float) -> Outcome:
+    """Return the fault with where on its way the arm braked."""
+    text = f"{fault.message}; the arm braked {path_s:.2f} s into a motion of {duration_s:.2f} s"
+    return replace(fault, message=text)
