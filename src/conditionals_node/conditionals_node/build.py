@@ -11,12 +11,13 @@ from typing import Any
 import yaml
 
 from handiwork_core.config import ConfigError, mapping_from_yaml, nearest, parse
+from handiwork_core.limits import GOAL_YAML
 from handiwork_core.predicate import Predicate
 from handiwork_core.registry import collect
 from handiwork_core.robot import Robot
 
 from .argument_text import as_words, explicit
-from .expression import Expression, Leaf, all_true, any_true, choose
+from .expression import Expression, Leaf, all_true, any_true, choose, excess_of
 from .expression_text import Resolve, read_expression
 from .predicates import BUILTIN, ENTRY_POINTS
 from .predicates.checks import NeedsRobot
@@ -78,7 +79,7 @@ class Builder:
             ConfigError: see ``build``; also for text that is no YAML mapping.
         """
         try:
-            data = mapping_from_yaml(args, f"condition {name!r}")
+            data = mapping_from_yaml(args, f"condition {name[:80]!r}", GOAL_YAML)
         except ConfigError as error:
             faults = [f"args: {args[:80]!r} is not YAML: {fault}" for fault in error.faults]
             raise ConfigError(error.source, faults) from error
@@ -94,6 +95,8 @@ class Builder:
             fault = f"name: {label!r} is no free name; use letters, digits and _, and none of a predicate"
             raise ConfigError(f"condition {label!r}", [fault])
         expression = read_expression(text, self, resolve)
+        if fault := excess_of(expression):
+            raise ConfigError("expression", [f"expression: {fault}"])
         return Condition(label or expression.key, label, "", expression, hold_s)
 
     def combined(self, name: str, args: Mapping[str, Any]) -> Expression:

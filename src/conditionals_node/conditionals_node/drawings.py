@@ -59,7 +59,7 @@ def _bodies(predicate: Predicate, truth: Truth, world: World) -> Iterator[Drawin
         if item is None or state is None:
             continue
         try:
-            shape, lines = hull(item), _edges(item)
+            shape, lines = hull(item), edges(item)
         except GeometryError:
             continue
         yield Drawing("hull", name, truth, state.world_T_object, lines)
@@ -115,7 +115,7 @@ def _cone_lines(half_rad: float) -> Array:
 
 
 @functools.lru_cache(maxsize=512)
-def _edges(item: WorldObject) -> Array:
+def edges(item: WorldObject) -> Array:
     """Lines along the edges of an object's hull, without those across flat faces."""
     shape = hull(item)
     corners = shape.vertices[shape.triangles]

@@ -9,6 +9,7 @@ from handiwork_core.predicate import Finding, LatchedPredicate
 from handiwork_core.world import Contact, ObjectState, World
 
 from .expression import Expression, Leaf
+from .geometry_caches import forget_geometry
 from .sweep import LEAST, Sweep
 
 
@@ -53,6 +54,10 @@ class Evaluation:
             slot.users += 1
         self._sort()
 
+    def count_with(self, expression: Expression) -> int:
+        """How many predicates there would be with those of an expression."""
+        return len(self._slots.keys() | {leaf.key for leaf in expression.leaves()})
+
     def drop(self, expression: Expression) -> None:
         """The opposite of ``add``."""
         for leaf in expression.leaves():
@@ -72,7 +77,10 @@ class Evaluation:
         """Take the next snapshot; findings of what has not changed stay."""
         before, self._world, self._now_s = self._world, world, now_s
         fresh = _is_fresh(world, now_s - self._max_age_s)
-        everything = not (fresh and self._was_fresh) or before.objects is not world.objects
+        has_other_geometry = before.objects is not world.objects
+        if has_other_geometry:
+            forget_geometry()
+        everything = not (fresh and self._was_fresh) or has_other_geometry
         if everything or before.frames != world.frames:
             self.due = set(self._slots)
         else:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from handiwork_core.limits import CONDITION_DEPTH, CONDITION_NODES
 from handiwork_core.predicate import Finding, Predicate, Truth
 
 MAX_REASONS = 3
@@ -119,6 +120,28 @@ class Count(Expression):
     def decide(self, leaf: Decide) -> Finding:
         """Count what holds; see ``counted``."""
         return counted([part.decide(leaf) for part in self.parts], self.low, self.high)
+
+
+def excess_of(expression: Expression) -> str:
+    """Return why a tree is too large; empty for one within the limits.
+
+    Conditions may name others more than once, so a tree can grow twofold with each name.
+    """
+    todo, count = [(expression, 1)], 0
+    while todo:
+        node, depth = todo.pop()
+        count += 1
+        if count > CONDITION_NODES:
+            return f"has more than {CONDITION_NODES} parts with those of the conditions it names; name fewer"
+        if depth > CONDITION_DEPTH:
+            return (
+                f"is nested more than {CONDITION_DEPTH} deep with the conditions it names; write it flatter"
+            )
+        if isinstance(node, Count):
+            todo += [(part, depth + 1) for part in node.parts]
+        elif isinstance(node, (Named, Not)):
+            todo.append((node.part, depth + 1))
+    return ""
 
 
 def all_true(parts: Sequence[Expression]) -> Expression:

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numba
 import numpy as np
 
 from handiwork_core.geometry import Array
+from handiwork_core.kernel_cache import prepare
 
 V1 = numba.types.Array(numba.float64, 1, "C", readonly=True)
 V2 = numba.types.Array(numba.float64, 2, "C", readonly=True)
 OUT1 = numba.float64[::1]
 OUT2 = numba.float64[:, ::1]
 F8 = numba.float64
+CACHED = prepare(Path(__file__).parent, numba.config)
 BLOCK = 128
 """Worlds that are decided together."""
 
@@ -29,10 +32,7 @@ NO_NAN = {"nnan", "nsz", "contract"}
 
 def _compiled(signature: Any) -> Callable[[Any], Any]:  # noqa: ANN401  # a type of Numba
     def compile_now(function: Any) -> Any:  # noqa: ANN401  # Numba's dispatcher
-        try:
-            return numba.njit(signature, cache=True, nogil=True, error_model="numpy")(function)
-        except RuntimeError:  # no folder to keep it in
-            return numba.njit(signature, nogil=True, error_model="numpy")(function)
+        return numba.njit(signature, cache=CACHED, nogil=True, error_model="numpy")(function)
 
     return compile_now
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from handiwork_core.config import ConfigError
+from handiwork_core.limits import CONDITIONS, PREDICATES
 from handiwork_core.predicate import Finding, Truth
 from handiwork_core.world import World
 
@@ -58,10 +60,32 @@ class Monitor:
         self._now_s = float("-inf")
 
     def watch(self, condition: Condition, now_s: float) -> None:
-        """Begin; a second time changes nothing."""
+        """Begin; a second time changes nothing.
+
+        Raises:
+            ConfigError: too many conditions, or predicates of them, are watched already.
+        """
+        self.check_room(condition)
         if condition.key not in self._entries:
             self._entries[condition.key] = _entry(condition, "not decided yet", now_s)
             self.evaluation.add(condition.expression)
+
+    def check_room(self, condition: Condition) -> None:
+        """Refuse a condition for which there is no room.
+
+        Raises:
+            ConfigError: see ``watch``.
+        """
+        if condition.key in self._entries:
+            return
+        source = f"condition {condition.key[:80]!r}"
+        if len(self._entries) >= CONDITIONS:
+            text = f"name: {CONDITIONS} conditions are watched already; unwatch some"
+            raise ConfigError(source, [text])
+        predicates = self.evaluation.count_with(condition.expression)
+        if predicates > PREDICATES:
+            text = f"name: {predicates} predicates would be watched; at most {PREDICATES} are, unwatch some"
+            raise ConfigError(source, [text])
 
     def unwatch(self, key: str) -> bool:
         """End; False when it was not watched."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from handiwork_msgs.msg import Condition as ConditionMsg
@@ -12,11 +13,12 @@ from handiwork_msgs.msg import Conditions, TaskEvent, TaskProgress
 from rclpy.clock import Clock, ClockType
 
 from handiwork_core.config import ConfigError
+from handiwork_core.outcome import Outcome
 from handiwork_core.planning import Report
 from handiwork_core.robot_loader import load_robot
 from handiwork_core.world import World
-from handiwork_ros.busy_executor import BusyExecutor
-from handiwork_ros.conversions import BadMessage
+from handiwork_ros.busy_executor import make_busy_executor
+from handiwork_ros.diagnostics import IntakeDiagnoses
 from handiwork_ros.guards import guard
 from handiwork_ros.managed_node import ManagedNode
 from handiwork_ros.qos import EVENTS, LATCHED
@@ -33,6 +35,8 @@ from .shown_node import ShownMessages, event_to_msg, progress_to_msg, shown_to_m
 
 BEAT_S = 0.5
 """Shortest time between two full tables; changes are told at once on ``conditions/events``."""
+WATCH_S = 0.1
+"""Pause between two looks for publishers in conflict, in steady time."""
 SHOW_BEATS = 2
 """Full tables without a change come after so many beats."""
 
@@ -53,6 +57,8 @@ class ConditionalsNode(ManagedNode):
         self._period_s, self._last_s = 1.0 / rate_hz - 1e-6, float("-inf")
         self._source: RosWorldSource | None = None
         self._world = World(0.0)
+        self._watched_s = float("-inf")
+        self._conflict: Outcome | None = None
         self._table_due, self._beats, self._told_s = False, 0, float("-inf")
         self._messages, self._markers = ShownMessages(), Markers(self)
         self._pub = self.create_publisher(Conditions, "conditions", LATCHED)
@@ -76,6 +82,7 @@ class ConditionalsNode(ManagedNode):
         """Begin to listen and to watch."""
         if self._source is None:
             self._source = RosWorldSource(self, self._robot, Wanted(contacts=True, on_states=self._on_states))
+            self.diagnostics.add("intake", IntakeDiagnoses(self._source.statistics))
         conditions, task = self._initial
         self.watched.begin_all(conditions, task, self._now_s())
         self._tell_all()
@@ -133,12 +140,15 @@ class ConditionalsNode(ManagedNode):
         self._progress.publish(progress_to_msg(self.watched.task, self._now_s()))
 
     def _look(self) -> tuple[World, float]:
-        """The newest world, and the time."""
+        """Return the newest world, and the time. While two publishers contradict each other nothing is known."""
         if self._source is not None:
-            try:
-                self._world = self._source.snapshot()
-            except BadMessage as error:  # what was known before becomes too old soon
-                self.get_logger().error(f"world: {error}", throttle_duration_sec=5.0)
+            self._world = self._source.snapshot()
+            now_s = time.monotonic()
+            if now_s - self._watched_s > WATCH_S:
+                self._watched_s, self._conflict = now_s, self._source.conflict()
+            if self._conflict is not None:
+                self.get_logger().error(f"world: {self._conflict.message}", throttle_duration_sec=5.0)
+                self._world = replace(self._world, states={}, contacts=None)
         return self._world, self._now_s()
 
     def _now_s(self) -> float:
@@ -147,4 +157,4 @@ class ConditionalsNode(ManagedNode):
 
 def main() -> None:
     """Entry point."""
-    sys.exit(run(ConditionalsNode, make_executor=BusyExecutor))
+    sys.exit(run(ConditionalsNode, make_executor=make_busy_executor))

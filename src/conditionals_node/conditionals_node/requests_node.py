@@ -92,6 +92,7 @@ class ConditionRequests:
     def _watch(self, request: WatchCondition.Request, response: WatchCondition.Response) -> Outcome:
         watched = self._watched()
         condition = watched.definitions.make(request.name, request.args, request.expression, request.hold)
+        watched.monitor.check_room(condition)
         watched.definitions.keep(condition)
         watched.monitor.watch(condition, self._look()[1])
         response.key = condition.key

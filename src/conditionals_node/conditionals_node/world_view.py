@@ -95,7 +95,7 @@ class WorldView(View[float]):
         """Axis-aligned box around an object."""
         pose, item = self._state(name).world_T_object, self._item(name)
         try:
-            return _box_of(item, pose)
+            return box_of(item, pose)
         except GeometryError as error:
             raise Unknown(str(error)) from error
 
@@ -188,7 +188,7 @@ class WorldView(View[float]):
 
 
 @functools.lru_cache(maxsize=1024)
-def _box_of(item: WorldObject, pose: Pose) -> Box[float]:
+def box_of(item: WorldObject, pose: Pose) -> Box[float]:
     """Both compare by identity, and what has not moved keeps its pose from world to world."""
     found = boxes(item, pose.rotation.wxyz[None], pose.translation_m[None])[0].tolist()
     return cast("Box[float]", tuple(found))

@@ -10,6 +10,7 @@ from conditionals_node.definitions import Definitions
 from conditionals_node.events.tracker import EventRules
 from conditionals_node.expression import Expression
 from handiwork_core.config import ConfigError, mapping_from_yaml, parse
+from handiwork_core.limits import PREDICATES, TASK_ENTRIES, TASK_YAML
 
 from .machine import Group, Stage, Step
 from .specs import SubtaskSpec, TaskSpec
@@ -43,7 +44,7 @@ def read_task(text: str, definitions: Definitions) -> Task:
     Raises:
         ConfigError: with every fault.
     """
-    data = mapping_from_yaml(text, "task")
+    data = mapping_from_yaml(text, "task", TASK_YAML)
     return build_task(parse(TaskSpec, data, "task"), definitions)
 
 
@@ -70,6 +71,11 @@ def build_task(spec: TaskSpec, definitions: Definitions) -> Task:
             stages.append(Stage(subtask.name, made, subtask.logical, subtask.K, subtask.score))
         except ValueError as error:
             faults.append(f"{where}.{error}")
+    if len(expressions) > TASK_ENTRIES:
+        faults.append(f"subtasks: hold {len(expressions)} conditions; at most {TASK_ENTRIES} are taken")
+    predicates = {leaf.key for made in expressions.values() for leaf in made.leaves()}
+    if len(predicates) > PREDICATES:
+        faults.append(f"subtasks: hold {len(predicates)} predicates; at most {PREDICATES} are taken")
     if faults:
         raise ConfigError("task", faults)
     return Task(spec.name, tuple(stages), expressions, tuple(aims), spec.events)

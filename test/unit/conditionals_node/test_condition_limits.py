@@ -1,0 +1,83 @@
+"""Conditions that would grow without bound are refused, however they are written."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from conditionals_node.build import Builder
+from conditionals_node.definitions import ConditionSpec, Definitions
+from conditionals_node.monitor import Monitor
+from conditionals_node.subtasks.task import read_task
+from handiwork_core.config import ConfigError
+from handiwork_core.limits import CONDITION_DEPTH, CONDITIONS, PREDICATES, TASK_ENTRIES
+from handiwork_core.robot_loader import load_robot
+
+ROBOT = load_robot(Path(__file__).resolve().parents[3] / "src" / "robot_description" / "robots" / "fr3")
+LEAF = "object_grabbed(object=cube)"
+
+
+@pytest.fixture
+def definitions() -> Definitions:
+    return Definitions(Builder(ROBOT))
+
+
+def chain(definitions: Definitions, expression: str, count: int) -> None:
+    """Conditions x1, x2 and so on, each made of the one before."""
+    for k in range(count):
+        definitions.keep(definitions.make(f"x{k + 1}", "", expression.format(k), 0.0))
+
+
+def test_names_that_double_each_other_are_refused(definitions: Definitions) -> None:
+    begin = time.process_time()
+    definitions.keep(definitions.make("x0", "", f"{LEAF} and {LEAF}", 0.0))
+    with pytest.raises(ConfigError, match="has more than 1000 parts with those of the conditions it names"):
+        chain(definitions, "x{0} and x{0}", 40)
+    assert time.process_time() - begin < 1.0
+
+
+def test_names_of_names_have_an_end(definitions: Definitions) -> None:
+    definitions.keep(definitions.make("x0", "", f"not {LEAF}", 0.0))
+    with pytest.raises(ConfigError, match=f"is nested more than {CONDITION_DEPTH} deep"):
+        chain(definitions, "not x{0}", CONDITION_DEPTH)
+
+
+def test_a_file_with_names_that_double_is_refused(definitions: Definitions) -> None:
+    specs = [ConditionSpec("x0", expression=LEAF)]
+    specs += [ConditionSpec(f"x{k + 1}", expression=f"x{k} or x{k}") for k in range(25)]
+    faults: list[str] = []
+    definitions.read(specs, faults)
+    assert any("has more than 1000 parts" in fault for fault in faults)
+
+
+def test_conditions_that_are_watched_are_counted(definitions: Definitions) -> None:
+    monitor = Monitor(1.0)
+    for k in range(CONDITIONS):
+        monitor.watch(definitions.make("", "", f"object_grabbed(object=o{k})", 0.0), 0.0)
+    with pytest.raises(ConfigError, match=f"{CONDITIONS} conditions are watched already; unwatch some"):
+        monitor.watch(definitions.make("", "", LEAF, 0.0), 0.0)
+    known = definitions.make("", "", "object_grabbed(object=o1)", 0.0)
+    monitor.watch(known, 0.0)
+    assert monitor.unwatch(known.key)
+    monitor.watch(definitions.make("", "", LEAF, 0.0), 0.0)
+
+
+def test_predicates_that_are_watched_are_counted(definitions: Definitions) -> None:
+    monitor = Monitor(1.0)
+
+    def watch(k: int) -> None:
+        parts = ", ".join(f"o{k}_{i}" for i in range(90))
+        monitor.watch(definitions.make("", "", f"any(object_grabbed(object=[{parts}]))", 0.0), 0.0)
+
+    for k in range(PREDICATES // 90):
+        watch(k)
+    with pytest.raises(ConfigError, match="predicates would be watched; at most 5000 are"):
+        watch(PREDICATES)
+
+
+def test_a_task_with_too_many_conditions_is_refused(definitions: Definitions) -> None:
+    steps = ", ".join(f"{{expression: 'object_grabbed(object=o{k})'}}" for k in range(TASK_ENTRIES + 1))
+    with pytest.raises(ConfigError, match=f"hold {TASK_ENTRIES + 1} conditions; at most {TASK_ENTRIES}"):
+        read_task(f"name: t\nsubtasks: [{{name: a, groups: {{g: [{steps}]}}}}]", definitions)
