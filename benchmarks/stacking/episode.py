@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,16 +11,20 @@ from decider_node.motion.command import MotionCommand
 from decider_node.network.errors import NetworkError
 from decider_node.network.network import Network
 from decider_node.stacking.application import HOME, stacking_network
-from decider_node.stacking.bin import open_side
+from decider_node.stacking.bin import WIDTH_M, open_side
 from decider_node.stacking.cell import BELT_END_Y_M
+from decider_node.stacking.choice import CannotGoOn
 from decider_node.stacking.context import StackContext
 from decider_node.stacking.layout import Layout
 from handiwork_core.geometry import Pose, Rotation
+from handiwork_core.world import ObjectState
 
 from .simulated_cell import CYCLE_S, SimulatedCell
 
-FEED_Y_M = 1.0
 SECONDS_PER_BIN = 60.0
+STAYS_S = 1.0
+FEED_STEPS = 10
+LEVEL_DEG, REST_MPS = 10.0, 0.05
 
 
 @dataclass(frozen=True)
@@ -34,12 +38,43 @@ class Result:
     dropped: int
     upside_up: int
     simulated_s: float
+    refusal: str = ""
+    """Why the network refused to go on, where the simulation bears that out."""
 
     @property
     def good(self) -> bool:
         """All within 10 mm and 2 degrees, none upside up."""
         full = self.stacked == self.places and self.upside_up == 0
         return full and self.worst_m <= 0.01 and self.worst_deg <= 2.0
+
+
+def is_true(context: StackContext, bins: Mapping[str, ObjectState]) -> bool:
+    """Tells whether a refusal holds in the simulation, by its poses alone.
+
+    Each bin that is named leans by more than 10 degrees, whichever side is taken for its bottom, and is at rest; or,
+    where none leans, each empty place has a bin within it.
+    """
+    if context.refused:
+        return all(
+            tilt_deg(bins[n]) > LEVEL_DEG - 0.1 and _speed(bins[n]) < REST_MPS for n in context.refused
+        )
+    loose = [n for n in bins if n not in context.places.values()]
+    empty = [context.layout.place(k) for k in range(len(context.layout)) if k not in context.places]
+    return all(any(_apart(bins[n], place) < WIDTH_M for n in loose) for place in empty)
+
+
+def tilt_deg(state: ObjectState) -> float:
+    """Smallest angle [deg] between the vertical and an axis of a bin."""
+    upward = np.abs(state.world_T_object.rotation.matrix()[2])
+    return float(np.degrees(np.arccos(min(float(upward.max()), 1.0))))
+
+
+def _speed(state: ObjectState) -> float:
+    return float(np.linalg.norm(state.world_v_object))
+
+
+def _apart(state: ObjectState, place: Pose) -> float:
+    return float(np.linalg.norm(state.world_T_object.translation_m - place.translation_m))
 
 
 class Episode:
@@ -49,7 +84,8 @@ class Episode:
         self.cell = SimulatedCell(len(layout) + spares, seed)
         self._layout, self._corrects = layout, corrects
         self.context, self.network = self._new()
-        self.fault = ""
+        self._steps = 0
+        self.fault = self._refusal = ""
         """Why the network stopped, if it did."""
 
     def _new(self) -> tuple[StackContext, Network[StackContext]]:
@@ -71,36 +107,43 @@ class Episode:
         return self.cell.world.time_s
 
     def step(self) -> None:
-        """Feeds the belt, ticks the network, moves the world."""
-        bins = self.cell.bins()
-        coming = [bins[n].world_T_object.translation_m for n in bins if n not in self.context.stacked]
-        on_belt = [p for p in coming if p[1] > BELT_END_Y_M and abs(p[0]) < 0.4 and p[2] > -0.3]
-        held = self.cell.cup.object
-        if (
-            not on_belt or (held and not [p for p in on_belt if p[2] < 0.0])
-        ) and not self.context.is_complete:
-            self.cell.feed()
-        self.network.tick(self.time_s)
+        """Feeds the belt ten times a second, ticks the network, moves the world."""
+        if self._steps % FEED_STEPS == 0 and not self.context.is_complete:
+            self._feed()
+        self._steps += 1
+        if not self.cell.is_stale:
+            self.network.tick(self.time_s)
         self.cell.advance()
 
+    def _feed(self) -> None:
+        """The next bin comes when none is on the belt, or the only one hangs clear of it."""
+        bins = self.cell.true_bins()
+        coming = [bins[n].world_T_object.translation_m for n in bins if n not in self.context.stacked]
+        on_belt = [p for p in coming if p[1] > BELT_END_Y_M and abs(p[0]) < 0.4 and p[2] > -0.3]
+        is_held = bool(self.cell.cup.object)
+        if not on_belt or (is_held and not any(p[2] < 0.0 for p in on_belt)):
+            self.cell.feed()
+
     def run(self, watch: Callable[[Episode], None] = lambda _: None) -> Result:
-        """Until the stack is complete or the time is over."""
+        """Until the stack is complete, and stays so for ``STAYS_S``, or the time is over."""
         limit_s = SECONDS_PER_BIN * len(self.context.layout)
+        complete_s = 0.0
         try:
-            while not self.context.is_complete and self.time_s < limit_s:
+            while complete_s < STAYS_S and self.time_s < limit_s:
                 self.step()
                 watch(self)
-            for _ in range(round(1.0 / CYCLE_S)):
-                self.step()
+                complete_s = complete_s + CYCLE_S if self.context.is_complete else 0.0
         except NetworkError as error:
             self.fault = str(error)
+            if isinstance(error.__cause__, CannotGoOn):
+                self._refusal = str(error.__cause__)
         return self.result()
 
     def result(self) -> Result:
-        """Looks at all bins that were stacked."""
+        """Looks at all bins that were stacked, where they truly are."""
         context, worst_m, worst_deg, wrong = self.context, 0.0, 0.0, 0
-        bins = self.cell.bins()
-        for index, name in enumerate(context.stacked):
+        bins = self.cell.true_bins()
+        for index, name in context.places.items():
             pose, place = bins[name].world_T_object, context.layout.place(index)
             worst_m = max(worst_m, float(np.linalg.norm(pose.translation_m - place.translation_m)))
             half = Pose.of((0, 0, 0), Rotation.from_axis_angle((0.0, 0.0, 1.0), np.pi))
@@ -108,5 +151,12 @@ class Episode:
             worst_deg = max(worst_deg, float(np.degrees(min(turns))))
             wrong += bool(open_side(pose)[2] > 0.0)
         return Result(
-            len(context.stacked), len(context.layout), worst_m, worst_deg, context.dropped, wrong, self.time_s
+            len(context.places),
+            len(context.layout),
+            worst_m,
+            worst_deg,
+            context.dropped,
+            wrong,
+            self.time_s,
+            self._refusal if self._refusal and is_true(context, bins) else "",
         )

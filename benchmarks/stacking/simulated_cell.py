@@ -12,7 +12,7 @@ import numpy as np
 from decider_node.motion.command import MotionCommand
 from decider_node.motion.controller import ReactiveController, Settings
 from decider_node.stacking.bin import HEIGHT_M
-from decider_node.stacking.cell import BELT_MPS, BELT_Z_M, obstacles, scene
+from decider_node.stacking.cell import BELT_MPS, BELT_Z_M, STALE_S, obstacles, scene
 from decider_node.stacking.seeds import seeds
 from handiwork_core.belt import BeltSpec
 from handiwork_core.geometry import Array, Pose, Rotation
@@ -65,9 +65,12 @@ class SimulatedCell:
         assert self.arm.gripper is not None
         self.cup = self.world.cups[self.arm.gripper.name]
         self._ee_T_tip = Pose.of((0.0, 0.0, self.arm.gripper.tcp_offset_m))
+        self._tip_T_ee = self._ee_T_tip.inverse()
         self.begin_anew()
         self._waiting = [f"bin_{k}" for k in range(bins)]
         self._seen: list[str] = []
+        self._last_view: dict[str, ObjectState] = {}
+        self._view_s, self._blind_until_s = 0.0, 0.0
         self._command: MotionCommand | None
         self._belt_runs: bool | None
         self.nearest_m = 1.0
@@ -88,8 +91,40 @@ class SimulatedCell:
         self._command, self._belt_runs = None, None
 
     def bins(self) -> Mapping[str, ObjectState]:
-        """Bins that have been on the belt."""
+        """Bins that have been on the belt, as they were last seen."""
+        return self._last_view if self._is_blind else self.true_bins()
+
+    def true_bins(self) -> Mapping[str, ObjectState]:
+        """Bins that have been on the belt, where they are, whether or not they are seen."""
         return Seen(self.world, list(self._seen))
+
+    @property
+    def _is_blind(self) -> bool:
+        return self.world.time_s < self._blind_until_s
+
+    @property
+    def is_stale(self) -> bool:
+        """Bins were seen too long ago: the network does not tick and the arm brakes, as in ``decider_node``."""
+        return self._is_blind and self.world.time_s - self._view_s > STALE_S
+
+    def lose_sight(self, duration_s: float) -> None:
+        """Stops the stream of bin poses for so long; as over ROS, the last poses stay and grow old."""
+        self._last_view, self._view_s = dict(self.true_bins()), self.world.time_s
+        self._blind_until_s = self.world.time_s + duration_s
+
+    def drive_belt(self, speed_mps: float) -> None:
+        """Runs the belt at another speed than the network wants, until ``release_belt``."""
+        self.world.belts.run("belt", BeltSpec((0.0, -speed_mps, 0.0)))
+
+    def release_belt(self) -> None:
+        """Leaves the belt to the network again; its next wish counts."""
+        on, self._belt_runs = bool(self._belt_runs), None
+        self.run_belt(on=on)
+
+    def take_out(self, name: str) -> None:
+        """Carries a bin out of the cell, back to where it waited."""
+        place = PARKED.translation_m + (0.4 * int(name.rpartition("_")[2]), 0.0, 0.0)
+        self.world.set_object_pose(name, Pose.of(place))
 
     def tip(self) -> Pose:
         """World pose of the rim."""
@@ -128,7 +163,7 @@ class SimulatedCell:
 
     def configuration(self, world_T_tip: Pose, near: Array | None) -> Array | None:
         """Joints for the tip."""
-        flange = world_T_tip @ self._ee_T_tip.inverse()
+        flange = world_T_tip @ self._tip_T_ee
         return self.controller.configuration(flange, seeds(world_T_tip, near))
 
     def feed(self) -> str | None:
@@ -147,7 +182,7 @@ class SimulatedCell:
     def advance(self) -> None:
         """One cycle of the controller and its physics."""
         q = self.joints()
-        if self._command is None:
+        if self._command is None or self.is_stale:
             reference = self.controller.stop(q, CYCLE_S)
         else:
             reference = self.controller.step(self._for_flange(self._command), q, CYCLE_S)
@@ -159,5 +194,5 @@ class SimulatedCell:
                 self.cup.update(SUCTION_STEPS * 0.001)
 
     def _for_flange(self, command: MotionCommand) -> MotionCommand:
-        flange = command.world_T_target @ self._ee_T_tip.inverse()
+        flange = command.world_T_target @ self._tip_T_ee
         return MotionCommand(flange, command.approach, command.posture, command.world_v_target, command.speed)

@@ -77,24 +77,40 @@ class Stay(State[M]):
         return None if moment.now_s - self._start_s >= self._duration_s else self
 
 
+LEAD_M = 0.15
+"""How far ahead on its line the tip is sent: so near a target the controller goes straight, not by its joints."""
+
+
 class Shift(State[M]):
-    """Goes by an offset from where the tip was when it began; ends within ``distance_m`` of there."""
+    """Goes straight by an offset from where the tip was when it began; ends within ``distance_m`` of there.
+
+    The target runs ahead of the tip on that line. With the end of a long way as the target the tip would swing aside,
+    and what it lifts would rub against its neighbours.
+    """
 
     def __init__(self, offset: Callable[[M], ArrayLike], distance_m: float, speed: float = 1.0) -> None:
         self._offset, self._distance_m, self._speed = offset, distance_m, speed
-        self._command: MotionCommand | None = None
+        self._start, self._length_m = Pose.identity(), 0.0
+        self._way: Array = np.zeros(3)
+        self._posture: Array | None = None
 
     def enter(self, moment: Moment[M]) -> None:
-        """Notes where to go."""
-        tip = moment.context.tip
-        goal = Pose.of(tip.translation_m + np.asarray(self._offset(moment.context)), tip.rotation)
-        self._command = MotionCommand(goal, posture=moment.context.cell.joints(), speed=self._speed)
+        """Notes where it begins, and which way to go."""
+        self._start, self._posture = moment.context.tip, moment.context.cell.joints()
+        way = np.asarray(self._offset(moment.context), dtype=np.float64)
+        self._length_m = float(np.linalg.norm(way))
+        self._way = np.asarray(way / max(self._length_m, 1e-9))
 
     def step(self, moment: Moment[M]) -> State[M] | None:
         """Sends the command."""
-        assert self._command is not None
-        goal = self._command.world_T_target
-        moment.context.target = goal
-        moment.context.cell.go(self._command)
-        gone = float(np.linalg.norm(moment.context.tip.translation_m - goal.translation_m))
-        return None if gone < self._distance_m else self
+        context = moment.context
+        gone_m = float((context.tip.translation_m - self._start.translation_m) @ self._way)
+        end, ahead = (self._at(d) for d in (self._length_m, min(gone_m + LEAD_M, self._length_m)))
+        context.target = end
+        context.cell.go(MotionCommand(ahead, posture=self._posture, speed=self._speed))
+        left_m = float(np.linalg.norm(context.tip.translation_m - end.translation_m))
+        return None if left_m < self._distance_m else self
+
+    def _at(self, distance_m: float) -> Pose:
+        """The pose so far along the line."""
+        return Pose.of(self._start.translation_m + distance_m * self._way, self._start.rotation)

@@ -23,6 +23,7 @@ from decider_node.stacking.context import StackContext
 from handiwork_core.config import ConfigError
 from handiwork_core.planning import Report
 from handiwork_core.robot_loader import load_robot
+from handiwork_ros.conversions import BadMessage
 from handiwork_ros.guards import guard
 from handiwork_ros.managed_node import ManagedNode
 from handiwork_ros.qos import LATCHED, STREAM
@@ -63,9 +64,9 @@ class DeciderNode(ManagedNode):
             source = RosWorldSource(self, self._robot, wanted)
             arm = self._robot.arm("")
             self._cell = cell = RosCell(self, source, self._robot, arm, self._bins, obstacles())
-            self._context = StackContext(cell, FULL, self._corrects)
+            self._stack = StackContext(cell, FULL, self._corrects)
             home = MotionCommand(HOME, posture=cell.configuration(HOME, None))
-            self._network = stacking_network(self._context, lambda _: home)
+            self._network = stacking_network(self._stack, lambda _: home)
             self.create_subscription(JointState, "joint_states", guard(self, self._on_joints), STREAM)
 
     def on_stop(self) -> None:
@@ -76,9 +77,17 @@ class DeciderNode(ManagedNode):
     def _on_joints(self, message: Any) -> None:
         """One tick of the network, one cycle of the arm."""
         cell = self._cell
-        if cell is None or not self.is_active:
+        if cell is None or not self.is_active or cell.arm_joints.isdisjoint(message.name):
             return
-        now_s = cell.see(message)
+        try:
+            now_s = cell.see(message)
+        except (
+            BadMessage,
+            ValueError,
+        ) as error:  # the last point has been followed: the arm brakes by itself
+            text = f"joint_states: a message was dropped, the arm waits for a good one: {error}"
+            self.get_logger().error(text, throttle_duration_sec=5.0)
+            return
         is_new, self._last_s = now_s != self._last_s, now_s
         if not cell.knows_all or not is_new:
             return
@@ -100,7 +109,7 @@ class DeciderNode(ManagedNode):
     def _show(self) -> None:
         if self.is_active and self._cell is not None:
             rests = "bins or cup were seen too long ago, the arm rests\n" if self._cell.is_stale else ""
-            self._pictures.publish(String(data=f"{rests}{self._context.status}\n{draw(self._network)}"))
+            self._pictures.publish(String(data=f"{rests}{self._stack.status}\n{draw(self._network)}"))
             self._markers.show(self._cell.controller.off, self._last_s)
 
 

@@ -20,19 +20,16 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from decider_node.motion.command import MotionCommand
 from decider_node.motion.controller import ReactiveController, Settings
 from decider_node.motion.uneven import UnevenCycles
-from decider_node.stacking.cell import BELT_MPS
+from decider_node.stacking.cell import BELT_MPS, STALE_S
 from decider_node.stacking.seeds import seeds
 from handiwork_core.geometry import Array, Pose
 from handiwork_core.robot import ArmSpec, Robot
 from handiwork_core.suction import SuctionState
 from handiwork_core.world import ObjectState, World
-from handiwork_ros.conversions import time_from_msg
+from handiwork_ros.conversions import BadMessage, joint_state_from_msg, outcome_from_msg, time_from_msg
 from handiwork_ros.guards import guard
 from handiwork_ros.qos import LATEST, STREAM
 from handiwork_ros.world_source import RosWorldSource
-
-STALE_S = 0.2
-"""Bins that were seen longer before the joints may be elsewhere by now [s of the world's time]."""
 
 
 class RosCell:
@@ -44,12 +41,15 @@ class RosCell:
         if arm.gripper is None or arm.gripper.suction is None:
             raise ValueError(f"arm {arm.name!r} has no suction cup: the bins are held by one")
         self._node, self._source, self._arm, self._prefix = node, source, arm, bins
+        self.arm_joints = frozenset(arm.joint_names)
         self._ee_T_tip = Pose.of((0.0, 0.0, arm.gripper.tcp_offset_m))
         self.controller = ReactiveController(robot, arm, Pose.identity(), Settings(clearance_m=0.002))
         self.controller.set_world(obstacles)
         self._cycles = UnevenCycles(self.controller)
         self._world = World(0.0)
-        self._stamp, self._measured, self._rates = Time(), np.zeros(0), np.zeros(0)
+        self._stamp = Time()
+        self._measured: Array = np.zeros(0)
+        self._rates: Array = np.zeros(0)
         self._suction = SuctionState(0.0, False, False)
         self._can_ask = False
         self._wanted: bool | None = None  # a node that begins anew finds the cup as the last one left it
@@ -76,9 +76,17 @@ class RosCell:
         return time_from_msg(self._stamp) - min(self._world.stamp_s, self._suction.stamp_s) > STALE_S
 
     def see(self, joints: Any) -> float:
-        """Takes joint_states and the newest world; returns the time of the joints [s]."""
-        order = [joints.name.index(name) for name in self._arm.joint_names]
-        self._measured, self._rates = np.array(joints.position)[order], np.array(joints.velocity)[order]
+        """Take joint_states and the newest world; return the time of the joints [s].
+
+        Raises:
+            BadMessage: a number is not finite, a joint of the arm is missing, or a name occurs twice.
+        """
+        read = joint_state_from_msg(joints, "joint_states")
+        missing = [n for n in self._arm.joint_names if n not in read.position or n not in read.velocity]
+        if missing:
+            raise BadMessage("joint_states", f"lacks position or velocity of {missing}; send both")
+        self._measured = np.array([read.position[name] for name in self._arm.joint_names])
+        self._rates = np.array([read.velocity[name] for name in self._arm.joint_names])
         self._world, self._stamp = self._source.snapshot(), joints.header.stamp
         return time_from_msg(self._stamp)
 
@@ -115,15 +123,16 @@ class RosCell:
         """Calls the service where the wish is a new one; the answer is seen in the state."""
         if on != self._wanted:
             self._wanted = on
-            self._client.call_async(SetSuction.Request(on=on))
+            asked = self._client.call_async(SetSuction.Request(on=on))
+            asked.add_done_callback(guard(self._node, lambda answer: self._note(answer, "set_suction")))
 
     def run_belt(self, *, on: bool) -> None:
         """Calls the service where the wish is a new one, as soon as there is one."""
         if on != self._belt_runs and self._belt.service_is_ready():
             self._belt_runs = on
-            self._belt.call_async(
-                SetBeltVelocity.Request(object="belt", velocity=Vector3(y=-BELT_MPS if on else 0.0))
-            )
+            request = SetBeltVelocity.Request(object="belt", velocity=Vector3(y=-BELT_MPS if on else 0.0))
+            asked = self._belt.call_async(request)
+            asked.add_done_callback(guard(self._node, lambda answer: self._note(answer, "set_belt_velocity")))
 
     def go(self, command: MotionCommand) -> None:
         """The controller's target is the flange."""
@@ -143,6 +152,13 @@ class RosCell:
     def configuration(self, world_T_tip: Pose, near: Array | None) -> Array | None:
         """Joints for a pose of the tip."""
         return self.controller.configuration(world_T_tip @ self._ee_T_tip.inverse(), seeds(world_T_tip, near))
+
+    def _note(self, answer: Any, service: str) -> None:
+        """Log a refusal: the network itself decides by the measured state only."""
+        outcome = outcome_from_msg(answer.result().outcome)
+        if not outcome.ok:
+            text = f"{service} was refused: {outcome.code.name}: {outcome.message}"
+            self._node.get_logger().error(text)
 
     def _heard(self, message: Any) -> None:
         stamp_s = time_from_msg(message.stamp)

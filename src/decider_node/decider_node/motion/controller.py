@@ -156,7 +156,7 @@ class ReactiveController:
             ValueError: a measured joint or the time is not a number that makes sense.
         """
         start = self._start(q, dt)
-        aim = command.aim(self.tool_pose(start))
+        aim = command.world_T_target if command.approach is None else command.aim(self.tool_pose(start))
         seed = start if command.posture is None else command.posture
         if command.posture is not None and command.posture is not self._posture:
             self._goal = command.posture.copy()  # a new wish: what was found near the old one does not count

@@ -14,8 +14,8 @@ from decider_node.network.states import InTurn, Lock, Machine, State, Unlock, Wr
 from decider_node.network.timed import Act, Wait
 from handiwork_core.geometry import Array, Pose, Rotation
 
-from .bin import stands_at
 from .cell import SHELF_RADIUS_M, SHELF_TOOL_Z_M, shelf_axis
+from .choice import is_shelf_free
 from .context import StackContext
 from .grasping import to_grasp
 from .monitors import monitors
@@ -32,7 +32,7 @@ class Dispatch(Decider[StackContext]):
     """What is to be done now, by the logical state alone; so that it recovers from whatever has happened."""
 
     def decide(self, moment: Moment[StackContext]) -> Decision | None:
-        """Returns one of the five."""
+        """Return the child for what is to be done."""
         context = moment.context
         if context.is_complete or context.active is None or context.grasp is None:
             return Decision("go_home")
@@ -40,7 +40,21 @@ class Dispatch(Decider[StackContext]):
             return Decision("pick_bin")
         if not context.is_lifted:
             return Decision("lift_bin")
-        return Decision("flip_bin" if context.needs_flip else "place_bin")
+        if context.needs_flip:
+            return Decision("flip_bin")
+        if context.place is None:
+            return Decision("set_aside" if is_shelf_free(context) else "hold_bin")
+        return Decision("place_bin")
+
+
+class HoldBin(Decider[StackContext]):
+    """Keeps a bin above the belt as long as no place is open for it."""
+
+    def decide(self, moment: Moment[StackContext]) -> Decision | None:
+        """Sends the command."""
+        moment.context.target = HOME
+        moment.context.cell.go(MotionCommand(HOME))
+        return None
 
 
 class GoHome(Decider[StackContext]):
@@ -122,11 +136,9 @@ def _open(context: StackContext) -> None:
     context.cell.suck(on=False)
 
 
-def _flip() -> Machine[StackContext]:
+def _to_shelf(name: str, after: Callable[[StackContext], None]) -> Machine[StackContext]:
+    """A machine that lays the held bin onto the shelf and leaves it there."""
     plan = PlacePlan()
-
-    def look_anew(context: StackContext) -> None:
-        context.posture = None
 
     def above_shelf(context: StackContext) -> MotionCommand:
         """Beyond the shelf and over it, the cup down: from here both sides are free."""
@@ -144,10 +156,26 @@ def _flip() -> Machine[StackContext]:
         Shift(plan.off_shelf, 0.03, 0.6),
         Shift(lambda context: np.array([0.0, 0.0, 0.35]), 0.08),
         Reach(above_shelf, 0.08, 0.2),
-        Write(look_anew),
+        Write(after),
         Unlock(),
     ]
-    return Machine("flip_bin", InTurn(states))
+    return Machine(name, InTurn(states))
+
+
+def _flip() -> Machine[StackContext]:
+    def grasp_again(context: StackContext) -> None:
+        context.posture = None
+
+    return _to_shelf("flip_bin", grasp_again)
+
+
+def _set_aside() -> Machine[StackContext]:
+    """For a bin that is in the hand while no place is open: what lies in the places is picked first then."""
+
+    def choose_again(context: StackContext) -> None:
+        context.active = context.posture = None
+
+    return _to_shelf("set_aside", choose_again)
 
 
 def _pan_heading(context: StackContext, at: Array) -> float:
@@ -161,12 +189,7 @@ def _place() -> Machine[StackContext]:
     plan = PlacePlan()
 
     def done(context: StackContext) -> None:
-        """What does not stand in its place, was moved meanwhile: it is picked and placed again."""
-        name = context.active
-        if name is not None and stands_at(
-            context.bins[name].world_T_object, context.layout.place(len(context.stacked))
-        ):
-            context.stacked.append(name)
+        """The stack monitor looks whether it stands in its place; if not it is picked and placed again."""
         context.active = context.posture = None
         context.is_new = True
 
@@ -195,6 +218,8 @@ def stacking_network(
         "lift_bin": _lift(),
         "flip_bin": _flip(),
         "place_bin": _place(),
+        "set_aside": _set_aside(),
+        "hold_bin": HoldBin("hold_bin"),
     }
     root = Dispatch("dispatch", children)
     return Network(root, context, monitors(), stop=context.cell.stop, renew=context.renew)

@@ -21,6 +21,8 @@ SHELF_AZIMUTH_RAD, SHELF_RADIUS_M, SHELF_TOOL_Z_M = 0.5, 0.70, -0.06
 """Where the bottom of a bin stands that is on its side on the shelf: angle, distance, height of its middle."""
 DROPPED_Z_M = -0.62
 """Bins whose middle is lower lie on the floor."""
+STALE_S = 0.2
+"""Bins that were seen longer before the joints may be elsewhere by now [s of the world's time]: the arm stops."""
 
 FULL = Layout((0.85, 0.64, 0.43), (-0.72, -0.41, -0.1), 4, PALLET_Z_M)
 SMALL = Layout((0.85, 0.64), (-0.62, -0.31), 3, PALLET_Z_M)

@@ -7,31 +7,42 @@ import numpy as np
 from handiwork_core.geometry import Pose
 from handiwork_core.world import ObjectState
 
-from .bin import HEIGHT_M, is_level, open_side, overlap, stands_at, wall_up
+from .bin import LENGTH_M, is_level, open_side, wall_up
 from .cell import BELT_END_Y_M, DROPPED_Z_M, place_on_shelf, shelf_axis
 from .context import StackContext
+from .occupancy import blockers, open_places
 
 REACH_M = (0.3, 1.12)
 PICK_Y_M = 0.78
 """Bins on the belt that are farther back are left to come."""
-IN_THE_WAY_M = 0.2
-"""A bin that leans nearer than this, by the level, to the next place would be hit by what is placed there."""
+REST_MPS, REST_RADPS = 0.05, 0.5
+"""A bin that moves faster is judged when it has come to rest."""
 PATIENCE_S = 30.0
 """So long somebody may take their time to lay down, or take away, a bin that nothing can hold."""
 
 
 def can_be_picked(state: ObjectState) -> bool:
     """Tells whether a bin is where the arm comes to, standing on its bottom or its rim, or lying on a side."""
-    return is_near(state) and not refusal(state)
+    return is_near(state) and _has_level_side(state.world_T_object)
 
 
 def refusal(state: ObjectState) -> str:
-    """Why a bin within reach cannot be held; empty: it can, or it is not within reach."""
-    pose = state.world_T_object
-    if not is_near(state) or is_level(pose) or wall_up(pose) is not None or is_on_shelf(pose):
+    """Why a bin at rest within reach cannot be held; empty: it can, it still moves, or it is not within reach."""
+    if not is_near(state) or _has_level_side(state.world_T_object) or not is_at_rest(state):
         return ""
-    tilt = np.degrees(np.arccos(np.clip(abs(float(open_side(pose)[2])), 0.0, 1.0)))
+    up = np.abs(state.world_T_object.rotation.matrix()[2])
+    tilt = np.degrees(np.arccos(np.clip(float(up.max()), 0.0, 1.0)))
     return f"leans by {tilt:.0f} degrees, so no side is level for the cup: lay it down, or take it away"
+
+
+def _has_level_side(pose: Pose) -> bool:
+    return is_level(pose) or wall_up(pose) is not None or is_on_shelf(pose)
+
+
+def is_at_rest(state: ObjectState) -> bool:
+    """Tell whether a bin neither moves nor turns."""
+    speed, spin = np.linalg.norm(state.world_v_object), np.linalg.norm(state.world_w_object)
+    return bool(speed < REST_MPS and spin < REST_RADPS)
 
 
 def is_near(state: ObjectState) -> bool:
@@ -47,10 +58,36 @@ def is_on_shelf(pose: Pose) -> bool:
     return near and float(open_side(pose) @ -shelf_axis()) > 0.95
 
 
+def is_shelf_free(context: StackContext) -> bool:
+    """Tell whether no bin but the held one is on the shelf or close to it."""
+    shelf = place_on_shelf().translation_m
+    others = (name for name in context.bins if name != context.suction.object)
+    return all(
+        float(np.linalg.norm(context.bins[name].world_T_object.translation_m - shelf)) > LENGTH_M
+        for name in others
+    )
+
+
+def best_bin(context: StackContext, free: list[str]) -> str | None:
+    """Return the loose bin to pick next; None: nothing can be picked, or nothing could be placed.
+
+    A bin is picked only where a place would be open for it, so that it is not held for nothing. Where loose bins lie
+    in all places, one of them is picked to be set aside.
+    """
+    able = [name for name in free if can_be_picked(context.bins[name])]
+    able.sort(key=lambda name: rank(context, name))
+    for name in able:
+        if next(open_places(context, without=name), None) is not None:
+            return name
+    if not is_shelf_free(context):
+        return None
+    return next((name for name in able if _blocks(context, name)), None)
+
+
 def rank(context: StackContext, name: str) -> tuple[float, ...]:
     """First what is on the shelf, then what lies about, then the belt.
 
-    Of what lies about, first what is where the next bin is to go; then from the top, what stands in a place last.
+    Of what lies about, first what is in a place that is to be filled, then from the top.
     """
     pose = context.bins[name].world_T_object
     if is_on_shelf(pose):
@@ -58,26 +95,17 @@ def rank(context: StackContext, name: str) -> tuple[float, ...]:
     x, y, z = pose.translation_m
     if y > BELT_END_Y_M and abs(x) < 0.4:
         return (2.0, float(y))
-    stands = any(stands_at(pose, context.layout.place(k)) for k in range(len(context.layout)))
-    return (1.0, float(not _blocks(context, pose)), -round(float(z), 1), float(stands), float(y))
+    return (1.0, -round(float(z), 1), float(not _blocks(context, name)), float(y))
 
 
-def _blocks(context: StackContext, pose: Pose) -> bool:
-    """Tells whether a bin is in the next place or right above it."""
-    if context.is_complete:
-        return False
-    place = context.layout.place(len(context.stacked))
-    above = Pose.of(place.translation_m + (0.0, 0.0, HEIGHT_M), place.rotation)
-    return overlap(pose, place) or overlap(pose, above)
-
-
-def stands_in_the_way(context: StackContext) -> bool:
-    """Tells whether a bin that cannot be held is where the next one is to go."""
-    if context.is_complete:
-        return False
-    place = context.layout.place(len(context.stacked)).translation_m[:2]
-    at = (context.bins[name].world_T_object.translation_m[:2] for name in context.refused)
-    return any(float(np.linalg.norm(xy - place)) < IN_THE_WAY_M for xy in at)
+def _blocks(context: StackContext, name: str) -> bool:
+    """Tell whether a bin is in a place that could be filled next, or right above it."""
+    for index in range(len(context.layout)):
+        below = context.layout.below(index)
+        is_next = index not in context.places and (below is None or below in context.places)
+        if is_next and name in blockers(context, index):
+            return True
+    return False
 
 
 class CannotGoOn(Exception):
@@ -85,7 +113,7 @@ class CannotGoOn(Exception):
 
 
 class Refused:
-    """Stops the network where only bins are left that cannot be held, and nobody has helped for ``PATIENCE_S``."""
+    """Stops the network where nothing can be picked or placed any more, and nobody has helped for ``PATIENCE_S``."""
 
     name = "refused bins"
 
@@ -98,9 +126,27 @@ class Refused:
         Raises:
             CannotGoOn: it stands in the way for too long.
         """
-        stuck = bool(context.refused) and context.active is None and not context.is_complete
-        self._since_s = (self._since_s if self._since_s is not None else now_s) if stuck else None
+        why = obstruction(context)
+        self._since_s = (self._since_s if self._since_s is not None else now_s) if why else None
         if self._since_s is not None and now_s - self._since_s > PATIENCE_S:
             self._since_s = None  # after a reset there is as much time again
-            what = "; ".join(f"{name} {why}" for name, why in context.refused.items())
-            raise CannotGoOn(f"{what}. Nothing else can be done; then reset the network")
+            raise CannotGoOn(f"{why}. Nothing else can be done; then reset the network")
+
+
+def obstruction(context: StackContext) -> str:
+    """Return what keeps the arm from all work, in words; empty: it works, is done, or waits for a bin."""
+    is_held_for_nothing = context.is_attached and not context.needs_flip and context.place is None
+    if context.is_complete or (context.active is not None and not is_held_for_nothing):
+        return ""
+    leaning = "; ".join(f"{name} {why}" for name, why in context.refused.items())
+    return leaning or _no_open_place(context)
+
+
+def _no_open_place(context: StackContext) -> str:
+    """Return which bins are in the places that are to be filled; empty: one is open."""
+    if next(open_places(context), None) is not None:
+        return ""
+    empty = [index for index in range(len(context.layout)) if index not in context.places]
+    found = {index: blockers(context, index) for index in empty}
+    text = ", ".join(f"{' and '.join(names)} in place {index}" for index, names in found.items() if names)
+    return f"no place of the stack is open, there is {text}: take what is there away" if text else ""

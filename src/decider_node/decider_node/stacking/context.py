@@ -61,7 +61,10 @@ class StackContext:
     bins: Mapping[str, ObjectState] = field(default_factory=dict)
     tip: Pose = field(default_factory=Pose.identity)
     suction: SuctionState = field(default_factory=lambda: SuctionState(0.0, False, False))
-    stacked: list[str] = field(default_factory=list)
+    places: dict[int, str] = field(default_factory=dict)
+    """The bin that stands in each place of the stack that is filled, as it is seen."""
+    place: int | None = None
+    """Where the held bin is brought; None: no bin is held as it is placed, or no place is open."""
     active: str | None = None
     grasp: Grasp | None = None
     posture: Array | None = None
@@ -81,7 +84,12 @@ class StackContext:
     refused: dict[str, str] = field(default_factory=dict)
     """Bins within reach that cannot be held, and why."""
     is_new: bool = True
-    """What stands in the stack has to be looked for."""
+    """All places of the stack have to be looked at."""
+
+    @property
+    def stacked(self) -> list[str]:
+        """Bins that stand in the stack, in the order of their places."""
+        return [self.places[index] for index in sorted(self.places)]
 
     @property
     def is_attached(self) -> bool:
@@ -108,11 +116,11 @@ class StackContext:
 
     @property
     def is_complete(self) -> bool:
-        """All places are filled."""
-        return len(self.stacked) >= len(self.layout)
+        """All places are filled, and were looked at since the last placing."""
+        return len(self.places) >= len(self.layout) and not self.is_new
 
     def renew(self) -> None:
         """After a reset the world is looked at anew, the stack too."""
-        self.active = self.grasp = self.posture = self.target = None
+        self.active = self.grasp = self.posture = self.target = self.place = None
         self.correction[:] = 0.0
         self.is_lifted, self.is_new = False, True

@@ -7,10 +7,11 @@ import numpy as np
 from decider_node.motion.approach import are_close
 from decider_node.network.network import FunctionMonitor, Monitor
 
-from .bin import grasp_of, stands_at
+from .bin import grasp_of
 from .cell import BELT_END_Y_M, BELT_Z_M, DROPPED_Z_M, place_on_shelf
-from .choice import Refused, can_be_picked, is_on_shelf, rank, refusal, stands_in_the_way
+from .choice import Refused, best_bin, can_be_picked, is_on_shelf, refusal
 from .context import StackContext
+from .occupancy import StackMonitor, choose_place
 
 BARRIER_Y_M, CLEAR_M = 0.62, 0.2
 DRIFT_SHARE, DRIFT_MPS = 0.1, 0.05
@@ -21,10 +22,11 @@ def monitors() -> tuple[Monitor[StackContext], ...]:
     """All of them."""
     return (
         FunctionMonitor("cell", look),
-        FunctionMonitor("stack", find_stacked),
+        StackMonitor(),
         FunctionMonitor("belt", switch_belt),
         FunctionMonitor("dropped bins", forget_dropped),
         FunctionMonitor("active bin", choose_bin),
+        FunctionMonitor("place", choose_place),
         Refused(),
         FunctionMonitor("drift", measure_drift),
         FunctionMonitor("grasp", choose_grasp),
@@ -41,37 +43,17 @@ def look(context: StackContext, now_s: float) -> None:
     context.is_lifted = context.is_lifted and context.is_attached
 
 
-def find_stacked(context: StackContext, now_s: float) -> None:
-    """At the beginning, after a reset and after each placing: what stands in its place is stacked, up to a gap.
-
-    So a bin that was knocked off its place leaves that free, and comes there again.
-    """
-    if not context.is_new:
-        return
-    context.is_new, was = False, list(context.stacked)
-    context.stacked.clear()
-    for index in range(len(context.layout)):
-        place = context.layout.place(index)
-        first = was[index : index + 1]
-        names = (*first, *(name for name in context.bins if name not in first))
-        there = (n for n in names if stands_at(context.bins[n].world_T_object, place))
-        name = next(there, context.suction.object)
-        if name == context.suction.object:
-            return
-        context.stacked.append(name)
-
-
 def switch_belt(context: StackContext, now_s: float) -> None:
     """The belt stands while a bin is at its end, as behind a light barrier: what is picked must not be dragged.
 
     Nor must what is held already and still stands on the belt: the friction would tear it off the cup.
     """
-    context.cell.run_belt(on=not any(_waits(context, name) for name in context.bins))
+    stacked = set(context.places.values())
+    waiting = any(name not in stacked and _waits(context, name) for name in context.bins)
+    context.cell.run_belt(on=not waiting)
 
 
 def _waits(context: StackContext, name: str) -> bool:
-    if name in context.stacked:
-        return False
     x, y, z = context.bins[name].world_T_object.translation_m
     most_z = BELT_Z_M + CLEAR_M if name == context.suction.object else np.inf
     return bool(BELT_END_Y_M < y < BARRIER_Y_M and abs(x) < 0.3 and BELT_Z_M < z < most_z)
@@ -88,18 +70,19 @@ def choose_bin(context: StackContext, now_s: float) -> None:
 
     What the cup holds already, after a reset say, is active.
     """
+    stacked = set(context.places.values())
+    still = {name: refusal(context.bins[name]) for name in context.refused if name in context.bins}
+    context.refused = {name: why for name, why in still.items() if why}
     if context.active is not None:
-        if context.is_attached or can_be_picked(context.bins[context.active]):
+        is_loose = context.active not in stacked and can_be_picked(context.bins[context.active])
+        if context.is_attached or is_loose:
             return
         context.active = None
-    free = [name for name in context.bins if name not in context.stacked]
+    free = [name for name in context.bins if name not in stacked]
     context.refused = {name: why for name in free if (why := refusal(context.bins[name]))}
-    if context.suction.sealed and context.suction.object in free:
-        context.active, context.posture = context.suction.object, None
-        return
-    able = [name for name in free if can_be_picked(context.bins[name])]
-    if able and not stands_in_the_way(context):
-        context.active = min(able, key=lambda name: rank(context, name))
+    held = context.suction.object if context.suction.sealed and context.suction.object in free else None
+    context.active = held or best_bin(context, free)
+    if context.active is not None:
         context.posture = None
 
 

@@ -74,14 +74,17 @@ class PlacePlan:
     def __init__(self) -> None:
         self._tip: Pose = Pose.identity()
         self._place: Pose = Pose.identity()
+        self._index = 0
         self._posture: Array | None = None
-        self._by_wall = False
+        self._by_wall = self._from_outside = False
         self._over = MotionCommand(self._tip)
 
     def to_stack(self, context: StackContext) -> None:
         """Begins towards the next free place."""
         context.correction[:] = 0.0
-        self._place = context.layout.place(len(context.stacked))
+        if context.place is None:
+            raise RuntimeError("no place is open: dispatch places only where one is")
+        self._index, self._place = context.place, context.layout.place(context.place)
         self._tip, self._posture = tip_for(context, self._place)
         at = self._tip.translation_m
         high = Pose.of((at[0], at[1], max(CARRY_Z_M, at[2] + FUNNEL_M)), self._tip.rotation)
@@ -90,15 +93,17 @@ class PlacePlan:
     def to_shelf(self, context: StackContext) -> None:
         """Begins towards the shelf: a bin that is held by a wall comes down on the wall opposite to that."""
         context.correction[:] = 0.0
-        self._by_wall = context.holds_wall
+        self._by_wall, self._from_outside = context.holds_wall, not context.needs_flip
         if self._by_wall:
             self._tip, self._posture = tip_by_wall(context)
         else:
             self._tip, self._posture = tip_for(context, place_on_shelf())
 
     def off_shelf(self, context: StackContext) -> Array:
-        """The way of the cup off a bin on the shelf: out of its cavity, or up from its wall."""
-        return np.array([0.0, 0.0, 0.2]) if self._by_wall else -0.2 * shelf_axis()
+        """The way of the cup off a bin on the shelf: out of its cavity, back from its bottom, or up from its wall."""
+        if self._by_wall:
+            return np.array([0.0, 0.0, 0.2])
+        return (0.2 if self._from_outside else -0.2) * shelf_axis()
 
     def over_command(self, context: StackContext) -> MotionCommand:
         """High above the place: on the way there the bin clears the shelf and the stack."""
@@ -125,10 +130,11 @@ class PlacePlan:
     def wanted(self, context: StackContext) -> Array:
         """(2,) where the bin's middle shall be: over the bin below, but not far from its own place."""
         place: Array = self._place.translation_m[:2]
-        below = context.layout.below(len(context.stacked))
-        if below is None:
+        below = context.layout.below(self._index)
+        name = None if below is None else context.places.get(below)
+        if name is None:
             return place
-        under = context.bins[context.stacked[below]].world_T_object.translation_m[:2]
+        under = context.bins[name].world_T_object.translation_m[:2]
         return np.asarray(place + np.clip(under - place, -MOST_OFF_PLACE_M, MOST_OFF_PLACE_M))
 
     def _correct(self, context: StackContext) -> None:
