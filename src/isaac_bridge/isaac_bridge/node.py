@@ -16,13 +16,14 @@ from handiwork_core.isaac_wire import JOINT_STATES
 from handiwork_core.planning import Report
 from handiwork_core.robot import Robot
 from handiwork_core.robot_loader import load_robot
+from handiwork_core.safety.config import SafetyConfig, load_safety
 from handiwork_core.scene import Scene, load_scene
-from handiwork_ros.busy_executor import BusyExecutor
+from handiwork_ros.busy_executor import make_busy_executor
 from handiwork_ros.controllers.slot_server import SlotServer, arm_server, gripper_server
 from handiwork_ros.controllers.stream_door import StreamDoor
 from handiwork_ros.guards import guard
-from handiwork_ros.liveness import LifeSigns
 from handiwork_ros.managed_node import ManagedNode
+from handiwork_ros.safety.server import SafetyServer
 from handiwork_ros.spinning import run
 from isaac_bridge.adapter.cups_node import CupDoor
 from isaac_bridge.adapter.joints_node import WATCH_S, JointDoor
@@ -45,23 +46,35 @@ class IsaacBridge(ManagedNode):
         self._scene_file = self.parameter("scene_file", "", text)
         text = "damping over stiffness of the arms' drives [s]"
         self._lag_s = self.parameter("drive_lag_s", DRIVE_LAG_S, text)
+        text = "limits of the safety layer, a YAML file; empty: the defaults"
+        self._safety_file = self.parameter("safety_file", "", text)
         self._robot: Robot | None = None
         self._scene: Scene | None = None
+        self._limits: SafetyConfig | None = None
         self._joints: JointDoor | None = None
         self._world: WorldDoor | None = None
         self._arms: list[SlotServer[TrajectoryGoal, TrajectoryResult]] = []
         self._grippers: list[SlotServer[GripperGoal, GripperResult]] = []
         self._streams: list[StreamDoor] = []
-        self._signs = LifeSigns(self)
+        self._safety: SafetyServer | None = None
 
     def on_load(self, report: Report) -> None:
-        """Read robot and scene, then wait for the articulation."""
+        """Read robot and scene."""
         report(0.0, "reading robot and scene")
         self._check_parameters()
-        robot = self._robot = load_robot(Path(self._robot_dir))
+        self._robot = load_robot(Path(self._robot_dir))
         self._scene = load_scene(Path(self._scene_file))
-        lag_s = self._lag_s
-        self._joints = self._joints or self.on_executor(lambda: JointDoor(self, robot, lag_s))
+        self._limits = load_safety(Path(self._safety_file), self._robot)
+
+    def on_prepare(self, report: Report) -> None:
+        """Wait for the articulation, however long it takes a person to start Isaac Sim."""
+        robot, scene, lag_s, limits = self._robot, self._scene, self._lag_s, self._limits
+        assert robot is not None
+        assert scene is not None
+        assert limits is not None
+        self._joints = self._joints or self.on_executor(
+            lambda: JointDoor(self, robot, lag_s, limits, scene.world_T_base)
+        )
         text = (
             f"waiting for {JOINT_STATES}: start Isaac Sim with its bring-up script, and let the timeline play"
         )
@@ -104,18 +117,29 @@ class IsaacBridge(ManagedNode):
         self._cups = CupDoor(self, robot, simulator.ask, simulator.group)
         joints.on_restart.append(self._cups.start_over)
         joints.on_paused += [self._world.repeat, self._cups.repeat]
+        thread = joints.running()
+        safety = self._safety = SafetyServer(
+            self,
+            thread,
+            thread.plant.safety,
+            lambda: thread.plant.joints().effort,
+            has_effort=False,
+            has_force=False,
+        )
         if robot.base is not None:
-            self._arms.append(arm_server(self, joints.running, robot.base, self._signs))
+            self._arms.append(arm_server(self, joints.running, robot.base, safety.lease))
         for arm in robot.arms.values():
-            self._arms.append(arm_server(self, joints.running, arm, self._signs))
+            self._arms.append(arm_server(self, joints.running, arm, safety.lease))
             self._streams.append(StreamDoor(self, joints.running, arm))
             if arm.gripper is not None and arm.gripper.suction is None:
-                self._grippers.append(gripper_server(self, joints.running, arm.gripper, self._signs))
+                self._grippers.append(gripper_server(self, joints.running, arm.gripper, safety.lease))
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._watch = self.create_timer(WATCH_S, guard(self, joints.watch), clock=steady)
 
     def on_stop(self) -> None:
         """Bring the arms to rest and end their goals; the wire stays open for that."""
+        if self._world is not None:
+            self._world.stop()
         if self._joints is not None:
             self._joints.close()
 
@@ -126,7 +150,7 @@ class IsaacBridge(ManagedNode):
 
 def main() -> None:
     """Entry point of the executable."""
-    sys.exit(run(IsaacBridge, make_executor=BusyExecutor))
+    sys.exit(run(IsaacBridge, make_executor=make_busy_executor))
 
 
 if __name__ == "__main__":

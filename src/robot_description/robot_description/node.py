@@ -18,10 +18,11 @@ from handiwork_core.geometry import Pose
 from handiwork_core.planning import Report
 from handiwork_core.robot_loader import load_robot
 from handiwork_core.scene import load_scene
-from handiwork_ros.conversions import joint_state_from_msg, transform_to_msg
+from handiwork_ros.conversions import BadMessage, joint_state_from_msg, transform_to_msg
 from handiwork_ros.guards import guard
+from handiwork_ros.latched_publisher import LatchedPublisher
 from handiwork_ros.managed_node import ManagedNode
-from handiwork_ros.qos import LATCHED, STREAM, TF, TF_STATIC
+from handiwork_ros.qos import STREAM, TF, TF_STATIC
 from handiwork_ros.spinning import run
 from tf2_msgs.msg import TFMessage
 
@@ -30,6 +31,9 @@ from .ros2_control import with_hardware
 
 TF_RATE_HZ = 30.0
 """In steady time."""
+
+STATIC_PERIOD_S = 2.0
+"""Static frames are repeated, as nothing starts without them and a lost one would never be noticed."""
 
 
 class RobotDescription(ManagedNode):
@@ -46,9 +50,11 @@ class RobotDescription(ManagedNode):
         self._plugin = self.parameter("hardware_plugin", "", text)
         text = "parameters of that plugin: name:=value words, such as robot_ip:=192.168.0.2"
         self._settings = self.parameter("hardware_parameters", "", text)
-        self._model_pub = self.create_publisher(String, "robot_description", LATCHED)
+        self._model_pub = LatchedPublisher(self, String, "robot_description")
         self._tf_pub = self.create_publisher(TFMessage, "/tf", TF)
-        self._static_pub = self.create_publisher(TFMessage, "/tf_static", TF_STATIC)
+        self._static_pub = LatchedPublisher(
+            self, TFMessage, "/tf_static", TF_STATIC, period_s=STATIC_PERIOD_S
+        )
         self._pace, self._stamp = Pace(TF_RATE_HZ), Time(sec=-1)
         self.create_subscription(JointState, "joint_states", guard(self, self._on_joints), STREAM)
 
@@ -80,11 +86,21 @@ class RobotDescription(ManagedNode):
         stamp = self.get_clock().now().to_msg()
         self._static_pub.publish(_tf_message(static_edges(self._robot, self._world_T_base), stamp))
 
+    def on_stop(self) -> None:
+        """Repeat nothing any more."""
+        self._model_pub.forget()
+        self._static_pub.forget()
+
     def _on_joints(self, msg: JointState) -> None:
         # A simulation may be faster than real time; whoever looks is not.
         if self.is_active and msg.header.stamp != self._stamp and self._pace.due(time.monotonic()):
+            try:
+                positions = joint_state_from_msg(msg, "joint_states").position
+            except BadMessage as error:
+                text = f"joint_states: a message was dropped, /tf keeps its last frames: {error}"
+                self.get_logger().warning(text, throttle_duration_sec=5.0)
+                return
             self._stamp = msg.header.stamp
-            positions = joint_state_from_msg(msg, "joint_states").position
             self._tf_pub.publish(_tf_message(moving_edges(self._robot, positions), msg.header.stamp))
 
 

@@ -12,6 +12,7 @@ from xml.sax.saxutils import quoteattr
 
 import yaml
 
+from handiwork_core.controller_profile import DEFAULT_PROFILE, ControllerProfile
 from handiwork_core.kinematics import joint_position
 from handiwork_core.robot import GripperSpec, Joint, JointType, Robot
 from handiwork_core.robot_loader import load_robot
@@ -19,12 +20,9 @@ from handiwork_core.robot_loader import load_robot
 FILE = "ros2_control.yaml"
 HEADER = """\
 # Controllers of {name} for ros2_control; `python -m robot_description.ros2_control` wrote it from robot.yaml.
-# Zero as a tolerance means that it is not looked at, so none is zero. Actions are named after the controllers.
+# Zero as a tolerance means that it is not looked at, so none is zero. Arms are commanded by safety_node, which serves
+# the actions that the skills call; a gripper's action is named after its controller.
 """
-PATH_TOLERANCE, GOAL_TOLERANCE = 0.05, 0.005
-"""Of each joint [rad, m], as in the simulation."""
-GOAL_TIME_S = 1.0
-"""What a controller may take longer than its trajectory."""
 STOPPED_VELOCITY = 0.01
 MONITOR_HZ = 20.0
 STALL_VELOCITY, STALL_S = 0.001, 0.3
@@ -41,19 +39,21 @@ def controllers(robot: Robot, rate_hz: int) -> dict[str, Settings]:
     kinds = {"joint_state_broadcaster": "joint_state_broadcaster/JointStateBroadcaster"}
     made: dict[str, Settings] = {}
     for arm in robot.arms.values():
-        kinds[arm.controller] = "joint_trajectory_controller/JointTrajectoryController"
-        made[arm.controller] = _trajectory(robot, arm.joint_names)
+        kinds[arm.hardware_controller] = "joint_trajectory_controller/JointTrajectoryController"
+        made[arm.hardware_controller] = _trajectory(robot, arm.joint_names, arm.controller_profile)
     for gripper in _fingers(robot):
         name = f"{gripper.name}_controller"
         kinds[name] = "parallel_gripper_action_controller/GripperActionController"
         made[name] = _gripper(gripper)
     if robot.base is not None:
-        kinds[robot.base.controller] = "joint_trajectory_controller/JointTrajectoryController"
-        made[robot.base.controller] = _trajectory(robot, robot.base.joint_names)
+        kinds[robot.base.hardware_controller] = "joint_trajectory_controller/JointTrajectoryController"
+        made[robot.base.hardware_controller] = _trajectory(
+            robot, robot.base.joint_names, robot.base.controller_profile
+        )
     if robot.posture:
         name = f"{robot.name}_posture_controller"
         kinds[name] = "joint_trajectory_controller/JointTrajectoryController"
-        made[name] = _trajectory(robot, tuple(robot.posture))
+        made[name] = _trajectory(robot, tuple(robot.posture), DEFAULT_PROFILE)
     manager: Settings = {"update_rate": rate_hz, **{name: {"type": kind} for name, kind in kinds.items()}}
     return {"controller_manager": _node(manager), **{name: _node(item) for name, item in made.items()}}
 
@@ -104,8 +104,8 @@ def _node(parameters: Settings) -> Settings:
     return {"ros__parameters": parameters}
 
 
-def _trajectory(robot: Robot, joints: tuple[str, ...]) -> Settings:
-    limits = {name: _tolerances(robot.joints[name]) for name in joints}
+def _trajectory(robot: Robot, joints: tuple[str, ...], profile: ControllerProfile) -> Settings:
+    limits = {name: _tolerances(robot.joints[name], profile) for name in joints}
     return {
         "joints": list(joints),
         "command_interfaces": ["position"],
@@ -113,19 +113,21 @@ def _trajectory(robot: Robot, joints: tuple[str, ...]) -> Settings:
         "action_monitor_rate": MONITOR_HZ,
         "allow_partial_joints_goal": False,
         "allow_nonzero_velocity_at_trajectory_end": False,
+        # Trajectories replace one another many times a second: each goes on where the last command was.
+        "open_loop_control": True,
         "constraints": {
             "stopped_velocity_tolerance": STOPPED_VELOCITY,
-            "goal_time": GOAL_TIME_S,
+            "goal_time": profile.goal_time,
             "decelerate_on_cancel": all("max_deceleration_on_cancel" in item for item in limits.values()),
             **limits,
         },
     }
 
 
-def _tolerances(joint: Joint) -> dict[str, float]:
+def _tolerances(joint: Joint, profile: ControllerProfile) -> dict[str, float]:
     """With how hard the joint may brake, where that is known."""
     known = {"max_deceleration_on_cancel": joint.acceleration} if joint.acceleration > 0.0 else {}
-    return {"trajectory": PATH_TOLERANCE, "goal": GOAL_TOLERANCE, **known}
+    return {"trajectory": profile.path_tolerance, "goal": profile.goal_tolerance, **known}
 
 
 def _gripper(gripper: GripperSpec) -> Settings:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-import yaml
+from handiwork_core.config import ConfigError, read_yaml
 
 from .ros2_control import FILE
 
@@ -19,10 +19,10 @@ def command(robot_dir: Path, more: Sequence[str] = ()) -> list[str]:
     """The spawner's command line: every controller that the manager's entry gives a type.
 
     Raises:
-        OSError: the file cannot be read.
+        ConfigError: the file cannot be read.
     """
     path = robot_dir / FILE
-    manager = yaml.safe_load(path.read_text(encoding="utf-8"))["controller_manager"]["ros__parameters"]
+    manager = read_yaml(path)["controller_manager"]["ros__parameters"]
     names = [name for name, item in manager.items() if isinstance(item, dict) and "type" in item]
     return ["ros2", "run", "controller_manager", "spawner", *names, "--param-file", str(path), *more]
 
@@ -35,7 +35,7 @@ def main() -> None:
     given = sys.argv[2 : sys.argv.index("--ros-args")] if "--ros-args" in sys.argv else sys.argv[2:]
     try:
         words = command(Path(sys.argv[1]), given)
-    except OSError as error:
+    except ConfigError as error:
         sys.exit(f"spawn_controllers: {error}; `python -m robot_description.ros2_control` writes it")
     try:
         os.execvp(words[0], words)

@@ -58,14 +58,18 @@ class Belts:
         self._q = np.array([joint.qposadr[0] for joint in joints], dtype=np.intp)
         self._v = np.array([joint.dofadr[0] for joint in joints], dtype=np.intp)
         self._speeds = self._wanted()
+        self._changes = False
+        """Some belt has not yet the speed that is wanted."""
 
     def __bool__(self) -> bool:
         return bool(self._velocity)
 
     def hold(self, step_s: float) -> None:
         """Before each step: put the bodies back, and let them run."""
-        change = ACCELERATION * step_s
-        self._speeds = self._speeds + np.clip(self._wanted() - self._speeds, -change, change)
+        if self._changes:
+            change, wanted = ACCELERATION * step_s, self._wanted()
+            self._speeds = self._speeds + np.clip(wanted - self._speeds, -change, change)
+            self._changes = bool((self._speeds != wanted).any())
         self._data.qpos[self._q] = 0.0
         self._data.qvel[self._v] = self._speeds
 
@@ -77,14 +81,14 @@ class Belts:
         """
         if name not in self._velocity:
             raise KeyError(f"belt {name!r} is not one of {sorted(self._velocity)}")
-        self._velocity[name] = belt.velocity
+        self._velocity[name], self._changes = belt.velocity, True
 
     def run_on(self, before: Belts) -> None:
         """Run as the belts of the same names did in another model of the world."""
         for i, name in enumerate(self._velocity):
             if name in before._velocity:
                 j = list(before._velocity).index(name)
-                self._velocity[name] = before._velocity[name]
+                self._velocity[name], self._changes = before._velocity[name], True
                 self._speeds[3 * i : 3 * i + 3] = before._speeds[3 * j : 3 * j + 3]
 
     def _wanted(self) -> Array:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from handiwork_core.config import nearest
 from handiwork_core.geometry import Array, Pose
 from handiwork_core.scene import SceneObject
 from handiwork_core.world import ObjectState
@@ -103,7 +104,7 @@ class EntityServices:
     async def _one(self, name: str) -> tuple[SceneObject, ObjectState]:
         known = {item.name: (item, state) for item, state in await self._all()}
         if name not in known:
-            raise Refused(NOT_FOUND, f"{name!r} is not one of {sorted(known)}")
+            raise Refused(NOT_FOUND, f"{name[:80]!r} is no object; {nearest(name, sorted(known))}")
         return known[name]
 
     async def _found(self, filters: Any) -> list[tuple[str, ObjectState]]:

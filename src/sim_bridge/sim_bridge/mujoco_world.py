@@ -10,6 +10,8 @@ import numpy as np
 from handiwork_core.control.axes import Indices, JointArrays
 from handiwork_core.geometry import Array, Pose, Rotation, frozen
 from handiwork_core.robot import Robot
+from handiwork_core.safety.kernels import net_forces
+from handiwork_core.safety.robot_model import arm_of_links
 from handiwork_core.scene import Scene
 from handiwork_core.world import Contact, ObjectState
 from sim_bridge.belts import Belts
@@ -33,6 +35,8 @@ class MujocoWorld:
         self._mj: Any = mujoco
         self.robot = robot
         self.joint_names = tuple(joint.name for joint in driven_joints(robot))
+        self._arm_of = {f"{robot.name}/{link}": arm for link, arm in arm_of_links(robot).items()}
+        self._arm_forces = np.zeros((len(robot.arms), 3))
         self._load(scene, 0.0)
 
     def _load(self, scene: Scene, time_s: float, home_seed: int | None = None) -> None:
@@ -46,6 +50,10 @@ class MujocoWorld:
         self._servo = np.array([self._actuator(name) for name in self.joint_names])
         self._rate = np.array([self._actuator(f"{name}/rate") for name in self.joint_names])
         self._bodies = tuple(self.model.body(i).name for i in range(self.model.nbody))
+        arms = list(self.robot.arms)
+        self._arm_of_body = np.array(
+            [arms.index(self._arm_of[name]) if name in self._arm_of else -1 for name in self._bodies]
+        )
         home = home_positions(self.robot if home_seed is None else drawn_home(self.robot, home_seed))
         start = np.array([home.get(name, 0.0) for name in self.joint_names])
         self.data.qpos[self._q] = start
@@ -190,6 +198,14 @@ class MujocoWorld:
         """Pose of an object or of a link ``<robot>/<link>`` in ``world``, as of the last step."""
         found = self.data.body(body)
         return Pose.of(found.xpos, Rotation.from_wxyz(found.xquat))
+
+    def arm_forces(self) -> Array:
+        """Net contact force on each arm (a, 3) [N] in world axes, without seals; valid until the next call."""
+        contact = self.data.contact
+        bodies = self.model.geom_bodyid[contact.geom]
+        forces = self.data.efc_force
+        net_forces(bodies, contact.efc_address, contact.frame, forces, self._arm_of_body, self._arm_forces)
+        return self._arm_forces
 
     def contacts(self) -> tuple[Contact, ...]:
         """Net force and mean point for each pair of bodies that touch; a seal counts as a touch."""

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from concurrent.futures import Future as Job
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from handiwork_core.config import ConfigError
+from handiwork_core.control.control_thread import done_now, works
 from handiwork_core.control.gripper_controller import GripperGoal, GripperResult
 from handiwork_core.control.trajectory_controller import TrajectoryResult
 from handiwork_core.control.trajectory_goal import TrajectoryGoal
 from handiwork_core.planning import Report
+from handiwork_core.regular_files import data_roots
 from handiwork_core.robot_loader import load_robot
+from handiwork_core.safety.config import UNSUPERVISED, load_safety
+from handiwork_core.safety.lease import HeartbeatLease
 from handiwork_core.scene import load_scene
 from handiwork_ros.controllers.slot_server import SlotServer, arm_server, gripper_server
 from handiwork_ros.controllers.stream_door import StreamDoor
-from handiwork_ros.liveness import LifeSigns
 from handiwork_ros.managed_node import ManagedNode
+from handiwork_ros.safety.server import SafetyServer
 from handiwork_ros.spinning import run
 from sim_bridge.isaac_voice_node import IsaacVoice
 from sim_bridge.publishers_node import ContractPublishers
@@ -25,6 +31,25 @@ from sim_bridge.sim_loop import SimLoop
 from sim_bridge.simulation import Simulation
 from sim_bridge.standard_services_node import serve_standard
 from sim_bridge.suction_node import SuctionDoor
+
+T = TypeVar("T")
+
+
+class _PhysicsSide:
+    """The physics thread; while there is none, its work is done at once, for nothing moves then."""
+
+    def __init__(self, loop: Callable[[], SimLoop | None]) -> None:
+        self._loop = loop
+
+    def submit(self, work: Callable[[], T]) -> Job[T]:
+        """See ``ControlSide``."""
+        loop = self._loop()
+        return loop.submit(work) if loop is not None and loop.is_alive() else done_now(work)
+
+    def works(self, name: str) -> bool:
+        """See ``ControlSide``."""
+        loop = self._loop()
+        return loop is not None and works(loop, name)
 
 
 class SimBridge(ManagedNode):
@@ -45,7 +70,19 @@ class SimBridge(ManagedNode):
             "handiwork: the robot-and-world contract; isaac: what Isaac Sim's bridge would say, to be adapted"
         )
         self._speaks = self.parameter("speaks", "handiwork", text)
+        text = "further folders below which requests may name files, separated by colons"
+        roots = self.parameter("data_roots", "", text)
+        own = [Path(self._robot_dir)] if self._robot_dir else []
+        own += [Path(self._scene_file).parent] if self._scene_file else []
+        self._roots = data_roots(roots, *own)
+        text = "public: the arms' actions; hardware: what safety_node commands, to rehearse the ros2_control profile"
+        self._controllers = self.parameter("controllers", "public", text)
+        text = (
+            "limits of the safety layer, a YAML file; empty: the defaults; unused with controllers: hardware"
+        )
+        self._safety_file = self.parameter("safety_file", "", text)
         self._simulation: Simulation | None = None
+        self._safety: SafetyServer | None = None
         self._loop: SimLoop | None = None
         self._contract: ContractPublishers | None = None
         self._voice: IsaacVoice | None = None
@@ -53,7 +90,6 @@ class SimBridge(ManagedNode):
         self._servers: list[
             SlotServer[TrajectoryGoal, TrajectoryResult] | SlotServer[GripperGoal, GripperResult]
         ] = []
-        self._signs = LifeSigns(self)
 
     def on_load(self, report: Report) -> None:
         """Read robot and scene, build the world."""
@@ -61,9 +97,12 @@ class SimBridge(ManagedNode):
         self._check_parameters()
         robot = load_robot(Path(self._robot_dir))
         scene = load_scene(Path(self._scene_file))
+        # A stop of the simulated hardware's own would latch, and nobody could end it: safety_node supervises it.
+        is_hardware = self._controllers == "hardware"
+        safety = UNSUPERVISED if is_hardware else load_safety(Path(self._safety_file), robot)
         report(0.5, "building the world")
         try:
-            simulation = Simulation(robot, scene)
+            simulation = Simulation(robot, scene, safety)
             if self._randomize:
                 simulation.reset(scene.randomized(self._seed), self._seed)
         except ValueError as error:
@@ -80,6 +119,8 @@ class SimBridge(ManagedNode):
             faults.append(f"parameter real_time_factor: is {self._factor}; give 0 to 1000")
         if self._speaks not in ("handiwork", "isaac"):
             faults.append(f"parameter speaks: is {self._speaks!r}; give 'handiwork' or 'isaac'")
+        if self._controllers not in ("public", "hardware"):
+            faults.append(f"parameter controllers: is {self._controllers!r}; give 'public' or 'hardware'")
         if self._seed < 0:
             faults.append(f"parameter seed: is {self._seed}; give 0 or more")
         if faults:
@@ -95,26 +136,44 @@ class SimBridge(ManagedNode):
             return
         if self._contract is None:
             self._contract = ContractPublishers(self)
-            services = SimServices(self, self._running, self._contract)
-            serve_standard(self, services, self._running, self._contract)
-            base = self._simulation.robot.base
-            if base is not None:
-                self._servers.append(arm_server(self, self._running, base, self._signs))
-            for arm in self._simulation.robot.arms.values():
-                self._servers.append(arm_server(self, self._running, arm, self._signs))
-                self._streams.append(StreamDoor(self, self._running, arm))
-                if arm.gripper is not None and arm.gripper.suction is not None:
-                    door = SuctionDoor(self, services, self._running, arm.gripper)
-                    self._contract.with_world.append(door.publish)
-                elif arm.gripper is not None:
-                    self._servers.append(gripper_server(self, self._running, arm.gripper, self._signs))
+            self._offer(self._simulation, self._contract)
         self._contract.publish_geometry(self._simulation)
         publish = self._contract.publish
         self._loop = SimLoop(self._simulation, self._factor, paused=self._paused, publish=publish)
         self._loop.start()
 
+    def _offer(self, simulation: Simulation, contract: ContractPublishers) -> None:
+        services = SimServices(self, self._running, contract)
+        serve_standard(self, services, self._running, contract, self._roots)
+        is_hardware = self._controllers == "hardware"
+        lease = HeartbeatLease(1.0, 1.0) if is_hardware else self._serve_safety(simulation).lease
+        robot = simulation.robot
+        for part in (*(() if robot.base is None else (robot.base,)), *robot.arms.values()):
+            name = part.hardware_controller if is_hardware else part.controller
+            self._servers.append(arm_server(self, self._running, part, lease, name))
+            self._streams.append(StreamDoor(self, self._running, part, name))
+        for tool in (arm.gripper for arm in robot.arms.values() if arm.gripper is not None):
+            if tool.suction is not None:
+                door = SuctionDoor(self, services, self._running, tool)
+                contract.with_world.append(door.publish)
+            else:
+                self._servers.append(gripper_server(self, self._running, tool, lease))
+
+    def _serve_safety(self, simulation: Simulation) -> SafetyServer:
+        self._safety = SafetyServer(
+            self,
+            _PhysicsSide(lambda: self._loop),
+            simulation.safety,
+            lambda: simulation.joints().effort,
+            has_effort=True,
+            has_force=True,
+        )
+        return self._safety
+
     def on_stop(self) -> None:
         """Bring the arm to rest, end its goals, let time stand still."""
+        if self._contract is not None:
+            self._contract.stop()
         if self._loop is not None:
             self._loop.close()
 

@@ -20,7 +20,8 @@ from handiwork_ros.conversions import (
     transform_to_msg,
     world_objects_to_msg,
 )
-from handiwork_ros.qos import CLOCK, LATCHED, LATEST, TF
+from handiwork_ros.latched_publisher import LatchedPublisher
+from handiwork_ros.qos import CLOCK, LATEST, TF
 from sim_bridge.simulation import Simulation
 from tf2_msgs.msg import TFMessage
 
@@ -40,7 +41,7 @@ class ContractPublishers:
     def __init__(self, node: Node) -> None:
         self._clock = node.create_publisher(Clock, "/clock", CLOCK)
         self._joints = node.create_publisher(JointState, "joint_states", LATEST)
-        self._objects = node.create_publisher(WorldObjects, "world/objects", LATCHED)
+        self._objects = LatchedPublisher(node, WorldObjects, "world/objects")
         self._states = node.create_publisher(ObjectStates, "world/object_states", LATEST)
         self._contacts = node.create_publisher(Contacts, "world/contacts", LATEST)
         self._tf = node.create_publisher(TFMessage, "/tf", TF)
@@ -58,6 +59,10 @@ class ContractPublishers:
         self._objects.publish(world_objects_to_msg(world.scene.world_objects(), self.version, world.time_s))
         self._publish_world(simulation)
         return self.version
+
+    def stop(self) -> None:
+        """Repeat nothing any more."""
+        self._objects.forget()
 
     def publish(self, simulation: Simulation, tick: int | None) -> None:
         """Publish what is due at this tick; everything when the world stands still (None)."""

@@ -171,6 +171,9 @@ class SimLoop(threading.Thread):
 
     def _finish(self) -> None:
         message = "the simulation ends"
+        while not self._work.empty():  # goals that were handed in meanwhile must be answered as well
+            if (work := self._work.get_nowait()) is not None:
+                work()
         for arm in self.arms.values():
             arm.abort(message)
         for gripper in self.grippers.values():

@@ -7,6 +7,8 @@ import numpy as np
 from handiwork_core.control.axes import JointArrays, any_busy, arm_axes, gripper_axes
 from handiwork_core.geometry import Array
 from handiwork_core.robot import Robot
+from handiwork_core.safety.config import SafetyConfig
+from handiwork_core.safety.supervisor import SafetySupervisor
 from handiwork_core.scene import Scene
 from sim_bridge.mujoco_world import MujocoWorld
 from sim_bridge.world_model import STEP_S
@@ -21,21 +23,34 @@ class Simulation:
     """Robot, scene and controllers; ``arms`` and ``grippers`` go by the names in the robot's YAML.
 
     A mobile base follows trajectories as an arm does, and is among them.
+
+    Attributes:
+        safety: supervises what the controllers want, before it is commanded.
+
+    Args:
+        robot: its description.
+        scene: objects and where the robot stands.
+        safety: limits; None for the defaults.
     """
 
-    def __init__(self, robot: Robot, scene: Scene) -> None:
+    def __init__(self, robot: Robot, scene: Scene, safety: SafetyConfig | None = None) -> None:
         self.robot = robot
         self.declared = scene
         self.world = MujocoWorld(robot, scene)
         start = self.world.joints().position
         self.arms = arm_axes(robot, self.world.joint_names, start)
         self.grippers = gripper_axes(robot, self.world.joint_names, start)
+        limits = safety or SafetyConfig()
+        self.safety = SafetySupervisor(
+            robot, self.world.joint_names, self.arms, self.grippers, start, limits, scene.world_T_base
+        )
         self.apply_forces()
 
     @property
     def busy(self) -> bool:
-        """True while any controller works."""
-        return any_busy(self.arms, self.grippers) or any(cup.on for cup in self.world.cups.values())
+        """True while any controller works, or the safety layer stops the arms."""
+        works = any_busy(self.arms, self.grippers) or self.safety.is_active
+        return works or any(cup.on for cup in self.world.cups.values())
 
     def joints(self) -> JointArrays:
         """Measured joints in the order of ``world.joint_names``, as copies."""
@@ -66,15 +81,20 @@ class Simulation:
             arm.controller.hold(position[arm.indices], "the world was reset")
         for gripper in self.grippers.values():
             gripper.controller.hold(float(position[gripper.indices[0]]))
+        self.safety.reset(position, self.world.time_s)
         self.apply_forces()
 
     def _control(self) -> None:
-        joints = self.world.joints()
-        for arm in self.arms.values():
-            if arm.controller.busy:
+        joints, safety = self.world.joints(), self.safety
+        commanded = [arm for arm in self.arms.values() if arm.controller.busy]
+        if not safety.commands_all:
+            for arm in commanded:
                 q, qd = joints.position[arm.indices], joints.velocity[arm.indices]
-                reference = arm.controller.update(q, qd, CONTROL_S)
-                self.world.command(arm.indices, reference.position, reference.velocity)
+                arm.controller.update(q, qd, CONTROL_S)
+        if commanded or safety.is_active:
+            safety.control(joints, self.world.arm_forces(), CONTROL_S)
+        for arm in self.arms.values() if safety.commands_all else commanded:
+            self.world.command(arm.indices, safety.command[arm.indices], safety.rate[arm.indices])
         for gripper in self.grippers.values():
             if gripper.controller.busy:
                 lead = gripper.indices[0]

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from handiwork_core.config import ConfigError
 from handiwork_core.geometry import Pose
-from handiwork_core.scene import load_scene
+from handiwork_core.limits import SPAWNED_AT_ONCE
+from handiwork_core.regular_files import DataRoots, FileRefused
+from handiwork_core.scene import Scene, SceneObject, load_scene
 from sim_bridge.entity_services_node import read_pose
+from sim_bridge.readers import Readers, TooManyReaders
 from sim_bridge.sim_loop import SimLoop
 from sim_bridge.simulation import Simulation
 from sim_bridge.spawning import (
@@ -26,6 +30,8 @@ from sim_bridge.spawning import (
 from sim_bridge.standard_doors_node import FAILED, NOT_FOUND, OK, Refused, put_result
 from sim_bridge.standard_messages import put_uri, resource_from
 from simulation_interfaces.msg import Spawnable
+
+T = TypeVar("T")
 
 INVALID_POSE, NAMESPACE_INVALID, SOME_FAILED = 109, 105, 150
 """Codes of SpawnEntity and SpawnEntities."""
@@ -49,8 +55,13 @@ class SpawnServices:
     """
 
     def __init__(
-        self, loop: Callable[[], SimLoop], wait: Callable[[Any], Any], publish_geometry: Callable[[Any], int]
+        self,
+        loop: Callable[[], SimLoop],
+        wait: Callable[[Any], Any],
+        publish_geometry: Callable[[Any], int],
+        roots: DataRoots,
     ) -> None:
+        self._roots, self._readers = roots, Readers()
         self._loop, self._wait, self._publish_geometry = loop, wait, publish_geometry
         self.spawned: tuple[str, ...] = ()
 
@@ -64,6 +75,9 @@ class SpawnServices:
         """SpawnEntities: each by itself; one that is refused keeps no other back."""
         from simulation_interfaces.msg import SpawnResult  # 1.2 and older have none
 
+        if len(request.spawn_requests) > SPAWNED_AT_ONCE:
+            text = f"{len(request.spawn_requests)} objects are asked for; ask for at most {SPAWNED_AT_ONCE} at once"
+            raise Refused(FAILED, text)
         for one in request.spawn_requests:
             told = SpawnResult()
             try:
@@ -90,13 +104,16 @@ class SpawnServices:
 
     async def spawnables(self, request: Any, response: Any) -> None:
         """GetSpawnables: the objects of the running scene's file, and of scene files in ``sources``."""
+        if len(request.sources) > SPAWNED_AT_ONCE:
+            text = f"{len(request.sources)} sources are named; name at most {SPAWNED_AT_ONCE} at once"
+            raise Refused(FAILED, text)
         for source in [self._loop().simulation.declared.source, *request.sources]:
             path = Path(source.removeprefix(FILE))
             try:
-                objects = load_scene(path).objects
-            except ConfigError as error:
+                scene = await self._read(partial(self._scene_of, path))
+            except (ConfigError, FileRefused) as error:
                 raise Refused(FAILED, str(error)) from error
-            for item in objects:
+            for item in scene.objects:
                 if item.body.articulation is None:
                     made = Spawnable(description=f"{item.name} of {path.stem}")
                     put_uri(made, f"{FILE}{path.resolve()}#{item.name}")
@@ -112,12 +129,27 @@ class SpawnServices:
         simulation = loop.simulation
         source = resource_from(request)
         given = read_pose(request.initial_pose.pose, INVALID_POSE)
+        folder, wanted = (
+            Path(simulation.world.scene.source).parent,
+            request.name or source.uri.partition("#")[2],
+        )
+
+        def named() -> str:
+            return free_name(
+                wanted, simulation.world.scene, simulation.robot.name, may_rename=request.allow_renaming
+            )
+
+        def read() -> SceneObject:
+            return read_object(Resource(source.uri, source.text), named(), folder, self._roots)
+
+        try:
+            found = await self._read(read)
+        except SpawnRefused as refused:
+            raise Refused(CODES[refused.why], str(refused)) from refused
 
         def take_in() -> str:
-            scene = simulation.world.scene
-            wanted = request.name or source.uri.partition("#")[2]
-            name = free_name(wanted, scene, simulation.robot.name, may_rename=request.allow_renaming)
-            item = read_object(Resource(source.uri, source.text), name, Path(scene.source).parent)
+            name, scene = named(), simulation.world.scene
+            item = replace(found, body=replace(found.body, name=name))
             pose = _in_world(simulation, request.initial_pose.header.frame_id) @ given
             simulation.world.change(with_object(scene, replace(item, world_T_object=pose)))
             self._publish_geometry(simulation)
@@ -126,6 +158,18 @@ class SpawnServices:
         name = str(await self._change(loop, take_in))
         self.spawned = (*self.spawned, name)
         return name
+
+    def _scene_of(self, path: Path) -> Scene:
+        return load_scene(self._roots.locate(str(path)))
+
+    async def _read(self, read: Callable[[], T]) -> T:
+        """What a function returns that reads files, neither on the executor nor on the physics thread."""
+        try:
+            job = self._readers.submit(read)
+        except TooManyReaders as error:
+            raise Refused(FAILED, str(error)) from error
+        found: T = await self._wait(job)
+        return found
 
     async def _change(self, loop: SimLoop, change: Callable[[], Any]) -> Any:
         try:

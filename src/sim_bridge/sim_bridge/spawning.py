@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -10,8 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from handiwork_core.config import ConfigError, mapping_from_yaml, parse
+from handiwork_core.config import ConfigError, mapping_from_yaml, nearest, parse
 from handiwork_core.geometry import Array, Pose
+from handiwork_core.limits import FILTER_CHARACTERS, GOAL_YAML, LARGEST_POSITION_M, NAME_CHARACTERS, OBJECTS
+from handiwork_core.regular_files import DataRoots, FileRefused
 from handiwork_core.scene import ObjectSpec, Scene, SceneObject, load_scene
 from handiwork_core.scene_layout import shape_points, world_boxes
 
@@ -19,6 +20,9 @@ FORMAT = "handiwork"
 """An object as scene files write it below ``objects.<name>``, or ``<scene file>#<name>``."""
 
 FILE = "file://"
+
+RE2_BYTES = 1 << 20
+"""Memory of one compiled filter."""
 
 
 class Why(Enum):
@@ -50,19 +54,20 @@ class Resource:
     text: str = ""
 
 
-def read_object(resource: Resource, name: str, folder: Path) -> SceneObject:
+def read_object(resource: Resource, name: str, folder: Path, roots: DataRoots) -> SceneObject:
     """An object from its text, or from a scene file; its pose is the one written there.
 
     Args:
         resource: what to read.
         name: of the object; empty: that of the URI.
         folder: of files that a text names.
+        roots: folders below which all files must lie.
 
     Raises:
         SpawnRefused: it cannot be read; says why.
     """
     if resource.text:
-        return _from_text(resource.text, name, folder)
+        return _from_text(resource.text, name, folder, roots)
     if not resource.uri:
         raise SpawnRefused(Why.NO_RESOURCE, "neither a URI nor a text is given; give one")
     path, _, found = resource.uri.removeprefix(FILE).partition("#")
@@ -70,7 +75,9 @@ def read_object(resource: Resource, name: str, folder: Path) -> SceneObject:
         text = f"{resource.uri!r} is no object of a scene file; write <file>.yaml#<object>"
         raise SpawnRefused(Why.UNSUPPORTED_FORMAT, text)
     try:
-        scene = load_scene(Path(path))
+        scene = load_scene(roots.locate(path))
+    except FileRefused as error:
+        raise SpawnRefused(Why.NO_RESOURCE, str(error)) from error
     except ConfigError as error:
         raise SpawnRefused(Why.PARSE_ERROR, str(error)) from error
     for item in scene.objects:
@@ -80,17 +87,27 @@ def read_object(resource: Resource, name: str, folder: Path) -> SceneObject:
     raise SpawnRefused(Why.NO_RESOURCE, f"{path} has no object {found!r}; it has {names}")
 
 
-def _from_text(text: str, name: str, folder: Path) -> SceneObject:
+def _from_text(text: str, name: str, folder: Path, roots: DataRoots) -> SceneObject:
     try:
-        written = mapping_from_yaml(text, "resource_string")
+        written = mapping_from_yaml(text, "resource_string", GOAL_YAML)
         written.setdefault("pose", {"position": [0.0, 0.0, 0.0]})
         spec = parse(ObjectSpec, written, "resource_string")
     except ConfigError as error:
         raise SpawnRefused(Why.PARSE_ERROR, str(error)) from error
     try:
-        return replace(spec.place(name, folder), randomize=None)
+        return replace(_located(spec, folder, roots).place(name, folder), randomize=None)
     except ValueError as error:
         raise SpawnRefused(Why.ASSET, str(error)) from error
+
+
+def _located(spec: ObjectSpec, folder: Path, roots: DataRoots) -> ObjectSpec:
+    """The object with whole paths of its files, each below a root."""
+
+    def located(name: str) -> str:
+        return str(roots.locate(str(folder / name))) if name else ""
+
+    shapes = tuple(replace(shape, file=located(shape.file)) for shape in spec.shapes)
+    return replace(spec, shapes=shapes, usd=located(spec.usd))
 
 
 def free_name(wanted: str, scene: Scene, robot: str, *, may_rename: bool) -> str:
@@ -103,6 +120,9 @@ def free_name(wanted: str, scene: Scene, robot: str, *, may_rename: bool) -> str
     if not wanted and not may_rename:
         raise SpawnRefused(Why.NAME_INVALID, "the name is empty; give one, or allow_renaming")
     base = wanted or "object"
+    if len(base) > NAME_CHARACTERS:
+        text = f"the name has {len(base)} characters; give at most {NAME_CHARACTERS}"
+        raise SpawnRefused(Why.NAME_INVALID, text)
     if not base.replace("_", "").replace("-", "").isalnum():
         raise SpawnRefused(Why.NAME_INVALID, f"{base!r} is no name; use letters, digits, _ and -")
     if base in taken and not may_rename:
@@ -115,7 +135,16 @@ def free_name(wanted: str, scene: Scene, robot: str, *, may_rename: bool) -> str
 
 
 def with_object(scene: Scene, item: SceneObject) -> Scene:
-    """The scene and one more object."""
+    """The scene and one more object.
+
+    Raises:
+        ValueError: it is full, or the object stands too far away.
+    """
+    if len(scene.objects) >= OBJECTS:
+        raise ValueError(f"the scene has {len(scene.objects)} objects already; at most {OBJECTS} are kept")
+    if np.abs(item.world_T_object.translation_m).max() > LARGEST_POSITION_M:
+        place = item.world_T_object.translation_m.tolist()
+        raise ValueError(f"position {place} m is too far away; stay within {LARGEST_POSITION_M:g} m")
     return replace(scene, objects=(*scene.objects, item))
 
 
@@ -127,7 +156,7 @@ def without(scene: Scene, name: str) -> Scene:
     """
     bodies = {item.name: item.body for item in scene.objects}
     if name not in bodies:
-        raise SpawnRefused(Why.UNKNOWN, f"{name!r} is not one of {sorted(bodies)}")
+        raise SpawnRefused(Why.UNKNOWN, f"{name[:80]!r} is no object; {nearest(name, sorted(bodies))}")
     joint = bodies[name].articulation
     if joint is not None:
         raise SpawnRefused(Why.PART, f"{name!r} moves on {joint.body!r}; delete that")
@@ -140,15 +169,27 @@ def _moves_on(item: SceneObject, name: str) -> bool:
 
 
 def named_like(names: Iterable[str], pattern: str) -> list[str]:
-    """Names in which a regular expression is found; all for an empty one.
+    """Return the names in which a regular expression is found; all for an empty one.
+
+    RE2 takes time proportional to the length of the names, whatever the pattern; Python's ``re`` can take for ever.
 
     Raises:
-        ValueError: it is no regular expression.
+        ValueError: it is too long, or no regular expression of RE2.
     """
+    if len(pattern) > FILTER_CHARACTERS:
+        raise ValueError(f"the filter has {len(pattern)} characters; write at most {FILTER_CHARACTERS}")
+    import re2
+
+    options = re2.Options()
+    options.max_mem, options.log_errors = RE2_BYTES, False
     try:
-        return [name for name in names if re.search(pattern, name)]
-    except re.error as error:
-        raise ValueError(f"filter {pattern!r} is no regular expression: {error}") from error
+        found = re2.compile(pattern, options)
+    except re2.error as error:
+        # RE2 gives its words as bytes.
+        why = b" ".join(error.args).decode(errors="replace") if error.args else "bad syntax"
+        text = f"filter {pattern!r} is no regular expression of RE2: {why}; look-around and back-references are unknown"
+        raise ValueError(text) from error
+    return [name for name in names if found.search(name)]
 
 
 def own_bounds(item: SceneObject) -> Array:

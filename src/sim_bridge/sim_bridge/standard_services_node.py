@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from handiwork_core.regular_files import DataRoots
 from handiwork_ros.action_host import action_host_node
 from handiwork_ros.managed_node import ManagedNode
 from sim_bridge.publishers_node import ContractPublishers
@@ -13,7 +14,11 @@ from sim_bridge.sim_loop import SimLoop
 
 
 def serve_standard(
-    node: ManagedNode, services: SimServices, loop: Callable[[], SimLoop], publishers: ContractPublishers
+    node: ManagedNode,
+    services: SimServices,
+    loop: Callable[[], SimLoop],
+    publishers: ContractPublishers,
+    roots: DataRoots,
 ) -> bool:
     """Serve all that the installed definitions have; whether they are installed. Names are those of Isaac Sim."""
     try:
@@ -27,7 +32,7 @@ def serve_standard(
     from sim_bridge.standard_doors_node import StandardDoors
 
     entities = EntityServices(loop, services.wait)
-    spawns = SpawnServices(loop, services.wait, publishers.publish_geometry)
+    spawns = SpawnServices(loop, services.wait, publishers.publish_geometry, roots)
     runs = RunServices(node, loop, services.wait, publishers.publish_geometry, spawns)
     doors = StandardDoors(node, srv)
     rows: tuple[tuple[str, str, Callable[[Any, Any], Any]], ...] = (

@@ -162,10 +162,7 @@ class SuctionCup:
     def _wrench(self) -> tuple[Array, Array]:
         """Force and moment (3,) about the rim's middle that the seal puts on the object, in the world."""
         model, data = self._model, self._data
-        rows = np.flatnonzero(
-            (data.efc_type == self._mj.mjtConstraint.mjCNSTR_EQUALITY)
-            & (data.efc_id == self._seals[self.object])
-        )
+        rows = np.flatnonzero(data.efc_id[: data.ne] == self._seals[self.object])  # equalities come first
         push, result = np.zeros(data.nefc), np.zeros(model.nv)
         push[rows] = data.efc_force[rows]
         self._mj.mj_mulJacTVec(model, data, result, push)

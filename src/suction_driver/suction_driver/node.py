@@ -31,6 +31,7 @@ from handiwork_ros.managed_node import ManagedNode
 from handiwork_ros.qos import LATEST
 from handiwork_ros.ros_clock import RosClock
 from handiwork_ros.spinning import run
+from handiwork_ros.start_wait import StartWait
 
 STATE_PERIOD_S = 0.02
 STALE_S = 1.0
@@ -54,22 +55,25 @@ class SuctionDriver(ManagedNode):
         self._meanwhile = ReentrantCallbackGroup()
         self._valve = self.create_client(SetBool, valve, callback_group=self._meanwhile)
         self._on, self._vacuum, self._heard_s = False, False, float("-inf")
-        self._clock_s = RosClock(self)
+        self._clock_s, self._wait = RosClock(self), StartWait(self)
         self._states: Publisher | None = None
         heard = guard(self, self._on_vacuum)
         self.create_subscription(Bool, switch, heard, LATEST, callback_group=self._meanwhile)
 
     def on_load(self, report: Report) -> None:
-        """Find the cup in the robot's files, and wait for the valve."""
+        """Find the cup in the robot's files."""
         report(0.0, "reading the robot")
         self._gripper = self._find()
         if not self._gripper:
             self.get_logger().info("the robot has no suction cup; nothing to do")
-            return
-        while not self._valve.service_is_ready():
-            report(0.5, f"waiting for {self._valve.srv_name}")
-            if self.closing.wait(0.05):
-                return
+
+    def on_prepare(self, report: Report) -> None:
+        """Wait for the valve."""
+        self._wait.until_none(self._missing, report)
+
+    def _missing(self) -> list[str]:
+        is_there = not self._gripper or self._valve.service_is_ready()
+        return [] if is_there else [self._valve.srv_name]
 
     def _find(self) -> str:
         tools = [arm.gripper for arm in load_robot(Path(self._robot_dir)).arms.values() if arm.gripper]

@@ -8,23 +8,23 @@ from collections.abc import Callable
 from sensor_msgs.msg import JointState
 
 from handiwork_core.control.axes import JointArrays
+from handiwork_core.control.same_thread import SameThread
 from handiwork_core.control.wall_pace import WallPace
+from handiwork_core.geometry import Pose
 from handiwork_core.isaac_wire import JOINT_COMMANDS, JOINT_STATES, BadWire
 from handiwork_core.robot import Robot
+from handiwork_core.safety.config import SafetyConfig
 from handiwork_ros.guards import guard
 from handiwork_ros.managed_node import ManagedNode
 from handiwork_ros.qos import LATEST, STREAM
 from handiwork_ros.row_writing import JointWriter
+from handiwork_ros.silence_limits import STREAM_SILENCE_S
 from handiwork_ros.wire_bytes import JointReader
 from isaac_bridge.adapter.joint_order import NONE, JointOrder, moving_joints
-from isaac_bridge.adapter.same_thread import SameThread
 from isaac_bridge.adapter.wired_robot import WiredRobot
 
 JOINTS_HZ = 125.0
 """Greatest rate of joint_states per second of steady time; commands go with every measurement."""
-
-SILENCE_S = 1.0
-"""Steady time without joints after which a robot is lost."""
 
 WATCH_S = 0.2
 
@@ -36,13 +36,18 @@ class JointDoor:
         node: hosts the topics.
         robot: its description.
         drive_lag_s: see ``WiredRobot``.
+        safety: limits of the safety layer.
+        world_T_base: where the robot stands.
     """
 
-    def __init__(self, node: ManagedNode, robot: Robot, drive_lag_s: float) -> None:
+    def __init__(
+        self, node: ManagedNode, robot: Robot, drive_lag_s: float, safety: SafetyConfig, world_T_base: Pose
+    ) -> None:
         self._node, self._robot, self._lag_s = node, robot, drive_lag_s
+        self._safety, self._world_T_base = safety, world_T_base
         self.names = moving_joints(robot)
         self._reader, self._order = JointReader(), JointOrder(self.names)
-        self.thread: SameThread | None = None
+        self.thread: SameThread[WiredRobot] | None = None
         self.fault = ""
         """What is wrong with the newest message."""
         self.is_muted = self.is_paused = self._is_open = False
@@ -66,7 +71,7 @@ class JointDoor:
         if self.thread is not None:
             self.thread.abort("the adapter ends")
 
-    def running(self) -> SameThread:
+    def running(self) -> SameThread[WiredRobot]:
         """The robot's goals; only after the first message."""
         assert self.thread is not None
         return self.thread
@@ -83,8 +88,10 @@ class JointDoor:
             self._republish(thread.plant.joints())
             for callback in self.on_paused:
                 callback()
-        elif silent_s > SILENCE_S:
-            thread.abort(f"{JOINT_STATES} fell silent for {SILENCE_S:g} s; does the timeline still play?")
+        elif silent_s > STREAM_SILENCE_S:
+            thread.abort(
+                f"{JOINT_STATES} fell silent for {STREAM_SILENCE_S:g} s; does the timeline still play?"
+            )
         thread.release()
 
     def start_over(self, why: str) -> None:
@@ -103,18 +110,19 @@ class JointDoor:
         self.fault, self._heard_s = "", time.monotonic()
         if self.thread is None:
             self._begin(heard.names, measured)
-        if self._is_open:
+        # A node that is not active publishes nothing, once its arms rest.
+        if self._is_open and (self._node.is_active or not self.running().idle):
             self._follow(self.running(), measured)
 
     def _begin(self, names: list[str], measured: JointArrays) -> None:
         extra = self._order.unknown(names)
         if extra:
             self._node.get_logger().warning(f"{JOINT_STATES}: joints {extra} are not the robot's; left alone")
-        plant = WiredRobot(self._robot, measured, self._lag_s)
+        plant = WiredRobot(self._robot, measured, self._lag_s, self._safety, self._world_T_base)
         self._command_writer = JointWriter(plant.driven_names)
         self.thread = SameThread(plant)
 
-    def _follow(self, thread: SameThread, measured: JointArrays) -> None:
+    def _follow(self, thread: SameThread[WiredRobot], measured: JointArrays) -> None:
         restarted = thread.plant.take(measured)
         wanted = None if self.is_muted else thread.plant.command()
         if wanted is not None:

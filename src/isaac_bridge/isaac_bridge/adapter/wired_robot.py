@@ -7,12 +7,16 @@ grip. No ROS, no threads.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from handiwork_core.control.axes import ArmAxis, Indices, JointArrays, any_busy, arm_axes, gripper_axes
 from handiwork_core.control.trajectory_controller import Phase
-from handiwork_core.geometry import Array
+from handiwork_core.geometry import Array, Pose
 from handiwork_core.robot import Robot
+from handiwork_core.safety.config import SafetyConfig
+from handiwork_core.safety.supervisor import SafetySupervisor
 from isaac_bridge.adapter.drive_lead import DriveLead, late_s
 from isaac_bridge.adapter.joint_order import moving_joints
 
@@ -41,12 +45,31 @@ class WiredRobot:
         robot: its description.
         first: the first measurement, in the order of ``moving_joints``.
         drive_lag_s: damping over stiffness of the arms' drives, from which the lead of the arms is learnt on.
+        safety: limits of the safety layer; None for the defaults.
+        world_T_base: where the robot stands.
     """
 
-    def __init__(self, robot: Robot, first: JointArrays, drive_lag_s: float) -> None:
+    def __init__(
+        self,
+        robot: Robot,
+        first: JointArrays,
+        drive_lag_s: float,
+        safety: SafetyConfig | None = None,
+        world_T_base: Pose | None = None,
+    ) -> None:
         names = moving_joints(robot)
         self.arms = arm_axes(robot, names, first.position)
         self.grippers = gripper_axes(robot, names, first.position)
+        self.safety = SafetySupervisor(
+            robot,
+            names,
+            self.arms,
+            self.grippers,
+            first.position,
+            # Stiff drives that get a new target with each frame saturate at each; that says nothing of a load.
+            replace(safety or SafetyConfig(), effort_scale=0.0),
+            world_T_base or Pose.identity(),
+        )
         self._measured, self._step_s = first, 0.0
         self.leads = {name: DriveLead(drive_lag_s) for name in self.arms}
         self._rates, self._waited_s = dict.fromkeys(self.arms, 1.0), dict.fromkeys(self.arms, 0.0)
@@ -87,11 +110,12 @@ class WiredRobot:
             arm.controller.hold(position[arm.indices], why)
         for gripper in self.grippers.values():
             gripper.controller.hold(float(position[gripper.indices[0]]))
+        self.safety.reset(position, self._measured.stamp_s)
         self._target, self._sent, self._is_late = position.copy(), None, False
 
     def command(self) -> Array | None:
         """Positions of ``driven_names``; None where there is nothing new to say."""
-        if self._is_late and not any_busy(self.arms, self.grippers):
+        if self._is_late and not any_busy(self.arms, self.grippers) and not self.safety.is_active:
             return None  # nobody has moved the robot yet; its drives hold what the stage gave them
         self._is_late = False
         self._lead_arms()
@@ -105,11 +129,12 @@ class WiredRobot:
     def _control(self, elapsed_s: float) -> None:
         q, qd = self._measured.position, self._measured.velocity
         for name, arm in self.arms.items():
-            if arm.controller.busy:
+            if arm.controller.busy and not self.safety.commands_all:
                 here = q[arm.indices]
                 step_s = self._step_of(name, arm, here, elapsed_s)
                 self._rates[name] = step_s / elapsed_s
                 arm.controller.update(here, qd[arm.indices], step_s)
+        self.safety.control(self._measured, None, elapsed_s)
         for gripper in self.grippers.values():
             lead = gripper.indices[0]
             gripper.controller.update(float(q[lead]), float(qd[lead]), self._step_s)
@@ -133,10 +158,12 @@ class WiredRobot:
 
     def _lead_arms(self) -> None:
         for name, arm in self.arms.items():
-            limits, reference = arm.controller.limits, arm.controller.reference
-            ahead = self.leads[name].seconds * self._rates[name] * reference.velocity
+            limits = arm.controller.limits
+            # What the safety layer lets pass, which is what the controller wants unless it stops the arm.
+            position, velocity = self.safety.command[arm.indices], self.safety.rate[arm.indices]
+            ahead = self.leads[name].seconds * self._rates[name] * velocity
             most = AHEAD * arm.controller.tolerances.path
-            place = reference.position + ahead * min(1.0, most / max(float(np.abs(ahead).max()), most))
+            place = position + ahead * min(1.0, most / max(float(np.abs(ahead).max()), most))
             self._target[arm.indices] = np.clip(place, limits.lower, limits.upper)
 
     def _press_fingers(self) -> None:

@@ -19,12 +19,14 @@ from handiwork_core.geometry import Array, Pose
 from handiwork_core.scene import Scene
 from handiwork_core.world import ObjectState
 from handiwork_ros.conversions import world_objects_to_msg
+from handiwork_ros.latched_publisher import LatchedPublisher
 from handiwork_ros.managed_node import ManagedNode
-from handiwork_ros.qos import LATCHED, LATEST
+from handiwork_ros.qos import LATEST
+from handiwork_ros.rclpy_internals import take
 from handiwork_ros.row_decoding import CONTACT_NUMBERS, STATE_NUMBERS
 from handiwork_ros.row_writing import RowWriter
+from handiwork_ros.unwatched import Unwatched
 from handiwork_ros.wire_bytes import FrameReader, Frames, text_from_bytes
-from handiwork_ros.world_source import Unwatched
 from isaac_bridge.adapter.object_tracker import ObjectTracker
 from tf2_msgs.msg import TFMessage
 
@@ -54,7 +56,7 @@ class WorldDoor:
         self._numbers: Array = np.empty((0, STATE_NUMBERS))
         self._state_writer = RowWriter(STATE_NUMBERS, is_versioned=True)
         self._contact_writer = RowWriter(CONTACT_NUMBERS, is_versioned=False)
-        self._objects = node.create_publisher(WorldObjects, "world/objects", LATCHED)
+        self._objects = LatchedPublisher(node, WorldObjects, "world/objects")
         self._states = node.create_publisher(ObjectStates, "world/object_states", LATEST)
         self._contacts = node.create_publisher(Contacts, "world/contacts", LATEST)
         self._told: dict[Publisher, bytes] = {}
@@ -71,6 +73,10 @@ class WorldDoor:
         message = world_objects_to_msg(self._scene.world_objects(), self.version, self.time_s)
         self._objects.publish(message)
         return self.version
+
+    def stop(self) -> None:
+        """Repeat nothing any more."""
+        self._objects.forget()
 
     def start_over(self) -> None:
         """The simulation began anew: forget where things were, and count a new version."""
@@ -167,10 +173,8 @@ class WorldDoor:
 
 def _taken(subscription: Subscription) -> Iterator[bytes]:
     """All that has come since the last time."""
-    heard = subscription.handle
-    with heard:
-        while (found := heard.take_message(subscription.msg_type, subscription.raw)) is not None:
-            yield found[0]
+    while (found := take(subscription)) is not None:
+        yield found[0]
 
 
 def _never(_message: object) -> None:
