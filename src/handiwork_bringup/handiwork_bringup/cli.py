@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from handiwork_core.config import ConfigError
 
 from .commands import (
+    chaos,
     check_backend,
     conditions,
     demo,
@@ -18,6 +19,8 @@ from .commands import (
     new_robot,
     new_skill,
     run_skill,
+    safety,
+    security,
     show_robot,
     skills,
     soak,
@@ -27,10 +30,26 @@ from .commands import (
     why,
 )
 from .commands.connection import NoServerError
+from .domain import DomainError
 from .launch_model import LaunchError
 
-COMMANDS = (demo, launch, status, conditions, why, goal, run_skill, task, skills, new_skill, soak, soak_all)
-ROBOT_COMMANDS = (new_robot, show_robot, check_backend, export_usd)
+COMMANDS = (
+    demo,
+    launch,
+    status,
+    conditions,
+    why,
+    goal,
+    run_skill,
+    task,
+    skills,
+    new_skill,
+    safety,
+    soak,
+    soak_all,
+    chaos,
+)
+ROBOT_COMMANDS = (new_robot, show_robot, check_backend, export_usd, security)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -42,6 +61,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser.parse_args(argv)
     try:
         return int(options.run(options))
-    except (LaunchError, ConfigError, NoServerError) as error:
+    except (LaunchError, ConfigError, DomainError, NoServerError) as error:
         print(f"handiwork {options.command}: {error}", file=sys.stderr)
         return 1 if isinstance(error, NoServerError) else 2

@@ -1,34 +1,205 @@
-"""A DDS domain of our own, so that two runs on one machine never meet."""
+"""Leases of DDS domains and of node names in them, so that two runs on one machine never meet unasked."""
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
+import stat
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
-from typing import IO
+from types import TracebackType
 
+DOMAIN = "ROS_DOMAIN_ID"
 DOMAIN_IDS = range(20, 100)
 """Higher ones meet the kernel's ephemeral ports."""
 
+GREATEST_DOMAIN_ID = 232
+"""Of the mapping from domains to UDP ports in the DDS-RTPS specification."""
 
-def lease_domain_id() -> tuple[int, IO[str] | None]:
-    """The user's ROS_DOMAIN_ID, or the first that no other run holds; the lease ends when the file is closed.
+FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+FILE_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+class DomainError(RuntimeError):
+    """A domain or a node name in it is in use, or the leases cannot be kept; the message says what to do."""
+
+
+class Lease:
+    """Locked files. The lease ends with ``close``, or when the process ends in any way."""
+
+    def __init__(self, domain_id: int) -> None:
+        self.domain_id = domain_id
+        self._files: list[int] = []
+
+    def add(self, file: int) -> None:
+        """Keep the descriptor of a locked file."""
+        self._files.append(file)
+
+    def close(self) -> None:
+        """Give everything back."""
+        while self._files:
+            os.close(self._files.pop())
+
+    def __enter__(self) -> Lease:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def lease_domain() -> Lease:
+    """Return the user's ROS_DOMAIN_ID, which nobody needs to lease, or else the lease of a free domain.
 
     Raises:
-        RuntimeError: all are taken.
+        DomainError: all are taken, or ROS_DOMAIN_ID is no domain.
     """
-    if os.environ.get("ROS_DOMAIN_ID"):
-        return int(os.environ["ROS_DOMAIN_ID"]), None
-    for domain_id in DOMAIN_IDS:
-        name = f"handiwork_ros_domain_{os.getuid()}_{domain_id}.lock"
-        lease = (Path(tempfile.gettempdir()) / name).open("w", encoding="utf-8")
-        try:
-            fcntl.flock(lease, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            lease.close()
-            continue
-        return domain_id, lease
-    raise RuntimeError(
+    return Lease(current_domain_id()) if os.environ.get(DOMAIN) else lease_free_domain()
+
+
+def lease_free_domain() -> Lease:
+    """Lease the first domain that no other run of this user holds.
+
+    Raises:
+        DomainError: all are taken.
+    """
+    folder = _open_folder()
+    try:
+        for domain_id in DOMAIN_IDS:
+            file = _lock(folder, f"domain_{domain_id}.lock", fcntl.LOCK_EX)
+            if file is not None:
+                lease = Lease(domain_id)
+                lease.add(file)
+                return lease
+    finally:
+        os.close(folder)
+    raise DomainError(
         f"all DDS domain ids {DOMAIN_IDS.start} to {DOMAIN_IDS.stop - 1} are in use; end another run"
     )
+
+
+def lease_nodes(domain_id: int, full_names: Iterable[str]) -> Lease:
+    """Lease the names of nodes that are to run in a domain.
+
+    Args:
+        domain_id: the domain.
+        full_names: names of the nodes, each with its namespace.
+
+    Raises:
+        DomainError: another process of this user runs one of them; names its process id.
+    """
+    lease, folder = Lease(domain_id), _open_folder()
+    try:
+        for name in sorted(set(full_names)):
+            file_name = f"domain_{domain_id}_{name.strip('/').replace('/', '.')}.lock"
+            file = _lock(folder, file_name, fcntl.LOCK_EX)
+            if file is None:
+                lease.close()
+                raise DomainError(
+                    f"{name} runs already in DDS domain {domain_id}, started by the process with the pid "
+                    f"{_holder(folder, file_name)}; end that one, or set {DOMAIN} to another number"
+                )
+            lease.add(file)
+        # Whoever looks for a free domain passes this one by. It may belong to the run that started this process.
+        if (shared := _lock(folder, f"domain_{domain_id}.lock", fcntl.LOCK_SH)) is not None:
+            lease.add(shared)
+    finally:
+        os.close(folder)
+    return lease
+
+
+def current_domain_id() -> int:
+    """Return the domain of ROS_DOMAIN_ID, 0 where it is not set.
+
+    Raises:
+        DomainError: it is no domain.
+    """
+    text = os.environ.get(DOMAIN) or "0"
+    if not text.isdecimal() or int(text) > GREATEST_DOMAIN_ID:
+        raise DomainError(f"{DOMAIN} is {text!r}; set it to a number from 0 to {GREATEST_DOMAIN_ID}")
+    return int(text)
+
+
+def runtime_folder() -> Path:
+    """Return the folder of this user that nobody else may write to, where the leases lie.
+
+    Raises:
+        DomainError: there is none, and one in the folder for temporary files is not ours alone.
+    """
+    user = os.getuid()
+    given = os.environ.get("XDG_RUNTIME_DIR")
+    for path in (Path(given) if given else None, Path(f"/run/user/{user}")):
+        if path is not None and path.is_absolute() and not _fault(path):
+            return path
+    own = Path(tempfile.gettempdir()) / f"handiwork-{user}"
+    with contextlib.suppress(FileExistsError):
+        own.mkdir(mode=0o700)
+    if fault := _fault(own):
+        raise DomainError(f"{own} {fault}; remove it, or set XDG_RUNTIME_DIR to a folder of your own")
+    return own
+
+
+def _fault(path: Path) -> str:
+    """Return why a folder is not this user's alone, empty when it is."""
+    try:
+        found = path.lstat()
+    except OSError as error:
+        return f"cannot be looked at ({error.strerror})"
+    if not stat.S_ISDIR(found.st_mode):
+        return "is no folder"
+    if found.st_uid != os.getuid():
+        return f"belongs to the user with the id {found.st_uid}"
+    return f"has the mode {stat.S_IMODE(found.st_mode):o} instead of 700" if found.st_mode & 0o077 else ""
+
+
+def _open_folder() -> int:
+    path = runtime_folder()
+    try:
+        return os.open(path, FOLDER_FLAGS)
+    except OSError as error:
+        raise DomainError(f"{path} cannot be opened ({error.strerror})") from error
+
+
+def _lock(folder: int, file_name: str, kind: int) -> int | None:
+    """Return the descriptor of a locked file, None while another process holds it.
+
+    Raises:
+        DomainError: something else lies in its place, such as a link.
+    """
+    name = f"handiwork_{file_name}"
+    try:
+        file = os.open(name, FILE_FLAGS, 0o600, dir_fd=folder)
+    except OSError as error:
+        raise DomainError(
+            f"{runtime_folder() / name} is no file of ours ({error.strerror}); remove it"
+        ) from error
+    try:
+        found = os.fstat(file)
+        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.getuid() or found.st_nlink != 1:
+            raise DomainError(f"{runtime_folder() / name} is no file of ours; remove it")
+        fcntl.flock(file, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(file)
+        return None
+    except DomainError:
+        os.close(file)
+        raise
+    if kind == fcntl.LOCK_EX:
+        os.ftruncate(file, 0)
+        os.pwrite(file, str(os.getpid()).encode(), 0)
+    return file
+
+
+def _holder(folder: int, file_name: str) -> str:
+    try:
+        file = os.open(f"handiwork_{file_name}", os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    except OSError:
+        return "unknown"
+    try:
+        text = os.pread(file, 32, 0).decode(errors="replace")
+    finally:
+        os.close(file)
+    return text if text.isdecimal() else "unknown"

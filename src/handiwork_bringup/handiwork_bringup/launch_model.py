@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -189,3 +189,12 @@ class ProcessSpec:
     respawn_limit: int = -1
     sigterm_after_s: float = 5.0
     sigkill_after_s: float = 5.0
+
+
+def node_names(specs: Iterable[ProcessSpec]) -> tuple[str, ...]:
+    """Return the full names of the nodes that processes run: namespace and label."""
+    names = []
+    for spec in specs:
+        spaces = [word.removeprefix("__ns:=") for word in spec.command if word.startswith("__ns:=")]
+        names.append(f"{(spaces or ['/'])[-1].rstrip('/')}/{spec.label}")
+    return tuple(names)

@@ -1,4 +1,4 @@
-"""Runs processes until they end or are told to stop: own groups, prefixed output, respawn, orderly stop, no orphans."""
+"""Runs and supervises processes: own groups, prefixed output, respawn, end of who is silent, no orphans."""
 
 from __future__ import annotations
 
@@ -13,10 +13,16 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from handiwork_core.service_notify import ServiceNotifier
+
 from .launch_model import ProcessSpec
+from .process_watch import ProcessWatch, without_supervisor
 
 POLL_S = 0.05
 """Longest time until the end of a process is noticed."""
+
+SILENT_SIGKILL_S = 2.0
+"""A silent process gets SIGTERM, and SIGKILL so much later, as one that is stopped takes no other."""
 
 _PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None, use_errno=True)
@@ -30,13 +36,16 @@ class _Child:
     start_at: float = 0.0
     rest: dict[int, bytes] = field(default_factory=dict)
     done: bool = False
+    silent_since: float | None = None
 
 
 class ProcessRunner:
     """Starts processes and looks after them in ``run``.
 
     Each is the leader of its own process group; the group gets SIGINT, then SIGTERM, then SIGKILL. When the
-    runner itself dies, even by SIGKILL, the kernel kills its children.
+    runner itself dies, even by SIGKILL, the kernel kills its children. A process that reports by sd_notify, as every
+    Handiwork node does, is ended when its reports cease, and started again if it respawns. The runner reports to its
+    own supervisor in the same way.
     """
 
     def __init__(
@@ -47,9 +56,12 @@ class ProcessRunner:
         write: Callable[[str], None] = print,
     ) -> None:
         self._children = {spec.label: _Child(spec) for spec in specs}
-        self._environment = dict(os.environ if environment is None else environment)
+        self._watch, self._notifier, self._reported_s = ProcessWatch(), ServiceNotifier(), float("-inf")
+        inherited = without_supervisor(dict(os.environ if environment is None else environment))
+        self._environment = {**inherited, **self._watch.environment()}
         self._write = write
         self._selector = selectors.DefaultSelector()
+        self._selector.register(self._watch, selectors.EVENT_READ, None)
         self._stop = threading.Event()
         self._stopping_since: float | None = None
         self._failed = False
@@ -69,6 +81,7 @@ class ProcessRunner:
         Returns:
             0 when all ended well or were told to stop; 1 when a required one ended by itself or one failed for good.
         """
+        self._notifier.send("READY=1")
         try:
             while not all(child.done for child in self._children.values()):
                 if self._stop.is_set() and self._stopping_since is None:
@@ -76,9 +89,12 @@ class ProcessRunner:
                 for child in self._children.values():
                     self._look_after(child)
                 self._forward_output(POLL_S)
+                self._report()
         finally:
             self._kill_groups(signal.SIGKILL)
             self._selector.close()
+            self._watch.close()
+            self._notifier.close()
         return int(self._failed)
 
     def _look_after(self, child: _Child) -> None:
@@ -94,6 +110,24 @@ class ProcessRunner:
             self._ended(child, child.process)
         elif self._stopping_since is not None:
             self._escalate(child, child.process, now - self._stopping_since)
+        else:
+            self._end_if_silent(child, child.process, now)
+
+    def _end_if_silent(self, child: _Child, process: subprocess.Popen[bytes], now: float) -> None:
+        silence_s = self._watch.silence_s(process.pid)
+        if child.silent_since is None and silence_s is not None:
+            child.silent_since = now
+            self._write(f"[{child.spec.label}] has been silent for {silence_s:.1f} s; ending it")
+            _signal_group(process.pid, signal.SIGTERM)
+        elif child.silent_since is not None and now - child.silent_since > SILENT_SIGKILL_S:
+            _signal_group(process.pid, signal.SIGKILL)
+
+    def _report(self) -> None:
+        """Tell the runner's own supervisor that it works."""
+        period_s = 0.5 * (self._notifier.limit_s or 2.0)
+        if time.monotonic() - self._reported_s > period_s:
+            self._reported_s = time.monotonic()
+            self._notifier.send("WATCHDOG=1")
 
     def _start(self, child: _Child) -> None:
         parent = os.getpid()
@@ -122,12 +156,15 @@ class ProcessRunner:
             self._stop.set()
             return
         assert child.process.stdout is not None
+        self._watch.add(child.process.pid)
+        child.silent_since = None
         os.set_blocking(child.process.stdout.fileno(), False)
         self._selector.register(child.process.stdout, selectors.EVENT_READ, child)
 
     def _ended(self, child: _Child, process: subprocess.Popen[bytes]) -> None:
         spec, code = child.spec, process.returncode
         self._drain(child, process)
+        self._watch.remove(process.pid)
         _signal_group(process.pid, signal.SIGKILL)  # whatever the process itself has left behind
         child.process = None
         if self._stopping_since is not None:
@@ -149,6 +186,7 @@ class ProcessRunner:
 
     def _begin_stop(self) -> None:
         self._stopping_since = time.monotonic()
+        self._notifier.send("STOPPING=1")
         self._kill_groups(signal.SIGINT)
 
     def _escalate(self, child: _Child, process: subprocess.Popen[bytes], waited_s: float) -> None:
@@ -163,12 +201,11 @@ class ProcessRunner:
                 _signal_group(child.process.pid, number)
 
     def _forward_output(self, timeout_s: float) -> None:
-        if not self._selector.get_map():
-            time.sleep(timeout_s)  # noqa: TID251 - nothing to select on between two respawns
-            return
         for key, _ in self._selector.select(timeout_s):
-            child: _Child = key.data
-            self._read(child, key.fd, key.fileobj)
+            if key.data is None:
+                self._watch.receive()
+            else:
+                self._read(key.data, key.fd, key.fileobj)
 
     def _read(self, child: _Child, fd: int, stream: object) -> bool:
         """Forward what there is to read; False at the end of the stream."""

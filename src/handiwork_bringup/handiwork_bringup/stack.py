@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any
 
-from .domain import lease_domain_id
+from .domain import DOMAIN, DomainError, lease_domain, lease_nodes
 from .launch_evaluate import plan_processes
+from .launch_model import node_names
 from .package_paths import share_of
 from .process_runner import ProcessRunner
 from .ros_environment import with_ros_defaults
@@ -19,7 +20,6 @@ NODES = ("robot_description", "sim_bridge", "planner_node", "skill_server", "con
 SIMULATORS = {"isaac": ("isaac_bridge",), "isaac_stand_in": ("sim_bridge", "isaac_bridge")}
 """What stands in the place of sim_bridge, by backend."""
 
-DOMAIN = "ROS_DOMAIN_ID"
 ANSWER_S = 40.0
 """Longest wait for a service and its answer."""
 
@@ -43,10 +43,16 @@ class Stack:
 
     def __enter__(self) -> Stack:
         self._asked = os.environ.get(DOMAIN)
-        domain_id, self._lease = lease_domain_id()
-        os.environ.update(with_ros_defaults({**os.environ, DOMAIN: str(domain_id)}))
         path = share_of("handiwork_bringup") / "launch/bringup.launch.xml"
-        self.runner = ProcessRunner(plan_processes(path, self._arguments), write=self._write)
+        specs = plan_processes(path, self._arguments)
+        self._lease = lease_domain()
+        try:
+            self._names = lease_nodes(self._lease.domain_id, node_names(specs))
+        except DomainError:
+            self._lease.close()
+            raise
+        os.environ.update(with_ros_defaults({**os.environ, DOMAIN: str(self._lease.domain_id)}))
+        self.runner = ProcessRunner(specs, write=self._write)
         # Children die with the thread that started them, so one thread lives as long as they do.
         self._thread = threading.Thread(target=self.runner.run, name="processes", daemon=True)
         self._thread.start()
@@ -62,8 +68,8 @@ class Stack:
         self.client.close()
         self.runner.request_stop()
         self._thread.join()
-        if self._lease is not None:
-            self._lease.close()
+        self._names.close()
+        self._lease.close()
         # Else the next stack of this process would take the domain for the user's wish, and lease nothing.
         if self._asked is None:
             os.environ.pop(DOMAIN, None)
@@ -112,12 +118,15 @@ class Stack:
         from handiwork_msgs.msg import Condition
         from handiwork_msgs.srv import EvaluateCondition
 
+        from handiwork_ros.conversions import outcome_from_msg
+
         end_s = time.monotonic() + timeout_s
         while True:
             request = EvaluateCondition.Request(name=name, args=arguments)
             answer = self.call(EvaluateCondition, "conditions/evaluate", request)
-            if answer.outcome.code == 0 and answer.condition.value == Condition.TRUE:
+            outcome = outcome_from_msg(answer.outcome)
+            if outcome.ok and answer.condition.value == Condition.TRUE:
                 return True, answer.condition.reason
             if time.monotonic() > end_s:
-                return False, answer.condition.reason or answer.outcome.message
+                return False, answer.condition.reason or outcome.message
             time.sleep(0.1)  # noqa: TID251 - asks again

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from handiwork_bringup.launch_evaluate import plan_processes
+from handiwork_bringup.launch_evaluate import declared_arguments, plan_processes
 from handiwork_bringup.launch_model import LaunchError, Substitution
 from handiwork_bringup.launch_text import parse_template, split_words, typed
+from handiwork_bringup.ros_environment import with_ros_defaults
 from handiwork_bringup.stack import nodes_of
 
 BRINGUP = Path(__file__).resolve().parents[3] / "launch" / "bringup.launch.xml"
@@ -130,6 +131,7 @@ def test_one_argument_takes_the_same_stack_to_a_real_robot(monkeypatch: pytest.M
         "controller_manager",
         "spawn_controllers",
         "suction_driver",
+        "safety_node",
         "planner_node",
         "skill_server",
     } <= set(labels)
@@ -147,3 +149,93 @@ def test_unknown_argument_and_choice_are_refused() -> None:
         plan_processes(BRINGUP, {"robt": "fr3"})
     with pytest.raises(LaunchError, match="mujoco"):
         plan_processes(BRINGUP, {"backend": "mujoko"})
+
+
+DISCOVERY = ("ROS_AUTOMATIC_DISCOVERY_RANGE", "ROS_STATIC_PEERS", "FASTRTPS_DEFAULT_PROFILES_FILE")
+WISHES = (*DISCOVERY, "RMW_IMPLEMENTATION")
+
+
+def planned_discovery(path: Path, **arguments: str) -> set[tuple[str, str, str]]:
+    """Discovery range, peers and name of the DDS profile of each process that a launch file starts."""
+    required = {a.name: "x" for a in declared_arguments(path) if a.default is None}
+    found = set()
+    for spec in plan_processes(path, {**required, **arguments}):
+        reach, peers, profile = (spec.environment[name] for name in DISCOVERY)
+        found.add((reach, peers, Path(profile).name))
+    return found
+
+
+@pytest.fixture
+def no_discovery_wish(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in WISHES:
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.usefixtures("no_discovery_wish")
+@pytest.mark.parametrize("path", sorted(BRINGUP.parent.glob("*.launch.xml")), ids=lambda path: path.name)
+def test_every_launch_file_keeps_its_nodes_on_this_machine(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if path.name == "discovery.launch.xml":
+        return
+    if path.name == "ros2_control.launch.xml":  # its packages are not among the wheels
+        (tmp_path / "ros2_control.yaml").touch()
+        monkeypatch.setattr("handiwork_bringup.launch_evaluate.executable_of", lambda *words: "/".join(words))
+        assert planned_discovery(path, robot_dir=str(tmp_path)) == {("SYSTEM_DEFAULT", "", "localhost.xml")}
+        return
+    assert planned_discovery(path) == {("SYSTEM_DEFAULT", "", "localhost.xml")}
+
+
+@pytest.mark.usefixtures("no_discovery_wish")
+def test_discovery_argument_opens_the_nodes_to_other_machines() -> None:
+    assert planned_discovery(BRINGUP, discovery="localhost") == {("SYSTEM_DEFAULT", "", "localhost.xml")}
+    assert planned_discovery(BRINGUP, discovery="subnet") == {("SUBNET", "", "fast.xml")}
+    peers = planned_discovery(BRINGUP, discovery="peers", peers="192.0.2.7;192.0.2.8")
+    assert peers == {("LOCALHOST", "192.0.2.7;192.0.2.8", "fast.xml")}
+    with pytest.raises(LaunchError, match="subnet"):
+        planned_discovery(BRINGUP, discovery="subnets")
+
+
+@pytest.mark.usefixtures("no_discovery_wish")
+def test_discovery_of_the_environment_holds_unless_the_argument_says_otherwise(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("ROS_STATIC_PEERS", "192.0.2.7")
+    assert planned_discovery(BRINGUP) == {("LOCALHOST", "192.0.2.7", "fast.xml")}
+    assert planned_discovery(BRINGUP, discovery="localhost") == {("SYSTEM_DEFAULT", "", "localhost.xml")}
+    monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "SUBNET")
+    assert planned_discovery(BRINGUP) == {("SUBNET", "192.0.2.7", "fast.xml")}
+    monkeypatch.setenv("FASTRTPS_DEFAULT_PROFILES_FILE", "/etc/own.xml")
+    assert planned_discovery(BRINGUP) == {("SUBNET", "192.0.2.7", "own.xml")}
+
+
+@pytest.mark.usefixtures("no_discovery_wish")
+def test_another_middleware_is_confined_by_its_range(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RMW_IMPLEMENTATION", "rmw_cyclonedds_cpp")
+    assert {reach for reach, _, _ in planned_discovery(BRINGUP)} == {"LOCALHOST"}
+    assert with_ros_defaults({"RMW_IMPLEMENTATION": "rmw_cyclonedds_cpp"})[DISCOVERY[0]] == "LOCALHOST"
+
+
+@pytest.mark.usefixtures("no_discovery_wish")
+def test_a_profile_of_ones_own_is_kept_and_confined_by_its_range(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FASTRTPS_DEFAULT_PROFILES_FILE", "/etc/own.xml")
+    assert planned_discovery(BRINGUP) == {("LOCALHOST", "", "own.xml")}
+    made = with_ros_defaults({"FASTRTPS_DEFAULT_PROFILES_FILE": "/etc/own.xml"})
+    assert (made[DISCOVERY[0]], made[DISCOVERY[2]]) == ("LOCALHOST", "/etc/own.xml")
+
+
+@pytest.mark.parametrize(
+    ("asked", "reach", "profile"),
+    [
+        ({}, "SYSTEM_DEFAULT", "localhost.xml"),
+        ({"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}, "SYSTEM_DEFAULT", "localhost.xml"),
+        ({"ROS_AUTOMATIC_DISCOVERY_RANGE": "SUBNET"}, "SUBNET", "fast.xml"),
+        ({"ROS_STATIC_PEERS": "192.0.2.7"}, "LOCALHOST", "fast.xml"),
+    ],
+)
+def test_commands_choose_the_profile_by_the_same_rule(
+    asked: dict[str, str], reach: str, profile: str
+) -> None:
+    made = with_ros_defaults(asked)
+    assert Path(made["FASTRTPS_DEFAULT_PROFILES_FILE"]).name == profile
+    assert made["ROS_AUTOMATIC_DISCOVERY_RANGE"] == reach

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import viser
 from PIL import Image as Pictures
 
 from handiwork_bringup.cli import main
 from handiwork_bringup.film.solids import link_solids
+from handiwork_bringup.show.page_guard import PageNotGuarded, refusal
 from handiwork_bringup.show.robot_page import RobotPage
 from handiwork_bringup.show.robot_picture import LONG, PANEL_PX, axes_solid, draw_robot, head_camera
 from handiwork_core.geometry import Pose, Rotation
@@ -40,6 +44,58 @@ def test_the_page_is_served_without_a_display(page: RobotPage) -> None:
     with urllib.request.urlopen(f"http://127.0.0.1:{page.port}/", timeout=LIMIT_S) as answer:
         assert answer.status == 200
         assert b"<html" in answer.read()
+
+
+def answer(port: int, *lines: str) -> bytes:
+    """The status line for raw request lines."""
+    with socket.create_connection(("127.0.0.1", port), timeout=LIMIT_S) as link:
+        link.sendall("\r\n".join(("GET / HTTP/1.1", *lines, "", "")).encode())
+        return link.makefile("rb").readline().strip()
+
+
+UPGRADE = ("Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13")
+UPGRADE += ("Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Protocol: viser-v0.0.0")
+
+
+@pytest.mark.parametrize("more", [(), UPGRADE], ids=["page", "websocket"])
+def test_foreign_pages_are_refused(page: RobotPage, more: tuple[str, ...]) -> None:
+    own = f"127.0.0.1:{page.port}"
+    good = b"HTTP/1.1 101 Switching Protocols" if more else b"HTTP/1.1 200 OK"
+    for host in (own, f"localhost:{page.port}", f"[::1]:{page.port}", "localhost:9000"):
+        assert answer(page.port, f"Host: {host}", *more) == good
+        assert answer(page.port, f"Host: {host}", f"Origin: http://{host}", *more) == good
+    bad = [
+        ("Host: evil.example",),
+        (f"Host: evil.example:{page.port}", f"Origin: http://evil.example:{page.port}"),
+        ("Host: 203.0.113.7",),
+        ("Host: localhost.evil.example",),
+        ("Host: [",),
+        (),
+        (f"Host: {own}", "Origin: http://evil.example"),
+        (f"Host: {own}", "Origin: http://127.0.0.1:1"),
+        (f"Host: {own}", "Origin: null"),
+        (f"Host: {own}", "Host: evil.example"),
+        (f"Host: {own}", f"Origin: http://{own}", "Origin: http://evil.example"),
+    ]
+    for lines in bad:
+        assert answer(page.port, *lines, *more) == b"HTTP/1.1 403 Forbidden", lines
+
+
+def test_an_address_that_others_reach_has_its_own_names() -> None:
+    assert not refusal(["192.168.0.2:8080"], [], "0.0.0.0")
+    assert not refusal(["robot.local:8080"], ["http://robot.local:8080"], "robot.local")
+    assert "Host 'evil.example'" in refusal(["evil.example"], [], "0.0.0.0")
+
+
+def test_nothing_is_served_where_viser_cannot_be_guarded(
+    robot: Robot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stopped: list[bool] = []
+    other = SimpleNamespace(stop=lambda: stopped.append(True))
+    monkeypatch.setattr(viser, "ViserServer", lambda **_named: other)
+    with pytest.raises(PageNotGuarded, match="unknown way"):
+        RobotPage(robot, FR3, "127.0.0.1", 0)
+    assert stopped
 
 
 def test_it_holds_every_link_its_spheres_and_frames(page: RobotPage, robot: Robot) -> None:

@@ -10,13 +10,15 @@ from unittest.mock import MagicMock
 import pytest
 
 from handiwork_bringup import stack
-from handiwork_bringup.domain import lease_domain_id
+from handiwork_bringup.domain import DomainError, lease_free_domain, lease_nodes
+from handiwork_bringup.launch_model import ProcessSpec
 
 
 @pytest.fixture
 def no_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stack, "ProcessRunner", MagicMock())
-    monkeypatch.setattr(stack, "plan_processes", MagicMock())
+    specs = [ProcessSpec("skill_server", ("skill_server",))]
+    monkeypatch.setattr(stack, "plan_processes", lambda *_: specs)
     client = SimpleNamespace(SkillClient=MagicMock())
     monkeypatch.setitem(sys.modules, "handiwork_ros.skill_client", client)
     monkeypatch.setattr(os, "environ", {**os.environ})
@@ -26,10 +28,8 @@ def test_a_later_stack_leases_a_domain_of_its_own(no_processes: None) -> None:
     os.environ.pop("ROS_DOMAIN_ID", None)
     with stack.Stack({}):
         pass
-    taken, lease = lease_domain_id()  # another run of this machine comes between
-    assert lease is not None
-    with lease, stack.Stack({}):
-        assert os.environ["ROS_DOMAIN_ID"] != str(taken)
+    with lease_free_domain() as other, stack.Stack({}):  # another run of this machine comes between
+        assert os.environ["ROS_DOMAIN_ID"] != str(other.domain_id)
 
 
 def test_the_users_domain_is_taken_and_stays(no_processes: None) -> None:
@@ -37,3 +37,15 @@ def test_the_users_domain_is_taken_and_stays(no_processes: None) -> None:
     with stack.Stack({}):
         assert os.environ["ROS_DOMAIN_ID"] == "77"
     assert os.environ["ROS_DOMAIN_ID"] == "77"
+
+
+def test_a_stack_beside_another_one_in_the_users_domain_is_refused(no_processes: None) -> None:
+    os.environ["ROS_DOMAIN_ID"] = "177"
+    with (
+        lease_nodes(177, ["/skill_server"]),
+        pytest.raises(DomainError, match="/skill_server"),
+        stack.Stack({}),
+    ):
+        pass
+    with stack.Stack({}):
+        pass

@@ -12,7 +12,7 @@ from rclpy.node import Node
 from handiwork_core.geometry import Pose, Rotation
 from handiwork_core.robot import ArmSpec, GripperSpec, Robot
 from handiwork_core.world import ObjectState, WorldObject
-from handiwork_ros.conversions import BadMessage, pose_to_msg
+from handiwork_ros.conversions import BadMessage, outcome_from_msg, pose_to_msg
 from handiwork_ros.frames import FrameBuffer, UnknownFrame
 
 from .contract import GROUPS, action_rules, service_rules, topic_rules
@@ -172,11 +172,11 @@ class Examiner:
         request.pose.header.frame_id = "world"
         request.pose.pose = pose_to_msg(pose)
         answer = self._mover.ask(SetObjectPose, "sim/set_object_pose", request)
-        return answer is not None and answer.outcome.code == 0
+        return answer is not None and outcome_from_msg(answer.outcome).ok
 
     def _pause(self, paused: bool) -> bool:
         answer = self._mover.ask(SetPaused, "sim/set_paused", SetPaused.Request(paused=paused))
-        return answer is not None and answer.outcome.code == 0
+        return answer is not None and outcome_from_msg(answer.outcome).ok
 
 
 def _chosen(

@@ -15,7 +15,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from control_msgs.action import FollowJointTrajectory, ParallelGripperCommand
 from handiwork_core.robot import ArmSpec, GripperSpec
-from handiwork_ros.action_call import ActionCall, start
+from handiwork_ros.action_call import ActionCall, GoalSequence
 from handiwork_ros.service_call import Silence, call
 
 from .listener_node import Listener
@@ -143,7 +143,8 @@ class Mover:
         client, end_s, pause = self._actions[name], time.monotonic() + SERVICE_S, threading.Event()
         while not client.server_is_ready() and time.monotonic() < end_s:
             pause.wait(0.02)
-        run = start(self._node, client, goal)
+        run = GoalSequence(self._node, client).start(goal, 0, lambda: False)
+        assert run is not None  # nobody ends the generation of this sequence
         if run.accepted:
             return run, ""
         return run, f"{name} {'refused the goal' if run.answered.is_set() else 'did not answer'}"

@@ -8,8 +8,9 @@ import signal
 from collections.abc import Sequence
 from pathlib import Path
 
+from handiwork_bringup.domain import current_domain_id, lease_nodes
 from handiwork_bringup.launch_evaluate import declared_arguments, plan_processes
-from handiwork_bringup.launch_model import Argument, LaunchError, Substitution, Template
+from handiwork_bringup.launch_model import Argument, LaunchError, Substitution, Template, node_names
 from handiwork_bringup.package_paths import share_of
 from handiwork_bringup.process_runner import ProcessRunner
 from handiwork_bringup.ros_environment import with_ros_defaults
@@ -24,20 +25,26 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run until interrupted, or until a required process ends."""
+    """Run until interrupted, or until a required process ends.
+
+    Raises:
+        DomainError: one of its nodes runs already in this domain.
+    """
     path, arguments = resolve(options.words)
     if options.show_args:
         for argument in declared_arguments(path):
             print(_describe(argument))
         return 0
+    specs = plan_processes(path, arguments)
     runner = ProcessRunner(
-        plan_processes(path, arguments),
+        specs,
         environment=with_ros_defaults(os.environ),
         write=lambda line: print(line, flush=True),
     )
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: runner.request_stop())
-    return runner.run()
+    with lease_nodes(current_domain_id(), node_names(specs)):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: runner.request_stop())
+        return runner.run()
 
 
 def resolve(words: Sequence[str]) -> tuple[Path, dict[str, str]]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from handiwork_bringup.skill_output import StageLines, print_table
 from handiwork_core.config import ConfigError, mapping_from_yaml
+from handiwork_core.limits import GOAL_YAML
 
 from .connection import connected
 
@@ -49,5 +50,5 @@ def parameters_of(words: Sequence[str]) -> dict[str, Any]:
                 "stands twice; keep one" if key in made else "is no key=value; write for example object=cube"
             )
             raise ConfigError("parameters", [f"{word!r}: {what}"])
-        made[key] = mapping_from_yaml(f"value: {value}", f"parameter {key}")["value"]
+        made[key] = mapping_from_yaml(f"value: {value}", f"parameter {key}", GOAL_YAML)["value"]
     return made

@@ -22,7 +22,11 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     show.add_argument(
         "robot", help="name of a folder in robot_description/robots, or a path of such a folder"
     )
-    show.add_argument("--host", default="127.0.0.1", help="address to serve at; 0.0.0.0 is all of them")
+    show.add_argument(
+        "--host",
+        default="127.0.0.1",
+        help="address to serve at; 0.0.0.0 opens the page to others",
+    )
     show.add_argument(
         "--port", type=int, default=8080, help="to serve at; the next free one where it is taken"
     )
@@ -35,6 +39,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run_show(options: argparse.Namespace) -> int:
     """Serves until it is interrupted."""
+    from handiwork_bringup.show.page_guard import PageNotGuarded
     from handiwork_bringup.show.robot_page import RobotPage
 
     folder = robot_folder(options.robot)
@@ -43,6 +48,9 @@ def run_show(options: argparse.Namespace) -> int:
         page = RobotPage(robot, folder, options.host, options.port)
     except ImportError as error:
         print(f"handiwork show-robot: {MISSING} ({error})", file=sys.stderr)
+        return 1
+    except PageNotGuarded as error:
+        print(f"handiwork show-robot: {error}", file=sys.stderr)
         return 1
     print(f"{robot.name}: http://{options.host}:{page.port}   end it with Ctrl-C", flush=True)
     try:

@@ -104,8 +104,11 @@ def _reset(stack: Stack, seed: int) -> str:
     """Scatter the world by a seed; the fault, or empty."""
     from handiwork_msgs.srv import ResetWorld
 
+    from handiwork_ros.conversions import outcome_from_msg
+
     answer = stack.call(ResetWorld, "sim/reset", ResetWorld.Request(seed=seed, randomize=True))
-    return "" if answer.outcome.code == 0 else f"{answer.outcome.name}: {answer.outcome.message}"
+    outcome = outcome_from_msg(answer.outcome)
+    return "" if outcome.ok else f"{outcome.code.name}: {outcome.message}"
 
 
 def _episode(stack: Stack, index: int, seed: int, targets: Sequence[Target], tally: Tally) -> Failure | None:

@@ -27,11 +27,13 @@ def run(options: argparse.Namespace) -> int:
 
     from handiwork_ros.skill_client import SkillClient
 
-    words = ["UNCONFIGURED", "CONFIGURING", "INACTIVE", "ACTIVE", "FAULTY", "SHUTTING_DOWN"]
+    words = ["UNCONFIGURED", "CONFIGURING", "INACTIVE", "ACTIVE", "FAULTY", "SHUTTING_DOWN", "FINALIZED"]
     states = {getattr(NodeStatus, word): word.lower() for word in words}
     with SkillClient(node_name="handiwork_command") as client:
         pause, end_s = threading.Event(), time.monotonic() + LISTEN_S
-        while time.monotonic() < end_s and not all(client.signs.is_alive(name) for name in NODES):
+        client.signs.watch(*NODES)
+        while time.monotonic() < end_s and not all(map(client.signs.is_alive, client.signs.names())):
+            client.signs.watch(*client.signs.names())
             pause.wait(0.05)
         names = [*NODES, *(name for name in client.signs.names() if name not in NODES)]
         missing = False
@@ -40,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
             sign = client.signs.sign(name)
             if sign is None or not client.signs.is_alive(name):
                 missing = missing or name in NODES
-                print(f"{name:<20}{'missing':<15}{'-':>8}  not heard on handiwork/status")
+                print(f"{name:<20}{'missing':<15}{'-':>8}  not heard on handiwork/bond/{name}")
             else:
                 print(f"{name:<20}{states.get(sign.state, '?'):<15}{sign.pid:>8}  {sign.message}")
     return int(missing)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from handiwork_core.config import ConfigError
+from handiwork_core.outcome import Code
 from handiwork_core.robot_loader import load_robot
 from handiwork_core.scene import Scene, load_scene
 from handiwork_core.world import ObjectState, World
@@ -112,7 +113,8 @@ def _tell(report: TaskReport) -> int:
         print(f"\n{'step':<7}{'arm':<12}{'skill':<18}{'duration':>10}  result")
     for entry in report.entries:
         how = entry.report.outcome
-        words = f"{entry.state.name.lower()} {how.code.name if not how.ok else ''} {how.message}".rstrip()
+        code = "" if how.code in (Code.OK, Code.UNSET) else how.code.name
+        words = f"{entry.state.name.lower()} {code} {how.message}".rstrip()
         print(f"{entry.step:<7}{entry.arm:<12}{entry.skill:<18}{entry.report.duration_s:>8.2f} s  {words}")
     print(f"task: {report.outcome.code.name} {report.outcome.message}".rstrip())
     if report.resume_from:
@@ -143,12 +145,14 @@ def _reset(client: SkillClient, seed: int) -> bool:
     from handiwork_msgs.srv import ResetWorld
 
     from handiwork_bringup.ask_node import ask
+    from handiwork_ros.conversions import outcome_from_msg
 
     answer = ask(
         client.node, ResetWorld, "sim/reset", ResetWorld.Request(seed=seed, randomize=True), ANSWER_S
     )
-    if answer is None or answer.outcome.code != 0:
-        why = "no answer; is a simulation running?" if answer is None else answer.outcome.message
+    outcome = None if answer is None else outcome_from_msg(answer.outcome)
+    if outcome is None or not outcome.ok:
+        why = "no answer; is a simulation running?" if outcome is None else outcome.message
         print(f"handiwork task: sim/reset: {why}", file=sys.stderr)
         return False
     return True

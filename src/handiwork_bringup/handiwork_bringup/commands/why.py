@@ -45,6 +45,7 @@ def run(options: argparse.Namespace) -> int:
     os.environ.update(with_ros_defaults(os.environ))
     from handiwork_msgs.srv import EvaluateCondition
 
+    from handiwork_ros.conversions import outcome_from_msg
     from handiwork_ros.skill_client import SkillClient
 
     text = options.condition.strip()
@@ -52,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
     request = EvaluateCondition.Request(name=text if plain else "", expression="" if plain else text)
     with SkillClient(node_name="handiwork_command") as client:
         answer = _asked(client, request)
-        if plain and answer is not None and answer.outcome.code != answer.outcome.OK:
+        if plain and answer is not None and not outcome_from_msg(answer.outcome).ok:
             watched = _watched(client, text)
             if len(watched) > 1:
                 print(f"handiwork why: {several(text, [item.key for item in watched])}", file=sys.stderr)
@@ -66,8 +67,9 @@ def run(options: argparse.Namespace) -> int:
             file=sys.stderr,
         )
         return REFUSED
-    if answer.outcome.code != answer.outcome.OK:
-        print(f"handiwork why: {answer.outcome.message}", file=sys.stderr)
+    outcome = outcome_from_msg(answer.outcome)
+    if not outcome.ok:
+        print(f"handiwork why: {outcome.message}", file=sys.stderr)
         return REFUSED
     for line in why_lines(answer.condition, seconds(answer.condition.stamp)):
         print(line)

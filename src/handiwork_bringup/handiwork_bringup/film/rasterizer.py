@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from handiwork_core.kernel_cache import prepare
+
 F = TypeVar("F", bound=Callable[..., Any])
+CACHED = prepare(Path(__file__).parent, numba.config)
 Floats = NDArray[np.float32]
 Indices = NDArray[np.int32]
 Image = NDArray[np.uint8]
@@ -22,7 +26,7 @@ SHADOW_BIAS_M = 0.01
 
 def kernel(function: F) -> F:
     """Compile on the first call, keep on disk, run without the GIL."""
-    return cast(F, numba.njit(function, cache=True, nogil=True, fastmath=True, error_model="numpy"))
+    return cast(F, numba.njit(function, cache=CACHED, nogil=True, fastmath=True, error_model="numpy"))
 
 
 @kernel

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from handiwork_bringup.film.solids import link_solids, solid_of
+from handiwork_bringup.show.page_guard import PageNotGuarded, guarded_serving
 from handiwork_core.geometry import Array, Pose, frozen
 from handiwork_core.kinematics import joint_position, link_poses
 from handiwork_core.robot import Joint, JointType, Robot, Spheres
@@ -32,7 +33,12 @@ class RobotPage:
         import viser  # here because it is optional
 
         self._robot = robot
-        self._server = viser.ViserServer(host=host, port=port, label=robot.name, verbose=False)
+        try:
+            with guarded_serving(host):
+                self._server = viser.ViserServer(host=host, port=port, label=robot.name, verbose=False)
+        except PageNotGuarded:
+            self._server.stop()
+            raise
         self._server.scene.set_up_direction("+z")
         self._server.scene.add_grid("/ground", cell_size=0.1, section_size=0.5)
         self.links = {link: self._server.scene.add_frame(f"/{link}", show_axes=False) for link in robot.links}

@@ -1,0 +1,141 @@
+"""The trials of a chaos run, drawn from a seed: one goal each, and the faults that happen meanwhile. No ROS."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+RESTARTED = ("planner_node", "skill_server", "conditionals_node")
+"""Nodes that the launch file starts again."""
+FREEZABLE = (*RESTARTED, "sim_bridge", "robot_description")
+"""The end of the last two is the end of the stack, so they are frozen only."""
+
+FAULT_RATE = 1.1
+"""Faults per trial on average."""
+MOST_FAULTS = 3
+LATEST_S = 3.0
+"""A fault begins at most this long after its goal was sent [s of steady time]."""
+SHORTEST_S, LONGEST_S = 0.2, 6.0
+
+
+class GoalKind(Enum):
+    """What a trial asks for. Only the first three can succeed."""
+
+    PICK = "pick"
+    PLACE = "place"
+    GO_TO = "go_to"
+    UNKNOWN_OBJECT = "unknown_object"
+    SPECIAL_FILE = "special_file"
+    LARGE_TASK = "large_task"
+    BAD_NUMBER = "bad_number"
+
+    @property
+    def can_succeed(self) -> bool:
+        """Whether OK is a possible end."""
+        return self in (GoalKind.PICK, GoalKind.PLACE, GoalKind.GO_TO)
+
+
+class FaultKind(Enum):
+    """What goes wrong."""
+
+    KILL = "kill"
+    FREEZE = "freeze"
+    CANCEL = "cancel"
+    RESET = "reset"
+    PAUSE = "pause"
+    BAD_JOINTS = "bad_joints"
+    BAD_STATES = "bad_states"
+    SECOND_JOINTS = "second_joints"
+    FORGED_STATUS = "forged_status"
+    LIFTED_TOLERANCE = "lifted_tolerance"
+    MOVED_OBJECT = "moved_object"
+    MANY_FRAMES = "many_frames"
+
+
+LASTING = frozenset(
+    {
+        FaultKind.FREEZE,
+        FaultKind.PAUSE,
+        FaultKind.BAD_JOINTS,
+        FaultKind.BAD_STATES,
+        FaultKind.SECOND_JOINTS,
+        FaultKind.FORGED_STATUS,
+        FaultKind.MANY_FRAMES,
+    }
+)
+HARMLESS = frozenset(
+    {
+        FaultKind.CANCEL,
+        FaultKind.PAUSE,
+        FaultKind.LIFTED_TOLERANCE,
+        FaultKind.MOVED_OBJECT,
+        FaultKind.FORGED_STATUS,
+        FaultKind.MANY_FRAMES,
+    }
+)
+"""No goal may report a loss because of these: nothing that it needs is gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One fault: when it begins after the goal was sent, and how long it lasts, both in steady time [s].
+
+    ``target`` is the node that a KILL, FREEZE or FORGED_STATUS is about.
+    """
+
+    kind: FaultKind
+    target: str
+    at_s: float
+    lasts_s: float
+
+    @property
+    def text(self) -> str:
+        """The fault in words for a report."""
+        about = f" {self.target}" if self.target else ""
+        lasts = f" for {self.lasts_s:.1f} s" if self.kind in LASTING else ""
+        return f"{self.kind.value}{about} at {self.at_s:.1f} s{lasts}"
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One goal with its faults. The index and the run's seed give the same trial again."""
+
+    index: int
+    goal: GoalKind
+    faults: tuple[Fault, ...]
+
+    @property
+    def may_be_lost(self) -> bool:
+        """Whether a node, the robot or the world is taken from the goal, so that an end by its loss is true."""
+        return any(fault.kind not in HARMLESS for fault in self.faults)
+
+
+def draw_trial(seed: int, index: int, *, is_holding: bool) -> Trial:
+    """Return a trial of a run.
+
+    Args:
+        seed: of the run.
+        index: of the trial.
+        is_holding: whether the hand holds the object, so that it is placed rather than picked.
+    """
+    random = np.random.default_rng([seed, index])
+    kinds = list(GoalKind)
+    weights = np.array([0.0 if is_holding else 0.45, 0.45 if is_holding else 0.0, 0.2, 0.15, 0.05, 0.05, 0.1])
+    goal = kinds[int(random.choice(len(kinds), p=weights / weights.sum()))]
+    count = min(MOST_FAULTS, int(random.poisson(FAULT_RATE)))
+    return Trial(index, goal, tuple(_fault(random) for _ in range(count)))
+
+
+def _fault(random: np.random.Generator) -> Fault:
+    kind = list(FaultKind)[int(random.integers(len(FaultKind)))]
+    nodes: tuple[str, ...] = ()
+    if kind is FaultKind.KILL:
+        nodes = RESTARTED
+    elif kind in (FaultKind.FREEZE, FaultKind.FORGED_STATUS):
+        nodes = FREEZABLE
+    target = nodes[int(random.integers(len(nodes)))] if nodes else ""
+    at_s = float(random.uniform(0.0, LATEST_S))
+    lasts_s = float(random.uniform(SHORTEST_S, LONGEST_S)) if kind in LASTING else 0.0
+    return Fault(kind, target, at_s, lasts_s)

@@ -1,0 +1,177 @@
+"""What a chaos run found: endings, motions, recoveries and memory, and whether they are as promised. No ROS."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from handiwork_core.outcome import Code
+
+from .trials import Trial
+
+LOSSES = frozenset(
+    {Code.UNRESPONSIVE, Code.ROBOT_LOST, Code.PLANNER_LOST, Code.STALE_WORLD, Code.NOT_ACTIVE, Code.INTERNAL}
+)
+"""Codes that blame a node, the robot or the world."""
+
+BOUND_S = 60.0
+"""A goal must have ended within this steady time."""
+RECOVERY_BOUND_S = 60.0
+"""Every node must be active again this long after the last fault was over [s of steady time]."""
+STANDSTILL_RAD_S = 0.05
+"""Joint speed above which an arm moves."""
+SETTLE_S = 0.5
+"""Steady time after the end of a goal in which measurements of its motion may still arrive."""
+WARM_UP_S = 120.0
+"""Memory of a process counts from this age on: before, it loads and fills its caches."""
+LEAST_SPAN_S = 60.0
+"""A slope of memory needs samples over at least this time."""
+BYTES_PER_MB = 1e6
+SECONDS_PER_HOUR = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How one trial ended. Times are steady [s].
+
+    ``contradiction`` says why the reported end is not true, and is empty when it is. ``succeeded_later``: the server
+    reported success after the client had given the goal up.
+    """
+
+    trial: Trial
+    code: Code
+    message: str
+    took_s: float
+    contradiction: str = ""
+    succeeded_later: bool = False
+    recovery_s: float | None = None
+
+    @property
+    def is_false_ok(self) -> bool:
+        """Whether OK was reported though it is not done."""
+        return self.code is Code.OK and bool(self.contradiction)
+
+    @property
+    def is_false_end(self) -> bool:
+        """Whether the goal was given up without need."""
+        blamed = self.code in LOSSES and not self.trial.may_be_lost
+        return self.succeeded_later or blamed
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether no end came in time."""
+        return self.took_s > BOUND_S
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """What is wrong with this end, in words."""
+        found = []
+        if self.is_false_ok:
+            found.append(f"false OK: {self.contradiction}")
+        if self.is_false_end:
+            later = "the server reported success later" if self.succeeded_later else "nothing was lost"
+            found.append(f"false end: {self.code.name}: {self.message} ({later})")
+        if self.is_lost:
+            found.append(f"no end within {BOUND_S:.0f} s")
+        if self.recovery_s is None:
+            found.append(f"a node was not active {RECOVERY_BOUND_S:.0f} s after the last fault")
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Motion:
+    """A joint that moved while no goal ran: greatest speed [rad/s or m/s]."""
+
+    trial: int
+    joint: str
+    speed: float
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Resident memory of one process over steady time: ``(time [s], bytes)`` in the order of time."""
+
+    node: str
+    pid: int
+    samples: tuple[tuple[float, float], ...]
+
+    @property
+    def slope_mb_per_h(self) -> float:
+        """Growth by least squares after the warm-up [MB/h]; nan where the process did not live long enough."""
+        begin_s = self.samples[0][0] + WARM_UP_S if self.samples else 0.0
+        rows = np.array([sample for sample in self.samples if sample[0] >= begin_s])
+        if len(rows) < 3 or rows[-1, 0] - rows[0, 0] < LEAST_SPAN_S:
+            return float("nan")
+        slope = np.polyfit(rows[:, 0] - rows[0, 0], rows[:, 1], 1)[0]
+        return float(slope) * SECONDS_PER_HOUR / BYTES_PER_MB
+
+
+@dataclass
+class Findings:
+    """Everything that a run has found so far."""
+
+    seed: int
+    endings: list[Ending] = field(default_factory=list)
+    motions: list[Motion] = field(default_factory=list)
+    greatest_force_n: float = 0.0
+    force_bodies: tuple[str, str] | None = None
+    memory: list[Memory] = field(default_factory=list)
+    not_injected: dict[str, str] = field(default_factory=dict)
+    """Faults that could not be injected, with the reason."""
+
+    def counts(self) -> Mapping[str, int]:
+        """Return the numbers that must be zero, by name."""
+        return {
+            "false OK": sum(end.is_false_ok for end in self.endings),
+            "false endings": sum(end.is_false_end for end in self.endings),
+            "lost": sum(end.is_lost for end in self.endings),
+            "motions without a goal": len(self.motions),
+            "not recovered": sum(end.recovery_s is None for end in self.endings),
+        }
+
+    @property
+    def is_good(self) -> bool:
+        """Whether goals ran, and nothing happened that must not."""
+        return bool(self.endings) and not any(self.counts().values())
+
+    def lines(self) -> list[str]:
+        """Return the report."""
+        ends = Counter(end.code.name for end in self.endings)
+        faults = Counter(fault.kind.value for end in self.endings for fault in end.trial.faults)
+        recoveries = [
+            end.recovery_s for end in self.endings if end.recovery_s is not None and end.trial.faults
+        ]
+        force = f" ({' and '.join(self.force_bodies)})" if self.force_bodies else ""
+        return [
+            f"{len(self.endings)} goals, seed {self.seed}: "
+            + ", ".join(f"{count} {name}" for name, count in self.counts().items()),
+            "endings: " + ", ".join(f"{name} {count}" for name, count in ends.most_common()),
+            "faults: " + (", ".join(f"{name} {count}" for name, count in sorted(faults.items())) or "none"),
+            *(f"not injected: {name}: {why}" for name, why in sorted(self.not_injected.items())),
+            f"time to the end: {_percentiles([end.took_s for end in self.endings])}",
+            f"recovery of all nodes after the last fault: {_percentiles(recoveries)}",
+            f"greatest force of the arm on a fixture: {self.greatest_force_n:.0f} N{force}",
+            *(
+                f"memory of {one.node} ({one.pid}): {one.slope_mb_per_h:+.1f} MB/h over "
+                f"{one.samples[-1][0] - one.samples[0][0]:.0f} s"
+                for one in self.memory
+                if one.slope_mb_per_h == one.slope_mb_per_h
+            ),
+            *(f"trial {m.trial}: {m.joint} moved at {m.speed:.2f} without a goal" for m in self.motions),
+            *(
+                f"trial {end.trial.index} ({end.trial.goal.value}; "
+                f"{'; '.join(fault.text for fault in end.trial.faults) or 'no fault'}): {text}"
+                for end in self.endings
+                for text in end.faults
+            ),
+        ]
+
+
+def _percentiles(values: Sequence[float]) -> str:
+    if not values:
+        return "none measured"
+    parts = (f"p{rank} {float(np.percentile(values, rank)):.2f} s" for rank in (50, 95, 100))
+    return f"{', '.join(parts)} (n = {len(values)})"

@@ -1,0 +1,1 @@
+"""Permissions for SROS2, made from the table of interfaces."""

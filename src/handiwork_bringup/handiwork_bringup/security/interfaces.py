@@ -1,0 +1,103 @@
+"""The table of ``config/interfaces.yaml``: who publishes, subscribes, serves and calls what. No ROS."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+
+from handiwork_core.config import load
+from handiwork_core.robot import Robot
+
+ACTION_HOST = "_actions"
+"""Suffix of the node that serves a process's actions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interfaces:
+    """Names of one node's interfaces, as in the table: relative, ``~`` for the node, with placeholders."""
+
+    publishes: tuple[str, ...] = ()
+    subscribes: tuple[str, ...] = ()
+    serves: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()
+    executes: tuple[str, ...] = ()
+    sends_goals: tuple[str, ...] = ()
+    executes_on_host: tuple[str, ...] = ()
+    """Actions of the process's second node."""
+
+    def joined(self, other: Interfaces) -> Interfaces:
+        """Return the interfaces of both."""
+        return Interfaces(*((*getattr(self, f.name), *getattr(other, f.name)) for f in fields(self)))
+
+
+@dataclass(frozen=True, slots=True)
+class InterfaceTable:
+    """The whole file."""
+
+    every_node: Interfaces
+    action_host: Interfaces
+    client: Interfaces
+    nodes: dict[str, Interfaces] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeInterfaces:
+    """Interfaces of one ROS node of a process with its full names, each of which begins with a slash."""
+
+    process: str
+    node: str
+    interfaces: Interfaces
+
+
+def load_table(path: Path) -> InterfaceTable:
+    """Read the table.
+
+    Raises:
+        ConfigError: every fault of the file with its key.
+    """
+    return load(InterfaceTable, path)
+
+
+def nodes_of(table: InterfaceTable, robot: Robot) -> tuple[NodeInterfaces, ...]:
+    """Return the nodes of a stack for a robot, with full names.
+
+    Args:
+        table: of the interfaces.
+        robot: whose arms, grippers and suction cups fill the placeholders.
+    """
+    found = []
+    names = _placeholders(robot)
+    for process, own in table.nodes.items():
+        hosted = own.executes_on_host
+        main = replace(own.joined(table.every_node), executes_on_host=())
+        found.append(_full(process, process, main, names))
+        if hosted:
+            host = replace(table.action_host, executes=hosted)
+            found.append(_full(process, process + ACTION_HOST, host, names))
+    found.append(_full("client", "client", table.client, names))
+    return tuple(found)
+
+
+def _placeholders(robot: Robot) -> Mapping[str, tuple[str, ...]]:
+    tools = [arm.gripper for arm in robot.arms.values() if arm.gripper is not None]
+    base = () if robot.base is None else (robot.base.name,)
+    return {
+        "{arm}": (*robot.arms, *base),
+        "{gripper}": tuple(tool.name for tool in tools if tool.suction is None),
+        "{suction}": tuple(tool.name for tool in tools if tool.suction is not None),
+    }
+
+
+def _full(process: str, node: str, own: Interfaces, names: Mapping[str, tuple[str, ...]]) -> NodeInterfaces:
+    lists = (tuple(sorted(set(_expanded(getattr(own, f.name), node, names)))) for f in fields(own))
+    return NodeInterfaces(process, node, Interfaces(*lists))
+
+
+def _expanded(templates: Iterable[str], node: str, names: Mapping[str, tuple[str, ...]]) -> Iterable[str]:
+    for template in templates:
+        word = next((word for word in names if word in template), "")
+        plain = [template.replace(word, name) for name in names[word]] if word else [template]
+        for text in plain:
+            named = text.replace("{node}", node)
+            yield f"/{node}{named[1:]}" if named.startswith("~") else f"/{named}"
