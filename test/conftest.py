@@ -2,53 +2,34 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
-import tempfile
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+from handiwork_bringup.domain import Lease, lease_free_domain
 
 ROOT = Path(__file__).resolve().parents[1]
-DOMAIN_IDS = range(20, 100)
 LEFT_OVER_GRACE_S = 5.0
-WITH_NODES = ("test/node/", "test/system/")
-_LEASE = pytest.StashKey[IO[str]]()
+WITH_NODES = ("test/node/", "test/system/", "test/nightly/")
+_LEASE = pytest.StashKey[Lease]()
 
-
-def lease_domain_id() -> tuple[int, IO[str]]:
-    """Takes the first domain id that no other run on this machine holds.
-
-    Returns:
-        The id, and the locked file: the lease ends when it is closed, or when the process ends in any way.
-
-    Raises:
-        RuntimeError: All ids are taken.
-    """
-    for domain_id in DOMAIN_IDS:
-        path = Path(tempfile.gettempdir()) / f"handiwork_ros_domain_{os.getuid()}_{domain_id}.lock"
-        lease = path.open("w", encoding="utf-8")
-        try:
-            fcntl.flock(lease, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            lease.close()
-            continue
-        return domain_id, lease
-    raise RuntimeError(
-        f"all DDS domain ids {DOMAIN_IDS.start} to {DOMAIN_IDS.stop - 1} are in use: end another test run"
-    )
+# A machine that stands still for half a minute makes hypothesis take a test's own data for too costly.
+settings.register_profile("busy machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy machine")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Sets the ROS environment before any test module imports rclpy; child processes inherit it."""
-    domain_id, config.stash[_LEASE] = lease_domain_id()
-    os.environ["ROS_DOMAIN_ID"] = str(domain_id)
-    os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
-    os.environ["FASTRTPS_DEFAULT_PROFILES_FILE"] = str(ROOT / "config" / "dds" / "fast.xml")
+    lease = config.stash[_LEASE] = lease_free_domain()
+    os.environ["ROS_DOMAIN_ID"] = str(lease.domain_id)
+    os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "SYSTEM_DEFAULT"
+    os.environ["FASTRTPS_DEFAULT_PROFILES_FILE"] = str(ROOT / "config" / "dds" / "localhost.xml")
     os.environ["FASTDDS_BUILTIN_TRANSPORTS"] = "UDPv4"
     os.environ.pop("ROS_LOCALHOST_ONLY", None)
 

@@ -12,7 +12,7 @@ import pytest
 from handiwork_core.geometry import Array, Pose
 from handiwork_core.kinematics import forward
 from handiwork_core.outcome import OK, Outcome
-from handiwork_core.planning import CandidatesRequest, PlanRequest, SceneQuery
+from handiwork_core.planning import CandidatesRequest, PathRest, PlanRequest, SceneQuery
 from handiwork_core.robot import Robot
 from handiwork_core.robot_loader import load_robot
 from handiwork_core.scene import load_scene
@@ -73,6 +73,12 @@ class Cell:
 
     def validate(self, arm: str, trajectory: Trajectory, scene: SceneQuery, *, should_stop: Any) -> Any:
         return self.engine.validate(arm, trajectory, scene, self.q)
+
+    def validate_rest(
+        self, arm: str, trajectory: Trajectory, scene: SceneQuery, rest: PathRest, *, should_stop: Any
+    ) -> Any:
+        self.engine.update_world(self.snapshot())
+        return self.engine.validate(arm, trajectory, scene, self.q, rest)
 
     def follow(self, trajectory: Trajectory, *, should_stop: Any) -> Outcome:
         self.time += trajectory.duration_s

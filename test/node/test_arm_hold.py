@@ -14,6 +14,7 @@ from test_skill_action_server import Toy, ToyRun, encode, feedback, until
 
 from handiwork_core.outcome import OK, Code
 from handiwork_core.skill import Progress
+from handiwork_ros.admission import AdmissionQueue
 from handiwork_ros.arm_lease import ArmLease, Policy
 from handiwork_ros.destroy import destroy_with_actions
 from handiwork_ros.skill_action_server import ForArms, SkillActionServer, SkillDoor
@@ -35,7 +36,8 @@ class Pair:
         self.told: list[int] = []
         self.leases = {name: self.lease(name) for name in ("left", "right")}
         door = SkillDoor("pick", Pick, self.admit, encode, feedback, lambda goal: f"toy of {goal.arm}")
-        self.server = SkillActionServer(self.leases["left"], door, arms=self.leases)
+        self.admission = AdmissionQueue(self.node)
+        self.server = SkillActionServer(self.leases["left"], door, self.admission, arms=self.leases)
         self.client_node = rclpy.create_node("pair_client", context=self.context)
         self.client = ActionClient(self.client_node, Pick, "pick")
         self.executor.add_node(self.client_node)
@@ -81,7 +83,9 @@ class Pair:
         self.executor.create_task(lambda: asked.append(handle.get_result_async()))
         until(lambda: bool(asked) and asked[0].done())
         answer = asked[0].result()
-        assert (answer.status == GoalStatus.STATUS_SUCCEEDED) == (answer.result.result.outcome.code == 0)
+        assert (answer.status == GoalStatus.STATUS_SUCCEEDED) == (
+            answer.result.result.outcome.code == Code.OK
+        )
         return Code(answer.result.result.outcome.code), answer.result.result.outcome.message
 
     def cancel(self, handle) -> None:
@@ -94,6 +98,7 @@ class Pair:
         self.closing.set()
         self.thread.join()
         assert all(lease.end_close() for lease in self.leases.values())
+        self.admission.close()
         self.executor.shutdown()
         for node in (self.client_node, self.node):
             destroy_with_actions(node)

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from geometry_msgs.msg import TransformStamped
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
 from ros_stage import Stage, stage, wait_for
 from sensor_msgs.msg import JointState as JointStateMsg
@@ -20,6 +21,7 @@ from sensor_msgs.msg import JointState as JointStateMsg
 from control_msgs.action import FollowJointTrajectory, ParallelGripperCommand
 from handiwork_core.outcome import Code, Outcome
 from handiwork_core.robot_loader import load_robot
+from handiwork_core.robot_watchdog import SILENCE_S
 from handiwork_core.trajectory import Trajectory
 from handiwork_core.world import JointState
 from handiwork_ros import conversions as to
@@ -46,7 +48,10 @@ def path() -> Trajectory:
 
 @dataclass
 class Robot:
-    """Controllers: a goal ends with ``error_code`` at once, or runs on until cancelled when ``endless``."""
+    """Controllers: a goal ends with ``error_code`` at once, or runs on until cancelled when ``endless``.
+
+    ``holds``: a goal that has arrived is not answered as long as this is true; ``moving`` counts goals that run.
+    """
 
     node: Node
     accept: bool = True
@@ -55,13 +60,19 @@ class Robot:
     stalled: bool = False
     speed: float = 0.0
     silent: bool = False
+    stamp_s: float = 0.0
+    holds: bool = False
+    moving: int = 0
+    moved: int = 0
+    arrived: threading.Event = field(default_factory=threading.Event)
     cancelled: threading.Event = field(default_factory=threading.Event)
     started: threading.Event = field(default_factory=threading.Event)
     asked_position: float = -1.0
 
     def __post_init__(self) -> None:
         common: dict[str, Any] = {
-            "goal_callback": lambda _g: GoalResponse.ACCEPT if self.accept else GoalResponse.REJECT,
+            "goal_callback": self._on_goal,
+            "callback_group": ReentrantCallbackGroup(),
             "cancel_callback": self._on_cancel,
             "result_timeout": 10,
         }
@@ -88,7 +99,14 @@ class Robot:
         if not self.silent:
             position = dict.fromkeys(ARM.joint_names, 0.0)
             velocity = dict.fromkeys(ARM.joint_names, self.speed)
-            self._pub.publish(to.joint_state_to_msg(JointState(1.0, position, velocity)))
+            now_s = self.stamp_s or 1e-9 * self.node.get_clock().now().nanoseconds
+            self._pub.publish(to.joint_state_to_msg(JointState(now_s, position, velocity)))
+
+    async def _on_goal(self, _goal: Any) -> GoalResponse:
+        self.arrived.set()
+        while self.holds:
+            await _turn()
+        return GoalResponse.ACCEPT if self.accept else GoalResponse.REJECT
 
     def _on_cancel(self, _handle: Any) -> CancelResponse:
         self.cancelled.set()
@@ -96,8 +114,10 @@ class Robot:
 
     async def _follow(self, handle: Any) -> Any:
         self.started.set()
+        self.moving, self.moved = self.moving + 1, self.moved + 1
         while self.endless and not handle.is_cancel_requested:
             await _turn()
+        self.moving -= 1
         result = FollowJointTrajectory.Result(error_code=self.error_code, error_string="planted")
         if self.endless:
             handle.canceled()
@@ -109,7 +129,15 @@ class Robot:
 
     async def _grip(self, handle: Any) -> Any:
         self.asked_position = handle.request.command.position[0]
-        handle.succeed()
+        self.started.set()
+        self.moving += 1
+        while self.endless and not handle.is_cancel_requested:
+            await _turn()
+        self.moving -= 1
+        if self.endless:
+            handle.canceled()
+        else:
+            handle.succeed()
         return ParallelGripperCommand.Result(stalled=self.stalled, reached_goal=False)
 
 
@@ -142,7 +170,7 @@ def bench(nothing_left_over: None) -> Iterator[Bench]:
         wait_for(lambda: world.joint_age_s() < 1.0)
         wait_for(lambda: arm._client.server_is_ready() and gripper._client.server_is_ready())
         yield Bench(made, robot, arm, gripper, node, world)
-        robot.endless = False
+        robot.endless = robot.holds = False
 
 
 def in_thread(call: Callable[[], Outcome]) -> tuple[threading.Thread, list[Outcome]]:
@@ -177,7 +205,7 @@ def test_a_stop_cancels_and_waits_for_rest(bench: Bench) -> None:
     stop.set()
     assert bench.robot.cancelled.wait(5.0)
     thread.join(0.3)
-    assert thread.is_alive(), "the arm still moves"
+    assert thread.is_alive(), f"the arm still moves: {outcomes}"
     bench.robot.speed = 0.0
     thread.join(5.0)
     assert outcomes[0].code is Code.CANCELED
@@ -191,6 +219,32 @@ def test_silence_of_the_joints_is_a_lost_robot(bench: Bench) -> None:
     bench.robot.silent = True
     thread.join(10.0)
     assert outcomes[0].code is Code.ROBOT_LOST
+
+
+def test_an_executor_that_was_held_up_does_not_blame_the_robot(bench: Bench) -> None:
+    """Nothing is received meanwhile, whatever the robot sends."""
+    bench.robot.endless = True
+    stop = threading.Event()
+    thread, outcomes = in_thread(lambda: bench.arm.follow(path(), should_stop=stop.is_set))
+    assert bench.robot.started.wait(5.0)
+    bench.stage.executor.create_task(threading.Event().wait, 2.0 * SILENCE_S)
+    wait_for(lambda: bench.world.joint_age_s() > 1.5 * SILENCE_S)
+    wait_for(lambda: bench.world.joint_age_s() < 0.5 * SILENCE_S)
+    assert thread.is_alive(), outcomes
+    stop.set()
+    thread.join(10.0)
+    assert outcomes[0].code is Code.CANCELED
+
+
+def test_a_robot_whose_stamps_stand_still_is_lost(bench: Bench) -> None:
+    bench.robot.endless = True
+    thread, outcomes = in_thread(lambda: bench.arm.follow(path(), should_stop=never))
+    assert bench.robot.started.wait(5.0)
+    bench.robot.stamp_s = 1.0
+    thread.join(20.0)
+    assert outcomes[0].code is Code.ROBOT_LOST
+    assert "repeats the stamp 1.000 s" in outcomes[0].message
+    assert "joints were at rest" in outcomes[0].message
 
 
 def test_a_stop_after_time_jumped_back_waits_for_the_joints(bench: Bench) -> None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conditions_peer import Peer, playing
-from handiwork_msgs.msg import Condition, Outcome
+from handiwork_msgs.msg import Condition, ObjectState, ObjectStates, Outcome
 from handiwork_msgs.srv import EvaluateCondition, UnwatchCondition, WatchCondition
+
+from handiwork_ros.qos import LATEST
 
 KEY = "object_in_container(object=cube, container=bin)"
 
@@ -58,3 +61,26 @@ def test_bad_requests_name_field_and_mend(peer: Peer, name: str, args: str, fiel
     unwatched = peer.call(UnwatchCondition.Request(key="nothing")).outcome
     assert (unwatched.code, unwatched.field) == (Outcome.BAD_GOAL, "key")
     assert KEY in unwatched.message
+
+
+def test_nothing_is_known_while_two_publishers_contradict_each_other(peer: Peer) -> None:
+    peer.wait(lambda: peer.value(KEY) == Condition.TRUE)
+    far = ObjectState(name="cube")
+    far.pose.position.x, far.pose.orientation.w = 9.0, 1.0
+    made: list[Any] = []
+
+    def begin() -> None:
+        other = peer.create_publisher(ObjectStates, "world/object_states", LATEST)
+        message = ObjectStates(version=1, states=[far])
+        made.extend([other, peer.create_timer(0.05, lambda: other.publish(message))])
+
+    def end() -> None:
+        peer.destroy_timer(made[1])
+        peer.destroy_publisher(made[0])
+
+    peer.on_executor(begin)
+    peer.wait(lambda: peer.value(KEY) == Condition.UNKNOWN)
+    asked = peer.call(EvaluateCondition.Request(expression=KEY))
+    assert asked.condition.value == Condition.UNKNOWN
+    peer.on_executor(end)
+    peer.wait(lambda: peer.value(KEY) == Condition.TRUE)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from handiwork_bringup.cli import main
-from handiwork_bringup.commands import connection
+from handiwork_bringup.commands import connection, safety
 
 
 @pytest.mark.parametrize(
@@ -23,3 +23,21 @@ def test_without_a_stack_the_mend_is_told(
     told = capsys.readouterr().err
     assert told.startswith(f"handiwork {words[0]}: skill_server is not active")
     assert "start the stack, or set its ROS_DOMAIN_ID" in told
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["stop"], "the robot may still move: use the hardware's emergency stop"),
+        (["safety", "reset"], "safety/reset does not answer"),
+        (["safety"], "no safety/state"),
+    ],
+)
+def test_without_a_safety_layer_nobody_believes_in_a_stop(
+    words: list[str], text: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(safety, "ANSWER_S", 0.5)
+    assert main(words) == safety.NO_ANSWER
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert text in err

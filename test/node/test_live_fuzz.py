@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+import time
 from typing import Any
 
 import pytest
 import yaml
 from bare_stack import ARM, Stack
 from geometry_msgs.msg import PoseStamped, Quaternion
-from handiwork_msgs.action import Pick, Place, RunSkill
-from handiwork_msgs.msg import OrientationFilter
+from handiwork_msgs.action import Pick, Place, RunSkill, RunTask
+from handiwork_msgs.msg import NodeStatus, OrientationFilter
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from handiwork_core.outcome import Code
+from handiwork_ros.managed_node import STATUS_TOPIC
+from handiwork_ros.qos import STATUS
 from skill_server.catalog import load_catalog
 from skill_server.skills import BUILTIN
 
@@ -126,6 +130,82 @@ def test_pick(stack: Stack, goal: Pick.Goal) -> None:
 @given(goal=wrong_message(Place, container="bin"))
 def test_place(stack: Stack, goal: Place.Goal) -> None:
     refused(stack, goal)
+
+
+BLOCKING = [
+    "/proc/self/fd/0",
+    "/proc/self/fd/1",
+    "/dev/zero",
+    "/dev/tty",
+    "/etc/passwd",
+    "/etc/absent",
+    "x" * 4_000,
+]
+
+
+@pytest.mark.parametrize(
+    "goals",
+    [
+        [Pick.Goal(object="cube", npy_name=name) for name in BLOCKING],
+        [RunSkill.Goal(skill="pick", parameters=f"{{object: cube, npy_name: {name}}}") for name in BLOCKING],
+        [
+            RunSkill.Goal(skill="dexpick", parameters=f"{{object: cube, pose_file: {name}}}")
+            for name in BLOCKING
+        ],
+    ],
+    ids=["pick", "run_skill", "dexpick"],
+)
+def test_no_answer_tells_which_files_exist(stack: Stack, goals: list[Any]) -> None:
+    said = set()
+    for goal, name in zip(goals, BLOCKING, strict=True):
+        outcome = stack.client.send(goal).result(20.0).outcome
+        assert outcome.code is Code.BAD_GOAL, outcome
+        said.add(outcome.message.replace(repr(name[:200]), "NAME"))
+    assert len(said) == 1, said
+    assert "is not a readable file below the data folders" in said.pop()
+
+
+GROWING = {
+    "sexagesimal": "a: 1" + ":1" * 40_000,
+    "long sexagesimal": "a: 1" + ":1" * 300_000,
+    "tagged": 'a: !!int "1' + ":1" * 40_000 + '"',
+    "keys": "{" + ", ".join(f"key{i}: 1" for i in range(4_000)) + "}",
+    "colliding keys": "\n".join(f"{i * (2**61 - 1)}: 1" for i in range(4_000)),
+    "long key": "x" * 90_000 + ": 1",
+    "deep": "[" * 50_000,
+    "directives": "\n".join(f"%TAG !a{i}! b" for i in range(6_000)) + "\n--- a: 1",
+}
+
+
+@pytest.mark.parametrize("name", GROWING)
+def test_no_text_silences_the_server(stack: Stack, name: str) -> None:
+    """The status goes on, and the next goal is answered."""
+    beats: list[float] = []
+    listener = stack.client.node.create_subscription(
+        NodeStatus, STATUS_TOPIC, lambda _message: beats.append(time.monotonic()), STATUS
+    )
+    try:
+        client, text = stack.client, GROWING[name]
+        for run in (
+            client.send(RunSkill.Goal(skill="pick", parameters=text)),
+            client.send_task(RunTask.Goal(task=text)),
+        ):
+            ended = run.result(20.0)
+            assert ended.outcome.code is Code.BAD_GOAL, ended.outcome
+            assert len(ended.outcome.message) < 20_000
+        assert stack.client.pick("unicorn").outcome.code is Code.UNKNOWN_OBJECT
+    finally:
+        stack.client.node.destroy_subscription(listener)
+    gaps = [after - before for before, after in itertools.pairwise(beats)]
+    # The beat is 0.4 s; on a busy machine it may be late, but not by the minutes that such texts took.
+    assert all(gap < 10.0 for gap in gaps)
+
+
+def test_too_many_poses_are_refused(stack: Stack) -> None:
+    goal = Pick.Goal(object="cube", grasp_poses=[stamped("world", 0.1)] * 1_001)
+    outcome = stack.client.send(goal).result(20.0).outcome
+    assert (outcome.code, outcome.field_name) == (Code.BAD_GOAL, "grasp_poses")
+    assert "grasp_poses has 1001 entries; at most 1000 are taken" in outcome.message
 
 
 def test_the_server_answers_as_before_and_the_arm_is_where_it_was(stack: Stack) -> None:

@@ -11,6 +11,7 @@ from handiwork_core.planning import (
     CandidatesRequest,
     CandidatesResult,
     JointGoals,
+    PathRest,
     PlanRequest,
     PlanResult,
     SceneQuery,
@@ -41,6 +42,9 @@ class Lossy:
     def validate(self, arm, trajectory, scene: SceneQuery, *, should_stop) -> Verdict:
         return Verdict(self._code())
 
+    def validate_rest(self, arm, trajectory, scene: SceneQuery, rest, *, should_stop) -> Verdict:
+        return Verdict(self._code())
+
 
 def never() -> bool:
     return False
@@ -59,6 +63,16 @@ def test_every_question_is_asked_again_until_the_planner_is_back():
     lossy.losses, lossy.asked = 1, 0
     path = smooth(np.zeros(6), np.ones(6))
     assert patient.validate("arm", path, SceneQuery(), should_stop=never).code is Code.OK
+
+
+def test_the_rest_of_a_motion_is_asked_about_once_for_the_arm_moves():
+    lossy = Lossy(1)
+    path = smooth(np.zeros(6), np.ones(6))
+    verdict = PatientPlanner(lossy, lambda: True, 60.0).validate_rest(
+        "arm", path, SceneQuery(), PathRest(0.0), should_stop=never
+    )
+    assert verdict.code is Code.PLANNER_LOST
+    assert lossy.asked == 1
 
 
 def test_patience_ends():

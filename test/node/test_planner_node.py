@@ -15,6 +15,7 @@ import pytest
 from geometry_msgs.msg import TransformStamped
 from handiwork_msgs import srv
 from handiwork_msgs.msg import WorldObjects
+from lifecycle_msgs.msg import Transition
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from ros_stage import Stage, stage, wait_for
@@ -27,6 +28,7 @@ from handiwork_core.planning import (
     Capability,
     Engine,
     JointGoals,
+    PathRest,
     PlanRequest,
     PlanResult,
     PoseGoals,
@@ -89,7 +91,11 @@ class SlowEngine(Engine):
     def explain(self, arm: str, q: Any, scene: SceneQuery) -> Verdict:
         return Verdict(Code.OK, f"{sorted(self.world.objects)}", None, 0.1)
 
-    def validate(self, arm: str, trajectory: Any, scene: SceneQuery, start_q: Any) -> Verdict:
+    def validate(
+        self, arm: str, trajectory: Any, scene: SceneQuery, start_q: Any, rest: PathRest | None = None
+    ) -> Verdict:
+        if rest is not None:
+            return Verdict(Code.OK, f"{rest.from_s:.2f} {sorted(rest.changed)} {len(trajectory.t_s)}")
         near = np.allclose(start_q, trajectory.q[0])
         return Verdict(Code.OK if near else Code.TRAJECTORY_REFUSED, "" if near else "starts elsewhere")
 
@@ -178,6 +184,28 @@ def test_a_plan_comes_back_with_its_world_and_seed(bench: Bench) -> None:
     np.testing.assert_allclose(result.trajectory.q[-1], ARM.home_q + 0.1)  # type: ignore[union-attr]
     verdict = bench.client.validate(ARM.name, result.trajectory, SceneQuery(), should_stop=never)  # type: ignore[arg-type]
     assert verdict.code is Code.OK, verdict.message
+
+
+def test_the_rest_of_a_motion_is_judged_in_a_world_that_is_new_enough(bench: Bench) -> None:
+    t = np.linspace(0.0, 1.0, 11)
+    q = np.repeat(ARM.home_q[None], 11, axis=0)
+    path = Trajectory(ARM.joint_names, t, q, q * 0.0, q * 0.0)
+
+    def judged(rest: PathRest) -> Verdict:
+        return bench.client.validate_rest(ARM.name, path, SceneQuery(), rest, should_stop=never)
+
+    verdict = judged(PathRest(0.35, frozenset({"cube"}), 4, 1.0))
+    assert verdict.code is Code.OK, verdict.message
+    assert verdict.message == "0.00 ['cube'] 8", "what is behind the arm is not even sent"
+    newer = judged(PathRest(0.35, frozenset({"cube"}), 5, 1.0))
+    assert newer.code is Code.STALE_WORLD and "is at version 4" in newer.message
+    later = judged(PathRest(0.35, frozenset({"cube"}), 4, 1.5))
+    assert later.code is Code.STALE_WORLD and "min_states_stamp is 1.500" in later.message
+    request = srv.ValidateTrajectory.Request(
+        under_way=True, from_time=-1.0, trajectory=to.trajectory_to_msg(path)
+    )
+    answer = bench.ask(srv.ValidateTrajectory, "validate_trajectory", request)
+    assert answer.outcome.code == Code.BAD_NUMBER and answer.outcome.field == "from_time"
 
 
 def test_life_signs_go_on_during_a_long_plan(bench: Bench) -> None:
@@ -291,7 +319,7 @@ def test_attached_objects_are_refused_by_an_engine_that_cannot(bench: Bench) -> 
 
 
 def test_a_deactivated_planner_says_so(bench: Bench) -> None:
-    bench.stage.executor.create_task(lambda: bench.planner.trigger_deactivate() and None)
+    bench.stage.executor.create_task(bench.planner.change_state, Transition.TRANSITION_DEACTIVATE)
     wait_for(lambda: not bench.planner.is_active)
     assert bench.client.plan(joint_request(), should_stop=never).code is Code.NOT_ACTIVE
 
@@ -320,6 +348,6 @@ def test_an_engine_that_is_not_installed_ends_the_start(nothing_left_over: None)
         )
         made.add(planner)
         wait_for(lambda: planner.exit_code == 2)
-        assert "curobo" in planner._status.message
+        assert "curobo" in planner.status_text
         planner.begin_shutdown()
         planner.end_shutdown()

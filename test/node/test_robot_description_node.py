@@ -17,8 +17,9 @@ from handiwork_core.kinematics import link_poses
 from handiwork_core.robot_loader import load_robot
 from handiwork_ros.destroy import destroy_with_actions
 from handiwork_ros.frames import FrameBuffer, UnknownFrame
-from handiwork_ros.qos import LATCHED, LATEST
+from handiwork_ros.qos import LATCHED, LATEST, TF, TF_STATIC
 from robot_description.node import RobotDescription
+from tf2_msgs.msg import TFMessage
 
 ROOT = Path(__file__).resolve().parents[2]
 FR3 = ROOT / "src" / "robot_description" / "robots" / "fr3"
@@ -75,3 +76,15 @@ def test_model_and_frames(peer: Node) -> None:
     want = link_poses(robot, {**dict(zip(names, q, strict=True)), "fr3_finger_joint1": 0.02})
     for link in ("fr3_hand_tcp", "fr3_rightfinger"):
         assert frames.lookup("world", f"fr3/{link}").almost_equal(want[link], within_m=1e-9, within_rad=1e-6)
+
+
+@pytest.mark.parametrize(("kind", "topic"), [(String, "robot_description"), (TFMessage, "/tf_static")])
+def test_a_late_subscriber_that_lost_the_latched_message_gets_it_again(
+    peer: Node, kind: type, topic: str
+) -> None:
+    before, late = threading.Event(), threading.Event()
+    peer.create_subscription(kind, topic, lambda _message: before.set(), TF_STATIC)
+    assert before.wait(LIMIT_S), f"nothing was published on {topic}"
+    # A volatile subscriber is given nothing of what was published before it came.
+    peer.create_subscription(kind, topic, lambda _message: late.set(), TF)
+    assert late.wait(LIMIT_S), f"{topic} was not repeated"

@@ -12,6 +12,7 @@ from ros_stage import wait_for
 from test_sim_node import ABORTED, CANCELED, NAMES, SUCCEEDED, Client, client, simulation  # noqa: F401 - fixtures
 
 from control_msgs.action import FollowJointTrajectory
+from control_msgs.msg import JointTolerance
 from handiwork_core.outcome import Code
 
 
@@ -41,6 +42,20 @@ def test_a_followed_trajectory_tells_where_it_is(client: Client) -> None:
     assert middle.desired.velocities[0] > 0.0
     wanted, actual = middle.desired.positions[0], middle.actual.positions[0]
     assert middle.error.positions[0] == pytest.approx(wanted - actual, abs=1e-9)
+
+
+@pytest.mark.parametrize("what", ["path_tolerance", "goal_tolerance"])
+def test_a_goal_that_lifts_a_tolerance_is_refused_before_the_arm_moves(client: Client, what: str) -> None:
+    goal = client.motion(0.4, 1.0)
+    setattr(goal, what, [JointTolerance(name=name, position=-1.0) for name in NAMES])
+    answer = client.result(client.send(client.arm, goal))
+    assert (answer.status, answer.result.error_code) == (
+        ABORTED,
+        FollowJointTrajectory.Result.INVALID_GOAL,
+    )
+    assert f"joint {NAMES[0]} has {what} -1" in answer.result.error_string
+    assert "send 0" in answer.result.error_string
+    assert client.speed() < 0.01
 
 
 def test_a_trajectory_that_is_over_is_refused(client: Client) -> None:

@@ -15,11 +15,14 @@ import rclpy
 from action_msgs.msg import GoalStatus
 from handiwork_msgs.action import Pick
 from rclpy.action import ActionClient
+from rclpy.action.server import ServerGoalHandle
 from rclpy.executors import SingleThreadedExecutor
 from rosgraph_msgs.msg import Clock as ClockMsg
 
 from handiwork_core.outcome import OK, Code, Outcome
 from handiwork_core.skill import Progress, Token
+from handiwork_ros.admission import AdmissionQueue
+from handiwork_ros.arm_hold import ArmHold
 from handiwork_ros.arm_lease import QUEUE_LENGTH, ArmLease, Policy
 from handiwork_ros.destroy import destroy_with_actions
 from handiwork_ros.skill_action_server import Refused, Report, SkillActionServer, SkillDoor
@@ -44,6 +47,7 @@ class Toy:
 
     def __init__(self) -> None:
         self.running, self.overlaps, self.started = 0, 0, 0
+        self.tokens: list[Token] = []
         self.freed = threading.Event()
 
     def admit(self, goal: Pick.Goal):
@@ -56,6 +60,7 @@ class Toy:
 
     def body(self, word: str, count: int, token: Token, report: Report) -> ToyRun:
         self.started += 1
+        self.tokens.append(token)
         self.running += 1
         self.overlaps += self.running > 1
         try:
@@ -102,12 +107,20 @@ class Rig:
         self.executor = SingleThreadedExecutor(context=self.context)
         self.executor.add_node(self.node)
         self.toy, self.stops = Toy(), 0
+        self.changes: list[str] = []
         self.lease = ArmLease(self.node, stop_arm=self.stop_arm, watchdog_s=0.3)
         host = rclpy.create_node("toy_host", context=self.context)
         self.executor.add_node(host)
+        self.admission = AdmissionQueue(
+            self.node, limit_s=0.5, most_abandoned=2, on_change=self.changes.append
+        )
         self.servers = [
             SkillActionServer(
-                self.lease, SkillDoor(name, Pick, self.toy.admit, encode, feedback), node=host, policy=policy
+                self.lease,
+                SkillDoor(name, Pick, lambda goal: self.toy.admit(goal), encode, feedback),
+                self.admission,
+                node=host,
+                policy=policy,
             )
             for name in ("pick", "place")
         ]
@@ -173,8 +186,9 @@ class Rig:
 
     def close_lease(self) -> bool:
         self.lease.begin_close()
+        self.admission.refuse_all(Outcome(Code.SHUTDOWN, "the server stops"))
         end = time.monotonic() + 10.0
-        while self.lease.is_busy and time.monotonic() < end:
+        while (self.lease.is_busy or self.admission.is_busy) and time.monotonic() < end:
             self.executor.spin_once(timeout_sec=0.02)
         return self.lease.end_close()
 
@@ -182,6 +196,7 @@ class Rig:
         self.toy.freed.set()
         self.server_spin()
         returned = self.close_lease()
+        self.admission.close()
         self.client_spin()
         for executor in (self.executor, self.client_executor):
             executor.shutdown()
@@ -209,7 +224,7 @@ def lend(made: Rig):
     """Nothing may be left over: no overlap on the arm, no thread."""
     others = {thread for thread in threading.enumerate()}
     yield made
-    mine = [t for t in threading.enumerate() if t.name == "skill"]
+    mine = [t for t in threading.enumerate() if t.name == "skill" or t.name.startswith("goal-check")]
     assert made.close()
     assert made.toy.overlaps == 0
     for thread in mine:
@@ -226,6 +241,7 @@ def test_a_goal_runs_with_rising_feedback(rig):
 
 def test_feedback_repeats_in_a_long_stage(rig):
     handle = rig.send("deaf")
+    until(lambda: rig.toy.running == 1)
     rig.on_client(handle.cancel_goal_async)  # no stage yet, so nothing is sent
     rig.end(handle)
     assert rig.feedback == []
@@ -349,19 +365,94 @@ def test_a_failing_encoder_still_tells_the_outcome(rig):
     assert "planted" in rig.last.message
 
 
-def test_a_deaf_skill_is_answered_for_and_the_arm_stays_leased(rig):
+def raising(*_arguments):
+    raise ValueError("planted")
+
+
+def with_surrogate(outcome, _run):
+    result = encode(outcome, None)
+    result.result.held_object = (
+        "\udcff"  # no middleware can send it, so rclpy would raise after the transition
+    )
+    return result
+
+
+def without_outcome(_outcome, _run):
+    return Pick.Result()
+
+
+@pytest.mark.parametrize("broken", [raising, with_surrogate, without_outcome])
+@pytest.mark.parametrize(("goal", "code"), [("run 1", Code.INTERNAL), ("nonsense", Code.UNKNOWN_OBJECT)])
+def test_the_last_fallback_needs_no_encoder(rig, broken, goal, code):
+    server = rig.servers[0]
+    server._door = dataclasses.replace(server._door, encode=broken, encode_for=raising)
+    assert rig.run(goal) == ("ABORTED", code)
+    assert "filling the result raised" in rig.last.message
+    assert rig.last.name == code.name
+
+
+def test_the_plain_encoder_is_asked_where_the_one_that_reads_the_world_fails(rig):
+    server = rig.servers[0]
+    server._door = dataclasses.replace(server._door, encode_for=raising)
+    assert rig.run("nonsense") == ("ABORTED", Code.UNKNOWN_OBJECT)
+    assert rig.last.field == "object" and "planted" in rig.last.message
+
+
+def test_a_transition_that_fails_aborts_with_a_filled_outcome(rig, monkeypatch):
+    monkeypatch.setattr(ServerGoalHandle, "succeed", raising)
+    assert rig.run("run 1") == ("ABORTED", Code.INTERNAL)
+    assert "planted" in rig.last.message
+
+
+def test_an_error_of_the_server_itself_aborts_with_a_filled_outcome(rig, monkeypatch):
+    monkeypatch.setattr(ArmHold, "turn", raising)
+    assert rig.run("run 1") == ("ABORTED", Code.INTERNAL)
+    assert "planted" in rig.last.message
+    monkeypatch.undo()
+    assert rig.run("run 1") == DONE
+
+
+def test_a_body_that_sets_no_outcome_is_no_success(rig):
+    server = rig.servers[0]
+    body = lambda _token, _report: ToyRun(Outcome(Code.UNSET))  # noqa: E731 - a body
+    server._door = dataclasses.replace(server._door, admit=lambda _goal: body)
+    assert rig.run("anything") == ("ABORTED", Code.INTERNAL)
+
+
+def test_a_deaf_skill_is_answered_for_and_abandoned_once_the_arm_rests(rig):
     handle = rig.send("deaf")
     until(lambda: rig.toy.running == 1)
     rig.on_client(handle.cancel_goal_async)
     assert rig.end(handle) == ("ABORTED", Code.UNRESPONSIVE)
     assert rig.stops == 1 and "the arm was stopped" in rig.last.message
-    later = rig.send("run 1")
-    if rig.policy is Policy.REJECT:
-        assert rig.end(later) == ("ABORTED", Code.BUSY)
-    rig.toy.freed.set()
-    if rig.policy is not Policy.REJECT:
-        assert rig.end(later) == DONE
     until(lambda: not rig.lease.is_busy)
+    assert not rig.toy.freed.is_set() and rig.toy.running == 1, "the body has not returned"
+    assert rig.toy.tokens[0].is_revoked
+    rig.toy.running = 0
+    assert rig.run("run 1") == DONE
+    later = rig.send("run 1000")
+    until(lambda: rig.toy.running == 1)
+    rig.toy.freed.set()  # the abandoned body returns into the middle of another goal
+    until(lambda: rig.toy.running == 0)
+    assert rig.lease.is_busy and rig.lease.owner() == "pick"
+    rig.toy.running = 1
+    rig.on_client(later.cancel_goal_async)
+    assert rig.end(later) == ("CANCELED", Code.CANCELED)
+    until(lambda: not rig.lease.is_busy)
+
+
+def test_an_arm_whose_stop_fails_stays_busy_until_it_rests(rig):
+    ends = [Outcome(Code.ROBOT_LOST, "planted"), OK]
+    rig.lease.stop_arm = lambda: ends.pop(0)
+    handle = rig.send("deaf")
+    until(lambda: rig.toy.running == 1)
+    rig.on_client(handle.cancel_goal_async)
+    assert rig.end(handle) == ("ABORTED", Code.UNRESPONSIVE)
+    assert "ROBOT_LOST" in rig.last.message
+    assert rig.lease.is_busy
+    until(lambda: not rig.lease.is_busy)
+    assert ends == []
+    rig.toy.running = 0
     assert rig.run("run 1") == DONE
 
 
@@ -369,6 +460,7 @@ def test_a_stop_that_hangs_too_is_answered_for(rig):
     hung = threading.Event()
     rig.lease.stop_arm = lambda: (hung.wait(20.0), OK)[1]
     handle = rig.send("deaf")
+    until(lambda: rig.toy.running == 1)
     rig.on_client(handle.cancel_goal_async)
     assert rig.end(handle) == ("ABORTED", Code.UNRESPONSIVE)
     assert "emergency stop" in rig.last.message

@@ -17,9 +17,8 @@ from rclpy.action import ActionServer, CancelResponse
 from rclpy.executors import SingleThreadedExecutor
 
 from handiwork_core.outcome import Code
+from handiwork_ros.bond_topic import StatusWriter
 from handiwork_ros.destroy import destroy_with_actions
-from handiwork_ros.managed_node import STATUS_TOPIC
-from handiwork_ros.qos import STATUS
 from handiwork_ros.skill_client import SkillClient
 
 
@@ -29,9 +28,9 @@ class FakeServer:
     def __init__(self) -> None:
         self.context = rclpy.Context()
         rclpy.init(context=self.context)
-        self.node = rclpy.create_node("fake_skill_server", context=self.context)
-        self.signs_on, self.pid, self.obeys, self.running, self.cancels = True, 1, True, 0, 0
-        self._status = self.node.create_publisher(NodeStatus, STATUS_TOPIC, STATUS)
+        self.node = rclpy.create_node("skill_server", context=self.context)
+        self.signs_on, self.obeys, self.running, self.cancels = True, True, 0, 0
+        self._status = StatusWriter(self.node, "skill_server")
         self.node.create_timer(0.1, self._beat)
         self._servers = [
             ActionServer(self.node, Pick, "pick", self._execute, cancel_callback=self._on_cancel),
@@ -39,6 +38,7 @@ class FakeServer:
         self._executor = SingleThreadedExecutor(context=self.context)
         self._executor.add_node(self.node)
         self._ended = rclpy.task.Future(executor=self._executor)
+        self.end_as = self._canceled
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._spin)
         self._thread.start()
@@ -49,7 +49,16 @@ class FakeServer:
 
     def _beat(self) -> None:
         if self.signs_on:
-            self._status.publish(NodeStatus(node="skill_server", state=NodeStatus.ACTIVE, pid=self.pid))
+            self._status.publish(NodeStatus(node="skill_server", state=NodeStatus.ACTIVE))
+
+    def restart(self) -> None:
+        """Go on with another writer, as the process does that takes the place of one that has ended."""
+
+        def replace() -> None:
+            self.node.destroy_publisher(self._status._bond)
+            self._status = StatusWriter(self.node, "skill_server")
+
+        self._executor.create_task(replace)
 
     def _on_cancel(self, _handle: object) -> CancelResponse:
         self.cancels += 1
@@ -63,6 +72,9 @@ class FakeServer:
         feedback.feedback.stage = "long"
         handle.publish_feedback(feedback)
         await self._ended
+        return self.end_as(handle)
+
+    def _canceled(self, handle) -> Pick.Result:
         result = Pick.Result()
         result.result.outcome.code = int(Code.CANCELED)
         handle.canceled()
@@ -116,19 +128,73 @@ def test_a_cancel_before_the_acceptance_is_not_lost(server, client):
     assert run.result(20.0).outcome.code is Code.CANCELED
 
 
-def test_a_silent_server_ends_the_wait(server, client):
+def never_filled(handle) -> Pick.Result:
+    raise RuntimeError("planted")  # rclpy aborts the goal and sends an empty result
+
+
+def empty_success(handle) -> Pick.Result:
+    handle.succeed()
+    return Pick.Result()
+
+
+def aborted_ok(handle) -> Pick.Result:
+    handle.abort()
+    result = Pick.Result()
+    result.result.outcome.code = int(Code.OK)
+    return result
+
+
+def malformed(handle) -> Pick.Result:
+    handle.succeed()
+    result = Pick.Result()
+    result.result.outcome.code = int(Code.OK)
+    result.result.stopped_at.name = ["more names than positions"]
+    return result
+
+
+@pytest.mark.parametrize(
+    ("end_as", "words"),
+    [
+        (never_filled, ("ABORTED", "UNSET")),
+        (empty_success, ("SUCCEEDED", "UNSET")),
+        (aborted_ok, ("ABORTED", "OK")),
+        (malformed, ("malformed",)),
+    ],
+)
+def test_ok_needs_the_status_succeeded_and_a_filled_result(server, client, end_as, words):
+    server.end_as = end_as
+    run = client.send(Pick.Goal(object="cube"))
+    run.cancel()
+    report = run.result(20.0)
+    assert report.outcome.code is Code.INTERNAL and not report.ok
+    assert all(word in report.message for word in words), report.message
+
+
+def test_a_silent_server_is_asked_to_cancel_and_its_answer_counts(server, client):
+    run = client.send(Pick.Goal(object="cube"))
+    until(lambda: server.running == 1)
+    server.signs_on = False
+    assert run.result(60.0).outcome.code is Code.CANCELED
+    assert server.cancels >= 1
+
+
+def test_a_silent_server_that_answers_no_cancel_ends_the_wait(server, client):
+    server.obeys = False
     run = client.send(Pick.Goal(object="cube"))
     until(lambda: server.running == 1)
     server.signs_on = False
     report = run.result(60.0)
     assert report.outcome.code is Code.UNRESPONSIVE
     assert "silent" in report.outcome.message
+    assert "arm" in report.outcome.message
+    assert server.cancels >= 1
 
 
 def test_a_restarted_server_ends_the_wait(server, client):
+    server.obeys = False  # else the goal, which this fake keeps, is canceled, and its result counts
     run = client.send(Pick.Goal(object="cube"))
     until(lambda: server.running == 1)
-    server.pid = 2
+    server.restart()
     report = run.result(60.0)
     assert report.outcome.code is Code.UNRESPONSIVE
     assert "restarted" in report.outcome.message

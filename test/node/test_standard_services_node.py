@@ -155,6 +155,34 @@ def test_entities_are_found_by_name_category_and_place(client: Client) -> None:
     assert client.code("get_entity_state", entity="cup") == NOT_FOUND
 
 
+@pytest.mark.parametrize("pattern", ["(a+)+$", "(.*)*.*=.*x", "(?=a)", "a" * 300])
+def test_no_filter_stops_the_simulation(client: Client, pattern: str) -> None:
+    name = "a" * 60 + "-1"
+    assert client.spawn(name, resource_string=BRICK).result.result == OK
+    answer = client.ask("get_entities", filters=EntityFilters(filter=pattern))
+    assert answer.result.result in (OK, FAILED)
+    before_s = client.now_s
+    wait_for(lambda: client.now_s > before_s + 0.1)
+
+
+@pytest.mark.parametrize(
+    "file", ["/dev/zero", "/proc/self/fd/1", "/etc/passwd", "/etc/absent", "../../README.md"]
+)
+def test_meshes_outside_the_data_folders_are_refused_alike(client: Client, file: str) -> None:
+    text = f"{{mass: 0.2, shapes: [{{type: mesh, file: {file}}}]}}"
+    answer = client.spawn("thing", resource_string=text)
+    assert answer.result.result == 108
+    assert "is not a readable file below the data folders" in answer.result.error_message
+    wanted = client.ask("get_spawnables", sources=[file])
+    assert wanted.result.result == FAILED
+    assert "is not a readable file below the data folders" in wanted.result.error_message
+
+
+def test_too_many_objects_at_once_are_refused(client: Client) -> None:
+    answer = client.ask("spawn_entities", spawn_requests=[SpawnEntity(name=f"o{i}") for i in range(101)])
+    assert answer.result.error_message == "101 objects are asked for; ask for at most 100 at once"
+
+
 def test_states_bounds_and_infos(client: Client) -> None:
     answer = client.ask("get_entities_states")
     assert set(answer.entities) == SCENE_NAMES

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,11 @@ from handiwork_core.control.trajectory_goal import TrajectoryGoal
 from handiwork_core.geometry import Pose
 from handiwork_core.kinematics import link_poses
 from handiwork_core.outcome import OK, Code, Outcome
-from handiwork_core.planning import CandidatesRequest, PlanRequest, SceneQuery
+from handiwork_core.planning import CandidatesRequest, PathRest, PlanRequest, SceneQuery
 from handiwork_core.robot import Robot
 from handiwork_core.scene import load_scene
 from handiwork_core.skill import Context, Token
+from handiwork_core.supervision import SUPERVISED
 from handiwork_core.trajectory import Trajectory
 from handiwork_core.world import JointState, World
 from sim_bridge.simulation import CONTROL_S, Simulation
@@ -70,6 +72,11 @@ class SimulatedCell:
     def validate(self, arm: str, trajectory: Trajectory, scene: SceneQuery, *, should_stop: Any) -> Any:
         return self.engine.validate(arm, trajectory, scene, self.sim.measured(arm))
 
+    def validate_rest(
+        self, arm: str, trajectory: Trajectory, scene: SceneQuery, rest: PathRest, *, should_stop: Any
+    ) -> Any:
+        raise AssertionError("supervision is off here")
+
     def follow(self, trajectory: Trajectory, *, should_stop: Any) -> Outcome:
         controller = self.sim.arms[self.spec.name].controller
         goal = TrajectoryGoal(trajectory.joint_names, trajectory.t_s, trajectory.q, trajectory.qd)
@@ -100,4 +107,8 @@ class SimulatedCell:
     def context(self, seed: int) -> Context:
         """Of a run with this seed, holding nothing."""
         rng = np.random.default_rng(seed)
-        return Context(self.robot, self.spec, self, self, self, self, self, Token(), rng, seed, {})
+        context = Context(self.robot, self.spec, self, self, self, self, self, Token(), rng, seed, {})
+        context.supervision = replace(
+            SUPERVISED, is_on=False
+        )  # checks have a thread, this simulation has one only
+        return context

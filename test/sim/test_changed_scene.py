@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from handiwork_core.geometry import Pose
+from handiwork_core.regular_files import DataRoots
 from handiwork_core.robot_loader import load_robot
 from handiwork_core.scene import load_scene
 from sim_bridge.simulation import Simulation
@@ -28,7 +29,7 @@ def test_the_world_goes_on_with_one_object_more_and_one_less() -> None:
     simulation.advance(20)
     before, joints = world.object_states(), world.joints()
     brick = replace(
-        read_object(Resource(text=BRICK), "brick", ROOT),
+        read_object(Resource(text=BRICK), "brick", ROOT, DataRoots.of([ROOT])),
         world_T_object=Pose.of((0.5, -0.2, 0.9), HIGH.rotation),
     )
     world.change(with_object(world.scene, brick))

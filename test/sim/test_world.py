@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ from arm_motion import grasp_pose, move, solve_ik
 
 from handiwork_core.control.gripper_controller import GripperGoal, GripperResult
 from handiwork_core.control.trajectory_controller import Ending, TrajectoryResult
-from handiwork_core.control.trajectory_goal import ErrorCode, TrajectoryGoal
+from handiwork_core.control.trajectory_goal import ErrorCode, GoalRefused, TrajectoryGoal
 from handiwork_core.geometry import Array, Pose
 from handiwork_core.robot import Robot
 from handiwork_core.robot_loader import load_robot
@@ -41,6 +42,22 @@ def follow(simulation: Simulation, goal: TrajectoryGoal) -> tuple[TrajectoryResu
         worst = max(worst, float(np.abs(controller.reference.position - simulation.measured(ARM)).max()))
     assert controller.result is not None
     return controller.result, worst
+
+
+def pressed(simulation: Simulation, goal: TrajectoryGoal) -> tuple[float, str]:
+    """Follow to the end; return the greatest force of the robot on the cube [N] and why the goal was refused."""
+    controller, worst = simulation.arms[ARM].controller, 0.0
+    try:
+        controller.start(goal, simulation.measured(ARM))
+    except GoalRefused as refusal:
+        return worst, str(refusal)
+    while controller.busy:
+        simulation.advance(1)
+        for touch in simulation.world.contacts():
+            bodies = {touch.a, touch.b}
+            if "cube" in bodies and any(body.startswith("fr3/") for body in bodies):
+                worst = max(worst, float(np.linalg.norm(touch.force_on_a_n)))
+    return worst, ""
 
 
 def grip(simulation: Simulation, position: float) -> GripperResult:
@@ -135,6 +152,21 @@ def test_an_arm_that_runs_into_the_wall_says_so_and_stops(robot: Robot) -> None:
     assert "fr3_joint" in result.message
     simulation.advance(100)
     assert speeds(simulation).max() < 0.01
+
+
+@pytest.mark.parametrize("what", ["path_tolerance", "goal_tolerance"])
+def test_no_goal_may_lift_the_tolerance_that_bounds_how_hard_the_arm_presses(robot: Robot, what: str) -> None:
+    simulation, arm = simulate(robot), robot.arm(ARM)
+    top = cube_pose(simulation).translation_m
+    above = solve_ik(robot, arm, grasp_pose(robot, arm, top + (0.0, 0.0, 0.12), 0.0), arm.home_q)
+    into = solve_ik(robot, arm, grasp_pose(robot, arm, top - (0.0, 0.0, 0.03), 0.0), above)
+    assert follow(simulation, move(arm, arm.home_q, above))[0].ending is Ending.SUCCEEDED
+    grip(simulation, 0.0)
+    goal = move(arm, simulation.measured(ARM), into, speed=0.1)
+    lifted = replace(goal, **{what: dict.fromkeys(arm.joint_names, -1.0)})
+    force_n, refusal = pressed(simulation, lifted)
+    assert force_n == 0.0, f"the cube was pressed with {force_n:.0f} N"
+    assert f"fr3_joint1 has {what} -1, which would lift the check" in refusal
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -71,6 +71,16 @@ class JointRecord:
         stamp_s = stamp.sec + 1e-9 * stamp.nanosec
         self._samples.append(JointSample(time.monotonic(), stamp_s, np.array(message.position), max(speeds)))
 
+    @property
+    def samples(self) -> list[JointSample]:
+        """All of them, in order."""
+        return list(self._samples)
+
+    @property
+    def newest(self) -> JointSample:
+        """The last one, after ``clear``."""
+        return self._samples[-1]
+
     def clear(self) -> None:
         """Forget, and wait for the first new sample."""
         self._samples = []
@@ -87,6 +97,11 @@ class JointRecord:
         first, start = self.next(), len(self._samples) - 1
         wait_for(f"{world_s} s of world time", lambda: self._samples[-1].stamp_s >= first.stamp_s + world_s)
         return [first, *self._samples[start:]]
+
+    @property
+    def last_s(self) -> float:
+        """Steady time of the newest sample."""
+        return self._samples[-1].heard_s
 
     def greatest_change(self) -> float:
         """How far any joint was from where it started [rad, m]."""
@@ -142,7 +157,7 @@ class Rig:
     def reset(self, seed: int = 0, *, randomize: bool = False) -> None:
         """Put the world back to its scene file, and record anew."""
         answer = self.stack.call(ResetWorld, "sim/reset", ResetWorld.Request(seed=seed, randomize=randomize))
-        assert answer.outcome.code == 0, answer.outcome.message
+        assert answer.outcome.code == answer.outcome.OK, answer.outcome.message
         self.joints.clear()
         self.contacts.clear()
 

@@ -61,7 +61,7 @@ class Pair:
 
     def reset(self) -> None:
         answer = self.stack.call(ResetWorld, "sim/reset", ResetWorld.Request())
-        assert answer.outcome.code == 0, answer.outcome.message
+        assert answer.outcome.code == answer.outcome.OK, answer.outcome.message
         self.samples.clear()
         self.speeds.clear()
         self.contacts.clear()

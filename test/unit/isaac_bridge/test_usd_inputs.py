@@ -101,7 +101,7 @@ def test_drawn_size_goes_for_the_asset_too(tmp_path: Path) -> None:
 
 
 def test_missing_asset_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"objects\.crate\.usd: .*none\.usda: is no file"):
+    with pytest.raises(ConfigError, match=r"objects\.crate\.usd: .*none\.usda: cannot be read"):
         exported(tmp_path, "usd: none.usda")
 
 

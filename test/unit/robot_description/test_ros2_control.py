@@ -44,12 +44,14 @@ def test_every_robot_has_its_file() -> None:
 
 def test_controllers_are_those_that_the_stack_calls(case: tuple[Robot, dict[str, Any]]) -> None:
     robot, data = case
-    wanted = {"joint_state_broadcaster": BROADCASTER} | {arm.controller: ARM for arm in robot.arms.values()}
+    wanted = {"joint_state_broadcaster": BROADCASTER} | {
+        arm.hardware_controller: ARM for arm in robot.arms.values()
+    }
     for arm in robot.arms.values():
         if arm.gripper is not None and arm.gripper.suction is None:
             wanted[f"{arm.gripper.name}_controller"] = GRIPPER
     if robot.base is not None:
-        wanted[robot.base.controller] = ARM
+        wanted[robot.base.hardware_controller] = ARM
     if robot.posture:
         wanted[f"{robot.name}_posture_controller"] = ARM
     assert types(data) == wanted
@@ -70,7 +72,7 @@ def test_every_joint_that_moves_by_itself_is_driven_once(case: tuple[Robot, dict
     own = {j.name for j in robot.joints.values() if j.type is not JointType.FIXED and j.mimic is None}
     assert sorted(driven) == sorted(own)
     for arm in robot.arms.values():
-        assert tuple(parameters(data, arm.controller)["joints"]) == arm.joint_names
+        assert tuple(parameters(data, arm.hardware_controller)["joints"]) == arm.joint_names
 
 
 def test_tolerances_are_enforced(case: tuple[Robot, dict[str, Any]]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -9,6 +11,8 @@ import numpy as np
 import pytest
 
 from handiwork_core.geometry import Pose
+from handiwork_core.limits import OBJECTS
+from handiwork_core.regular_files import DataRoots
 from handiwork_core.scene import load_scene
 from sim_bridge.spawning import (
     Resource,
@@ -26,17 +30,19 @@ from sim_bridge.spawning import (
 from sim_bridge.standard_messages import StateParts, parts_to_set, put_uri, resource_from
 
 SCENES = Path(__file__).parents[3] / "config/scenes"
+ROOTS = DataRoots.of([SCENES])
 TABLETOP = load_scene(SCENES / "tabletop.yaml")
+OUTSIDE = "is not a readable file below the data folders"
 BRICK = "{mass: 0.2, shapes: [{type: box, size: [0.1, 0.05, 0.03]}]}"
 
 
 def test_an_object_is_read_from_its_text_and_from_a_scene_file() -> None:
-    brick = read_object(Resource(text=BRICK), "brick", SCENES)
+    brick = read_object(Resource(text=BRICK), "brick", SCENES, ROOTS)
     assert (brick.name, brick.body.mass_kg, brick.body.is_static) == ("brick", 0.2, False)
     assert own_bounds(brick).tolist() == [[-0.05, -0.025, -0.015], [0.05, 0.025, 0.015]]
     uri = f"file://{SCENES / 'tabletop.yaml'}#cube"
-    assert read_object(Resource(uri), "", SCENES).name == "cube"
-    assert read_object(Resource(uri), "other", SCENES).body.name == "other"
+    assert read_object(Resource(uri), "", SCENES, ROOTS).name == "cube"
+    assert read_object(Resource(uri), "other", SCENES, ROOTS).body.name == "other"
 
 
 @pytest.mark.parametrize(
@@ -45,14 +51,19 @@ def test_an_object_is_read_from_its_text_and_from_a_scene_file() -> None:
         (Resource(), Why.NO_RESOURCE, "give one"),
         (Resource("robot.usd"), Why.UNSUPPORTED_FORMAT, "<file>.yaml#<object>"),
         (Resource(f"{SCENES}/tabletop.yaml#cup"), Why.NO_RESOURCE, "it has ['bin', 'can', 'cube'"),
-        (Resource(f"{SCENES}/none.yaml#cup"), Why.PARSE_ERROR, "cannot be read"),
+        (Resource(f"{SCENES}/none.yaml#cup"), Why.NO_RESOURCE, "not a readable file below the data folders"),
         (Resource(text="{mas: 1.0}"), Why.PARSE_ERROR, "did you mean 'mass'"),
         (Resource(text="{mass: 1.0, usd: none.usda}"), Why.ASSET, "none.usda"),
+        (Resource(text="{mass: 1.0, shapes: [{type: mesh, file: /dev/zero}]}"), Why.ASSET, OUTSIDE),
+        (Resource(text="{mass: 1.0, shapes: [{type: mesh, file: /proc/self/fd/0}]}"), Why.ASSET, OUTSIDE),
+        (Resource(text="{mass: 1.0, shapes: [{type: mesh, file: ../../README.md}]}"), Why.ASSET, OUTSIDE),
+        (Resource(text="{mass: 1.0, usd: /etc/hostname}"), Why.ASSET, OUTSIDE),
+        (Resource("/etc/absent.yaml#cup"), Why.NO_RESOURCE, OUTSIDE),
     ],
 )
 def test_what_cannot_be_read_is_refused_with_the_mend(resource: Resource, why: Why, words: str) -> None:
     with pytest.raises(SpawnRefused) as refused:
-        read_object(resource, "thing", SCENES)
+        read_object(resource, "thing", SCENES, ROOTS)
     assert refused.value.why is why
     assert words in str(refused.value)
 
@@ -79,12 +90,12 @@ def test_an_object_goes_with_its_parts() -> None:
     assert {body, part}.isdisjoint(item.name for item in without(drawer, body).objects)
     with pytest.raises(SpawnRefused, match="delete that"):
         without(drawer, part)
-    with pytest.raises(SpawnRefused, match="is not one of"):
+    with pytest.raises(SpawnRefused, match="is no object"):
         without(drawer, "cup")
 
 
 def test_filters_find_by_name_box_and_sphere() -> None:
-    brick = read_object(Resource(text=BRICK), "brick", SCENES)
+    brick = read_object(Resource(text=BRICK), "brick", SCENES, ROOTS)
     scene = with_object(TABLETOP, brick)
     assert named_like((item.name for item in scene.objects), "^(b|c)") == ["cube", "bin", "can", "brick"]
     with pytest.raises(ValueError, match="no regular expression"):
@@ -94,6 +105,45 @@ def test_filters_find_by_name_box_and_sphere() -> None:
     assert not meets_sphere(brick, at, np.array((1.0, 0.1, 0.5)), 0.07)
     assert meets_box(brick, at, np.array(((1.04, -1.0, 0.0), (2.0, 1.0, 1.0))))
     assert not meets_box(brick, at, np.array(((1.06, -1.0, 0.0), (2.0, 1.0, 1.0))))
+
+
+@pytest.mark.parametrize(
+    "pattern", ["(a+)+$", "(a|aa)+$", "(a*)*b", "(.*)*.*=.*x", "^(([a-z])+.)+[A-Z]([a-z])+$"]
+)
+def test_no_filter_takes_long(pattern: str) -> None:
+    names = ["a" * 60 + "!"] * 100
+    begin = time.process_time()
+    named_like(names, pattern)
+    assert time.process_time() - begin < 1.0
+
+
+@pytest.mark.parametrize(
+    ("pattern", "words"),
+    [
+        ("(?=a)", "look-around and back-references are unknown"),
+        (r"(a)\1", "look-around and back-references are unknown"),
+        ("(a{1000}){1000}", "no regular expression of RE2: invalid repetition size"),
+        ("a" * 201, "the filter has 201 characters; write at most 200"),
+    ],
+)
+def test_a_filter_that_is_not_understood_is_refused(pattern: str, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        named_like(["cube"], pattern)
+
+
+def test_a_full_scene_a_far_place_and_a_long_name_are_refused() -> None:
+    brick = read_object(Resource(text=BRICK), "brick", SCENES, ROOTS)
+    full = replace(TABLETOP, objects=(TABLETOP.objects[0],) * OBJECTS)
+    with pytest.raises(ValueError, match=f"has {OBJECTS} objects already; at most {OBJECTS} are kept"):
+        with_object(full, brick)
+    far = replace(brick, world_T_object=Pose.of((1e9, 0.0, 0.0), Pose.identity().rotation))
+    with pytest.raises(ValueError, match=r"is too far away; stay within 1e\+06 m"):
+        with_object(TABLETOP, far)
+    with pytest.raises(SpawnRefused, match="the name has 300 characters; give at most 255"):
+        free_name("x" * 300, TABLETOP, "fr3", may_rename=True)
+    many = "{mass: 1.0, shapes: [" + "{type: sphere, size: [0.1]}, " * 300 + "]}"
+    with pytest.raises(SpawnRefused, match="has 300; at most 256 are taken"):
+        read_object(Resource(text=many), "many", SCENES, ROOTS)
 
 
 def test_both_versions_of_the_messages_are_read() -> None:

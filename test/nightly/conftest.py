@@ -1,0 +1,18 @@
+"""Tests that take minutes, and run where HANDIWORK_NIGHTLY is set: in the nightly workflow, not with every change."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+SWITCH = "HANDIWORK_NIGHTLY"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skips the tests of this folder where nobody has asked for them."""
+    if os.environ.get(SWITCH):
+        return
+    for item in items:
+        if "test/nightly/" in item.nodeid:
+            item.add_marker(pytest.mark.skip(reason=f"takes minutes: set {SWITCH}=1 to run it"))

@@ -1,0 +1,50 @@
+"""A managed node without work in a process of its own, as every node of Handiwork is run; prints what it does."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+import rclpy
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.signals import SignalHandlerOptions
+
+from handiwork_ros.managed_node import ManagedNode
+from handiwork_ros.spinning import run
+
+NAME = "named_node"
+
+
+class NamedNode(ManagedNode):
+    """Says that it serves."""
+
+    def __init__(self) -> None:
+        super().__init__(NAME)
+        show("made" if self.executor is None else "left in the executor of the search")
+
+    def on_start(self) -> None:
+        show("active")
+
+
+def show(event: str) -> None:
+    """Print an event at once."""
+    sys.stdout.write(f"{event}\n")
+    sys.stdout.flush()
+
+
+def run_unchecked(arguments: Sequence[str]) -> int:
+    """Run the node as one that does not look for another of its name."""
+    rclpy.init(args=list(arguments), signal_handler_options=SignalHandlerOptions.NO)
+    executor = SingleThreadedExecutor()
+    executor.add_node(NamedNode())
+    executor.spin()
+    return 0
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--unchecked", action="store_true")
+    options, rest = parser.parse_known_args()
+    show("ready")
+    sys.exit(run_unchecked(rest) if options.unchecked else run(NamedNode, rest))

@@ -1,0 +1,121 @@
+"""Of two nodes of one full name in a domain the second does not start, and a restart is no second."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterator
+
+import pytest
+from handiwork_msgs.msg import NodeStatus
+from named_node import NAME
+from peer import Peer, record, until
+from rclpy.node import Node
+from ros_stage import stage
+
+from handiwork_ros.bond_topic import STATUS_TOPIC
+from handiwork_ros.name_claim import DISCOVERY_S
+from handiwork_ros.qos import STATUS
+
+REFUSED = 2
+"""Exit code."""
+
+
+@pytest.fixture
+def start(nothing_left_over: None) -> Iterator[Callable[..., Peer]]:
+    """Starts managed nodes that are ended with the test."""
+    peers: list[Peer] = []
+
+    def begin(*options: str) -> Peer:
+        peers.append(Peer("named_node.py", *options))
+        return peers[-1]
+
+    yield begin
+    for peer in peers:
+        peer.close()
+
+
+@pytest.fixture
+def shown() -> Iterator[dict[int, NodeStatus]]:
+    """The newest status of each process."""
+    newest: dict[int, NodeStatus] = {}
+    with stage() as on:
+        node = Node("listener", context=on.context)
+        node.create_subscription(NodeStatus, STATUS_TOPIC, lambda m: newest.__setitem__(m.pid, m), STATUS)
+        on.add(node)
+        yield newest
+
+
+def test_the_second_is_refused_and_told_who_the_first_is(
+    start: Callable[..., Peer], shown: dict[int, NodeStatus]
+) -> None:
+    first = start()
+    first.wait("active")
+    second = start()
+    assert second.exit_code() == REFUSED
+    assert not second.has("made"), "it offered its services"
+    for part in (f"/{NAME}", f"pid {first.process.pid}", socket.gethostname(), "ROS_DOMAIN_ID"):
+        assert part in second.errors
+    assert "Traceback" not in second.errors
+    until("the first one's status", lambda: first.process.pid in shown)
+    assert shown[first.process.pid].state == NodeStatus.ACTIVE
+    assert first.process.poll() is None
+
+
+def test_a_node_that_was_killed_is_restarted_at_once(start: Callable[..., Peer]) -> None:
+    first = start()
+    first.wait("active")
+    first.signal(signal.SIGKILL)
+    second = start()
+    begun_s = second.wait("ready")
+    second.wait("made")
+    record("a restarted node was made", begun_s)
+    second.wait("active")
+
+
+def test_a_node_that_shuts_down_makes_room(start: Callable[..., Peer]) -> None:
+    first = start()
+    first.wait("active")
+    first.signal(signal.SIGINT)
+    assert first.exit_code() == 0
+    start().wait("active")
+
+
+def test_of_two_that_start_together_one_stays(start: Callable[..., Peer]) -> None:
+    both = [start(), start()]
+    until("an end", lambda: any(peer.process.poll() is not None for peer in both))
+    ended = next(peer for peer in both if peer.process.poll() is not None)
+    stays = next(peer for peer in both if peer is not ended)
+    assert ended.exit_code() == REFUSED
+    stays.wait("active")
+    assert stays.process.poll() is None
+
+
+def test_equal_names_in_two_namespaces_are_two_nodes(start: Callable[..., Peer]) -> None:
+    for space in ("/left", "/right"):
+        start("--ros-args", "-r", f"__ns:={space}").wait("active")
+
+
+def test_a_second_one_that_did_not_look_is_named_in_the_status(
+    start: Callable[..., Peer], shown: dict[int, NodeStatus]
+) -> None:
+    first = start()
+    first.wait("active")
+    second = start("--unchecked")
+    second.wait("made")
+    pid, other = first.process.pid, second.process.pid
+    until("its name in the status", lambda: pid in shown and f"pid {other}" in shown[pid].message)
+    until("its name in the log", lambda: f"pid {other}" in first.errors)
+    second.signal(signal.SIGKILL)
+    until("a status without it", lambda: f"pid {other}" not in shown[pid].message)
+
+
+def test_a_node_is_made_only_after_the_search(start: Callable[..., Peer]) -> None:
+    took_s = []
+    for options in ([], ["--unchecked"]):
+        peer = start(*options, "--ros-args", "-r", f"__ns:=/n{len(took_s)}")
+        begun_s = peer.wait("ready")
+        took_s.append(peer.wait("made") - begun_s)
+    assert took_s[0] >= DISCOVERY_S
+    sys.stdout.write(f"made in {took_s[0]:.2f} s with, in {took_s[1]:.2f} s without the search\n")
