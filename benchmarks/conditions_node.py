@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from handiwork_bringup.domain import lease_domain_id
+from handiwork_bringup.domain import lease_domain
 from handiwork_bringup.ros_environment import with_ros_defaults
 from handiwork_core.geometry import Pose, frozen
 from handiwork_core.world import Contact, JointState, ObjectState, Shape, ShapeKind, WorldObject
@@ -189,8 +189,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=10.0, help="length of each measurement")
     options = parser.parse_args()
-    domain_id, lease = lease_domain_id()
-    os.environ.update(with_ros_defaults({**os.environ, "ROS_DOMAIN_ID": str(domain_id)}))
+    lease = lease_domain()
+    os.environ.update(with_ros_defaults({**os.environ, "ROS_DOMAIN_ID": str(lease.domain_id)}))
     loads = [Load("nothing moves", 0), Load("10 of 50 objects move", 10), Load("all 45 items move", 45)]
     with tempfile.TemporaryDirectory() as folder:
         process = start(Path(folder))

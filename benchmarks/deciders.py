@@ -32,7 +32,7 @@ def filled() -> Episode:
     states = {name: replace(first, world_T_object=FULL.place(k)) for k, name in enumerate(names[:-1])}
     states[names[-1]] = first
     cell.bins = lambda: states  # type: ignore[method-assign]
-    episode.context.stacked = names[:-1]
+    episode.context.places = dict(enumerate(names[:-1]))
     return episode
 
 

@@ -30,8 +30,10 @@ from handiwork_bringup.soak_statistics import Tally
 from handiwork_bringup.stack import Stack
 from handiwork_core.control.trajectory_goal import TrajectoryGoal
 from handiwork_core.control.wall_pace import WallPace
+from handiwork_core.geometry import Pose
 from handiwork_core.kinematics import joint_position
 from handiwork_core.robot import Robot
+from handiwork_core.safety.config import SafetyConfig
 from handiwork_ros.managed_node import ManagedNode
 from handiwork_ros.qos import LATEST
 from isaac_bridge.adapter.joints_node import JointDoor
@@ -128,7 +130,7 @@ def work(count: int = 3000) -> list[str]:
     rclpy.init(context=context)
     robot = robot_of("fr3")
     node = ManagedNode("work", context=context)
-    door = JointDoor(node, robot, 0.02)
+    door = JointDoor(node, robot, 0.02, SafetyConfig(), Pose.identity())
     door._pace = WallPace(1e6)  # every joint state, though measurements come faster here than on a wire
     begin = home(robot, door.names)
     message = JointState(name=list(door.names), position=begin)

@@ -112,7 +112,8 @@ def main() -> int:
         for index in range(options.episodes):
             seed, is_shared = options.seed + index, has_trays and index % 2 == 1
             reset = ResetWorld.Request(seed=seed, randomize=True)
-            assert stack.call(ResetWorld, "sim/reset", reset).outcome.code == 0
+            answer = stack.call(ResetWorld, "sim/reset", reset).outcome
+            assert answer.code == answer.OK, answer.message
             text = task(robot, seed, has_trays=has_trays, is_shared=is_shared)
             samples.clear()
             waits = Waits()
