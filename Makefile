@@ -3,6 +3,7 @@
 PYTHON ?= python3
 N ?= 50
 SEED ?= 0
+MINUTES ?= 5
 PYTEST_ARGS ?=
 
 # Another ROS, or another environment, must not leak into .venv.
@@ -10,7 +11,7 @@ unexport AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LIBRARY_PATH 
 unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev demo demo-stack test soak soak-all lint bench clean
+.PHONY: help setup setup-dev demo demo-stack test soak soak-all chaos lint bench clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,6 +36,9 @@ soak: setup ## run N randomised episodes from SEED and print success rate and ti
 
 soak-all: setup ## the soak of every arm of every robot, in one table; N episodes each
 	@.venv/bin/handiwork soak-all --episodes $(N) --seed $(SEED)
+
+chaos: setup ## goals while nodes are killed, frozen, reset and sent forged messages, for MINUTES from SEED
+	@.venv/bin/handiwork chaos --minutes $(MINUTES) --seed $(SEED)
 
 lint: setup-dev ## check style, types and who imports whom
 	@.venv/bin/ruff check

@@ -244,7 +244,7 @@ def link_share(package: Path) -> None:
 
 def compile_kernels() -> None:
     """Compiles what Numba keeps beside the sources, so that no first start and no test has to wait for it."""
-    packages = ("planner_node", "conditionals_node", "decider_node")
+    packages = ("planner_node", "conditionals_node", "decider_node", "handiwork_core/handiwork_core/safety")
     sources = [path for name in packages for path in (ROOT / "src" / name).rglob("*.py")]
     content = hash_files(sources, "kernels")
     if is_done("kernels", content):
@@ -254,6 +254,7 @@ def compile_kernels() -> None:
         started = {
             "planner kernels": [python, "-m", "planner_node.compile_kernels", str(ROBOT_FOR_KERNELS)],
             "condition kernels": [python, "-c", "import conditionals_node.predicates"],
+            "safety kernels": [python, "-m", "handiwork_core.safety.compile_kernels", str(ROBOT_FOR_KERNELS)],
         }
         for name, running in {name: start(name, command) for name, command in started.items()}.items():
             finish(name, *running)
