@@ -124,9 +124,6 @@ def test_who_gives_up_a_server_has_asked_it_to_cancel(
     stopped_until_given_up(client, start)
 
 
-@pytest.mark.xfail(
-    reason="a server that was stopped for longer than the DDS lease of 4 s is at times not matched again under load"
-)
 def test_a_server_that_returns_is_asked_to_cancel(client: SkillClient, start: Callable[..., Peer]) -> None:
     server = stopped_until_given_up(client, start)
     server.signal(signal.SIGCONT)

@@ -35,10 +35,10 @@ LOST = (Code.ROBOT_LOST, Code.STALE_WORLD)
 class Rogue:
     """A node of its own, in a context of its own, that publishes what a test wants, a hundred times a second."""
 
-    def __init__(self, name: str = "rogue") -> None:
+    def __init__(self, name: str = "rogue", namespace: str = "lab") -> None:
         self.context = rclpy.Context()
         rclpy.init(context=self.context)
-        self.node = rclpy.create_node(name, namespace="lab", context=self.context)
+        self.node = rclpy.create_node(name, namespace=namespace, context=self.context)
         self.executor = SingleThreadedExecutor(context=self.context)
         self.executor.add_node(self.node)
         self._end = threading.Event()
@@ -62,8 +62,8 @@ class Rogue:
 
 
 @contextmanager
-def rogue(name: str = "rogue") -> Iterator[Rogue]:
-    made = Rogue(name)
+def rogue(name: str = "rogue", namespace: str = "lab") -> Iterator[Rogue]:
+    made = Rogue(name, namespace)
     try:
         yield made
     finally:
@@ -191,6 +191,14 @@ def test_a_second_publisher_of_the_world_is_refused_by_name(
         assert outcome.code is Code.STALE_WORLD, outcome
         assert topic in outcome.message and "/lab/second_world" in outcome.message
     stack.server._world._geometry.message = geometry
+
+
+def test_a_world_that_was_started_again_is_no_second_one_while_the_graph_lists_both(stack: Stack) -> None:
+    with rogue("fake_world", namespace="") as former:  # as a killed one, it sends nothing
+        former.node.create_publisher(WorldObjects, "/world/objects", LATCHED)
+        until(lambda: len(stack.server._world.intake.writers.of("world/objects")) == 2)
+        until(lambda: stack.server._world.conflict() is None)
+        assert stack.client.pick("no_such_object").outcome.code is Code.UNKNOWN_OBJECT
 
 
 def test_a_stream_of_bad_messages_alone_is_a_lost_robot_with_its_publisher(stack: Stack) -> None:

@@ -63,6 +63,20 @@ def test_the_second_is_refused_and_told_who_the_first_is(
     assert first.process.poll() is None
 
 
+def test_a_second_one_that_could_not_hear_the_first_yields_as_soon_as_it_does(
+    start: Callable[..., Peer],
+) -> None:
+    first = start()
+    first.wait("active")
+    first.signal(signal.SIGSTOP)
+    second = start()
+    second.wait("active")
+    first.signal(signal.SIGCONT)
+    assert second.exit_code() == REFUSED
+    assert f"pid {first.process.pid}" in second.errors
+    assert first.process.poll() is None
+
+
 def test_a_node_that_was_killed_is_restarted_at_once(start: Callable[..., Peer]) -> None:
     first = start()
     first.wait("active")

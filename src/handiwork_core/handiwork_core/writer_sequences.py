@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 
 HOLD_S = 3.0
-"""Two writers count as present for so long after they were last seen to take turns [s]; shorter than a DDS lease."""
+"""Two writers count as present for so long after they were last seen to take turns [s]."""
 MOST_WRITERS = 8
 UNSUPPORTED = 2**63
 """Greater numbers say that the middleware does not count."""

@@ -74,6 +74,8 @@ class StatusWriter:
         self._bond = node.create_publisher(NodeStatus, bond_topic(name), BOND)
         self.gid = _own_gid(node, name, before)
         """GID of the bond's writer in the ROS graph."""
+        self.sent = 0
+        """How many messages the bond's writer has sent; DDS gives them the numbers from 1 to this."""
 
     def publish(self, status: NodeStatus) -> None:
         """Fill in what tells the process, and publish."""
@@ -81,6 +83,7 @@ class StatusWriter:
         status.bond_gid = list(self.gid)
         self._status.publish(status)
         self._bond.publish(status)
+        self.sent += 1
 
 
 def _own_gid(node: Node, name: str, before: set[bytes]) -> bytes:

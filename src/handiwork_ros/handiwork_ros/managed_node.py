@@ -71,7 +71,7 @@ class ManagedNode(AsyncLifecycleNode):
         self._delay = SchedulingDelay(STATUS_PERIOD_S, time.monotonic())
         self._is_sole = False
         self._status_writer = StatusWriter(self, self.get_name())
-        self._unique_name = UniqueName(self, self._status_writer)
+        self._unique_name = UniqueName(self, self._status_writer, self._leave)
         self._unique_name.require(self.publish_status)
         self._is_sole = True
         self.diagnostics = DiagnosticsPublisher(self, lambda: self._delay.greatest_s(time.monotonic()))
@@ -241,6 +241,11 @@ class ManagedNode(AsyncLifecycleNode):
         "shuttingdown": _shut_down,
         "errorprocessing": _recover,
     }
+
+    def _leave(self, fault: ConfigError) -> None:
+        """End the process: another node has the name."""
+        self._note(fault)
+        self.exit_code = self._fault_code
 
     def _state_diagnosis(self) -> list[Diagnosis]:
         level = {"active": Level.OK, "errorprocessing": Level.ERROR}.get(self.state, Level.WARN)

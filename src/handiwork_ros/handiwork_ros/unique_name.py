@@ -40,18 +40,23 @@ def unique_names_required() -> Iterator[None]:
 class UniqueName:
     """Listens to the bond of the node's own name."""
 
-    def __init__(self, node: Node, writer: StatusWriter) -> None:
+    def __init__(self, node: Node, writer: StatusWriter, on_refusal: Callable[[ConfigError], None]) -> None:
         """Subscribe.
 
         Args:
             node: whose name is meant.
             writer: the node's own.
+            on_refusal: called on the executor's thread where an older node of the name is heard after the search.
         """
-        self._node, self._gid = node, writer.gid
+        self._node, self._writer, self._gid, self._on_refusal = node, writer, writer.gid, on_refusal
         self.claim = NameClaim(node.get_fully_qualified_name(), writer.gid, time.monotonic())
         receive = guard(node, self._on_status)
+
+        def callback(message: NodeStatus, info: Any) -> None:
+            receive(message, info)  # rclpy counts the parameters, so they must be two
+
         self._subscription = node.create_subscription(
-            NodeStatus, bond_topic(node.get_name()), receive, BOND_READER
+            NodeStatus, bond_topic(node.get_name()), callback, BOND_READER
         )
 
     @property
@@ -71,7 +76,7 @@ class UniqueName:
             ConfigError: another node of this name lives; names its host and process.
         """
         if not _IS_REQUIRED.get():
-            self.claim.state = Claim.SOLE
+            self.claim.settle()
             return
         executor = SingleThreadedExecutor(context=self._node.context)
         executor.add_node(self._node)
@@ -92,9 +97,16 @@ class UniqueName:
             self._node.executor = None
             executor.shutdown()
         if self.claim.state is Claim.REFUSED:
-            raise ConfigError(f"node {self._node.get_name()}", [self.claim.refusal])
+            raise self._refusal()
 
-    def _on_status(self, message: Any) -> None:
-        text = self.claim.hear(sample_of(message, 0, 0), time.monotonic())
-        if text and self.claim.state is Claim.SOLE:
+    def _on_status(self, message: NodeStatus, info: Any) -> None:
+        sample = sample_of(message, int(info["publication_sequence_number"]), int(info["source_timestamp"]))
+        was_sole = self.claim.state is Claim.SOLE
+        text = self.claim.hear(sample, time.monotonic(), self._writer.sent)
+        if was_sole and self.claim.state is Claim.REFUSED:
+            self._on_refusal(self._refusal())
+        elif text and was_sole:
             self._node.get_logger().error(text)
+
+    def _refusal(self) -> ConfigError:
+        return ConfigError(f"node {self._node.get_name()}", [self.claim.refusal])

@@ -49,7 +49,9 @@ class WorldIntake:
         """Return that two publishers send what only one may, with their names and GIDs; None while all is well.
 
         Two are in conflict when the graph has both and their messages take turns. A publisher that ended and came
-        back is none, and one that hands over to another is forgotten within seconds.
+        back is none, and one that hands over to another is forgotten within seconds. A latched message need not come
+        twice, so two nodes that offer it are in conflict as soon as the graph has both. Two of one name are one that
+        was started again: no node starts beside a live one of its name, and the graph keeps a killed one for a while.
         """
         now_s = time.monotonic()
         names = self._joints.contested(now_s)
@@ -60,7 +62,8 @@ class WorldIntake:
                 return found
         for one in self._others:
             topic = one.counter.topic
-            if topic == LATCHED_TOPIC or one.writers.are_several(now_s):
+            has_two_nodes = topic == LATCHED_TOPIC and len({p.node for p in self.writers.of(topic)}) > 1
+            if has_two_nodes or one.writers.are_several(now_s):
                 code = Code.STALE_WORLD if topic.startswith("world/") else Code.ROBOT_LOST
                 if found := self._several(topic, "what only one may send", code):
                     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from handiwork_ros.bond import Sample
-from handiwork_ros.name_claim import DISCOVERY_S, GREATEST_DISCOVERY_S, Claim, NameClaim
+from handiwork_ros.name_claim import DISCOVERY_S, GREATEST_DISCOVERY_S, YIELD_S, Claim, NameClaim
 
 LOW, HIGH = b"\x01" * 16, b"\x02" * 16
 RUNNING = Sample(LOW, 1, 3, "", 1234, "lab7")
@@ -79,3 +79,43 @@ def test_one_that_appears_later_is_named_once_in_the_log_and_in_the_status_while
     assert made.state is Claim.SOLE
     assert "pid 77 on lab8" in made.warning(10.5)
     assert made.warning(20.0) == ""
+
+
+def sole(gid: bytes) -> NameClaim:
+    made = claim(gid)
+    made.look(DISCOVERY_S, 0.0, 0)
+    return made
+
+
+def test_who_hears_too_late_that_an_older_one_runs_yields_to_it() -> None:
+    made = sole(LOW)
+    made.hear(replace(RUNNING, gid=HIGH, sequence=500), DISCOVERY_S + YIELD_S, sent=20)
+    assert made.state is Claim.REFUSED
+    assert "1234" in made.refusal
+
+
+def test_who_runs_stays_when_a_younger_one_is_heard() -> None:
+    made = sole(HIGH)
+    assert "1234" in made.hear(replace(RUNNING, sequence=2), 1.0, sent=20)
+    assert made.state is Claim.SOLE
+
+
+def test_nobody_yields_while_the_other_still_looks_or_when_it_has_run_for_long() -> None:
+    made = sole(LOW)
+    made.hear(replace(RUNNING, gid=HIGH, sequence=500, is_sole=False), 1.0, sent=20)
+    made.hear(replace(RUNNING, gid=HIGH, sequence=500), DISCOVERY_S + YIELD_S + 0.1, sent=20)
+    assert made.state is Claim.SOLE
+
+
+def test_of_two_that_found_the_name_free_together_the_lower_gid_stays() -> None:
+    low, high = sole(LOW), sole(HIGH)
+    low.hear(replace(RUNNING, gid=HIGH, sequence=5), 1.0, sent=6)
+    high.hear(replace(RUNNING, gid=LOW, sequence=6), 1.0, sent=5)
+    assert (low.state, high.state) == (Claim.SOLE, Claim.REFUSED)
+
+
+def test_a_node_that_did_not_search_never_yields() -> None:
+    made = claim(HIGH)
+    made.settle()
+    made.hear(replace(RUNNING, sequence=500), 0.1)
+    assert made.state is Claim.SOLE
