@@ -28,7 +28,7 @@ from handiwork_bringup.demo_cells import Target, robot_of, scene_of, standing_ro
 from handiwork_core.outcome import OK, Code, Outcome  # noqa: E402
 from handiwork_core.robot import Robot  # noqa: E402
 from handiwork_core.scene import load_scene  # noqa: E402
-from planner_node.engines.cpu_engine import CpuEngine  # noqa: E402
+from handiwork_planning.cpu_engine import CpuEngine  # noqa: E402
 from sim_bridge.simulation import CONTROL_S  # noqa: E402
 from skill_server.executor import run_skill  # noqa: E402
 from skill_server.skills.pick import Pick, PickParams  # noqa: E402

@@ -24,7 +24,7 @@ from handiwork_core.outcome import Code  # noqa: E402
 from handiwork_core.robot import Robot  # noqa: E402
 from handiwork_core.robot_loader import load_robot  # noqa: E402
 from handiwork_core.skill import Skill  # noqa: E402
-from planner_node.engines.cpu_engine import CpuEngine  # noqa: E402
+from handiwork_planning.cpu_engine import CpuEngine  # noqa: E402
 from skill_server.executor import SkillRun, run_skill  # noqa: E402
 from skill_server.skills.close import Close, CloseParams  # noqa: E402
 from skill_server.skills.open import Open, OpenParams  # noqa: E402

@@ -13,7 +13,7 @@ from handiwork_core.geometry import Pose
 from handiwork_core.planning import PlanRequest, PoseGoals
 from handiwork_core.robot import Robot
 from handiwork_core.robot_loader import load_robot
-from planner_node.engines.batch import PlanPool
+from handiwork_planning.process_pool import PlanPool
 
 from .planning import demo_world, down
 

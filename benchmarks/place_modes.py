@@ -22,7 +22,7 @@ from handiwork_core.outcome import Code, Outcome  # noqa: E402
 from handiwork_core.robot import Robot  # noqa: E402
 from handiwork_core.robot_loader import load_robot  # noqa: E402
 from handiwork_core.scene import load_scene  # noqa: E402
-from planner_node.engines.cpu_engine import CpuEngine  # noqa: E402
+from handiwork_planning.cpu_engine import CpuEngine  # noqa: E402
 from skill_server.executor import run_skill  # noqa: E402
 from skill_server.orientation import OrientationFilter  # noqa: E402
 from skill_server.skills.pick import Pick, PickParams  # noqa: E402

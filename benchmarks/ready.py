@@ -31,7 +31,7 @@ def once(folder: Path) -> None:
     from handiwork_core.geometry import Pose
     from handiwork_core.planning import SceneQuery
     from handiwork_core.robot_loader import load_robot
-    from planner_node.engines.cpu_engine import CpuEngine
+    from handiwork_planning.cpu_engine import CpuEngine
 
     marks = {"imports": mark()}
     robot = load_robot(folder)

@@ -25,7 +25,7 @@ from handiwork_core.planning import JointGoals, PathRest, PlanRequest, SceneQuer
 from handiwork_core.robot_loader import load_robot
 from handiwork_core.trajectory import Trajectory
 from handiwork_core.world import ObjectState, Shape, ShapeKind, World, WorldObject
-from planner_node.engines.cpu_engine import CpuEngine
+from handiwork_planning.cpu_engine import CpuEngine
 
 ROOT = Path(__file__).parents[1]
 ARM, TICK_S = "fr3_arm", 1.0 / os.sysconf("SC_CLK_TCK")

@@ -19,7 +19,7 @@ from handiwork_core.robot import Robot
 from handiwork_core.scene import load_scene
 from handiwork_core.trajectory import Trajectory
 from handiwork_core.world import World
-from planner_node.engines.cpu_engine import CpuEngine
+from handiwork_planning.cpu_engine import CpuEngine
 from sim_bridge.simulation import Simulation
 
 ROOT = Path(__file__).parents[1]

@@ -244,7 +244,13 @@ def link_share(package: Path) -> None:
 
 def compile_kernels() -> None:
     """Compiles what Numba keeps beside the sources, so that no first start and no test has to wait for it."""
-    packages = ("planner_node", "conditionals_node", "decider_node", "handiwork_core/handiwork_core/safety")
+    packages = (
+        "handiwork_planning",
+        "planner_node",
+        "conditionals_node",
+        "decider_node",
+        "handiwork_core/handiwork_core/safety",
+    )
     sources = [path for name in packages for path in (ROOT / "src" / name).rglob("*.py")]
     content = hash_files(sources, "kernels")
     if is_done("kernels", content):

@@ -15,8 +15,8 @@ from handiwork_core.outcome import Code
 from handiwork_core.planning import PlanRequest, PlanResult, PoseGoals
 from handiwork_core.robot import Robot
 from handiwork_core.world import World
+from handiwork_planning.process_pool import Problem
 from planner_node.engines import CpuEngine
-from planner_node.engines.batch import Problem
 from planner_node.engines.curobo_batch import CuroboPool
 
 from .machine import fr3

@@ -16,11 +16,11 @@ from handiwork_core.kinematics import forward
 from handiwork_core.outcome import Code
 from handiwork_core.planning import Engine, SceneQuery
 from handiwork_core.world import ObjectState, Shape, ShapeKind, World, WorldObject
+from handiwork_planning.grasp_planning import GraspRequest, plan_grasp
+from handiwork_planning.search.requests import limits_of
 from planner_node.engines import CpuEngine, CuroboEngine
-from planner_node.engines.cpu.requests import limits_of
 from planner_node.engines.curobo.solvers import SEEDS
 from planner_node.engines.curobo.spline import timed
-from planner_node.engines.grasping import GraspRequest, plan_grasp
 
 from .machine import engine, fr3
 

@@ -10,19 +10,19 @@ import numpy as np
 from handiwork_core.geometry import Array
 from handiwork_core.planning import JointGoals, PlanRequest, PoseGoals, SceneQuery
 from handiwork_core.robot import ArmSpec
-from planner_node.engines.cpu import free_motion, shortcut
-from planner_node.engines.cpu.arrays import Ints
-from planner_node.engines.cpu.blocks import WHOLE, Checker, test_block
-from planner_node.engines.cpu.borrowing import borrowed
-from planner_node.engines.cpu.edges import found_hit
-from planner_node.engines.cpu.goal_search import find_pose
-from planner_node.engines.cpu.jit import kernel
-from planner_node.engines.cpu.joint_motion import find_joints
-from planner_node.engines.cpu.lanes import LANES, f4
-from planner_node.engines.cpu.query import Query
-from planner_node.engines.cpu.requests import Deadline, Failed, checked_start
-from planner_node.engines.cpu.rng import new_state
-from planner_node.engines.cpu_engine import CpuEngine
+from handiwork_planning.collision.batch_check import WHOLE, Checker, test_block
+from handiwork_planning.collision.motion_check import found_hit
+from handiwork_planning.cpu_engine import CpuEngine
+from handiwork_planning.kernels.arrays import Ints
+from handiwork_planning.kernels.borrowed_ref import borrowed
+from handiwork_planning.kernels.jit import kernel
+from handiwork_planning.kernels.rng import new_state
+from handiwork_planning.kernels.simd_kinematics import LANES, f4
+from handiwork_planning.scene.query import Query
+from handiwork_planning.search import free_motion, shortcut
+from handiwork_planning.search.goal_search import find_pose
+from handiwork_planning.search.joint_motion import find_joints
+from handiwork_planning.search.requests import Deadline, Failed, checked_start
 
 Clock = Callable[[], float]
 

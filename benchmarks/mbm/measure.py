@@ -10,7 +10,7 @@ import numpy as np
 
 from handiwork_core.geometry import Array
 from handiwork_core.outcome import Code
-from planner_node.engines.cpu_engine import CpuEngine
+from handiwork_planning.cpu_engine import CpuEngine
 
 from .engine_adapter import Clock, geometric
 from .problems import Problem

@@ -16,7 +16,7 @@ from handiwork_core.geometry import Array, Pose
 from handiwork_core.kinematics import forward
 from handiwork_core.outcome import Code
 from handiwork_core.planning import PlanRequest, PoseGoals
-from planner_node.engines.cpu_engine import CpuEngine
+from handiwork_planning.cpu_engine import CpuEngine
 
 from .clocked import HEADS, clocked, words
 

@@ -13,7 +13,7 @@ from benchmarks.mbm.problems import Problem, load_problems
 from benchmarks.mbm.rows import markdown, share
 from benchmarks.mbm.sphere_robot import SphereRobot, load_sphere_robot
 from handiwork_core.outcome import Code
-from planner_node.engines.cpu_engine import CpuEngine
+from handiwork_planning.cpu_engine import CpuEngine
 
 from .checks import best_us, samples
 from .clocked import HEADS, clocked, words

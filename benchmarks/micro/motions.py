@@ -14,9 +14,9 @@ import numpy as np
 from benchmarks.mbm.rows import markdown
 from handiwork_core.geometry import Array
 from handiwork_core.robot_loader import load_robot
-from planner_node.engines.cpu.finishing import PARTS, ROUNDING
-from planner_node.engines.cpu.requests import limits_of
-from planner_node.engines.cpu.timing import Corners, Limits, parameterise
+from handiwork_planning.postprocessing import PARTS, ROUNDING
+from handiwork_planning.search.requests import limits_of
+from handiwork_planning.timing.parameterization import Corners, Limits, parameterise
 
 from .clocked import clocked
 

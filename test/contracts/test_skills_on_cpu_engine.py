@@ -19,7 +19,7 @@ from handiwork_core.scene import load_scene
 from handiwork_core.skill import Context, Token
 from handiwork_core.trajectory import Trajectory
 from handiwork_core.world import Contact, JointState, ObjectState, World
-from planner_node.engines.cpu_engine import CpuEngine
+from handiwork_planning.cpu_engine import CpuEngine
 from skill_server.executor import run_skill
 from skill_server.skills.pick import Pick, PickParams
 from skill_server.skills.place import Place, PlaceParams

@@ -15,10 +15,10 @@ from handiwork_core.planning import JointGoals, PlanRequest, SceneQuery
 from handiwork_core.robot import Robot
 from handiwork_core.robot_loader import load_robot
 from handiwork_core.world import ObjectState, Shape, ShapeKind, World, WorldObject
+from handiwork_planning.fallback_engine import GuardedEngine
+from handiwork_planning.kernels.kinematics import tool_poses
 from planner_node.engines import CuroboEngine
-from planner_node.engines.cpu.kinematics import tool_poses
 from planner_node.engines.curobo.spheres import INFLATE_M
-from planner_node.engines.guarded import GuardedEngine
 
 pytestmark = pytest.mark.skipif(
     bool(CuroboEngine.why_not()), reason=f"no cuRobo here: {CuroboEngine.why_not()}"

@@ -11,7 +11,7 @@ import pytest
 from handiwork_core.geometry import Pose
 from handiwork_core.robot import Robot
 from handiwork_core.robot_loader import load_robot
-from planner_node.engines.cpu_engine import CpuEngine
+from handiwork_planning.cpu_engine import CpuEngine
 
 sys.path.insert(0, str(Path(__file__).parent))
 

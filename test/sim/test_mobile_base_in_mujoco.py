@@ -19,7 +19,7 @@ from handiwork_core.robot_loader import load_robot
 from handiwork_core.skill import Context, Skill
 from handiwork_core.trajectory import Trajectory
 from handiwork_core.world import JointState, World
-from planner_node.engines.cpu_engine import CpuEngine
+from handiwork_planning.cpu_engine import CpuEngine
 from skill_server.executor import SkillRun, run_skill
 from skill_server.skills.home import Home, HomeParams
 from skill_server.skills.mobile_rotate import MobileRotate, MobileRotateParams

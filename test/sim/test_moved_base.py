@@ -12,7 +12,7 @@ from simulated_cell import ROOT, SimulatedCell
 from handiwork_core.geometry import Pose, Rotation
 from handiwork_core.robot_loader import load_robot
 from handiwork_core.skill import Context, Token
-from planner_node.engines.cpu_engine import CpuEngine
+from handiwork_planning.cpu_engine import CpuEngine
 from skill_server.executor import run_skill
 from skill_server.skills.pick import Pick, PickParams
 from skill_server.skills.place import Place, PlaceParams

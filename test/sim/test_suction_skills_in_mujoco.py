@@ -15,7 +15,7 @@ from handiwork_core.geometry import Pose
 from handiwork_core.outcome import Code
 from handiwork_core.robot import Robot
 from handiwork_core.robot_loader import load_robot
-from planner_node.engines.cpu_engine import CpuEngine
+from handiwork_planning.cpu_engine import CpuEngine
 from sim_bridge.simulation import CONTROL_S
 from skill_server.executor import run_skill
 from skill_server.skills.dynamicpick import DynamicPick, DynamicPickParams

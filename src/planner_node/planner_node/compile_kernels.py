@@ -7,8 +7,7 @@ from pathlib import Path
 
 from handiwork_core.geometry import Pose
 from handiwork_core.robot_loader import load_robot
-
-from .engines.cpu_engine import CpuEngine
+from handiwork_planning.cpu_engine import CpuEngine
 
 
 def main() -> None:

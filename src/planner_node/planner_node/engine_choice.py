@@ -8,8 +8,7 @@ from handiwork_core.config import ConfigError, nearest
 from handiwork_core.geometry import Pose
 from handiwork_core.planning import Engine, Report
 from handiwork_core.robot import Robot
-
-from .engines.guarded import EngineLost, GuardedEngine
+from handiwork_planning.fallback_engine import EngineLost, GuardedEngine
 
 AUTO = "auto"
 PREFERRED = ("curobo", "cpu")

@@ -12,11 +12,11 @@ from handiwork_core.kinematics import link_poses
 from handiwork_core.planning import SceneQuery
 from handiwork_core.robot import JointType, Robot, Spheres
 from handiwork_core.world import Shape, ShapeKind
-from planner_node.engines.cpu.arrays import OFF
-from planner_node.engines.cpu.covering import cover
-from planner_node.engines.cpu.query import Query, Reader
-from planner_node.engines.cpu.referee_shapes import distance, radius
-from planner_node.engines.cpu.scene import Scene
+from handiwork_planning.distance.sphere_cover import cover
+from handiwork_planning.kernels.arrays import OFF
+from handiwork_planning.scene.query import Query, Reader
+from handiwork_planning.scene.scene import Scene
+from handiwork_planning.validation.shape_distances import distance, radius
 
 from .conftest import world_of
 from .serial_arms import limits, serial_arm

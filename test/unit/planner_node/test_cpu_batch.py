@@ -10,8 +10,8 @@ from handiwork_core.outcome import Code
 from handiwork_core.planning import JointGoals, PlanRequest, PlanResult, PoseGoals, SceneQuery
 from handiwork_core.robot import Robot
 from handiwork_core.world import World
+from handiwork_planning.process_pool import PlanPool, plan_many
 from planner_node.engines import CpuEngine
-from planner_node.engines.batch import PlanPool, plan_many
 
 from .conftest import demo_items, hand_down, world_of
 from .solids import bowl

@@ -10,15 +10,17 @@ from handiwork_core.kinematics import link_poses
 from handiwork_core.outcome import BodyPair
 from handiwork_core.planning import Attachment, SceneQuery
 from handiwork_core.robot import Robot
-from planner_node.engines.cpu import edges, free_motion, lanes, tree_search
-from planner_node.engines.cpu.arrays import OFF
-from planner_node.engines.cpu.blocks import FINEST_M
-from planner_node.engines.cpu.checker import checker_of
-from planner_node.engines.cpu.jit import inlined
-from planner_node.engines.cpu.other_arms import ARM_GAP_M
-from planner_node.engines.cpu.requests import Deadline
-from planner_node.engines.cpu.rng import new_state
-from planner_node.engines.cpu.wide import load, save
+from handiwork_planning.collision import motion_check
+from handiwork_planning.collision.batch_check import FINEST_M
+from handiwork_planning.collision.batch_checker import checker_of
+from handiwork_planning.kernels import simd_kinematics
+from handiwork_planning.kernels.arrays import OFF
+from handiwork_planning.kernels.jit import inlined
+from handiwork_planning.kernels.rng import new_state
+from handiwork_planning.kernels.simd import load, save
+from handiwork_planning.scene.other_arms import ARM_GAP_M
+from handiwork_planning.search import free_motion, rrt_connect
+from handiwork_planning.search.requests import Deadline
 
 from .block_cases import Case, along, armed, case_of, least, moving, room_of, shapes_near, some_q
 from .conftest import box
@@ -58,15 +60,21 @@ def new_hit() -> np.ndarray[tuple[int], np.dtype[np.int64]]:
 
 
 @inlined
-def sines_and_cosines(x: lanes.Floats, sines: lanes.Floats, cosines: lanes.Floats) -> None:
+def sines_and_cosines(
+    x: simd_kinematics.Floats, sines: simd_kinematics.Floats, cosines: simd_kinematics.Floats
+) -> None:
     for i in range(len(x)):
-        s, c = lanes.sine_and_cosine(load(x, i))
+        s, c = simd_kinematics.sine_and_cosine(load(x, i))
         save(sines, i, s)
         save(cosines, i, c)
 
 
 def test_sine_and_cosine_are_right_to_float32_within_four_pi() -> None:
-    x = np.linspace(-4.0 * np.pi, 4.0 * np.pi, 1250 * lanes.LANES).astype(np.float32).reshape(-1, lanes.LANES)
+    x = (
+        np.linspace(-4.0 * np.pi, 4.0 * np.pi, 1250 * simd_kinematics.LANES)
+        .astype(np.float32)
+        .reshape(-1, simd_kinematics.LANES)
+    )
     sines, cosines = np.empty_like(x), np.empty_like(x)
     sines_and_cosines(x, sines, cosines)
     np.testing.assert_allclose(sines, np.sin(x.astype(np.float64)), atol=1.0e-6)
@@ -78,7 +86,7 @@ def test_lanes_put_every_sphere_where_link_poses_does(all_cases: dict[str, Case]
     case, rng = all_cases[name], np.random.default_rng(1)
     query = case.query()
     for q in some_q(case, rng, 20):
-        edges.touches(query.checker, q, new_hit())
+        motion_check.touches(query.checker, q, new_hit())
         poses = link_poses(case.robot, dict(zip(case.robot.arm("").joint_names, q.tolist(), strict=True)))
         frames = query.checker.frames.astype(np.float64)
         places = zip(query.robot.group_start, query.robot.group_body, strict=False)
@@ -88,7 +96,7 @@ def test_lanes_put_every_sphere_where_link_poses_does(all_cases: dict[str, Case]
                 continue
             first, body = groups[f"{case.robot.name}/{s.link}"]
             local = query.robot.spheres[first : first + len(s.radii), :3]
-            for k in (0, lanes.LANES - 1):
+            for k in (0, simd_kinematics.LANES - 1):
                 m = frames[12 * body : 12 * body + 12, k]
                 np.testing.assert_allclose(
                     local @ m[:9].reshape(3, 3).T + m[9:], poses[s.link].apply(s.centers), atol=1.0e-5
@@ -101,7 +109,7 @@ def test_verdicts_on_configurations_match_distances(all_cases: dict[str, Case], 
     query, seen = case.query(), {True: 0, False: 0}
     for q in some_q(case, rng, 100):
         hit = new_hit()
-        touching = bool(edges.touches(query.checker, q, hit))
+        touching = bool(motion_check.touches(query.checker, q, hit))
         seen[touching] += 1
         if touching:
             assert room_of(case, query, hit, q) < NOISE_M
@@ -121,9 +129,9 @@ def test_verdicts_on_edges_match_fine_sampling(all_cases: dict[str, Case], name:
         reach = rng.choice([0.0, 0.02, 0.3, 1.0, 6.0])
         path = np.array([q, np.clip(q + rng.uniform(-reach, reach, len(q)), lower, upper)])
         hit = new_hit()
-        place = edges.blocked_at(query.checker, path, hit)
+        place = motion_check.blocked_at(query.checker, path, hit)
         seen[place >= 0.0] += 1
-        assert bool(edges.edge_is_free(query.checker, path[0], path[1], new_hit())) == (place < 0.0)
+        assert bool(motion_check.edge_is_free(query.checker, path[0], path[1], new_hit())) == (place < 0.0)
         if place < 0.0:
             assert least(case, along(path, 250)) > -FINEST_M - NOISE_M
         else:
@@ -147,7 +155,7 @@ def test_the_first_blocked_row_of_a_path(all_cases: dict[str, Case], name: str, 
         steps *= rng.uniform(size=(rows, 1)) < 0.7  # the others repeat the row before
         path = np.clip(q + np.cumsum(steps, axis=0) - steps[0], lower, upper)
         hit = new_hit()
-        bad = int(edges.first_blocked(query.checker, path, hit))
+        bad = int(motion_check.first_blocked(query.checker, path, hit))
         seen[bad >= 0] += 1
         good = path if bad < 0 else path[:bad]
         assert least(case, along(good, max(4, 250 // rows))) > -FINEST_M - NOISE_M
@@ -163,7 +171,7 @@ def test_a_blocked_row_is_found_alone(all_cases: dict[str, Case]) -> None:
     query = case.query()
     touching = next(q for q in some_q(case, rng, 100) if query.touches(q))
     for rows in (1, 2, 5, 50):
-        assert edges.first_blocked(query.checker, np.tile(touching, (rows, 1)), new_hit()) == 1
+        assert motion_check.first_blocked(query.checker, np.tile(touching, (rows, 1)), new_hit()) == 1
 
 
 @pytest.mark.parametrize("thick", [0.0005, 1.0e-6])
@@ -177,7 +185,7 @@ def test_no_edge_passes_a_thin_plate(robot: Robot, thick: float) -> None:
     assert not query.touches(a) and not query.touches(b)
     for rows in (2, 3, 7, 60):
         path, hit = np.linspace(a, b, rows), new_hit()
-        bad = edges.first_blocked(query.checker, path, hit)
+        bad = motion_check.first_blocked(query.checker, path, hit)
         assert bad >= 1 and query.columns[hit[1]] == "plate"
         assert room_of(case, query, hit, along(path[bad - 1 : bad + 1], 2000)) < 1.0e-4
 
@@ -189,9 +197,9 @@ def test_with_all_margins_off_everything_is_free(robot: Robot, solids: int) -> N
     assert len(query.checker.pairs) == 0
     q = some_q(case, np.random.default_rng(6), 40)
     for rows in (1, 2, 3, 40):
-        assert edges.first_blocked(query.checker, q[:rows], new_hit()) == -1
-    assert not edges.touches(query.checker, q[0], new_hit())
-    assert edges.edge_is_free(query.checker, q[0], q[1], new_hit())
+        assert motion_check.first_blocked(query.checker, q[:rows], new_hit()) == -1
+    assert not motion_check.touches(query.checker, q[0], new_hit())
+    assert motion_check.edge_is_free(query.checker, q[0], q[1], new_hit())
 
 
 def test_checkers_do_not_disturb_each_other(all_cases: dict[str, Case]) -> None:
@@ -202,9 +210,9 @@ def test_checkers_do_not_disturb_each_other(all_cases: dict[str, Case]) -> None:
     for q in some_q(case, rng, 60):
         path = np.array([q, q + rng.normal(size=len(q)) * 0.2])
         hits = new_hit(), new_hit()
-        first = edges.blocked_at(shared[0], path, hits[0])
-        edges.blocked_at(looser, path, new_hit())
-        assert edges.blocked_at(shared[1], path, hits[1]) == first
+        first = motion_check.blocked_at(shared[0], path, hits[0])
+        motion_check.blocked_at(looser, path, new_hit())
+        assert motion_check.blocked_at(shared[1], path, hits[1]) == first
         np.testing.assert_array_equal(*hits)
 
 
@@ -218,7 +226,7 @@ def test_rows_in_any_layout(all_cases: dict[str, Case], layout: str) -> None:
         given = other.get(layout, path.copy())
         given.flags.writeable = layout != "read-only"
         fresh = [checker_of(query.robot, query.scene, query.margins) for _ in range(2)]
-        assert edges.first_blocked(fresh[0], path, new_hit()) == edges.first_blocked(
+        assert motion_check.first_blocked(fresh[0], path, new_hit()) == motion_check.first_blocked(
             fresh[1], given, new_hit()
         )
 
@@ -240,11 +248,11 @@ def test_the_same_request_gives_the_same_path(all_cases: dict[str, Case]) -> Non
 def test_a_tree_never_grows_beyond_its_room(robot: Robot, target: float) -> None:
     query = Case(robot, {}, SceneQuery(), {}).query()
     start, far, full = np.zeros(7), np.full(7, target), 64
-    trees = tree_search.plant(start, start[None], query.margins.shape, 3)
+    trees = rrt_connect.plant(start, start[None], query.margins.shape, 3)
     assert trees.nodes.shape[1] == full
-    assert tree_search.connect(trees, 0, far, query.checker, new_hit()) == -1
+    assert rrt_connect.connect(trees, 0, far, query.checker, new_hit()) == -1
     assert trees.counts[0] == full
-    assert tree_search.grow(trees, 10, query.checker, new_state(0)) == -1
+    assert rrt_connect.grow(trees, 10, query.checker, new_state(0)) == -1
 
 
 @pytest.mark.parametrize("name", ["margins", "sliding"])

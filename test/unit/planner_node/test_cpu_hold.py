@@ -23,11 +23,16 @@ from handiwork_core.planning import (
 from handiwork_core.robot import Robot
 from handiwork_core.trajectory import Trajectory
 from handiwork_core.world import Shape, ShapeKind
+from handiwork_planning.constraints.pose_constraint import (
+    HOLD_M,
+    HOLD_RAD,
+    hold_of,
+    project,
+)
+from handiwork_planning.kernels.arrays import flat
+from handiwork_planning.scene.query import Reader
+from handiwork_planning.scene.scene import Scene
 from planner_node.engines import CpuEngine
-from planner_node.engines.cpu.arrays import flat
-from planner_node.engines.cpu.hold import HOLD_M, HOLD_RAD, hold_of, project
-from planner_node.engines.cpu.query import Reader
-from planner_node.engines.cpu.scene import Scene
 
 from .conftest import box, hand_down, world_of
 

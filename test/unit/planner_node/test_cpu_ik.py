@@ -9,12 +9,17 @@ from scipy.optimize import least_squares
 from handiwork_core.geometry import Array, Pose
 from handiwork_core.planning import SceneQuery
 from handiwork_core.robot import Robot
-from planner_node.engines.cpu import ik, ik_lanes, ik_search, ik_starts
-from planner_node.engines.cpu.ik_poses import PoseSearch, flat_poses, solve_pose
-from planner_node.engines.cpu.query import Query, Reader
-from planner_node.engines.cpu.rng import new_state
-from planner_node.engines.cpu.scene import Scene
-from planner_node.engines.cpu.wide import LANES
+from handiwork_planning.ik import (
+    multi_start,
+    seeding,
+    simd_solver,
+    single,
+)
+from handiwork_planning.ik.pose_ik import PoseSearch, flat_poses, solve_pose
+from handiwork_planning.kernels.rng import new_state
+from handiwork_planning.kernels.simd import LANES
+from handiwork_planning.scene.query import Query, Reader
+from handiwork_planning.scene.scene import Scene
 
 from .serial_arms import gap, limits, pose_of, serial_arm, tool_matrix
 
@@ -42,23 +47,23 @@ def test_lanes_agree_with_matrices_and_finite_differences(joints: int, slides: i
     rng = np.random.default_rng(joints + 10 * slides)
     robot = serial_arm(rng, joints, slides)
     q, goals = inside(robot, rng, LANES), inside(robot, rng, LANES)
-    links, w = ik_lanes.links_of(query_of(robot).robot), ik_lanes.new_lanes(joints)
-    w[ik_lanes.GOAL : ik_lanes.GOAL + 12] = np.array([flat(tool_matrix(robot, g)) for g in goals]).T
-    w[ik_lanes.JOINTS :: ik_lanes.PER_JOINT] = q.T
-    ik_lanes.advance(w, links)
+    links, w = simd_solver.links_of(query_of(robot).robot), simd_solver.new_lanes(joints)
+    w[simd_solver.GOAL : simd_solver.GOAL + 12] = np.array([flat(tool_matrix(robot, g)) for g in goals]).T
+    w[simd_solver.JOINTS :: simd_solver.PER_JOINT] = q.T
+    simd_solver.advance(w, links)
     for k in range(LANES):
         here, goal = tool_matrix(robot, q[k]), tool_matrix(robot, goals[k])
-        np.testing.assert_allclose(w[ik_lanes.TOOL : ik_lanes.TOOL + 12, k], flat(here), atol=1e-12)
+        np.testing.assert_allclose(w[simd_solver.TOOL : simd_solver.TOOL + 12, k], flat(here), atol=1e-12)
         distance, angle = gap(robot, q[k], goal)
-        assert np.sqrt(w[ik_lanes.GAP, k]) == pytest.approx(distance, abs=1e-12)
-        assert ik_lanes.turn_rad(w[ik_lanes.TURN, k]) == pytest.approx(angle, abs=1e-9)
+        assert np.sqrt(w[simd_solver.GAP, k]) == pytest.approx(distance, abs=1e-12)
+        assert simd_solver.turn_rad(w[simd_solver.TURN, k]) == pytest.approx(angle, abs=1e-9)
         for j in range(joints):
             moved = q[k].copy()
             moved[j] += 1e-6
             d = (tool_matrix(robot, moved) - here) / 1e-6
             spin = d[:3, :3] @ here[:3, :3].T
             expected = [*d[:3, 3], spin[2, 1], spin[0, 2], spin[1, 0]]
-            first = ik_lanes.JOINTS + ik_lanes.PER_JOINT * j + ik_lanes.COLUMN
+            first = simd_solver.JOINTS + simd_solver.PER_JOINT * j + simd_solver.COLUMN
             np.testing.assert_allclose(w[first : first + 6, k], expected, atol=1e-5)
 
 
@@ -67,17 +72,17 @@ def test_a_step_is_damped_least_squares_with_joints_at_limits_frozen() -> None:
     robot = serial_arm(rng, 7)
     (low, high), q = limits(robot), inside(robot, rng, LANES)
     q[:, 2], q[:, 5] = low[2], high[5]
-    w, joint = ik_lanes.new_lanes(7), ik_lanes.JOINTS + ik_lanes.PER_JOINT * np.arange(7)
-    w[: ik_lanes.TOOL] = flat(tool_matrix(robot, inside(robot, rng, 1)[0]))[:, None]
+    w, joint = simd_solver.new_lanes(7), simd_solver.JOINTS + simd_solver.PER_JOINT * np.arange(7)
+    w[: simd_solver.TOOL] = flat(tool_matrix(robot, inside(robot, rng, 1)[0]))[:, None]
     w[joint] = q.T
-    ik_lanes.advance(w, ik_lanes.links_of(query_of(robot).robot))
+    simd_solver.advance(w, simd_solver.links_of(query_of(robot).robot))
     for k in range(LANES):
-        error = w[ik_lanes.ERROR : ik_lanes.ERROR + 6, k]
-        jac = np.array([w[r + ik_lanes.COLUMN : r + ik_lanes.COLUMN + 6, k] for r in joint]).T
-        damping = ik_lanes.DAMPING + ik_lanes.DAMPING_PER_ERROR * float(error @ error)
+        error = w[simd_solver.ERROR : simd_solver.ERROR + 6, k]
+        jac = np.array([w[r + simd_solver.COLUMN : r + simd_solver.COLUMN + 6, k] for r in joint]).T
+        damping = simd_solver.DAMPING + simd_solver.DAMPING_PER_ERROR * float(error @ error)
         step = jac.T @ np.linalg.solve(jac @ jac.T + damping * np.eye(6), error)
-        step *= min(1.0, ik_lanes.STEP_RAD / np.abs(step).max())
-        np.testing.assert_allclose(w[joint + ik_lanes.STEP, k], step, atol=1e-9)
+        step *= min(1.0, simd_solver.STEP_RAD / np.abs(step).max())
+        np.testing.assert_allclose(w[joint + simd_solver.STEP, k], step, atol=1e-9)
         assert step[2] >= 0.0 and step[5] <= 0.0
 
 
@@ -90,7 +95,7 @@ def test_what_a_configuration_reaches_is_reached_within_limits(joints: int, slid
     assert found.complete and len(np.unique(found.owner)) == len(found.owner) >= 198
     low, high = limits(robot)
     for q, p in zip(found.q, found.owner, strict=True):
-        assert max(gap(robot, q, goals[p])) < 2.0 * ik_lanes.TOLERANCE_M
+        assert max(gap(robot, q, goals[p])) < 2.0 * simd_solver.TOLERANCE_M
         assert (q >= low).all() and (q <= high).all()
 
 
@@ -141,8 +146,8 @@ def test_solutions_of_a_pose_are_distinct() -> None:
     found = solve_pose(query_of(robot), pose_of(goal), np.zeros((1, 7)), new_state(1), 200, 16)
     assert len(found.q) == 16
     for i, q in enumerate(found.q):
-        assert max(gap(robot, q, goal)) < 2.0 * ik_lanes.TOLERANCE_M
-        assert all(np.abs(q - other).max() >= ik_search.SAME_RAD for other in found.q[:i])
+        assert max(gap(robot, q, goal)) < 2.0 * simd_solver.TOLERANCE_M
+        assert all(np.abs(q - other).max() >= multi_start.SAME_RAD for other in found.q[:i])
 
 
 def test_results_repeat_and_do_not_depend_on_where_a_search_paused() -> None:
@@ -153,8 +158,8 @@ def test_results_repeat_and_do_not_depend_on_where_a_search_paused() -> None:
     goals[::3, 9:] += 5.0
 
     def solved(iterations: int, seed: int) -> tuple[Array, Array, Array]:
-        s = ik_search.new_search(goals, np.arange(30), np.zeros((1, 7)), 2, query.robot, new_state(seed))
-        while not ik_search.work(s, 20, 99, iterations, query.checker):
+        s = multi_start.new_search(goals, np.arange(30), np.zeros((1, 7)), 2, query.robot, new_state(seed))
+        while not multi_start.work(s, 20, 99, iterations, query.checker):
             pass
         s.found[np.arange(2) >= s.counts[:, None]] = 0.0
         return s.found, s.counts, s.best
@@ -181,9 +186,9 @@ def test_a_seed_is_tried_first_and_moved_inside_limits() -> None:
 def test_random_starts_stay_within_one_turn_of_the_seed() -> None:
     robot = serial_arm(np.random.default_rng(0), 6)
     arrays = query_of(robot).robot._replace(lower=np.full(6, -2.0 * np.pi), upper=np.full(6, 2.0 * np.pi))
-    links = ik_lanes.links_of(arrays)
+    links = simd_solver.links_of(arrays)
     for seed in (np.zeros(6), np.full(6, 6.0), np.full(6, -2.0 * np.pi)):
-        low, high = ik_starts.ranges(seed, arrays, links)
+        low, high = seeding.ranges(seed, arrays, links)
         np.testing.assert_allclose(high - low, 2.0 * np.pi)
         assert (low >= arrays.lower).all() and (high <= arrays.upper + 1e-12).all()
         assert (low <= seed).all() and (seed <= high).all()
@@ -193,18 +198,18 @@ def test_the_nearest_start_is_what_a_full_scan_says() -> None:
     rng = np.random.default_rng(5)
     robot = serial_arm(rng, 6)
     arrays = query_of(robot).robot
-    links = ik_lanes.links_of(arrays)
-    q, table = ik_starts.new_table(links, np.array([arrays.lower, arrays.upper]), new_state(3))
+    links = simd_solver.links_of(arrays)
+    q, table = seeding.new_table(links, np.array([arrays.lower, arrays.upper]), new_state(3))
     tools = np.array([tool_matrix(robot, x) for x in q])
     goals = np.array([tool_matrix(robot, x) for x in inside(robot, rng, 20)])
-    rows = ik_starts.WINDOW * LANES
+    rows = seeding.WINDOW * LANES
     for i, goal in enumerate(goals):
-        window = i % ik_starts.WINDOWS
+        window = i % seeding.WINDOWS
         far = ((tools[:, :3, 3] - goal[:3, 3]) ** 2).sum(axis=1)
-        far += ik_starts.PER_TURN * ((tools[:, :3, :3] - goal[:3, :3]) ** 2).sum(axis=(1, 2))
+        far += seeding.PER_TURN * ((tools[:, :3, :3] - goal[:3, :3]) ** 2).sum(axis=(1, 2))
         expected = window * rows + int(far[window * rows : (window + 1) * rows].argmin())
         flats = np.array([flat(g) for g in goals])
-        assert ik_starts.nearest_start(table, flats, i, window, np.empty((2, LANES))) == expected
+        assert seeding.nearest_start(table, flats, i, window, np.empty((2, LANES))) == expected
 
 
 def test_a_single_descent_follows_a_small_step_and_says_what_is_left() -> None:
@@ -215,11 +220,11 @@ def test_a_single_descent_follows_a_small_step_and_says_what_is_left() -> None:
     for start in inside(robot, rng, 20):
         near = np.clip(start + rng.normal(size=7) * 0.01, low, high)
         goal, q, error = tool_matrix(robot, near), start.copy(), np.empty(6)
-        assert ik.descend(q, flat(goal), query.robot, 20, error)
-        assert max(gap(robot, q, goal)) < 2.0 * ik_lanes.TOLERANCE_M
+        assert single.descend(q, flat(goal), query.robot, 20, error)
+        assert max(gap(robot, q, goal)) < 2.0 * simd_solver.TOLERANCE_M
         assert np.abs(q - start).max() < 0.5
         goal[0, 3] += 9.0
-        assert not ik.descend(q, flat(goal), query.robot, 20, error)
+        assert not single.descend(q, flat(goal), query.robot, 20, error)
         distance, angle = gap(robot, q, goal)
         assert np.linalg.norm(error[:3]) == pytest.approx(distance)
         assert np.linalg.norm(error[3:]) == pytest.approx(angle, abs=1e-9)

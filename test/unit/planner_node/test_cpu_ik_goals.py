@@ -12,16 +12,16 @@ from handiwork_core.kinematics import forward
 from handiwork_core.outcome import Code
 from handiwork_core.planning import Engine, IkRequest, SceneQuery
 from handiwork_core.robot import Robot
-from planner_node.engines.cpu import goals as cpu_goals
-from planner_node.engines.cpu import ik_search
-from planner_node.engines.cpu.free_motion import Path
-from planner_node.engines.cpu.goal_search import MANY, Find, find_any
-from planner_node.engines.cpu.goals import goal_rounds, pose_goals
-from planner_node.engines.cpu.ik_poses import flat_poses
-from planner_node.engines.cpu.query import Query, Reader
-from planner_node.engines.cpu.requests import Deadline, Failed
-from planner_node.engines.cpu.rng import new_state
-from planner_node.engines.cpu.scene import Scene
+from handiwork_planning.ik import multi_start
+from handiwork_planning.ik.pose_ik import flat_poses
+from handiwork_planning.kernels.rng import new_state
+from handiwork_planning.scene.query import Query, Reader
+from handiwork_planning.scene.scene import Scene
+from handiwork_planning.search import goal_configurations as cpu_goals
+from handiwork_planning.search.free_motion import Path
+from handiwork_planning.search.goal_configurations import goal_rounds, pose_goals
+from handiwork_planning.search.goal_search import MANY, Find, find_any
+from handiwork_planning.search.requests import Deadline, Failed
 
 from .conftest import box, demo_items, hand_down, world_of
 
@@ -172,12 +172,12 @@ def test_an_empty_batch_is_answered(robot: Robot, engine: Engine) -> None:
 
 def test_a_search_asks_for_no_more_than_enough(robot: Robot, query: Query) -> None:
     goals = flat_poses(above_table(robot, 100))
-    search = ik_search.new_search(
+    search = multi_start.new_search(
         goals, np.arange(100)[::-1].copy(), home(robot)[None], 4, query.robot, new_state(0)
     )
-    assert ik_search.work(search, 50, 10, 100_000, query.checker)
+    assert multi_start.work(search, 50, 10, 100_000, query.checker)
     assert search.counts.sum() == 10 and not search.counts[:50].any()
-    assert ik_search.work(search, 50, 1_000, 100_000, query.checker)
+    assert multi_start.work(search, 50, 1_000, 100_000, query.checker)
     assert (search.counts > 0).all() and search.counts.max() <= 4
 
 

@@ -12,8 +12,8 @@ from handiwork_core.outcome import Code
 from handiwork_core.planning import JointGoals, PlanRequest, PlanResult, SceneQuery
 from handiwork_core.robot import Robot
 from handiwork_core.world import World
-from planner_node.engines.cpu import path_search
-from planner_node.engines.cpu_engine import CpuEngine
+from handiwork_planning.cpu_engine import CpuEngine
+from handiwork_planning.search import path_search
 
 TURN = np.array([0.6, -0.3, 0.2, 0.4, 0.1, -0.2, 0.3])
 

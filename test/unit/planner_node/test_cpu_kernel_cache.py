@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-INNER = "from planner_node.engines.cpu.jit import kernel\n\n@kernel\ndef inner(x):\n    return x + {}\n"
+INNER = "from handiwork_planning.kernels.jit import kernel\n\n@kernel\ndef inner(x):\n    return x + {}\n"
 MIDDLE = (
-    "from planner_node.engines.cpu.jit import kernel\nfrom .inner import inner\n\n"
+    "from handiwork_planning.kernels.jit import kernel\nfrom .inner import inner\n\n"
     "@kernel\ndef middle(x):\n    return 10.0 * inner(x)\n"
 )
 OUTER = (
-    "from planner_node.engines.cpu.jit import kernel\nfrom .middle import middle\n\n"
+    "from handiwork_planning.kernels.jit import kernel\nfrom .middle import middle\n\n"
     "@kernel\ndef outer(x):\n    return -middle(x)\n"
 )
 SAY = "from kernels.outer import outer; print(outer(1.0), sum(outer.stats.cache_hits.values()))"
@@ -46,7 +46,7 @@ SHAPED = (
     "class Pair(NamedTuple):\n    {}: float\n    {}: float\n\nSOME = Pair(1.0, 2.0)\n"
 )
 TAKING = (
-    "from planner_node.engines.cpu.jit import kernel\nfrom .inner import Pair, SOME\n\n"
+    "from handiwork_planning.kernels.jit import kernel\nfrom .inner import Pair, SOME\n\n"
     "@kernel\ndef taken(p):\n    return 10.0 * p.a + p.b\n\n"
     "def outer(x):\n    return taken(SOME)\n\n"
     "outer.stats = taken.stats\n"

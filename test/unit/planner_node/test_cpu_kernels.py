@@ -12,11 +12,13 @@ from handiwork_core.geometry import Array, Pose, Rotation
 from handiwork_core.planning import Engine, IkRequest, SceneQuery
 from handiwork_core.robot import Robot
 from handiwork_core.world import Shape, ShapeKind
-from planner_node.engines.cpu import covering, kinematics, referee_shapes
-from planner_node.engines.cpu.distances import to_shape
-from planner_node.engines.cpu.query import Reader
-from planner_node.engines.cpu.rng import new_state, uniform
-from planner_node.engines.cpu.scene import Scene
+from handiwork_planning.distance import sphere_cover
+from handiwork_planning.distance.shapes import to_shape
+from handiwork_planning.kernels import kinematics
+from handiwork_planning.kernels.rng import new_state, uniform
+from handiwork_planning.scene.query import Reader
+from handiwork_planning.scene.scene import Scene
+from handiwork_planning.validation import shape_distances
 
 from .conftest import world_of
 
@@ -74,7 +76,7 @@ def test_distance_of_each_shape_matches_projection_and_the_referee(shape: Shape)
     world_T_shape = pose @ shape.object_T_shape
     points = RNG.normal(size=(200, 3)) * 0.25
     fast = np.array([to_shape(scene.arrays, 0, *world_T_shape.apply(p)) for p in points])
-    np.testing.assert_allclose(fast, referee_shapes.distance(shape, points), atol=1e-9)
+    np.testing.assert_allclose(fast, shape_distances.distance(shape, points), atol=1e-9)
     assert (fast < 0.0).any() and (fast > 0.0).any()
     for p, d in zip(points, fast, strict=True):
         if d > 1e-6:
@@ -100,7 +102,7 @@ SMALL = [
 
 @pytest.mark.parametrize("shape", SMALL, ids=lambda s: s.kind.name)
 def test_cover_leaves_no_surface_point_out_and_stands_out_by_no_more_than_stated(shape: Shape) -> None:
-    balls, points = covering.cover(shape), referee_shapes.surface(shape)
+    balls, points = sphere_cover.cover(shape), shape_distances.surface(shape)
     gaps = (
         np.linalg.norm(points[:, None, :3] - balls[None, :, :3], axis=2)
         + points[:, None, 3]
@@ -109,7 +111,7 @@ def test_cover_leaves_no_surface_point_out_and_stands_out_by_no_more_than_stated
     if shape.kind is not ShapeKind.CAPSULE:
         assert gaps.min(axis=1).max() < 1e-4
     local = shape.object_T_shape.inverse().apply(balls[:, :3])
-    assert (referee_shapes.distance(shape, local) + balls[:, 3]).max() <= covering.PROTRUSION_M + 1e-4
+    assert (shape_distances.distance(shape, local) + balls[:, 3]).max() <= sphere_cover.PROTRUSION_M + 1e-4
 
 
 def test_forward_kinematics_of_tool_and_spheres(robot: Robot) -> None:

@@ -7,9 +7,10 @@ import pytest
 
 from handiwork_core.geometry import Array, Pose, Rotation
 from handiwork_core.world import Shape, ShapeKind
-from planner_node.engines.cpu import covering, mesh_cover, mesh_tree, referee_mesh, referee_shapes
-from planner_node.engines.cpu.distances import to_shape
-from planner_node.engines.cpu.scene import Scene
+from handiwork_planning.distance import mesh_bvh, mesh_sphere_cover, sphere_cover
+from handiwork_planning.distance.shapes import to_shape
+from handiwork_planning.scene.scene import Scene
+from handiwork_planning.validation import mesh_distances, shape_distances
 
 from .conftest import world_of
 from .solids import bowl, box_mesh, frame, revolved
@@ -49,7 +50,7 @@ def points_around(shape: Shape, count: int, seed: int) -> Array:
 def test_distance_to_a_mesh_matches_the_referee(name: str) -> None:
     shape, pose = MESHES[name], Pose.of((0.3, -0.2, 0.1), Rotation.from_rpy(0.1, 1.2, -0.4))
     points = points_around(shape, 300, 1)
-    fast, slow = distances(shape, pose, points), referee_shapes.distance(shape, points)
+    fast, slow = distances(shape, pose, points), shape_distances.distance(shape, points)
     # Beyond the mesh's box the kernel may be less than the truth, never more.
     assert (fast <= slow + 1e-9).all()
     assert (fast >= slow - 0.02 * np.maximum(slow, 0.0) - 1e-9).all()
@@ -63,8 +64,8 @@ def test_a_mesh_of_a_box_is_as_far_as_the_box() -> None:
     size = np.array([0.1, 0.3, 0.2])
     solid = Shape(ShapeKind.BOX, size, TURNED)
     points = points_around(box_mesh(size), 400, 2)
-    exact = referee_shapes.distance(solid, points)
-    np.testing.assert_allclose(referee_shapes.distance(box_mesh(size), points), exact, atol=1e-12)
+    exact = shape_distances.distance(solid, points)
+    np.testing.assert_allclose(shape_distances.distance(box_mesh(size), points), exact, atol=1e-12)
     mesh = distances(box_mesh(size), Pose.identity(), points)
     np.testing.assert_allclose(mesh, exact, atol=1e-9, rtol=0.02)
 
@@ -73,14 +74,14 @@ def test_the_solid_angle_of_a_mesh_tells_inside_from_outside() -> None:
     shape = bowl()
     assert shape.vertices is not None and shape.triangles is not None
     corners = shape.vertices[shape.triangles]
-    assert referee_mesh._solid_angle(corners, np.array([0.0, 0.0, 0.003])) == pytest.approx(4.0 * np.pi)
-    assert referee_mesh._solid_angle(corners, np.array([0.0, 0.0, 0.06])) == pytest.approx(0.0, abs=1e-9)
+    assert mesh_distances._solid_angle(corners, np.array([0.0, 0.0, 0.003])) == pytest.approx(4.0 * np.pi)
+    assert mesh_distances._solid_angle(corners, np.array([0.0, 0.0, 0.06])) == pytest.approx(0.0, abs=1e-9)
 
 
 def test_a_tree_holds_each_triangle_once_inside_its_boxes() -> None:
     shape = bowl(around=50, rings=20)
     assert shape.vertices is not None and shape.triangles is not None
-    nodes, faces = mesh_tree.build(shape.vertices, shape.triangles)
+    nodes, faces = mesh_bvh.build(shape.vertices, shape.triangles)
     assert len(faces) == len(shape.triangles)
     wanted = {tuple(np.round(c.ravel(), 9)) for c in shape.vertices[shape.triangles]}
     assert {tuple(np.round(row[:9], 9)) for row in faces} == wanted
@@ -96,14 +97,14 @@ def test_a_tree_holds_each_triangle_once_inside_its_boxes() -> None:
         return check(i + 1) + check(at)
 
     assert check(0) == len(faces)
-    assert mesh_tree.tree_of(shape.vertices, shape.triangles) is mesh_tree.tree_of(
+    assert mesh_bvh.tree_of(shape.vertices, shape.triangles) is mesh_bvh.tree_of(
         shape.vertices.copy(), shape.triangles.copy()
     )
 
 
 def covered(shape: Shape, seed: int) -> tuple[float, float]:
     """Farthest that a point of the surface is outside every sphere, and that a sphere stands out [m]."""
-    rng, balls = np.random.default_rng(seed), covering.cover(shape)
+    rng, balls = np.random.default_rng(seed), sphere_cover.cover(shape)
     assert shape.vertices is not None and shape.triangles is not None
     corners = shape.vertices[shape.triangles]
     areas = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
@@ -111,19 +112,19 @@ def covered(shape: Shape, seed: int) -> tuple[float, float]:
     points = np.einsum("ki,kij->kj", rng.dirichlet(np.ones(3), 3000), chosen)
     local = shape.object_T_shape.inverse().apply(balls[:, :3])
     left_out = (np.linalg.norm(points[:, None] - local[None], axis=2) - balls[:, 3]).min(axis=1).max()
-    return float(left_out), float((referee_shapes.distance(shape, local) + balls[:, 3]).max())
+    return float(left_out), float((shape_distances.distance(shape, local) + balls[:, 3]).max())
 
 
 @pytest.mark.parametrize("name", MESHES)
 def test_spheres_cover_a_held_mesh_and_stand_out_by_no_more_than_stated(name: str) -> None:
     left_out, stands_out = covered(MESHES[name], 3)
     assert left_out < 1e-9
-    assert stands_out <= covering.PROTRUSION_M + 1e-6
+    assert stands_out <= sphere_cover.PROTRUSION_M + 1e-6
 
 
 def test_a_body_that_needs_too_many_spheres_gets_larger_ones() -> None:
     wide = bowl(0.4, 0.002, 40, 12)
     left_out, stands_out = covered(wide, 4)
     assert left_out < 1e-9
-    assert len(covering.cover(wide)) <= mesh_cover.MOST
-    assert covering.PROTRUSION_M < stands_out < 10.0 * covering.PROTRUSION_M
+    assert len(sphere_cover.cover(wide)) <= mesh_sphere_cover.MOST
+    assert sphere_cover.PROTRUSION_M < stands_out < 10.0 * sphere_cover.PROTRUSION_M

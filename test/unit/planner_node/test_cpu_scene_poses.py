@@ -7,10 +7,10 @@ import pytest
 
 from handiwork_core.geometry import Pose, Rotation
 from handiwork_core.world import ObjectState, Shape, ShapeKind, World, WorldObject
-from planner_node.engines.cpu import packing
-from planner_node.engines.cpu.arrays import flat
-from planner_node.engines.cpu.placing import Placing
-from planner_node.engines.cpu.scene import Scene
+from handiwork_planning.kernels.arrays import flat
+from handiwork_planning.scene import shape_packing
+from handiwork_planning.scene.scene import Scene
+from handiwork_planning.scene.shape_poses import Placing
 
 
 def any_pose(rng: np.random.Generator) -> Pose:
@@ -62,13 +62,13 @@ def world_with(rng: np.random.Generator, shapes: dict[str, Shape], version: int 
 
 
 def test_a_hull_is_made_once_whatever_object_it_comes_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng, made, make = np.random.default_rng(2), [], packing.triangulate
+    rng, made, make = np.random.default_rng(2), [], shape_packing.triangulate
 
     def counted(vertices: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
         made.append(len(vertices))
         return make(vertices)
 
-    monkeypatch.setattr(packing, "triangulate", counted)
+    monkeypatch.setattr(shape_packing, "triangulate", counted)
     scene, one, other = Scene(), hull(rng), hull(rng)
     scene.update(world_with(rng, {"a": one, "b": other}))
     copy = Shape(one.kind, one.size, one.object_T_shape, np.array(one.vertices))

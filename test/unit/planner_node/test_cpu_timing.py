@@ -10,9 +10,17 @@ from scipy.optimize import linprog
 
 from handiwork_core.geometry import Array
 from handiwork_core.trajectory import Trajectory
-from planner_node.engines.cpu.pacing import pace
-from planner_node.engines.cpu.rounding import Pieces, rounded
-from planner_node.engines.cpu.timing import SMOOTH_S, STEP_S, Corners, Limits, motion, parameterise, sample
+from handiwork_planning.timing.blending import Pieces, rounded
+from handiwork_planning.timing.parameterization import (
+    SMOOTH_S,
+    STEP_S,
+    Corners,
+    Limits,
+    motion,
+    parameterise,
+    sample,
+)
+from handiwork_planning.timing.reachability import pace
 
 NAMES = tuple(f"j{i}" for i in range(7))
 

@@ -11,11 +11,11 @@ from handiwork_core.geometry import Array, Pose
 from handiwork_core.outcome import Code
 from handiwork_core.planning import SceneQuery
 from handiwork_core.robot import Robot
-from planner_node.engines.cpu import finishing
-from planner_node.engines.cpu.arrays import Ints
-from planner_node.engines.cpu.query import Query, Reader
-from planner_node.engines.cpu.requests import Deadline, Failed, limits_of
-from planner_node.engines.cpu.scene import Scene
+from handiwork_planning import postprocessing
+from handiwork_planning.kernels.arrays import Ints
+from handiwork_planning.scene.query import Query, Reader
+from handiwork_planning.scene.scene import Scene
+from handiwork_planning.search.requests import Deadline, Failed, limits_of
 
 from .test_cpu_timing import to_polyline
 
@@ -45,11 +45,11 @@ def timed(
         bad = np.flatnonzero(rule(q[1:], asked is not query))
         return int(bad[0]) + 1 if len(bad) else -1
 
-    monkeypatch.setattr(finishing, "_first_blocked", first)
+    monkeypatch.setattr(postprocessing, "_first_blocked", first)
     arm = robot.arm("")
     limits = limits_of(robot, arm, 1.0, 1.0)
     deadline = Deadline.start(lambda: never, 60.0)
-    t = finishing.timed_free(path, query, limits, arm.joint_names, deadline)
+    t = postprocessing.timed_free(path, query, limits, arm.joint_names, deadline)
     return t.q, t.duration_s
 
 

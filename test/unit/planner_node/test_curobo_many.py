@@ -16,9 +16,9 @@ from handiwork_core.planning import JointGoals, OtherArm, PlanRequest, PoseGoals
 from handiwork_core.robot import Robot
 from handiwork_core.robot_loader import load_robot
 from handiwork_core.world import World
+from handiwork_planning.process_pool import Problem
+from handiwork_planning.search.requests import Deadline, Failed
 from planner_node.engines import CpuEngine
-from planner_node.engines.batch import Problem
-from planner_node.engines.cpu.requests import Deadline, Failed
 from planner_node.engines.curobo import batch_core, together, wide_solvers
 from planner_node.engines.curobo.apart import Apart
 from planner_node.engines.curobo.buffers import Room

@@ -13,8 +13,8 @@ from handiwork_core.outcome import BodyPair
 from handiwork_core.planning import Attachment, SceneQuery
 from handiwork_core.robot import Robot
 from handiwork_core.world import Shape, ShapeKind
+from handiwork_planning.timing.parameterization import Limits
 from planner_node.engines import CpuEngine
-from planner_node.engines.cpu.timing import Limits
 from planner_node.engines.curobo.buffers import Room
 from planner_node.engines.curobo.criteria import path_weights
 from planner_node.engines.curobo.scene_rows import SceneRows

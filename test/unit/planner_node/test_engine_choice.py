@@ -16,11 +16,11 @@ from handiwork_core.outcome import Code
 from handiwork_core.planning import IkRequest, JointGoals, PlanRequest, PlanResult, Report, ShouldStop
 from handiwork_core.robot import Robot
 from handiwork_core.world import World
+from handiwork_planning.fallback_engine import EngineLost, GuardedEngine
 from planner_node.engine_choice import choose, open_engine
 from planner_node.engines import ENGINES, CpuEngine
 from planner_node.engines.curobo import cuda, probe
 from planner_node.engines.curobo.probe import Machine, why_absent
-from planner_node.engines.guarded import EngineLost, GuardedEngine
 
 ALL = {kind.name: kind for kind in ENGINES}
 GOOD = {"torch": "2.11.0+cu130", "warp-lang": "1.19.0", "cuda-core": "1.2.0", "nvidia-curobo": "0.8.1"}

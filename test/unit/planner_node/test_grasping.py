@@ -12,7 +12,7 @@ from handiwork_core.kinematics import forward
 from handiwork_core.outcome import Code
 from handiwork_core.planning import Attachment, Engine, SceneQuery
 from handiwork_core.robot import Robot
-from planner_node.engines.grasping import GraspRequest, plan_grasp
+from handiwork_planning.grasp_planning import GraspRequest, plan_grasp
 
 from .conftest import box, demo_items, hand_down, world_of
 

@@ -28,10 +28,10 @@ from handiwork_core.robot import Robot
 from handiwork_core.robot_loader import load_robot
 from handiwork_core.trajectory import Trajectory
 from handiwork_core.world import JointState
+from handiwork_planning.scene.other_arms import coarse, swept
+from handiwork_planning.scene.robot_model import fold, joint_values, link_groups
 from planner_node.desk import Heard, PlanningDesk
 from planner_node.engines import CpuEngine
-from planner_node.engines.cpu.other_arms import coarse, swept
-from planner_node.engines.cpu.robot_model import fold, joint_values, link_groups
 from planner_node.request_checks import Refused
 from planner_node.scene_table import SceneTable
 

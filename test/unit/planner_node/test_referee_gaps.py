@@ -6,8 +6,14 @@ import numpy as np
 import pytest
 
 from handiwork_core.geometry import Array, Pose, Rotation
-from planner_node.engines.cpu.referee_arms import Way, gaps_to_way
-from planner_node.engines.cpu.referee_bodies import NEAR_M, Body, Track, between, track_of
+from handiwork_planning.validation.other_arms import Way, gaps_to_way
+from handiwork_planning.validation.robot_bodies import (
+    NEAR_M,
+    Body,
+    Track,
+    between,
+    track_of,
+)
 
 
 def body(rng: np.random.Generator, count: int) -> Body:

@@ -17,7 +17,7 @@ from handiwork_core.robot import Robot
 from handiwork_core.robot_loader import load_robot
 from handiwork_core.trajectory import Trajectory
 from handiwork_core.world import ObjectState, Shape, ShapeKind, World, WorldObject
-from planner_node.engines.cpu_engine import CpuEngine
+from handiwork_planning.cpu_engine import CpuEngine
 
 FR3 = Path(__file__).parents[3] / "src/robot_description/robots/fr3"
 ARM = "fr3_arm"

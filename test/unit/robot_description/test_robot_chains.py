@@ -16,7 +16,7 @@ from handiwork_core.outcome import Code
 from handiwork_core.planning import PlanRequest, PoseGoals, SceneQuery
 from handiwork_core.robot_loader import load_robot
 from handiwork_core.world import JointState, World
-from planner_node.engines.cpu_engine import CpuEngine
+from handiwork_planning.cpu_engine import CpuEngine
 from robot_description.many_poses import free_joints, many_link_poses
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -15,7 +15,7 @@ from handiwork_core.planning import JointGoals, PlanRequest, SceneQuery
 from handiwork_core.robot_loader import load_robot
 from handiwork_core.suction_file import SuctionFile
 from handiwork_core.world import World
-from planner_node.engines.cpu_engine import CpuEngine
+from handiwork_planning.cpu_engine import CpuEngine
 
 FOLDER = Path(__file__).resolve().parents[3] / "src/robot_description/robots/ur10_suction"
 ROBOT = load_robot(FOLDER)

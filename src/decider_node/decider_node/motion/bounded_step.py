@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from handiwork_core.geometry import Array
-from planner_node.engines.cpu.jit import kernel
+from handiwork_planning.kernels.jit import kernel
 
 SWEEPS = 300
 SETTLED = 1.0e-7

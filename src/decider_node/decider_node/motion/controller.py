@@ -11,12 +11,12 @@ from handiwork_core.geometry import Array, Pose
 from handiwork_core.planning import Attachment, SceneQuery
 from handiwork_core.robot import ArmSpec, Robot
 from handiwork_core.world import World
-from planner_node.engines.cpu.arrays import OFF, flat
-from planner_node.engines.cpu.collision import pairs_on
-from planner_node.engines.cpu.ik import descend
-from planner_node.engines.cpu.kinematics import tool_poses
-from planner_node.engines.cpu.query import Query, Reader
-from planner_node.engines.cpu.scene import Scene
+from handiwork_planning.collision.exact_check import pairs_on
+from handiwork_planning.ik.single import descend
+from handiwork_planning.kernels.arrays import OFF, flat
+from handiwork_planning.kernels.kinematics import tool_poses
+from handiwork_planning.scene.query import Query, Reader
+from handiwork_planning.scene.scene import Scene
 
 from .command import MotionCommand
 from .cycle import Gains, Motion, follow

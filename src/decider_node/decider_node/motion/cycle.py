@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from handiwork_core.geometry import Array
-from planner_node.engines.cpu.arrays import Ints, RobotArrays, SceneArrays
-from planner_node.engines.cpu.ik import descend
-from planner_node.engines.cpu.jit import kernel
-from planner_node.engines.cpu.kinematics import compose, forward, pose_error
+from handiwork_planning.ik.single import descend
+from handiwork_planning.kernels.arrays import Ints, RobotArrays, SceneArrays
+from handiwork_planning.kernels.jit import kernel
+from handiwork_planning.kernels.kinematics import compose, forward, pose_error
 
 from .bounded_step import solve_bounded
 from .nearness import add_point_rate, near_rows

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from handiwork_core.geometry import Array
-from planner_node.engines.cpu.arrays import Ints, RobotArrays, SceneArrays
-from planner_node.engines.cpu.distances import to_shape
-from planner_node.engines.cpu.gaps import pair_gap
-from planner_node.engines.cpu.jit import kernel
-from planner_node.engines.cpu.kinematics import place
+from handiwork_planning.collision.pair_distance import pair_gap
+from handiwork_planning.distance.shapes import to_shape
+from handiwork_planning.kernels.arrays import Ints, RobotArrays, SceneArrays
+from handiwork_planning.kernels.jit import kernel
+from handiwork_planning.kernels.kinematics import place
 
 GRADIENT_STEP_M = 1.0e-5
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from handiwork_core.planning import Engine
+from handiwork_planning.cpu_engine import CpuEngine
 
-from .cpu_engine import CpuEngine
 from .curobo_engine import CuroboEngine, SeededCuroboEngine
 
 __all__ = ["ENGINES", "CpuEngine", "CuroboEngine", "SeededCuroboEngine"]

@@ -9,8 +9,7 @@ from handiwork_core.geometry import Pose
 from handiwork_core.planning import PlanRequest, PlanResult, ShouldStop
 from handiwork_core.robot import Robot
 from handiwork_core.world import World
-
-from .batch import Problem
+from handiwork_planning.process_pool import Problem
 
 LANES = 16
 """Problems at a time: what was measured. Each costs threads, of which a launch has 2^31."""

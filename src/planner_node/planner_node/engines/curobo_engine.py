@@ -8,8 +8,7 @@ from handiwork_core.geometry import Pose
 from handiwork_core.planning import Capability, Report
 from handiwork_core.robot import Robot
 from handiwork_core.world import World
-
-from .cpu_engine import CpuEngine
+from handiwork_planning.cpu_engine import CpuEngine
 
 
 class CuroboEngine(CpuEngine):

@@ -48,7 +48,7 @@ class CuroboTogether:
 
         Goals are poses or joints; straight lines, held components and arms besides these two are not taken.
         """
-        from .cpu.requests import Deadline, Failed
+        from handiwork_planning.search.requests import Deadline, Failed
 
         deadline = Deadline.start(should_stop, requests[0].budget_s)
         why_not = self._why_not(requests)

@@ -9,7 +9,7 @@ import numpy as np
 from handiwork_core.geometry import Array
 from handiwork_core.outcome import BodyPair
 from handiwork_core.robot import Robot
-from planner_node.engines.cpu.query import Query
+from handiwork_planning.scene.query import Query
 
 GAP_M = 0.005
 """Arms that come nearer to each other are refused: what the referee asks for, too."""

@@ -10,12 +10,12 @@ import numpy as np
 from handiwork_core.geometry import Array, Pose, Rotation
 from handiwork_core.outcome import Code
 from handiwork_core.trajectory import Trajectory
-from planner_node.engines.cpu import free_motion
-from planner_node.engines.cpu.arrays import Ints
-from planner_node.engines.cpu.edges import first_blocked
-from planner_node.engines.cpu.kinematics import tool_poses
-from planner_node.engines.cpu.query import Query
-from planner_node.engines.cpu.requests import Deadline, Failed
+from handiwork_planning.collision.motion_check import first_blocked
+from handiwork_planning.kernels.arrays import Ints
+from handiwork_planning.kernels.kinematics import tool_poses
+from handiwork_planning.scene.query import Query
+from handiwork_planning.search import free_motion
+from handiwork_planning.search.requests import Deadline, Failed
 
 from .judging import Judge
 from .solvers import SEEDS, Solvers

@@ -12,9 +12,9 @@ from handiwork_core.outcome import Code
 from handiwork_core.planning import PlanRequest, PlanResult, ShouldStop
 from handiwork_core.robot import ArmSpec, Robot
 from handiwork_core.trajectory import Trajectory
-from planner_node.engines.batch import Problem
-from planner_node.engines.cpu.core import Core
-from planner_node.engines.cpu.requests import Deadline, Failed
+from handiwork_planning.planner import Core
+from handiwork_planning.process_pool import Problem
+from handiwork_planning.search.requests import Deadline, Failed
 
 from .attempts import Group, through_places
 from .buffers import Room

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from handiwork_core.writable_folders import cache_folder
-from planner_node.engines.guarded import EngineLost
+from handiwork_planning.fallback_engine import EngineLost
 
 BROKEN = (
     "illegal memory access",

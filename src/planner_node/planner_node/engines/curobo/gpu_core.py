@@ -12,9 +12,9 @@ from handiwork_core.planning import PlanRequest, Report, SceneQuery
 from handiwork_core.robot import ArmSpec, Robot
 from handiwork_core.trajectory import Trajectory
 from handiwork_core.world import World
-from planner_node.engines.cpu.core import Core
-from planner_node.engines.cpu.requests import Deadline, Failed
-from planner_node.engines.cpu.scene import Scene
+from handiwork_planning.planner import Core
+from handiwork_planning.scene.scene import Scene
+from handiwork_planning.search.requests import Deadline, Failed
 
 from .attempts import Attempts, Goals
 from .buffers import Room

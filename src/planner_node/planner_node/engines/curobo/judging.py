@@ -11,14 +11,21 @@ from handiwork_core.geometry import Array, Pose
 from handiwork_core.outcome import Code
 from handiwork_core.planning import PlanRequest
 from handiwork_core.trajectory import Trajectory
-from planner_node.engines.cpu.arrays import flat
-from planner_node.engines.cpu.edges import first_blocked
-from planner_node.engines.cpu.held_goals import check_weights
-from planner_node.engines.cpu.hold import HOLD_M, HOLD_RAD, Hold, held_gap, held_share, hold_of
-from planner_node.engines.cpu.kinematics import tool_poses
-from planner_node.engines.cpu.query import Query
-from planner_node.engines.cpu.requests import Failed
-from planner_node.engines.cpu.timing import Limits
+from handiwork_planning.collision.motion_check import first_blocked
+from handiwork_planning.constraints.constrained_goals import check_weights
+from handiwork_planning.constraints.pose_constraint import (
+    HOLD_M,
+    HOLD_RAD,
+    Hold,
+    held_gap,
+    held_share,
+    hold_of,
+)
+from handiwork_planning.kernels.arrays import flat
+from handiwork_planning.kernels.kinematics import tool_poses
+from handiwork_planning.scene.query import Query
+from handiwork_planning.search.requests import Failed
+from handiwork_planning.timing.parameterization import Limits
 
 from .criteria import path_weights
 from .spline import timed

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from handiwork_core.robot import ArmSpec, Robot
-from planner_node.engines.cpu.other_arms import links_moved_by
+from handiwork_planning.scene.other_arms import links_moved_by
 from robot_description.curobo_config import CuroboUse, curobo_config, held_link
 
 from .spheres import HELD_SPHERES, self_offsets

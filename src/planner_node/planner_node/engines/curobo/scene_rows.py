@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from handiwork_core.geometry import Array, Pose, Rotation
 from handiwork_core.world import Indices, Shape, ShapeKind, World
-from planner_node.engines.cpu.scene import Scene
+from handiwork_planning.scene.scene import Scene
 
 from .solids import mesh_of
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from handiwork_core.geometry import Array
 from handiwork_core.world import Indices, Shape, ShapeKind
-from planner_node.engines.cpu.hulls import triangulate
+from handiwork_planning.distance.convex_hulls import triangulate
 
 AROUND = 32
 """Corners of a circle. They lie outside, so that the flats lie half as far inside: 0.24 % of the radius each."""

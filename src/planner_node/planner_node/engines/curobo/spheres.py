@@ -8,9 +8,14 @@ from handiwork_core.geometry import Array, Pose
 from handiwork_core.planning import Attachment, SceneQuery
 from handiwork_core.robot import ArmSpec, Robot
 from handiwork_core.world import World
-from planner_node.engines.cpu.covering import cover, patches
-from planner_node.engines.cpu.query import Query
-from planner_node.engines.cpu.robot_model import Chain, bounding_sphere, fold, joint_values
+from handiwork_planning.distance.sphere_cover import cover, patches
+from handiwork_planning.scene.query import Query
+from handiwork_planning.scene.robot_model import (
+    Chain,
+    bounding_sphere,
+    fold,
+    joint_values,
+)
 
 INFLATE_M = 0.0015
 """Spheres are larger by this in the world: more than our margin and what lies between two of cuRobo's looks."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from handiwork_core.geometry import Array
 from handiwork_core.trajectory import Trajectory
-from planner_node.engines.cpu.timing import Limits
+from handiwork_planning.timing.parameterization import Limits
 
 STEP_S = 0.02
 """Longest time between samples."""

@@ -10,10 +10,15 @@ from handiwork_core.geometry import Array
 from handiwork_core.outcome import Code
 from handiwork_core.planning import JointGoals, PlanRequest, PoseGoals, StraightGoal
 from handiwork_core.robot import ArmSpec
-from planner_node.engines.cpu.core import Core
-from planner_node.engines.cpu.goals import joint_goals, pose_goals
-from planner_node.engines.cpu.query import Query
-from planner_node.engines.cpu.requests import Deadline, Failed, checked_start, limits_of
+from handiwork_planning.planner import Core
+from handiwork_planning.scene.query import Query
+from handiwork_planning.search.goal_configurations import joint_goals, pose_goals
+from handiwork_planning.search.requests import (
+    Deadline,
+    Failed,
+    checked_start,
+    limits_of,
+)
 
 from .attempts import Goals
 from .judging import Held, Judge

@@ -13,10 +13,10 @@ from handiwork_core.outcome import Code
 from handiwork_core.planning import OtherArm, PlanRequest
 from handiwork_core.robot import ArmSpec, Robot
 from handiwork_core.trajectory import Trajectory
-from planner_node.engines.cpu.core import Core
-from planner_node.engines.cpu.other_arms import links_moved_by
-from planner_node.engines.cpu.requests import Deadline, Failed
-from planner_node.engines.cpu.timing import Limits
+from handiwork_planning.planner import Core
+from handiwork_planning.scene.other_arms import links_moved_by
+from handiwork_planning.search.requests import Deadline, Failed
+from handiwork_planning.timing.parameterization import Limits
 
 from .apart import GAP_M, Apart
 from .attempts import MOST, Group, through_places

@@ -1,0 +1,1 @@
+"""Motion planning on any CPU, and an independent validation of trajectories."""

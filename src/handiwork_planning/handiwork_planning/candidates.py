@@ -1,0 +1,64 @@
+"""Which candidates can be done: free configurations for the first way point, straight lines to the later ones."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from handiwork_core.geometry import Array
+from handiwork_core.outcome import Code
+from handiwork_core.planning import NO_Q, Candidate, CandidateVerdict
+from handiwork_core.robot import ArmSpec
+
+from .cartesian_motion import track
+from .ik.pose_ik import solve_pose
+from .kernels.rng import State
+from .scene.query import Query
+from .search.requests import Deadline, Failed
+
+DEVIATION_M = 0.002
+TRIES, SOLUTIONS = 10, 4
+
+
+def judge(
+    arm: ArmSpec,
+    queries: tuple[Query, ...],
+    start: Array,
+    home: Array,
+    candidate: Candidate,
+    state: State,
+    deadline: Deadline,
+) -> CandidateVerdict:
+    """The cheapest way found to do ``candidate``, or why its best try failed.
+
+    Solutions for the first pose are tried nearest to ``start`` (n,) first; the line to way point i is checked
+    in the scene of way point i. Cost is the sum of joint moves along the way points [rad].
+    """
+    first = solve_pose(queries[0], candidate.world_T_ee[0], np.array([start, home]), state, TRIES, SOLUTIONS)
+    if len(first.q) == 0:
+        if first.hit[0] >= 0:
+            return CandidateVerdict(Code.GOAL_IN_COLLISION, NO_Q, blocking=queries[0].pair(first.hit))
+        return CandidateVerdict(Code.NO_IK, NO_Q)
+    last: Failed | None = None
+    for i in np.argsort(np.abs(first.q - start).sum(axis=1), kind="stable"):
+        try:
+            q = _later(arm, queries, first.q[i], candidate, deadline)
+        except Failed as failed:
+            if failed.code in (Code.CANCELED, Code.PLAN_BUDGET):
+                raise
+            last = last or failed
+            continue
+        cost = float(np.abs(np.diff(np.concatenate([start[None], q]), axis=0)).sum())
+        return CandidateVerdict(Code.OK, q, cost)
+    assert last is not None
+    return CandidateVerdict(last.code, NO_Q, blocking=last.blocking)
+
+
+def _later(
+    arm: ArmSpec, queries: tuple[Query, ...], q: Array, candidate: Candidate, deadline: Deadline
+) -> Array:
+    """Configurations (w, n) at all way points, or Failed."""
+    rows = [q]
+    for i, pose in enumerate(candidate.world_T_ee[1:], start=1):
+        query = queries[min(i, len(queries) - 1)].touching_at(rows[-1])
+        rows.append(track(query, arm, rows[-1], pose, DEVIATION_M, deadline)[-1])
+    return np.array(rows)

@@ -1,0 +1,1 @@
+"""Collision checks of configurations and motions."""

@@ -1,0 +1,249 @@
+"""Which pairs touch, or might touch on the way, in sixteen configurations at once."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from handiwork_core.geometry import Array
+from handiwork_core.world import ShapeKind
+from handiwork_planning.kernels.arrays import Ints, RobotArrays, SceneArrays
+from handiwork_planning.kernels.borrowed_ref import borrowed
+from handiwork_planning.kernels.jit import inlined, kernel
+from handiwork_planning.kernels.simd import Wide
+from handiwork_planning.kernels.simd_kinematics import (
+    LANES,
+    Floats,
+    centre_lanes,
+    f4,
+    forward_lanes,
+    near_point,
+    square_between,
+    square_to_box,
+    square_to_cylinder,
+    within,
+)
+
+from .pair_distance import pair_gap
+
+FINEST_M = 0.0005
+"""A pair is taken as clear of a piece on which it cannot come closer than this to the distance at the piece's middle;
+where its margin is larger than that, it never touches."""
+
+CYLINDER = int(ShapeKind.CYLINDER)
+
+WHOLE, STILL, SWEPT = 0, 1, 2
+"""What ``test_block`` looks at: pieces; their middles alone, which cost half; the same pieces right after that."""
+
+
+class Checker(NamedTuple):
+    """Robot, world and margins for block tests, with scratch; for one thread."""
+
+    robot: RobotArrays
+    scene: SceneArrays
+    margins: Array
+    """(g, m + g) smallest allowed distance of group and column [m]; OFF where the pair does not count."""
+    pairs: Ints
+    """(p, 2) group and column that count; those that hit often move to the front."""
+    exact: Ints
+    """(g, m + g) 1 where the pair is measured in float64, lane by lane: hulls, and depths beyond a sphere's centre."""
+    chain: Floats
+    """(n, 12)."""
+    balls: Floats
+    """(s + g, 4) spheres, then one around each group."""
+    reach: Floats
+    """(g, n)."""
+    pose: Floats
+    """(m, 12) world_T_shape."""
+    size: Floats
+    """(m, 3) half edges of a core, which ``rounding`` (m,) makes a box, sphere or capsule; cylinders keep theirs."""
+    rounding: Floats
+    bound: Floats
+    """(m,)."""
+    known: Ints
+    """(g,) 1 where a group's last row of ``centres`` is up to date, 2 where all of its rows are."""
+    listed: Ints
+    """(3, p) scratch: rows of ``pairs`` of this round, of the next, and of a block."""
+    q: Floats
+    """(n, LANES) configurations."""
+    move: Floats
+    """(n, LANES) farthest that each joint is from there on the lane's piece."""
+    most: Floats
+    """(n,) the largest of ``move``; a lane moves no joint more than its ``share`` (1, LANES) of it."""
+    share: Floats
+    frames: Floats
+    """(12 (n + 1), LANES) body poses."""
+    centres: Floats
+    """(3 (s + g), LANES) world centres of ``balls``."""
+    slack: Floats
+    """(g,) farthest that a group's points are on a piece from where they are in its middle [m], where all of ``most``
+    is moved."""
+
+
+@inlined
+def farthest(reach: Floats, most: Floats, g: int, after: int, before: int) -> np.float32:
+    """How far joints ``after``..``before`` may move group ``g`` on a piece [m]."""
+    total = f4(0.0)
+    for j in range(after, before):
+        total += reach[g, j] * most[j]
+    return total if total > f4(FINEST_M) else f4(0.0)
+
+
+@kernel
+def exactly(c: Checker, g: int, column: int, margin: float, slack: float) -> int:
+    """As ``test_block`` says for one pair, in float64, lane by lane: minus the set of lanes below, or the set near."""
+    near, body, shapes = 0, c.robot.group_body, len(c.scene.kind)
+    frames = np.empty((len(c.chain) + 1, 12))
+    for k in range(LANES):
+        for i in range(12):
+            frames[body[g], i] = c.frames[12 * body[g] + i, k]
+            if column >= shapes:
+                frames[body[column - shapes], i] = c.frames[12 * body[column - shapes] + i, k]
+        wide = margin + slack * c.share[0, k]
+        gap = pair_gap(c.robot, c.scene, frames, g, column, margin, wide)
+        if gap < margin:
+            return -(1 << k)
+        if gap < wide:
+            near |= 1 << k
+    return near
+
+
+@inlined
+def centre_all(
+    g: int, known: Ints, body: Ints, start: Ints, balls: Floats, frames: Floats, centres: Floats
+) -> None:
+    """Bring all ``centres`` of group ``g`` up to date."""
+    if known[g] == 2:
+        return
+    known[g] = 2
+    for i in range(start[g], start[g + 1]):
+        centre_lanes(body[g], i, balls, frames, centres)
+
+
+@inlined
+def square_to_shape(centres: Floats, i: int, pose: Floats, half: Floats, s: int, is_cylinder: bool) -> Wide:
+    """Squared distance of centre ``i`` to shape ``s`` without its rounding."""
+    if is_cylinder:
+        return square_to_cylinder(centres, i, pose, half, s)
+    return square_to_box(centres, i, pose, half, s)
+
+
+@inlined
+def test_shape(
+    balls: Floats,
+    start: Ints,
+    centres: Floats,
+    pose: Floats,
+    half: Floats,
+    g: int,
+    s: int,
+    margin: float,
+    slack: float,
+    share: Floats,
+    is_cylinder: bool,
+) -> int:
+    """Minus the set of lanes in which group ``g`` is within ``margin`` of shape ``s``, or those where it is near."""
+    found = 0
+    for i in range(start[g], start[g + 1]):
+        square, r = square_to_shape(centres, i, pose, half, s, is_cylinder), balls[i, 3] + margin
+        near = within(square, r, slack, share)
+        if near:
+            hits = within(square, r, f4(0.0), share)
+            if hits:
+                return -hits
+            found |= near
+    return found
+
+
+@inlined
+def test_groups(
+    balls: Floats,
+    start: Ints,
+    centres: Floats,
+    g: int,
+    h: int,
+    around: int,
+    margin: float,
+    slack: float,
+    share: Floats,
+) -> int:
+    """The same for two groups, the second of which has the ball ``around`` it."""
+    found = 0
+    for i in range(start[g], start[g + 1]):
+        r = balls[i, 3] + margin
+        if not within(square_between(centres, i, around), r + balls[around, 3], slack, share):
+            continue
+        for j in range(start[h], start[h + 1]):
+            square = square_between(centres, i, j)
+            near = within(square, r + balls[j, 3], slack, share)
+            if near:
+                hits = within(square, r + balls[j, 3], f4(0.0), share)
+                if hits:
+                    return -hits
+                found |= near
+    return found
+
+
+@kernel
+def test_block(c: Checker, active: Ints, count: int, near: Ints, what: int) -> tuple[int, int, int]:
+    """Try the first ``count`` of ``active`` (k,), rows of ``c.pairs``, on the pieces around ``c.q``, ``c.most``.
+
+    Returns the row that touches and the set of lanes where; or -1, the set of lanes that are not known to be clear, and
+    how many rows were written to ``near`` (k,): those that keep lanes from being clear.
+    """
+    c, active, near = borrowed(c), borrowed(active), borrowed(near)
+    kind, body, start = c.scene.kind, c.robot.group_body, c.robot.group_start
+    shapes, groups, lanes, kept, known = len(kind), len(body), 0, 0, c.known
+    pairs, margins, exact, frames, centres = c.pairs, c.margins, c.exact, c.frames, c.centres
+    slack, most, share, reach, balls = c.slack, c.most, c.share, c.reach, c.balls
+    pose, size, rounding, bound = c.pose, c.size, c.rounding, c.bound
+    around = len(balls) - groups
+    if what != SWEPT:
+        forward_lanes(c.q, c.chain, c.robot.prismatic, frames)
+        for g in range(groups):
+            known[g] = 0
+    for g in range(groups):
+        slack[g] = f4(0.0) if what == STILL else farthest(reach, most, g, 0, body[g])
+    for n in range(count):
+        i = active[n]
+        g, s = pairs[i, 0], pairs[i, 1]
+        h, m = s - shapes, f4(margins[g, s])
+        if known[g] == 0:
+            known[g] = 1
+            centre_lanes(body[g], around + g, balls, frames, centres)
+        if h < 0:
+            r, thick = bound[s] + m, rounding[s] + m
+            x, y, z = pose[s, 9], pose[s, 10], pose[s, 11]
+            if not near_point(centres, around + g, x, y, z, balls[around + g, 3] + r, slack[g], share):
+                continue
+            if exact[g, s]:
+                found = exactly(c, g, s, margins[g, s], slack[g])
+            else:
+                tube = kind[s] == CYLINDER
+                square = square_to_shape(centres, around + g, pose, size, s, tube)
+                if not within(square, balls[around + g, 3] + thick, slack[g], share):
+                    continue
+                centre_all(g, known, body, start, balls, frames, centres)
+                found = test_shape(balls, start, centres, pose, size, g, s, thick, slack[g], share, tube)
+        else:
+            if known[h] == 0:
+                known[h] = 1
+                centre_lanes(body[h], around + h, balls, frames, centres)
+            square = square_between(centres, around + g, around + h)
+            if not within(square, balls[around + g, 3] + balls[around + h, 3] + m, slack[h], share):
+                continue
+            wide = f4(0.0) if what == STILL else farthest(reach, most, h, body[g], body[h])
+            if exact[g, s]:
+                found = exactly(c, g, s, margins[g, s], wide)
+            else:
+                centre_all(g, known, body, start, balls, frames, centres)
+                centre_all(h, known, body, start, balls, frames, centres)
+                found = test_groups(balls, start, centres, g, h, around + h, m, wide, share)
+        if found < 0:
+            return i, -found, 0
+        if found:
+            lanes |= found
+            near[kept] = i
+            kept += 1
+    return -1, lanes, kept

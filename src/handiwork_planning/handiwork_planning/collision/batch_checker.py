@@ -1,0 +1,117 @@
+"""Pack one query's robot, world and margins for block tests."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from handiwork_core.geometry import Array
+from handiwork_core.world import ShapeKind
+from handiwork_planning.distance.shapes import to_shape
+from handiwork_planning.kernels.arrays import RobotArrays, SceneArrays
+from handiwork_planning.kernels.borrowed_ref import borrowed
+from handiwork_planning.kernels.jit import inlined, kernel
+from handiwork_planning.kernels.simd_kinematics import LANES
+
+from .batch_check import Checker
+
+BOX, SPHERE, CYLINDER, CAPSULE = (
+    int(kind) for kind in (ShapeKind.BOX, ShapeKind.SPHERE, ShapeKind.CYLINDER, ShapeKind.CAPSULE)
+)
+NO_ROOM_M = 1.0e-4
+"""Block tests do not see how deep a sphere's centre is: pairs whose margin and radius leave less are exact."""
+
+
+def checker_of(robot: RobotArrays, scene: SceneArrays, margins: Array) -> Checker:
+    """A checker with scratch of its own: two of them may work at the same time."""
+    groups, n, shapes, single = len(robot.bounds), len(robot.lower), len(scene.kind), np.float32
+    most = groups * shapes + len(robot.pairs)
+    empty = Checker(
+        robot=robot,
+        scene=scene,
+        margins=margins,
+        pairs=np.empty((most, 2), np.int64),
+        exact=np.empty(margins.shape, np.int64),
+        chain=np.empty((n, 12), single),
+        balls=np.empty((len(robot.spheres) + groups, 4), single),
+        reach=np.empty((groups, n), single),
+        pose=np.empty((shapes, 12), single),
+        size=np.empty((shapes, 3), single),
+        rounding=np.empty(shapes, single),
+        bound=np.empty(shapes, single),
+        known=np.empty(groups, np.int64),
+        listed=np.empty((3, most), np.int64),
+        q=np.zeros((n, LANES), single),
+        move=np.zeros((n, LANES), single),
+        most=np.zeros(n, single),
+        share=np.zeros((1, LANES), single),
+        frames=np.empty((12 * (n + 1), LANES), single),
+        centres=np.empty((3 * (len(robot.spheres) + groups), LANES), single),
+        slack=np.empty(groups, single),
+    )
+    return empty._replace(pairs=empty.pairs[: fill(empty)])
+
+
+@kernel
+def fill(c: Checker) -> int:
+    """Write all but scratch from ``c.robot``, ``c.scene`` and ``c.margins``; returns how many pairs there are."""
+    c = borrowed(c)
+    c.chain[:] = c.robot.chain
+    spheres = len(c.robot.spheres)
+    c.balls[:spheres] = c.robot.spheres
+    c.balls[spheres:] = c.robot.bounds
+    c.reach[:] = c.robot.reach
+    c.pose[:] = c.scene.pose
+    c.bound[:] = c.scene.bound
+    for s in range(len(c.scene.kind)):
+        fill_shape(c, s)
+    return fill_pairs(c)
+
+
+@inlined
+def fill_shape(c: Checker, s: int) -> None:
+    """A rounded box for boxes, spheres and capsules; cylinders keep radius and half length."""
+    kind, size = c.scene.kind[s], c.scene.size
+    rounded = kind in (SPHERE, CAPSULE)
+    c.rounding[s] = size[s, 0] if rounded else 0.0
+    c.size[s, 0] = 0.0 if rounded else size[s, 0]
+    c.size[s, 1] = 0.0 if rounded else size[s, 1]
+    c.size[s, 2] = size[s, 1] if kind == CAPSULE else size[s, 2]
+    if kind == SPHERE:
+        c.size[s, 2] = 0.0
+
+
+@inlined
+def fill_pairs(c: Checker) -> int:
+    """Pairs that count and can ever meet, tool groups first; returns how many."""
+    robot, scene, margins, pairs, exact = c.robot, c.scene, c.margins, c.pairs, c.exact
+    shapes, turning, count = len(scene.kind), robot.prismatic.sum() == 0, 0
+    ox, oy, oz = robot.chain[0, 9], robot.chain[0, 10], robot.chain[0, 11]
+    for g in range(len(robot.group_body) - 1, -1, -1):
+        thick, thin = thickness(robot, g)
+        for s in range(shapes):
+            if margins[g, s] < -1.0e8:
+                continue
+            # No sphere's centre comes farther from the first joint than the first joint's lever.
+            if turning and to_shape(scene, s, ox, oy, oz) > robot.reach[g, 0] + thick + margins[g, s]:
+                continue
+            solid = scene.kind[s] in (BOX, SPHERE, CYLINDER, CAPSULE)
+            exact[g, s] = 0 if solid and margins[g, s] + thin > NO_ROOM_M else 1
+            pairs[count, 0], pairs[count, 1] = g, s
+            count += 1
+    for k in range(len(robot.pairs)):
+        a, b = robot.pairs[k, 0], robot.pairs[k, 1]
+        if margins[a, shapes + b] > -1.0e8:
+            room = margins[a, shapes + b] + thickness(robot, a)[1] + thickness(robot, b)[1]
+            exact[a, shapes + b] = 0 if room > NO_ROOM_M else 1
+            pairs[count, 0], pairs[count, 1] = a, shapes + b
+            count += 1
+    return count
+
+
+@kernel
+def thickness(robot: RobotArrays, g: int) -> tuple[float, float]:
+    """Largest and smallest radius of group ``g`` [m]."""
+    thick, thin = 0.0, 1.0e9
+    for i in range(robot.group_start[g], robot.group_start[g + 1]):
+        thick, thin = max(thick, robot.spheres[i, 3]), min(thin, robot.spheres[i, 3])
+    return thick, thin

@@ -1,0 +1,1 @@
+"""Motions that hold parts of the tool's pose."""

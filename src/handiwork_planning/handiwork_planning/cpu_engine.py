@@ -1,0 +1,162 @@
+"""Planning on the CPU with kernels that Numba compiles."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from handiwork_core.geometry import Array, Pose
+from handiwork_core.outcome import Code
+from handiwork_core.planning import (
+    CandidatesRequest,
+    CandidatesResult,
+    CandidateVerdict,
+    Capability,
+    Engine,
+    IkRequest,
+    IkResult,
+    PathRest,
+    PlanRequest,
+    PlanResult,
+    Report,
+    SceneQuery,
+    ShouldStop,
+    Verdict,
+)
+from handiwork_core.robot import Robot
+from handiwork_core.trajectory import Trajectory
+from handiwork_core.world import World
+
+if TYPE_CHECKING:
+    from .planner import Core
+
+
+class CpuEngine(Engine):
+    """RRT-Connect over many goals, straight lines by inverse kinematics, and jerk-limited timing, on one core.
+
+    The GIL is released in kernels. The first creation on a machine compiles them (about a minute); the result is kept
+    in ``__pycache__`` beside the sources, or where NUMBA_CACHE_DIR says.
+    """
+
+    name: ClassVar[str] = "cpu"
+    capabilities: ClassVar[frozenset[Capability]] = frozenset(Capability)
+
+    def __init__(self, robot: Robot, world_T_base: Pose, report: Report) -> None:
+        report(0.0, "loading Numba")
+        from .planner import Core
+        from .warm_up import warm_up
+
+        self._core: Core = Core(robot, world_T_base)
+        warm_up(robot, world_T_base, report)
+        report(1.0, "ready")
+
+    def update_world(self, world: World) -> None:
+        """See ``Engine.update_world``."""
+        self._core.scene.update(world)
+
+    def plan(self, request: PlanRequest, should_stop: ShouldStop) -> PlanResult:
+        """See ``Engine.plan``."""
+        from .search.requests import Deadline, Failed
+
+        deadline = Deadline.start(should_stop, request.budget_s)
+        version = self._core.scene.world.version
+        try:
+            trajectory, goal = self._core.plan(request, deadline)
+        except Failed as f:
+            return PlanResult(
+                f.code,
+                f.message,
+                planning_time_s=deadline.used_s,
+                blocking=f.blocking,
+                depth_m=f.depth_m,
+                position_error_m=f.errors[0],
+                angle_error_rad=f.errors[1],
+                world_version=version,
+                seed=request.seed,
+            )
+        return PlanResult(
+            Code.OK, "", trajectory, goal, deadline.used_s, world_version=version, seed=request.seed
+        )
+
+    def check_candidates(self, request: CandidatesRequest, should_stop: ShouldStop) -> CandidatesResult:
+        """See ``Engine.check_candidates``."""
+        from .candidates import judge
+        from .kernels.rng import new_state
+        from .search.requests import Deadline, Failed, within_limits
+
+        deadline = Deadline.start(should_stop, request.budget_s)
+        verdicts: list[CandidateVerdict] = []
+        code, message = Code.OK, ""
+        try:
+            arm = self._core.arm(request.arm)
+            queries = tuple(self._core.read(arm, s) for s in request.scenes or (SceneQuery(),))
+            start = within_limits(arm, queries[0], request.start_q, "start")
+            for i, candidate in enumerate(request.candidates):
+                deadline.poll()
+                if not candidate.world_T_ee:
+                    raise Failed(Code.BAD_GOAL, f"candidate {i} has no pose; give at least one")
+                state = new_state(request.seed + 7919 * i)
+                verdicts.append(judge(arm, queries, start, arm.home_q, candidate, state, deadline))
+        except Failed as failed:
+            code, message = failed.code, failed.message
+            missing = len(request.candidates) - len(verdicts)
+            verdicts += [CandidateVerdict(code, np.zeros((0, 0)))] * missing
+        return CandidatesResult(
+            code, message, tuple(verdicts), deadline.used_s, self._core.scene.world.version
+        )
+
+    def solve_ik(self, request: IkRequest, should_stop: ShouldStop) -> IkResult:
+        """See ``Engine.solve_ik``."""
+        from .batch_ik import solve_batch
+
+        return solve_batch(self._core, request, should_stop)
+
+    def explain(self, arm: str, q: Array, scene: SceneQuery) -> Verdict:
+        """See ``Engine.explain``."""
+        from .search.requests import Failed, clearance, within_limits
+
+        try:
+            spec = self._core.arm(arm)
+            query = self._core.read(spec, scene)
+            inside = within_limits(spec, query, q, "configuration")
+        except Failed as failed:
+            return Verdict(failed.code, failed.message)
+        gap, pair = query.deepest(inside, over_margin=True)
+        if pair is None:
+            return Verdict(Code.OK, "nothing within 1 m", clearance_m=gap)
+        if gap < 0.0:
+            return Verdict(Code.START_IN_COLLISION, f"{pair.a} and {pair.b} are {clearance(gap)}", pair, gap)
+        return Verdict(
+            Code.OK, f"free; nearest are {pair.a} and {pair.b}, {1e3 * gap:.1f} mm apart", pair, gap
+        )
+
+    def validate(
+        self,
+        arm: str,
+        trajectory: Trajectory,
+        scene: SceneQuery,
+        start_q: Array,
+        rest: PathRest | None = None,
+    ) -> Verdict:
+        """See ``Engine.validate``. Shares no code with the planner's own checks."""
+        from .search.requests import Failed
+        from .validation import motion_limits, rest_of_path, trajectory_check
+
+        core = self._core
+        try:
+            spec = core.arm(arm)
+            core.read(spec, scene)
+        except Failed as failed:
+            return Verdict(failed.code, failed.message)
+        if rest is not None:
+            world = core.scene.world
+            return rest_of_path.collisions(
+                core.robot, spec, core.world_T_root, world, scene, trajectory, rest
+            )
+        verdict = motion_limits.motion(core.robot, spec, trajectory, start_q)
+        if verdict.code is not Code.OK:
+            return verdict
+        return trajectory_check.collisions(
+            core.robot, spec, core.world_T_root, core.scene.world, scene, trajectory
+        )

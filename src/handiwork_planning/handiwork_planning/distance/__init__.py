@@ -1,0 +1,1 @@
+"""Distances between shapes: primitives, triangles, meshes and hulls."""

@@ -1,0 +1,244 @@
+"""Inverse kinematics of many poses: one queue of starts that eight lanes work off.
+
+Tries go around: the first of every pose, then the second of those that still miss solutions, and so on. A search can
+stop after any number of iterations and go on later with the same result.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from handiwork_core.geometry import Array
+from handiwork_planning.collision.batch_check import Checker
+from handiwork_planning.collision.motion_check import touches
+from handiwork_planning.kernels.arrays import Ints, RobotArrays
+from handiwork_planning.kernels.jit import kernel
+from handiwork_planning.kernels.rng import State, uniform
+from handiwork_planning.kernels.simd import LANES
+
+from .seeding import (
+    WINDOWS,
+    nearest_start,
+    new_table,
+    ranges,
+)
+from .simd_solver import (
+    GAP,
+    GOAL,
+    JOINTS,
+    PER_JOINT,
+    STEP,
+    TOLERANCE_M,
+    TURN,
+    WORST,
+    advance,
+    links_of,
+    new_lanes,
+    turn_rad,
+)
+
+ITERATIONS = 16
+"""Per start; what has not arrived by then is better started elsewhere."""
+CLOSE_M, PATIENT = 0.01, 48
+"""Starts that are this close [m] and [rad] by then get so many: near singular places errors only halve."""
+SAME_RAD = 0.1
+"""Solutions of a pose that differ by less in every joint are one."""
+PLACE, TRY, TOTAL, OPEN = 0, 1, 2, 3
+
+
+class Search(NamedTuple):
+    """State of a search for p poses and n joints."""
+
+    goals: Array
+    """(p, 12)."""
+    order: Ints
+    """(p,) poses, most wanted first."""
+    seeds: Array
+    """(s, n) first starts of every pose."""
+    start_q: Array
+    """(k, n) further starts."""
+    start_table: Array
+    """Their tool poses, see ik_starts."""
+    within: Array
+    """(2, n) range of random starts."""
+    links: Array
+    """(n + 1, 15) see ik_lanes, as for ``w``."""
+    w: Array
+    lane_pose: Ints
+    """(LANES,) the pose that a lane works for; -1: none."""
+    lane_age: Ints
+    """(LANES,) iterations of the lane's start."""
+    cursor: Ints
+    """(4,) next place in ``order``, its try, solutions so far, poses that may get more."""
+    found: Array
+    """(p, most, n) distinct free solutions."""
+    counts: Ints
+    """(p,) how many."""
+    best: Array
+    """(p, 2) smallest error met [m, rad]."""
+    hit: Ints
+    """(p, 2) the pair that removed the last solution; -1 where none did."""
+    touching: Array
+    """(p, n) that solution."""
+    state: State
+
+
+@kernel
+def new_search(
+    goals: Array, order: Ints, seeds: Array, most: int, robot: RobotArrays, state: State
+) -> Search:
+    """A search for at most ``most`` solutions of each of ``goals`` (p, 12); ``seeds`` (s, n) has a row or more."""
+    p, n = len(goals), len(robot.lower)
+    links = links_of(robot)
+    inside = np.empty_like(seeds)
+    for i in range(len(seeds)):
+        for j in range(n):
+            inside[i, j] = min(robot.upper[j], max(robot.lower[j], seeds[i, j]))
+    within = ranges(inside[0], robot, links)
+    start_q, start_table = new_table(links, within, state)
+    return Search(
+        goals,
+        order,
+        inside,
+        start_q,
+        start_table,
+        within,
+        links,
+        new_lanes(n),
+        np.full(LANES, -1),
+        np.zeros(LANES, dtype=np.int64),
+        np.array([0, 0, 0, p]),
+        np.empty((p, most, n)),
+        np.zeros(p, dtype=np.int64),
+        np.full((p, 2), np.inf),
+        np.full((p, 2), -1),
+        np.empty((p, n)),
+        state,
+    )
+
+
+@kernel
+def is_known(q: Array, found: Array, p: int, count: int) -> bool:
+    """Is ``q`` (n,) one of the first ``count`` solutions of pose ``p`` in ``found`` (p, most, n)?"""
+    for i in range(count):
+        gap = 0.0
+        for j in range(len(q)):
+            gap = max(gap, abs(q[j] - found[p, i, j]))
+        if gap < SAME_RAD:
+            return True
+    return False
+
+
+@kernel
+def settle(
+    s: Search,
+    k: int,
+    q: Array,
+    c: Checker,
+    hit: Ints,
+) -> None:
+    """Keep what lane ``k`` has come to: an error, a touching configuration, or a solution."""
+    p, w = s.lane_pose[k], s.w
+    gap = np.sqrt(w[GAP, k])
+    turn = turn_rad(w[TURN, k])
+    if gap + 0.1 * turn < s.best[p, 0] + 0.1 * s.best[p, 1]:
+        s.best[p, 0], s.best[p, 1] = gap, turn
+    if not w[WORST, k] < TOLERANCE_M:
+        return
+    n, count = len(q), s.counts[p]
+    for j in range(n):
+        q[j] = w[JOINTS + PER_JOINT * j, k]
+    if is_known(q, s.found, p, count):
+        return
+    if touches(c, q, hit):
+        s.hit[p, 0], s.hit[p, 1] = hit[0], hit[1]
+        for j in range(n):
+            s.touching[p, j] = q[j]
+        return
+    for j in range(n):
+        s.found[p, count, j] = q[j]
+    s.counts[p] += 1
+    s.cursor[TOTAL] += 1
+    if s.counts[p] == s.found.shape[1]:
+        s.cursor[OPEN] -= 1
+
+
+@kernel
+def refill(s: Search, k: int, tries: int, scratch: Array) -> bool:
+    """Give lane ``k`` the next start of the queue; False, and an idle lane, where there is none."""
+    cursor, count, order = s.cursor, s.counts, s.order
+    s.lane_pose[k] = -1
+    if cursor[OPEN] == 0:
+        return False
+    while True:
+        if cursor[PLACE] == len(order):
+            cursor[PLACE] = 0
+            cursor[TRY] += 1
+        if cursor[TRY] >= tries:
+            return False
+        p = order[cursor[PLACE]]
+        cursor[PLACE] += 1
+        if count[p] < s.found.shape[1]:
+            break
+    s.lane_pose[k], s.lane_age[k] = p, 0
+    t, seeds, w, within = cursor[TRY], s.seeds, s.w, s.within
+    row = -1
+    if len(seeds) <= t < len(seeds) + WINDOWS:
+        row = nearest_start(s.start_table, s.goals, p, t - len(seeds), scratch)
+    for i in range(12):
+        w[GOAL + i, k] = s.goals[p, i]
+    for j in range(len(s.links) - 1):
+        if t < len(seeds):
+            x = seeds[t, j]
+        elif row >= 0:
+            x = s.start_q[row, j]
+        else:
+            x = within[0, j] + (within[1, j] - within[0, j]) * uniform(s.state)
+        w[JOINTS + PER_JOINT * j, k], w[JOINTS + PER_JOINT * j + STEP, k] = x, 0.0
+    return True
+
+
+@kernel
+def goes_on(worst: float, age: int) -> bool:
+    """Is a start with this largest error after so many iterations worth another one?"""
+    if worst < TOLERANCE_M:
+        return False
+    return age < ITERATIONS or (age < PATIENT and worst < CLOSE_M)
+
+
+@kernel
+def work(
+    s: Search,
+    tries: int,
+    enough: int,
+    iterations: int,
+    c: Checker,
+) -> bool:
+    """Go on for ``iterations``; True when done: ``enough`` solutions in all, or ``tries`` starts for every pose."""
+    n = len(c.robot.lower)
+    q, hit, scratch = (
+        np.empty(n),
+        np.zeros(2, dtype=np.int64),
+        np.empty((2, LANES)),
+    )
+    pose, age, count, w, links, cursor = s.lane_pose, s.lane_age, s.counts, s.w, s.links, s.cursor
+    most = s.found.shape[1]
+    for _ in range(iterations):
+        busy = False
+        for k in range(LANES):
+            if pose[k] >= 0 and count[pose[k]] < most:
+                if goes_on(w[WORST, k], age[k]):
+                    busy = True
+                    continue
+                settle(s, k, q, c, hit)
+                if cursor[TOTAL] >= enough:
+                    return True
+            busy = refill(s, k, tries, scratch) or busy
+        if not busy:
+            return True
+        advance(w, links)
+        for k in range(LANES):
+            age[k] += 1
+    return False

@@ -1,0 +1,104 @@
+"""Inverse kinematics of one or many poses for the rest of the engine: arrays in, distinct free solutions out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from handiwork_core.geometry import Array, Pose
+from handiwork_core.planning import ShouldStop
+from handiwork_planning.kernels.arrays import Ints
+from handiwork_planning.kernels.rng import State
+from handiwork_planning.scene.query import Query
+
+from . import multi_start
+
+FIRST_ITERATIONS, CHUNK_S = 200, 0.006
+"""How long kernels run between two looks at ``should_stop``: the first time, and aimed at later."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Solutions:
+    """What was found for p poses; k solutions of n joints, by pose."""
+
+    q: Array
+    """(k, n) free configurations."""
+    owner: Ints
+    """(k,) the pose that each reaches."""
+    errors: Array
+    """(p, 2) smallest error met [m, rad]."""
+    hit: Ints
+    """(p, 2) group and column that removed the last solution; -1 where none did."""
+    touching: Array
+    """(p, n) that solution, where there is one."""
+    complete: bool
+    """False: stopped before."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IkFound:
+    """``q`` (k, n) free solutions; ``errors`` smallest met [m, rad]; ``hit`` (2,) the last pair that removed one."""
+
+    q: Array
+    errors: tuple[float, float]
+    hit: Ints
+
+
+def flat_poses(poses: Sequence[Pose]) -> Array:
+    """(p, 12) as kernels read them, see kernels/arrays.py."""
+    out = np.empty((len(poses), 12))
+    w, x, y, z = np.array([p.rotation.wxyz for p in poses]).reshape(-1, 4).T
+    out[:, 0], out[:, 4], out[:, 8] = (
+        1 - 2 * (y * y + z * z),
+        1 - 2 * (x * x + z * z),
+        1 - 2 * (x * x + y * y),
+    )
+    out[:, 1], out[:, 3] = 2 * (x * y - w * z), 2 * (x * y + w * z)
+    out[:, 2], out[:, 6] = 2 * (x * z + w * y), 2 * (x * z - w * y)
+    out[:, 5], out[:, 7] = 2 * (y * z - w * x), 2 * (y * z + w * x)
+    out[:, 9:] = np.array([p.translation_m for p in poses]).reshape(-1, 3)
+    return out
+
+
+class PoseSearch:
+    """A search that can be asked for more: it goes on where it stopped.
+
+    Deterministic: how often it stops changes nothing.
+    """
+
+    def __init__(
+        self, query: Query, goals: Array, seeds: Array, state: State, most: int, order: Ints | None = None
+    ) -> None:
+        """At most ``most`` solutions of each of ``goals`` (p, 12), by ``order`` (p,); ``seeds`` (s, n) first."""
+        self._query = query
+        if order is None:
+            order = np.arange(len(goals))
+        seeds = np.ascontiguousarray(np.atleast_2d(seeds), dtype=np.float64)
+        self._search = multi_start.new_search(goals, order, seeds, most, query.robot, state)
+
+    def run(self, tries: int, enough: int, should_stop: ShouldStop) -> Solutions:
+        """All solutions so far, after going on until there are ``enough`` or each pose had ``tries`` starts."""
+        search, query = self._search, self._query
+        iterations, complete = FIRST_ITERATIONS, True
+        while True:
+            before = time.monotonic()
+            if multi_start.work(search, tries, enough, iterations, query.checker):
+                break
+            if should_stop():
+                complete = False
+                break
+            spent = time.monotonic() - before
+            iterations = max(20, min(2 * iterations, int(iterations * CHUNK_S / max(spent, 1e-6))))
+        kept = np.arange(search.found.shape[1]) < search.counts[:, None]
+        return Solutions(
+            search.found[kept], np.nonzero(kept)[0], search.best, search.hit, search.touching, complete
+        )
+
+
+def solve_pose(query: Query, pose: Pose, seeds: Array, state: State, tries: int, most: int) -> IkFound:
+    """At most ``most`` free configurations for one EE pose, from at most ``tries`` starts; seeds (s, n) come first."""
+    found = PoseSearch(query, flat_poses([pose]), seeds, state, most).run(tries, most, lambda: False)
+    return IkFound(found.q, (float(found.errors[0, 0]), float(found.errors[0, 1])), found.hit[0])

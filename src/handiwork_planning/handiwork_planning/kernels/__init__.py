@@ -1,0 +1,1 @@
+"""Compiled kernels: vector arithmetic, kinematics, random numbers, arrays."""

@@ -1,0 +1,93 @@
+"""The engine's state between requests, and the planning of one motion."""
+
+from __future__ import annotations
+
+from handiwork_core.geometry import Array, Pose
+from handiwork_core.kinematics import link_poses
+from handiwork_core.outcome import Code
+from handiwork_core.planning import JointGoals, PlanRequest, PoseGoals, SceneQuery, StraightGoal
+from handiwork_core.robot import ArmSpec, Robot
+from handiwork_core.trajectory import Trajectory
+
+from .cartesian_motion import track
+from .constraints.constrained_motion import plan_held
+from .postprocessing import timed_free, timed_straight
+from .scene.query import Query, Reader
+from .scene.scene import Scene
+from .search.goal_search import find_pose
+from .search.joint_motion import find_joints
+from .search.requests import (
+    Deadline,
+    Failed,
+    check_scaling,
+    checked_start,
+    limits_of,
+)
+
+
+class Core:
+    """Robot, world and caches; one thread at a time."""
+
+    def __init__(self, robot: Robot, world_T_root: Pose) -> None:
+        self.robot, self.world_T_root = robot, world_T_root
+        self.scene = Scene()
+        self._reader = Reader(robot, world_T_root)
+
+    def arm(self, name: str) -> ArmSpec:
+        """The named arm, or Failed with BAD_GOAL."""
+        try:
+            return self.robot.arm(name)
+        except KeyError as error:
+            raise Failed(Code.BAD_GOAL, str(error.args[0])) from error
+
+    def read(self, arm: ArmSpec, query: SceneQuery) -> Query:
+        """The query for the kernels, or Failed with UNKNOWN_OBJECT."""
+        try:
+            return self._reader.read(arm, self.scene, query)
+        except KeyError as error:
+            raise Failed(Code.UNKNOWN_OBJECT, str(error.args[0])) from error
+
+    def plan(self, request: PlanRequest, deadline: Deadline) -> tuple[Trajectory, int]:
+        """Trajectory and the index of the goal that it reaches, or Failed."""
+        arm = self.arm(request.arm)
+        query = self.read(arm, request.scene)
+        check_scaling(request)
+        held = request.hold_vec_weight is not None and any(w > 0.0 for w in request.hold_vec_weight)
+        if isinstance(request.goal, JointGoals) and not held:
+            path, query = find_joints(arm, query, request.start_q, request.goal.q, request.seed, deadline)
+            limits = limits_of(self.robot, arm, request.velocity_scaling, request.acceleration_scaling)
+            return timed_free(path.points, query, limits, arm.joint_names, deadline), path.goal
+        start, query = checked_start(arm, query, request.start_q)
+        deadline.poll()
+        if held:
+            return self._held(request, arm, query, start, deadline)
+        if isinstance(request.goal, StraightGoal):
+            return self._straight(request, arm, query, start, request.goal, deadline), 0
+        assert isinstance(request.goal, PoseGoals)
+        path, goal = find_pose(arm, query, start, request.goal.world_T_ee, request.seed, deadline)
+        limits = limits_of(self.robot, arm, request.velocity_scaling, request.acceleration_scaling)
+        return timed_free(path.points, query, limits, arm.joint_names, deadline), goal
+
+    def _straight(
+        self,
+        request: PlanRequest,
+        arm: ArmSpec,
+        query: Query,
+        start: Array,
+        goal: StraightGoal,
+        deadline: Deadline,
+    ) -> Trajectory:
+        path = track(query, arm, start, goal.world_T_ee, goal.max_deviation_m, deadline)
+        limits = limits_of(self.robot, arm, request.velocity_scaling, request.acceleration_scaling)
+        return timed_straight(path, goal.max_deviation_m, query, limits, arm.joint_names, deadline)
+
+    def _held(
+        self, request: PlanRequest, arm: ArmSpec, query: Query, start: Array, deadline: Deadline
+    ) -> tuple[Trajectory, int]:
+        limits = limits_of(self.robot, arm, request.velocity_scaling, request.acceleration_scaling)
+
+        def move(goal: StraightGoal) -> Trajectory:
+            return self._straight(request, arm, query, start, goal, deadline)
+
+        root_T_base = link_poses(self.robot, dict(request.scene.gripper_m))[arm.base_link]
+        return plan_held(request, arm, query, start, self.world_T_root @ root_T_base, limits, move, deadline)

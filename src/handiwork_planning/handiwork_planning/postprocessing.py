@@ -1,0 +1,124 @@
+"""From a path to a trajectory: time it, look again for collisions, and give way where rounding a corner touches."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handiwork_core.geometry import Array
+from handiwork_core.outcome import Code
+from handiwork_core.trajectory import Trajectory
+
+from .collision.motion_check import first_blocked
+from .kernels.arrays import Ints
+from .kernels.kinematics import tool_poses
+from .scene.query import Query
+from .search.requests import Deadline, Failed
+from .timing.jerk_filter import Samples
+from .timing.parameterization import (
+    Corners,
+    Limits,
+    parameterise,
+    sample,
+)
+
+ROUNDING = ((1.0, 1.0), (0.5, 1.0), (0.25, 1.0), (0.1, 1.0), (0.03, 0.0), (0.0, 0.0))
+"""Share and shift of a corner: first about through the way point at full speed, as the obstacle is on its inner side;
+last a stop."""
+PARTS = 8
+"""Pieces of a rounded corner."""
+SAME_RAD = 1.0e-6
+"""Way points closer than this to the one before are left out."""
+SECOND_LOOK_M = 0.0005
+"""How much closer than their margins bodies may come where nothing is rounded. The path there has been found free by a
+test that may miss as much between two places, and a second look at other places must not refuse it."""
+
+
+def timed_free(
+    path: Array, query: Query, limits: Limits, names: tuple[str, ...], deadline: Deadline
+) -> Trajectory:
+    """Time ``path`` (k, n); corners whose rounding would touch are rounded less, and are stops in the end.
+
+    Raises:
+        Failed: stopped, out of time, or PLAN_FAILED when even the path with stops is not free.
+    """
+    path, table = _distinct(path), np.array(ROUNDING)
+    level, hit = np.zeros(len(path), dtype=np.int64), np.zeros(2, dtype=np.int64)
+    level[[0, -1]] = len(table) - 1
+    relaxed = _relaxed(query)
+    while True:
+        deadline.poll()
+        share, shift = table[level].T.copy()
+        corners = Corners(share, shift, PARTS, query.robot.lower, query.robot.upper)
+        samples = parameterise(path, limits, corners=corners)
+        start = 0
+        guilty: Ints = np.zeros(0, dtype=np.int64)
+        while (bad := _first_blocked(samples.q[start:], query, hit)) >= 0:
+            start += bad
+            guilty = _guilty(samples, start, level < len(table) - 1)
+            if len(guilty) or _first_blocked(samples.q[start - 1 : start + 1], relaxed, hit) >= 0:
+                break
+        else:
+            return sample(samples, names)
+        if len(guilty) == 0:
+            break
+        level[guilty] += 1
+    pair = query.pair(hit)
+    raise Failed(
+        Code.PLAN_FAILED, f"the timed path touches: {pair.a} and {pair.b}; plan again", blocking=pair
+    )
+
+
+def timed_straight(
+    path: Array, deviation_m: float, query: Query, limits: Limits, names: tuple[str, ...], deadline: Deadline
+) -> Trajectory:
+    """Time a path along a tool line, slower until rounding stays within ``deviation_m`` and touches nothing."""
+    path, pace, relaxed = _distinct(path), 1.0, _relaxed(query)
+    hit = np.zeros(2, dtype=np.int64)
+    while pace > 0.02:
+        deadline.poll()
+        samples = parameterise(path, limits, pace)
+        if line_deviation(samples.q, query) <= deviation_m and _first_blocked(samples.q, relaxed, hit) < 0:
+            return sample(samples, names)
+        pace *= 0.6
+    raise Failed(
+        Code.PLAN_FAILED, f"no pace keeps the tool within {deviation_m:g} m of its line; allow more deviation"
+    )
+
+
+def line_deviation(path: Array, query: Query) -> float:
+    """Farthest distance [m] of the tool from the segment between its first and last place on ``path`` (k, n)."""
+    poses = np.empty((len(path), 12))
+    tool_poses(np.ascontiguousarray(path), query.robot, poses)
+    p = poses[:, 9:]
+    line = p[-1] - p[0]
+    share = np.clip((p - p[0]) @ line / max(float(line @ line), 1e-12), 0.0, 1.0)
+    return float(np.linalg.norm(p - p[0] - share[:, None] * line, axis=1).max())
+
+
+def _first_blocked(q: Array, query: Query, hit: Ints) -> int:
+    if len(q) < 2:
+        return -1
+    return first_blocked(query.checker, np.ascontiguousarray(q), hit)
+
+
+def _relaxed(query: Query) -> Query:
+    return query.with_margins(query.margins - SECOND_LOOK_M)
+
+
+def _guilty(samples: Samples, bad: int, can_yield: NDArray[np.bool_]) -> Ints:
+    """Way points that shape the motion up to sample ``bad``: those rounded there, else the ends of its line."""
+    low, high = int(samples.near[bad - 1, 0]), int(samples.near[bad, 1])
+    rounded = np.arange((low + 1) // 2, high // 2 + 1)
+    rounded = rounded[can_yield[rounded]]
+    if len(rounded):
+        return rounded
+    ends = np.arange(low // 2, (high + 1) // 2 + 1)
+    return ends[can_yield[ends]]
+
+
+def _distinct(path: Array) -> Array:
+    """Without way points that repeat the one before; a path that goes nowhere keeps both ends."""
+    keep = np.abs(np.diff(path, axis=0)).max(axis=1) > SAME_RAD
+    keep[-1] = True
+    return np.ascontiguousarray(path[np.concatenate([[True], keep])])

@@ -1,0 +1,220 @@
+"""One request's reading of robot and world: which pairs count, and how far apart they must stay."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from handiwork_core.geometry import Array, Pose
+from handiwork_core.outcome import BodyPair
+from handiwork_core.planning import Attachment, OtherArm, SceneQuery
+from handiwork_core.robot import ArmSpec, Robot
+from handiwork_planning.collision.batch_check import Checker
+from handiwork_planning.collision.batch_checker import checker_of
+from handiwork_planning.collision.exact_check import all_distances
+from handiwork_planning.collision.motion_check import first_blocked
+from handiwork_planning.distance.sphere_cover import cover, patches
+from handiwork_planning.kernels.arrays import (
+    OFF,
+    Ints,
+    RobotArrays,
+    SceneArrays,
+)
+
+from .other_arms import ARM_GAP_M, links_moved_by, swept
+from .robot_model import Chain, Group, assemble, fold, joint_values, link_groups
+from .scene import Scene
+
+LINK_MARGIN_M = 0.0007
+"""Robot links stay this far from objects: more than an edge test can miss (``blocks.FINEST_M``)."""
+LINK_TOUCH_M = 0.002
+"""A start whose link is this deep in an object is taken as touching; the motion must not go deeper by TOUCH_SLACK_M."""
+HELD_TOUCH_M = 0.005
+"""The same for a held object, which rests on its support at the start of a lift."""
+TOUCH_SLACK_M = 0.0005
+ROUND_OFF_M = 2.0e-5
+"""More than float32 kernels are off."""
+
+
+@dataclass(frozen=True, eq=False)
+class Query:
+    """What the kernels need for one SceneQuery. ``bodies``: names of the groups, ``columns``: of the margin columns."""
+
+    robot: RobotArrays
+    scene: SceneArrays
+    margins: Array
+    bodies: tuple[str, ...]
+    columns: tuple[str, ...]
+    held: Array
+    """(g,) bool: the group is an attached object."""
+
+    @cached_property
+    def checker(self) -> Checker:
+        """For block tests; made once, as this query is for one request."""
+        return checker_of(self.robot, self.scene, self.margins)
+
+    @cached_property
+    def _clear(self) -> set[bytes]:
+        return set()
+
+    def with_margins(self, margins: Array) -> Query:
+        """The same query with other ``margins`` (g, m + g)."""
+        return replace(self, margins=margins)
+
+    @property
+    def frames(self) -> Array:
+        """Fresh scratch for the kernels."""
+        return np.empty((len(self.robot.lower) + 1, 12))
+
+    def pair(self, hit: Ints) -> BodyPair:
+        """Names of a pair of indices (2,)."""
+        return BodyPair(self.bodies[int(hit[0])], self.columns[int(hit[1])])
+
+    def distances(self, q: Array, ceiling: float = 1.0) -> Array:
+        """(g, m + g) signed distances [m] at ``q``; 1e9 where off or farther than ``ceiling`` [m]."""
+        out = np.empty_like(self.margins)
+        all_distances(q, ceiling, self.robot, self.scene, self.margins, self.frames, out)
+        return out
+
+    def touches(self, q: Array) -> bool:
+        """Is any pair below its margin at ``q`` (n,)? What is known to be clear is not looked at again."""
+        key = q.tobytes()
+        if key in self._clear:
+            return False
+        touching = bool(first_blocked(self.checker, np.array([q, q]), np.empty(2, dtype=np.int64)) >= 0)
+        if not touching:
+            self._clear.add(key)
+        return touching
+
+    def touching_at(self, q: Array) -> Query:
+        """The same query, where pairs that touch at ``q`` within tolerance may stay as deep as they are."""
+        if not self.touches(q):
+            return self
+        d = self.distances(q, 0.01)
+        shapes = len(self.scene.kind)
+        tolerance = np.full_like(d, LINK_TOUCH_M)
+        tolerance[self.held, :shapes] = HELD_TOUCH_M
+        below = d < self.margins + ROUND_OFF_M
+        margins = np.where(below & (d >= -tolerance), d - TOUCH_SLACK_M, self.margins)
+        return self.with_margins(margins)
+
+    def grazing_at(self, goals: Array) -> Query:
+        """The same query, where pairs that are apart at ``goals`` (k, n) by less than their margin may be so."""
+        margins = self.margins
+        for q in np.atleast_2d(goals):
+            if q.shape != self.robot.lower.shape or not np.isfinite(q).all() or not self.touches(q):
+                continue
+            d = self.distances(np.ascontiguousarray(q), 0.01)
+            # Not of other arms: theirs allows for how exactly each follows its path.
+            near = (d < margins + ROUND_OFF_M) & (d >= 0.0) & (margins < ARM_GAP_M)
+            margins = np.where(near, d - ROUND_OFF_M, margins)
+        return self if margins is self.margins else self.with_margins(margins)
+
+    def deepest(self, q: Array, *, over_margin: bool) -> tuple[float, BodyPair | None]:
+        """Smallest distance [m] and its pair, among pairs below their margin only if ``over_margin`` is False."""
+        d = self.distances(q, 1.0 if over_margin else 0.01)
+        if not over_margin:
+            d = np.where(d < self.margins, d, 1.0e9)
+        if d.size == 0 or d.min() > 1.0e8:
+            return float("inf"), None
+        index = np.array(np.unravel_index(int(d.argmin()), d.shape))
+        return float(d.min()), self.pair(index)
+
+
+class Reader:
+    """Turns SceneQuery into Query and keeps what can be kept: chains per gripper opening, covers per object."""
+
+    def __init__(self, robot: Robot, world_T_base: Pose) -> None:
+        self._robot, self._base = robot, world_T_base
+        self._chains: dict[
+            tuple[str, tuple[tuple[str, float], ...]], tuple[Chain, list[Group], RobotArrays]
+        ] = {}
+        self._covers: dict[int, tuple[object, Array]] = {}
+        self._links: dict[str, frozenset[str]] = {}
+
+    def read(self, arm: ArmSpec, scene: Scene, query: SceneQuery) -> Query:
+        """Raises KeyError: an attached object, its link, a gripper joint or another arm is unknown."""
+        chain, groups, arrays = self._chain(arm, self._joints(query))
+        if query.attached or query.others:
+            moved = frozenset[str]().union(*(self._moved(other.arm) for other in query.others))
+            groups = [g for g in groups if g.link not in moved or g.body > 0]
+            groups += [part for held in query.attached for part in self._held(scene, chain, held)]
+            groups += [part for other in query.others for part in self._other(scene, query, other)]
+            arrays = assemble(self._robot, arm, chain, groups)
+        bodies = tuple(g.name for g in groups)
+        held = np.array([g.attached for g in groups])
+        margins = self._margins(scene, query, groups)
+        return Query(arrays, scene.arrays, margins, bodies, scene.names + bodies, held)
+
+    def _chain(
+        self, arm: ArmSpec, gripper_m: tuple[tuple[str, float], ...]
+    ) -> tuple[Chain, list[Group], RobotArrays]:
+        key = (arm.name, tuple(sorted((name, round(value, 6)) for name, value in gripper_m)))
+        if key not in self._chains:
+            if len(self._chains) > 64:
+                self._chains.clear()
+            chain = fold(self._robot, arm, self._base, joint_values(self._robot, gripper_m))
+            groups = link_groups(self._robot, chain)
+            self._chains[key] = (chain, groups, assemble(self._robot, arm, chain, groups))
+        return self._chains[key]
+
+    def _joints(self, query: SceneQuery) -> tuple[tuple[str, float], ...]:
+        """Joints that the chain depends on: those of the other arms are not among them."""
+        arms = [self._robot.arm(other.arm) for other in query.others]
+        unused = {name for other in arms for name in other.joint_names}
+        unused |= {other.gripper.joint for other in arms if other.gripper is not None}
+        return tuple((name, value) for name, value in query.gripper_m if name not in unused)
+
+    def _moved(self, arm: str) -> frozenset[str]:
+        if arm not in self._links:
+            self._links[arm] = links_moved_by(self._robot, self._robot.arm(arm))
+        return self._links[arm]
+
+    def _other(self, scene: Scene, query: SceneQuery, other: OtherArm) -> list[Group]:
+        """Links that the other arm moves and what it holds, on its way; its fingers also fully open."""
+        arm, joints = self._robot.arm(other.arm), {**dict(query.gripper_m), **dict(other.gripper_m)}
+        chain, groups, _ = self._chain(arm, tuple(joints.items()))
+        groups = [g for g in groups if g.body > 0]
+        if arm.gripper is not None:
+            joints[arm.gripper.joint] = arm.gripper.position(arm.gripper.max_width_m)
+            followers = [j.name for j in self._robot.joints.values() if j.mimic is not None]
+            _, opened, _ = self._chain(arm, tuple((n, v) for n, v in joints.items() if n not in followers))
+            groups += [g for g in opened if g.link in arm.gripper.finger_links]
+        for held in other.attached:
+            ball = np.concatenate([g.spheres for g in self._held(scene, chain, held)])
+            groups.append(Group(held.object, "", chain.mounts[held.link].body, ball))
+        return swept(chain, groups, other.q)
+
+    def _held(self, scene: Scene, chain: Chain, held: Attachment) -> list[Group]:
+        if held.object not in scene.world.objects:
+            raise KeyError(f"attached object {held.object!r} is not one of {sorted(scene.world.objects)}")
+        if held.link not in chain.mounts:
+            raise KeyError(f"link {held.link!r} is not one of {sorted(chain.mounts)}")
+        solid, mount = scene.world.objects[held.object], chain.mounts[held.link]
+        if id(solid) not in self._covers:
+            if len(self._covers) > 64:
+                self._covers.clear()
+            self._covers[id(solid)] = (solid, np.concatenate([cover(s) for s in solid.shapes]))
+        spheres = self._covers[id(solid)][1]
+        body_T_object = mount.body_T_link @ held.link_T_object.matrix()
+        centres = spheres[:, :3] @ body_T_object[:3, :3].T + body_T_object[:3, 3]
+        moved = np.column_stack([centres, spheres[:, 3]])
+        return [Group(held.object, held.link, mount.body, part, attached=True) for part in patches(moved)]
+
+    def _margins(self, scene: Scene, query: SceneQuery, groups: list[Group]) -> Array:
+        """(g, m + g): what the arm does not move is off, so are ignored, attached and allowed bodies."""
+        skipped = query.ignored | {a.object for a in query.attached}
+        skipped |= {a.object for other in query.others for a in other.attached}
+        links = [0.0 if g.attached else LINK_MARGIN_M for g in groups]
+        margins = np.zeros((len(groups), len(scene.names) + len(groups)))
+        margins[:, : len(scene.names)] = np.array(links)[:, None]
+        margins[:, : len(scene.names)][:, [name in skipped for name in scene.names]] = OFF
+        margins[[g.body == 0 for g in groups], : len(scene.names)] = OFF
+        margins[[g.other for g in groups], len(scene.names) :] = ARM_GAP_M
+        if query.allowed:
+            allowed = query.allowed | {BodyPair(p.b, p.a) for p in query.allowed}
+            for c, name in enumerate(scene.names + tuple(g.name for g in groups)):
+                margins[[BodyPair(g.name, name) in allowed for g in groups], c] = OFF
+        return margins

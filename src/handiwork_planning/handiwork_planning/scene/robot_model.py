@@ -1,0 +1,195 @@
+"""Fold a Robot into the serial chain of one arm at one gripper opening."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from handiwork_core.geometry import Array, Pose
+from handiwork_core.kinematics import joint_position
+from handiwork_core.robot import ArmSpec, Joint, JointType, Robot, Spheres
+from handiwork_planning.kernels.arrays import Ints, RobotArrays
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Group:
+    """Spheres of one body under one name. ``link``: the robot link, or the one that holds the attached object.
+
+    ``other``: it is of another arm, which is told where to be by the query.
+    """
+
+    name: str
+    link: str
+    body: int
+    spheres: Array
+    attached: bool = False
+    other: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mount:
+    """Where a link sits: ``body_T_link`` (4, 4)."""
+
+    body: int
+    body_T_link: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Chain:
+    """The moving part of one arm. ``transforms`` (n, 12), ``prismatic`` (n,), ``mounts`` of every link."""
+
+    transforms: Array
+    prismatic: Ints
+    mounts: Mapping[str, Mount]
+
+
+def joint_values(robot: Robot, gripper_m: tuple[tuple[str, float], ...]) -> dict[str, float]:
+    """Positions of all joints: home values, then ``gripper_m``, then mimicry.
+
+    Raises:
+        KeyError: ``gripper_m`` names a joint that the robot does not have.
+    """
+    given = dict(gripper_m)
+    for name in given:
+        if name not in robot.joints:
+            raise KeyError(f"joint {name!r} is not one of {sorted(robot.joints)}")
+    return {name: joint_position(robot, name, given) for name in robot.joints}
+
+
+def fold(robot: Robot, arm: ArmSpec, world_T_base: Pose, values: Mapping[str, float]) -> Chain:
+    """Reduce the tree to the arm's joints, each about its local z; the robot's root link stands at ``world_T_base``.
+
+    Raises:
+        ValueError: the arm's joints are not one chain in the given order.
+    """
+    n = len(arm.joint_names)
+    transforms, prismatic = np.zeros((n, 12)), np.zeros(n, dtype=np.int64)
+    mounts = {robot.root_link: Mount(0, world_T_base.matrix())}
+    children = {joint.child: joint for joint in robot.joints.values()}
+    for link in robot.links:
+        if link == robot.root_link:
+            continue
+        joint = children[link]
+        parent = mounts[joint.parent]
+        body_T_zero = parent.body_T_link @ joint.parent_T_joint.matrix()
+        if joint.name not in arm.joint_names:
+            mounts[link] = Mount(parent.body, body_T_zero @ _motion(joint, values[joint.name]))
+            continue
+        index = arm.joint_names.index(joint.name)
+        if parent.body != index:
+            raise ValueError(
+                f"arm {arm.name!r}: joint {joint.name!r} is not next in the chain; mend joint_names"
+            )
+        turn = _z_to(joint.axis)
+        start = body_T_zero @ turn
+        transforms[index] = np.concatenate([start[:3, :3].ravel(), start[:3, 3]])
+        prismatic[index] = int(joint.type is JointType.PRISMATIC)
+        mounts[link] = Mount(index + 1, turn.T)
+    return Chain(transforms, prismatic, mounts)
+
+
+def link_groups(robot: Robot, chain: Chain) -> list[Group]:
+    """Collision spheres of every link in its body's frame."""
+    return [
+        Group(
+            f"{robot.name}/{s.link}",
+            s.link,
+            chain.mounts[s.link].body,
+            _moved(chain.mounts[s.link].body_T_link, s),
+        )
+        for s in robot.spheres
+        if len(s.radii)
+    ]
+
+
+def assemble(robot: Robot, arm: ArmSpec, chain: Chain, groups: list[Group]) -> RobotArrays:
+    """Pack chain and groups for the kernels."""
+    joints = [robot.joints[name] for name in arm.joint_names]
+    tool = chain.mounts[arm.ee_link].body_T_link
+    sizes = [len(g.spheres) for g in groups]
+    return RobotArrays(
+        chain=chain.transforms,
+        prismatic=chain.prismatic,
+        lower=np.array([j.lower for j in joints]),
+        upper=np.array([j.upper for j in joints]),
+        tool=np.concatenate([tool[:3, :3].ravel(), tool[:3, 3]]),
+        group_body=np.array([g.body for g in groups], dtype=np.int64),
+        group_start=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        spheres=np.ascontiguousarray(np.concatenate([g.spheres for g in groups])),
+        bounds=np.array([bounding_sphere(g.spheres) for g in groups]),
+        reach=_reach(chain, groups, joints),
+        pairs=_pairs(robot, groups),
+    )
+
+
+def bounding_sphere(spheres: Array) -> Array:
+    """(4,) sphere around ``spheres`` (k, 4), centred in the middle of their box."""
+    low = (spheres[:, :3] - spheres[:, 3:]).min(axis=0)
+    high = (spheres[:, :3] + spheres[:, 3:]).max(axis=0)
+    centre = 0.5 * (low + high)
+    radius = (np.linalg.norm(spheres[:, :3] - centre, axis=1) + spheres[:, 3]).max()
+    return np.append(centre, radius)
+
+
+def _moved(body_T_link: Array, s: Spheres) -> Array:
+    return np.column_stack([s.centers @ body_T_link[:3, :3].T + body_T_link[:3, 3], s.radii])
+
+
+def _motion(joint: Joint, value: float) -> Array:
+    """(4, 4) of the child link at ``value`` in its zero frame."""
+    m = np.eye(4)
+    if joint.type is JointType.PRISMATIC:
+        m[:3, 3] = joint.axis * value
+    elif joint.type is JointType.REVOLUTE:
+        m[:3, :3] = _turn(joint.axis, value)
+    return m
+
+
+def _turn(axis: Array, angle_rad: float) -> Array:
+    """(3, 3) by Rodrigues' formula."""
+    x, y, z = axis
+    k = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    return np.asarray(np.eye(3) + np.sin(angle_rad) * k + (1.0 - np.cos(angle_rad)) * (k @ k))
+
+
+def _z_to(axis: Array) -> Array:
+    """(4, 4) rotation that brings z onto the unit vector ``axis``."""
+    m = np.eye(4)
+    sine = np.array([-axis[1], axis[0], 0.0])
+    length = float(np.linalg.norm(sine))
+    across = sine / length if length > 1e-12 else np.array([1.0, 0.0, 0.0])
+    m[:3, :3] = _turn(across, float(np.arctan2(length, axis[2])))
+    return m
+
+
+def _reach(chain: Chain, groups: list[Group], joints: list[Joint]) -> Array:
+    """(g, n): a point's distance from joint j's axis is at most the sum of the link offsets between and its own."""
+    offsets = np.linalg.norm(chain.transforms[:, 9:], axis=1)
+    travel = [max(abs(j.lower), abs(j.upper)) if j.type is JointType.PRISMATIC else 0.0 for j in joints]
+    reach = np.zeros((len(groups), len(joints)))
+    for g, group in enumerate(groups):
+        own = float(np.linalg.norm(group.spheres[:, :3], axis=1).max())
+        for j in range(group.body):
+            between = sum(offsets[k] + travel[k] for k in range(j + 1, group.body))
+            reach[g, j] = 1.0 if chain.prismatic[j] else between + own
+    return reach
+
+
+def _pairs(robot: Robot, groups: list[Group]) -> Ints:
+    """Group pairs on different bodies that are not ignored; an attached object against links of other bodies."""
+    found = []
+    for i, a in enumerate(groups):
+        for j in range(i + 1, len(groups)):
+            b = groups[j]
+            if a.body == b.body or (a.attached and b.attached):
+                continue
+            if not (a.attached or b.attached) and _sorted(a.link, b.link) in robot.ignored_pairs:
+                continue
+            found.append((i, j) if a.body <= b.body else (j, i))
+    return np.array(found, dtype=np.int64).reshape(-1, 2)
+
+
+def _sorted(a: str, b: str) -> tuple[str, str]:
+    return (a, b) if a <= b else (b, a)

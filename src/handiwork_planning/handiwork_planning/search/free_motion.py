@@ -1,0 +1,97 @@
+"""Find a path through free space: straight if possible, else by tree search, then shorten it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from handiwork_core.geometry import Array
+from handiwork_core.outcome import BodyPair, Code
+from handiwork_planning.kernels.arrays import Ints
+from handiwork_planning.kernels.rng import as_bits
+from handiwork_planning.scene.query import Query
+
+from . import rrt_connect
+from .path_search import FULL, NOT_YET, UNSURE, begin, search
+from .requests import Deadline, Failed
+
+FIRST_ROOM, ROOM = 400, 12_000
+"""Nodes per tree, at first, so that a short search does not pay for the memory of a long one, and at most: full trees
+mean that the goal is walled in as far as this search can tell."""
+CUTS = 300
+FIRST_ITERATIONS, CHUNK_S = 200, 0.008
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Path:
+    """Way points (k, n) of straight joint motions, and the row of the goal array it ends in."""
+
+    points: Array
+    goal: int
+
+
+def find(query: Query, start: Array, goals: Array, seed: int, deadline: Deadline, cuts: int = CUTS) -> Path:
+    """A short free path from ``start`` (n,) to any row of ``goals`` (k, n); no ``cuts`` leave it as it was found.
+
+    Raises:
+        Failed: CANCELED, PLAN_BUDGET or PATH_BLOCKED.
+    """
+    path = _find(query, start, goals, seed, deadline, cuts, look=False)
+    assert path is not None
+    return path
+
+
+def find_if_clear(
+    query: Query, start: Array, goals: Array, seed: int, deadline: Deadline, cuts: int = CUTS
+) -> Path | None:
+    """As ``find``, and None where start and goals are not all within limits and clear, or are many.
+
+    Raises:
+        Failed: as ``find``.
+    """
+    return _find(query, start, goals, seed, deadline, cuts, look=True)
+
+
+def _find(
+    query: Query, start: Array, goals: Array, seed: int, deadline: Deadline, cuts: int, *, look: bool
+) -> Path | None:
+    deadline.poll()
+    before, iterations, room = deadline.used_s, FIRST_ITERATIONS, FIRST_ROOM
+    goal, points, trees, state = begin(
+        query.checker, start, np.ascontiguousarray(goals), room, iterations, cuts, as_bits(seed), look
+    )
+    while goal == NOT_YET or (goal == FULL and room < ROOM):
+        deadline.poll(partial(most_hit, query, trees.blocked))
+        if goal == FULL:
+            trees, room = rrt_connect.widened(trees, ROOM), ROOM
+        spent = deadline.used_s - before
+        iterations = max(1, min(2 * iterations, int(iterations * CHUNK_S / max(spent, 1e-6))))
+        before = deadline.used_s
+        goal, points = search(query.checker, trees, iterations, cuts, state)
+    if goal == FULL:
+        raise Failed(
+            Code.PATH_BLOCKED,
+            f"no path after {int(trees.counts.sum())} samples{most_hit(query, trees.blocked)}; clear the way",
+            blocking=most_hit_pair(query, trees.blocked),
+        )
+    return None if goal == UNSURE else Path(points, int(goal))
+
+
+def most_hit_pair(query: Query, blocked: Ints) -> BodyPair | None:
+    """The pair that ended most edges, by counts (g, m + g); None where none did."""
+    if blocked.max(initial=0) == 0:
+        return None
+    return query.pair(np.array(np.unravel_index(int(blocked.argmax()), blocked.shape)))
+
+
+def most_hit(query: Query, blocked: Ints) -> str:
+    """Words that name the pairs that ended most edges, with counts."""
+    counts: dict[BodyPair, int] = {}
+    for index in np.argwhere(blocked > 0):
+        pair = query.pair(index)
+        counts[pair] = counts.get(pair, 0) + int(blocked[tuple(index)])
+    most = sorted(counts.items(), key=lambda item: -item[1])[:3]
+    named = ", ".join(f"{pair.a} into {pair.b} ({count} times)" for pair, count in most)
+    return f"; what was hit most often: {named}" if named else ""

@@ -1,0 +1,93 @@
+"""A path to any of many poses: first with some goals, then, if that fails, with more of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from handiwork_core.geometry import Array, Pose
+from handiwork_core.outcome import Code
+from handiwork_core.robot import ArmSpec
+from handiwork_planning.kernels.arrays import Ints
+from handiwork_planning.scene.query import Query
+
+from . import free_motion
+from .free_motion import CUTS, Path
+from .goal_configurations import ENOUGH, PER_POSE, goal_rounds
+from .requests import Deadline, Failed
+
+MANY = 1024
+"""Goals of the second search, which is the last."""
+FIRST_SHARE = 0.5
+"""Of the time left, for the first search of two."""
+
+Find = Callable[[Array, int, Deadline], Path]
+"""From goals (k, n), a number to add to the seed, and a deadline to a path, or Failed."""
+
+
+def find_pose(
+    arm: ArmSpec,
+    query: Query,
+    start: Array,
+    poses: tuple[Pose, ...],
+    seed: int,
+    deadline: Deadline,
+    cuts: int = CUTS,
+) -> tuple[Path, int]:
+    """A short free path from ``start`` (n,) to any of ``poses``, and which one.
+
+    Raises:
+        Failed: NO_IK, GOAL_IN_COLLISION, PATH_BLOCKED, PLAN_BUDGET or CANCELED.
+    """
+
+    def find(goals: Array, salt: int, limit: Deadline) -> Path:
+        return free_motion.find(query, start, goals, seed + salt, limit, cuts)
+
+    rounds = goal_rounds(query, poses, np.array([start, arm.home_q]), seed, deadline)
+    return find_any(rounds, len(poses), find, deadline)
+
+
+def find_any(
+    rounds: Iterator[tuple[Array, Ints]], poses: int, find: Find, deadline: Deadline
+) -> tuple[Path, int]:
+    """A path and the pose that it reaches; ``rounds`` are those of ``goal_rounds`` for so many ``poses``.
+
+    Raises:
+        Failed: what ``rounds`` or the last ``find`` raised.
+    """
+    goals, owner = next(rounds)
+    if poses * PER_POSE <= ENOUGH:
+        path = find(goals, 0, deadline)
+        return path, int(owner[path.goal])
+    used = deadline.used_s
+    first = replace(deadline, budget_s=used + FIRST_SHARE * (deadline.budget_s - used))
+    try:
+        path = find(goals, 0, first)
+        return path, int(owner[path.goal])
+    except Failed as failed:
+        if failed.code not in (Code.PATH_BLOCKED, Code.PLAN_BUDGET):
+            raise
+        why = failed
+    count = len(goals)
+    goals, owner = _with_more(goals, owner, rounds)
+    if len(goals) == count and why.code is Code.PATH_BLOCKED:
+        raise why
+    path = find(goals, 1, deadline)
+    return path, int(owner[path.goal])
+
+
+def _with_more(goals: Array, owner: Ints, rounds: Iterator[tuple[Array, Ints]]) -> tuple[Array, Ints]:
+    """At most MANY goals, the first ones and an even choice of those that rounds add."""
+    more_q, more_owner = [], []
+    for q, i in rounds:
+        more_q.append(q)
+        more_owner.append(i)
+        if sum(map(len, more_q)) >= MANY:
+            break
+    if not more_q:
+        return goals, owner
+    q, i = np.concatenate(more_q), np.concatenate(more_owner)
+    chosen = np.unique(np.linspace(0, len(q) - 1, max(1, MANY - len(goals))).astype(np.int64))
+    return np.concatenate([goals, q[chosen]]), np.concatenate([owner, i[chosen]])

@@ -1,0 +1,44 @@
+"""A path between configurations: at once where both ends are clear, else after a look at what is wrong with them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from handiwork_core.geometry import Array
+from handiwork_core.robot import ArmSpec
+from handiwork_planning.scene.query import Query
+
+from .free_motion import CUTS, Path, find, find_if_clear
+from .goal_configurations import joint_goals
+from .requests import Deadline, checked_start
+
+
+def find_joints(
+    arm: ArmSpec,
+    query: Query,
+    start_q: Array,
+    goals_q: Array,
+    seed: int,
+    deadline: Deadline,
+    cuts: int = CUTS,
+) -> tuple[Path, Query]:
+    """A short path from ``start_q`` (n,) to any of ``goals_q`` (k, n), and the query by which it is free.
+
+    Ends beyond a limit by a little are moved to it, and an end may touch a little: see ``checked_start`` and
+    ``Query.grazing_at``.
+
+    Raises:
+        Failed: as ``checked_start``, ``joint_goals`` and ``find``.
+    """
+    # Copies, as a kernel would be compiled anew for arrays that cannot be written.
+    start, goals, n = np.array(start_q, np.float64), np.array(goals_q, np.float64), len(query.robot.lower)
+    if start.shape == (n,) and goals.ndim == 2 and goals.shape[1] == n:
+        # One call into compiled code: most requests need no more.
+        path = find_if_clear(query, start, goals, seed, deadline, cuts)
+        if path is not None:
+            return path, query
+    start, query = checked_start(arm, query, start_q)
+    query = query.grazing_at(goals_q)
+    good, owner = joint_goals(arm, query, goals_q)
+    path = find(query, start, good, seed, deadline, cuts)
+    return Path(path.points, int(owner[path.goal])), query

@@ -1,0 +1,1 @@
+"""Time parameterization of paths."""

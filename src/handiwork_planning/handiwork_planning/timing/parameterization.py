@@ -1,0 +1,125 @@
+"""From way points to the samples of a short, smooth motion.
+
+Corners are rounded (rounding), the speed along that path is the greatest possible (pacing), and a moving average over
+time bounds jerk (sampling): the fastest motion with bounded acceleration, later by one window.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from handiwork_core.geometry import Array
+from handiwork_core.trajectory import Trajectory
+from handiwork_planning.kernels.jit import kernel
+
+from .blending import rounded
+from .jerk_filter import (
+    Samples,
+    excess,
+    filtered,
+    slow_down,
+)
+from .reachability import laws
+
+STEP_S = 0.01
+CLOSE, CLOSE_PARTS = 1.0e6, 2
+"""Share that rounds dense way points from middle to middle of the lines between them, and pieces of each curve."""
+SMOOTH_S = 0.04
+"""Shortest window: gentler than the joints could do, for drives that have to follow."""
+BETWEEN = 8.0 / 27.0
+"""How far the acceleration of cubics between samples may exceed that of the motion, in steps per window. A linear rise
+that ends two thirds into a step is the worst: the best line through it overshoots by 4/27 of the rise in one step."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Limits:
+    """(n,) each, scaled: velocity [rad/s], acceleration [rad/s^2], jerk [rad/s^3]."""
+
+    velocity: Array
+    acceleration: Array
+    jerk: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Corners:
+    """How each of k way points is passed: ``share`` and ``shift`` (k,) of ``rounding.rounded``; how finely it is done.
+
+    ``lower``, ``upper`` (n,): no corner is moved beyond these.
+    """
+
+    share: Array
+    shift: Array
+    parts: int
+    lower: Array
+    upper: Array
+
+
+@kernel
+def _strength(window_s: float, step_s: float, acceleration: Array, jerk: Array) -> Array:
+    """(n,) acceleration that keeps within both limits after averaging over ``window_s``, and between samples."""
+    out = np.empty(len(acceleration))
+    for j in range(len(out)):
+        out[j] = min(acceleration[j], 0.5 * jerk[j] * window_s) / (1.0 + BETWEEN * step_s / window_s)
+    return out
+
+
+@kernel
+def motion(
+    points: Array,
+    corners: tuple[Array, Array, Array, Array],
+    limits: tuple[Array, Array, Array],
+    parts: int,
+    step_s: float,
+    shortest_s: float,
+) -> Samples:
+    """Samples of the fastest motion that this file knows; arguments as in ``parameterise``.
+
+    The longest window of use leaves acceleration as it is. On short ways shorter ones, for less acceleration, can be
+    faster, but none is shorter than ``shortest_s``.
+    """
+    share, shift, lower, upper = corners
+    velocity, acceleration, jerk = limits
+    longest = shortest_s
+    for j in range(len(jerk)):
+        longest = max(longest, 2.0 * acceleration[j] / jerk[j])
+    window, best, best_s = longest, longest, 1.0e30
+    while window >= shortest_s and window > 0.2 * longest:
+        strength = _strength(window, step_s, acceleration, jerk)
+        pieces = rounded(points, share, shift, velocity, strength, lower, upper, parts)
+        law = laws(pieces, velocity, strength, window)
+        duration = law.start[len(law.piece)] + window
+        if duration < best_s:
+            best, best_s = window, duration
+            chosen, on = pieces, law
+        window = 0.6 * window
+    samples = filtered(chosen, on, points, best, step_s)
+    slow_down(samples, excess(samples, velocity, acceleration, jerk))
+    return samples
+
+
+def parameterise(points: Array, limits: Limits, pace: float = 1.0, corners: Corners | None = None) -> Samples:
+    """A motion from rest to rest along ``points`` (k, n), no two neighbours equal, within ``limits`` at all times.
+
+    Without ``corners`` it keeps close to a path whose way points are dense. ``pace`` in (0, 1] slows it down and, with
+    it, averaging takes less off curves. A way point with share 0 is a stop, and keeps its corner exactly.
+    """
+    k, n = points.shape
+    if corners is None:
+        corners = Corners(
+            np.full(k, CLOSE), np.zeros(k), CLOSE_PARTS, np.full(n, -np.inf), np.full(n, np.inf)
+        )
+    return motion(
+        points,
+        (corners.share, corners.shift, corners.lower, corners.upper),
+        (pace * limits.velocity, pace**2 * limits.acceleration, limits.jerk),
+        corners.parts,
+        STEP_S,
+        SMOOTH_S,
+    )
+
+
+def sample(samples: Samples, joint_names: tuple[str, ...]) -> Trajectory:
+    """The same for the outside."""
+    return Trajectory(joint_names, samples.t, samples.q, samples.rate, samples.change)

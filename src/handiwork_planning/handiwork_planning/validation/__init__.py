@@ -1,0 +1,1 @@
+"""An independent check of trajectories, which shares no code with the planner."""

@@ -1,0 +1,134 @@
+"""The referee's look at other arms: how near a trajectory comes to them, wherever they are on their ways."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from handiwork_core.geometry import Array, Pose
+from handiwork_core.outcome import BodyPair
+from handiwork_core.planning import OtherArm, SceneQuery
+from handiwork_core.robot import ArmSpec, Robot
+from handiwork_core.world import World
+
+from .robot_bodies import (
+    NEAR_M,
+    Body,
+    Track,
+    frames_of,
+    held_body,
+    link_body,
+    placed,
+    rigid_parts,
+)
+
+CLOSE_M = 0.005
+"""Arms that come nearer to each other are refused."""
+FINE_M, FINE_RAD = 0.005, 0.02
+"""A way is looked at so finely that nothing on it moves farther from look to look."""
+
+
+@dataclass(frozen=True, eq=False)
+class Way:
+    """A body of another arm wherever it comes along: poses of its link (k, 4, 4) in the world."""
+
+    body: Body
+    frames: Array
+
+    @cached_property
+    def around(self) -> tuple[cKDTree, float]:
+        """Middles and radius [m] of the balls around the body."""
+        around = self.body.around
+        return cKDTree(self.frames[:, :3, :3] @ around[:3] + self.frames[:, :3, 3]), float(around[3])
+
+    @cached_property
+    def centres(self) -> cKDTree:
+        """Those of all balls."""
+        return cKDTree(placed(self.frames, self.body).reshape(-1, 3))
+
+    @cached_property
+    def by_radius(self) -> list[tuple[float, cKDTree]]:
+        """The same, by radius [m]."""
+        places, radii = placed(self.frames, self.body), self.body.balls[:, 3]
+        return [(float(r), cKDTree(places[:, radii == r].reshape(-1, 3))) for r in np.unique(radii)]
+
+
+def told(robot: Robot, query: SceneQuery) -> frozenset[str]:
+    """Links whose place the query's other arms say."""
+    moved = (_links(robot, robot.arm(other.arm)) for other in query.others)
+    return frozenset(link for links in moved for link in links)
+
+
+def arm_gaps(
+    robot: Robot, arm: ArmSpec, root: Pose, world: World, query: SceneQuery, tracks: list[Track]
+) -> Iterator[tuple[BodyPair, Array, float]]:
+    """Every pair of a body that the arm moves and one of another arm: names, distance (m,) over time, limit."""
+    rigid, allowed = rigid_parts(robot, arm), {frozenset(p) for p in query.allowed}
+    mine = [track for track in tracks if rigid[track.body.link] != rigid[robot.root_link]]
+    for other in query.others:
+        for way in _ways(robot, root, world, query, other):
+            for track in mine:
+                a, b = track.body, way.body
+                known = not (a.held or b.held) and tuple(sorted((a.link, b.link))) in robot.ignored_pairs
+                if not known and frozenset((a.name, b.name)) not in allowed:
+                    yield BodyPair(a.name, b.name), gaps_to_way(track, way), CLOSE_M
+
+
+def _links(robot: Robot, arm: ArmSpec) -> list[str]:
+    rigid = rigid_parts(robot, arm)
+    return [link for link in robot.links if rigid[link] != robot.root_link]
+
+
+def _ways(robot: Robot, root: Pose, world: World, query: SceneQuery, other: OtherArm) -> Iterator[Way]:
+    if not len(other.q):
+        return
+    arm, joints = robot.arm(other.arm), {**dict(query.gripper_m), **dict(other.gripper_m)}
+    bodies = [body for link in _links(robot, arm) if (body := link_body(robot, link)) is not None]
+    bodies += [held_body(world, held) for held in other.attached]
+    coarse = frames_of(robot, arm, root, joints, other.q)
+    frames = frames_of(robot, arm, root, joints, _refined(other.q, [(coarse[b.link], b) for b in bodies]))
+    for body in bodies:
+        yield Way(body, frames[body.link])
+
+
+def _refined(q: Array, placed_bodies: list[tuple[Array, Body]]) -> Array:
+    """More rows (m, n) between those of ``q`` (k, n)."""
+    if len(q) < 2:
+        return q
+    moved = np.zeros(len(q) - 1)
+    for frames, body in placed_bodies:
+        step = np.linalg.norm(np.diff(placed(frames, body), axis=0), axis=2).max(axis=1)
+        moved = np.maximum(moved, step)
+    turned = np.abs(np.diff(q, axis=0)).max(axis=1)
+    counts = np.maximum(1, np.ceil(np.maximum(moved / FINE_M, turned / FINE_RAD))).astype(int)
+    parts = [np.linspace(a, b, n, endpoint=False) for a, b, n in zip(q[:-1], q[1:], counts, strict=True)]
+    return np.concatenate([*parts, q[-1:]])
+
+
+def gaps_to_way(track: Track, way: Way) -> Array:
+    """(m,) smallest distance to the body anywhere on its way; beyond NEAR_M a lower bound."""
+    middles, radius = way.around
+    gaps = np.asarray(middles.query(track.middle)[0]) - track.radius - radius
+    near = np.flatnonzero(gaps < NEAR_M)
+    if len(near):
+        gaps[near] = _ball_gaps(track.centres(near), track.body.balls[:, 3], way).min(axis=1)
+    return gaps
+
+
+def _ball_gaps(centres: Array, radii: Array, way: Way) -> Array:
+    """(r, k) of balls at ``centres`` (r, k, 3). Bounds that get narrower first: most balls are far from most."""
+    points, own = centres.reshape(-1, 3), np.tile(radii, len(centres))
+    middles, radius = way.around
+    gaps = np.asarray(middles.query(points)[0]) - own - radius
+    near = np.flatnonzero(gaps < NEAR_M)
+    if len(near):
+        gaps[near] = np.asarray(way.centres.query(points[near])[0]) - own[near] - way.body.balls[:, 3].max()
+        near = near[gaps[near] < NEAR_M]
+    if len(near):
+        nearest = [np.asarray(tree.query(points[near])[0]) - radius for radius, tree in way.by_radius]
+        gaps[near] = np.min(nearest, axis=0) - own[near]
+    return gaps.reshape(len(centres), -1)

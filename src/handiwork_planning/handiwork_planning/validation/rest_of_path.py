@@ -1,0 +1,83 @@
+"""The referee's look at what is left of a motion that is under way, after something in the world has changed.
+
+Most of what changes is far from the path: that is seen by the balls around the bodies, which takes a millisecond.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from handiwork_core.geometry import Array, Pose
+from handiwork_core.outcome import Code
+from handiwork_core.planning import PathRest, SceneQuery, Verdict
+from handiwork_core.robot import ArmSpec, Robot
+from handiwork_core.trajectory import Trajectory
+from handiwork_core.world import Shape, World
+
+from . import motion_limits, trajectory_check
+from .robot_bodies import frames_of, rigid_parts, track_of
+from .shape_distances import distance, radius
+
+SPARE_M = 0.01
+"""Bodies that keep this far from all that has changed, beside what they move between samples, are clear of it."""
+
+
+def collisions(
+    robot: Robot,
+    arm: ArmSpec,
+    world_T_root: Pose,
+    world: World,
+    query: SceneQuery,
+    trajectory: Trajectory,
+    rest: PathRest,
+) -> Verdict:
+    """Judge what is left of ``trajectory`` as ``referee.collisions`` does; ``at`` counts its samples from where it is.
+
+    Returns:
+        OK, or the first collision with an object of ``rest.changed``.
+    """
+    fault = motion_limits.shape_fault(arm, trajectory)
+    if fault:
+        return Verdict(Code.TRAJECTORY_REFUSED, f"the trajectory {fault}", at=0)
+    left = trajectory.remaining(rest.from_s)
+    if rest.changed:
+        same = frozenset(world.objects) - rest.changed
+        query = replace(query, ignored=query.ignored | same)
+        gap = _nearest(robot, arm, world_T_root, world, query, left)
+        if gap > 0.0:
+            return Verdict(Code.OK, "nothing that has changed is near the rest of the path", clearance_m=gap)
+    is_whole = not rest.changed
+    return trajectory_check.collisions(robot, arm, world_T_root, world, query, left, with_robot=is_whole)
+
+
+def _nearest(
+    robot: Robot, arm: ArmSpec, root: Pose, world: World, query: SceneQuery, left: Trajectory
+) -> float:
+    """Return a lower bound of the distance to all objects that count, anywhere on the way [m]; 0 or less: unknown."""
+    bodies, rigid = trajectory_check.bodies_of(robot, world, query), rigid_parts(robot, arm)
+    frames = frames_of(robot, arm, root, dict(query.gripper_m), left.q)
+    held = {attachment.object for attachment in query.attached}
+    names = [n for n in world.objects if n in world.states and n not in query.ignored and n not in held]
+    nearest = float("inf")
+    for body in bodies:
+        if rigid[body.link] == rigid[robot.root_link]:
+            continue
+        track = track_of(frames[body.link], body)
+        step = float(np.linalg.norm(np.diff(track.middle, axis=0), axis=1).max())
+        for name in names:
+            pose = world.states[name].world_T_object
+            for shape in world.objects[name].shapes:
+                local = (pose @ shape.object_T_shape).inverse().apply(track.middle)
+                room = track.radius + step + SPARE_M
+                nearest = min(nearest, _gap(shape, local, room))
+    return nearest
+
+
+def _gap(shape: Shape, points: Array, room: float) -> float:
+    """Return how much farther than ``room`` all points (m, 3) are from a shape, which may be taken for a ball."""
+    gap = float(np.linalg.norm(points, axis=1).min()) - radius(shape) - room
+    if gap > 0.0 or shape.vertices is not None:
+        return gap
+    return float(distance(shape, points).min()) - room

@@ -1,0 +1,129 @@
+"""Bodies of the robot over time, as the referee sees them: plain numpy, from the robot's own tree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from handiwork_core.geometry import Array, Pose
+from handiwork_core.kinematics import joint_position
+from handiwork_core.planning import Attachment
+from handiwork_core.robot import ArmSpec, JointType, Robot
+from handiwork_core.world import World
+
+from .shape_distances import surface
+
+NEAR_M = 0.02
+"""Farther pairs are told apart by the balls around the bodies only."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Body:
+    """Balls (k, 4) in a link's frame."""
+
+    name: str
+    link: str
+    balls: Array
+    held: bool
+
+    @property
+    def around(self) -> Array:
+        """(4,) centre and radius [m] of a ball around all balls."""
+        middle = 0.5 * (self.balls[:, :3].min(axis=0) + self.balls[:, :3].max(axis=0))
+        far = np.linalg.norm(self.balls[:, :3] - middle, axis=1) + self.balls[:, 3]
+        return np.append(middle, far.max())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Track:
+    """A body over time: link poses (m, 4, 4) in the world, and centre (m, 3) and radius [m] of the ball around it."""
+
+    body: Body
+    frames: Array
+    middle: Array
+    radius: float
+
+    def centres(self, rows: NDArray[np.int64]) -> Array:
+        """(r, k, 3) of all balls at some samples."""
+        return placed(self.frames[rows], self.body)
+
+
+def link_body(robot: Robot, link: str) -> Body | None:
+    """The balls of a link."""
+    for s in robot.spheres:
+        if s.link == link and len(s.radii):
+            return Body(f"{robot.name}/{link}", link, np.column_stack([s.centers, s.radii]), False)
+    return None
+
+
+def held_body(world: World, held: Attachment) -> Body:
+    """Points of a held object's surface in the frame of the link that holds it."""
+    points = np.concatenate([surface(s) for s in world.objects[held.object].shapes])
+    balls = np.column_stack([held.link_T_object.apply(points[:, :3]), points[:, 3]])
+    return Body(held.object, held.link, balls, True)
+
+
+def frames_of(
+    robot: Robot, arm: ArmSpec, world_T_root: Pose, gripper: dict[str, float], q: Array
+) -> dict[str, Array]:
+    """World poses (m, 4, 4) of all links for ``q`` (m, n)."""
+    frames = {robot.root_link: np.broadcast_to(world_T_root.matrix(), (len(q), 4, 4))}
+    for joint in robot.joints.values():
+        if joint.name in arm.joint_names:
+            value = q[:, arm.joint_names.index(joint.name)]
+        else:
+            value = np.full(len(q), joint_position(robot, joint.name, gripper))
+        move = np.zeros((len(q), 4, 4))
+        move[:] = np.eye(4)
+        if joint.type is JointType.PRISMATIC:
+            move[:, :3, 3] = value[:, None] * joint.axis
+        elif joint.type is JointType.REVOLUTE:
+            x, y, z = joint.axis
+            k = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+            s, c = np.sin(value)[:, None, None], np.cos(value)[:, None, None]
+            move[:, :3, :3] += s * k + (1.0 - c) * (k @ k)
+        frames[joint.child] = frames[joint.parent] @ joint.parent_T_joint.matrix() @ move
+    return frames
+
+
+def placed(frames: Array, body: Body) -> Array:
+    """(m, k, 3) centres in the world."""
+    return np.asarray(body.balls[:, :3] @ frames[:, :3, :3].transpose(0, 2, 1) + frames[:, None, :3, 3])
+
+
+def track_of(frames: Array, body: Body) -> Track:
+    """A body with the poses (m, 4, 4) of its link."""
+    around = body.around
+    middle = frames[:, :3, :3] @ around[:3] + frames[:, :3, 3]
+    return Track(body, frames, middle, float(around[3]))
+
+
+def rigid_parts(robot: Robot, arm: ArmSpec) -> dict[str, str]:
+    """The first link of the rigid part that each link belongs to: parts are split by the arm's joints only."""
+    part = {robot.root_link: robot.root_link}
+    for joint in robot.joints.values():
+        part[joint.child] = joint.child if joint.name in arm.joint_names else part[joint.parent]
+    return part
+
+
+def between(a: Track, b: Track) -> Array:
+    """(m,) smallest distance between the balls; as above a lower bound beyond NEAR_M."""
+    gaps = np.linalg.norm(a.middle - b.middle, axis=1) - a.radius - b.radius
+    near = np.flatnonzero(gaps < NEAR_M)
+    for start in range(0, len(near), 64):
+        part = near[start : start + 64]
+        (p, p_radii), (q, q_radii) = _facing(a, b, part), _facing(b, a, part)
+        square = (p**2).sum(axis=2)[:, :, None] + (q**2).sum(axis=2)[:, None] - 2.0 * p @ q.transpose(0, 2, 1)
+        apart = np.sqrt(np.maximum(square, 0.0)) - (p_radii[:, None] + q_radii)
+        gaps[part] = apart.min(axis=(1, 2), initial=NEAR_M)
+    return np.asarray(gaps)
+
+
+def _facing(track: Track, other: Track, rows: NDArray[np.int64]) -> tuple[Array, Array]:
+    """Centres (r, k, 3) and radii (k,) of the balls that come within NEAR_M of the ball around ``other``."""
+    centres, radii = track.centres(rows), track.body.balls[:, 3]
+    apart = np.linalg.norm(centres - other.middle[rows, None], axis=2) - radii - other.radius
+    facing = (apart < NEAR_M).any(axis=0)
+    return centres[:, facing], radii[facing]
