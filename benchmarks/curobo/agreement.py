@@ -11,7 +11,7 @@ from handiwork_core.geometry import Array
 from handiwork_core.kinematics import forward
 from handiwork_core.planning import SceneQuery
 from planner_node.engines import CuroboEngine
-from planner_node.engines.curobo.spheres import INFLATE_M
+from planner_node.engines.curobo.model.spheres import INFLATE_M
 
 from .machine import engine, fr3
 

@@ -19,8 +19,8 @@ from handiwork_core.world import ObjectState, Shape, ShapeKind, World, WorldObje
 from handiwork_planning.grasp_planning import GraspRequest, plan_grasp
 from handiwork_planning.search.requests import limits_of
 from planner_node.engines import CpuEngine, CuroboEngine
-from planner_node.engines.curobo.solvers import SEEDS
-from planner_node.engines.curobo.spline import timed
+from planner_node.engines.curobo.solvers.single_solvers import SEEDS
+from planner_node.engines.curobo.solvers.spline import timed
 
 from .machine import engine, fr3
 

@@ -14,7 +14,7 @@ from handiwork_core.geometry import Pose
 from handiwork_core.planning import Engine
 from handiwork_core.robot import Robot
 from handiwork_core.robot_loader import load_robot
-from planner_node.engines.curobo.probe import CUROBO_COMMIT
+from planner_node.engines.curobo.device.availability import CUROBO_COMMIT
 
 FR3 = Path(__file__).parents[2] / "src/robot_description/robots/fr3"
 PACKAGES = ("torch", "warp-lang", "cuda-core", "numpy", "scipy", "numba")

@@ -16,7 +16,7 @@ from handiwork_core.outcome import Code
 from handiwork_core.planning import IkRequest, PlanRequest, PoseGoals
 from planner_node.engines import CpuEngine, CuroboEngine
 from planner_node.engines.curobo.gpu_core import GpuCore
-from planner_node.engines.curobo.solvers import SEEDS
+from planner_node.engines.curobo.solvers.single_solvers import SEEDS
 
 from .machine import engine, fr3
 

@@ -18,7 +18,7 @@ from handiwork_core.world import ObjectState, Shape, ShapeKind, World, WorldObje
 from handiwork_planning.fallback_engine import GuardedEngine
 from handiwork_planning.kernels.kinematics import tool_poses
 from planner_node.engines import CuroboEngine
-from planner_node.engines.curobo.spheres import INFLATE_M
+from planner_node.engines.curobo.model.spheres import INFLATE_M
 
 pytestmark = pytest.mark.skipif(
     bool(CuroboEngine.why_not()), reason=f"no cuRobo here: {CuroboEngine.why_not()}"

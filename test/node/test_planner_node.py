@@ -42,8 +42,8 @@ from handiwork_ros import conversions as to
 from handiwork_ros.clients import PlannerClient
 from handiwork_ros.liveness import LifeSigns
 from handiwork_ros.qos import LATCHED, LATEST, TF_STATIC
-from planner_node.engine_worker import QUEUE_LIMIT
 from planner_node.node import PlannerNode
+from planner_node.pipeline.engine_worker import QUEUE_LIMIT
 from tf2_msgs.msg import TFMessage
 
 ROBOT_DIR = Path(__file__).resolve().parents[2] / "src/robot_description/robots/fr3"

@@ -20,11 +20,11 @@ from handiwork_ros.managed_node import ManagedNode
 from handiwork_ros.spinning import run
 from handiwork_ros.world_source import RosWorldSource, Wanted
 
-from .desk import Heard, PlanningDesk
-from .engine_choice import AUTO, choose, open_engine
-from .engine_worker import EngineWorker
-from .scene_table import SceneTable
-from .services_node import PlanningServices
+from .pipeline.engine_selection import AUTO, choose, open_engine
+from .pipeline.engine_worker import EngineWorker
+from .pipeline.pipeline import Heard, PlanningDesk
+from .pipeline.planning_scene import SceneTable
+from .ros.services import PlanningServices
 
 POLL_S = 0.02
 CLOSE_S = 2.0

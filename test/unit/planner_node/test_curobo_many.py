@@ -19,11 +19,12 @@ from handiwork_core.world import World
 from handiwork_planning.process_pool import Problem
 from handiwork_planning.search.requests import Deadline, Failed
 from planner_node.engines import CpuEngine
-from planner_node.engines.curobo import batch_core, together, wide_solvers
-from planner_node.engines.curobo.apart import Apart
-from planner_node.engines.curobo.buffers import Room
-from planner_node.engines.curobo.solvers import MOMENTS, SEEDS
-from planner_node.engines.curobo.spline import resampled
+from planner_node.engines.curobo import batch_core, dual_arm
+from planner_node.engines.curobo.arm_clearance import Apart
+from planner_node.engines.curobo.model.buffers import Room
+from planner_node.engines.curobo.solvers import batch_solvers
+from planner_node.engines.curobo.solvers.single_solvers import MOMENTS, SEEDS
+from planner_node.engines.curobo.solvers.spline import resampled
 
 from .conftest import ROOT, box, demo_items, hand_down, world_of
 
@@ -168,7 +169,7 @@ def test_worlds_that_need_too_many_threads_are_the_cpus(
 ) -> None:
     crowd = [(f"b{i}", (box((0.02, 0.02, 0.02)),), Pose.of((-0.6, 0.0, 0.05 * i))) for i in range(20)]
     few, many = problems(robot, 2)
-    monkeypatch.setattr(wide_solvers, "MOST_THREADS", 3 * SEEDS * MOMENTS * batch._spheres * 16)
+    monkeypatch.setattr(batch_solvers, "MOST_THREADS", 3 * SEEDS * MOMENTS * batch._spheres * 16)
     results = batch.plan([few, replace(many, world=world_of(*crowd))], never)
     assert [r.code for r in results] == [Code.OK, Code.OK] and batch.handed_over == 1
     (solvers,) = StraightSolvers.made
@@ -183,10 +184,10 @@ def dual() -> Robot:
 
 
 @pytest.fixture
-def both(dual: Robot, monkeypatch: pytest.MonkeyPatch) -> together.TogetherCore:
-    monkeypatch.setattr(together.TogetherCore, "_made", lambda _self, room: StraightSolvers(room, 1))
+def both(dual: Robot, monkeypatch: pytest.MonkeyPatch) -> dual_arm.TogetherCore:
+    monkeypatch.setattr(dual_arm.TogetherCore, "_made", lambda _self, room: StraightSolvers(room, 1))
     arms = tuple(dual.arms)
-    return together.TogetherCore(dual, Pose.identity(), None, (arms[0], arms[1]))  # type: ignore[arg-type]
+    return dual_arm.TogetherCore(dual, Pose.identity(), None, (arms[0], arms[1]))  # type: ignore[arg-type]
 
 
 def at(dual: Robot, arm: str, q: Array) -> Pose:
@@ -205,7 +206,7 @@ def requests(dual: Robot, turn_rad: float) -> tuple[PlanRequest, PlanRequest]:
 
 
 def test_both_arms_move_at_the_same_times_and_end_at_their_goals(
-    both: together.TogetherCore, dual: Robot
+    both: dual_arm.TogetherCore, dual: Robot
 ) -> None:
     asked = requests(dual, 0.3)
     (a, b), goals = both.plan_both(asked, Deadline.start(never, 10.0))
@@ -223,7 +224,7 @@ def test_both_arms_move_at_the_same_times_and_end_at_their_goals(
         assert spheres[arm.ee_link][:, 3].max() > 0.0 or arm.ee_link not in radii, "each arm's own sheet"
 
 
-def test_arms_whose_goals_meet_are_told_so(both: together.TogetherCore, dual: Robot) -> None:
+def test_arms_whose_goals_meet_are_told_so(both: dual_arm.TogetherCore, dual: Robot) -> None:
     left, right = requests(dual, 0.1)
     assert isinstance(left.goal, PoseGoals)
     middle = 0.5 * sum(

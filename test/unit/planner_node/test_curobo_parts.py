@@ -15,11 +15,10 @@ from handiwork_core.robot import Robot
 from handiwork_core.world import Shape, ShapeKind
 from handiwork_planning.timing.parameterization import Limits
 from planner_node.engines import CpuEngine
-from planner_node.engines.curobo.buffers import Room
-from planner_node.engines.curobo.criteria import path_weights
-from planner_node.engines.curobo.scene_rows import SceneRows
-from planner_node.engines.curobo.solids import mesh_of
-from planner_node.engines.curobo.spheres import (
+from planner_node.engines.curobo.model.buffers import Room
+from planner_node.engines.curobo.model.scene_rows import SceneRows
+from planner_node.engines.curobo.model.solids import mesh_of
+from planner_node.engines.curobo.model.spheres import (
     DEEP_M,
     HELD_SPHERES,
     INFLATE_M,
@@ -28,7 +27,8 @@ from planner_node.engines.curobo.spheres import (
     objects_off,
     self_offsets,
 )
-from planner_node.engines.curobo.spline import resampled, timed
+from planner_node.engines.curobo.solvers.criteria import path_weights
+from planner_node.engines.curobo.solvers.spline import resampled, timed
 
 from .conftest import box, demo_items, world_of
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from handiwork_core.robot_loader import load_robot
-from planner_node.engines.curobo.buffers import Room
-from planner_node.engines.curobo.spheres import HELD_SPHERES
-from planner_node.engines.curobo.wide_solvers import has_threads
+from planner_node.engines.curobo.model.buffers import Room
+from planner_node.engines.curobo.model.spheres import HELD_SPHERES
+from planner_node.engines.curobo.solvers.batch_solvers import has_threads
 from planner_node.engines.curobo_batch import LANES
 
 ROBOTS = sorted(

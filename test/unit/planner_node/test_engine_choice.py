@@ -17,10 +17,10 @@ from handiwork_core.planning import IkRequest, JointGoals, PlanRequest, PlanResu
 from handiwork_core.robot import Robot
 from handiwork_core.world import World
 from handiwork_planning.fallback_engine import EngineLost, GuardedEngine
-from planner_node.engine_choice import choose, open_engine
 from planner_node.engines import ENGINES, CpuEngine
-from planner_node.engines.curobo import cuda, probe
-from planner_node.engines.curobo.probe import Machine, why_absent
+from planner_node.engines.curobo.device import availability, cuda
+from planner_node.engines.curobo.device.availability import Machine, why_absent
+from planner_node.pipeline.engine_selection import choose, open_engine
 
 ALL = {kind.name: kind for kind in ENGINES}
 GOOD = {"torch": "2.11.0+cu130", "warp-lang": "1.19.0", "cuda-core": "1.2.0", "nvidia-curobo": "0.8.1"}
@@ -130,25 +130,25 @@ def test_an_old_driver_is_told_with_all_versions_in_one_sentence() -> None:
 def test_driver_and_cuda_are_read_from_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "version"
     file.write_text("NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build\n")
-    monkeypatch.setattr(probe, "DRIVER_FILES", (file,))
-    assert probe._driver() == "580.159.04"
-    monkeypatch.setattr(probe, "DRIVER_FILES", (tmp_path / "none",))
-    assert probe._driver() == ""
+    monkeypatch.setattr(availability, "DRIVER_FILES", (file,))
+    assert availability._driver() == "580.159.04"
+    monkeypatch.setattr(availability, "DRIVER_FILES", (tmp_path / "none",))
+    assert availability._driver() == ""
     folder = tmp_path / "torch"
     folder.mkdir()
     (folder / "__init__.py").write_text("raise AssertionError('torch was imported')\n")
     (folder / "version.py").write_text("__version__ = '2.11.0'\ncuda: Optional[str] = '13.0'\nhip = None\n")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "torch", raising=False)
-    assert probe._cuda_of_torch() == "13.0"
+    assert availability._cuda_of_torch() == "13.0"
     (folder / "version.py").write_text("cuda: Optional[str] = None\n")
-    assert probe._cuda_of_torch() == ""
+    assert availability._cuda_of_torch() == ""
 
 
 def test_choosing_the_cpu_imports_no_torch() -> None:
     code = (
         "import sys; sys.modules['torch'] = sys.modules['curobo'] = None\n"
-        "from planner_node.engine_choice import choose\n"
+        "from planner_node.pipeline.engine_selection import choose\n"
         "from planner_node.engines import ENGINES\n"
         "choose('auto', {k.name: k for k in ENGINES if k.name == 'cpu' or k.why_not()})"
     )

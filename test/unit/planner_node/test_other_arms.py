@@ -30,10 +30,10 @@ from handiwork_core.trajectory import Trajectory
 from handiwork_core.world import JointState
 from handiwork_planning.scene.other_arms import coarse, swept
 from handiwork_planning.scene.robot_model import fold, joint_values, link_groups
-from planner_node.desk import Heard, PlanningDesk
 from planner_node.engines import CpuEngine
-from planner_node.request_checks import Refused
-from planner_node.scene_table import SceneTable
+from planner_node.pipeline.pipeline import Heard, PlanningDesk
+from planner_node.pipeline.planning_scene import SceneTable
+from planner_node.pipeline.request_checks import Refused
 
 from .conftest import box, world_of
 

@@ -8,8 +8,8 @@ import pytest
 from handiwork_core.geometry import Pose
 from handiwork_core.outcome import Code
 from handiwork_core.world import ObjectState, Shape, ShapeKind, World, WorldObject
-from planner_node.request_checks import Refused
-from planner_node.scene_table import SceneTable
+from planner_node.pipeline.planning_scene import SceneTable
+from planner_node.pipeline.request_checks import Refused
 
 
 def box(name: str) -> WorldObject:

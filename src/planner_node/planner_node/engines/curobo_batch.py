@@ -29,7 +29,7 @@ class CuroboPool:
 
     def __init__(self, robot: Robot, world_T_base: Pose, lanes: int = LANES) -> None:
         from .curobo.batch_core import BatchCore
-        from .curobo.cuda import load
+        from .curobo.device.cuda import load
 
         if lanes < 2:
             raise ValueError(f"lanes is {lanes}; give 2 or more, or use the engine for one problem at a time")

@@ -28,7 +28,7 @@ class CuroboEngine(CpuEngine):
     def __init__(self, robot: Robot, world_T_base: Pose, report: Report) -> None:
         super().__init__(robot, world_T_base, lambda share, text: report(0.2 * share, text))
         report(0.2, "importing torch and cuRobo")
-        from .curobo.cuda import load
+        from .curobo.device.cuda import load
         from .curobo.gpu_core import GpuCore
 
         self._gpu = GpuCore(
@@ -44,7 +44,7 @@ class CuroboEngine(CpuEngine):
     @classmethod
     def why_not(cls) -> str:
         """See ``Engine.why_not``."""
-        from .curobo.probe import why_absent
+        from .curobo.device.availability import why_absent
 
         return why_absent()
 

@@ -34,8 +34,8 @@ class CuroboTogether:
     """
 
     def __init__(self, robot: Robot, world_T_base: Pose, arms: tuple[str, str]) -> None:
-        from .curobo.cuda import load
-        from .curobo.together import TogetherCore
+        from .curobo.device.cuda import load
+        from .curobo.dual_arm import TogetherCore
 
         self._core = TogetherCore(robot, world_T_base, load(), arms)
 

@@ -17,9 +17,9 @@ from handiwork_planning.scene.query import Query
 from handiwork_planning.search import free_motion
 from handiwork_planning.search.requests import Deadline, Failed
 
-from .judging import Judge
-from .solvers import SEEDS, Solvers
-from .spline import resampled
+from .solvers.single_solvers import SEEDS, Solvers
+from .solvers.spline import resampled
+from .trajectory_check import Judge
 
 MOST = 10
 """Tries at most, whatever time is left."""

@@ -17,14 +17,14 @@ from handiwork_planning.process_pool import Problem
 from handiwork_planning.search.requests import Deadline, Failed
 
 from .attempts import Group, through_places
-from .buffers import Room
-from .cuda import Cuda
-from .robot_config import held_links, robot_config
-from .scene_rows import Rows, SceneRows
-from .spheres import HELD_SPHERES, SphereSheet, objects_off
+from .device.cuda import Cuda
+from .model.buffers import Room
+from .model.robot_config import held_links, robot_config
+from .model.scene_rows import Rows, SceneRows
+from .model.spheres import HELD_SPHERES, SphereSheet, objects_off
+from .solvers.batch_solvers import WideSolvers, has_threads
 from .task import Task
 from .task import is_for_cpu as is_not_for_curobo
-from .wide_solvers import WideSolvers, has_threads
 
 ROUNDS = 3
 """Passes over the problems that are still open; what is left then is the CPU engine's."""

@@ -17,12 +17,12 @@ from handiwork_planning.scene.scene import Scene
 from handiwork_planning.search.requests import Deadline, Failed
 
 from .attempts import Attempts, Goals
-from .buffers import Room
-from .cuda import Cuda
-from .robot_config import held_links, robot_config
-from .scene_rows import Rows, SceneRows
-from .solvers import Solvers
-from .spheres import SphereSheet, objects_off
+from .device.cuda import Cuda
+from .model.buffers import Room
+from .model.robot_config import held_links, robot_config
+from .model.scene_rows import Rows, SceneRows
+from .model.spheres import SphereSheet, objects_off
+from .solvers.single_solvers import Solvers
 from .task import Task, is_for_cpu
 
 

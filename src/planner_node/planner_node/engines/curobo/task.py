@@ -21,7 +21,7 @@ from handiwork_planning.search.requests import (
 )
 
 from .attempts import Goals
-from .judging import Held, Judge
+from .trajectory_check import Held, Judge
 
 
 def is_for_cpu(request: PlanRequest) -> bool:

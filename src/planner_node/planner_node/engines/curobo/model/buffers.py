@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from handiwork_core.geometry import Array
+from planner_node.engines.curobo.device.cuda import Cuda
 
-from .cuda import Cuda
 from .scene_rows import Rows
 
 STILL = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]

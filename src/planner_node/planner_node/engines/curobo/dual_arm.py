@@ -18,17 +18,17 @@ from handiwork_planning.scene.other_arms import links_moved_by
 from handiwork_planning.search.requests import Deadline, Failed
 from handiwork_planning.timing.parameterization import Limits
 
-from .apart import GAP_M, Apart
+from .arm_clearance import GAP_M, Apart
 from .attempts import MOST, Group, through_places
-from .buffers import Room
-from .cuda import Cuda
-from .judging import timed_within
-from .robot_config import held_links, robot_config
-from .scene_rows import Rows, SceneRows
-from .solvers import SEEDS
-from .spheres import SphereSheet, objects_off
+from .device.cuda import Cuda
+from .model.buffers import Room
+from .model.robot_config import held_links, robot_config
+from .model.scene_rows import Rows, SceneRows
+from .model.spheres import SphereSheet, objects_off
+from .solvers.batch_solvers import WideSolvers
+from .solvers.single_solvers import SEEDS
 from .task import Task
-from .wide_solvers import WideSolvers
+from .trajectory_check import timed_within
 
 Pair = tuple[PlanRequest, PlanRequest]
 

@@ -29,6 +29,7 @@ from handiwork_core.robot import ArmSpec, Robot
 from handiwork_core.trajectory import Trajectory
 from handiwork_core.world import JointState, World
 
+from .planning_scene import SceneTable
 from .request_checks import (
     Refused,
     check_capabilities,
@@ -38,7 +39,6 @@ from .request_checks import (
     check_world,
     ordered_q,
 )
-from .scene_table import SceneTable
 
 R = TypeVar("R")
 

@@ -8,11 +8,16 @@ from typing import Any
 import numpy as np
 
 from handiwork_core.geometry import Array
+from planner_node.engines.curobo.device.cuda import Cuda, guarded
+from planner_node.engines.curobo.model.buffers import Room, SphereBuffer, WorldBuffer
+from planner_node.engines.curobo.model.scene_rows import Rows
 
-from .buffers import Room, SphereBuffer, WorldBuffer
-from .cuda import Cuda, guarded
-from .scene_rows import Rows
-from .solvers import MOMENTS, REACHED_M, REACHED_RAD, SEEDS
+from .single_solvers import (
+    MOMENTS,
+    REACHED_M,
+    REACHED_RAD,
+    SEEDS,
+)
 
 MOST_THREADS = 2**31 - 1
 """Of a launch by warp, whose kernels count them in 32 bits."""

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from handiwork_core.geometry import Array
 from handiwork_core.planning import Report
+from planner_node.engines.curobo.device.cuda import Cuda, guarded
+from planner_node.engines.curobo.model.buffers import Room, SphereBuffer, WorldBuffer
+from planner_node.engines.curobo.model.scene_rows import Rows
 
-from .buffers import Room, SphereBuffer, WorldBuffer
-from .cuda import Cuda, guarded
-from .looking import look
-from .scene_rows import Rows
+from .view import look
 
 SEEDS = 4
 """Trajectories that are optimised side by side."""
@@ -142,7 +142,7 @@ class Solvers:
         self.begin()
 
     def look(self, q: Array) -> tuple[Array, NDArray[np.bool_]]:
-        """Tool poses (m, 7) at ``q`` (m, n), and whether cuRobo's spheres touch there (m,); see ``looking.py``."""
+        """Tool poses (m, 7) at ``q`` (m, n), and whether cuRobo's spheres touch there (m,); see ``view``."""
         with guarded("judging configurations"):
             return look(self._cuda, self.robot, self.scene, q)
 

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handiwork_core.geometry import Array
-
-from .cuda import Cuda
+from planner_node.engines.curobo.device.cuda import Cuda
 
 
 def look(cuda: Cuda, robot: Any, scene: Any, q: Array) -> tuple[Array, NDArray[np.bool_]]:  # noqa: ANN401

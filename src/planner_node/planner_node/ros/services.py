@@ -33,11 +33,17 @@ from handiwork_ros import conversions as to
 from handiwork_ros.frames import FrameBuffer
 from handiwork_ros.guards import guard_service, with_outcome
 from handiwork_ros.managed_node import ManagedNode
+from planner_node.pipeline.engine_worker import QUEUE_LIMIT, EngineWorker
+from planner_node.pipeline.pipeline import PlanningDesk
+from planner_node.pipeline.request_checks import (
+    Refused,
+    check_limits,
+    checked_arm,
+    checked_q,
+    ordered_q,
+)
 
-from .desk import PlanningDesk
-from .engine_worker import QUEUE_LIMIT, EngineWorker
-from .request_checks import Refused, check_limits, checked_arm, checked_q, ordered_q
-from .scene_services_node import add_scene_services
+from .scene_services import add_scene_services
 
 Job = Callable[[PlanningDesk, Callable[[], bool]], Any]
 NOT_ACTIVE = "planner_node is not active; wait until handiwork/status says ACTIVE"

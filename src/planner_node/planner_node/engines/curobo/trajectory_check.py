@@ -27,8 +27,8 @@ from handiwork_planning.scene.query import Query
 from handiwork_planning.search.requests import Failed
 from handiwork_planning.timing.parameterization import Limits
 
-from .criteria import path_weights
-from .spline import timed
+from .solvers.criteria import path_weights
+from .solvers.spline import timed
 
 Bounds = tuple[Array, Array]
 BEYOND_RAD = 1.0e-3

@@ -11,11 +11,10 @@ from handiwork_core.outcome import OK, Code
 from handiwork_core.planning import Attachment, SceneQuery
 from handiwork_ros import conversions as to
 from handiwork_ros.guards import guard_service, with_outcome
-
-from .request_checks import Refused, check_scene
+from planner_node.pipeline.request_checks import Refused, check_scene
 
 if TYPE_CHECKING:
-    from .services_node import PlanningServices
+    from .services import PlanningServices
 
 
 def add_scene_services(services: PlanningServices) -> None:

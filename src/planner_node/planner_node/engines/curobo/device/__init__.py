@@ -1,0 +1,1 @@
+"""The GPU, its libraries and its compiled kernels."""

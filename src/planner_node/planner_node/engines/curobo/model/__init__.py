@@ -1,0 +1,1 @@
+"""The robot and its surroundings as cuRobo holds them."""

@@ -1,0 +1,1 @@
+"""cuRobo's solvers with arrays in and arrays out."""

@@ -1,0 +1,1 @@
+"""From a checked request to the engine's answer."""
