@@ -25,9 +25,9 @@ from simulated_cell import SimulatedCell  # noqa: E402
 from suction_cell import SuctionCell  # noqa: E402
 
 from handiwork_bringup.demo_cells import Target, robot_of, scene_of, standing_robots, target_of  # noqa: E402
-from handiwork_core.outcome import OK, Code, Outcome  # noqa: E402
-from handiwork_core.robot import Robot  # noqa: E402
-from handiwork_core.scene import load_scene  # noqa: E402
+from handiwork_core.model.outcome import OK, Code, Outcome  # noqa: E402
+from handiwork_core.robot.robot import Robot  # noqa: E402
+from handiwork_core.scene.loader import load_scene  # noqa: E402
 from handiwork_planning.cpu_engine import CpuEngine  # noqa: E402
 from sim_bridge.simulation import CONTROL_S  # noqa: E402
 from skill_server.executor import run_skill  # noqa: E402

@@ -19,11 +19,11 @@ sys.path.insert(0, str(ROOT / "test/sim"))
 
 from simulated_cell import SimulatedCell  # noqa: E402
 
-from handiwork_core.geometry import Pose  # noqa: E402
-from handiwork_core.outcome import Code  # noqa: E402
-from handiwork_core.robot import Robot  # noqa: E402
-from handiwork_core.robot_loader import load_robot  # noqa: E402
-from handiwork_core.skill import Skill  # noqa: E402
+from handiwork_core.contracts.skill import Skill  # noqa: E402
+from handiwork_core.model.geometry import Pose  # noqa: E402
+from handiwork_core.model.outcome import Code  # noqa: E402
+from handiwork_core.robot.robot import Robot  # noqa: E402
+from handiwork_core.robot_files.loader import load_robot  # noqa: E402
 from handiwork_planning.cpu_engine import CpuEngine  # noqa: E402
 from skill_server.executor import SkillRun, run_skill  # noqa: E402
 from skill_server.skills.close import Close, CloseParams  # noqa: E402

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from handiwork_core.geometry import Pose
-from handiwork_core.planning import PlanRequest, PoseGoals
-from handiwork_core.robot import Robot
-from handiwork_core.robot_loader import load_robot
+from handiwork_core.contracts.planning import PlanRequest, PoseGoals
+from handiwork_core.model.geometry import Pose
+from handiwork_core.robot.robot import Robot
+from handiwork_core.robot_files.loader import load_robot
 from handiwork_planning.process_pool import PlanPool
 
 from .planning import demo_world, down

@@ -23,9 +23,21 @@ from conditionals_node.predicates.motion import ObjectStationary, ObjectUpright
 from conditionals_node.predicates.nearby import ObjectBetween, ObjectNextTo
 from conditionals_node.predicates.support import ObjectOnTop
 from conditionals_node.predicates.vertical import ObjectAbove
-from handiwork_core.geometry import Array, Pose, Rotation, frozen
-from handiwork_core.predicate import Predicate
-from handiwork_core.world import Contact, ObjectState, Shape, ShapeKind, World, WorldObject
+from handiwork_core.contracts.predicate import Predicate
+from handiwork_core.model.geometry import (
+    Array,
+    Pose,
+    Rotation,
+    frozen,
+)
+from handiwork_core.model.world import (
+    Contact,
+    ObjectState,
+    Shape,
+    ShapeKind,
+    World,
+    WorldObject,
+)
 
 ROUNDS = 15
 

@@ -24,8 +24,15 @@ import yaml
 
 from handiwork_bringup.domain import lease_domain
 from handiwork_bringup.ros_environment import with_ros_defaults
-from handiwork_core.geometry import Pose, frozen
-from handiwork_core.world import Contact, JointState, ObjectState, Shape, ShapeKind, WorldObject
+from handiwork_core.model.geometry import Pose, frozen
+from handiwork_core.model.world import (
+    Contact,
+    JointState,
+    ObjectState,
+    Shape,
+    ShapeKind,
+    WorldObject,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 OBJECTS, BINS, PERIODS = 50, 4, 50

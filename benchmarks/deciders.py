@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks.stacking.simulated_cell import CYCLE_S
 from decider_node.motion.command import MotionCommand
 from decider_node.stacking.cell import FULL
-from handiwork_core.geometry import Array
+from handiwork_core.model.geometry import Array
 
 from .stacking.episode import Episode
 

@@ -15,11 +15,11 @@ from pathlib import Path
 
 import numpy as np
 
-from handiwork_core import kinematics
-from handiwork_core.geometry import Array, Pose, Rotation
-from handiwork_core.outcome import Code
-from handiwork_core.planning import IkRequest, SceneQuery
-from handiwork_core.robot import Robot
+from handiwork_core.contracts.planning import IkRequest, SceneQuery
+from handiwork_core.model.geometry import Array, Pose, Rotation
+from handiwork_core.model.outcome import Code
+from handiwork_core.robot import kinematics
+from handiwork_core.robot.robot import Robot
 from planner_node.engines import CpuEngine
 
 from .ik_arms import ARMS, from_file, limits

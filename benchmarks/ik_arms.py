@@ -12,9 +12,15 @@ from pathlib import Path
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose, Rotation
-from handiwork_core.robot import ArmSpec, Joint, JointType, Robot, Spheres
-from handiwork_core.robot_loader import load_robot
+from handiwork_core.model.geometry import Array, Pose, Rotation
+from handiwork_core.robot.robot import (
+    ArmSpec,
+    Joint,
+    JointType,
+    Robot,
+    Spheres,
+)
+from handiwork_core.robot_files.loader import load_robot
 
 from .mbm.sphere_robot import Motion, build_sphere_robot
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from handiwork_core import kinematics
-from handiwork_core.geometry import Array
-from handiwork_core.robot import Robot
+from handiwork_core.model.geometry import Array
+from handiwork_core.robot import kinematics
+from handiwork_core.robot.robot import Robot
 
 from .ik_arms import limits
 

@@ -28,11 +28,11 @@ from handiwork_bringup.commands.soak import measure, targets_of
 from handiwork_bringup.demo_cells import robot_of
 from handiwork_bringup.soak_statistics import Tally
 from handiwork_bringup.stack import Stack
+from handiwork_core.control.rate_limiter import WallPace
 from handiwork_core.control.trajectory_goal import TrajectoryGoal
-from handiwork_core.control.wall_pace import WallPace
-from handiwork_core.geometry import Pose
-from handiwork_core.kinematics import joint_position
-from handiwork_core.robot import Robot
+from handiwork_core.model.geometry import Pose
+from handiwork_core.robot.kinematics import joint_position
+from handiwork_core.robot.robot import Robot
 from handiwork_core.safety.config import SafetyConfig
 from handiwork_ros.managed_node import ManagedNode
 from handiwork_ros.qos import LATEST

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from handiwork_core.geometry import Array
+from handiwork_core.model.geometry import Array
 
 PROC = Path("/proc")
 MB = 1e6

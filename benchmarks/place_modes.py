@@ -18,10 +18,10 @@ sys.path.insert(0, str(ROOT / "test/sim"))
 
 from simulated_cell import SimulatedCell  # noqa: E402
 
-from handiwork_core.outcome import Code, Outcome  # noqa: E402
-from handiwork_core.robot import Robot  # noqa: E402
-from handiwork_core.robot_loader import load_robot  # noqa: E402
-from handiwork_core.scene import load_scene  # noqa: E402
+from handiwork_core.model.outcome import Code, Outcome  # noqa: E402
+from handiwork_core.robot.robot import Robot  # noqa: E402
+from handiwork_core.robot_files.loader import load_robot  # noqa: E402
+from handiwork_core.scene.loader import load_scene  # noqa: E402
 from handiwork_planning.cpu_engine import CpuEngine  # noqa: E402
 from skill_server.executor import run_skill  # noqa: E402
 from skill_server.orientation import OrientationFilter  # noqa: E402

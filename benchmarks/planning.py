@@ -9,11 +9,24 @@ from pathlib import Path
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose, Rotation
-from handiwork_core.planning import Candidate, CandidatesRequest, Engine, PlanRequest, PoseGoals, SceneQuery
-from handiwork_core.robot import Robot
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.world import ObjectState, Shape, ShapeKind, World, WorldObject
+from handiwork_core.contracts.planning import (
+    Candidate,
+    CandidatesRequest,
+    Engine,
+    PlanRequest,
+    PoseGoals,
+    SceneQuery,
+)
+from handiwork_core.model.geometry import Array, Pose, Rotation
+from handiwork_core.model.world import (
+    ObjectState,
+    Shape,
+    ShapeKind,
+    World,
+    WorldObject,
+)
+from handiwork_core.robot.robot import Robot
+from handiwork_core.robot_files.loader import load_robot
 from planner_node.engines import CpuEngine
 
 BOXES = {

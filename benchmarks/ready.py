@@ -28,9 +28,9 @@ def once(folder: Path) -> None:
     def mark() -> tuple[float, float]:
         return time.perf_counter() - began, time.process_time() - used
 
-    from handiwork_core.geometry import Pose
-    from handiwork_core.planning import SceneQuery
-    from handiwork_core.robot_loader import load_robot
+    from handiwork_core.contracts.planning import SceneQuery
+    from handiwork_core.model.geometry import Pose
+    from handiwork_core.robot_files.loader import load_robot
     from handiwork_planning.cpu_engine import CpuEngine
 
     marks = {"imports": mark()}

@@ -14,12 +14,12 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.safety_plants import PLANTS, ZONE, run
-from handiwork_core.control.axes import JointArrays
+from handiwork_core.control.joint_groups import JointArrays
 from handiwork_core.control.trajectory_goal import TrajectoryGoal
-from handiwork_core.geometry import Array
-from handiwork_core.robot_loader import load_robot
+from handiwork_core.model.geometry import Array
+from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.safety.config import SafetyConfig, ZoneFrame
-from handiwork_core.scene import load_scene
+from handiwork_core.scene.loader import load_scene
 from sim_bridge.simulation import CONTROL_S, Simulation
 
 ROOT = Path(__file__).parents[1]

@@ -16,12 +16,12 @@ import numpy as np
 
 from handiwork_core.control.trajectory_controller import Reference, TrajectoryController, TrajectoryResult
 from handiwork_core.control.trajectory_goal import TrajectoryGoal
-from handiwork_core.geometry import Array
-from handiwork_core.kinematics import link_poses
-from handiwork_core.robot import Robot
+from handiwork_core.model.geometry import Array
+from handiwork_core.robot.kinematics import link_poses
+from handiwork_core.robot.robot import Robot
 from handiwork_core.safety.config import SafetyConfig, Zone, ZoneShape
 from handiwork_core.safety.state import Cause, SafetyStatus
-from handiwork_core.scene import load_scene
+from handiwork_core.scene.loader import load_scene
 from sim_bridge.simulation import CONTROL_S, Simulation
 
 ROOT = Path(__file__).parents[1]

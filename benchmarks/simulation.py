@@ -11,8 +11,8 @@ import rclpy
 from rclpy.node import Node
 
 from handiwork_core.control.trajectory_goal import TrajectoryGoal
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.scene import load_scene
+from handiwork_core.robot_files.loader import load_robot
+from handiwork_core.scene.loader import load_scene
 from sim_bridge.publishers_node import ContractPublishers
 from sim_bridge.sim_loop import CONTROLS_PER_TICK, TICK_S
 from sim_bridge.simulation import CONTROL_S, Simulation

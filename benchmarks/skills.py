@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose, Rotation
+from handiwork_core.model.geometry import Array, Pose, Rotation
 from handiwork_core.testing.gantry import gantry
 from skill_server.grasp_rows import Part, annotated
 from skill_server.orientation import OrientationFilter

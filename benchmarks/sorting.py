@@ -11,12 +11,23 @@ from numpy.typing import ArrayLike
 from decider_node.motion.command import MotionCommand
 from decider_node.motion.controller import ReactiveController, Settings
 from decider_node.sorting.application import OPEN_M, SortingContext, sorting_network
-from handiwork_core.belt import BeltSpec
 from handiwork_core.control.finger_drives import finger_drives
-from handiwork_core.geometry import Array, Pose, Rotation, frozen
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.scene import Scene, SceneObject
-from handiwork_core.world import ObjectState, Shape, ShapeKind, World, WorldObject
+from handiwork_core.model.conveyor import BeltSpec
+from handiwork_core.model.geometry import (
+    Array,
+    Pose,
+    Rotation,
+    frozen,
+)
+from handiwork_core.model.world import (
+    ObjectState,
+    Shape,
+    ShapeKind,
+    World,
+    WorldObject,
+)
+from handiwork_core.robot_files.loader import load_robot
+from handiwork_core.scene.loader import Scene, SceneObject
 from sim_bridge.mujoco_world import MujocoWorld
 
 ROOT = Path(__file__).resolve().parents[1]

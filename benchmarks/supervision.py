@@ -19,12 +19,23 @@ from typing import Any
 import numpy as np
 
 from handiwork_bringup.stack import Stack
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.kinematics import forward
-from handiwork_core.planning import JointGoals, PathRest, PlanRequest, SceneQuery
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.trajectory import Trajectory
-from handiwork_core.world import ObjectState, Shape, ShapeKind, World, WorldObject
+from handiwork_core.contracts.planning import (
+    JointGoals,
+    PathRest,
+    PlanRequest,
+    SceneQuery,
+)
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.model.world import (
+    ObjectState,
+    Shape,
+    ShapeKind,
+    World,
+    WorldObject,
+)
+from handiwork_core.robot.kinematics import forward
+from handiwork_core.robot_files.loader import load_robot
 from handiwork_planning.cpu_engine import CpuEngine
 
 ROOT = Path(__file__).parents[1]

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from handiwork_bringup.commands.show_robot import robot_folder
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.scene import load_scene
+from handiwork_core.robot_files.loader import load_robot
+from handiwork_core.scene.loader import load_scene
 from isaac_bridge.usd.export import export_scene
 
 TARGET_S = 2.0

@@ -13,12 +13,17 @@ from pathlib import Path
 import numpy as np
 
 from handiwork_bringup.demo_cells import robot_of, scene_of, standing_robots
-from handiwork_core.geometry import Array
-from handiwork_core.planning import JointGoals, OtherArm, PlanRequest, SceneQuery
-from handiwork_core.robot import Robot
-from handiwork_core.scene import load_scene
-from handiwork_core.trajectory import Trajectory
-from handiwork_core.world import World
+from handiwork_core.contracts.planning import (
+    JointGoals,
+    OtherArm,
+    PlanRequest,
+    SceneQuery,
+)
+from handiwork_core.model.geometry import Array
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import Robot
+from handiwork_core.scene.loader import load_scene
 from handiwork_planning.cpu_engine import CpuEngine
 from sim_bridge.simulation import Simulation
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from handiwork_core.robot_loader import expand
+from handiwork_core.robot_files.loader import expand
 
 FR3 = Path(__file__).resolve().parents[1] / "src" / "robot_description" / "robots" / "fr3"
 SIDES = {"left": 0.4, "right": -0.4}

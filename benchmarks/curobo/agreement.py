@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from handiwork_core.geometry import Array
-from handiwork_core.kinematics import forward
-from handiwork_core.planning import SceneQuery
+from handiwork_core.contracts.planning import SceneQuery
+from handiwork_core.model.geometry import Array
+from handiwork_core.robot.kinematics import forward
 from planner_node.engines import CuroboEngine
 from planner_node.engines.curobo.model.spheres import INFLATE_M
 

@@ -10,11 +10,11 @@ import numpy as np
 
 from benchmarks.mbm.rows import markdown
 from benchmarks.planning import demo_world, down
-from handiwork_core.geometry import Pose
-from handiwork_core.outcome import Code
-from handiwork_core.planning import PlanRequest, PlanResult, PoseGoals
-from handiwork_core.robot import Robot
-from handiwork_core.world import World
+from handiwork_core.contracts.planning import PlanRequest, PlanResult, PoseGoals
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import Robot
 from handiwork_planning.process_pool import Problem
 from planner_node.engines import CpuEngine
 from planner_node.engines.curobo_batch import CuroboPool

@@ -10,8 +10,8 @@ import time
 import numpy as np
 
 from benchmarks.planning import demo_world, down
-from handiwork_core.geometry import Pose
-from handiwork_core.planning import PlanRequest, PoseGoals
+from handiwork_core.contracts.planning import PlanRequest, PoseGoals
+from handiwork_core.model.geometry import Pose
 from planner_node.engines import CuroboEngine
 
 from .machine import fr3

@@ -11,11 +11,17 @@ import numpy as np
 
 from benchmarks.mbm.rows import markdown
 from benchmarks.planning import down
-from handiwork_core.geometry import Array, Pose, Rotation
-from handiwork_core.kinematics import forward
-from handiwork_core.outcome import Code
-from handiwork_core.planning import Engine, SceneQuery
-from handiwork_core.world import ObjectState, Shape, ShapeKind, World, WorldObject
+from handiwork_core.contracts.planning import Engine, SceneQuery
+from handiwork_core.model.geometry import Array, Pose, Rotation
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.world import (
+    ObjectState,
+    Shape,
+    ShapeKind,
+    World,
+    WorldObject,
+)
+from handiwork_core.robot.kinematics import forward
 from handiwork_planning.grasp_planning import GraspRequest, plan_grasp
 from handiwork_planning.search.requests import limits_of
 from planner_node.engines import CpuEngine, CuroboEngine

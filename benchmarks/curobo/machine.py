@@ -10,10 +10,10 @@ from functools import cache
 from pathlib import Path
 
 from benchmarks.planning import demo_world
-from handiwork_core.geometry import Pose
-from handiwork_core.planning import Engine
-from handiwork_core.robot import Robot
-from handiwork_core.robot_loader import load_robot
+from handiwork_core.contracts.planning import Engine
+from handiwork_core.model.geometry import Pose
+from handiwork_core.robot.robot import Robot
+from handiwork_core.robot_files.loader import load_robot
 from planner_node.engines.curobo.device.availability import CUROBO_COMMIT
 
 FR3 = Path(__file__).parents[2] / "src/robot_description/robots/fr3"

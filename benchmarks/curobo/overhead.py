@@ -11,9 +11,9 @@ import numpy as np
 
 from benchmarks.mbm.rows import markdown
 from benchmarks.planning import down
-from handiwork_core.geometry import Array
-from handiwork_core.outcome import Code
-from handiwork_core.planning import IkRequest, PlanRequest, PoseGoals
+from handiwork_core.contracts.planning import IkRequest, PlanRequest, PoseGoals
+from handiwork_core.model.geometry import Array
+from handiwork_core.model.outcome import Code
 from planner_node.engines import CpuEngine, CuroboEngine
 from planner_node.engines.curobo.gpu_core import GpuCore
 from planner_node.engines.curobo.solvers.single_solvers import SEEDS

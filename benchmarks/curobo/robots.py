@@ -9,13 +9,18 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.mbm.rows import markdown
-from handiwork_core.geometry import Pose
-from handiwork_core.kinematics import link_poses
-from handiwork_core.outcome import Code
-from handiwork_core.planning import Engine, PlanRequest, PoseGoals, SceneQuery
-from handiwork_core.robot import ArmSpec, Robot
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.world import World
+from handiwork_core.contracts.planning import (
+    Engine,
+    PlanRequest,
+    PoseGoals,
+    SceneQuery,
+)
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.world import World
+from handiwork_core.robot.kinematics import link_poses
+from handiwork_core.robot.robot import ArmSpec, Robot
+from handiwork_core.robot_files.loader import load_robot
 from planner_node.engines import CpuEngine, CuroboEngine
 
 from .machine import FR3

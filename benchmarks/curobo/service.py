@@ -20,9 +20,9 @@ from rclpy.node import Node
 from benchmarks.mbm.rows import markdown
 from benchmarks.planning import down
 from benchmarks.processes import process
-from handiwork_core.geometry import Array
-from handiwork_core.outcome import Code
-from handiwork_core.planning import PlanRequest, PoseGoals
+from handiwork_core.contracts.planning import PlanRequest, PoseGoals
+from handiwork_core.model.geometry import Array
+from handiwork_core.model.outcome import Code
 from handiwork_ros.clients import PlannerClient
 from handiwork_ros.liveness import LifeSigns
 from planner_node.engines import CuroboEngine

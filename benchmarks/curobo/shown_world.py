@@ -12,7 +12,7 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState as JointStateMsg
 
 from benchmarks.planning import demo_world
-from handiwork_core.world import JointState
+from handiwork_core.model.world import JointState
 from handiwork_ros import conversions as to
 from handiwork_ros.qos import LATCHED, LATEST, TF_STATIC
 from tf2_msgs.msg import TFMessage

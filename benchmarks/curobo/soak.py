@@ -9,10 +9,21 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.planning import demo_world, down
-from handiwork_core.geometry import Pose
-from handiwork_core.outcome import Code
-from handiwork_core.planning import Attachment, PlanRequest, PoseGoals, SceneQuery
-from handiwork_core.world import ObjectState, Shape, ShapeKind, World, WorldObject
+from handiwork_core.contracts.planning import (
+    Attachment,
+    PlanRequest,
+    PoseGoals,
+    SceneQuery,
+)
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.world import (
+    ObjectState,
+    Shape,
+    ShapeKind,
+    World,
+    WorldObject,
+)
 from planner_node.engines import CuroboEngine
 
 from .machine import engine, fr3

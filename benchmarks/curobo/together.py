@@ -9,12 +9,12 @@ from dataclasses import replace
 import numpy as np
 
 from benchmarks.mbm.rows import markdown
-from handiwork_core.geometry import Pose
-from handiwork_core.outcome import Code
-from handiwork_core.planning import OtherArm, PlanRequest, SceneQuery
-from handiwork_core.robot import Robot
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.world import World
+from handiwork_core.contracts.planning import OtherArm, PlanRequest, SceneQuery
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import Robot
+from handiwork_core.robot_files.loader import load_robot
 from planner_node.engines import CpuEngine
 from planner_node.engines.curobo_together import CuroboTogether, TogetherResult
 

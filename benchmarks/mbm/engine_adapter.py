@@ -7,9 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from handiwork_core.geometry import Array
-from handiwork_core.planning import JointGoals, PlanRequest, PoseGoals, SceneQuery
-from handiwork_core.robot import ArmSpec
+from handiwork_core.contracts.planning import (
+    JointGoals,
+    PlanRequest,
+    PoseGoals,
+    SceneQuery,
+)
+from handiwork_core.model.geometry import Array
+from handiwork_core.robot.robot import ArmSpec
 from handiwork_planning.collision.batch_check import WHOLE, Checker, test_block
 from handiwork_planning.collision.motion_check import found_hit
 from handiwork_planning.cpu_engine import CpuEngine

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from handiwork_core.geometry import Array
-from handiwork_core.outcome import Code
+from handiwork_core.model.geometry import Array
+from handiwork_core.model.outcome import Code
 from handiwork_planning.cpu_engine import CpuEngine
 
 from .engine_adapter import Clock, geometric

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose, frozen
-from handiwork_core.kinematics import forward, joint_motion, joint_position
-from handiwork_core.robot import Joint, JointType, Robot
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.scene import Scene, load_scene
-from handiwork_core.world import ObjectState, World
+from handiwork_core.model.geometry import Array, Pose, frozen
+from handiwork_core.model.world import ObjectState, World
+from handiwork_core.robot.kinematics import forward, joint_motion, joint_position
+from handiwork_core.robot.robot import Joint, JointType, Robot
+from handiwork_core.robot_files.loader import load_robot
+from handiwork_core.scene.loader import Scene, load_scene
 
 from .problems import Problem
 from .referee import Referee

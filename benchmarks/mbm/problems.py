@@ -11,9 +11,20 @@ from typing import Any
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose, Rotation, frozen
-from handiwork_core.planning import JointGoals, PlanRequest, PoseGoals
-from handiwork_core.world import ObjectState, Shape, ShapeKind, World, WorldObject
+from handiwork_core.contracts.planning import JointGoals, PlanRequest, PoseGoals
+from handiwork_core.model.geometry import (
+    Array,
+    Pose,
+    Rotation,
+    frozen,
+)
+from handiwork_core.model.world import (
+    ObjectState,
+    Shape,
+    ShapeKind,
+    World,
+    WorldObject,
+)
 
 from .sphere_robot import DATA
 

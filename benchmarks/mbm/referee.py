@@ -13,10 +13,10 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.robot import JointType, Robot
-from handiwork_core.trajectory import Trajectory
-from handiwork_core.world import World
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import JointType, Robot
 
 from .solids import rotation, world_distance
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial import ConvexHull
 
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.world import Shape, ShapeKind, World
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.world import Shape, ShapeKind, World
 
 
 def rotation(wxyz: Array) -> Array:

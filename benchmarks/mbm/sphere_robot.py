@@ -10,9 +10,15 @@ from typing import TypedDict
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose, frozen
-from handiwork_core.kinematics import link_poses
-from handiwork_core.robot import ArmSpec, Joint, JointType, Robot, Spheres
+from handiwork_core.model.geometry import Array, Pose, frozen
+from handiwork_core.robot.kinematics import link_poses
+from handiwork_core.robot.robot import (
+    ArmSpec,
+    Joint,
+    JointType,
+    Robot,
+    Spheres,
+)
 
 from .urdf_text import write_urdf
 

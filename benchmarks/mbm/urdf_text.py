@@ -7,8 +7,13 @@ from xml.etree import ElementTree as Xml
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.robot import Joint, JointType, Robot, Spheres
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.robot.robot import (
+    Joint,
+    JointType,
+    Robot,
+    Spheres,
+)
 
 
 def write_urdf(name: str, links: Sequence[str], joints: Sequence[Joint], spheres: Sequence[Spheres]) -> str:

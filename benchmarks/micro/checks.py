@@ -18,9 +18,9 @@ from benchmarks.mbm.measure import make_engine
 from benchmarks.mbm.problems import load_problems
 from benchmarks.mbm.rows import markdown
 from benchmarks.mbm.sphere_robot import load_sphere_robot
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.robot import Robot
-from handiwork_core.world import ShapeKind, World, WorldObject
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.world import ShapeKind, World, WorldObject
+from handiwork_core.robot.robot import Robot
 
 REPEATS, BLOCK = 5, 16
 

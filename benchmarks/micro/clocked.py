@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 
 from benchmarks.mbm.rows import PERCENTILES
-from handiwork_core.geometry import Array
+from handiwork_core.model.geometry import Array
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -12,10 +12,10 @@ from benchmarks.mbm.problems import Problem, load_problems
 from benchmarks.mbm.referee import Referee
 from benchmarks.mbm.rows import markdown, share
 from benchmarks.mbm.sphere_robot import SphereRobot, load_sphere_robot
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.kinematics import forward
-from handiwork_core.outcome import Code
-from handiwork_core.planning import PlanRequest, PoseGoals
+from handiwork_core.contracts.planning import PlanRequest, PoseGoals
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.outcome import Code
+from handiwork_core.robot.kinematics import forward
 from handiwork_planning.cpu_engine import CpuEngine
 
 from .clocked import HEADS, clocked, words

@@ -12,7 +12,7 @@ from benchmarks.mbm.measure import make_engine
 from benchmarks.mbm.problems import Problem, load_problems
 from benchmarks.mbm.rows import markdown, share
 from benchmarks.mbm.sphere_robot import SphereRobot, load_sphere_robot
-from handiwork_core.outcome import Code
+from handiwork_core.model.outcome import Code
 from handiwork_planning.cpu_engine import CpuEngine
 
 from .checks import best_us, samples

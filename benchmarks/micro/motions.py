@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.mbm.rows import markdown
-from handiwork_core.geometry import Array
-from handiwork_core.robot_loader import load_robot
+from handiwork_core.model.geometry import Array
+from handiwork_core.robot_files.loader import load_robot
 from handiwork_planning.postprocessing import PARTS, ROUNDING
 from handiwork_planning.search.requests import limits_of
 from handiwork_planning.timing.parameterization import Corners, Limits, parameterise

@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.mbm.measure import make_engine
 from benchmarks.mbm.rows import markdown
 from benchmarks.mbm.sphere_robot import load_sphere_robot
-from handiwork_core.world import World
+from handiwork_core.model.world import World
 
 from .clocked import HEADS, clocked, words
 from .synthetic import random_poses, world_of_boxes

@@ -18,8 +18,19 @@ from benchmarks.mbm.sphere_robot import (
     build_sphere_robot,
     read_sphere_file,
 )
-from handiwork_core.geometry import Array, Pose, Rotation, frozen
-from handiwork_core.world import ObjectState, Shape, ShapeKind, World, WorldObject
+from handiwork_core.model.geometry import (
+    Array,
+    Pose,
+    Rotation,
+    frozen,
+)
+from handiwork_core.model.world import (
+    ObjectState,
+    Shape,
+    ShapeKind,
+    World,
+    WorldObject,
+)
 
 EDGE_M, REACH_M, AWAY_M, SELF_M, SPREAD_RAD = 0.03, 0.9, 0.03, 0.001, 1.5
 

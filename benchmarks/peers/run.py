@@ -15,8 +15,8 @@ from benchmarks.mbm.referee import Referee
 from benchmarks.mbm.rows import NAN, Row
 from benchmarks.mbm.sphere_robot import SphereRobot
 from benchmarks.mbm.urdf_text import write_srdf
-from handiwork_core.trajectory import Trajectory
-from handiwork_core.world import ShapeKind
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.model.world import ShapeKind
 
 from .job import Answer, Body, Job, Task, read_answers, write_job
 from .setup import HOME, PEERS, python_of

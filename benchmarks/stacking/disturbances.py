@@ -9,7 +9,7 @@ import numpy as np
 
 from decider_node.stacking.bin import LENGTH_M, WIDTH_M, open_side
 from decider_node.stacking.cell import BELT_END_Y_M, BELT_START_Y_M, BELT_Z_M
-from handiwork_core.geometry import Pose, Rotation
+from handiwork_core.model.geometry import Pose, Rotation
 
 from .episode import Episode
 

@@ -16,8 +16,8 @@ from decider_node.stacking.cell import BELT_END_Y_M
 from decider_node.stacking.choice import CannotGoOn
 from decider_node.stacking.context import StackContext
 from decider_node.stacking.layout import Layout
-from handiwork_core.geometry import Pose, Rotation
-from handiwork_core.world import ObjectState
+from handiwork_core.model.geometry import Pose, Rotation
+from handiwork_core.model.world import ObjectState
 
 from .simulated_cell import CYCLE_S, SimulatedCell
 

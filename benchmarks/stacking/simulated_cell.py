@@ -14,13 +14,18 @@ from decider_node.motion.controller import ReactiveController, Settings
 from decider_node.stacking.bin import HEIGHT_M
 from decider_node.stacking.cell import BELT_MPS, BELT_Z_M, STALE_S, obstacles, scene
 from decider_node.stacking.seeds import seeds
-from handiwork_core.belt import BeltSpec
-from handiwork_core.geometry import Array, Pose, Rotation
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.scene import Scene, SceneObject
-from handiwork_core.scene_shapes import GREY
-from handiwork_core.suction import SuctionState
-from handiwork_core.world import ObjectState, Shape, ShapeKind, WorldObject
+from handiwork_core.model.conveyor import BeltSpec
+from handiwork_core.model.geometry import Array, Pose, Rotation
+from handiwork_core.model.suction import SuctionState
+from handiwork_core.model.world import (
+    ObjectState,
+    Shape,
+    ShapeKind,
+    WorldObject,
+)
+from handiwork_core.robot_files.loader import load_robot
+from handiwork_core.scene.loader import Scene, SceneObject
+from handiwork_core.scene.shapes import GREY
 from sim_bridge.mujoco_world import MujocoWorld
 
 ROOT = Path(__file__).resolve().parents[2]

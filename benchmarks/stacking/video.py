@@ -7,7 +7,7 @@ from pathlib import Path
 from handiwork_bringup.film.camera import Camera, Sun
 from handiwork_bringup.film.film import FILM_PX, STILL_PX, Projection, write_film, write_still
 from handiwork_bringup.film.recorder import PERIOD_S, Instant, Recording
-from handiwork_core.geometry import Pose, frozen
+from handiwork_core.model.geometry import Pose, frozen
 
 from .episode import Episode
 from .simulated_cell import ROOT

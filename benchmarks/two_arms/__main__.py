@@ -18,9 +18,9 @@ from sensor_msgs.msg import JointState
 
 from handiwork_bringup.demo_cells import scene_of
 from handiwork_bringup.stack import Stack
-from handiwork_core.robot import Robot
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.scene import load_scene
+from handiwork_core.robot.robot import Robot
+from handiwork_core.robot_files.loader import load_robot
+from handiwork_core.scene.loader import load_scene
 from handiwork_ros.qos import LATEST
 from handiwork_ros.task_report import TaskFeedback
 

@@ -10,8 +10,8 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from handiwork_core.kinematics import joint_position
-from handiwork_core.robot import Robot
+from handiwork_core.robot.kinematics import joint_position
+from handiwork_core.robot.robot import Robot
 
 FAR_M = 0.5
 OPTIONS = '<mujoco><compiler fusestatic="false" discardvisual="true" balanceinertia="true"/></mujoco>'

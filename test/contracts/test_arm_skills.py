@@ -8,7 +8,7 @@ import test_mobile_skills
 import test_part_skills
 import test_skills
 
-from handiwork_core.skill import Skill
+from handiwork_core.contracts.skill import Skill
 from handiwork_core.testing.fakes import Fakes, fakes
 from handiwork_core.testing.skill_contract import SkillContract
 from skill_server.executor import run_skill

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import test_skills
 
-from handiwork_core.geometry import Pose
-from handiwork_core.outcome import Code, Outcome
-from handiwork_core.skill import Skill
+from handiwork_core.contracts.skill import Skill
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.testing.fakes import Cell, Fakes, fakes
 from handiwork_core.testing.mobile import FakeBase, mobile_fakes
 from handiwork_core.testing.skill_contract import SkillContract

@@ -10,15 +10,24 @@ from typing import Any
 import numpy as np
 import pytest
 
-from handiwork_core.articulation import Articulation, Handle, JointKind
-from handiwork_core.commands import ExpectJoint, UpdateSpecific
-from handiwork_core.geometry import Pose, frozen
-from handiwork_core.outcome import Code, Outcome
-from handiwork_core.planning import CandidatesRequest, CandidatesResult, CandidateVerdict
-from handiwork_core.skill import Skill
+from handiwork_core.contracts.commands import ExpectJoint, UpdateSpecific
+from handiwork_core.contracts.planning import (
+    CandidatesRequest,
+    CandidatesResult,
+    CandidateVerdict,
+)
+from handiwork_core.contracts.skill import Skill
+from handiwork_core.model.articulation import Articulation, Handle, JointKind
+from handiwork_core.model.geometry import Pose, frozen
+from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.world import (
+    Shape,
+    ShapeKind,
+    WorldObject,
+    part_positions,
+)
 from handiwork_core.testing.fakes import Cell, Fakes, fakes
 from handiwork_core.testing.skill_contract import MOTION_CALLS, SkillContract
-from handiwork_core.world import Shape, ShapeKind, WorldObject, part_positions
 from skill_server.executor import SkillRun, run_skill
 from skill_server.skills.artpreplan import ArtPreplan, ArtPreplanParams
 from skill_server.skills.close import Close, CloseParams

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from handiwork_core.geometry import Pose
-from handiwork_core.planning import Attachment
+from handiwork_core.contracts.planning import Attachment
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 from handiwork_core.testing.fakes import Cell, Fakes, fakes
 from handiwork_core.testing.gantry import gantry_pose, gantry_q
 from handiwork_core.testing.skill_contract import SkillContract
-from handiwork_core.world import Shape, ShapeKind, WorldObject
 from skill_server.executor import run_skill
 from skill_server.skills.pick import Pick, PickParams
 from skill_server.skills.place import Place, PlaceParams

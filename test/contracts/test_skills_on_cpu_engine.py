@@ -9,16 +9,26 @@ from typing import Any
 import numpy as np
 import pytest
 
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.kinematics import forward
-from handiwork_core.outcome import OK, Outcome
-from handiwork_core.planning import CandidatesRequest, PathRest, PlanRequest, SceneQuery
-from handiwork_core.robot import Robot
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.scene import load_scene
-from handiwork_core.skill import Context, Token
-from handiwork_core.trajectory import Trajectory
-from handiwork_core.world import Contact, JointState, ObjectState, World
+from handiwork_core.contracts.planning import (
+    CandidatesRequest,
+    PathRest,
+    PlanRequest,
+    SceneQuery,
+)
+from handiwork_core.contracts.skill import Context, Token
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.outcome import OK, Outcome
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.model.world import (
+    Contact,
+    JointState,
+    ObjectState,
+    World,
+)
+from handiwork_core.robot.kinematics import forward
+from handiwork_core.robot.robot import Robot
+from handiwork_core.robot_files.loader import load_robot
+from handiwork_core.scene.loader import load_scene
 from handiwork_planning.cpu_engine import CpuEngine
 from skill_server.executor import run_skill
 from skill_server.skills.pick import Pick, PickParams

@@ -8,13 +8,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.kinematics import forward
-from handiwork_core.outcome import Code
-from handiwork_core.planning import JointGoals, PlanRequest, SceneQuery
-from handiwork_core.robot import Robot
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.world import ObjectState, Shape, ShapeKind, World, WorldObject
+from handiwork_core.contracts.planning import JointGoals, PlanRequest, SceneQuery
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.world import (
+    ObjectState,
+    Shape,
+    ShapeKind,
+    World,
+    WorldObject,
+)
+from handiwork_core.robot.kinematics import forward
+from handiwork_core.robot.robot import Robot
+from handiwork_core.robot_files.loader import load_robot
 from handiwork_planning.fallback_engine import GuardedEngine
 from handiwork_planning.kernels.kinematics import tool_poses
 from planner_node.engines import CuroboEngine

@@ -10,12 +10,24 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from handiwork_core.geometry import Pose, Rotation
-from handiwork_core.kinematics import forward, link_poses
-from handiwork_core.outcome import Code
-from handiwork_core.planning import Attachment, OtherArm, PlanRequest, PoseGoals, SceneQuery
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.world import ObjectState, Shape, ShapeKind, World, WorldObject
+from handiwork_core.contracts.planning import (
+    Attachment,
+    OtherArm,
+    PlanRequest,
+    PoseGoals,
+    SceneQuery,
+)
+from handiwork_core.model.geometry import Pose, Rotation
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.world import (
+    ObjectState,
+    Shape,
+    ShapeKind,
+    World,
+    WorldObject,
+)
+from handiwork_core.robot.kinematics import forward, link_poses
+from handiwork_core.robot_files.loader import load_robot
 from planner_node.engines import CpuEngine, CuroboEngine
 from planner_node.engines.curobo_batch import CuroboPool
 from planner_node.engines.curobo_together import CuroboTogether

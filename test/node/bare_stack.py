@@ -16,10 +16,16 @@ from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState as JointStateMsg
 
 from control_msgs.action import FollowJointTrajectory, ParallelGripperCommand
-from handiwork_core.geometry import Pose, frozen
-from handiwork_core.outcome import Code
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.world import JointState, ObjectState, Shape, ShapeKind, WorldObject
+from handiwork_core.model.geometry import Pose, frozen
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.world import (
+    JointState,
+    ObjectState,
+    Shape,
+    ShapeKind,
+    WorldObject,
+)
+from handiwork_core.robot_files.loader import load_robot
 from handiwork_ros.conversions import joint_state_to_msg, object_states_to_msg, world_objects_to_msg
 from handiwork_ros.destroy import destroy_with_actions
 from handiwork_ros.qos import LATCHED, LATEST, TF_STATIC

@@ -24,8 +24,13 @@ from rclpy.node import Node
 from visualization_msgs.msg import MarkerArray
 
 from conditionals_node.node import ConditionalsNode
-from handiwork_core.geometry import Pose, frozen
-from handiwork_core.world import ObjectState, Shape, ShapeKind, WorldObject
+from handiwork_core.model.geometry import Pose, frozen
+from handiwork_core.model.world import (
+    ObjectState,
+    Shape,
+    ShapeKind,
+    WorldObject,
+)
 from handiwork_ros.conversions import contacts_to_msg, object_states_to_msg, world_objects_to_msg
 from handiwork_ros.destroy import destroy_with_actions
 from handiwork_ros.qos import EVENTS, LATCHED, LATEST

@@ -16,8 +16,8 @@ from ros_stage import wait_for
 from test_clients import Bench, bench, path
 from test_skill_action_server import ToyRun, encode, feedback
 
-from handiwork_core.outcome import Code
-from handiwork_core.skill import Stopped, Token
+from handiwork_core.contracts.skill import Stopped, Token
+from handiwork_core.model.outcome import Code
 from handiwork_ros.admission import AdmissionQueue
 from handiwork_ros.arm_lease import ArmLease
 from handiwork_ros.skill_action_server import SkillActionServer, SkillDoor

@@ -7,7 +7,7 @@ import threading
 import pytest
 from test_skill_action_server import DONE, Rig, lend, until
 
-from handiwork_core.outcome import Code
+from handiwork_core.model.outcome import Code
 from handiwork_ros.arm_lease import Policy
 
 

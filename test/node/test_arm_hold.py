@@ -12,8 +12,8 @@ from rclpy.action import ActionClient
 from rclpy.executors import SingleThreadedExecutor
 from test_skill_action_server import Toy, ToyRun, encode, feedback, until
 
-from handiwork_core.outcome import OK, Code
-from handiwork_core.skill import Progress
+from handiwork_core.contracts.skill import Progress
+from handiwork_core.model.outcome import OK, Code
 from handiwork_ros.admission import AdmissionQueue
 from handiwork_ros.arm_lease import ArmLease, Policy
 from handiwork_ros.destroy import destroy_with_actions

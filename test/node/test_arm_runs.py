@@ -6,11 +6,11 @@ from dataclasses import fields
 
 import numpy as np
 
-from handiwork_core.geometry import Pose
-from handiwork_core.outcome import OK
-from handiwork_core.planning import Attachment
+from handiwork_core.contracts.planning import Attachment
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import OK
+from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 from handiwork_core.testing.fakes import Cell, Fakes, fakes
-from handiwork_core.world import Shape, ShapeKind, WorldObject
 from skill_server.arm_runs_node import ArmRuns
 
 

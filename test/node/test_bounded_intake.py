@@ -11,8 +11,8 @@ from rclpy.node import Node
 from rclpy.serialization import serialize_message
 from ros_stage import stage, wait_for
 
-from handiwork_core.limits import FRAMES
-from handiwork_core.robot_loader import load_robot
+from handiwork_core.intake.limits import FRAMES
+from handiwork_core.robot_files.loader import load_robot
 from handiwork_ros.frames import FrameBuffer
 from handiwork_ros.qos import LATCHED, LATEST, TF
 from handiwork_ros.world_source import RosWorldSource, Wanted

@@ -16,8 +16,8 @@ from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
 
 from handiwork_core import isaac_wire as wire
-from handiwork_core.geometry import Pose, frozen
-from handiwork_core.world import Contact
+from handiwork_core.model.geometry import Pose, frozen
+from handiwork_core.model.world import Contact
 from isaac_bridge.bring_up.voice_node import Voice
 from tf2_msgs.msg import TFMessage
 

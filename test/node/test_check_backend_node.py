@@ -18,7 +18,7 @@ from ros_stage import Stage
 from rosgraph_msgs.msg import Clock
 
 from handiwork_bringup.cli import main
-from handiwork_core.world import Contact
+from handiwork_core.model.world import Contact
 from handiwork_ros.conversions import contacts_to_msg
 from handiwork_ros.managed_node import ManagedNode
 from handiwork_ros.qos import CLOCK, TF

@@ -19,11 +19,11 @@ from ros_stage import Stage, stage, wait_for
 from sensor_msgs.msg import JointState as JointStateMsg
 
 from control_msgs.action import FollowJointTrajectory, ParallelGripperCommand
-from handiwork_core.outcome import Code, Outcome
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.robot_watchdog import SILENCE_S
-from handiwork_core.trajectory import Trajectory
-from handiwork_core.world import JointState
+from handiwork_core.intake.robot_watchdog import SILENCE_S
+from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.model.world import JointState
+from handiwork_core.robot_files.loader import load_robot
 from handiwork_ros import conversions as to
 from handiwork_ros.clients import ArmClient, GripperClient, RosClock
 from handiwork_ros.frames import FrameBuffer, UnknownFrame

@@ -11,8 +11,8 @@ import rclpy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.executors import SingleThreadedExecutor
 
-from handiwork_core.diagnostics import Diagnosis, Level
-from handiwork_core.intake import IntakeStatistics, Publisher
+from handiwork_core.intake.counters import IntakeStatistics, Publisher
+from handiwork_core.model.diagnostics import Diagnosis, Level
 from handiwork_ros.destroy import destroy_with_actions
 from handiwork_ros.diagnostics import IntakeDiagnoses
 from handiwork_ros.managed_node import ManagedNode

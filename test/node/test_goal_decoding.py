@@ -14,8 +14,8 @@ from handiwork_msgs.msg import OrientationFilter
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from handiwork_core.geometry import Pose
-from handiwork_core.outcome import Code, Outcome
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import Code, Outcome
 from handiwork_ros.frames import UnknownFrame
 from handiwork_ros.skill_action_server import Refused
 from skill_server.goals_node import decode_goal

@@ -25,7 +25,7 @@ from test_sim_node import (  # noqa: F401 - the tests of the simulation hold her
     test_the_gripper_reaches_what_it_can,
 )
 
-from handiwork_core.outcome import Code
+from handiwork_core.model.outcome import Code
 from handiwork_ros.managed_node import STATUS_TOPIC, ManagedNode
 from handiwork_ros.qos import LATEST, STATUS
 from isaac_bridge.node import IsaacBridge

@@ -13,7 +13,7 @@ from rclpy.parameter import Parameter
 from ros_stage import Stage, wait_for
 from test_suction_node import FOLDER, OFF, ON, ROOT, User, offered
 
-from handiwork_core.outcome import Code
+from handiwork_core.model.outcome import Code
 from handiwork_ros.managed_node import ManagedNode
 from isaac_bridge.node import IsaacBridge
 from robot_description.node import RobotDescription

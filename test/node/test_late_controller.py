@@ -9,7 +9,7 @@ import pytest
 from ros_stage import wait_for
 from test_clients import GRIPPER, Bench, bench, in_thread, never, path
 
-from handiwork_core.outcome import Code
+from handiwork_core.model.outcome import Code
 
 __all__ = ["bench"]
 LIMIT_S = 20.0

@@ -14,7 +14,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from ros_stage import Stage, stage, wait_for
 
-from handiwork_core.config import ConfigError
+from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_ros.managed_node import STATUS_TOPIC, ManagedNode
 from handiwork_ros.qos import STATUS
 

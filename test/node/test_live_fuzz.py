@@ -16,7 +16,7 @@ from handiwork_msgs.msg import NodeStatus, OrientationFilter
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from handiwork_core.outcome import Code
+from handiwork_core.model.outcome import Code
 from handiwork_ros.managed_node import STATUS_TOPIC
 from handiwork_ros.qos import STATUS
 from skill_server.catalog import load_catalog

@@ -6,8 +6,7 @@ import threading
 
 import numpy as np
 
-from handiwork_core.outcome import Code
-from handiwork_core.planning import (
+from handiwork_core.contracts.planning import (
     CandidatesRequest,
     CandidatesResult,
     JointGoals,
@@ -17,6 +16,7 @@ from handiwork_core.planning import (
     SceneQuery,
     Verdict,
 )
+from handiwork_core.model.outcome import Code
 from handiwork_core.testing.fakes import smooth
 from handiwork_ros.patient_planner import PatientPlanner
 

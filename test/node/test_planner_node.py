@@ -21,9 +21,7 @@ from rclpy.parameter import Parameter
 from ros_stage import Stage, stage, wait_for
 from sensor_msgs.msg import JointState as JointStateMsg
 
-from handiwork_core.geometry import Pose
-from handiwork_core.outcome import Code
-from handiwork_core.planning import (
+from handiwork_core.contracts.planning import (
     CandidatesResult,
     Capability,
     Engine,
@@ -35,9 +33,17 @@ from handiwork_core.planning import (
     SceneQuery,
     Verdict,
 )
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.trajectory import Trajectory
-from handiwork_core.world import JointState, ObjectState, Shape, ShapeKind, WorldObject
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.model.world import (
+    JointState,
+    ObjectState,
+    Shape,
+    ShapeKind,
+    WorldObject,
+)
+from handiwork_core.robot_files.loader import load_robot
 from handiwork_ros import conversions as to
 from handiwork_ros.clients import PlannerClient
 from handiwork_ros.liveness import LifeSigns

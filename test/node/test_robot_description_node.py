@@ -13,8 +13,8 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from handiwork_core.kinematics import link_poses
-from handiwork_core.robot_loader import load_robot
+from handiwork_core.robot.kinematics import link_poses
+from handiwork_core.robot_files.loader import load_robot
 from handiwork_ros.destroy import destroy_with_actions
 from handiwork_ros.frames import FrameBuffer, UnknownFrame
 from handiwork_ros.qos import LATCHED, LATEST, TF, TF_STATIC

@@ -18,10 +18,10 @@ from handiwork_msgs.msg import Contact, Contacts, ObjectStates, WorldObjects
 from rclpy.executors import SingleThreadedExecutor
 from sensor_msgs.msg import JointState as JointStateMsg
 
-from handiwork_core.geometry import Pose, frozen
-from handiwork_core.outcome import Code
-from handiwork_core.world import JointState, ObjectState
-from handiwork_core.writer_sequences import HOLD_S
+from handiwork_core.intake.writer_sequences import HOLD_S
+from handiwork_core.model.geometry import Pose, frozen
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.world import JointState, ObjectState
 from handiwork_ros.conversions import joint_state_to_msg, object_states_to_msg
 from handiwork_ros.destroy import destroy_with_actions
 from handiwork_ros.qos import LATCHED, LATEST, TF_STATIC

@@ -13,7 +13,7 @@ from test_sim_node import ABORTED, CANCELED, NAMES, SUCCEEDED, Client, client, s
 
 from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointTolerance
-from handiwork_core.outcome import Code
+from handiwork_core.model.outcome import Code
 
 
 def test_a_goal_canceled_while_the_world_is_paused_ends_and_the_next_one_still_runs(client: Client) -> None:

@@ -23,7 +23,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from control_msgs.action import FollowJointTrajectory, ParallelGripperCommand
 from control_msgs.msg import JointTolerance
-from handiwork_core.outcome import Code
+from handiwork_core.model.outcome import Code
 from handiwork_ros.conversions import time_from_msg
 from handiwork_ros.qos import CLOCK, LATCHED, LATEST, TF
 from sim_bridge.node import SimBridge

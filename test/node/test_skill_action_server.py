@@ -19,8 +19,8 @@ from rclpy.action.server import ServerGoalHandle
 from rclpy.executors import SingleThreadedExecutor
 from rosgraph_msgs.msg import Clock as ClockMsg
 
-from handiwork_core.outcome import OK, Code, Outcome
-from handiwork_core.skill import Progress, Token
+from handiwork_core.contracts.skill import Progress, Token
+from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_ros.admission import AdmissionQueue
 from handiwork_ros.arm_hold import ArmHold
 from handiwork_ros.arm_lease import QUEUE_LENGTH, ArmLease, Policy

@@ -16,7 +16,7 @@ from handiwork_msgs.msg import NodeStatus
 from rclpy.action import ActionServer, CancelResponse
 from rclpy.executors import SingleThreadedExecutor
 
-from handiwork_core.outcome import Code
+from handiwork_core.model.outcome import Code
 from handiwork_ros.bond_topic import StatusWriter
 from handiwork_ros.destroy import destroy_with_actions
 from handiwork_ros.skill_client import SkillClient

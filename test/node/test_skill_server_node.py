@@ -10,7 +10,7 @@ from geometry_msgs.msg import PoseStamped
 from handiwork_msgs.action import Pick, Place, RunSkill
 from handiwork_msgs.msg import OrientationFilter
 
-from handiwork_core.outcome import Code
+from handiwork_core.model.outcome import Code
 from handiwork_ros.skill_client import SkillClient
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from handiwork_core.dds_ports import discovery_port
+from handiwork_core.process.dds_ports import discovery_port
 
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent

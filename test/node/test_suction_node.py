@@ -17,11 +17,11 @@ from ros_stage import Stage, stage, wait_for
 from std_msgs.msg import Bool
 from std_srvs.srv import SetBool
 
-from handiwork_core.geometry import Pose, Rotation
-from handiwork_core.kinematics import link_poses
-from handiwork_core.outcome import Code, Outcome
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.suction import SuctionState
+from handiwork_core.model.geometry import Pose, Rotation
+from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.suction import SuctionState
+from handiwork_core.robot.kinematics import link_poses
+from handiwork_core.robot_files.loader import load_robot
 from handiwork_ros.clients import SuctionClient, tool_client
 from handiwork_ros.qos import LATEST
 from handiwork_ros.world_source import RosWorldSource, Wanted

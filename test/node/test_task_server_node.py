@@ -9,7 +9,7 @@ from random import Random
 import pytest
 from handiwork_msgs.action import RunSkill, RunTask
 
-from handiwork_core.outcome import Code
+from handiwork_core.model.outcome import Code
 from handiwork_ros.async_skill_client import AsyncSkillClient
 from handiwork_ros.task_report import EntryState
 

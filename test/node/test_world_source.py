@@ -12,9 +12,9 @@ from rclpy.node import Node
 from ros_stage import stage, wait_for
 from sensor_msgs.msg import JointState as JointStateMsg
 
-from handiwork_core.geometry import Pose
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.world import JointState, ObjectState
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.world import JointState, ObjectState
+from handiwork_core.robot_files.loader import load_robot
 from handiwork_ros import conversions as to
 from handiwork_ros.qos import LATEST
 from handiwork_ros.world_source import RosWorldSource, Wanted

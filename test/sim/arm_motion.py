@@ -6,8 +6,8 @@ import numpy as np
 from scipy.optimize import least_squares
 
 from handiwork_core.control.trajectory_goal import TrajectoryGoal
-from handiwork_core.geometry import Array, Pose, Rotation
-from handiwork_core.robot import ArmSpec, JointType, Robot
+from handiwork_core.model.geometry import Array, Pose, Rotation
+from handiwork_core.robot.robot import ArmSpec, JointType, Robot
 
 PERIOD_S = 0.02
 

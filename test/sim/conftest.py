@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from handiwork_core.geometry import Pose
-from handiwork_core.robot import Robot
-from handiwork_core.robot_loader import load_robot
+from handiwork_core.model.geometry import Pose
+from handiwork_core.robot.robot import Robot
+from handiwork_core.robot_files.loader import load_robot
 from handiwork_planning.cpu_engine import CpuEngine
 
 sys.path.insert(0, str(Path(__file__).parent))

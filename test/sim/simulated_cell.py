@@ -8,18 +8,23 @@ from typing import Any
 
 import numpy as np
 
+from handiwork_core.contracts.planning import (
+    CandidatesRequest,
+    PathRest,
+    PlanRequest,
+    SceneQuery,
+)
+from handiwork_core.contracts.skill import Context, Token
 from handiwork_core.control.gripper_controller import GripperGoal
 from handiwork_core.control.trajectory_goal import TrajectoryGoal
-from handiwork_core.geometry import Pose
-from handiwork_core.kinematics import link_poses
-from handiwork_core.outcome import OK, Code, Outcome
-from handiwork_core.planning import CandidatesRequest, PathRest, PlanRequest, SceneQuery
-from handiwork_core.robot import Robot
-from handiwork_core.scene import load_scene
-from handiwork_core.skill import Context, Token
-from handiwork_core.supervision import SUPERVISED
-from handiwork_core.trajectory import Trajectory
-from handiwork_core.world import JointState, World
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_core.model.supervision import SUPERVISED
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.model.world import JointState, World
+from handiwork_core.robot.kinematics import link_poses
+from handiwork_core.robot.robot import Robot
+from handiwork_core.scene.loader import load_scene
 from sim_bridge.simulation import CONTROL_S, Simulation
 
 ROOT = Path(__file__).parents[2]

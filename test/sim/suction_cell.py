@@ -6,9 +6,9 @@ from typing import Any
 
 from simulated_cell import POLL_STEPS, SimulatedCell
 
-from handiwork_core.outcome import OK, Outcome
-from handiwork_core.suction import no_seal
-from handiwork_core.world import JointState, World
+from handiwork_core.model.outcome import OK, Outcome
+from handiwork_core.model.suction import no_seal
+from handiwork_core.model.world import JointState, World
 
 SEAL_S = 1.0
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from simulated_cell import SimulatedCell
 
-from handiwork_core.belt import BeltSpec
-from handiwork_core.geometry import Pose
-from handiwork_core.outcome import Code
-from handiwork_core.robot import Robot
-from handiwork_core.skill import Context, Skill, Token
+from handiwork_core.contracts.skill import Context, Skill, Token
+from handiwork_core.model.conveyor import BeltSpec
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import Code
+from handiwork_core.robot.robot import Robot
 from sim_bridge.simulation import CONTROL_S
 from skill_server.catalog import load_catalog
 from skill_server.executor import SkillRun, run_skill

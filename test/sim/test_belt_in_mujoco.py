@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from handiwork_core.belt import BeltSpec
-from handiwork_core.config import ConfigError
-from handiwork_core.geometry import Array
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.scene import load_scene
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.model.conveyor import BeltSpec
+from handiwork_core.model.geometry import Array
+from handiwork_core.robot_files.loader import load_robot
+from handiwork_core.scene.loader import load_scene
 from sim_bridge.simulation import CONTROL_S, Simulation
 
 ROOT = Path(__file__).parents[2]

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from handiwork_core.geometry import Pose
-from handiwork_core.regular_files import DataRoots
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.scene import load_scene
+from handiwork_core.intake.regular_files import DataRoots
+from handiwork_core.model.geometry import Pose
+from handiwork_core.robot_files.loader import load_robot
+from handiwork_core.scene.loader import load_scene
 from sim_bridge.simulation import Simulation
 from sim_bridge.spawning import Resource, read_object, with_object, without
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.scene import load_scene
+from handiwork_core.robot_files.loader import load_robot
+from handiwork_core.scene.loader import load_scene
 from sim_bridge.simulation import Simulation
 
 ROBOT = Path(__file__).parents[2] / "src" / "robot_description" / "robots" / "fr3"

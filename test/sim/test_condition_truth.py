@@ -14,11 +14,11 @@ from arm_motion import grasp_pose, move, solve_ik
 from conditionals_node.build import Builder
 from handiwork_core.control.gripper_controller import GripperGoal
 from handiwork_core.control.trajectory_controller import Ending
-from handiwork_core.geometry import Array, Pose, Rotation
-from handiwork_core.robot import Robot
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.scene import load_scene
-from handiwork_core.world import JointState, World
+from handiwork_core.model.geometry import Array, Pose, Rotation
+from handiwork_core.model.world import JointState, World
+from handiwork_core.robot.robot import Robot
+from handiwork_core.robot_files.loader import load_robot
+from handiwork_core.scene.loader import load_scene
 from sim_bridge.simulation import CONTROL_S, Simulation
 
 ROOT = Path(__file__).parents[2]

@@ -16,7 +16,7 @@ from benchmarks.stacking.episode import Episode, is_true
 
 from decider_node.stacking.cell import SMALL
 from decider_node.stacking.layout import Layout
-from handiwork_core.geometry import Pose, Rotation
+from handiwork_core.model.geometry import Pose, Rotation
 
 TWO = Layout((0.64,), (-0.31,), 2, -0.59)
 

@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from handiwork_core.control.axes import JointArrays
 from handiwork_core.control.gripper_controller import GripperGoal
+from handiwork_core.control.joint_groups import JointArrays
 from handiwork_core.control.trajectory_controller import Ending
 from handiwork_core.control.trajectory_goal import ErrorCode, TrajectoryGoal
-from handiwork_core.geometry import Array, Pose
 from handiwork_core.isaac_wire import on_grid
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.scene import load_scene
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.robot_files.loader import load_robot
+from handiwork_core.scene.loader import load_scene
 from isaac_bridge.adapter.wired_robot import WiredRobot
 from sim_bridge.isaac_habits import CommandQueue, WireCommand, articulation_order, channel
 from sim_bridge.simulation import Simulation

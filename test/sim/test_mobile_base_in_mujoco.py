@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 from simulated_cell import POLL_STEPS, ROOT, SimulatedCell
 
+from handiwork_core.contracts.planning import CandidatesRequest, PlanRequest, SceneQuery
+from handiwork_core.contracts.skill import Context, Skill
 from handiwork_core.control.trajectory_goal import TrajectoryGoal
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.kinematics import link_poses
-from handiwork_core.outcome import OK, Code, Outcome
-from handiwork_core.planning import CandidatesRequest, PlanRequest, SceneQuery
-from handiwork_core.robot import Robot
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.skill import Context, Skill
-from handiwork_core.trajectory import Trajectory
-from handiwork_core.world import JointState, World
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.model.world import JointState, World
+from handiwork_core.robot.kinematics import link_poses
+from handiwork_core.robot.robot import Robot
+from handiwork_core.robot_files.loader import load_robot
 from handiwork_planning.cpu_engine import CpuEngine
 from skill_server.executor import SkillRun, run_skill
 from skill_server.skills.home import Home, HomeParams

@@ -9,9 +9,9 @@ import numpy as np
 import yaml
 from simulated_cell import ROOT, SimulatedCell
 
-from handiwork_core.geometry import Pose, Rotation
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.skill import Context, Token
+from handiwork_core.contracts.skill import Context, Token
+from handiwork_core.model.geometry import Pose, Rotation
+from handiwork_core.robot_files.loader import load_robot
 from handiwork_planning.cpu_engine import CpuEngine
 from skill_server.executor import run_skill
 from skill_server.skills.pick import Pick, PickParams

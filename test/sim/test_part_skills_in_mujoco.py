@@ -12,10 +12,10 @@ import pytest
 import yaml
 from simulated_cell import ROOT, SimulatedCell
 
-from handiwork_core.outcome import Code
-from handiwork_core.robot import Robot
-from handiwork_core.skill import Skill
-from handiwork_core.world import part_positions
+from handiwork_core.contracts.skill import Skill
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.world import part_positions
+from handiwork_core.robot.robot import Robot
 from skill_server.executor import SkillRun, run_skill
 from skill_server.skills.artpreplan import ArtPreplan, ArtPreplanParams
 from skill_server.skills.close import Close, CloseParams

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from handiwork_core.articulation import Articulation
-from handiwork_core.geometry import Pose, Rotation
-from handiwork_core.robot import Robot
-from handiwork_core.scene import load_scene
-from handiwork_core.world import part_positions
+from handiwork_core.model.articulation import Articulation
+from handiwork_core.model.geometry import Pose, Rotation
+from handiwork_core.model.world import part_positions
+from handiwork_core.robot.robot import Robot
+from handiwork_core.scene.loader import load_scene
 from sim_bridge.simulation import CONTROL_S, Simulation
 
 ROOT = Path(__file__).parents[2]

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from handiwork_core.geometry import Pose
-from handiwork_core.robot import Robot
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.scene_layout import Scene
+from handiwork_core.model.geometry import Pose
+from handiwork_core.robot.robot import Robot
+from handiwork_core.robot_files.loader import load_robot
+from handiwork_core.scene.layout import Scene
 from sim_bridge.mujoco_world import MujocoWorld
 from sim_bridge.simulation import CONTROL_S, Simulation
 

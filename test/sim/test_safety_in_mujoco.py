@@ -13,12 +13,12 @@ from handiwork_core.control.drivers import ArmDriver, GripperDriver
 from handiwork_core.control.gripper_controller import GripperGoal
 from handiwork_core.control.trajectory_controller import Ending, Reference
 from handiwork_core.control.trajectory_goal import ErrorCode, GoalRefused, TrajectoryGoal
-from handiwork_core.robot import Robot
-from handiwork_core.robot_loader import load_robot
+from handiwork_core.robot.robot import Robot
+from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.safety.config import SafetyConfig
 from handiwork_core.safety.state import Cause, Mode, Refusal
 from handiwork_core.safety.supervisor import lost_lease
-from handiwork_core.scene import load_scene
+from handiwork_core.scene.loader import load_scene
 from sim_bridge.simulation import CONTROL_S, Simulation
 
 ROOT = Path(__file__).parents[2]

@@ -12,9 +12,9 @@ import pytest
 from handiwork_core.control.drivers import ArmDriver
 from handiwork_core.control.trajectory_controller import Ending
 from handiwork_core.control.trajectory_goal import ErrorCode, TrajectoryGoal
-from handiwork_core.robot import Robot
+from handiwork_core.robot.robot import Robot
 from handiwork_core.safety.config import SafetyConfig, Zone, ZoneShape
-from handiwork_core.scene import load_scene
+from handiwork_core.scene.loader import load_scene
 from handiwork_safety.supervised_robot import SupervisedRobot
 from handiwork_safety.windows import BRAKE_S, LEAD_S
 from sim_bridge.simulation import CONTROL_S, Simulation

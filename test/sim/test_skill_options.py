@@ -13,10 +13,10 @@ import yaml
 from scipy.spatial import ConvexHull
 from simulated_cell import ROOT, SimulatedCell
 
-from handiwork_core.geometry import Rotation
-from handiwork_core.outcome import Code
-from handiwork_core.robot import Robot
-from handiwork_core.skill import StepFailed
+from handiwork_core.contracts.skill import StepFailed
+from handiwork_core.model.geometry import Rotation
+from handiwork_core.model.outcome import Code
+from handiwork_core.robot.robot import Robot
 from skill_server import grip
 from skill_server.executor import run_skill
 from skill_server.orientation import OrientationFilter

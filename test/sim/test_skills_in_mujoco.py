@@ -9,10 +9,10 @@ import pytest
 from simulated_cell import SimulatedCell
 
 from handiwork_core.control.gripper_controller import GripperGoal
-from handiwork_core.geometry import Pose
-from handiwork_core.outcome import Code, Outcome
-from handiwork_core.robot import Robot
-from handiwork_core.trajectory import Trajectory
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.robot.robot import Robot
 from skill_server import grip
 from skill_server.executor import run_skill
 from skill_server.skills.pick import Pick, PickParams

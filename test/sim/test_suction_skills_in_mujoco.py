@@ -10,11 +10,11 @@ import pytest
 from simulated_cell import ROOT
 from suction_cell import SuctionCell
 
-from handiwork_core.belt import BeltSpec
-from handiwork_core.geometry import Pose
-from handiwork_core.outcome import Code
-from handiwork_core.robot import Robot
-from handiwork_core.robot_loader import load_robot
+from handiwork_core.model.conveyor import BeltSpec
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import Code
+from handiwork_core.robot.robot import Robot
+from handiwork_core.robot_files.loader import load_robot
 from handiwork_planning.cpu_engine import CpuEngine
 from sim_bridge.simulation import CONTROL_S
 from skill_server.executor import run_skill

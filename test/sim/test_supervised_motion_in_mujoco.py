@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 from simulated_cell import SimulatedCell
 
+from handiwork_core.contracts.planning import PathRest, SceneQuery
 from handiwork_core.control.trajectory_controller import Ending
 from handiwork_core.control.trajectory_goal import TrajectoryGoal
-from handiwork_core.geometry import Pose
-from handiwork_core.outcome import OK, Code, Outcome
-from handiwork_core.planning import PathRest, SceneQuery
-from handiwork_core.regular_files import DataRoots
-from handiwork_core.supervision import SUPERVISED
-from handiwork_core.trajectory import Trajectory
-from handiwork_core.world import World
+from handiwork_core.intake.regular_files import DataRoots
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_core.model.supervision import SUPERVISED
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.model.world import World
 from sim_bridge.spawning import Resource, read_object, with_object
 from skill_server.executor import run_skill
 from skill_server.skills.goto_pose import GotoPose, GotoPoseParams

@@ -16,12 +16,12 @@ from pxr import Gf, Usd, UsdGeom, UsdLux, UsdPhysics, UsdSemantics, UsdShade, Us
 from scipy.spatial import ConvexHull
 
 from handiwork_bringup.demo_cells import described_robots, scene_of
-from handiwork_core.geometry import Array, Pose, Rotation
-from handiwork_core.kinematics import joint_position
-from handiwork_core.robot import JointType, PhysxSolver, Robot
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.scene import Scene, load_scene
-from handiwork_core.usd_gprims import READERS, Attributes
+from handiwork_core.model.geometry import Array, Pose, Rotation
+from handiwork_core.robot.kinematics import joint_position
+from handiwork_core.robot.robot import JointType, PhysxSolver, Robot
+from handiwork_core.robot_files.loader import load_robot
+from handiwork_core.scene.loader import Scene, load_scene
+from handiwork_core.scene.usd_gprims import READERS, Attributes
 from isaac_bridge.usd import joint_drives, robot_prims
 from isaac_bridge.usd.export import OBJECTS, Exported, build_stage
 from isaac_bridge.usd.robot_bodies import NOMINAL_KG, robot_bodies

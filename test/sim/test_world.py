@@ -12,10 +12,10 @@ from arm_motion import grasp_pose, move, solve_ik
 from handiwork_core.control.gripper_controller import GripperGoal, GripperResult
 from handiwork_core.control.trajectory_controller import Ending, TrajectoryResult
 from handiwork_core.control.trajectory_goal import ErrorCode, GoalRefused, TrajectoryGoal
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.robot import Robot
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.scene import load_scene
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.robot.robot import Robot
+from handiwork_core.robot_files.loader import load_robot
+from handiwork_core.scene.loader import load_scene
 from sim_bridge.simulation import CONTROL_S, Simulation
 
 ROOT = Path(__file__).parents[2]

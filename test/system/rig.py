@@ -16,9 +16,9 @@ from sensor_msgs.msg import JointState
 
 from handiwork_bringup.joint_watch import STANDSTILL
 from handiwork_bringup.stack import NODES, Stack
-from handiwork_core.geometry import Array
-from handiwork_core.outcome import Outcome
-from handiwork_core.skill import Progress
+from handiwork_core.contracts.skill import Progress
+from handiwork_core.model.geometry import Array
+from handiwork_core.model.outcome import Outcome
 from handiwork_ros.qos import LATEST
 from handiwork_ros.skill_client import GoalRun, SkillReport
 

@@ -10,7 +10,7 @@ from handiwork_msgs.action import Pick, Place
 from handiwork_msgs.msg import OrientationFilter
 from rig import Rig
 
-from handiwork_core.outcome import Code
+from handiwork_core.model.outcome import Code
 
 STILL = 1e-3
 """No joint may change by more in the whole test [rad, m]."""

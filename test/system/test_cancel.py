@@ -6,7 +6,7 @@ import pytest
 from handiwork_msgs.action import Pick, Place
 from rig import PICK_STAGES, PLACE_STAGES, Rig
 
-from handiwork_core.outcome import Code
+from handiwork_core.model.outcome import Code
 from handiwork_ros.skill_client import SkillReport
 
 TRIES = 5

@@ -11,8 +11,8 @@ from handiwork_msgs.msg import Condition, TaskEvent, TaskProgress
 from handiwork_msgs.srv import WatchTask
 from rig import PICK_STAGES, PLACE_STAGES, Rig, wait_for
 
-from handiwork_core.outcome import Code
-from handiwork_core.skill import Progress
+from handiwork_core.contracts.skill import Progress
+from handiwork_core.model.outcome import Code
 from handiwork_ros.qos import EVENTS, LATCHED
 
 IN_BIN = "{object: cube, container: bin}"

@@ -13,7 +13,7 @@ from handiwork_msgs.action import Pick
 from handiwork_msgs.msg import Conditions
 from rig import SLOW, TERMINAL_S, Rig, end_in_time, wait_for
 
-from handiwork_core.outcome import Code
+from handiwork_core.model.outcome import Code
 from handiwork_ros.qos import LATCHED
 
 RESTART_S = 90.0

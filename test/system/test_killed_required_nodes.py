@@ -19,7 +19,7 @@ from handiwork_bringup.launch_evaluate import plan_processes
 from handiwork_bringup.package_paths import share_of
 from handiwork_bringup.process_runner import ProcessRunner
 from handiwork_bringup.stack import NODES
-from handiwork_core.outcome import Code
+from handiwork_core.model.outcome import Code
 from handiwork_ros.skill_client import GoalRun, SkillClient, SkillReport
 
 WORLD_TIMEOUT_S = 2.5

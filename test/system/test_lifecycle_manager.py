@@ -10,7 +10,7 @@ import pytest
 from rig import SLOW, Rig, wait_for
 
 from handiwork_bringup.stack import NODES, Stack
-from handiwork_core.outcome import Code
+from handiwork_core.model.outcome import Code
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "node"))
 

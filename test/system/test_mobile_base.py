@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from rig import Rig, wait_for
 
-from handiwork_core.outcome import Code
+from handiwork_core.model.outcome import Code
 from handiwork_ros.frames import FrameBuffer, UnknownFrame
 
 LAUNCH_ARGUMENTS = {"robot": "fr3_mobile", "scene": "mobile", "real_time_factor": "5"}

@@ -15,7 +15,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rig import SLOW, Rig, wait_for
 from sensor_msgs.msg import JointState
 
-from handiwork_core.outcome import Code
+from handiwork_core.model.outcome import Code
 from handiwork_ros.destroy import destroy_with_actions
 from handiwork_ros.qos import LATEST
 

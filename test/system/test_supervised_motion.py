@@ -10,7 +10,7 @@ from handiwork_msgs.msg import Contacts
 from handiwork_msgs.srv import SetObjectPose
 from rig import Rig, wait_for
 
-from handiwork_core.outcome import Code
+from handiwork_core.model.outcome import Code
 from handiwork_ros.qos import LATEST
 from handiwork_ros.skill_client import GoalRun, SkillReport, skill_goal
 from simulation_interfaces.srv import DeleteEntity, SpawnEntity

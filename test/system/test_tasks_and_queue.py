@@ -15,7 +15,7 @@ from handiwork_msgs.action import Place, RunTask
 from rig import SLOW, Rig, wait_for
 
 from handiwork_bringup.cli import main
-from handiwork_core.outcome import Code
+from handiwork_core.model.outcome import Code
 from handiwork_ros.skill_client import skill_goal
 from handiwork_ros.task_report import EntryState
 from skill_server.task.robot_files import with_robot_files

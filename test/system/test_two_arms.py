@@ -21,8 +21,8 @@ from rig import ContactRecord, send_until, wait_for
 from dual_fr3 import write_dual_fr3
 from handiwork_bringup.package_paths import share_of
 from handiwork_bringup.stack import Stack
-from handiwork_core.outcome import Code
-from handiwork_core.robot_loader import load_robot
+from handiwork_core.model.outcome import Code
+from handiwork_core.robot_files.loader import load_robot
 from handiwork_ros.qos import LATEST
 from handiwork_ros.skill_client import skill_goal
 from handiwork_ros.task_report import EntryState, TaskFeedback

@@ -7,7 +7,7 @@ import enum
 import json
 import re
 
-from handiwork_core.predicate import Predicate
+from handiwork_core.contracts.predicate import Predicate
 
 BARE = re.compile(r"[A-Za-z_]\w*\Z")
 NOT_BARE = {"and", "or", "not", "in", "is", "if", "else", "for", "lambda", "true", "false", "none", "null"}

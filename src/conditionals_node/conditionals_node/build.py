@@ -10,11 +10,16 @@ from typing import Any
 
 import yaml
 
-from handiwork_core.config import ConfigError, mapping_from_yaml, nearest, parse
-from handiwork_core.limits import GOAL_YAML
-from handiwork_core.predicate import Predicate
-from handiwork_core.registry import collect
-from handiwork_core.robot import Robot
+from handiwork_core.config.dataclass_loader import (
+    ConfigError,
+    mapping_from_yaml,
+    nearest,
+    parse,
+)
+from handiwork_core.contracts.plugins import collect
+from handiwork_core.contracts.predicate import Predicate
+from handiwork_core.intake.limits import GOAL_YAML
+from handiwork_core.robot.robot import Robot
 
 from .argument_text import as_words, explicit
 from .expression import Expression, Leaf, all_true, any_true, choose, excess_of

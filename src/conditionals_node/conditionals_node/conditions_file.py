@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from handiwork_core.config import ConfigError, load
+from handiwork_core.config.dataclass_loader import ConfigError, load
 
 from .build import Condition
 from .definitions import ConditionSpec, Definitions

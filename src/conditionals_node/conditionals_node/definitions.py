@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from handiwork_core.config import ConfigError, nearest
+from handiwork_core.config.dataclass_loader import ConfigError, nearest
 
 from .build import Builder, Condition
 from .expression import Expression, Named

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose, Rotation
-from handiwork_core.predicate import Predicate, Truth
-from handiwork_core.world import World, WorldObject
+from handiwork_core.contracts.predicate import Predicate, Truth
+from handiwork_core.model.geometry import Array, Pose, Rotation
+from handiwork_core.model.world import World, WorldObject
 
 from .expression import Expression
 from .geometry import GeometryError, hull

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from handiwork_core.predicate import Finding, LatchedPredicate
-from handiwork_core.world import Contact, ObjectState, World
+from handiwork_core.contracts.predicate import Finding, LatchedPredicate
+from handiwork_core.model.world import Contact, ObjectState, World
 
 from .expression import Expression, Leaf
 from .geometry_caches import forget_geometry

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from handiwork_core.limits import CONDITION_DEPTH, CONDITION_NODES
-from handiwork_core.predicate import Finding, Predicate, Truth
+from handiwork_core.contracts.predicate import Finding, Predicate, Truth
+from handiwork_core.intake.limits import CONDITION_DEPTH, CONDITION_NODES
 
 MAX_REASONS = 3
 """Parts whose reasons are told; the others are counted."""

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from handiwork_core.config import ConfigError, nearest
+from handiwork_core.config.dataclass_loader import ConfigError, nearest
 
 from .expression import Expression, Leaf, Not, all_true, any_true, at_least, choose
 from .expression_values import MAX_DEPTH, bad, read_arguments

@@ -6,7 +6,7 @@ import ast
 import re
 from typing import Any
 
-from handiwork_core.config import ConfigError
+from handiwork_core.config.dataclass_loader import ConfigError
 
 MAX_DEPTH = 40
 WORDS = {"true": True, "false": False, "none": None, "null": None}

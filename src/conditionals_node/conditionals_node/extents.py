@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
-from handiwork_core.geometry import Array, Pose, frozen
-from handiwork_core.world import Shape, ShapeKind, WorldObject
+from handiwork_core.model.geometry import Array, Pose, frozen
+from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 
 from .geometry import GeometryError, shape_points
 from .kernels import boxes_of_many

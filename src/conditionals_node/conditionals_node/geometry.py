@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
-from handiwork_core.geometry import Array, Pose, frozen
-from handiwork_core.round_points import ball, ring
-from handiwork_core.world import Shape, ShapeKind, WorldObject
+from handiwork_core.model.geometry import Array, Pose, frozen
+from handiwork_core.model.world import Shape, ShapeKind, WorldObject
+from handiwork_core.scene.round_points import ball, ring
 
 OPEN_TOP_NORMAL_Z = 0.7
 """Hull faces whose normal points up at least this much belong to the open top."""

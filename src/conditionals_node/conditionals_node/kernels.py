@@ -14,8 +14,8 @@ from typing import Any
 import numba
 import numpy as np
 
-from handiwork_core.geometry import Array
-from handiwork_core.kernel_cache import prepare
+from handiwork_core.model.geometry import Array
+from handiwork_core.process.kernel_cache import prepare
 
 V1 = numba.types.Array(numba.float64, 1, "C", readonly=True)
 V2 = numba.types.Array(numba.float64, 2, "C", readonly=True)

@@ -10,8 +10,8 @@ from rclpy.node import Node
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
-from handiwork_core.predicate import Truth
-from handiwork_core.world import World
+from handiwork_core.contracts.predicate import Truth
+from handiwork_core.model.world import World
 from handiwork_ros.conversions import pose_to_msg, time_to_msg
 from handiwork_ros.qos import LATEST
 

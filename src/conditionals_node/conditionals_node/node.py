@@ -12,11 +12,11 @@ from handiwork_msgs.msg import Condition as ConditionMsg
 from handiwork_msgs.msg import Conditions, TaskEvent, TaskProgress
 from rclpy.clock import Clock, ClockType
 
-from handiwork_core.config import ConfigError
-from handiwork_core.outcome import Outcome
-from handiwork_core.planning import Report
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.world import World
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.contracts.planning import Report
+from handiwork_core.model.outcome import Outcome
+from handiwork_core.model.world import World
+from handiwork_core.robot_files.loader import load_robot
 from handiwork_ros.busy_executor import make_busy_executor
 from handiwork_ros.diagnostics import IntakeDiagnoses
 from handiwork_ros.guards import guard

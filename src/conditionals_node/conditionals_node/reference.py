@@ -8,7 +8,7 @@ import inspect
 import sys
 import typing
 
-from handiwork_core.predicate import Predicate
+from handiwork_core.contracts.predicate import Predicate
 
 from .predicates import BUILTIN
 from .predicates.measured import Relation

@@ -7,10 +7,10 @@ from typing import Any
 
 from handiwork_msgs.srv import EvaluateCondition, UnwatchCondition, WatchCondition, WatchTask
 
-from handiwork_core.config import ConfigError, nearest
-from handiwork_core.outcome import OK, Code, Outcome
-from handiwork_core.robot import Robot
-from handiwork_core.world import World
+from handiwork_core.config.dataclass_loader import ConfigError, nearest
+from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import Robot
 from handiwork_ros.guards import guard_service, with_outcome
 from handiwork_ros.managed_node import ManagedNode
 

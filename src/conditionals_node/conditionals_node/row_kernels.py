@@ -11,7 +11,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from handiwork_core.geometry import Array
+from handiwork_core.model.geometry import Array
 
 from .kernels import F8, OUT1, OUT2, V1, V2, _box, _compiled, _local, _turned
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from handiwork_core.geometry import Array
-from handiwork_core.world import World, WorldObject
+from handiwork_core.model.geometry import Array
+from handiwork_core.model.world import World, WorldObject
 
 from .batch.view import ArrayArithmetic, array_axes
 from .extents import outline

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from handiwork_core.predicate import Predicate, Truth
-from handiwork_core.world import World
+from handiwork_core.contracts.predicate import Predicate, Truth
+from handiwork_core.model.world import World
 
 from .expression import Leaf
 from .predicates.measured import Relation

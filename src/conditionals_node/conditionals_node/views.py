@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import Any, Generic, TypeAlias, TypeVar
 
-from handiwork_core.geometry import Array
+from handiwork_core.model.geometry import Array
 
 T = TypeVar("T", float, Array)
 """A number, or one for each world of a batch."""

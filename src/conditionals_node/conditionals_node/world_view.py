@@ -7,8 +7,13 @@ import math
 from collections.abc import Sequence
 from typing import Any, cast
 
-from handiwork_core.geometry import Pose
-from handiwork_core.world import Contact, ObjectState, World, WorldObject
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.world import (
+    Contact,
+    ObjectState,
+    World,
+    WorldObject,
+)
 
 from .extents import boxes
 from .geometry import GeometryError, Hull, hull

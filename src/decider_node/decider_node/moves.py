@@ -12,7 +12,7 @@ from decider_node.motion.approach import are_close
 from decider_node.motion.command import MotionCommand
 from decider_node.network.decider import Moment
 from decider_node.network.states import State
-from handiwork_core.geometry import Array, Pose
+from handiwork_core.model.geometry import Array, Pose
 
 
 class ArmPort(Protocol):

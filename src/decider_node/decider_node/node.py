@@ -20,9 +20,9 @@ from decider_node.ros_cell_node import RosCell
 from decider_node.stacking.application import HOME, stacking_network
 from decider_node.stacking.cell import FULL, obstacles, regions
 from decider_node.stacking.context import StackContext
-from handiwork_core.config import ConfigError
-from handiwork_core.planning import Report
-from handiwork_core.robot_loader import load_robot
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.contracts.planning import Report
+from handiwork_core.robot_files.loader import load_robot
 from handiwork_ros.conversions import BadMessage
 from handiwork_ros.guards import guard
 from handiwork_ros.managed_node import ManagedNode

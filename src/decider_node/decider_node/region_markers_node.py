@@ -8,8 +8,8 @@ from rclpy.node import Node
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
-from handiwork_core.geometry import Pose
-from handiwork_core.world import Shape, ShapeKind, WorldObject
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 from handiwork_ros.conversions import pose_to_msg, time_to_msg
 from handiwork_ros.qos import LATEST
 

@@ -22,10 +22,10 @@ from decider_node.motion.controller import ReactiveController, Settings
 from decider_node.motion.uneven import UnevenCycles
 from decider_node.stacking.cell import BELT_MPS, STALE_S
 from decider_node.stacking.seeds import seeds
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.robot import ArmSpec, Robot
-from handiwork_core.suction import SuctionState
-from handiwork_core.world import ObjectState, World
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.suction import SuctionState
+from handiwork_core.model.world import ObjectState, World
+from handiwork_core.robot.robot import ArmSpec, Robot
 from handiwork_ros.conversions import BadMessage, joint_state_from_msg, outcome_from_msg, time_from_msg
 from handiwork_ros.guards import guard
 from handiwork_ros.qos import LATEST, STREAM

@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from handiwork_core.config import ConfigError
+from handiwork_core.config.dataclass_loader import ConfigError
 
 from .commands import (
     chaos,

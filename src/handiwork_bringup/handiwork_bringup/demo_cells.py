@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from handiwork_bringup.package_paths import share_of
-from handiwork_core.robot import Robot
-from handiwork_core.robot_loader import load_robot
+from handiwork_core.robot.robot import Robot
+from handiwork_core.robot_files.loader import load_robot
 
 DEFAULT_SCENE = "tabletop"
 RETREAT_M = 0.1

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from handiwork_core.config import nearest
+from handiwork_core.config.dataclass_loader import nearest
 
 from .launch_model import (
     Action,

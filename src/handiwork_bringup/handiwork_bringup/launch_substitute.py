@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from handiwork_core.config import nearest
+from handiwork_core.config.dataclass_loader import nearest
 
 from .launch_model import LaunchError, Place, Substitution, Template
 from .launch_text import truth

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from xml.parsers import expat
 
-from handiwork_core.config import nearest
+from handiwork_core.config.dataclass_loader import nearest
 
 from .launch_element import Element, read_elements
 from .launch_model import (

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from handiwork_core.service_notify import ServiceNotifier
+from handiwork_core.process.service_notify import ServiceNotifier
 
 from .launch_model import ProcessSpec
 from .process_watch import ProcessWatch, without_supervisor

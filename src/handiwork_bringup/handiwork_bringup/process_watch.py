@@ -8,8 +8,8 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from handiwork_core.service_notify import LIMIT, PID, SOCKET
-from handiwork_core.silence import Silence, processor_wait_s
+from handiwork_core.intake.silence import Silence, processor_wait_s
+from handiwork_core.process.service_notify import LIMIT, PID, SOCKET
 
 MARGIN = 1.2
 """A process that notices its own silence ends itself and says where it stands, so it gets this much longer."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 
-from handiwork_core.config import ConfigError
-from handiwork_core.dds_ports import fault_of
-from handiwork_core.writable_folders import choose_log_folder
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.process.dds_ports import fault_of
+from handiwork_core.process.writable_folders import choose_log_folder
 
 from .package_paths import share_of
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from handiwork_core.skill import Progress
+    from handiwork_core.contracts.skill import Progress
     from handiwork_ros.skill_client import SkillReport
 
 

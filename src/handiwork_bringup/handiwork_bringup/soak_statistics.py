@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.stats import binomtest
 
-from handiwork_core.skill import Progress
+from handiwork_core.contracts.skill import Progress
 
 NEEDED_RATE = 0.98
 WAITING = "waiting for"

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from handiwork_core.geometry import Array, frozen
-from handiwork_core.world import Contact
+from handiwork_core.model.geometry import Array, frozen
+from handiwork_core.model.world import Contact
 
 JOINT_STATES = "isaac_joint_states"
 """sensor_msgs/JointState: all joints in the articulation's order."""

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from handiwork_core.outcome import Code
-from handiwork_core.planning import IkRequest, IkResult, ShouldStop
+from handiwork_core.contracts.planning import IkRequest, IkResult, ShouldStop
+from handiwork_core.model.outcome import Code
 
 from .ik.pose_ik import PoseSearch, Solutions, flat_poses
 from .kernels.arrays import OFF, Ints

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from handiwork_core.geometry import Array
-from handiwork_core.outcome import Code
-from handiwork_core.planning import NO_Q, Candidate, CandidateVerdict
-from handiwork_core.robot import ArmSpec
+from handiwork_core.contracts.planning import NO_Q, Candidate, CandidateVerdict
+from handiwork_core.model.geometry import Array
+from handiwork_core.model.outcome import Code
+from handiwork_core.robot.robot import ArmSpec
 
 from .cartesian_motion import track
 from .ik.pose_ik import solve_pose

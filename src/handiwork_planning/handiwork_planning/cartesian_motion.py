@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.outcome import Code
-from handiwork_core.robot import ArmSpec
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.outcome import Code
+from handiwork_core.robot.robot import ArmSpec
 
 from .collision.motion_check import first_blocked
 from .kernels.arrays import flat

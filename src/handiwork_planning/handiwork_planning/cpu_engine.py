@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.outcome import Code
-from handiwork_core.planning import (
+from handiwork_core.contracts.planning import (
     CandidatesRequest,
     CandidatesResult,
     CandidateVerdict,
@@ -24,9 +22,11 @@ from handiwork_core.planning import (
     ShouldStop,
     Verdict,
 )
-from handiwork_core.robot import Robot
-from handiwork_core.trajectory import Trajectory
-from handiwork_core.world import World
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import Robot
 
 if TYPE_CHECKING:
     from .planner import Core

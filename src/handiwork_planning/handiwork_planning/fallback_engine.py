@@ -7,9 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from handiwork_core.geometry import Array
-from handiwork_core.outcome import Code
-from handiwork_core.planning import (
+from handiwork_core.contracts.planning import (
     CandidatesRequest,
     CandidatesResult,
     CandidateVerdict,
@@ -23,8 +21,10 @@ from handiwork_core.planning import (
     ShouldStop,
     Verdict,
 )
-from handiwork_core.trajectory import Trajectory
-from handiwork_core.world import World
+from handiwork_core.model.geometry import Array
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.model.world import World
 
 R = TypeVar("R")
 Make = Callable[[], Engine]

@@ -8,9 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.outcome import Code
-from handiwork_core.planning import (
+from handiwork_core.contracts.planning import (
     Attachment,
     Candidate,
     CandidatesRequest,
@@ -25,7 +23,9 @@ from handiwork_core.planning import (
     ShouldStop,
     StraightGoal,
 )
-from handiwork_core.trajectory import Trajectory
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.trajectory import Trajectory
 
 Way = tuple[Pose, Pose, Pose]
 FIRST = 12

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.kinematics import link_poses
-from handiwork_core.outcome import Code
-from handiwork_core.planning import JointGoals, PlanRequest, PoseGoals, SceneQuery, StraightGoal
-from handiwork_core.robot import ArmSpec, Robot
-from handiwork_core.trajectory import Trajectory
+from handiwork_core.contracts.planning import (
+    JointGoals,
+    PlanRequest,
+    PoseGoals,
+    SceneQuery,
+    StraightGoal,
+)
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.robot.kinematics import link_poses
+from handiwork_core.robot.robot import ArmSpec, Robot
 
 from .cartesian_motion import track
 from .constraints.constrained_motion import plan_held

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from handiwork_core.geometry import Array
-from handiwork_core.outcome import Code
-from handiwork_core.trajectory import Trajectory
+from handiwork_core.model.geometry import Array
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.trajectory import Trajectory
 
 from .collision.motion_check import first_blocked
 from .kernels.arrays import Ints

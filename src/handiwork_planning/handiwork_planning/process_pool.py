@@ -13,11 +13,16 @@ from dataclasses import dataclass
 from multiprocessing.synchronize import Event
 from types import TracebackType
 
-from handiwork_core.geometry import Pose
-from handiwork_core.outcome import Code
-from handiwork_core.planning import Engine, PlanRequest, PlanResult, ShouldStop
-from handiwork_core.robot import Robot
-from handiwork_core.world import World
+from handiwork_core.contracts.planning import (
+    Engine,
+    PlanRequest,
+    PlanResult,
+    ShouldStop,
+)
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import Robot
 
 POLL_S = 0.01
 """How often a stop is looked for while workers plan."""

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.planning import Report, SceneQuery
-from handiwork_core.robot import Robot
-from handiwork_core.world import ObjectState
+from handiwork_core.contracts.planning import Report, SceneQuery
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.world import ObjectState
+from handiwork_core.robot.robot import Robot
 
 from .collision import motion_check
 from .constraints import cbirrt, constrained_shortcut, pose_constraint

@@ -18,7 +18,7 @@ from typing import Any
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
-from handiwork_core.outcome import Code, Outcome
+from handiwork_core.model.outcome import Code, Outcome
 
 BEAT_S = 0.05
 """Period in which the time of the running check is measured, in steady time."""

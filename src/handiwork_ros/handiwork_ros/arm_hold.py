@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from handiwork_core.outcome import Code
+from handiwork_core.model.outcome import Code
 
 from .arm_lease import ArmLease, Job, Policy
 

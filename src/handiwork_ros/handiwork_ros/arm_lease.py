@@ -14,9 +14,9 @@ from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.task import Future
 
-from handiwork_core.config import nearest
-from handiwork_core.outcome import Code, Outcome
-from handiwork_core.skill import Progress, Token
+from handiwork_core.config.dataclass_loader import nearest
+from handiwork_core.contracts.skill import Progress, Token
+from handiwork_core.model.outcome import Code, Outcome
 
 BEAT_S = 0.1
 """Period of feedback and of the watchdog, in steady time; feedback is promised five times a second."""

@@ -1,4 +1,4 @@
-"""The ports of ``handiwork_core.ports`` over ROS, in one place to import from."""
+"""The ports of ``handiwork_core.contracts.ports`` over ROS, in one place to import from."""
 
 from .planner_client import PlannerClient
 from .robot_clients import ArmClient, GripperClient

@@ -10,8 +10,14 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
-from handiwork_core.diagnostics import Diagnosis, Level, RateMeter, delay_diagnosis, intake_diagnosis
-from handiwork_core.intake import IntakeStatistics
+from handiwork_core.intake.counters import IntakeStatistics
+from handiwork_core.model.diagnostics import (
+    Diagnosis,
+    Level,
+    RateMeter,
+    delay_diagnosis,
+    intake_diagnosis,
+)
 
 from .guards import guard
 

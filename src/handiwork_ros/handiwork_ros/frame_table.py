@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Generic, TypeVar
 
-from handiwork_core.limits import FRAME_LIFETIME_S, FRAMES, NAME_CHARACTERS
+from handiwork_core.intake.limits import FRAME_LIFETIME_S, FRAMES, NAME_CHARACTERS
 
 T = TypeVar("T")
 

@@ -12,11 +12,11 @@ from rclpy.clock import JumpThreshold
 from rclpy.duration import Duration
 from rclpy.node import Node
 
-from handiwork_core.config import nearest
-from handiwork_core.geometry import UNIT_TOLERANCE, Pose
-from handiwork_core.intake import IntakeCounter
-from handiwork_core.limits import FRAMES, NAME_CHARACTERS
-from handiwork_core.outcome import Code, Outcome
+from handiwork_core.config.dataclass_loader import nearest
+from handiwork_core.intake.counters import IntakeCounter
+from handiwork_core.intake.limits import FRAMES, NAME_CHARACTERS
+from handiwork_core.model.geometry import UNIT_TOLERANCE, Pose
+from handiwork_core.model.outcome import Code, Outcome
 from tf2_msgs.msg import TFMessage
 
 from .bounded_intake import LOG_PERIOD_S, bounded

@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 from rclpy.action import ActionClient
 from rclpy.node import Node
 
-from handiwork_core.outcome import Code, Outcome
+from handiwork_core.model.outcome import Code, Outcome
 
 from .action_call import CANCEL_AGAIN_S, ActionCall
 from .arm_motion import UNKNOWN

@@ -9,7 +9,7 @@ from typing import Any
 
 from rclpy.node import Node
 
-from handiwork_core.outcome import Code, Outcome
+from handiwork_core.model.outcome import Code, Outcome
 
 from .conversions import outcome_to_msg
 

@@ -15,9 +15,9 @@ from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.node import Node
 
-from handiwork_core.config import ConfigError
-from handiwork_core.diagnostics import Diagnosis, Level
-from handiwork_core.planning import Report
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.contracts.planning import Report
+from handiwork_core.model.diagnostics import Diagnosis, Level
 
 from .bond_topic import STATUS_TOPIC, StatusWriter
 from .diagnostics import DiagnosticsPublisher

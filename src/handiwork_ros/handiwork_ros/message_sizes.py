@@ -8,7 +8,7 @@ from typing import Any
 from handiwork_msgs.msg import Contacts, ObjectStates, WorldObjects
 from sensor_msgs.msg import JointState
 
-from handiwork_core import limits
+from handiwork_core.intake import limits
 from tf2_msgs.msg import TFMessage
 
 HEAD = 4

@@ -6,8 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Protocol, TypeVar
 
-from handiwork_core.outcome import Code
-from handiwork_core.planning import (
+from handiwork_core.contracts.planning import (
     CandidatesRequest,
     CandidatesResult,
     PathRest,
@@ -17,8 +16,9 @@ from handiwork_core.planning import (
     ShouldStop,
     Verdict,
 )
-from handiwork_core.ports import Planner
-from handiwork_core.trajectory import Trajectory
+from handiwork_core.contracts.ports import Planner
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.trajectory import Trajectory
 
 POLL_S = 0.05
 LOST = (Code.PLANNER_LOST, Code.NOT_ACTIVE)

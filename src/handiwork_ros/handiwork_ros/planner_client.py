@@ -13,8 +13,7 @@ from handiwork_msgs.srv import CheckCandidates, PlanStraight, PlanToJoints, Plan
 from rclpy.node import Node
 from std_msgs.msg import Header
 
-from handiwork_core.outcome import Code
-from handiwork_core.planning import (
+from handiwork_core.contracts.planning import (
     CandidatesRequest,
     CandidatesResult,
     JointGoals,
@@ -26,9 +25,10 @@ from handiwork_core.planning import (
     ShouldStop,
     Verdict,
 )
-from handiwork_core.robot import Robot
-from handiwork_core.trajectory import Trajectory
-from handiwork_core.world import JointState
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.model.world import JointState
+from handiwork_core.robot.robot import Robot
 
 from .conversions import (
     BadMessage,

@@ -10,7 +10,7 @@ from typing import Any
 from handiwork_msgs.msg import Outcome as OutcomeMsg
 from rclpy.serialization import serialize_message
 
-from handiwork_core.outcome import Code, Outcome
+from handiwork_core.model.outcome import Code, Outcome
 
 log = logging.getLogger(__name__)
 

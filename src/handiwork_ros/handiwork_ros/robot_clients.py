@@ -10,11 +10,11 @@ from rclpy.action import ActionClient
 from rclpy.node import Node
 
 from control_msgs.action import FollowJointTrajectory, ParallelGripperCommand
+from handiwork_core.contracts.planning import ShouldStop
 from handiwork_core.control.trajectory_goal import ErrorCode
-from handiwork_core.outcome import OK, Code, Outcome
-from handiwork_core.planning import ShouldStop
-from handiwork_core.robot import ArmSpec, BaseSpec, GripperSpec
-from handiwork_core.trajectory import Trajectory
+from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.robot.robot import ArmSpec, BaseSpec, GripperSpec
 
 from .action_call import ActionCall, GoalSequence
 from .conversions import trajectory_to_msg

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
-from handiwork_core.robot_watchdog import STEP_S, Feedback, RobotWatchdog
+from handiwork_core.intake.robot_watchdog import STEP_S, Feedback, RobotWatchdog
 
 from .guards import guard
 from .world_source import RosWorldSource

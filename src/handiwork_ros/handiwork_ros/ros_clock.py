@@ -6,7 +6,7 @@ import time
 
 from rclpy.node import Node
 
-from handiwork_core.planning import ShouldStop
+from handiwork_core.contracts.planning import ShouldStop
 
 POLL_S = 0.005
 

@@ -15,8 +15,8 @@ from handiwork_msgs.msg import Contacts, ObjectStates
 from numpy.typing import NDArray
 from rclpy.serialization import deserialize_message
 
-from handiwork_core.geometry import Array, Pose, Rotation
-from handiwork_core.world import Contact, ObjectState
+from handiwork_core.model.geometry import Array, Pose, Rotation
+from handiwork_core.model.world import Contact, ObjectState
 
 from .conversions import contacts_from_msg, object_states_from_msg
 from .conversions.pose import unit_wxyz

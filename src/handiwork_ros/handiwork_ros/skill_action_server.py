@@ -13,9 +13,9 @@ from typing import Any, Generic, Protocol, TypeVar
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.node import Node
 
-from handiwork_core.event_text import event_text
-from handiwork_core.outcome import Code, Outcome
-from handiwork_core.skill import Progress, Stopped, Token
+from handiwork_core.contracts.skill import Progress, Stopped, Token
+from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.process.event_text import event_text
 
 from .admission import Admission, AdmissionQueue
 from .arm_hold import ArmHold

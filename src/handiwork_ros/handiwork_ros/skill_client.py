@@ -15,7 +15,7 @@ from rclpy.action import ActionClient
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 
-from handiwork_core.skill import Progress
+from handiwork_core.contracts.skill import Progress
 
 from .arm_motion import observe_motion
 from .destroy import destroy_with_actions

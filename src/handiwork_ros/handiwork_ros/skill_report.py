@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 
 from handiwork_msgs.msg import SkillFeedback, SkillResult
 
-from handiwork_core.geometry import Pose
-from handiwork_core.outcome import Code, Outcome
-from handiwork_core.skill import Progress
+from handiwork_core.contracts.skill import Progress
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import Code, Outcome
 
 from .conversions import code_from_msg, goal_outcome_from_msg, outcome_from_msg, pose_from_msg
 

@@ -14,9 +14,9 @@ import rclpy
 from rclpy.executors import Executor, ExternalShutdownException, SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 
-from handiwork_core.config import ConfigError
-from handiwork_core.dds_ports import fault_of
-from handiwork_core.writable_folders import choose_log_folder
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.process.dds_ports import fault_of
+from handiwork_core.process.writable_folders import choose_log_folder
 
 from .destroy import destroy_with_actions
 from .managed_node import ManagedNode

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-from handiwork_core.config import ConfigError
+from handiwork_core.config.dataclass_loader import ConfigError
 
 from .managed_node import ManagedNode
 

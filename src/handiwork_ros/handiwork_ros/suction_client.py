@@ -7,11 +7,11 @@ import time
 from handiwork_msgs.srv import SetSuction
 from rclpy.node import Node
 
-from handiwork_core.outcome import OK, Code, Outcome
-from handiwork_core.planning import ShouldStop
-from handiwork_core.ports import Gripper
-from handiwork_core.robot import GripperSpec
-from handiwork_core.suction import SuctionState, no_seal
+from handiwork_core.contracts.planning import ShouldStop
+from handiwork_core.contracts.ports import Gripper
+from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_core.model.suction import SuctionState, no_seal
+from handiwork_core.robot.robot import GripperSpec
 
 from .conversions import outcome_from_msg, suction_state_from_msg
 from .robot_clients import GripperClient

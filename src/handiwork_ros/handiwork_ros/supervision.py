@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from handiwork_core.service_notify import ServiceNotifier
+from handiwork_core.process.service_notify import ServiceNotifier
 
 from .managed_node import ManagedNode
 from .watchdog import Watchdog

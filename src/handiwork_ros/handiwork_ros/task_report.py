@@ -8,8 +8,8 @@ from enum import IntEnum
 from handiwork_msgs.action import RunTask
 from handiwork_msgs.msg import TaskEntry as TaskEntryMsg
 
-from handiwork_core.outcome import Code, Outcome
-from handiwork_core.skill import Progress
+from handiwork_core.contracts.skill import Progress
+from handiwork_core.model.outcome import Code, Outcome
 
 from .conversions import goal_outcome_from_msg
 from .skill_report import SkillReport, progress_from_msg, report_from_msg

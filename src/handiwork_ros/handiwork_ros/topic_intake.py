@@ -12,11 +12,11 @@ from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState as JointStateMsg
 
-from handiwork_core.geometry import Array
-from handiwork_core.intake import IntakeCounter
-from handiwork_core.measured_joints import MeasuredJoints
-from handiwork_core.world import JointState
-from handiwork_core.writer_sequences import WriterSequences
+from handiwork_core.intake.counters import IntakeCounter
+from handiwork_core.intake.writer_sequences import WriterSequences
+from handiwork_core.model.geometry import Array
+from handiwork_core.model.measured_joints import MeasuredJoints
+from handiwork_core.model.world import JointState
 
 from .conversions import BadMessage, joint_state_from_msg
 from .message_sizes import excess

@@ -9,8 +9,8 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock as ClockMsg
 
-from handiwork_core.intake import Publisher
-from handiwork_core.writer_sequences import WriterSequences
+from handiwork_core.intake.counters import Publisher
+from handiwork_core.intake.writer_sequences import WriterSequences
 
 from .guards import guard
 from .qos import CLOCK_PROBE

@@ -12,7 +12,7 @@ from handiwork_msgs.msg import NodeStatus
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
-from handiwork_core.config import ConfigError
+from handiwork_core.config.dataclass_loader import ConfigError
 
 from .bond_topic import StatusWriter, bond_topic, sample_of, writers_of
 from .guards import guard

@@ -8,7 +8,7 @@ import sys
 import threading
 from collections.abc import Callable
 
-from handiwork_core.silence import Silence, processor_wait_s
+from handiwork_core.intake.silence import Silence, processor_wait_s
 
 EXIT_CODE = os.EX_SOFTWARE
 LOOK_S = 0.5

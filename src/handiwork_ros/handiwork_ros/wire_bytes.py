@@ -15,7 +15,7 @@ from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from handiwork_core.geometry import Array
+from handiwork_core.model.geometry import Array
 from tf2_msgs.msg import TFMessage
 
 from .conversions import time_from_msg

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 from rclpy.node import Node
 
-from handiwork_core.intake import IntakeStatistics, listed
-from handiwork_core.outcome import Code, Outcome
+from handiwork_core.intake.counters import IntakeStatistics, listed
+from handiwork_core.model.outcome import Code, Outcome
 
 from .topic_intake import JointIntake, TopicIntake
 from .topic_writers import CLOCK, ClockWriters, TopicWriters

@@ -17,13 +17,20 @@ from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState as JointStateMsg
 
-from handiwork_core.geometry import Pose
-from handiwork_core.intake import IntakeStatistics
-from handiwork_core.kinematics import link_poses
-from handiwork_core.outcome import Outcome
-from handiwork_core.robot import Robot
-from handiwork_core.suction import SuctionState
-from handiwork_core.world import Contact, JointState, ObjectState, World, WorldObject, with_parts
+from handiwork_core.intake.counters import IntakeStatistics
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import Outcome
+from handiwork_core.model.suction import SuctionState
+from handiwork_core.model.world import (
+    Contact,
+    JointState,
+    ObjectState,
+    World,
+    WorldObject,
+    with_parts,
+)
+from handiwork_core.robot.kinematics import link_poses
+from handiwork_core.robot.robot import Robot
 
 from .conversions import BadMessage, suction_state_from_msg, time_from_msg, world_objects_from_msg
 from .frames import FrameBuffer, UnknownFrame

@@ -13,18 +13,18 @@ from rclpy.clock import Clock, ClockType
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from handiwork_core.config import ConfigError
-from handiwork_core.control.axes import JointArrays
-from handiwork_core.control.same_thread import SameThread
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.contracts.planning import Report
+from handiwork_core.control.inline_control_thread import SameThread
+from handiwork_core.control.joint_groups import JointArrays
 from handiwork_core.control.trajectory_controller import TrajectoryResult
 from handiwork_core.control.trajectory_goal import TrajectoryGoal
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.planning import Report
-from handiwork_core.robot import JointType, Robot
-from handiwork_core.robot_loader import load_robot
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.robot.robot import JointType, Robot
+from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.safety.config import SafetyConfig, load_safety
 from handiwork_core.safety.state import Cause, Violation
-from handiwork_core.scene import load_scene
+from handiwork_core.scene.loader import load_scene
 from handiwork_ros.controllers.slot_server import SlotServer, arm_server
 from handiwork_ros.controllers.stream_door import StreamDoor
 from handiwork_ros.conversions import time_from_msg, time_to_msg

@@ -7,11 +7,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from handiwork_core.control.axes import ArmAxis, GripperAxis, JointArrays, arm_axes
+from handiwork_core.control.joint_groups import (
+    ArmAxis,
+    GripperAxis,
+    JointArrays,
+    arm_axes,
+)
 from handiwork_core.control.trajectory_controller import Phase, TrajectoryController
 from handiwork_core.control.trajectory_goal import ErrorCode, GoalRefused, TrajectoryGoal
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.robot import Robot
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.robot.robot import Robot
 from handiwork_core.safety.config import SafetyConfig
 from handiwork_core.safety.monitor import SafetyMonitor
 from handiwork_core.safety.state import Violation
@@ -53,7 +58,7 @@ class CheckedController(TrajectoryController):
 
 
 class SupervisedRobot:
-    """A plant (``handiwork_core.control.axes``). Measurements come by ``take``; ask for ``windows`` after each.
+    """A plant (``handiwork_core.control.joint_groups``). Measurements come by ``take``; ask for ``windows`` after each.
 
     Args:
         robot: its description.

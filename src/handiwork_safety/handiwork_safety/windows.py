@@ -12,7 +12,7 @@ import numpy as np
 
 from handiwork_core.control.trajectory_controller import TrajectoryController
 from handiwork_core.control.trajectory_goal import CheckedTrajectory, JointLimits
-from handiwork_core.geometry import Array
+from handiwork_core.model.geometry import Array
 from handiwork_core.safety.braking import ControlledStop, stop_time
 
 ROW_S = 0.02

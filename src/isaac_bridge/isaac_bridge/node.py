@@ -8,16 +8,16 @@ from typing import Any
 
 from rclpy.clock import Clock, ClockType
 
-from handiwork_core.config import ConfigError
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.contracts.planning import Report
 from handiwork_core.control.gripper_controller import GripperGoal, GripperResult
 from handiwork_core.control.trajectory_controller import TrajectoryResult
 from handiwork_core.control.trajectory_goal import TrajectoryGoal
 from handiwork_core.isaac_wire import JOINT_STATES
-from handiwork_core.planning import Report
-from handiwork_core.robot import Robot
-from handiwork_core.robot_loader import load_robot
+from handiwork_core.robot.robot import Robot
+from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.safety.config import SafetyConfig, load_safety
-from handiwork_core.scene import Scene, load_scene
+from handiwork_core.scene.loader import Scene, load_scene
 from handiwork_ros.busy_executor import make_busy_executor
 from handiwork_ros.controllers.slot_server import SlotServer, arm_server, gripper_server
 from handiwork_ros.controllers.stream_door import StreamDoor

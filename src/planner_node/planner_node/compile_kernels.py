@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from handiwork_core.geometry import Pose
-from handiwork_core.robot_loader import load_robot
+from handiwork_core.model.geometry import Pose
+from handiwork_core.robot_files.loader import load_robot
 from handiwork_planning.cpu_engine import CpuEngine
 
 

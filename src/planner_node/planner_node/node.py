@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from handiwork_core.config import ConfigError
-from handiwork_core.geometry import Pose
-from handiwork_core.planning import Engine, Report
-from handiwork_core.registry import collect
-from handiwork_core.robot import Robot
-from handiwork_core.robot_loader import load_robot
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.contracts.planning import Engine, Report
+from handiwork_core.contracts.plugins import collect
+from handiwork_core.model.geometry import Pose
+from handiwork_core.robot.robot import Robot
+from handiwork_core.robot_files.loader import load_robot
 from handiwork_ros.diagnostics import IntakeDiagnoses
 from handiwork_ros.frames import FrameBuffer, UnknownFrame
 from handiwork_ros.managed_node import ManagedNode

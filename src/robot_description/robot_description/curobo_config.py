@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from handiwork_core.kinematics import joint_position
-from handiwork_core.robot import ArmSpec, JointType, Robot
+from handiwork_core.robot.kinematics import joint_position
+from handiwork_core.robot.robot import ArmSpec, JointType, Robot
 
 Ignored = dict[str, list[str]]
 """Links that need no check against the link that is the key."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from handiwork_core.geometry import Pose
-from handiwork_core.kinematics import joint_motion, joint_position
-from handiwork_core.robot import JointType, Robot
+from handiwork_core.model.geometry import Pose
+from handiwork_core.robot.kinematics import joint_motion, joint_position
+from handiwork_core.robot.robot import JointType, Robot
 
 WORLD = "world"
 

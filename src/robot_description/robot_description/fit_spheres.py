@@ -19,9 +19,9 @@ from scipy.sparse import csr_array, vstack
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
-from handiwork_core.geometry import Array
-from handiwork_core.robot import JointType, Robot
-from handiwork_core.robot_loader import load_robot
+from handiwork_core.model.geometry import Array
+from handiwork_core.robot.robot import JointType, Robot
+from handiwork_core.robot_files.loader import load_robot
 
 from .home_room import Limit, floor_of, lowest_m, rooms_at_home, spheres_as_room
 from .set_cover import Choice

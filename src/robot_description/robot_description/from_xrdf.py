@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from handiwork_core.config import ConfigError, read_yaml, shown
+from handiwork_core.config.dataclass_loader import ConfigError, read_yaml, shown
 
 from .given_robot import GivenRobot
 from .given_rows import names_of, number_by_link, pairs_of, rows_by_joint, spheres_of

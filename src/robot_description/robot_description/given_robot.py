@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from handiwork_core.config import ConfigError, nearest
-from handiwork_core.robot import Spheres
-from handiwork_core.urdf import UrdfModel
+from handiwork_core.config.dataclass_loader import ConfigError, nearest
+from handiwork_core.robot.robot import Spheres
+from handiwork_core.robot.urdf import UrdfModel
 
 from .pair_sampling import Pair
 

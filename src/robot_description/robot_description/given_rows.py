@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from handiwork_core.config import shown
-from handiwork_core.geometry import frozen
-from handiwork_core.robot import Spheres
+from handiwork_core.config.dataclass_loader import shown
+from handiwork_core.model.geometry import frozen
+from handiwork_core.robot.robot import Spheres
 
 from .pair_sampling import Pair
 

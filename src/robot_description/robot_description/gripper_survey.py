@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from handiwork_core.geometry import Array
-from handiwork_core.kinematics import link_poses
-from handiwork_core.robot import Robot
+from handiwork_core.model.geometry import Array
+from handiwork_core.robot.kinematics import link_poses
+from handiwork_core.robot.robot import Robot
 
 from .survey import FoundArm, FoundGripper
 

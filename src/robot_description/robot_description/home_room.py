@@ -8,9 +8,9 @@ from typing import Protocol
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.kinematics import link_poses
-from handiwork_core.robot import Robot
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.robot.kinematics import link_poses
+from handiwork_core.robot.robot import Robot
 
 from .pair_sampling import neighbours
 from .solids import Primitive, primitives, union_distance

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from handiwork_core.geometry import Array
-from handiwork_core.robot import Joint, Robot
+from handiwork_core.model.geometry import Array
+from handiwork_core.robot.robot import Joint, Robot
 
 from .many_poses import free_joints, many_link_poses
 from .pair_sampling import Pair, pair_gaps

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose, Rotation
-from handiwork_core.mesh_file import surface_mesh
+from handiwork_core.model.geometry import Array, Pose, Rotation
+from handiwork_core.scene.mesh_file import surface_mesh
 
 from .mesh_solid import MeshSolid
 from .solids import Primitive, Solid, primitives

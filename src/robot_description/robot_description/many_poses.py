@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping
 
 import numpy as np
 
-from handiwork_core.geometry import Array
-from handiwork_core.robot import Joint, JointType, Robot
+from handiwork_core.model.geometry import Array
+from handiwork_core.robot.robot import Joint, JointType, Robot
 
 Frames = dict[str, tuple[Array, Array]]
 """Rotation (n, 3, 3) and position (n, 3) [m] of each link in the root link's frame."""

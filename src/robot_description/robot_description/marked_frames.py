@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from handiwork_core.geometry import Pose
-from handiwork_core.robot import Robot
+from handiwork_core.model.geometry import Pose
+from handiwork_core.robot.robot import Robot
 
 
 @dataclass(frozen=True, slots=True, eq=False)

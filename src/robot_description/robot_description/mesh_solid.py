@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from handiwork_core.geometry import Array
-from handiwork_core.world import Indices
+from handiwork_core.model.geometry import Array
+from handiwork_core.model.world import Indices
 
 MANY = 1500
 """Triangles of a mesh that is asked for its inside."""

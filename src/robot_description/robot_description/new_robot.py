@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-from handiwork_core.config import ConfigError
-from handiwork_core.geometry import Array
-from handiwork_core.robot import Robot, Spheres
-from handiwork_core.robot_loader import expand
-from handiwork_core.urdf import read_urdf
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.model.geometry import Array
+from handiwork_core.robot.robot import Robot, Spheres
+from handiwork_core.robot.urdf import read_urdf
+from handiwork_core.robot_files.loader import expand
 
 from .given_robot import GivenRobot, known_parts
 from .gripper_survey import GripperFacts

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-from handiwork_core.config import ConfigError
-from handiwork_core.geometry import Array
-from handiwork_core.robot import Robot
-from handiwork_core.urdf import UrdfModel
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.model.geometry import Array
+from handiwork_core.robot.robot import Robot
+from handiwork_core.robot.urdf import UrdfModel
 
 from .given_robot import GivenRobot
 from .gripper_survey import GripperFacts, measure_gripper

@@ -13,11 +13,11 @@ from geometry_msgs.msg import TransformStamped
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from handiwork_core.config import ConfigError
-from handiwork_core.geometry import Pose
-from handiwork_core.planning import Report
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.scene import load_scene
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.contracts.planning import Report
+from handiwork_core.model.geometry import Pose
+from handiwork_core.robot_files.loader import load_robot
+from handiwork_core.scene.loader import load_scene
 from handiwork_ros.conversions import BadMessage, joint_state_from_msg, transform_to_msg
 from handiwork_ros.guards import guard
 from handiwork_ros.latched_publisher import LatchedPublisher

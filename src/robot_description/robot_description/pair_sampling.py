@@ -9,8 +9,8 @@ from enum import Enum
 
 import numpy as np
 
-from handiwork_core.geometry import Array
-from handiwork_core.robot import JointType, Robot, Spheres
+from handiwork_core.model.geometry import Array
+from handiwork_core.robot.robot import JointType, Robot, Spheres
 
 from .many_poses import Frames, free_joints, many_link_poses
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from handiwork_core.geometry import Array
-from handiwork_core.robot import Robot
+from handiwork_core.model.geometry import Array
+from handiwork_core.robot.robot import Robot
 
 from .gripper_survey import GripperFacts
 from .new_robot import Described

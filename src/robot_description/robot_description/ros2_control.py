@@ -12,10 +12,15 @@ from xml.sax.saxutils import quoteattr
 
 import yaml
 
-from handiwork_core.controller_profile import DEFAULT_PROFILE, ControllerProfile
-from handiwork_core.kinematics import joint_position
-from handiwork_core.robot import GripperSpec, Joint, JointType, Robot
-from handiwork_core.robot_loader import load_robot
+from handiwork_core.model.controller_profile import DEFAULT_PROFILE, ControllerProfile
+from handiwork_core.robot.kinematics import joint_position
+from handiwork_core.robot.robot import (
+    GripperSpec,
+    Joint,
+    JointType,
+    Robot,
+)
+from handiwork_core.robot_files.loader import load_robot
 
 FILE = "ros2_control.yaml"
 HEADER = """\

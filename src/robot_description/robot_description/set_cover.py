@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from handiwork_core.world import Indices
+from handiwork_core.model.world import Indices
 
 FREED = 0.3
 """Share of the chosen sets that is given up at a time."""

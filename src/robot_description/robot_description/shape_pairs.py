@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from handiwork_core.geometry import Array
-from handiwork_core.robot import Robot
+from handiwork_core.model.geometry import Array
+from handiwork_core.robot.robot import Robot
 
 from .many_poses import free_joints, many_link_poses
 from .pair_sampling import Pair

@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose, Rotation
+from handiwork_core.model.geometry import Array, Pose, Rotation
 
 
 class Solid(Protocol):

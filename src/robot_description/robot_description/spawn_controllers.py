@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from handiwork_core.config import ConfigError, read_yaml
+from handiwork_core.config.dataclass_loader import ConfigError, read_yaml
 
 from .ros2_control import FILE
 

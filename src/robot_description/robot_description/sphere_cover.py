@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from handiwork_core.config import ConfigError
-from handiwork_core.geometry import frozen
-from handiwork_core.robot import Spheres
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.model.geometry import frozen
+from handiwork_core.robot.robot import Spheres
 
 from .fit_spheres import Allowance, fit_link, worst_gap
 from .link_solids import link_solids

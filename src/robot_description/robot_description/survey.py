@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from handiwork_core.robot import Joint, JointType
-from handiwork_core.urdf import UrdfModel
+from handiwork_core.robot.robot import Joint, JointType
+from handiwork_core.robot.urdf import UrdfModel
 
 MIN_JOINTS = 4
 """A chain with fewer joints is no arm: a head, a lift, a wheel."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import xml.etree.ElementTree as ET
 
-from handiwork_core.robot import Joint, JointType
-from handiwork_core.urdf import UrdfModel
-from handiwork_core.urdf_inertia import impossible_inertias
+from handiwork_core.robot.robot import Joint, JointType
+from handiwork_core.robot.urdf import UrdfModel
+from handiwork_core.robot.urdf_inertia import impossible_inertias
 
 FASTEST = {JointType.REVOLUTE: 20.0, JointType.PRISMATIC: 5.0}
 """More is taken for a slip [rad/s, m/s]."""

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from handiwork_core.belt import BeltSpec
-from handiwork_core.geometry import Array
-from handiwork_core.scene import Scene
+from handiwork_core.model.conveyor import BeltSpec
+from handiwork_core.model.geometry import Array
+from handiwork_core.scene.loader import Scene
 
 MASS_KG = 1e6
 """Beside this everything that a belt carries is light."""

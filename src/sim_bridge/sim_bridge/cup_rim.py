@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from handiwork_core.geometry import Array
-from handiwork_core.suction import SuctionSpec
+from handiwork_core.model.geometry import Array
+from handiwork_core.model.suction import SuctionSpec
 
 RIM_POINTS = 12
 RAY_BACK_M, RAY_AHEAD_M = 0.012, 0.1

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from handiwork_core.config import nearest
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.scene import SceneObject
-from handiwork_core.world import ObjectState
+from handiwork_core.config.dataclass_loader import nearest
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.world import ObjectState
+from handiwork_core.scene.loader import SceneObject
 from handiwork_ros.conversions import BadMessage, pose_from_msg, pose_to_msg, time_to_msg, vector_to_msg
 from sim_bridge.sim_loop import SimLoop
 from sim_bridge.spawning import meets_box, meets_sphere, named_like, own_bounds

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from handiwork_core.geometry import Array
-from handiwork_core.robot import Joint, Robot
+from handiwork_core.model.geometry import Array
+from handiwork_core.robot.robot import Joint, Robot
 from sim_bridge.simulation import Simulation
 
 

@@ -10,8 +10,8 @@ from geometry_msgs.msg import TwistStamped
 from std_srvs.srv import SetBool, Trigger
 
 from handiwork_core import isaac_wire as wire
-from handiwork_core.belt import BeltSpec
-from handiwork_core.geometry import Pose
+from handiwork_core.model.conveyor import BeltSpec
+from handiwork_core.model.geometry import Pose
 from handiwork_ros.conversions import transform_from_msg
 from handiwork_ros.guards import guard
 from handiwork_ros.managed_node import ManagedNode

@@ -12,7 +12,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from handiwork_core import isaac_wire as wire
-from handiwork_core.control.wall_pace import WallPace
+from handiwork_core.control.rate_limiter import WallPace
 from handiwork_ros.conversions import time_to_msg, transform_to_msg
 from handiwork_ros.guards import guard
 from handiwork_ros.managed_node import ManagedNode

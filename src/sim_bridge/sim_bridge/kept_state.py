@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from handiwork_core.geometry import Array
+from handiwork_core.model.geometry import Array
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from handiwork_core.control.axes import Indices, JointArrays
-from handiwork_core.geometry import Array, Pose, Rotation, frozen
-from handiwork_core.robot import Robot
+from handiwork_core.control.joint_groups import Indices, JointArrays
+from handiwork_core.model.geometry import (
+    Array,
+    Pose,
+    Rotation,
+    frozen,
+)
+from handiwork_core.model.world import Contact, ObjectState
+from handiwork_core.robot.robot import Robot
 from handiwork_core.safety.kernels import net_forces
 from handiwork_core.safety.robot_model import arm_of_links
-from handiwork_core.scene import Scene
-from handiwork_core.world import Contact, ObjectState
+from handiwork_core.scene.loader import Scene
 from sim_bridge.belts import Belts
 from sim_bridge.kept_state import kept_state, put_state
 from sim_bridge.parts import part_state, put_at_start, put_part

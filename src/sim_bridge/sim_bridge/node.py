@@ -8,17 +8,17 @@ from concurrent.futures import Future as Job
 from pathlib import Path
 from typing import Any, TypeVar
 
-from handiwork_core.config import ConfigError
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.contracts.planning import Report
 from handiwork_core.control.control_thread import done_now, works
 from handiwork_core.control.gripper_controller import GripperGoal, GripperResult
 from handiwork_core.control.trajectory_controller import TrajectoryResult
 from handiwork_core.control.trajectory_goal import TrajectoryGoal
-from handiwork_core.planning import Report
-from handiwork_core.regular_files import data_roots
-from handiwork_core.robot_loader import load_robot
+from handiwork_core.intake.regular_files import data_roots
+from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.safety.config import UNSUPERVISED, load_safety
 from handiwork_core.safety.lease import HeartbeatLease
-from handiwork_core.scene import load_scene
+from handiwork_core.scene.loader import load_scene
 from handiwork_ros.controllers.slot_server import SlotServer, arm_server, gripper_server
 from handiwork_ros.controllers.stream_door import StreamDoor
 from handiwork_ros.managed_node import ManagedNode

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from handiwork_core.articulation import Articulation, JointKind
-from handiwork_core.geometry import Pose, frozen
-from handiwork_core.scene import SceneObject
-from handiwork_core.world import ObjectState
+from handiwork_core.model.articulation import Articulation, JointKind
+from handiwork_core.model.geometry import Pose, frozen
+from handiwork_core.model.world import ObjectState
+from handiwork_core.scene.loader import SceneObject
 
 ON_PATH_M, ON_PATH_RAD = 0.002, 0.01
 """A part may be put this far from where its joint allows; it is put on the way."""

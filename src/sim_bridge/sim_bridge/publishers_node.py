@@ -12,7 +12,7 @@ from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
-from handiwork_core.control.wall_pace import WallPace
+from handiwork_core.control.rate_limiter import WallPace
 from handiwork_ros.conversions import (
     contacts_to_msg,
     object_states_to_msg,

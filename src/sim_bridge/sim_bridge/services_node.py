@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 
 from handiwork_msgs.srv import ResetWorld, SetBeltVelocity, SetObjectPose, SetPaused, StepWorld
 
-from handiwork_core.belt import BeltSpec
-from handiwork_core.geometry import Pose
-from handiwork_core.outcome import OK, Code, Outcome
+from handiwork_core.model.conveyor import BeltSpec
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_ros.conversions import BadMessage, outcome_to_msg, pose_from_msg
 from handiwork_ros.guards import guard_service
 from handiwork_ros.managed_node import ManagedNode

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from handiwork_core.control.axes import JointArrays, any_busy, arm_axes, gripper_axes
-from handiwork_core.geometry import Array
-from handiwork_core.robot import Robot
+from handiwork_core.control.joint_groups import (
+    JointArrays,
+    any_busy,
+    arm_axes,
+    gripper_axes,
+)
+from handiwork_core.model.geometry import Array
+from handiwork_core.robot.robot import Robot
 from handiwork_core.safety.config import SafetyConfig
 from handiwork_core.safety.supervisor import SafetySupervisor
-from handiwork_core.scene import Scene
+from handiwork_core.scene.loader import Scene
 from sim_bridge.mujoco_world import MujocoWorld
 from sim_bridge.world_model import STEP_S
 

@@ -8,11 +8,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from handiwork_core.config import ConfigError
-from handiwork_core.geometry import Pose
-from handiwork_core.limits import SPAWNED_AT_ONCE
-from handiwork_core.regular_files import DataRoots, FileRefused
-from handiwork_core.scene import Scene, SceneObject, load_scene
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.intake.limits import SPAWNED_AT_ONCE
+from handiwork_core.intake.regular_files import DataRoots, FileRefused
+from handiwork_core.model.geometry import Pose
+from handiwork_core.scene.loader import Scene, SceneObject, load_scene
 from sim_bridge.entity_services_node import read_pose
 from sim_bridge.readers import Readers, TooManyReaders
 from sim_bridge.sim_loop import SimLoop

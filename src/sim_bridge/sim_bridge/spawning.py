@@ -9,12 +9,28 @@ from pathlib import Path
 
 import numpy as np
 
-from handiwork_core.config import ConfigError, mapping_from_yaml, nearest, parse
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.limits import FILTER_CHARACTERS, GOAL_YAML, LARGEST_POSITION_M, NAME_CHARACTERS, OBJECTS
-from handiwork_core.regular_files import DataRoots, FileRefused
-from handiwork_core.scene import ObjectSpec, Scene, SceneObject, load_scene
-from handiwork_core.scene_layout import shape_points, world_boxes
+from handiwork_core.config.dataclass_loader import (
+    ConfigError,
+    mapping_from_yaml,
+    nearest,
+    parse,
+)
+from handiwork_core.intake.limits import (
+    FILTER_CHARACTERS,
+    GOAL_YAML,
+    LARGEST_POSITION_M,
+    NAME_CHARACTERS,
+    OBJECTS,
+)
+from handiwork_core.intake.regular_files import DataRoots, FileRefused
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.scene.layout import shape_points, world_boxes
+from handiwork_core.scene.loader import (
+    ObjectSpec,
+    Scene,
+    SceneObject,
+    load_scene,
+)
 
 FORMAT = "handiwork"
 """An object as scene files write it below ``objects.<name>``, or ``<scene file>#<name>``."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from handiwork_core.regular_files import DataRoots
+from handiwork_core.intake.regular_files import DataRoots
 from handiwork_ros.action_host import action_host_node
 from handiwork_ros.managed_node import ManagedNode
 from sim_bridge.publishers_node import ContractPublishers

@@ -11,11 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose, Rotation, frozen
-from handiwork_core.robot import ArmSpec, GripperSpec, Robot
-from handiwork_core.scene import Scene, SceneObject
-from handiwork_core.suction import SuctionSpec, SuctionState
-from handiwork_core.world import Contact
+from handiwork_core.model.geometry import (
+    Array,
+    Pose,
+    Rotation,
+    frozen,
+)
+from handiwork_core.model.suction import SuctionSpec, SuctionState
+from handiwork_core.model.world import Contact
+from handiwork_core.robot.robot import ArmSpec, GripperSpec, Robot
+from handiwork_core.scene.loader import Scene, SceneObject
 from sim_bridge.cup_rim import Rim, RimView
 
 TEAR_S = 0.01

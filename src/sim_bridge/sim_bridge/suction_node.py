@@ -9,8 +9,8 @@ from handiwork_msgs.msg import SuctionState
 from handiwork_msgs.srv import SetSuction
 from rclpy.node import Node
 
-from handiwork_core.outcome import OK
-from handiwork_core.robot import GripperSpec
+from handiwork_core.model.outcome import OK
+from handiwork_core.robot.robot import GripperSpec
 from handiwork_ros.conversions import outcome_to_msg, suction_state_to_msg
 from handiwork_ros.qos import LATEST
 from sim_bridge.services_node import SimServices

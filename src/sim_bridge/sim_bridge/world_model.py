@@ -15,11 +15,16 @@ import numpy as np
 from scipy.spatial import ConvexHull
 
 from handiwork_core.control.finger_drives import finger_drives, finger_joints
-from handiwork_core.geometry import Pose, frozen
-from handiwork_core.kinematics import joint_position
-from handiwork_core.robot import GripperSpec, Joint, JointType, Robot
-from handiwork_core.scene import Scene, SceneObject
-from handiwork_core.world import Shape, ShapeKind
+from handiwork_core.model.geometry import Pose, frozen
+from handiwork_core.model.world import Shape, ShapeKind
+from handiwork_core.robot.kinematics import joint_position
+from handiwork_core.robot.robot import (
+    GripperSpec,
+    Joint,
+    JointType,
+    Robot,
+)
+from handiwork_core.scene.loader import Scene, SceneObject
 from sim_bridge.belts import make_belt, part_fixtures, soften
 from sim_bridge.parts import add_part
 from sim_bridge.suction import add_seals

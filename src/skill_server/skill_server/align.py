@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose, Rotation
+from handiwork_core.model.geometry import Array, Pose, Rotation
 
 from .orientation import Cone
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
-from handiwork_core.geometry import Array
+from handiwork_core.model.geometry import Array
 
 from .orientation import orthogonal
 

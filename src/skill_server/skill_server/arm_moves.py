@@ -7,15 +7,20 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from handiwork_core.commands import CloseGripper, Function, OpenGripper, UpdateSpecific
-from handiwork_core.geometry import Array, Pose, Rotation
-from handiwork_core.kinematics import forward
-from handiwork_core.outcome import OK, Code, Outcome
-from handiwork_core.planning import Attachment, Candidate, SceneQuery
-from handiwork_core.robot import ArmSpec
-from handiwork_core.skill import Context, StepFailed
-from handiwork_core.skill_params import SkillParams
-from handiwork_core.world import World
+from handiwork_core.contracts.commands import (
+    CloseGripper,
+    Function,
+    OpenGripper,
+    UpdateSpecific,
+)
+from handiwork_core.contracts.planning import Attachment, Candidate, SceneQuery
+from handiwork_core.contracts.skill import Context, StepFailed
+from handiwork_core.contracts.skill_params import SkillParams
+from handiwork_core.model.geometry import Array, Pose, Rotation
+from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_core.model.world import World
+from handiwork_core.robot.kinematics import forward
+from handiwork_core.robot.robot import ArmSpec
 
 from . import checks, grip
 from .choose import Choice, choose

@@ -8,14 +8,20 @@ from typing import Any
 import numpy as np
 from handiwork_msgs.msg import SkillResult
 
-from handiwork_core.geometry import Pose
-from handiwork_core.outcome import Outcome
-from handiwork_core.planning import Attachment
-from handiwork_core.ports import Arm, Clock, Gripper, Planner, WorldSource
-from handiwork_core.robot import ArmSpec, Robot
-from handiwork_core.skill import Context, Skill, Token
-from handiwork_core.supervision import SUPERVISED, SupervisionSettings
-from handiwork_core.world import World
+from handiwork_core.contracts.planning import Attachment
+from handiwork_core.contracts.ports import (
+    Arm,
+    Clock,
+    Gripper,
+    Planner,
+    WorldSource,
+)
+from handiwork_core.contracts.skill import Context, Skill, Token
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import Outcome
+from handiwork_core.model.supervision import SUPERVISED, SupervisionSettings
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import ArmSpec, Robot
 from handiwork_ros.frames import UnknownFrame
 from handiwork_ros.skill_action_server import Report
 

@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
-from handiwork_core.config import ConfigError
-from handiwork_core.outcome import OK, Code, Outcome
-from handiwork_core.planning import Attachment
-from handiwork_core.ports import Planner
-from handiwork_core.robot import Robot
-from handiwork_core.supervision import SUPERVISED, SupervisionSettings
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.contracts.planning import Attachment
+from handiwork_core.contracts.ports import Planner
+from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_core.model.supervision import SUPERVISED, SupervisionSettings
+from handiwork_core.robot.robot import Robot
 from handiwork_ros.arm_lease import ArmLease
 from handiwork_ros.clients import ArmClient, RobotWatch, RosClock, tool_client
 from handiwork_ros.managed_node import ManagedNode

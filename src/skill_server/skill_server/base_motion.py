@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from handiwork_core.commands import Command, DriveBase
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.kinematics import link_poses
-from handiwork_core.outcome import Code, Outcome
-from handiwork_core.planning import ShouldStop, Verdict
-from handiwork_core.ports import Arm
-from handiwork_core.robot import BaseSpec, Robot
-from handiwork_core.skill import Context, StepFailed
-from handiwork_core.skill_params import SkillParams
-from handiwork_core.trajectory import Trajectory
-from handiwork_core.world import World
+from handiwork_core.contracts.commands import Command, DriveBase
+from handiwork_core.contracts.planning import ShouldStop, Verdict
+from handiwork_core.contracts.ports import Arm
+from handiwork_core.contracts.skill import Context, StepFailed
+from handiwork_core.contracts.skill_params import SkillParams
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.model.world import World
+from handiwork_core.robot.kinematics import link_poses
+from handiwork_core.robot.robot import BaseSpec, Robot
 
 from . import arm_moves, checks
 from .base_sweep import first_touch

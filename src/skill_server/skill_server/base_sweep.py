@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.kinematics import link_poses
-from handiwork_core.outcome import BodyPair
-from handiwork_core.planning import Attachment
-from handiwork_core.robot import Robot
-from handiwork_core.world import World, WorldObject
+from handiwork_core.contracts.planning import Attachment
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.outcome import BodyPair
+from handiwork_core.model.world import World, WorldObject
+from handiwork_core.robot.kinematics import link_poses
+from handiwork_core.robot.robot import Robot
 
 from .solids import shape_box
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from handiwork_core.commands import AwaitObject
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.outcome import Code, Outcome
-from handiwork_core.ports import WorldSource
-from handiwork_core.skill import Context, StepFailed
-from handiwork_core.world import World
+from handiwork_core.contracts.commands import AwaitObject
+from handiwork_core.contracts.ports import WorldSource
+from handiwork_core.contracts.skill import Context, StepFailed
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.world import World
 
 if TYPE_CHECKING:
     from .steps import Steps

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from handiwork_core.outcome import Code, Outcome
-from handiwork_core.skill import Context, Fastest, StepFailed
-from handiwork_core.world import World
+from handiwork_core.contracts.skill import Context, Fastest, StepFailed
+from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.world import World
 
 from . import grip
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from handiwork_core.config import nearest
-from handiwork_core.skill import Skill
-from handiwork_core.skill_params import SkillParams
+from handiwork_core.config.dataclass_loader import nearest
+from handiwork_core.contracts.skill import Skill
+from handiwork_core.contracts.skill_params import SkillParams
 
 GROUP = "handiwork.skills"
 EXECUTOR_FIELDS = tuple(f.name for f in dataclasses.fields(SkillParams))
@@ -89,7 +89,7 @@ def _made(kind: object) -> Skill[Any]:
         ValueError: it is no skill; says what is missing.
     """
     if not (isinstance(kind, type) and issubclass(kind, Skill)):
-        raise ValueError(f"{kind!r} is no class derived from handiwork_core.skill.Skill")
+        raise ValueError(f"{kind!r} is no class derived from handiwork_core.contracts.skill.Skill")
     name = getattr(kind, "name", "")
     if not isinstance(name, str) or not name or plain_name(name) != name:
         raise ValueError(f"name is {name!r}; use lower case letters, digits and single underscores")
@@ -99,7 +99,7 @@ def _made(kind: object) -> Skill[Any]:
     missing = [f for f in (*EXECUTOR_FIELDS, "targets") if not hasattr(params, f)]
     if missing:
         raise ValueError(
-            f"params_type lacks {', '.join(missing)}; extend handiwork_core.skill_params.SkillParams"
+            f"params_type lacks {', '.join(missing)}; extend handiwork_core.contracts.skill_params.SkillParams"
         )
     typing.get_type_hints(params)
     return kind()

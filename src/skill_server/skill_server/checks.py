@@ -7,10 +7,10 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from handiwork_core.config import nearest
-from handiwork_core.outcome import OK, Code, Outcome
-from handiwork_core.robot import ArmSpec
-from handiwork_core.world import World
+from handiwork_core.config.dataclass_loader import nearest
+from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import ArmSpec
 
 from .orientation import DIRECTIONS, EE_AXES, FRAMES, OrientationFilter
 

@@ -8,11 +8,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from handiwork_core.geometry import Array
-from handiwork_core.outcome import Code, Outcome
-from handiwork_core.planning import Candidate, CandidatesRequest, CandidateVerdict, SceneQuery
-from handiwork_core.skill import Context, StepFailed
-from handiwork_core.trajectory import Trajectory
+from handiwork_core.contracts.planning import (
+    Candidate,
+    CandidatesRequest,
+    CandidateVerdict,
+    SceneQuery,
+)
+from handiwork_core.contracts.skill import Context, StepFailed
+from handiwork_core.model.geometry import Array
+from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.trajectory import Trajectory
 
 from .free_way import FreeWay
 from .grip import arm_q

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from handiwork_core.ports import Clock
-from handiwork_core.world import World
+from handiwork_core.contracts.ports import Clock
+from handiwork_core.model.world import World
 
 SILENT_S = 1.5
 """Steady time for measurements after the end; longer than the silence after which the robot counts as lost."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from handiwork_core.geometry import Array
-from handiwork_core.robot import ArmSpec, BaseSpec, Robot
-from handiwork_core.trajectory import Trajectory
+from handiwork_core.model.geometry import Array
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.robot.robot import ArmSpec, BaseSpec, Robot
 
 PERIOD_S = 0.02
 PEAK_VELOCITY, PEAK_ACCELERATION, PEAK_JERK = 1.875, 5.7736, 60.0

@@ -5,8 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from handiwork_core.outcome import Code, Outcome
-from handiwork_core.skill import Context, Skill, StepFailed, Stopped, Token
+from handiwork_core.contracts.skill import (
+    Context,
+    Skill,
+    StepFailed,
+    Stopped,
+    Token,
+)
+from handiwork_core.model.outcome import Code, Outcome
 
 from . import grip
 from .run_params import RunParams

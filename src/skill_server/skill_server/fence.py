@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, MutableMapping
 from dataclasses import dataclass
 
-from handiwork_core.outcome import Outcome
-from handiwork_core.planning import (
+from handiwork_core.contracts.planning import (
     Attachment,
     CandidatesRequest,
     CandidatesResult,
@@ -23,9 +22,15 @@ from handiwork_core.planning import (
     ShouldStop,
     Verdict,
 )
-from handiwork_core.ports import Arm, Clock, Gripper, Planner
-from handiwork_core.skill import Stopped, Token
-from handiwork_core.trajectory import Trajectory
+from handiwork_core.contracts.ports import (
+    Arm,
+    Clock,
+    Gripper,
+    Planner,
+)
+from handiwork_core.contracts.skill import Stopped, Token
+from handiwork_core.model.outcome import Outcome
+from handiwork_core.model.trajectory import Trajectory
 
 
 def _pass(token: Token) -> None:

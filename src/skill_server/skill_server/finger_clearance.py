@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.robot import GripperSpec
-from handiwork_core.world import WorldObject
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.world import WorldObject
+from handiwork_core.robot.robot import GripperSpec
 
 from .grip import Reach
 from .orientation import Mask

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
-from handiwork_core.geometry import Array, Rotation
-from handiwork_core.world import Shape, ShapeKind
+from handiwork_core.model.geometry import Array, Rotation
+from handiwork_core.model.world import Shape, ShapeKind
 
 EDGE_M = 0.002
 """The rim stays this far inside of a face."""

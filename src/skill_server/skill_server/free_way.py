@@ -5,9 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from handiwork_core.geometry import Array
-from handiwork_core.planning import JointGoals, PlanRequest, PlanResult, SceneQuery
-from handiwork_core.skill import Context
+from handiwork_core.contracts.planning import (
+    JointGoals,
+    PlanRequest,
+    PlanResult,
+    SceneQuery,
+)
+from handiwork_core.contracts.skill import Context
+from handiwork_core.model.geometry import Array
 
 from .recovery import Recovery, policy_of
 from .run_params import RunParams

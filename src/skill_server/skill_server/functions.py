@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from handiwork_core.commands import (
+from handiwork_core.contracts.commands import (
     AttachObject,
     AwaitObject,
     CloseGripper,
@@ -20,11 +20,11 @@ from handiwork_core.commands import (
     UpdatePoseCostMetric,
     UpdateSpecific,
 )
-from handiwork_core.geometry import Array
-from handiwork_core.outcome import Code, Outcome
-from handiwork_core.robot import GripperSpec
-from handiwork_core.skill import Context, StepFailed
-from handiwork_core.trajectory import Trajectory
+from handiwork_core.contracts.skill import Context, StepFailed
+from handiwork_core.model.geometry import Array
+from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.robot.robot import GripperSpec
 
 from . import grip
 from .base_motion import drive

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from handiwork_core.outcome import Code, Outcome
-from handiwork_core.regular_files import DataRoots
-from handiwork_core.robot import ArmSpec, Robot
-from handiwork_core.skill import Skill
-from handiwork_core.world import World
+from handiwork_core.contracts.skill import Skill
+from handiwork_core.intake.regular_files import DataRoots
+from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import ArmSpec, Robot
 from handiwork_ros.skill_action_server import ForArms, Refused, SkillDoor
 from handiwork_ros.world_source import RosWorldSource
 

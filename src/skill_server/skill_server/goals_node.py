@@ -11,13 +11,13 @@ from geometry_msgs.msg import Pose as PoseMsg
 from geometry_msgs.msg import PoseStamped, Quaternion
 from handiwork_msgs.msg import OrientationFilter as OrientationFilterMsg
 
-from handiwork_core.config import nearest
-from handiwork_core.geometry import Pose
-from handiwork_core.kinematics import link_poses
-from handiwork_core.limits import GOAL_LIST, GOAL_TEXT
-from handiwork_core.outcome import Code, Outcome
-from handiwork_core.robot import ArmSpec, Robot
-from handiwork_core.world import World
+from handiwork_core.config.dataclass_loader import nearest
+from handiwork_core.intake.limits import GOAL_LIST, GOAL_TEXT
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.world import World
+from handiwork_core.robot.kinematics import link_poses
+from handiwork_core.robot.robot import ArmSpec, Robot
 from handiwork_ros.conversions import BadMessage, finite, pose_from_msg
 from handiwork_ros.frames import FrameBuffer, UnknownFrame
 from handiwork_ros.skill_action_server import Refused

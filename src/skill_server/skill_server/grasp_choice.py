@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose, Rotation
-from handiwork_core.outcome import Code, Outcome
-from handiwork_core.robot import GripperSpec
-from handiwork_core.skill import Context, StepFailed
-from handiwork_core.world import World
+from handiwork_core.contracts.skill import Context, StepFailed
+from handiwork_core.model.geometry import Array, Pose, Rotation
+from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import GripperSpec
 
 from . import grip
 from .grasp_rows import GraspFileError, Part, annotated, depth_table, read_rows, within_part

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from handiwork_core.geometry import Array
-from handiwork_core.limits import GRASP_FILE_BYTES
-from handiwork_core.regular_files import FileRefused, check_file
-from handiwork_core.robot import GripperSpec
+from handiwork_core.intake.limits import GRASP_FILE_BYTES
+from handiwork_core.intake.regular_files import FileRefused, check_file
+from handiwork_core.model.geometry import Array
+from handiwork_core.robot.robot import GripperSpec
 
 from .orientation import Mask
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose, Rotation
-from handiwork_core.robot import GripperSpec
-from handiwork_core.world import Shape, ShapeKind, WorldObject
+from handiwork_core.model.geometry import Array, Pose, Rotation
+from handiwork_core.model.world import Shape, ShapeKind, WorldObject
+from handiwork_core.robot.robot import GripperSpec
 
 from .antipodal import face_closings
 from .finger_clearance import FINGER_THICKNESS_M, fingers_blocked

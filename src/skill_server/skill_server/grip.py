@@ -6,14 +6,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.kinematics import link_poses
-from handiwork_core.outcome import OK, BodyPair, Code, Outcome
-from handiwork_core.planning import Attachment
-from handiwork_core.robot import ArmSpec, GripperSpec, JointType, Robot
-from handiwork_core.skill import Context
-from handiwork_core.suction import no_seal
-from handiwork_core.world import World
+from handiwork_core.contracts.planning import Attachment
+from handiwork_core.contracts.skill import Context
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.outcome import (
+    OK,
+    BodyPair,
+    Code,
+    Outcome,
+)
+from handiwork_core.model.suction import no_seal
+from handiwork_core.model.world import World
+from handiwork_core.robot.kinematics import link_poses
+from handiwork_core.robot.robot import (
+    ArmSpec,
+    GripperSpec,
+    JointType,
+    Robot,
+)
 
 EMPTY_WIDTH_M = 0.001
 """A gripper closed this far above its least width holds nothing."""

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.spatial.transform import Rotation as Turn
 
-from handiwork_core.geometry import Array
-from handiwork_core.outcome import Code, Outcome
-from handiwork_core.skill import StepFailed
+from handiwork_core.contracts.skill import StepFailed
+from handiwork_core.model.geometry import Array
+from handiwork_core.model.outcome import Code, Outcome
 
 from .orientation import Cone, surviving
 

@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from handiwork_core.config import nearest
-from handiwork_core.geometry import Array
-from handiwork_core.outcome import OK, Code, Outcome
-from handiwork_core.robot import ArmSpec, JointType, Robot
+from handiwork_core.config.dataclass_loader import nearest
+from handiwork_core.model.geometry import Array
+from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_core.robot.robot import ArmSpec, JointType, Robot
 from skill_server import checks
 
 JointList = tuple[tuple[int | str, float, str], ...]

@@ -9,9 +9,9 @@ import typing
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from handiwork_core.config import ConfigError
-from handiwork_core.outcome import Code, Outcome
-from handiwork_core.skill import Skill
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.contracts.skill import Skill
+from handiwork_core.model.outcome import Code, Outcome
 
 from .parameters import object_fields, parameters_from
 

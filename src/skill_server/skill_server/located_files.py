@@ -6,9 +6,9 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from handiwork_core.outcome import Code, Outcome
-from handiwork_core.regular_files import DataRoots, FileRefused
-from handiwork_core.skill_params import FILE
+from handiwork_core.contracts.skill_params import FILE
+from handiwork_core.intake.regular_files import DataRoots, FileRefused
+from handiwork_core.model.outcome import Code, Outcome
 
 from . import checks
 from .judged_parameters import apart_from

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial import cKDTree
 
-from handiwork_core.geometry import Array
-from handiwork_core.world import Shape
+from handiwork_core.model.geometry import Array
+from handiwork_core.model.world import Shape
 
 from .orientation import Mask
 

@@ -11,12 +11,12 @@ from handiwork_msgs.action import Pick, Place
 from handiwork_msgs.msg import NodeStatus
 from rclpy.clock import Clock, ClockType
 
-from handiwork_core.config import ConfigError
-from handiwork_core.outcome import Code, Outcome
-from handiwork_core.planning import Report
-from handiwork_core.ports import Planner
-from handiwork_core.regular_files import data_roots
-from handiwork_core.robot_loader import load_robot
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.contracts.planning import Report
+from handiwork_core.contracts.ports import Planner
+from handiwork_core.intake.regular_files import data_roots
+from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.robot_files.loader import load_robot
 from handiwork_ros.action_host import action_host_node
 from handiwork_ros.admission import AdmissionQueue
 from handiwork_ros.arm_lease import Policy

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from handiwork_core.geometry import Array, Pose, Rotation
+from handiwork_core.model.geometry import Array, Pose, Rotation
 
 Mask = NDArray[np.bool_]
 

@@ -7,10 +7,15 @@ import math
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from handiwork_core.config import ConfigError, mapping_from_yaml, parse, shown
-from handiwork_core.geometry import Pose, Rotation
-from handiwork_core.limits import GOAL_YAML
-from handiwork_core.skill import Skill
+from handiwork_core.config.dataclass_loader import (
+    ConfigError,
+    mapping_from_yaml,
+    parse,
+    shown,
+)
+from handiwork_core.contracts.skill import Skill
+from handiwork_core.intake.limits import GOAL_YAML
+from handiwork_core.model.geometry import Pose, Rotation
 
 from .simbox_format import OBJECT_FIELDS, translated
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from handiwork_core.commands import (
+from handiwork_core.contracts.commands import (
     AttachObject,
     CloseGripper,
     Command,
@@ -16,13 +16,18 @@ from handiwork_core.commands import (
     UpdatePoseCostMetric,
     UpdateSpecific,
 )
-from handiwork_core.geometry import Pose
-from handiwork_core.outcome import OK, Code, Outcome
-from handiwork_core.planning import Attachment, Candidate, CandidatesRequest, SceneQuery
-from handiwork_core.robot import ArmSpec
-from handiwork_core.skill import Context, StepFailed
-from handiwork_core.skill_params import SkillParams
-from handiwork_core.world import World
+from handiwork_core.contracts.planning import (
+    Attachment,
+    Candidate,
+    CandidatesRequest,
+    SceneQuery,
+)
+from handiwork_core.contracts.skill import Context, StepFailed
+from handiwork_core.contracts.skill_params import SkillParams
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import ArmSpec
 
 from . import arm_moves, checks, grip
 from .choose import Choice, choose

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from handiwork_core.articulation import Articulation, Handle
-from handiwork_core.commands import ExpectJoint
-from handiwork_core.geometry import Pose
-from handiwork_core.outcome import Code, Outcome
-from handiwork_core.skill import Context, StepFailed
-from handiwork_core.world import World
+from handiwork_core.contracts.commands import ExpectJoint
+from handiwork_core.contracts.skill import Context, StepFailed
+from handiwork_core.model.articulation import Articulation, Handle
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.world import World
 
 from . import checks
 

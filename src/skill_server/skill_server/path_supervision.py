@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from handiwork_core.geometry import Array
-from handiwork_core.outcome import Code, Outcome
-from handiwork_core.planning import Verdict
-from handiwork_core.supervision import SupervisionSettings
-from handiwork_core.trajectory import Trajectory
-from handiwork_core.world import ObjectState, World
+from handiwork_core.contracts.planning import Verdict
+from handiwork_core.model.geometry import Array
+from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.supervision import SupervisionSettings
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.model.world import ObjectState, World
 
 SAME_RAD = 0.005
 """Samples of a trajectory this near to the measured arm are equally likely to be where it is; the first one counts."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from handiwork_core.outcome import OK, Code, Outcome
-from handiwork_core.robot import ArmSpec, GripperSpec
-from handiwork_core.world import World
+from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import ArmSpec, GripperSpec
 
 from . import checks, simbox_checks
 from .grasp_rows import GraspFileError, read_rows

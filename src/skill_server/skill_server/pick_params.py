@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from handiwork_core.geometry import Pose, Rotation
-from handiwork_core.skill_params import SkillParams, file_field
+from handiwork_core.contracts.skill_params import SkillParams, file_field
+from handiwork_core.model.geometry import Pose, Rotation
 
 from .orientation import OrientationFilter
 

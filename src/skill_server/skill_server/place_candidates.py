@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose, Rotation
-from handiwork_core.world import Shape, World, WorldObject
+from handiwork_core.model.geometry import Array, Pose, Rotation
+from handiwork_core.model.world import Shape, World, WorldObject
 
 from .align import axis_cone, plane_cone
 from .held_turns import held_rotations, holds_a_turn

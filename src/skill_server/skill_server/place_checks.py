@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from handiwork_core.outcome import OK, Code, Outcome
-from handiwork_core.robot import ArmSpec
-from handiwork_core.world import World
+from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import ArmSpec
 
 from . import checks, simbox_checks
 from .place_params import PlaceParams

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from handiwork_core.outcome import OK, Code, Outcome
-from handiwork_core.skill import Context
-from handiwork_core.world import World
+from handiwork_core.contracts.skill import Context
+from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_core.model.world import World
 
 from . import grip, success_modes
 from .place_candidates import container_part

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from handiwork_core.geometry import Pose
-from handiwork_core.skill_params import SkillParams
+from handiwork_core.contracts.skill_params import SkillParams
+from handiwork_core.model.geometry import Pose
 
 from .orientation import OrientationFilter
 

@@ -10,7 +10,7 @@ from enum import Enum
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose, Rotation
+from handiwork_core.model.geometry import Array, Pose, Rotation
 
 UPRIGHT_RAD = np.deg2rad(20.0)
 """An object tilted by less than this is set upright for the release."""

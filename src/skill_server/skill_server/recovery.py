@@ -7,9 +7,14 @@ from dataclasses import replace
 from enum import Enum
 from typing import Protocol, runtime_checkable
 
-from handiwork_core.commands import Command, DetachObject, Motion, OpenGripper
-from handiwork_core.outcome import Code
-from handiwork_core.skill import Context
+from handiwork_core.contracts.commands import (
+    Command,
+    DetachObject,
+    Motion,
+    OpenGripper,
+)
+from handiwork_core.contracts.skill import Context
+from handiwork_core.model.outcome import Code
 
 
 class Recovery(Enum):

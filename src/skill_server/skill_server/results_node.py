@@ -6,11 +6,11 @@ from geometry_msgs.msg import PoseStamped
 from handiwork_msgs.msg import SkillFeedback, SkillResult
 from handiwork_msgs.msg import StageReport as StageReportMsg
 
-from handiwork_core.geometry import Pose
-from handiwork_core.outcome import Outcome
-from handiwork_core.robot import ArmSpec, Robot
-from handiwork_core.skill import Progress
-from handiwork_core.world import World
+from handiwork_core.contracts.skill import Progress
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import Outcome
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import ArmSpec, Robot
 from handiwork_ros.conversions import joint_state_to_msg, outcome_to_msg, pose_to_msg, time_to_msg
 
 from .executor import SkillRun

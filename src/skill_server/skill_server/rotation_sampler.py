@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from handiwork_core.geometry import Array
-from handiwork_core.outcome import Code, Outcome
-from handiwork_core.skill import StepFailed
+from handiwork_core.contracts.skill import StepFailed
+from handiwork_core.model.geometry import Array
+from handiwork_core.model.outcome import Code, Outcome
 
 from .orientation import Cone, Mask, axis_carried_to, unit
 from .rotation_arcs import Arcs, Frames

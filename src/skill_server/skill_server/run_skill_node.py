@@ -6,10 +6,10 @@ from typing import Any
 
 from handiwork_msgs.action import RunSkill
 
-from handiwork_core.config import ConfigError, mapping_from_yaml
-from handiwork_core.limits import GOAL_YAML
-from handiwork_core.outcome import Code, Outcome
-from handiwork_core.skill import Skill
+from handiwork_core.config.dataclass_loader import ConfigError, mapping_from_yaml
+from handiwork_core.contracts.skill import Skill
+from handiwork_core.intake.limits import GOAL_YAML
+from handiwork_core.model.outcome import Code, Outcome
 from handiwork_ros.skill_action_server import Refused, SkillDoor
 
 from .catalog import Catalog, UnknownSkill

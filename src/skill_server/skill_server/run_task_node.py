@@ -7,8 +7,8 @@ from typing import Any
 from handiwork_msgs.action import RunTask
 from handiwork_msgs.msg import SkillResult, TaskEntry
 
-from handiwork_core.config import ConfigError
-from handiwork_core.outcome import OK, Code, Outcome
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_ros.conversions import outcome_to_msg
 from handiwork_ros.skill_action_server import ForArms, Refused, SkillDoor
 

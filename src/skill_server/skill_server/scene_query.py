@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from handiwork_core.outcome import BodyPair
-from handiwork_core.planning import Attachment, SceneQuery
-from handiwork_core.robot import ArmSpec, GripperSpec, Robot
-from handiwork_core.world import World
+from handiwork_core.contracts.planning import Attachment, SceneQuery
+from handiwork_core.model.outcome import BodyPair
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import ArmSpec, GripperSpec, Robot
 
 from .grip import gripper_bodies
 from .solids import world_aabb

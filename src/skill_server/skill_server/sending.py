@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from handiwork_core.geometry import Array
-from handiwork_core.outcome import Code, Outcome
-from handiwork_core.planning import SceneQuery
-from handiwork_core.ports import Arm
-from handiwork_core.skill import Context, StepFailed
-from handiwork_core.trajectory import Trajectory
-from handiwork_core.world import World
+from handiwork_core.contracts.planning import SceneQuery
+from handiwork_core.contracts.ports import Arm
+from handiwork_core.contracts.skill import Context, StepFailed
+from handiwork_core.model.geometry import Array
+from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.model.world import World
 
 from . import grip
 from .path_supervision import PathSupervision

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from handiwork_core.outcome import OK, Code, Outcome
-from handiwork_core.skill import Context
-from handiwork_core.world import World
+from handiwork_core.contracts.skill import Context
+from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_core.model.world import World
 
 FASTEST_RAD_S = 5.0
 """Of a joint whose own limit is not higher."""

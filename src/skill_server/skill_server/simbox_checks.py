@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from handiwork_core.outcome import OK, Code, Outcome
+from handiwork_core.model.outcome import OK, Code, Outcome
 
 from . import checks
 from .free_way import CandidateTest

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from handiwork_core.config import shown
+from handiwork_core.config.dataclass_loader import shown
 
 from .simbox_keys import LEFT_OUT, NULLS, RENAMED
 

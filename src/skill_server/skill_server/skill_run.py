@@ -8,11 +8,16 @@ from typing import TypeVar
 
 import numpy as np
 
-from handiwork_core.commands import Command, Motion, OpenGripper, UpdateSpecific
-from handiwork_core.geometry import Array
-from handiwork_core.outcome import Code, Outcome
-from handiwork_core.skill import Context, Skill, StepFailed
-from handiwork_core.world import World
+from handiwork_core.contracts.commands import (
+    Command,
+    Motion,
+    OpenGripper,
+    UpdateSpecific,
+)
+from handiwork_core.contracts.skill import Context, Skill, StepFailed
+from handiwork_core.model.geometry import Array
+from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.world import World
 
 from . import grip
 from .arm_moves import hand_at

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.spatial import ConvexHull, QhullError
 
-from handiwork_core.geometry import Array, Pose, Rotation
-from handiwork_core.world import Shape, ShapeKind, WorldObject
+from handiwork_core.model.geometry import Array, Pose, Rotation
+from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 
 from .mesh_contacts import inside_mesh
 

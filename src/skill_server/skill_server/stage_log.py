@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from handiwork_core.outcome import Code
-from handiwork_core.skill import Context, Progress
+from handiwork_core.contracts.skill import Context, Progress
+from handiwork_core.model.outcome import Code
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,13 +11,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from handiwork_core.commands import Command, Motion
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.outcome import Code, Outcome
-from handiwork_core.planning import Goal, JointGoals, PlanRequest, PoseGoals, SceneQuery, StraightGoal
-from handiwork_core.skill import Context, StepFailed
-from handiwork_core.trajectory import Trajectory
-from handiwork_core.world import World
+from handiwork_core.contracts.commands import Command, Motion
+from handiwork_core.contracts.planning import (
+    Goal,
+    JointGoals,
+    PlanRequest,
+    PoseGoals,
+    SceneQuery,
+    StraightGoal,
+)
+from handiwork_core.contracts.skill import Context, StepFailed
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.model.world import World
 
 from . import grip
 from .carry_watch import CarryWatch

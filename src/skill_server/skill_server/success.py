@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.spatial import ConvexHull, HalfspaceIntersection
 
-from handiwork_core.geometry import Array
+from handiwork_core.model.geometry import Array
 
 from .solids import OrientedBox
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from handiwork_core.geometry import Array
+from handiwork_core.model.geometry import Array
 
 from .solids import OrientedBox
 from .success import inside_from_above, iou

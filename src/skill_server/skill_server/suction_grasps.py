@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose, Rotation
-from handiwork_core.kinematics import link_poses
-from handiwork_core.robot import ArmSpec, GripperSpec, Robot
-from handiwork_core.suction import SuctionSpec
-from handiwork_core.world import WorldObject
+from handiwork_core.model.geometry import Array, Pose, Rotation
+from handiwork_core.model.suction import SuctionSpec
+from handiwork_core.model.world import WorldObject
+from handiwork_core.robot.kinematics import link_poses
+from handiwork_core.robot.robot import ArmSpec, GripperSpec, Robot
 
 from .flat_places import places
 from .grasps import Grasp, GraspSet

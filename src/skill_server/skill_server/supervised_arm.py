@@ -7,12 +7,22 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from handiwork_core.geometry import Array
-from handiwork_core.outcome import Code, Outcome
-from handiwork_core.planning import PathRest, SceneQuery, ShouldStop, Verdict
-from handiwork_core.ports import Arm, Clock, Planner, WorldSource
-from handiwork_core.trajectory import Trajectory
-from handiwork_core.world import World
+from handiwork_core.contracts.planning import (
+    PathRest,
+    SceneQuery,
+    ShouldStop,
+    Verdict,
+)
+from handiwork_core.contracts.ports import (
+    Arm,
+    Clock,
+    Planner,
+    WorldSource,
+)
+from handiwork_core.model.geometry import Array
+from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.model.world import World
 
 from .path_supervision import Check, PathProgress, PathSupervision, at_time
 

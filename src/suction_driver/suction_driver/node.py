@@ -20,11 +20,11 @@ from rclpy.task import Future
 from std_msgs.msg import Bool
 from std_srvs.srv import SetBool
 
-from handiwork_core.config import ConfigError
-from handiwork_core.outcome import OK, Code, Outcome
-from handiwork_core.planning import Report
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.suction import SuctionState
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.contracts.planning import Report
+from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_core.model.suction import SuctionState
+from handiwork_core.robot_files.loader import load_robot
 from handiwork_ros.conversions import outcome_to_msg, suction_state_to_msg
 from handiwork_ros.guards import guard, guard_service
 from handiwork_ros.managed_node import ManagedNode

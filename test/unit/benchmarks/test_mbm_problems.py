@@ -13,9 +13,9 @@ from benchmarks.mbm.sphere_robot import DATA, MOTION, load_sphere_robot
 from benchmarks.mbm.urdf_text import roll_pitch_yaw, write_srdf
 from scipy.linalg import expm
 
-from handiwork_core.geometry import Pose, Rotation
-from handiwork_core.kinematics import forward
-from handiwork_core.urdf import read_urdf
+from handiwork_core.model.geometry import Pose, Rotation
+from handiwork_core.robot.kinematics import forward
+from handiwork_core.robot.urdf import read_urdf
 
 
 def raw(robot: str) -> dict:

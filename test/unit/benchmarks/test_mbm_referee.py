@@ -10,9 +10,15 @@ from benchmarks.mbm.problems import load_problems
 from benchmarks.mbm.referee import Referee, densified, hermite
 from benchmarks.mbm.solids import distance, world_distance
 
-from handiwork_core.geometry import Pose, Rotation
-from handiwork_core.trajectory import Trajectory
-from handiwork_core.world import ObjectState, Shape, ShapeKind, World, WorldObject
+from handiwork_core.model.geometry import Pose, Rotation
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.model.world import (
+    ObjectState,
+    Shape,
+    ShapeKind,
+    World,
+    WorldObject,
+)
 
 HERE = Pose.identity()
 TILTED = Pose.of((0.2, -0.1, 0.4), Rotation.from_rpy(0.3, -0.8, 1.9))

@@ -12,7 +12,7 @@ from benchmarks.micro.checks import lifted, samples, twenty_boxes
 from benchmarks.micro.goal_sets import poses_near
 from benchmarks.micro.synthetic import AWAY_M, panda_of_spheres, pandas_in_series, problem_among
 
-from handiwork_core.kinematics import forward
+from handiwork_core.robot.kinematics import forward
 
 
 @pytest.mark.parametrize("count", [20, 59, 200])

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from handiwork_core.geometry import Pose, frozen
-from handiwork_core.world import Contact, JointState, ObjectState, Shape, ShapeKind, World, WorldObject
+from handiwork_core.model.geometry import Pose, frozen
+from handiwork_core.model.world import (
+    Contact,
+    JointState,
+    ObjectState,
+    Shape,
+    ShapeKind,
+    World,
+    WorldObject,
+)
 
 FINGERS = ("r/left", "r/right")
 

@@ -11,9 +11,14 @@ from conditionals_node.build import Builder
 from conditionals_node.definitions import ConditionSpec, Definitions
 from conditionals_node.monitor import Monitor
 from conditionals_node.subtasks.task import read_task
-from handiwork_core.config import ConfigError
-from handiwork_core.limits import CONDITION_DEPTH, CONDITIONS, PREDICATES, TASK_ENTRIES
-from handiwork_core.robot_loader import load_robot
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.intake.limits import (
+    CONDITION_DEPTH,
+    CONDITIONS,
+    PREDICATES,
+    TASK_ENTRIES,
+)
+from handiwork_core.robot_files.loader import load_robot
 
 ROBOT = load_robot(Path(__file__).resolve().parents[3] / "src" / "robot_description" / "robots" / "fr3")
 LEAF = "object_grabbed(object=cube)"

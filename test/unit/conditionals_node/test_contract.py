@@ -12,10 +12,18 @@ import pytest
 from conditionals_node.batch import Verdicts, Worlds, advance, evaluate
 from conditionals_node.build import Builder
 from conditionals_node.predicates.order import ObjectsPlacedInContainerInOrder
-from handiwork_core.geometry import Pose, Rotation, frozen
-from handiwork_core.predicate import Finding, Predicate, Truth
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.world import Contact, JointState, ObjectState, Shape, ShapeKind, World, WorldObject
+from handiwork_core.contracts.predicate import Finding, Predicate, Truth
+from handiwork_core.model.geometry import Pose, Rotation, frozen
+from handiwork_core.model.world import (
+    Contact,
+    JointState,
+    ObjectState,
+    Shape,
+    ShapeKind,
+    World,
+    WorldObject,
+)
+from handiwork_core.robot_files.loader import load_robot
 
 ROBOT = load_robot(Path(__file__).resolve().parents[3] / "src" / "robot_description" / "robots" / "fr3")
 BUILDER = Builder(ROBOT)

@@ -23,9 +23,9 @@ from conditionals_node.expression import (
     counted,
     opposite,
 )
-from handiwork_core.config import ConfigError
-from handiwork_core.predicate import Evidence, Finding, Truth
-from handiwork_core.robot_loader import load_robot
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.contracts.predicate import Evidence, Finding, Truth
+from handiwork_core.robot_files.loader import load_robot
 
 ROOT = Path(__file__).resolve().parents[3]
 DATA = ROOT / "test" / "data" / "conditionals"

@@ -16,10 +16,10 @@ from conditionals_node.build import Builder
 from conditionals_node.conditions_file import load_conditions
 from conditionals_node.definitions import ConditionSpec, Definitions
 from conditionals_node.subtasks.task import read_task
-from handiwork_core.config import ConfigError
-from handiwork_core.predicate import Finding, Truth
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.world import World
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.contracts.predicate import Finding, Truth
+from handiwork_core.model.world import World
+from handiwork_core.robot_files.loader import load_robot
 
 ROOT = Path(__file__).resolve().parents[3]
 BUILDER = Builder(load_robot(ROOT / "src" / "robot_description" / "robots" / "fr3"), lambda: ["cube", "bin"])

@@ -9,10 +9,16 @@ import numpy as np
 
 from conditionals_node.build import Builder
 from conditionals_node.monitor import Monitor
-from handiwork_core.geometry import Pose, frozen
-from handiwork_core.predicate import Truth
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.world import ObjectState, Shape, ShapeKind, World, WorldObject
+from handiwork_core.contracts.predicate import Truth
+from handiwork_core.model.geometry import Pose, frozen
+from handiwork_core.model.world import (
+    ObjectState,
+    Shape,
+    ShapeKind,
+    World,
+    WorldObject,
+)
+from handiwork_core.robot_files.loader import load_robot
 
 ROOT = Path(__file__).resolve().parents[3]
 NAMES = [f"crate_{k}" for k in range(8)]

@@ -11,9 +11,20 @@ from pictured import at, mesh, solid
 from conditionals_node.extents import extent
 from conditionals_node.geometry import GeometryError, hull, hull_of
 from conditionals_node.predicates.containment import ObjectInContainer
-from handiwork_core.geometry import Array, Pose, Rotation, frozen
-from handiwork_core.predicate import Truth
-from handiwork_core.world import ObjectState, Shape, ShapeKind, World, WorldObject
+from handiwork_core.contracts.predicate import Truth
+from handiwork_core.model.geometry import (
+    Array,
+    Pose,
+    Rotation,
+    frozen,
+)
+from handiwork_core.model.world import (
+    ObjectState,
+    Shape,
+    ShapeKind,
+    World,
+    WorldObject,
+)
 
 
 def test_extents_of_round_shapes_are_exact() -> None:

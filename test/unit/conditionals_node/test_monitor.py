@@ -14,11 +14,11 @@ from conditionals_node.conditions_file import load_conditions
 from conditionals_node.definitions import Definitions
 from conditionals_node.expression import Leaf, Not
 from conditionals_node.monitor import Monitor, Shown
-from handiwork_core.config import ConfigError
-from handiwork_core.geometry import Pose, frozen
-from handiwork_core.predicate import Finding, LatchedPredicate, Truth
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.world import JointState, ObjectState, World
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.contracts.predicate import Finding, LatchedPredicate, Truth
+from handiwork_core.model.geometry import Pose, frozen
+from handiwork_core.model.world import JointState, ObjectState, World
+from handiwork_core.robot_files.loader import load_robot
 
 ROOT = Path(__file__).resolve().parents[3]
 BUILDER = Builder(load_robot(ROOT / "src" / "robot_description" / "robots" / "fr3"))

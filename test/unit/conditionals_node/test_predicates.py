@@ -11,8 +11,8 @@ from conditionals_node.predicates.grip import ObjectGrabbed
 from conditionals_node.predicates.support import ObjectOnTop
 from conditionals_node.predicates.vertical import ObjectAbove
 from conditionals_node.predicates.widths import GripperOpen
-from handiwork_core.predicate import Truth
-from handiwork_core.world import Contact, World
+from handiwork_core.contracts.predicate import Truth
+from handiwork_core.model.world import Contact, World
 
 
 @pytest.mark.parametrize(

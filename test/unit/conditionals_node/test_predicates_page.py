@@ -12,7 +12,7 @@ from conditionals_node.batch import Worlds, evaluate
 from conditionals_node.predicates import BUILTIN
 from conditionals_node.predicates.parts import Logical
 from conditionals_node.reference import text
-from handiwork_core.predicate import Truth
+from handiwork_core.contracts.predicate import Truth
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "reference" / "conditions.md"
 

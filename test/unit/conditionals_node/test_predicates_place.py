@@ -31,9 +31,9 @@ from conditionals_node.predicates.support import ObjectOnTop
 from conditionals_node.predicates.touch import GripperHitTable, ObjectInContact
 from conditionals_node.predicates.vertical import ObjectBelow, ObjectOnCenter
 from conditionals_node.predicates.widths import GripperFullyClosed, GripperSlightlyClosed
-from handiwork_core.geometry import Pose, Rotation
-from handiwork_core.predicate import Predicate, Truth
-from handiwork_core.world import JointState, World, WorldObject
+from handiwork_core.contracts.predicate import Predicate, Truth
+from handiwork_core.model.geometry import Pose, Rotation
+from handiwork_core.model.world import JointState, World, WorldObject
 
 ORANGE, APPLE = box("orange", 0.04, 0.04, 0.04), box("apple", 0.04, 0.04, 0.04)
 

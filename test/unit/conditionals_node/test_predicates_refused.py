@@ -12,10 +12,10 @@ from conditionals_node.batch import Poses, Worlds, evaluate
 from conditionals_node.predicates import BUILTIN
 from conditionals_node.predicates.containment import ObjectInContainer
 from conditionals_node.predicates.order import ObjectsPlacedInContainerInOrder
-from handiwork_core.config import ConfigError, parse
-from handiwork_core.predicate import Finding, Predicate
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.world import World
+from handiwork_core.config.dataclass_loader import ConfigError, parse
+from handiwork_core.contracts.predicate import Finding, Predicate
+from handiwork_core.model.world import World
+from handiwork_core.robot_files.loader import load_robot
 
 FR3 = load_robot(Path(__file__).resolve().parents[3] / "src" / "robot_description" / "robots" / "fr3")
 KINDS = {kind.name: kind for kind in BUILTIN}

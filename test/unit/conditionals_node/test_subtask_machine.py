@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from conditionals_node.subtasks.machine import Change, Group, Logical, Stage, Step, TaskRun
-from handiwork_core.predicate import Truth
+from handiwork_core.contracts.predicate import Truth
 
 DATA = Path(__file__).resolve().parents[2] / "data" / "conditionals"
 CODES = json.loads((DATA / "pick_and_place.json").read_text())

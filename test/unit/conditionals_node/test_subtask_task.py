@@ -16,11 +16,19 @@ from conditionals_node.events.tracker import EventCode
 from conditionals_node.subtasks.machine import Group, Stage, Step, TaskRun
 from conditionals_node.subtasks.task import Task, read_task
 from conditionals_node.subtasks.watch import TaskWatch
-from handiwork_core.config import ConfigError
-from handiwork_core.geometry import Pose, frozen
-from handiwork_core.predicate import Truth
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.world import Contact, JointState, ObjectState, Shape, ShapeKind, World, WorldObject
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.contracts.predicate import Truth
+from handiwork_core.model.geometry import Pose, frozen
+from handiwork_core.model.world import (
+    Contact,
+    JointState,
+    ObjectState,
+    Shape,
+    ShapeKind,
+    World,
+    WorldObject,
+)
+from handiwork_core.robot_files.loader import load_robot
 
 ROOT = Path(__file__).resolve().parents[3]
 ROBOT = load_robot(ROOT / "src" / "robot_description" / "robots" / "fr3")

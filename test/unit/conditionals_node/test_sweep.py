@@ -14,10 +14,22 @@ from conditionals_node.expression import Leaf
 from conditionals_node.monitor import Monitor
 from conditionals_node.predicates import ObjectInContainer
 from conditionals_node.sweep import Sweep
-from handiwork_core.geometry import Array, Pose, Rotation, frozen
-from handiwork_core.predicate import Finding, Truth
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.world import Contact, ObjectState, Shape, ShapeKind, World, WorldObject
+from handiwork_core.contracts.predicate import Finding, Truth
+from handiwork_core.model.geometry import (
+    Array,
+    Pose,
+    Rotation,
+    frozen,
+)
+from handiwork_core.model.world import (
+    Contact,
+    ObjectState,
+    Shape,
+    ShapeKind,
+    World,
+    WorldObject,
+)
+from handiwork_core.robot_files.loader import load_robot
 
 ITEMS, FINGERS = [f"item_{i}" for i in range(8)], ["left", "right"]
 ROOT = Path(__file__).resolve().parents[3]

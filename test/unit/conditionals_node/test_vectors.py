@@ -35,9 +35,14 @@ from conditionals_node.predicates.vertical import (
     ObjectOnCenter,
 )
 from conditionals_node.views import Point
-from handiwork_core.geometry import Array, Pose, Rotation, frozen
-from handiwork_core.predicate import Predicate, Truth
-from handiwork_core.world import Shape, ShapeKind, WorldObject
+from handiwork_core.contracts.predicate import Predicate, Truth
+from handiwork_core.model.geometry import (
+    Array,
+    Pose,
+    Rotation,
+    frozen,
+)
+from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 
 
 def agree(

@@ -14,9 +14,14 @@ from conditionals_node.predicates.order import ObjectsPlacedInContainerInOrder
 from conditionals_node.predicates.parts import Logical, combined_margin
 from conditionals_node.predicates.support import ObjectOnTop
 from conditionals_node.predicates.touch import ObjectInContact
-from handiwork_core.geometry import Array, Pose, frozen
-from handiwork_core.predicate import Truth
-from handiwork_core.world import Contact, Shape, ShapeKind, WorldObject
+from handiwork_core.contracts.predicate import Truth
+from handiwork_core.model.geometry import Array, Pose, frozen
+from handiwork_core.model.world import (
+    Contact,
+    Shape,
+    ShapeKind,
+    WorldObject,
+)
 
 
 def pressed(forces: np.ndarray) -> Worlds:

@@ -9,8 +9,15 @@ from pathlib import Path
 import numpy as np
 
 from conditionals_node.batch import Poses, Worlds
-from handiwork_core.geometry import Pose, Rotation, frozen
-from handiwork_core.world import Contact, ObjectState, Shape, ShapeKind, World, WorldObject
+from handiwork_core.model.geometry import Pose, Rotation, frozen
+from handiwork_core.model.world import (
+    Contact,
+    ObjectState,
+    Shape,
+    ShapeKind,
+    World,
+    WorldObject,
+)
 
 DATA = Path(__file__).resolve().parents[2] / "data" / "conditionals"
 SINGLE_PRECISION = 2e-6

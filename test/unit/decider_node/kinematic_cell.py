@@ -12,9 +12,14 @@ from decider_node.stacking.bin import HEIGHT_M
 from decider_node.stacking.cell import BELT_Z_M
 from decider_node.stacking.context import StackContext
 from decider_node.stacking.layout import Layout
-from handiwork_core.geometry import Array, Pose, Rotation, frozen
-from handiwork_core.suction import SuctionState
-from handiwork_core.world import ObjectState
+from handiwork_core.model.geometry import (
+    Array,
+    Pose,
+    Rotation,
+    frozen,
+)
+from handiwork_core.model.suction import SuctionState
+from handiwork_core.model.world import ObjectState
 
 STEP_M, TICK_S = 0.02, 0.02
 HOME = Pose.of((0.0, 0.62, 0.2), Rotation.from_rpy(np.pi, 0.0, 0.0))

@@ -9,7 +9,7 @@ import pytest
 
 from decider_node.motion.approach import Approach, are_close
 from decider_node.motion.command import MotionCommand
-from handiwork_core.geometry import Pose, Rotation
+from handiwork_core.model.geometry import Pose, Rotation
 
 VECTORS = np.load(Path(__file__).parents[2] / "data/deciders/approach.npz")
 

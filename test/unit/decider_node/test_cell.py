@@ -9,9 +9,9 @@ import pytest
 
 from decider_node.stacking.bin import bin_body
 from decider_node.stacking.cell import fixtures, obstacles, place_on_shelf, scene
-from handiwork_core.geometry import Pose
-from handiwork_core.scene import load_scene
-from handiwork_core.world import WorldObject
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.world import WorldObject
+from handiwork_core.scene.loader import load_scene
 
 FILE = Path(__file__).parents[3] / "config/scenes/bin_stacking.yaml"
 

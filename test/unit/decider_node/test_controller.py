@@ -12,10 +12,21 @@ from decider_node.motion.approach import Approach
 from decider_node.motion.bounded_step import solve_bounded
 from decider_node.motion.command import MotionCommand
 from decider_node.motion.controller import ReactiveController, Reference
-from handiwork_core.geometry import Array, Pose, Rotation, frozen
-from handiwork_core.robot import Robot
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.world import ObjectState, Shape, ShapeKind, World, WorldObject
+from handiwork_core.model.geometry import (
+    Array,
+    Pose,
+    Rotation,
+    frozen,
+)
+from handiwork_core.model.world import (
+    ObjectState,
+    Shape,
+    ShapeKind,
+    World,
+    WorldObject,
+)
+from handiwork_core.robot.robot import Robot
+from handiwork_core.robot_files.loader import load_robot
 
 ROBOTS = Path(__file__).parents[3] / "src/robot_description/robots"
 DT = 0.01

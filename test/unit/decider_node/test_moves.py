@@ -15,8 +15,8 @@ from decider_node.network.locks import Locks
 from decider_node.stacking.bin import HEIGHT_M
 from decider_node.stacking.cell import BELT_Z_M
 from decider_node.stacking.seeds import seeds
-from handiwork_core.geometry import Array, Pose, Rotation
-from handiwork_core.robot_loader import load_robot
+from handiwork_core.model.geometry import Array, Pose, Rotation
+from handiwork_core.robot_files.loader import load_robot
 
 UR10 = Path(__file__).resolve().parents[3] / "src/robot_description/robots/ur10_suction"
 CYCLE_S = 0.01

@@ -12,8 +12,8 @@ from decider_node.network.errors import MonitorFailed
 from decider_node.stacking.bin import stands_at
 from decider_node.stacking.cell import BELT_Z_M, place_on_shelf
 from decider_node.stacking.layout import Layout
-from handiwork_core.geometry import Pose, Rotation, frozen
-from handiwork_core.world import ObjectState
+from handiwork_core.model.geometry import Pose, Rotation, frozen
+from handiwork_core.model.world import ObjectState
 
 BESIDE = Layout((0.85, 0.64), (-0.41,), 1, -0.59)
 ONE = Layout((0.64,), (-0.31,), 1, -0.59)

@@ -10,7 +10,7 @@ from decider_node.network.errors import DeciderFailed, MonitorFailed
 from decider_node.stacking.bin import HALF_TURN, HEIGHT_M, LENGTH_M, WIDTH_M, grasp_of, open_side, overlap
 from decider_node.stacking.cell import BELT_Z_M, FULL, place_on_shelf
 from decider_node.stacking.layout import Layout
-from handiwork_core.geometry import Pose, Rotation
+from handiwork_core.model.geometry import Pose, Rotation
 
 TWO = Layout((0.64,), (-0.31,), 2, -0.59)
 

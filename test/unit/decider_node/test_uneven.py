@@ -9,8 +9,8 @@ import numpy as np
 from decider_node.motion.command import MotionCommand
 from decider_node.motion.controller import ReactiveController
 from decider_node.motion.uneven import LONGEST_S, Point, UnevenCycles
-from handiwork_core.geometry import Array, Pose, Rotation
-from handiwork_core.robot_loader import load_robot
+from handiwork_core.model.geometry import Array, Pose, Rotation
+from handiwork_core.robot_files.loader import load_robot
 
 FR3 = Path(__file__).parents[3] / "src/robot_description/robots/fr3"
 GOAL = MotionCommand(Pose.of((0.45, -0.3, 0.3), Rotation.from_rpy(np.pi, 0.0, 0.0)))

@@ -14,7 +14,7 @@ from handiwork_bringup.chaos.goals import Scene, contradiction_of
 from handiwork_bringup.chaos.trials import Fault, FaultKind, GoalKind, Trial, draw_trial
 from handiwork_bringup.chaos.verdict import BOUND_S, Ending, Findings, Memory, Motion
 from handiwork_bringup.demo_cells import Target
-from handiwork_core.outcome import Code
+from handiwork_core.model.outcome import Code
 
 TARGET = Target("arm", "cube", "bin")
 GOOD = Ending(Trial(0, GoalKind.PICK, ()), Code.OK, "", 3.0, recovery_s=0.0)

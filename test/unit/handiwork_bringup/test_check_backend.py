@@ -28,10 +28,16 @@ from handiwork_bringup.check.recording import (
     Recording,
     SuctionTrial,
 )
-from handiwork_core.geometry import Pose, frozen
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.suction import SuctionState
-from handiwork_core.world import Contact, ObjectState, Shape, ShapeKind, WorldObject
+from handiwork_core.model.geometry import Pose, frozen
+from handiwork_core.model.suction import SuctionState
+from handiwork_core.model.world import (
+    Contact,
+    ObjectState,
+    Shape,
+    ShapeKind,
+    WorldObject,
+)
+from handiwork_core.robot_files.loader import load_robot
 
 ROBOTS = Path(__file__).parents[3] / "src/robot_description/robots"
 ROBOT = load_robot(ROBOTS / "fr3")

@@ -11,10 +11,10 @@ from handiwork_bringup.cli import COMMANDS, main
 from handiwork_bringup.commands.run_skill import parameters_of
 from handiwork_bringup.demo_cells import Target, described_robots, robot_of, scene_of, target_of
 from handiwork_bringup.skill_output import StageLines
-from handiwork_core.config import ConfigError
-from handiwork_core.outcome import Code, Outcome
-from handiwork_core.scene import load_scene
-from handiwork_core.skill import Progress
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.contracts.skill import Progress
+from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.scene.loader import load_scene
 
 ROOT = Path(__file__).parents[3]
 TASK = ROOT / "config/tasks/tidy.yaml"

@@ -14,8 +14,8 @@ from handiwork_bringup.film.picture import Studio
 from handiwork_bringup.film.rasterizer import fill
 from handiwork_bringup.film.recorder import Instant
 from handiwork_bringup.film.solids import joined, solid_of
-from handiwork_core.geometry import Pose, frozen
-from handiwork_core.world import Shape, ShapeKind
+from handiwork_core.model.geometry import Pose, frozen
+from handiwork_core.model.world import Shape, ShapeKind
 
 
 def drawn(*triangles: list[tuple[float, float, float]]) -> np.ndarray:

@@ -13,7 +13,7 @@ from handiwork_bringup.demo_cells import robot_of
 from handiwork_bringup.package_paths import share_of
 from handiwork_bringup.security.interfaces import load_table, nodes_of
 from handiwork_bringup.security.policy import policy_text
-from handiwork_core.config import ConfigError
+from handiwork_core.config.dataclass_loader import ConfigError
 
 SOURCE = share_of("handiwork_bringup") / TABLE
 

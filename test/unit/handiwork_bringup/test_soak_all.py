@@ -10,7 +10,7 @@ import pytest
 from handiwork_bringup.commands import soak, soak_all
 from handiwork_bringup.demo_cells import described_robots, robot_of, standing_robots, target_of
 from handiwork_bringup.soak_statistics import Failure, Tally, Waits
-from handiwork_core.skill import Progress
+from handiwork_core.contracts.skill import Progress
 
 
 def fed(waits: Waits, *stages: str) -> None:

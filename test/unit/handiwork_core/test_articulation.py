@@ -7,9 +7,16 @@ import math
 import numpy as np
 import pytest
 
-from handiwork_core.articulation import Articulation, JointKind
-from handiwork_core.geometry import Pose, Rotation, frozen
-from handiwork_core.world import JointState, ObjectState, Shape, ShapeKind, WorldObject, with_parts
+from handiwork_core.model.articulation import Articulation, JointKind
+from handiwork_core.model.geometry import Pose, Rotation, frozen
+from handiwork_core.model.world import (
+    JointState,
+    ObjectState,
+    Shape,
+    ShapeKind,
+    WorldObject,
+    with_parts,
+)
 
 PLACED = Pose.of((0.1, -0.2, 0.3), Rotation.from_rpy(0.2, -0.4, 1.1))
 

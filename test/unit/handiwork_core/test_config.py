@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from handiwork_core.config import ConfigError, load, parse
+from handiwork_core.config.dataclass_loader import ConfigError, load, parse
 
 
 class Colour(enum.Enum):

@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from handiwork_core.dds_ports import discovery_port, domain_of, fault_of
+from handiwork_core.process.dds_ports import discovery_port, domain_of, fault_of
 
 DOMAIN = {"ROS_DOMAIN_ID": "231"}
 

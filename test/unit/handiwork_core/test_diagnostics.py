@@ -7,9 +7,14 @@ import math
 
 import pytest
 
-from handiwork_core.diagnostics import Level, RateMeter, delay_diagnosis, intake_diagnosis
-from handiwork_core.event_text import MOST_CHARACTERS, event_text
-from handiwork_core.intake import IntakeStatistics, Publisher
+from handiwork_core.intake.counters import IntakeStatistics, Publisher
+from handiwork_core.model.diagnostics import (
+    Level,
+    RateMeter,
+    delay_diagnosis,
+    intake_diagnosis,
+)
+from handiwork_core.process.event_text import MOST_CHARACTERS, event_text
 
 
 def test_rate_counts_between_two_looks() -> None:

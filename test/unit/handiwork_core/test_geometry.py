@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation as Reference
 
-from handiwork_core.geometry import Array, Pose, Rotation
+from handiwork_core.model.geometry import Array, Pose, Rotation
 
 SEEDS = range(20)
 

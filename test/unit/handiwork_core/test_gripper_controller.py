@@ -7,7 +7,7 @@ import pytest
 
 from handiwork_core.control.gripper_controller import GripperController, GripperGoal
 from handiwork_core.control.trajectory_controller import Ending
-from handiwork_core.robot import GripperSpec
+from handiwork_core.robot.robot import GripperSpec
 
 STEP_S = 0.002
 SPEC = GripperSpec("hand", "finger", ("left", "right"), 0.0, 0.08, 2.0, 70.0, 0.08, 2, 1, 0.1, np.eye(3))

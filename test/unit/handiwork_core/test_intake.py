@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from handiwork_core.intake import IntakeCounter, Publisher, duplicate_name
+from handiwork_core.intake.counters import IntakeCounter, Publisher, duplicate_name
 
 ROGUE, SIM = Publisher("/lab/rogue", "01ff"), Publisher("/sim_bridge", "02aa")
 

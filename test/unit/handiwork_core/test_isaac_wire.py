@@ -7,7 +7,6 @@ import json
 import numpy as np
 import pytest
 
-from handiwork_core.geometry import frozen
 from handiwork_core.isaac_wire import (
     BadWire,
     CupState,
@@ -17,7 +16,8 @@ from handiwork_core.isaac_wire import (
     cups_text,
     on_grid,
 )
-from handiwork_core.world import Contact
+from handiwork_core.model.geometry import frozen
+from handiwork_core.model.world import Contact
 
 
 def test_numbers_lie_on_the_grid() -> None:

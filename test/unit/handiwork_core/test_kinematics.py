@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from handiwork_core.kinematics import forward, link_poses
-from handiwork_core.robot import Robot
-from handiwork_core.robot_loader import load_robot
+from handiwork_core.robot.kinematics import forward, link_poses
+from handiwork_core.robot.robot import Robot
+from handiwork_core.robot_files.loader import load_robot
 
 FR3 = Path(__file__).resolve().parents[3] / "src" / "robot_description" / "robots" / "fr3"
 # Modified Denavit-Hartenberg rows of the arm: a [m], d [m], alpha [rad].

@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from handiwork_core.measured_joints import MOST_GROUPS, MeasuredJoints
-from handiwork_core.writer_sequences import HOLD_S
+from handiwork_core.intake.writer_sequences import HOLD_S
+from handiwork_core.model.measured_joints import MOST_GROUPS, MeasuredJoints
 
 ARM, HAND = ["j1", "j2"], ["f1"]
 

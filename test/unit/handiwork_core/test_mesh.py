@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from handiwork_core.config import ConfigError
-from handiwork_core.mesh import closed_mesh, signed_volume
-from handiwork_core.mesh_file import solid_mesh
-from handiwork_core.scene import load_scene
-from handiwork_core.world import ShapeKind
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.model.world import ShapeKind
+from handiwork_core.scene.loader import load_scene
+from handiwork_core.scene.mesh import closed_mesh, signed_volume
+from handiwork_core.scene.mesh_file import solid_mesh
 
 CORNERS = np.array([(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)], dtype=np.float64)
 QUADS = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from handiwork_core.config import ConfigError
-from handiwork_core.kinematics import forward, link_poses
-from handiwork_core.robot_loader import load_robot
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.robot.kinematics import forward, link_poses
+from handiwork_core.robot_files.loader import load_robot
 
 ROBOTS = Path(__file__).parents[3] / "src/robot_description/robots"
 BASE = (

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from handiwork_core.config import ConfigError, read_yaml
-from handiwork_core.regular_files import DataRoots, FileRefused, read_bytes
+from handiwork_core.config.dataclass_loader import ConfigError, read_yaml
+from handiwork_core.intake.regular_files import DataRoots, FileRefused, read_bytes
 
 
 def refusal(roots: DataRoots, name: str) -> str:

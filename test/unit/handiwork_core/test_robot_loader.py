@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from handiwork_core.config import ConfigError
-from handiwork_core.control.axes import arm_axes
-from handiwork_core.robot_loader import load_robot
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.control.joint_groups import arm_axes
+from handiwork_core.robot_files.loader import load_robot
 from robot_description.ros2_control import controllers
 
 FR3 = Path(__file__).resolve().parents[3] / "src" / "robot_description" / "robots" / "fr3"

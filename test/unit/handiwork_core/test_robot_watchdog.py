@@ -7,7 +7,13 @@ from dataclasses import dataclass
 
 import pytest
 
-from handiwork_core.robot_watchdog import SILENCE_S, STALL_S, STEP_S, Feedback, RobotWatchdog
+from handiwork_core.intake.robot_watchdog import (
+    SILENCE_S,
+    STALL_S,
+    STEP_S,
+    Feedback,
+    RobotWatchdog,
+)
 
 TICK_S = 0.1
 BOUND_S = 3.0

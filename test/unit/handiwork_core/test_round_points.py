@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from handiwork_core.round_points import ROUND_STEPS, ball, ring
+from handiwork_core.scene.round_points import ROUND_STEPS, ball, ring
 
 
 def test_a_ring_goes_all_the_way_round() -> None:

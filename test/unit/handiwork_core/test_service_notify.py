@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from handiwork_core.service_notify import ServiceNotifier
+from handiwork_core.process.service_notify import ServiceNotifier
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from handiwork_core.silence import Silence, processor_wait_s
+from handiwork_core.intake.silence import Silence, processor_wait_s
 
 
 class Times:

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 import yaml
 
-from handiwork_core.config import ConfigError, read_yaml
-from handiwork_core.robot import Robot
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.simbox.configured import configured
-from handiwork_core.simbox.robot_fields import FIELDS
+from handiwork_core.config.dataclass_loader import ConfigError, read_yaml
+from handiwork_core.robot.robot import Robot
+from handiwork_core.robot_files.loader import load_robot
+from handiwork_core.robot_files.simbox.configured import configured
+from handiwork_core.robot_files.simbox.robot_fields import FIELDS
 
 ROOT = Path(__file__).resolve().parents[3]
 ROBOTS, FILES = ROOT / "src/robot_description/robots", ROOT / "test/data/robots/simbox"

@@ -12,9 +12,14 @@ from types import ModuleType
 import pytest
 import yaml
 
-from handiwork_core import strict_yaml
-from handiwork_core.config import ConfigError, mapping_from_yaml
-from handiwork_core.limits import FILE_YAML, GOAL_YAML, TASK_YAML, YamlLimits
+from handiwork_core.config import strict_yaml
+from handiwork_core.config.dataclass_loader import ConfigError, mapping_from_yaml
+from handiwork_core.intake.limits import (
+    FILE_YAML,
+    GOAL_YAML,
+    TASK_YAML,
+    YamlLimits,
+)
 
 ROOT = Path(__file__).parents[3]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from handiwork_core.outcome import Code
-from handiwork_core.skill import Stopped, Token
+from handiwork_core.contracts.skill import Stopped, Token
+from handiwork_core.model.outcome import Code
 
 
 def test_a_child_is_set_with_its_parent_and_for_its_reason() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from handiwork_core.trajectory import Trajectory
+from handiwork_core.model.trajectory import Trajectory
 
 
 def cubic() -> Trajectory:

@@ -19,8 +19,8 @@ from handiwork_core.control.trajectory_goal import (
     Tolerances,
     TrajectoryGoal,
 )
-from handiwork_core.controller_profile import ControllerProfile
-from handiwork_core.geometry import Array
+from handiwork_core.model.controller_profile import ControllerProfile
+from handiwork_core.model.geometry import Array
 
 STEP_S = 0.002
 NAMES = ("shoulder", "elbow")

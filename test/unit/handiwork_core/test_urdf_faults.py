@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from handiwork_core.config import ConfigError
-from handiwork_core.robot_loader import expand
-from handiwork_core.urdf import read_urdf
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.robot.urdf import read_urdf
+from handiwork_core.robot_files.loader import expand
 
 MASS = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
 MESH = '<visual><geometry><mesh filename="d.stl"/></geometry></visual>'

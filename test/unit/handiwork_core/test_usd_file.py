@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from conditionals_node.geometry import GeometryError, hull, hull_of
-from handiwork_core.config import ConfigError
-from handiwork_core.scene import load_scene
-from handiwork_core.usd_file import usd_parts, usd_shapes
-from handiwork_core.world import WorldObject
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.model.world import WorldObject
+from handiwork_core.scene.loader import load_scene
+from handiwork_core.scene.usd import usd_parts, usd_shapes
 
 VECTORS = Path(__file__).resolve().parents[2] / "data" / "conditionals" / "usd_scale.npz"
 CORNERS = np.array([(x, y, z) for x in (-0.1, 0.1) for y in (-0.05, 0.05) for z in (0.0, 0.08)])

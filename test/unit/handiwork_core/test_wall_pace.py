@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from handiwork_core.control.wall_pace import WallPace
+from handiwork_core.control.rate_limiter import WallPace
 
 
 def count(pace: WallPace, period_s: float, seconds: float) -> int:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from handiwork_core.kernel_cache import chosen_folder
-from handiwork_core.writable_folders import cache_folder, choose_log_folder
+from handiwork_core.process.kernel_cache import chosen_folder
+from handiwork_core.process.writable_folders import cache_folder, choose_log_folder
 
 READ_ONLY = "/dev/null/home"
 """Below a file nobody can write, root neither."""

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from handiwork_core.writer_sequences import HOLD_S, MOST_WRITERS, WriterSequences
+from handiwork_core.intake.writer_sequences import HOLD_S, MOST_WRITERS, WriterSequences
 
 
 def fed(numbers: list[int], period_s: float = 0.01) -> tuple[WriterSequences, float]:

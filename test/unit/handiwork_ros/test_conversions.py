@@ -7,13 +7,25 @@ import math
 import numpy as np
 import pytest
 
-from handiwork_core.geometry import Pose, Rotation
-from handiwork_core.mesh import closed_mesh, signed_volume
-from handiwork_core.outcome import BodyPair, Code, Outcome
-from handiwork_core.planning import Attachment, CandidateVerdict, PlanResult, SceneQuery
-from handiwork_core.predicate import Evidence, Finding, Truth
-from handiwork_core.trajectory import Trajectory
-from handiwork_core.world import Contact, JointState, ObjectState, Shape, ShapeKind, WorldObject
+from handiwork_core.contracts.planning import (
+    Attachment,
+    CandidateVerdict,
+    PlanResult,
+    SceneQuery,
+)
+from handiwork_core.contracts.predicate import Evidence, Finding, Truth
+from handiwork_core.model.geometry import Pose, Rotation
+from handiwork_core.model.outcome import BodyPair, Code, Outcome
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.model.world import (
+    Contact,
+    JointState,
+    ObjectState,
+    Shape,
+    ShapeKind,
+    WorldObject,
+)
+from handiwork_core.scene.mesh import closed_mesh, signed_volume
 from handiwork_ros import conversions as to
 
 POSE = Pose.of((0.1, -0.2, 0.3), Rotation.from_rpy(0.4, -0.5, 0.6))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from handiwork_core.limits import FRAME_LIFETIME_S, FRAMES
+from handiwork_core.intake.limits import FRAME_LIFETIME_S, FRAMES
 from handiwork_ros.frame_table import FrameTable
 
 

@@ -11,7 +11,7 @@ import handiwork_msgs.srv
 import pytest
 from handiwork_msgs.msg import Outcome as OutcomeMsg
 
-from handiwork_core.outcome import Code
+from handiwork_core.model.outcome import Code
 from handiwork_ros.conversions import finding_from_msg
 
 NEUTRAL = {"UNSET", "UNKNOWN", "NONE", "UNCONFIGURED", "NOT_STARTED"}

@@ -11,7 +11,7 @@ from handiwork_msgs.msg import Contact, Contacts, ObjectState, ObjectStates, Sha
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
-from handiwork_core import limits
+from handiwork_core.intake import limits
 from handiwork_ros.message_sizes import excess
 from tf2_msgs.msg import TFMessage
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from handiwork_msgs.msg import OtherArm as OtherArmMsg
 
-from handiwork_core.geometry import Pose
-from handiwork_core.outcome import Code
-from handiwork_core.planning import Attachment, OtherArm, SceneQuery
+from handiwork_core.contracts.planning import Attachment, OtherArm, SceneQuery
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import Code
 from handiwork_ros.conversions import BadMessage, other_arm_from_msg, scene_from_msg, scene_to_msg
 
 

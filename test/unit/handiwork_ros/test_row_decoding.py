@@ -7,8 +7,8 @@ import pytest
 from handiwork_msgs.msg import Contacts, ObjectStates
 from rclpy.serialization import serialize_message
 
-from handiwork_core.geometry import Pose, Rotation, frozen
-from handiwork_core.world import Contact, ObjectState
+from handiwork_core.model.geometry import Pose, Rotation, frozen
+from handiwork_core.model.world import Contact, ObjectState
 from handiwork_ros.conversions import (
     BadMessage,
     contacts_from_msg,

@@ -8,8 +8,8 @@ from handiwork_msgs.msg import Contacts, ObjectStates
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
-from handiwork_core.geometry import Pose, Rotation, frozen
-from handiwork_core.world import Contact, ObjectState
+from handiwork_core.model.geometry import Pose, Rotation, frozen
+from handiwork_core.model.world import Contact, ObjectState
 from handiwork_ros.conversions import contacts_to_msg, object_states_to_msg, time_to_msg
 from handiwork_ros.row_writing import JointWriter, RowWriter
 

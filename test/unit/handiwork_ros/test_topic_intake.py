@@ -12,8 +12,8 @@ from handiwork_msgs.msg import Contact, Contacts, ObjectStates, SuctionState, Wo
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState as JointStateMsg
 
-from handiwork_core.geometry import Pose, frozen
-from handiwork_core.world import ObjectState
+from handiwork_core.model.geometry import Pose, frozen
+from handiwork_core.model.world import ObjectState
 from handiwork_ros.conversions import (
     object_states_to_msg,
     suction_state_from_msg,

@@ -17,10 +17,10 @@ from action_msgs.srv import CancelGoal
 from interleaver import Interleaver
 
 from control_msgs.action import FollowJointTrajectory
-from handiwork_core.outcome import OK, Code, Outcome
+from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.model.world import JointState
 from handiwork_core.testing.gantry import gantry
-from handiwork_core.trajectory import Trajectory
-from handiwork_core.world import JointState
 from handiwork_ros import action_call, patience, robot_clients, ros_clock, service_call
 from handiwork_ros.rclpy_internals import goal_handle
 from handiwork_ros.robot_clients import ArmClient

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from interleaver import Interleaver
 
-from handiwork_core.skill import Progress
-from handiwork_core.trajectory import Trajectory
+from handiwork_core.contracts.skill import Progress
+from handiwork_core.model.trajectory import Trajectory
 from skill_server.traffic import arm_traffic, board
 from skill_server.traffic.arm_traffic import ArmTraffic
 from skill_server.traffic.board import Board

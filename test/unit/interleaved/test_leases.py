@@ -14,9 +14,9 @@ from handiwork_msgs.action import Pick
 from handiwork_msgs.msg import SkillResult
 from interleaver import Interleaver
 
-from handiwork_core import skill
-from handiwork_core.outcome import OK, Code, Outcome
-from handiwork_core.skill import Progress, Stopped, Token
+from handiwork_core.contracts import skill
+from handiwork_core.contracts.skill import Progress, Stopped, Token
+from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_ros import admission, arm_hold, arm_lease, skill_action_server
 from handiwork_ros.admission import AdmissionQueue
 from handiwork_ros.arm_lease import ArmLease, Policy

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from interleaver import Interleaver
 
-from handiwork_core import skill
-from handiwork_core.outcome import Code
-from handiwork_core.skill import Stopped, Token
-from handiwork_core.trajectory import Trajectory
+from handiwork_core.contracts import skill
+from handiwork_core.contracts.skill import Stopped, Token
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.trajectory import Trajectory
 from skill_server.traffic import board as board_module
 from skill_server.traffic.board import Board
 

@@ -14,10 +14,10 @@ import pytest
 from fake_isaac import FakeIsaac
 from pxr import Usd, UsdGeom, UsdPhysics
 
-from handiwork_core.geometry import Pose, Rotation
 from handiwork_core.isaac_wire import CupState
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.scene import load_scene
+from handiwork_core.model.geometry import Pose, Rotation
+from handiwork_core.robot_files.loader import load_robot
+from handiwork_core.scene.loader import load_scene
 from isaac_bridge.bring_up.__main__ import main
 from isaac_bridge.bring_up.contact_report import contacts_of
 from isaac_bridge.bring_up.door import SAY_ALWAYS, IsaacDoor

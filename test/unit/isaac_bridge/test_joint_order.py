@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from handiwork_core.control.axes import JointArrays
+from handiwork_core.control.joint_groups import JointArrays
 from handiwork_core.isaac_wire import BadWire
 from isaac_bridge.adapter.joint_order import JointOrder
 

@@ -11,9 +11,9 @@ import pytest
 from pxr import Usd, UsdGeom, UsdPhysics, UsdUtils
 
 from handiwork_bringup.cli import main
-from handiwork_core.config import ConfigError
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.scene import load_scene
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.robot_files.loader import load_robot
+from handiwork_core.scene.loader import load_scene
 from isaac_bridge.usd.export import OBJECTS, export_scene
 from isaac_bridge.usd.prim_names import PrimNames
 

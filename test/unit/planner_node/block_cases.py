@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose, Rotation
-from handiwork_core.kinematics import link_poses
-from handiwork_core.planning import SceneQuery
-from handiwork_core.robot import JointType, Robot, Spheres
-from handiwork_core.world import Shape, ShapeKind
+from handiwork_core.contracts.planning import SceneQuery
+from handiwork_core.model.geometry import Array, Pose, Rotation
+from handiwork_core.model.world import Shape, ShapeKind
+from handiwork_core.robot.kinematics import link_poses
+from handiwork_core.robot.robot import JointType, Robot, Spheres
 from handiwork_planning.distance.sphere_cover import cover
 from handiwork_planning.kernels.arrays import OFF
 from handiwork_planning.scene.query import Query, Reader

@@ -7,11 +7,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from handiwork_core.geometry import Pose, Rotation
-from handiwork_core.planning import Engine
-from handiwork_core.robot import Robot
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.world import ObjectState, Shape, ShapeKind, World, WorldObject
+from handiwork_core.contracts.planning import Engine
+from handiwork_core.model.geometry import Pose, Rotation
+from handiwork_core.model.world import (
+    ObjectState,
+    Shape,
+    ShapeKind,
+    World,
+    WorldObject,
+)
+from handiwork_core.robot.robot import Robot
+from handiwork_core.robot_files.loader import load_robot
 from planner_node.engines import CpuEngine
 
 ROOT = Path(__file__).parents[3]

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose, Rotation
-from handiwork_core.robot import ArmSpec, Joint, JointType, Robot, Spheres
+from handiwork_core.model.geometry import Array, Pose, Rotation
+from handiwork_core.robot.robot import (
+    ArmSpec,
+    Joint,
+    JointType,
+    Robot,
+    Spheres,
+)
 
 QUARTER = 0.5 * np.pi
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.mesh import closed_mesh
-from handiwork_core.world import Shape, ShapeKind
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.world import Shape, ShapeKind
+from handiwork_core.scene.mesh import closed_mesh
 
 
 def mesh_shape(vertices: object, triangles: object, pose: Pose | None = None) -> Shape:

@@ -5,11 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from handiwork_core.geometry import Pose
-from handiwork_core.outcome import Code
-from handiwork_core.planning import JointGoals, PlanRequest, PlanResult, PoseGoals, SceneQuery
-from handiwork_core.robot import Robot
-from handiwork_core.world import World
+from handiwork_core.contracts.planning import (
+    JointGoals,
+    PlanRequest,
+    PlanResult,
+    PoseGoals,
+    SceneQuery,
+)
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import Robot
 from handiwork_planning.process_pool import PlanPool, plan_many
 from planner_node.engines import CpuEngine
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from handiwork_core.geometry import Pose, Rotation
-from handiwork_core.kinematics import link_poses
-from handiwork_core.outcome import BodyPair
-from handiwork_core.planning import Attachment, SceneQuery
-from handiwork_core.robot import Robot
+from handiwork_core.contracts.planning import Attachment, SceneQuery
+from handiwork_core.model.geometry import Pose, Rotation
+from handiwork_core.model.outcome import BodyPair
+from handiwork_core.robot.kinematics import link_poses
+from handiwork_core.robot.robot import Robot
 from handiwork_planning.collision import motion_check
 from handiwork_planning.collision.batch_check import FINEST_M
 from handiwork_planning.collision.batch_checker import checker_of

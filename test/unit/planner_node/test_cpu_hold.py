@@ -7,10 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from handiwork_core.geometry import Array, Pose, Rotation
-from handiwork_core.kinematics import forward
-from handiwork_core.outcome import Code
-from handiwork_core.planning import (
+from handiwork_core.contracts.planning import (
     Attachment,
     Engine,
     IkRequest,
@@ -20,9 +17,12 @@ from handiwork_core.planning import (
     SceneQuery,
     StraightGoal,
 )
-from handiwork_core.robot import Robot
-from handiwork_core.trajectory import Trajectory
-from handiwork_core.world import Shape, ShapeKind
+from handiwork_core.model.geometry import Array, Pose, Rotation
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.model.world import Shape, ShapeKind
+from handiwork_core.robot.kinematics import forward
+from handiwork_core.robot.robot import Robot
 from handiwork_planning.constraints.pose_constraint import (
     HOLD_M,
     HOLD_RAD,

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.optimize import least_squares
 
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.planning import SceneQuery
-from handiwork_core.robot import Robot
+from handiwork_core.contracts.planning import SceneQuery
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.robot.robot import Robot
 from handiwork_planning.ik import (
     multi_start,
     seeding,

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from handiwork_core.geometry import Array, Pose, Rotation
-from handiwork_core.kinematics import forward
-from handiwork_core.outcome import Code
-from handiwork_core.planning import Engine, IkRequest, SceneQuery
-from handiwork_core.robot import Robot
+from handiwork_core.contracts.planning import Engine, IkRequest, SceneQuery
+from handiwork_core.model.geometry import Array, Pose, Rotation
+from handiwork_core.model.outcome import Code
+from handiwork_core.robot.kinematics import forward
+from handiwork_core.robot.robot import Robot
 from handiwork_planning.ik import multi_start
 from handiwork_planning.ik.pose_ik import flat_poses
 from handiwork_planning.kernels.rng import new_state

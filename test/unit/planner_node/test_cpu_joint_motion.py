@@ -7,11 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from handiwork_core.geometry import Array, Pose, frozen
-from handiwork_core.outcome import Code
-from handiwork_core.planning import JointGoals, PlanRequest, PlanResult, SceneQuery
-from handiwork_core.robot import Robot
-from handiwork_core.world import World
+from handiwork_core.contracts.planning import (
+    JointGoals,
+    PlanRequest,
+    PlanResult,
+    SceneQuery,
+)
+from handiwork_core.model.geometry import Array, Pose, frozen
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import Robot
 from handiwork_planning.cpu_engine import CpuEngine
 from handiwork_planning.search import path_search
 

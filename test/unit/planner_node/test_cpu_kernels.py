@@ -7,11 +7,11 @@ import pytest
 from scipy.optimize import minimize
 from scipy.spatial import ConvexHull
 
-from handiwork_core import kinematics as slow
-from handiwork_core.geometry import Array, Pose, Rotation
-from handiwork_core.planning import Engine, IkRequest, SceneQuery
-from handiwork_core.robot import Robot
-from handiwork_core.world import Shape, ShapeKind
+from handiwork_core.contracts.planning import Engine, IkRequest, SceneQuery
+from handiwork_core.model.geometry import Array, Pose, Rotation
+from handiwork_core.model.world import Shape, ShapeKind
+from handiwork_core.robot import kinematics as slow
+from handiwork_core.robot.robot import Robot
 from handiwork_planning.distance import sphere_cover
 from handiwork_planning.distance.shapes import to_shape
 from handiwork_planning.kernels import kinematics

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from handiwork_core.geometry import Array, Pose, Rotation
-from handiwork_core.world import Shape, ShapeKind
+from handiwork_core.model.geometry import Array, Pose, Rotation
+from handiwork_core.model.world import Shape, ShapeKind
 from handiwork_planning.distance import mesh_bvh, mesh_sphere_cover, sphere_cover
 from handiwork_planning.distance.shapes import to_shape
 from handiwork_planning.scene.scene import Scene

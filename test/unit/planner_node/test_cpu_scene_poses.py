@@ -5,8 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from handiwork_core.geometry import Pose, Rotation
-from handiwork_core.world import ObjectState, Shape, ShapeKind, World, WorldObject
+from handiwork_core.model.geometry import Pose, Rotation
+from handiwork_core.model.world import (
+    ObjectState,
+    Shape,
+    ShapeKind,
+    World,
+    WorldObject,
+)
 from handiwork_planning.kernels.arrays import flat
 from handiwork_planning.scene import shape_packing
 from handiwork_planning.scene.scene import Scene

@@ -8,13 +8,19 @@ import numpy as np
 import pytest
 from scipy.spatial import ConvexHull
 
-from handiwork_core.geometry import Array, Pose, Rotation
-from handiwork_core.kinematics import forward, link_poses
-from handiwork_core.outcome import Code
-from handiwork_core.planning import Attachment, Engine, JointGoals, PlanRequest, SceneQuery
-from handiwork_core.robot import Robot
-from handiwork_core.trajectory import Trajectory
-from handiwork_core.world import Shape, ShapeKind
+from handiwork_core.contracts.planning import (
+    Attachment,
+    Engine,
+    JointGoals,
+    PlanRequest,
+    SceneQuery,
+)
+from handiwork_core.model.geometry import Array, Pose, Rotation
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.model.world import Shape, ShapeKind
+from handiwork_core.robot.kinematics import forward, link_poses
+from handiwork_core.robot.robot import Robot
 
 from .conftest import box, world_of
 from .solids import bowl, box_mesh, frame, mesh_shape

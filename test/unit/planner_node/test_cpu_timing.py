@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from handiwork_core.geometry import Array
-from handiwork_core.trajectory import Trajectory
+from handiwork_core.model.geometry import Array
+from handiwork_core.model.trajectory import Trajectory
 from handiwork_planning.timing.blending import Pieces, rounded
 from handiwork_planning.timing.parameterization import (
     SMOOTH_S,

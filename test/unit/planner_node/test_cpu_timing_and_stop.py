@@ -9,9 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from handiwork_core.geometry import Pose
-from handiwork_core.outcome import Code
-from handiwork_core.planning import (
+from handiwork_core.contracts.planning import (
     Candidate,
     CandidatesRequest,
     Engine,
@@ -20,8 +18,10 @@ from handiwork_core.planning import (
     PlanRequest,
     SceneQuery,
 )
-from handiwork_core.robot import Robot
-from handiwork_core.trajectory import Trajectory
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.robot.robot import Robot
 
 from .conftest import box, hand_down, world_of
 

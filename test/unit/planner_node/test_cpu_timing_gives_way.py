@@ -7,10 +7,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.outcome import Code
-from handiwork_core.planning import SceneQuery
-from handiwork_core.robot import Robot
+from handiwork_core.contracts.planning import SceneQuery
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.outcome import Code
+from handiwork_core.robot.robot import Robot
 from handiwork_planning import postprocessing
 from handiwork_planning.kernels.arrays import Ints
 from handiwork_planning.scene.query import Query, Reader

@@ -9,13 +9,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.kinematics import forward, link_poses
-from handiwork_core.outcome import Code
-from handiwork_core.planning import JointGoals, OtherArm, PlanRequest, PoseGoals, SceneQuery, StraightGoal
-from handiwork_core.robot import Robot
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.world import World
+from handiwork_core.contracts.planning import (
+    JointGoals,
+    OtherArm,
+    PlanRequest,
+    PoseGoals,
+    SceneQuery,
+    StraightGoal,
+)
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.world import World
+from handiwork_core.robot.kinematics import forward, link_poses
+from handiwork_core.robot.robot import Robot
+from handiwork_core.robot_files.loader import load_robot
 from handiwork_planning.process_pool import Problem
 from handiwork_planning.search.requests import Deadline, Failed
 from planner_node.engines import CpuEngine

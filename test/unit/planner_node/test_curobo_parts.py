@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from scipy.interpolate import BSpline
 
-from handiwork_core.geometry import Array, Pose, Rotation
-from handiwork_core.outcome import BodyPair
-from handiwork_core.planning import Attachment, SceneQuery
-from handiwork_core.robot import Robot
-from handiwork_core.world import Shape, ShapeKind
+from handiwork_core.contracts.planning import Attachment, SceneQuery
+from handiwork_core.model.geometry import Array, Pose, Rotation
+from handiwork_core.model.outcome import BodyPair
+from handiwork_core.model.world import Shape, ShapeKind
+from handiwork_core.robot.robot import Robot
 from handiwork_planning.timing.parameterization import Limits
 from planner_node.engines import CpuEngine
 from planner_node.engines.curobo.model.buffers import Room
@@ -182,7 +182,7 @@ def test_spheres_of_what_touches_shrink_until_it_is_clear(robot: Robot, bare_eng
     bare_engine.update_world(world_of())
     hand = core.read(arm, SceneQuery()).bodies.index(f"{robot.name}/{arm.ee_link}")
     query = core.read(arm, SceneQuery())
-    from handiwork_core.kinematics import forward
+    from handiwork_core.robot.kinematics import forward
 
     tool = forward(robot, "", home).translation_m
     world = world_of(("post", (box((0.02, 0.02, 0.02)),), Pose.of(tool + np.array((0.5, 0.0, 0.0)))))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from handiwork_core.robot_loader import load_robot
+from handiwork_core.robot_files.loader import load_robot
 from planner_node.engines.curobo.model.buffers import Room
 from planner_node.engines.curobo.model.spheres import HELD_SPHERES
 from planner_node.engines.curobo.solvers.batch_solvers import has_threads

@@ -10,12 +10,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from handiwork_core.config import ConfigError
-from handiwork_core.geometry import Pose
-from handiwork_core.outcome import Code
-from handiwork_core.planning import IkRequest, JointGoals, PlanRequest, PlanResult, Report, ShouldStop
-from handiwork_core.robot import Robot
-from handiwork_core.world import World
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.contracts.planning import (
+    IkRequest,
+    JointGoals,
+    PlanRequest,
+    PlanResult,
+    Report,
+    ShouldStop,
+)
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import Robot
 from handiwork_planning.fallback_engine import EngineLost, GuardedEngine
 from planner_node.engines import ENGINES, CpuEngine
 from planner_node.engines.curobo.device import availability, cuda

@@ -8,10 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from handiwork_core.geometry import Array, Pose, Rotation
-from handiwork_core.kinematics import forward
-from handiwork_core.outcome import BodyPair, Code
-from handiwork_core.planning import (
+from handiwork_core.contracts.planning import (
     Attachment,
     Candidate,
     CandidatesRequest,
@@ -22,8 +19,11 @@ from handiwork_core.planning import (
     SceneQuery,
     StraightGoal,
 )
-from handiwork_core.robot import Robot
-from handiwork_core.trajectory import Trajectory
+from handiwork_core.model.geometry import Array, Pose, Rotation
+from handiwork_core.model.outcome import BodyPair, Code
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.robot.kinematics import forward
+from handiwork_core.robot.robot import Robot
 from planner_node.engines import ENGINES, CpuEngine
 
 from .conftest import box, demo_items, hand_down, world_of

@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from handiwork_core.geometry import Pose
-from handiwork_core.kinematics import forward
-from handiwork_core.outcome import Code
-from handiwork_core.planning import Attachment, Engine, SceneQuery
-from handiwork_core.robot import Robot
+from handiwork_core.contracts.planning import Attachment, Engine, SceneQuery
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import Code
+from handiwork_core.robot.kinematics import forward
+from handiwork_core.robot.robot import Robot
 from handiwork_planning.grasp_planning import GraspRequest, plan_grasp
 
 from .conftest import box, demo_items, hand_down, world_of

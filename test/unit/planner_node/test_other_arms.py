@@ -12,10 +12,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[2]))  # pytest's importlib mode adds no folder by itself
 
 from dual_fr3 import write_dual_fr3
-from handiwork_core.geometry import Array, Pose, Rotation
-from handiwork_core.kinematics import link_poses
-from handiwork_core.outcome import Code
-from handiwork_core.planning import (
+from handiwork_core.contracts.planning import (
     Attachment,
     Engine,
     IkRequest,
@@ -24,10 +21,13 @@ from handiwork_core.planning import (
     PlanRequest,
     SceneQuery,
 )
-from handiwork_core.robot import Robot
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.trajectory import Trajectory
-from handiwork_core.world import JointState
+from handiwork_core.model.geometry import Array, Pose, Rotation
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.model.world import JointState
+from handiwork_core.robot.kinematics import link_poses
+from handiwork_core.robot.robot import Robot
+from handiwork_core.robot_files.loader import load_robot
 from handiwork_planning.scene.other_arms import coarse, swept
 from handiwork_planning.scene.robot_model import fold, joint_values, link_groups
 from planner_node.engines import CpuEngine

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from handiwork_core.geometry import Array, Pose, Rotation
+from handiwork_core.model.geometry import Array, Pose, Rotation
 from handiwork_planning.validation.other_arms import Way, gaps_to_way
 from handiwork_planning.validation.robot_bodies import (
     NEAR_M,

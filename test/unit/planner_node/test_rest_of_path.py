@@ -9,14 +9,26 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.kinematics import forward
-from handiwork_core.outcome import Code
-from handiwork_core.planning import JointGoals, PathRest, PlanRequest, SceneQuery, Verdict
-from handiwork_core.robot import Robot
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.trajectory import Trajectory
-from handiwork_core.world import ObjectState, Shape, ShapeKind, World, WorldObject
+from handiwork_core.contracts.planning import (
+    JointGoals,
+    PathRest,
+    PlanRequest,
+    SceneQuery,
+    Verdict,
+)
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.model.world import (
+    ObjectState,
+    Shape,
+    ShapeKind,
+    World,
+    WorldObject,
+)
+from handiwork_core.robot.kinematics import forward
+from handiwork_core.robot.robot import Robot
+from handiwork_core.robot_files.loader import load_robot
 from handiwork_planning.cpu_engine import CpuEngine
 
 FR3 = Path(__file__).parents[3] / "src/robot_description/robots/fr3"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from handiwork_core.robot_loader import load_robot
+from handiwork_core.robot_files.loader import load_robot
 from robot_description.curobo_config import CuroboUse, curobo_config, held_link
 
 ROBOT = load_robot(Path(__file__).resolve().parents[3] / "src" / "robot_description" / "robots" / "fr3")

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from handiwork_core.geometry import Pose
-from handiwork_core.kinematics import link_poses
-from handiwork_core.robot_loader import load_robot
+from handiwork_core.model.geometry import Pose
+from handiwork_core.robot.kinematics import link_poses
+from handiwork_core.robot_files.loader import load_robot
 from robot_description.edges import Pace, moving_edges, static_edges
 
 FR3 = Path(__file__).resolve().parents[3] / "src" / "robot_description" / "robots" / "fr3"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from handiwork_core.geometry import Pose, Rotation
+from handiwork_core.model.geometry import Pose, Rotation
 from robot_description.fit_spheres import Allowance, fit, worst_gap
 from robot_description.solids import Primitive, primitives, union_distance
 

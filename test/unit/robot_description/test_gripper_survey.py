@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from handiwork_core.geometry import Array
-from handiwork_core.robot import Robot
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.urdf import read_urdf
+from handiwork_core.model.geometry import Array
+from handiwork_core.robot.robot import Robot
+from handiwork_core.robot.urdf import read_urdf
+from handiwork_core.robot_files.loader import load_robot
 from robot_description.given_robot import GivenRobot
 from robot_description.gripper_survey import GripperFacts, measure_gripper
 from robot_description.link_solids import link_solids

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from handiwork_core.mesh_file import surface_mesh
+from handiwork_core.scene.mesh_file import surface_mesh
 from robot_description.fit_spheres import Allowance, fit_link, worst_gap
 from robot_description.link_solids import link_solids
 from robot_description.mesh_solid import MANY, MeshSolid, coarsened, is_inside, surface_points

@@ -10,12 +10,12 @@ import pytest
 import yaml
 
 from handiwork_bringup.cli import main
-from handiwork_core.geometry import Pose
-from handiwork_core.kinematics import forward
-from handiwork_core.outcome import Code
-from handiwork_core.planning import PlanRequest, PoseGoals, SceneQuery
-from handiwork_core.robot import Robot
-from handiwork_core.robot_loader import load_robot
+from handiwork_core.contracts.planning import PlanRequest, PoseGoals, SceneQuery
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import Code
+from handiwork_core.robot.kinematics import forward
+from handiwork_core.robot.robot import Robot
+from handiwork_core.robot_files.loader import load_robot
 from planner_node.engines import CpuEngine
 from robot_description.curobo_config import CuroboUse, curobo_config
 

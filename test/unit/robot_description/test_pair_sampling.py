@@ -8,10 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from handiwork_core.geometry import Pose
-from handiwork_core.kinematics import link_poses
-from handiwork_core.robot import Joint, JointType, Mimic, Robot, Spheres
-from handiwork_core.robot_loader import load_robot
+from handiwork_core.model.geometry import Pose
+from handiwork_core.robot.kinematics import link_poses
+from handiwork_core.robot.robot import (
+    Joint,
+    JointType,
+    Mimic,
+    Robot,
+    Spheres,
+)
+from handiwork_core.robot_files.loader import load_robot
 from robot_description.many_poses import free_joints, many_link_poses
 from robot_description.pair_sampling import PairKind, ignored_pairs, judge_pairs, neighbours, pair_gaps
 

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation as Turn
 
-from handiwork_core.geometry import Pose
-from handiwork_core.kinematics import forward, link_poses
-from handiwork_core.outcome import Code
-from handiwork_core.planning import PlanRequest, PoseGoals, SceneQuery
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.world import JointState, World
+from handiwork_core.contracts.planning import PlanRequest, PoseGoals, SceneQuery
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.world import JointState, World
+from handiwork_core.robot.kinematics import forward, link_poses
+from handiwork_core.robot_files.loader import load_robot
 from handiwork_planning.cpu_engine import CpuEngine
 from robot_description.many_poses import free_joints, many_link_poses
 

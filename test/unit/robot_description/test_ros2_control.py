@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
-from handiwork_core.robot import JointType, Robot
-from handiwork_core.robot_loader import load_robot
+from handiwork_core.robot.robot import JointType, Robot
+from handiwork_core.robot_files.loader import load_robot
 from robot_description import spawn_controllers
 from robot_description.ros2_control import controllers_text, with_hardware
 

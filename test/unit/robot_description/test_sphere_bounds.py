@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from scipy.spatial import cKDTree
 
-from handiwork_core.geometry import Array, Pose, Rotation
-from handiwork_core.kinematics import link_poses
-from handiwork_core.robot import Robot
-from handiwork_core.robot_loader import load_robot
+from handiwork_core.model.geometry import Array, Pose, Rotation
+from handiwork_core.robot.kinematics import link_poses
+from handiwork_core.robot.robot import Robot
+from handiwork_core.robot_files.loader import load_robot
 
 ROBOTS = Path(__file__).resolve().parents[3] / "src" / "robot_description" / "robots"
 PROTRUSION_M = 0.010

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from handiwork_core.robot_loader import expand, load_robot
-from handiwork_core.urdf import UrdfModel, read_urdf
+from handiwork_core.robot.urdf import UrdfModel, read_urdf
+from handiwork_core.robot_files.loader import expand, load_robot
 from robot_description.survey import find_arms
 
 ROBOTS = Path(__file__).resolve().parents[3] / "src" / "robot_description" / "robots"

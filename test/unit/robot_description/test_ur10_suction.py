@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from handiwork_core.config import ConfigError
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.kinematics import link_poses
-from handiwork_core.outcome import Code
-from handiwork_core.planning import JointGoals, PlanRequest, SceneQuery
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.suction_file import SuctionFile
-from handiwork_core.world import World
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.contracts.planning import JointGoals, PlanRequest, SceneQuery
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.world import World
+from handiwork_core.robot.kinematics import link_poses
+from handiwork_core.robot_files.loader import load_robot
+from handiwork_core.robot_files.suction_file import SuctionFile
 from handiwork_planning.cpu_engine import CpuEngine
 
 FOLDER = Path(__file__).resolve().parents[3] / "src/robot_description/robots/ur10_suction"

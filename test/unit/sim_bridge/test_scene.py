@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from handiwork_core.config import ConfigError
-from handiwork_core.geometry import Pose
-from handiwork_core.scene import ObjectSpec, load_scene
-from handiwork_core.scene_layout import world_boxes
-from handiwork_core.world import ShapeKind
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.world import ShapeKind
+from handiwork_core.scene.layout import world_boxes
+from handiwork_core.scene.loader import ObjectSpec, load_scene
 
 DROP_M = 0.005
 """What is put down this near to the ground lies at once."""

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 import yaml
 
-from handiwork_core.articulation import JointKind
-from handiwork_core.config import ConfigError
-from handiwork_core.scene import load_scene
-from handiwork_core.scene_layout import Scene, SceneObject
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.model.articulation import JointKind
+from handiwork_core.scene.layout import Scene, SceneObject
+from handiwork_core.scene.loader import load_scene
 
 SCENES = Path(__file__).parents[3] / "config" / "scenes"
 GOOD: dict[str, Any] = {

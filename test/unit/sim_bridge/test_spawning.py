@@ -10,10 +10,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from handiwork_core.geometry import Pose
-from handiwork_core.limits import OBJECTS
-from handiwork_core.regular_files import DataRoots
-from handiwork_core.scene import load_scene
+from handiwork_core.intake.limits import OBJECTS
+from handiwork_core.intake.regular_files import DataRoots
+from handiwork_core.model.geometry import Pose
+from handiwork_core.scene.loader import load_scene
 from sim_bridge.spawning import (
     Resource,
     SpawnRefused,

@@ -8,8 +8,8 @@ import pytest
 import yaml
 from test_task_file import CATALOG, faults, two_armed, world
 
-from handiwork_core.config import ConfigError
-from handiwork_core.outcome import Code
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.model.outcome import Code
 from skill_server.judged_parameters import judged_parameters
 
 ROBOT, WORLD = two_armed(), world()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from handiwork_core.geometry import Array
+from handiwork_core.model.geometry import Array
 from skill_server.antipodal import face_closings
 
 

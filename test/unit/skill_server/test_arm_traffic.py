@@ -14,9 +14,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[2]))  # pytest's importlib mode adds no folder by itself
 
 from dual_fr3 import write_dual_fr3
-from handiwork_core.geometry import Pose
-from handiwork_core.outcome import BodyPair, Code
-from handiwork_core.planning import (
+from handiwork_core.contracts.planning import (
     CandidatesRequest,
     CandidatesResult,
     CandidateVerdict,
@@ -28,11 +26,13 @@ from handiwork_core.planning import (
     ShouldStop,
     Verdict,
 )
-from handiwork_core.robot import Robot
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.skill import Progress
-from handiwork_core.trajectory import Trajectory
-from handiwork_core.world import JointState, World
+from handiwork_core.contracts.skill import Progress
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import BodyPair, Code
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.model.world import JointState, World
+from handiwork_core.robot.robot import Robot
+from handiwork_core.robot_files.loader import load_robot
 from skill_server.traffic import arm_traffic
 from skill_server.traffic.arm_traffic import ArmTraffic
 from skill_server.traffic.board import Board
@@ -170,7 +170,7 @@ class Follower:
     name: str
 
     def follow(self, trajectory: Trajectory, *, should_stop: ShouldStop):  # type: ignore[no-untyped-def]
-        from handiwork_core.outcome import OK
+        from handiwork_core.model.outcome import OK
 
         self.cell.at[self.name] = float(trajectory.q[-1, 0])
         return OK

@@ -7,13 +7,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from handiwork_core.commands import AwaitObject
-from handiwork_core.geometry import Pose
-from handiwork_core.outcome import Code
-from handiwork_core.skill import StepFailed, Stopped
-from handiwork_core.skill_params import SkillParams
+from handiwork_core.contracts.commands import AwaitObject
+from handiwork_core.contracts.skill import StepFailed, Stopped
+from handiwork_core.contracts.skill_params import SkillParams
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.world import (
+    Shape,
+    ShapeKind,
+    World,
+    WorldObject,
+)
 from handiwork_core.testing.fakes import Cell, Fakes, fakes
-from handiwork_core.world import Shape, ShapeKind, World, WorldObject
 from skill_server.belt import await_object, remaining_s
 from skill_server.carry_watch import CarryWatch
 from skill_server.steps import Steps

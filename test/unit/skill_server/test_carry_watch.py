@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from test_place_choice import made
 
-from handiwork_core.geometry import Pose
-from handiwork_core.robot import BaseSpec
+from handiwork_core.model.geometry import Pose
+from handiwork_core.robot.robot import BaseSpec
 from handiwork_core.testing.fakes import Fakes
 from skill_server.carry_watch import LOST_AFTER_S, CarryWatch
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from handiwork_core.commands import (
+from handiwork_core.contracts.commands import (
     AttachObject,
     CloseGripper,
     Command,
@@ -20,11 +20,11 @@ from handiwork_core.commands import (
     UpdatePoseCostMetric,
     UpdateSpecific,
 )
-from handiwork_core.geometry import Pose, Rotation
-from handiwork_core.planning import Attachment
+from handiwork_core.contracts.planning import Attachment
+from handiwork_core.model.geometry import Pose, Rotation
+from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 from handiwork_core.testing.fakes import Cell, Fakes, fakes
 from handiwork_core.testing.gantry import gantry_q
-from handiwork_core.world import Shape, ShapeKind, WorldObject
 from skill_server.simbox_steps import STEP_S
 from skill_server.skills.pick import Pick, PickParams
 from skill_server.skills.place import Place, PlaceParams

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from handiwork_core.outcome import Code
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.world import JointState, World
 from handiwork_core.testing.fakes import Cell, Fakes, fakes
-from handiwork_core.world import JointState, World
 from skill_server.deadline import SILENT_S, Deadline
 from skill_server.executor import run_skill
 from skill_server.skills.home import Home, HomeParams

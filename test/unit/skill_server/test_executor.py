@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from handiwork_core.geometry import Pose
-from handiwork_core.outcome import BodyPair, Code, Outcome
-from handiwork_core.planning import JointGoals, StraightGoal, Verdict
+from handiwork_core.contracts.planning import JointGoals, StraightGoal, Verdict
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import BodyPair, Code, Outcome
+from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 from handiwork_core.testing.fakes import Cell, Fakes, blocked, fakes
-from handiwork_core.world import Shape, ShapeKind, WorldObject
 from skill_server.executor import run_skill
 from skill_server.recovery import DEFAULT_ATTEMPTS
 from skill_server.skills.pick import Pick, PickParams

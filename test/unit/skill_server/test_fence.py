@@ -9,9 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from handiwork_core.geometry import Pose
-from handiwork_core.outcome import OK, Code, Outcome
-from handiwork_core.planning import (
+from handiwork_core.contracts.planning import (
     Attachment,
     CandidatesRequest,
     JointGoals,
@@ -19,10 +17,12 @@ from handiwork_core.planning import (
     SceneQuery,
     ShouldStop,
 )
-from handiwork_core.skill import Context, Stopped, Token
+from handiwork_core.contracts.skill import Context, Stopped, Token
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.testing.fakes import Cell, Fakes, fakes, smooth
 from handiwork_core.testing.gantry import gantry
-from handiwork_core.trajectory import Trajectory
 from skill_server.executor import run_skill
 from skill_server.fence import FencedArm, FencedClock, FencedGripper, FencedHeld, FencedPlanner
 from skill_server.skills.home import Home

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from handiwork_core.geometry import Pose, Rotation
-from handiwork_core.outcome import Code
+from handiwork_core.model.geometry import Pose, Rotation
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 from handiwork_core.testing.fakes import Cell, fakes
-from handiwork_core.world import Shape, ShapeKind, WorldObject
 from skill_server.orientation import OrientationFilter
 from skill_server.skills.dexpick import DexPick, DexPickParams
 from skill_server.skills.dexplace import DexPlace, DexPlaceParams

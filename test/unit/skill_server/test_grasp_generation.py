@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from handiwork_core.geometry import Pose, Rotation
+from handiwork_core.model.geometry import Pose, Rotation
+from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 from handiwork_core.testing.gantry import TCP_M, gantry
-from handiwork_core.world import Shape, ShapeKind, WorldObject
 from skill_server import grip
 from skill_server.grasps import CLEARANCE_M, SUPPORT_MARGIN_M, GraspSet, grasps_for
 from skill_server.solids import world_aabb

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from handiwork_core.geometry import Array, Pose, Rotation
-from handiwork_core.outcome import Code
-from handiwork_core.skill import StepFailed
+from handiwork_core.contracts.skill import StepFailed
+from handiwork_core.model.geometry import Array, Pose, Rotation
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 from handiwork_core.testing.fakes import Cell, Fakes, fakes
-from handiwork_core.world import Shape, ShapeKind, WorldObject
 from skill_server.executor import run_skill
 from skill_server.grasp_choice import MOST_TRIED, wanted_grasps
 from skill_server.grasp_rows import GraspFileError, read_rows

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from handiwork_core.outcome import OK, Code, Outcome
-from handiwork_core.regular_files import DataRoots
-from handiwork_core.skill_params import SkillParams, file_field
+from handiwork_core.contracts.skill_params import SkillParams, file_field
+from handiwork_core.intake.regular_files import DataRoots
+from handiwork_core.model.outcome import OK, Code, Outcome
 from skill_server.located_files import judged_with_files, with_located_files
 from skill_server.pick_params import PickParams
 from skill_server.skills.dexpick import DexPickParams

@@ -9,13 +9,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from handiwork_core.geometry import Pose
-from handiwork_core.outcome import OK, Code, Outcome
-from handiwork_core.planning import ShouldStop
-from handiwork_core.skill import Context
+from handiwork_core.contracts.planning import ShouldStop
+from handiwork_core.contracts.skill import Context
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.model.world import (
+    Shape,
+    ShapeKind,
+    World,
+    WorldObject,
+)
 from handiwork_core.testing.fakes import Cell, Fakes, fakes
-from handiwork_core.trajectory import Trajectory
-from handiwork_core.world import Shape, ShapeKind, World, WorldObject
 from skill_server.executor import run_skill
 from skill_server.skills.pick import Pick, PickParams
 from skill_server.skills.place import Place, PlaceParams

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from test_executor import made, pick
 
-from handiwork_core.outcome import Code
-from handiwork_core.planning import ShouldStop, Verdict
+from handiwork_core.contracts.planning import ShouldStop, Verdict
+from handiwork_core.model.outcome import Code
 from handiwork_core.testing.fakes import Fakes, blocked
 from skill_server.skill_run import MAKES_ROOM
 from skill_server.skills.pick import PickParams

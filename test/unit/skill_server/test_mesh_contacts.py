@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from handiwork_core.geometry import Pose, frozen
+from handiwork_core.model.geometry import Pose, frozen
+from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 from handiwork_core.testing.gantry import gantry
-from handiwork_core.world import Shape, ShapeKind, WorldObject
 from skill_server.grasps import grasps_for
 from skill_server.grip import Reach
 from skill_server.mesh_contacts import inside_mesh, opposite_pairs

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handiwork_core.trajectory import Trajectory
+from handiwork_core.model.trajectory import Trajectory
 from skill_server.traffic.board import LATE_S, ROW_RAD, Board, Way
 
 ARMS = ("a", "b", "c")

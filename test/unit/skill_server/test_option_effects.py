@@ -13,8 +13,8 @@ from test_grasp_rows import cell, rows, saved
 from test_place_choice import made as carrying
 from test_place_choice import release_poses
 
-from handiwork_core.geometry import Array, Pose, Rotation
-from handiwork_core.outcome import Code
+from handiwork_core.model.geometry import Array, Pose, Rotation
+from handiwork_core.model.outcome import Code
 from handiwork_core.testing.fakes import Fakes
 from handiwork_core.testing.gantry import gantry_pose
 from skill_server.executor import run_skill

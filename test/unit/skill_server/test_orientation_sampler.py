@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from handiwork_core.outcome import Code
-from handiwork_core.skill import StepFailed
+from handiwork_core.contracts.skill import StepFailed
+from handiwork_core.model.outcome import Code
 from skill_server.orientation import Cone, OrientationFilter, cones_of, surviving, unit
 from skill_server.rotation_sampler import is_feasible, sample_rotations
 

@@ -7,7 +7,7 @@ from importlib.metadata import EntryPoint
 import numpy as np
 import pytest
 
-from handiwork_core.config import ConfigError
+from handiwork_core.config.dataclass_loader import ConfigError
 from skill_server.catalog import UnknownSkill, load_catalog, plain_name
 from skill_server.orientation import OrientationFilter
 from skill_server.parameters import parameters_from_yaml

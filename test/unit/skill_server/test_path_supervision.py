@@ -8,12 +8,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from handiwork_core.geometry import Pose, Rotation
-from handiwork_core.outcome import BodyPair, Code
-from handiwork_core.planning import Verdict
-from handiwork_core.supervision import SupervisionSettings
+from handiwork_core.contracts.planning import Verdict
+from handiwork_core.model.geometry import Pose, Rotation
+from handiwork_core.model.outcome import BodyPair, Code
+from handiwork_core.model.supervision import SupervisionSettings
+from handiwork_core.model.world import (
+    ObjectState,
+    Shape,
+    ShapeKind,
+    World,
+    WorldObject,
+)
 from handiwork_core.testing.fakes import smooth
-from handiwork_core.world import ObjectState, Shape, ShapeKind, World, WorldObject
 from skill_server.path_supervision import RETRY_S, Check, PathProgress, PathSupervision
 
 SETTINGS = SupervisionSettings(period_s=0.05, answer_s=0.5)

@@ -8,13 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from handiwork_core.geometry import Pose, Rotation
-from handiwork_core.outcome import BodyPair, Code
-from handiwork_core.planning import NO_Q, Attachment, CandidatesResult, CandidateVerdict
-from handiwork_core.skill import StepFailed
+from handiwork_core.contracts.planning import (
+    NO_Q,
+    Attachment,
+    CandidatesResult,
+    CandidateVerdict,
+)
+from handiwork_core.contracts.skill import StepFailed
+from handiwork_core.model.geometry import Pose, Rotation
+from handiwork_core.model.outcome import BodyPair, Code
+from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 from handiwork_core.testing.fakes import Cell, Fakes, fakes
 from handiwork_core.testing.gantry import gantry_q
-from handiwork_core.world import Shape, ShapeKind, WorldObject
 from skill_server.orientation import OrientationFilter
 from skill_server.place_targets import Held, upright_rotations
 from skill_server.skills.place import Place, PlaceParams

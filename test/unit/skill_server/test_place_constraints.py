@@ -9,12 +9,16 @@ import numpy as np
 import pytest
 from test_place_choice import made, release_poses
 
-from handiwork_core.commands import CloseGripper, OpenGripper, UpdatePoseCostMetric
-from handiwork_core.geometry import Pose, Rotation
-from handiwork_core.outcome import Code
-from handiwork_core.skill import StepFailed
+from handiwork_core.contracts.commands import (
+    CloseGripper,
+    OpenGripper,
+    UpdatePoseCostMetric,
+)
+from handiwork_core.contracts.skill import StepFailed
+from handiwork_core.model.geometry import Pose, Rotation
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 from handiwork_core.testing.fakes import blocked
-from handiwork_core.world import Shape, ShapeKind, WorldObject
 from skill_server.orientation import OrientationFilter
 from skill_server.skills.place import Place, PlaceParams
 

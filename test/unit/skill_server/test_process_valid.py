@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from test_executor import made
 
-from handiwork_core.outcome import BodyPair, Code
+from handiwork_core.model.outcome import BodyPair, Code
+from handiwork_core.model.world import Contact, World
 from handiwork_core.testing.fakes import Fakes
 from handiwork_core.testing.gantry import gantry
-from handiwork_core.world import Contact, World
 from skill_server.executor import run_skill
 from skill_server.scene_query import touch_pairs
 from skill_server.skills.pick import Pick, PickParams

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from test_executor import made, pick
 
-from handiwork_core.geometry import Pose
-from handiwork_core.outcome import Code
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import Code
 from handiwork_core.testing.fakes import Fakes, blocked
 from skill_server.executor import run_skill
 from skill_server.skills.pick import PickParams

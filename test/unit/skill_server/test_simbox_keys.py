@@ -9,7 +9,7 @@ import pytest
 import yaml
 from test_parameters import CATALOG, read
 
-from handiwork_core.config import ConfigError
+from handiwork_core.config.dataclass_loader import ConfigError
 from skill_server.simbox_keys import LEFT_OUT, NULLS, RENAMED
 
 PAGE = Path(__file__).parents[3] / "docs/how-to/run-tasks.md"

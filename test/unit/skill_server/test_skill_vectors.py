@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from scipy.interpolate import interp1d
 
-from handiwork_core.geometry import Array, Pose, Rotation
-from handiwork_core.robot import GripperSpec
-from handiwork_core.robot_loader import load_robot
+from handiwork_core.model.geometry import Array, Pose, Rotation
+from handiwork_core.robot.robot import GripperSpec
+from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.testing.gantry import gantry
 from skill_server.align import axis_cone
 from skill_server.grasp_rows import Part, annotated, depth_table

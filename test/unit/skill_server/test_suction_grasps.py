@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from handiwork_core.geometry import Pose, Rotation, frozen
-from handiwork_core.mesh import closed_mesh
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.scene import ContainerSpec
-from handiwork_core.world import Shape, ShapeKind, WorldObject
+from handiwork_core.model.geometry import Pose, Rotation, frozen
+from handiwork_core.model.world import Shape, ShapeKind, WorldObject
+from handiwork_core.robot_files.loader import load_robot
+from handiwork_core.scene.loader import ContainerSpec
+from handiwork_core.scene.mesh import closed_mesh
 from skill_server.flat_places import places
 from skill_server.suction_grasps import cup_tool, suction_grasps
 

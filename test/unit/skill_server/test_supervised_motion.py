@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from handiwork_core.geometry import Pose
-from handiwork_core.outcome import BodyPair, Code
-from handiwork_core.planning import PathRest, PlanResult, Verdict
-from handiwork_core.supervision import SUPERVISED
+from handiwork_core.contracts.planning import PathRest, PlanResult, Verdict
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import BodyPair, Code
+from handiwork_core.model.supervision import SUPERVISED
+from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 from handiwork_core.testing.fakes import Cell, Fakes, fakes
 from handiwork_core.testing.mobile import mobile_fakes
-from handiwork_core.world import Shape, ShapeKind, WorldObject
 from skill_server.executor import run_skill
 from skill_server.skills.mobile_translate import MobileTranslate, MobileTranslateParams
 from skill_server.skills.pick import Pick, PickParams

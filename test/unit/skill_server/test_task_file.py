@@ -8,11 +8,17 @@ import numpy as np
 import pytest
 import yaml
 
-from handiwork_core.config import ConfigError
-from handiwork_core.geometry import Pose
-from handiwork_core.robot import Robot
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.world import (
+    ObjectState,
+    Shape,
+    ShapeKind,
+    World,
+    WorldObject,
+)
+from handiwork_core.robot.robot import Robot
 from handiwork_core.testing.gantry import gantry
-from handiwork_core.world import ObjectState, Shape, ShapeKind, World, WorldObject
 from skill_server.catalog import load_catalog
 from skill_server.skills import BUILTIN
 from skill_server.task.model import Task

@@ -10,11 +10,17 @@ import numpy as np
 import pytest
 import yaml
 
-from handiwork_core.config import ConfigError
-from handiwork_core.geometry import Pose, Rotation
-from handiwork_core.robot import Robot
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.world import ObjectState, Shape, ShapeKind, World, WorldObject
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.model.geometry import Pose, Rotation
+from handiwork_core.model.world import (
+    ObjectState,
+    Shape,
+    ShapeKind,
+    World,
+    WorldObject,
+)
+from handiwork_core.robot.robot import Robot
+from handiwork_core.robot_files.loader import load_robot
 from skill_server.catalog import load_catalog
 from skill_server.skills import BUILTIN
 from skill_server.task.model import Task

@@ -7,8 +7,8 @@ import threading
 import pytest
 from test_task_file import GOOD, read
 
-from handiwork_core.outcome import OK, Code, Outcome
-from handiwork_core.skill import Progress, Token
+from handiwork_core.contracts.skill import Progress, Token
+from handiwork_core.model.outcome import OK, Code, Outcome
 from skill_server.executor import SkillRun
 from skill_server.task.model import Entry
 from skill_server.task.run import Report, State, TaskProgress, TaskRun, run_task

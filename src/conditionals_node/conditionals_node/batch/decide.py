@@ -13,8 +13,8 @@ from conditionals_node.predicates.measured import Measured
 from conditionals_node.predicates.order import ObjectsPlacedInContainerInOrder
 from conditionals_node.predicates.parts import TINY, Logical, Part
 from conditionals_node.views import Unknown
-from handiwork_core.geometry import Array
-from handiwork_core.predicate import Predicate, Truth
+from handiwork_core.contracts.predicate import Predicate, Truth
+from handiwork_core.model.geometry import Array
 
 from .view import BatchView
 from .worlds import Worlds

@@ -13,8 +13,8 @@ from conditionals_node.extents import boxes
 from conditionals_node.geometry import GeometryError, Hull, hull
 from conditionals_node.kernels import depth_of_many
 from conditionals_node.views import Box, Point, Unknown, Vec, View
-from handiwork_core.geometry import Array
-from handiwork_core.world import WorldObject
+from handiwork_core.model.geometry import Array
+from handiwork_core.model.world import WorldObject
 
 from .worlds import Poses, Worlds
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from conditionals_node.geometry import shape_points
-from handiwork_core.geometry import UNIT_TOLERANCE, Array
-from handiwork_core.world import World, WorldObject
+from handiwork_core.model.geometry import UNIT_TOLERANCE, Array
+from handiwork_core.model.world import World, WorldObject
 
 Pair = tuple[str, str]
 

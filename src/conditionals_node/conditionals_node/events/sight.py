@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from handiwork_core.geometry import Pose
-from handiwork_core.robot import GripperSpec, Robot
-from handiwork_core.world import ObjectState, World
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.world import ObjectState, World
+from handiwork_core.robot.robot import GripperSpec, Robot
 
 from .tracker import Motion, Sight
 

@@ -9,7 +9,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from handiwork_core.geometry import Array
+from handiwork_core.model.geometry import Array
 
 
 class EventCode(IntEnum):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
-from handiwork_core.config import nearest
-from handiwork_core.predicate import Predicate
-from handiwork_core.robot import ArmSpec, GripperSpec, Robot
+from handiwork_core.config.dataclass_loader import nearest
+from handiwork_core.contracts.predicate import Predicate
+from handiwork_core.robot.robot import ArmSpec, GripperSpec, Robot
 
 ANY_GRIPPER = "gripper"
 """Stands for every gripper of the robot."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from conditionals_node.views import Point, T, View
-from handiwork_core.predicate import Finding, Predicate
-from handiwork_core.robot import Robot
-from handiwork_core.world import World
+from handiwork_core.contracts.predicate import Finding, Predicate
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import Robot
 
 from .arguments import not_negative
 from .measured import Relation

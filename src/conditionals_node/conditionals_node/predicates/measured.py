@@ -14,9 +14,9 @@ from typing import ClassVar
 
 from conditionals_node.views import T, Unknown, View
 from conditionals_node.world_view import WorldView
-from handiwork_core.predicate import Finding, Predicate
-from handiwork_core.robot import Robot
-from handiwork_core.world import World
+from handiwork_core.contracts.predicate import Finding, Predicate
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import Robot
 
 from .arguments import Names, distinct, not_negative, several
 from .checks import finger_bodies

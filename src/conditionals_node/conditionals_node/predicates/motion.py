@@ -9,7 +9,7 @@ from enum import Enum
 from typing import ClassVar
 
 from conditionals_node.views import T, View
-from handiwork_core.geometry import Rotation
+from handiwork_core.model.geometry import Rotation
 
 from .arguments import not_negative
 from .measured import Relation

@@ -8,9 +8,15 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, cast
 
 from conditionals_node.views import Point
-from handiwork_core.predicate import Evidence, Finding, LatchedPredicate, Predicate, Truth
-from handiwork_core.robot import Robot
-from handiwork_core.world import World
+from handiwork_core.contracts.predicate import (
+    Evidence,
+    Finding,
+    LatchedPredicate,
+    Predicate,
+    Truth,
+)
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import Robot
 
 from .arguments import distinct
 from .checks import ANY_GRIPPER, finger_bodies

@@ -13,7 +13,7 @@ from enum import Enum
 from typing import Generic
 
 from conditionals_node.views import T
-from handiwork_core.predicate import Evidence, Finding, Truth
+from handiwork_core.contracts.predicate import Evidence, Finding, Truth
 
 # What the classes do themselves, in half the time: a hundred conditions are decided a hundred times a second.
 _new_finding: Callable[[tuple[object, ...]], Finding] = functools.partial(tuple.__new__, Finding)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from conditionals_node.views import T, Unknown, View
-from handiwork_core.predicate import Predicate
-from handiwork_core.robot import Robot
+from handiwork_core.contracts.predicate import Predicate
+from handiwork_core.robot.robot import Robot
 
 from .arguments import Names, distinct, not_negative, several
 from .checks import ANY_GRIPPER, hand_bodies

@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import ClassVar
 
 from conditionals_node.views import T, Unknown, View
-from handiwork_core.predicate import Predicate
-from handiwork_core.robot import GripperSpec, Robot
+from handiwork_core.contracts.predicate import Predicate
+from handiwork_core.robot.robot import GripperSpec, Robot
 
 from .checks import ANY_GRIPPER, grippers
 from .measured import Measured

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from handiwork_core.predicate import Truth
+from handiwork_core.contracts.predicate import Truth
 
 TruthOf = Callable[["Step"], Truth]
 

@@ -9,8 +9,8 @@ from conditionals_node.composites import StepSpec
 from conditionals_node.definitions import Definitions
 from conditionals_node.events.tracker import EventRules
 from conditionals_node.expression import Expression
-from handiwork_core.config import ConfigError, mapping_from_yaml, parse
-from handiwork_core.limits import PREDICATES, TASK_ENTRIES, TASK_YAML
+from handiwork_core.config.dataclass_loader import ConfigError, mapping_from_yaml, parse
+from handiwork_core.intake.limits import PREDICATES, TASK_ENTRIES, TASK_YAML
 
 from .machine import Group, Stage, Step
 from .specs import SubtaskSpec, TaskSpec

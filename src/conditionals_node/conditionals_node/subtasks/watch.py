@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from conditionals_node.evaluation import Evaluation
 from conditionals_node.events.sight import Aim, Eyes
 from conditionals_node.events.tracker import Event, EventCode, EventTracker
-from handiwork_core.predicate import Truth
-from handiwork_core.robot import Robot
-from handiwork_core.world import World
+from handiwork_core.contracts.predicate import Truth
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import Robot
 
 from .machine import Change, Step, TaskRun
 from .task import Task

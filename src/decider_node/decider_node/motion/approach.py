@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from handiwork_core.geometry import Array, Pose, frozen
+from handiwork_core.model.geometry import Array, Pose, frozen
 
 TURN_SCALE_M = 1.0 / 6.0
 """Distance that counts as much as a unit of difference between rotation matrices (Frobenius norm)."""

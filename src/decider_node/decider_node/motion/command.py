@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose, frozen
+from handiwork_core.model.geometry import Array, Pose, frozen
 
 from .approach import Approach
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.planning import Attachment, SceneQuery
-from handiwork_core.robot import ArmSpec, Robot
-from handiwork_core.world import World
+from handiwork_core.contracts.planning import Attachment, SceneQuery
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import ArmSpec, Robot
 from handiwork_planning.collision.exact_check import pairs_on
 from handiwork_planning.ik.single import descend
 from handiwork_planning.kernels.arrays import OFF, flat

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from handiwork_core.geometry import Array
+from handiwork_core.model.geometry import Array
 from handiwork_planning.ik.single import descend
 from handiwork_planning.kernels.arrays import Ints, RobotArrays, SceneArrays
 from handiwork_planning.kernels.jit import kernel

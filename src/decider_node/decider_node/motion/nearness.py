@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from handiwork_core.geometry import Array
+from handiwork_core.model.geometry import Array
 from handiwork_planning.collision.pair_distance import pair_gap
 from handiwork_planning.distance.shapes import to_shape
 from handiwork_planning.kernels.arrays import Ints, RobotArrays, SceneArrays

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from handiwork_core.geometry import Array
+from handiwork_core.model.geometry import Array
 
 from .command import MotionCommand
 from .controller import ReactiveController

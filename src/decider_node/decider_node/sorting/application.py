@@ -15,8 +15,13 @@ from decider_node.network.decider import Decider, Decision, Moment
 from decider_node.network.network import FunctionMonitor, Network
 from decider_node.network.states import InTurn, Lock, Machine, State, Unlock, Write
 from decider_node.network.timed import Wait
-from handiwork_core.geometry import Array, Pose, Rotation, frozen
-from handiwork_core.world import ObjectState
+from handiwork_core.model.geometry import (
+    Array,
+    Pose,
+    Rotation,
+    frozen,
+)
+from handiwork_core.model.world import ObjectState
 
 CLOSED_M, OPEN_M = 0.0, 0.08
 IN_HAND_M = 0.025

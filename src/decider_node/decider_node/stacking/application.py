@@ -12,7 +12,7 @@ from decider_node.network.decider import Decider, Decision, Moment
 from decider_node.network.network import Network
 from decider_node.network.states import InTurn, Lock, Machine, State, Unlock, Write
 from decider_node.network.timed import Act, Wait
-from handiwork_core.geometry import Array, Pose, Rotation
+from handiwork_core.model.geometry import Array, Pose, Rotation
 
 from .cell import SHELF_RADIUS_M, SHELF_TOOL_Z_M, shelf_axis
 from .choice import is_shelf_free

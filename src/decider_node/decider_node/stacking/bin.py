@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose, Rotation
-from handiwork_core.world import Shape, ShapeKind, WorldObject
+from handiwork_core.model.geometry import Array, Pose, Rotation
+from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 
 LENGTH_M, WIDTH_M, HEIGHT_M, WALL_M = 0.30, 0.20, 0.135, 0.006
 """Outside, along x, y and z of its frame, whose origin is its middle; the open side is at +z."""

@@ -7,10 +7,21 @@ from functools import cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from handiwork_core.belt import BeltSpec
-from handiwork_core.geometry import Array, Pose, Rotation, frozen
-from handiwork_core.scene import Scene, SceneObject
-from handiwork_core.world import ObjectState, Shape, ShapeKind, World, WorldObject
+from handiwork_core.model.conveyor import BeltSpec
+from handiwork_core.model.geometry import (
+    Array,
+    Pose,
+    Rotation,
+    frozen,
+)
+from handiwork_core.model.world import (
+    ObjectState,
+    Shape,
+    ShapeKind,
+    World,
+    WorldObject,
+)
+from handiwork_core.scene.loader import Scene, SceneObject
 
 from .bin import HEIGHT_M, WIDTH_M, bin_body
 from .layout import Layout

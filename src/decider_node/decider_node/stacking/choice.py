@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from handiwork_core.geometry import Pose
-from handiwork_core.world import ObjectState
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.world import ObjectState
 
 from .bin import LENGTH_M, is_level, open_side, wall_up
 from .cell import BELT_END_Y_M, DROPPED_Z_M, place_on_shelf, shelf_axis

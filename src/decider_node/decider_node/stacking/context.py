@@ -9,9 +9,9 @@ from typing import Protocol
 import numpy as np
 
 from decider_node.motion.command import MotionCommand
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.suction import SuctionState
-from handiwork_core.world import ObjectState
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.suction import SuctionState
+from handiwork_core.model.world import ObjectState
 
 from .bin import Grasp
 from .layout import Layout

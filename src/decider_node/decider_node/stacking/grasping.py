@@ -6,7 +6,7 @@ import numpy as np
 
 from decider_node.motion.approach import Approach
 from decider_node.motion.command import MotionCommand
-from handiwork_core.geometry import Pose, frozen
+from handiwork_core.model.geometry import Pose, frozen
 
 from .context import StackContext
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from handiwork_core.geometry import Pose, Rotation
+from handiwork_core.model.geometry import Pose, Rotation
 
 from .bin import HEIGHT_M
 

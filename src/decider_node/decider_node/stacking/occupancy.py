@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from handiwork_core.geometry import Pose
+from handiwork_core.model.geometry import Pose
 
 from .bin import HEIGHT_M, LENGTH_M, PLACED_M, WIDTH_M, overlap, stands_at
 from .context import StackContext

@@ -6,7 +6,7 @@ import numpy as np
 
 from decider_node.motion.approach import Approach
 from decider_node.motion.command import MotionCommand
-from handiwork_core.geometry import Array, Pose, Rotation
+from handiwork_core.model.geometry import Array, Pose, Rotation
 
 from .bin import HEIGHT_M, INSIDE, LENGTH_M, OUTSIDE, WIDTH_M, turned
 from .cell import place_on_shelf, shelf_axis

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose
+from handiwork_core.model.geometry import Array, Pose
 
 PAN_OFFSET_RAD = np.radians(166.7)
 """From the pan joint to the direction of the tip, at home."""

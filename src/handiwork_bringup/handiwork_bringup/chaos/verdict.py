@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from handiwork_core.outcome import Code
+from handiwork_core.model.outcome import Code
 
 from .trials import Trial
 

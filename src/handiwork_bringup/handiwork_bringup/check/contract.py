@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from handiwork_core.robot import ArmSpec, BaseSpec, GripperSpec, Robot
+from handiwork_core.robot.robot import (
+    ArmSpec,
+    BaseSpec,
+    GripperSpec,
+    Robot,
+)
 
 GROUPS = ("topics", "clock", "frames", "joints", "gripper", "suction", "contacts")
 """What can be checked, one by one; joints, gripper and suction move the robot."""

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from handiwork_msgs.srv import SetObjectPose, SetPaused
 from rclpy.node import Node
 
-from handiwork_core.geometry import Pose, Rotation
-from handiwork_core.robot import ArmSpec, GripperSpec, Robot
-from handiwork_core.world import ObjectState, WorldObject
+from handiwork_core.model.geometry import Pose, Rotation
+from handiwork_core.model.world import ObjectState, WorldObject
+from handiwork_core.robot.robot import ArmSpec, GripperSpec, Robot
 from handiwork_ros.conversions import BadMessage, outcome_from_msg, pose_to_msg
 from handiwork_ros.frames import FrameBuffer, UnknownFrame
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from handiwork_core.geometry import Array
-from handiwork_core.robot import Robot
-from handiwork_core.world import Contact
+from handiwork_core.model.geometry import Array
+from handiwork_core.model.world import Contact
+from handiwork_core.robot.robot import Robot
 
 from .findings import Finding, failed, missing, passed
 from .recording import Recording

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from handiwork_core.robot import Robot
+from handiwork_core.robot.robot import Robot
 
 from .findings import Finding, failed, passed
 from .recording import FrameMessage, Recording

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from handiwork_core.robot import ArmSpec, JointType, Robot
+from handiwork_core.robot.robot import ArmSpec, JointType, Robot
 
 from .findings import Finding, failed, missing, passed
 from .recording import ArmMotion, JointSample, Recording

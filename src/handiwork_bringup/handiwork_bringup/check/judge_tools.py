@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from handiwork_core.robot import GripperSpec
+from handiwork_core.robot.robot import GripperSpec
 
 from .findings import Finding, failed, missing, passed
 from .recording import GripperMotion, SuctionTrial

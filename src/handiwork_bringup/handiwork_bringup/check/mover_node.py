@@ -14,7 +14,7 @@ from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from control_msgs.action import FollowJointTrajectory, ParallelGripperCommand
-from handiwork_core.robot import ArmSpec, GripperSpec
+from handiwork_core.robot.robot import ArmSpec, GripperSpec
 from handiwork_ros.action_call import ActionCall, GoalSequence
 from handiwork_ros.service_call import Silence, call
 

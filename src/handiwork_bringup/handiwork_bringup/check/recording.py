@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from handiwork_core.suction import SuctionState
-from handiwork_core.world import Contact, ObjectState, WorldObject
+from handiwork_core.model.suction import SuctionState
+from handiwork_core.model.world import Contact, ObjectState, WorldObject
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose, Rotation
-from handiwork_core.robot import GripperSpec
-from handiwork_core.world import ShapeKind, WorldObject
+from handiwork_core.model.geometry import Array, Pose, Rotation
+from handiwork_core.model.world import ShapeKind, WorldObject
+from handiwork_core.robot.robot import GripperSpec
 
 MARGIN_M = 0.01
 """What is gripped is so much wider than the closed fingers, and so much narrower than the open ones."""

@@ -10,8 +10,8 @@ from handiwork_bringup.check.contract import GROUPS
 from handiwork_bringup.check.findings import is_good, report_json, report_lines
 from handiwork_bringup.commands.show_robot import robot_folder
 from handiwork_bringup.ros_environment import with_ros_defaults
-from handiwork_core.config import ConfigError
-from handiwork_core.robot_loader import load_robot
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.robot_files.loader import load_robot
 
 WARNING = (
     "moving every joint by less than 0.15 rad, and opening and closing the gripper; --still keeps all at rest"

@@ -13,7 +13,7 @@ from handiwork_bringup.demo_cells import Target, add_backend, robot_of, stack_ar
 from handiwork_bringup.package_paths import share_of
 from handiwork_bringup.skill_output import StageLines, print_table
 from handiwork_bringup.stack import Stack, StackError
-from handiwork_core.config import ConfigError
+from handiwork_core.config.dataclass_loader import ConfigError
 
 if TYPE_CHECKING:
     from handiwork_bringup.film.recorder import Recorder

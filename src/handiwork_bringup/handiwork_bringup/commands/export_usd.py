@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 from handiwork_bringup.package_paths import share_of
-from handiwork_core.config import ConfigError, nearest
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.scene import load_scene
+from handiwork_core.config.dataclass_loader import ConfigError, nearest
+from handiwork_core.robot_files.loader import load_robot
+from handiwork_core.scene.loader import load_scene
 from isaac_bridge.usd.export import export_scene
 
 from .show_robot import robot_folder

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from handiwork_bringup.skill_output import StageLines, print_table
-from handiwork_core.config import ConfigError
+from handiwork_core.config.dataclass_loader import ConfigError
 
 from .connection import connected
 from .run_skill import parameters_of

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from handiwork_core.config import ConfigError
-from handiwork_core.robot_loader import load_robot
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.robot_files.loader import load_robot
 
 if TYPE_CHECKING:
     from robot_description.given_robot import GivenRobot

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from handiwork_bringup.skill_output import StageLines, print_table
-from handiwork_core.config import ConfigError, mapping_from_yaml
-from handiwork_core.limits import GOAL_YAML
+from handiwork_core.config.dataclass_loader import ConfigError, mapping_from_yaml
+from handiwork_core.intake.limits import GOAL_YAML
 
 from .connection import connected
 

@@ -8,8 +8,8 @@ import threading
 from pathlib import Path
 
 from handiwork_bringup.package_paths import share_of
-from handiwork_core.config import ConfigError, nearest
-from handiwork_core.robot_loader import load_robot
+from handiwork_core.config.dataclass_loader import ConfigError, nearest
+from handiwork_core.robot_files.loader import load_robot
 
 MISSING = "needs viser; pip install -r requirements/show.txt"
 

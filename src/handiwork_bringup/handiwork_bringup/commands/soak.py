@@ -15,7 +15,7 @@ from handiwork_bringup.demo_cells import Target, add_backend, robot_of, stack_ar
 from handiwork_bringup.joint_watch import STANDSTILL, JointWatch
 from handiwork_bringup.soak_statistics import Failure, Tally, Waits
 from handiwork_bringup.stack import Stack, StackError
-from handiwork_core.config import ConfigError
+from handiwork_core.config.dataclass_loader import ConfigError
 
 if TYPE_CHECKING:
     from handiwork_msgs.action import Pick, Place
@@ -176,7 +176,7 @@ def _cancel_probe(
     """Cancel a pick at a random moment and measure how long the arm goes on; no end is a failure of the episode."""
     from handiwork_msgs.action import Pick
 
-    from handiwork_core.outcome import Code
+    from handiwork_core.model.outcome import Code
 
     seed = options.seed + index
     if fault := _reset(stack, seed):

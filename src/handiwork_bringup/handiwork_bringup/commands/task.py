@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from handiwork_core.config import ConfigError
-from handiwork_core.outcome import Code
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.scene import Scene, load_scene
-from handiwork_core.world import ObjectState, World
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.world import ObjectState, World
+from handiwork_core.robot_files.loader import load_robot
+from handiwork_core.scene.loader import Scene, load_scene
 
 from .connection import connected
 from .export_usd import scene_file

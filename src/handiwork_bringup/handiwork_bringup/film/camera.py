@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from handiwork_core.geometry import Array, frozen
+from handiwork_core.model.geometry import Array, frozen
 
 NEAR_M = 0.05
 

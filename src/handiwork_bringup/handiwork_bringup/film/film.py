@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 from PIL import Image as Pictures
 
-from handiwork_core.geometry import Pose
-from handiwork_core.kinematics import link_poses
-from handiwork_core.robot import Robot
-from handiwork_core.world import WorldObject
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.world import WorldObject
+from handiwork_core.robot.kinematics import link_poses
+from handiwork_core.robot.robot import Robot
 
 from .camera import CAMERA, SUN, Camera, Sun
 from .palette import color_of

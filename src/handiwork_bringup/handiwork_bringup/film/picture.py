@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from handiwork_core.geometry import Pose
+from handiwork_core.model.geometry import Pose
 
 from .camera import CAMERA, SUN, Camera, Sun
 from .rasterizer import Floats, Image, Indices, fill, shade

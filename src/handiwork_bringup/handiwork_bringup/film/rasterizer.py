@@ -11,7 +11,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from handiwork_core.kernel_cache import prepare
+from handiwork_core.process.kernel_cache import prepare
 
 F = TypeVar("F", bound=Callable[..., Any])
 CACHED = prepare(Path(__file__).parent, numba.config)

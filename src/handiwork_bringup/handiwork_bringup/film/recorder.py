@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from handiwork_core.geometry import Pose
-from handiwork_core.robot import Robot
-from handiwork_core.world import WorldObject
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.world import WorldObject
+from handiwork_core.robot.robot import Robot
 
 PERIOD_S = 1.0 / 15.0
 

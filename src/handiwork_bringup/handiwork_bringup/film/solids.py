@@ -10,10 +10,15 @@ from pathlib import Path
 import numpy as np
 from scipy.spatial import ConvexHull
 
-from handiwork_core.geometry import Array, Pose, Rotation, frozen
-from handiwork_core.mesh_file import hull_vertices
-from handiwork_core.robot import Robot
-from handiwork_core.world import Shape, ShapeKind
+from handiwork_core.model.geometry import (
+    Array,
+    Pose,
+    Rotation,
+    frozen,
+)
+from handiwork_core.model.world import Shape, ShapeKind
+from handiwork_core.robot.robot import Robot
+from handiwork_core.scene.mesh_file import hull_vertices
 
 SEGMENTS = 40
 """Round a full turn."""

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
-from handiwork_core.config import load
-from handiwork_core.robot import Robot
+from handiwork_core.config.dataclass_loader import load
+from handiwork_core.robot.robot import Robot
 
 ACTION_HOST = "_actions"
 """Suffix of the node that serves a process's actions."""

@@ -10,10 +10,15 @@ import numpy as np
 
 from handiwork_bringup.film.solids import link_solids, solid_of
 from handiwork_bringup.show.page_guard import PageNotGuarded, guarded_serving
-from handiwork_core.geometry import Array, Pose, frozen
-from handiwork_core.kinematics import joint_position, link_poses
-from handiwork_core.robot import Joint, JointType, Robot, Spheres
-from handiwork_core.world import Shape, ShapeKind
+from handiwork_core.model.geometry import Array, Pose, frozen
+from handiwork_core.model.world import Shape, ShapeKind
+from handiwork_core.robot.kinematics import joint_position, link_poses
+from handiwork_core.robot.robot import (
+    Joint,
+    JointType,
+    Robot,
+    Spheres,
+)
 from robot_description.marked_frames import MarkedFrame, marked_frames
 
 if TYPE_CHECKING:

@@ -11,10 +11,15 @@ from PIL import ImageDraw
 from handiwork_bringup.film.camera import SUN, Camera, Sun
 from handiwork_bringup.film.picture import Studio
 from handiwork_bringup.film.solids import Color, Solid, joined, link_solids, solid_of
-from handiwork_core.geometry import Array, Pose, Rotation, frozen
-from handiwork_core.kinematics import link_poses
-from handiwork_core.robot import ArmSpec, Robot
-from handiwork_core.world import Shape, ShapeKind
+from handiwork_core.model.geometry import (
+    Array,
+    Pose,
+    Rotation,
+    frozen,
+)
+from handiwork_core.model.world import Shape, ShapeKind
+from handiwork_core.robot.kinematics import link_poses
+from handiwork_core.robot.robot import ArmSpec, Robot
 
 PANEL_PX = (300, 260)
 LONG = 0.22

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Protocol, TypeVar
 
-from handiwork_core.control.axes import Plant
 from handiwork_core.control.drivers import ArmDriver, GripperDriver
 from handiwork_core.control.goal_slot import GoalSlot
 from handiwork_core.control.gripper_controller import GripperGoal, GripperResult
+from handiwork_core.control.joint_groups import Plant
 from handiwork_core.control.trajectory_controller import TrajectoryResult
 from handiwork_core.control.trajectory_goal import TrajectoryGoal
 

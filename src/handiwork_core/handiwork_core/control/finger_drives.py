@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from handiwork_core.robot import GripperSpec, JointType, Robot
+from handiwork_core.robot.robot import GripperSpec, JointType, Robot
 
 INERTIA_KG = 0.2
 """Reflected inertia of a finger's drive."""

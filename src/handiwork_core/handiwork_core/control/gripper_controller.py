@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from handiwork_core.control.trajectory_controller import Ending
-from handiwork_core.robot import GripperSpec
+from handiwork_core.robot.robot import GripperSpec
 
 STALL_VELOCITY = 0.001
 STALL_TIME_S = 0.3

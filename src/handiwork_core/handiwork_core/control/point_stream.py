@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from handiwork_core.control.trajectory_goal import JointLimits
-from handiwork_core.geometry import Array
+from handiwork_core.model.geometry import Array
 
 SILENT_S = 0.1
 """A stream that brings nothing new for so long has ended, and the arm brakes. A point that is older is of no use."""

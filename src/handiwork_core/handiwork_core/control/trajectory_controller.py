@@ -17,7 +17,7 @@ from handiwork_core.control.trajectory_goal import (
     TrajectoryGoal,
     check,
 )
-from handiwork_core.geometry import Array
+from handiwork_core.model.geometry import Array
 
 STILL_S = 0.05
 """How long a braked arm must be still before it counts as at rest."""

@@ -10,9 +10,9 @@ from typing import NoReturn
 import numpy as np
 from scipy.interpolate import CubicHermiteSpline
 
-from handiwork_core.controller_profile import DEFAULT_PROFILE, ControllerProfile
-from handiwork_core.geometry import Array
-from handiwork_core.robot import ArmSpec, BaseSpec, Robot
+from handiwork_core.model.controller_profile import DEFAULT_PROFILE, ControllerProfile
+from handiwork_core.model.geometry import Array
+from handiwork_core.robot.robot import ArmSpec, BaseSpec, Robot
 
 
 class ErrorCode(IntEnum):

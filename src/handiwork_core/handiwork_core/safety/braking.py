@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from handiwork_core.geometry import Array
+from handiwork_core.model.geometry import Array
 
 MOVING = 1e-9
 """A joint that is slower stands [rad/s, m/s]."""

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from handiwork_core.geometry import Pose
-from handiwork_core.robot import JointType
-from handiwork_core.robot_loader import load_robot
+from handiwork_core.model.geometry import Pose
+from handiwork_core.robot.robot import JointType
+from handiwork_core.robot_files.loader import load_robot
 
 from . import kernels
 from .config import SafetyConfig

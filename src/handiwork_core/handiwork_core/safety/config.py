@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from handiwork_core.config import ConfigError, load, nearest
-from handiwork_core.geometry import Pose, Rotation
-from handiwork_core.robot import Robot
+from handiwork_core.config.dataclass_loader import ConfigError, load, nearest
+from handiwork_core.model.geometry import Pose, Rotation
+from handiwork_core.robot.robot import Robot
 
 Vector = tuple[float, float, float]
 

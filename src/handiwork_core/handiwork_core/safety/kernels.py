@@ -13,7 +13,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from handiwork_core.geometry import Array
+from handiwork_core.model.geometry import Array
 
 from .robot_model import Body, Ints, JointTable, Scratch, Tree, Zones
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.robot import Robot
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.robot.robot import Robot
 
 from . import kernels
 from .config import SafetyConfig

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from handiwork_core.control.axes import ArmAxis
-from handiwork_core.geometry import Array
+from handiwork_core.control.joint_groups import ArmAxis
+from handiwork_core.model.geometry import Array
 
 from .monitor import SafetyMonitor
 

@@ -8,9 +8,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.kinematics import joint_position
-from handiwork_core.robot import ArmSpec, BaseSpec, Joint, JointType, Robot, Spheres
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.robot.kinematics import joint_position
+from handiwork_core.robot.robot import (
+    ArmSpec,
+    BaseSpec,
+    Joint,
+    JointType,
+    Robot,
+    Spheres,
+)
 
 from .config import SafetyConfig, Zone, ZoneFrame, ZoneShape
 

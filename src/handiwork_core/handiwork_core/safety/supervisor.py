@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from handiwork_core.control.axes import ArmAxis, GripperAxis, JointArrays
+from handiwork_core.control.joint_groups import ArmAxis, GripperAxis, JointArrays
 from handiwork_core.control.trajectory_controller import Ending, Reference
 from handiwork_core.control.trajectory_goal import ErrorCode, GoalRefused
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.robot import Robot
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.robot.robot import Robot
 
 from .braking import ControlledStop
 from .config import SafetyConfig

@@ -10,9 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.outcome import OK, BodyPair, Code, Outcome
-from handiwork_core.planning import (
+from handiwork_core.contracts.planning import (
     CandidatesRequest,
     CandidatesResult,
     CandidateVerdict,
@@ -25,9 +23,22 @@ from handiwork_core.planning import (
     ShouldStop,
     Verdict,
 )
-from handiwork_core.skill import Context, Token
-from handiwork_core.trajectory import Trajectory
-from handiwork_core.world import Contact, JointState, ObjectState, World, WorldObject
+from handiwork_core.contracts.skill import Context, Token
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.outcome import (
+    OK,
+    BodyPair,
+    Code,
+    Outcome,
+)
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.model.world import (
+    Contact,
+    JointState,
+    ObjectState,
+    World,
+    WorldObject,
+)
 
 from .gantry import gantry, gantry_pose, gantry_q
 

@@ -6,8 +6,21 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose, Rotation, frozen
-from handiwork_core.robot import ArmSpec, GripperSpec, Joint, JointType, Mimic, Robot, Spheres
+from handiwork_core.model.geometry import (
+    Array,
+    Pose,
+    Rotation,
+    frozen,
+)
+from handiwork_core.robot.robot import (
+    ArmSpec,
+    GripperSpec,
+    Joint,
+    JointType,
+    Mimic,
+    Robot,
+    Spheres,
+)
 
 RAILS = ("rail_x", "rail_y", "rail_z")
 WRIST = ("wrist_yaw", "wrist_pitch", "wrist_roll")

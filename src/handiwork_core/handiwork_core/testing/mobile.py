@@ -7,12 +7,17 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose, frozen
-from handiwork_core.outcome import OK, Code, Outcome
-from handiwork_core.planning import ShouldStop
-from handiwork_core.robot import BaseSpec, Joint, JointType, Robot
-from handiwork_core.trajectory import Trajectory
-from handiwork_core.world import JointState, World
+from handiwork_core.contracts.planning import ShouldStop
+from handiwork_core.model.geometry import Array, Pose, frozen
+from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.model.world import JointState, World
+from handiwork_core.robot.robot import (
+    BaseSpec,
+    Joint,
+    JointType,
+    Robot,
+)
 
 from .fakes import TICK_S, Cell, Fakes, FakeWorld, fakes
 from .gantry import gantry

@@ -13,9 +13,9 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 import pytest
 
-from handiwork_core.commands import Command
-from handiwork_core.outcome import Code, Outcome
-from handiwork_core.skill import Context, Skill
+from handiwork_core.contracts.commands import Command
+from handiwork_core.contracts.skill import Context, Skill
+from handiwork_core.model.outcome import Code, Outcome
 
 from .fakes import Fakes
 

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from handiwork_core.geometry import Array
-from handiwork_core.world import ShapeKind
+from handiwork_core.model.geometry import Array
+from handiwork_core.model.world import ShapeKind
 from handiwork_planning.kernels.arrays import Ints, RobotArrays, SceneArrays
 from handiwork_planning.kernels.borrowed_ref import borrowed
 from handiwork_planning.kernels.jit import inlined, kernel

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from handiwork_core.geometry import Array
-from handiwork_core.world import ShapeKind
+from handiwork_core.model.geometry import Array
+from handiwork_core.model.world import ShapeKind
 from handiwork_planning.distance.shapes import to_shape
 from handiwork_planning.kernels.arrays import RobotArrays, SceneArrays
 from handiwork_planning.kernels.borrowed_ref import borrowed

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from handiwork_core.geometry import Array
+from handiwork_core.model.geometry import Array
 from handiwork_planning.kernels.arrays import Ints
 from handiwork_planning.kernels.borrowed_ref import borrowed
 from handiwork_planning.kernels.jit import inlined, kernel

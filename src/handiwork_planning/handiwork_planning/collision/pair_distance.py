@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from handiwork_core.geometry import Array
+from handiwork_core.model.geometry import Array
 from handiwork_planning.distance.shapes import to_local
 from handiwork_planning.kernels.arrays import RobotArrays, SceneArrays
 from handiwork_planning.kernels.jit import kernel

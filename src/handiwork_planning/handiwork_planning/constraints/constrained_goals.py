@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from handiwork_core.geometry import Array
-from handiwork_core.outcome import Code
+from handiwork_core.model.geometry import Array
+from handiwork_core.model.outcome import Code
 from handiwork_planning.kernels.arrays import Ints
 from handiwork_planning.kernels.kinematics import tool_poses
 from handiwork_planning.scene.query import Query

@@ -6,11 +6,16 @@ from collections.abc import Callable
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.outcome import Code
-from handiwork_core.planning import JointGoals, PlanRequest, PoseGoals, StraightGoal
-from handiwork_core.robot import ArmSpec
-from handiwork_core.trajectory import Trajectory
+from handiwork_core.contracts.planning import (
+    JointGoals,
+    PlanRequest,
+    PoseGoals,
+    StraightGoal,
+)
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.robot.robot import ArmSpec
 from handiwork_planning.kernels.arrays import Ints, flat
 from handiwork_planning.kernels.kinematics import tool_poses
 from handiwork_planning.scene.query import Query

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from handiwork_core.geometry import Array
-from handiwork_core.outcome import Code
-from handiwork_core.trajectory import Trajectory
+from handiwork_core.model.geometry import Array
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.trajectory import Trajectory
 from handiwork_planning.collision.motion_check import first_blocked
 from handiwork_planning.kernels.arrays import OFF
 from handiwork_planning.kernels.rng import State, new_state

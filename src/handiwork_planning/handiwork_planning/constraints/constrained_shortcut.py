@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from handiwork_core.geometry import Array
+from handiwork_core.model.geometry import Array
 from handiwork_planning.collision.batch_check import Checker
 from handiwork_planning.collision.motion_check import edge_is_free
 from handiwork_planning.kernels.arrays import RobotArrays

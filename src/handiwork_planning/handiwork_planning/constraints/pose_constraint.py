@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from handiwork_core.geometry import Array
+from handiwork_core.model.geometry import Array
 from handiwork_planning.kernels.arrays import Ints, RobotArrays
 from handiwork_planning.kernels.jit import kernel
 from handiwork_planning.kernels.kinematics import compose, forward, pose_error

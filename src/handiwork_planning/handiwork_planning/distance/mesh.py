@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from handiwork_core.geometry import Array
+from handiwork_core.model.geometry import Array
 from handiwork_planning.kernels.jit import kernel
 
 from .triangles import EDGE, FACE, nearest_on_triangle

@@ -7,7 +7,7 @@ from hashlib import blake2b
 
 import numpy as np
 
-from handiwork_core.geometry import Array
+from handiwork_core.model.geometry import Array
 from handiwork_planning.kernels.arrays import Ints
 
 LEAF = 4

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from handiwork_core.geometry import Array
+from handiwork_core.model.geometry import Array
 from handiwork_planning.kernels.arrays import Ints
 from handiwork_planning.kernels.jit import kernel
 

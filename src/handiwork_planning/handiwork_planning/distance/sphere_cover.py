@@ -6,8 +6,8 @@ from itertools import product
 
 import numpy as np
 
-from handiwork_core.geometry import Array
-from handiwork_core.world import Shape, ShapeKind
+from handiwork_core.model.geometry import Array
+from handiwork_core.model.world import Shape, ShapeKind
 
 from .convex_hulls import triangulate
 from .mesh_sphere_cover import cover_mesh

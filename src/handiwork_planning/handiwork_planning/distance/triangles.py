@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from handiwork_core.geometry import Array
+from handiwork_core.model.geometry import Array
 from handiwork_planning.kernels.jit import kernel
 
 FACE, EDGE, CORNER = 0, 1, 4

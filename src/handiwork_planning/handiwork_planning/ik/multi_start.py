@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from handiwork_core.geometry import Array
+from handiwork_core.model.geometry import Array
 from handiwork_planning.collision.batch_check import Checker
 from handiwork_planning.collision.motion_check import touches
 from handiwork_planning.kernels.arrays import Ints, RobotArrays

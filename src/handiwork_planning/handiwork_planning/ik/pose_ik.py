@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.planning import ShouldStop
+from handiwork_core.contracts.planning import ShouldStop
+from handiwork_core.model.geometry import Array, Pose
 from handiwork_planning.kernels.arrays import Ints
 from handiwork_planning.kernels.rng import State
 from handiwork_planning.scene.query import Query

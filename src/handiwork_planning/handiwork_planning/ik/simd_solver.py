@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from handiwork_core.geometry import Array
+from handiwork_core.model.geometry import Array
 from handiwork_planning.kernels.arrays import RobotArrays
 from handiwork_planning.kernels.jit import kernel
 from handiwork_planning.kernels.simd import (

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from handiwork_core.geometry import Array, Pose
+from handiwork_core.model.geometry import Array, Pose
 
 Ints = NDArray[np.int64]
 

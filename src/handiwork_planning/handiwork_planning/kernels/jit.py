@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 import numba  # type: ignore[import-untyped]
 from numba.core.caching import IndexDataCacheFile  # type: ignore[import-untyped]
 
-from handiwork_core.kernel_cache import prepare
+from handiwork_core.process.kernel_cache import prepare
 
 F = TypeVar("F", bound=Callable[..., Any])
 

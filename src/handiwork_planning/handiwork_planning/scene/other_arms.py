@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from handiwork_core.geometry import Array
-from handiwork_core.robot import ArmSpec, Robot
+from handiwork_core.model.geometry import Array
+from handiwork_core.robot.robot import ArmSpec, Robot
 from handiwork_planning.distance.sphere_cover import patches
 
 from .robot_model import Chain, Group

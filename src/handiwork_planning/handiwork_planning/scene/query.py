@@ -7,10 +7,10 @@ from functools import cached_property
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.outcome import BodyPair
-from handiwork_core.planning import Attachment, OtherArm, SceneQuery
-from handiwork_core.robot import ArmSpec, Robot
+from handiwork_core.contracts.planning import Attachment, OtherArm, SceneQuery
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.outcome import BodyPair
+from handiwork_core.robot.robot import ArmSpec, Robot
 from handiwork_planning.collision.batch_check import Checker
 from handiwork_planning.collision.batch_checker import checker_of
 from handiwork_planning.collision.exact_check import all_distances

@@ -7,9 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.kinematics import joint_position
-from handiwork_core.robot import ArmSpec, Joint, JointType, Robot, Spheres
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.robot.kinematics import joint_position
+from handiwork_core.robot.robot import (
+    ArmSpec,
+    Joint,
+    JointType,
+    Robot,
+    Spheres,
+)
 from handiwork_planning.kernels.arrays import Ints, RobotArrays
 
 

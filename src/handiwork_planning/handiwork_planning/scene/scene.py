@@ -6,7 +6,7 @@ from operator import is_
 
 import numpy as np
 
-from handiwork_core.world import World, WorldObject
+from handiwork_core.model.world import World, WorldObject
 from handiwork_planning.kernels.arrays import SceneArrays
 
 from .shape_packing import NO_ROWS, Packed, Packer

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.world import Shape, ShapeKind
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.world import Shape, ShapeKind
 from handiwork_planning.distance.convex_hulls import triangulate
 from handiwork_planning.distance.mesh_bvh import tree_of
 from handiwork_planning.kernels.arrays import flat

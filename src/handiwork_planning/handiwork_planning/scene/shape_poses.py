@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.world import ObjectState
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.world import ObjectState
 from handiwork_planning.kernels.arrays import Ints
 from handiwork_planning.kernels.jit import kernel
 

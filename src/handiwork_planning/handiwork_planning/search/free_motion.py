@@ -7,8 +7,8 @@ from functools import partial
 
 import numpy as np
 
-from handiwork_core.geometry import Array
-from handiwork_core.outcome import BodyPair, Code
+from handiwork_core.model.geometry import Array
+from handiwork_core.model.outcome import BodyPair, Code
 from handiwork_planning.kernels.arrays import Ints
 from handiwork_planning.kernels.rng import as_bits
 from handiwork_planning.scene.query import Query

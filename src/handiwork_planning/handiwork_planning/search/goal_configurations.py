@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.outcome import Code
-from handiwork_core.robot import ArmSpec
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.outcome import Code
+from handiwork_core.robot.robot import ArmSpec
 from handiwork_planning.ik.pose_ik import PoseSearch, Solutions, flat_poses
 from handiwork_planning.kernels.arrays import Ints
 from handiwork_planning.kernels.kinematics import tool_poses

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.outcome import Code
-from handiwork_core.robot import ArmSpec
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.outcome import Code
+from handiwork_core.robot.robot import ArmSpec
 from handiwork_planning.kernels.arrays import Ints
 from handiwork_planning.scene.query import Query
 

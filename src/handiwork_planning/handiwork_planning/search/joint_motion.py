@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from handiwork_core.geometry import Array
-from handiwork_core.robot import ArmSpec
+from handiwork_core.model.geometry import Array
+from handiwork_core.robot.robot import ArmSpec
 from handiwork_planning.scene.query import Query
 
 from .free_motion import CUTS, Path, find, find_if_clear

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from handiwork_core.geometry import Array
-from handiwork_core.outcome import BodyPair, Code
-from handiwork_core.planning import PlanRequest, ShouldStop
-from handiwork_core.robot import ArmSpec, Robot
+from handiwork_core.contracts.planning import PlanRequest, ShouldStop
+from handiwork_core.model.geometry import Array
+from handiwork_core.model.outcome import BodyPair, Code
+from handiwork_core.robot.robot import ArmSpec, Robot
 from handiwork_planning.scene.query import Query
 from handiwork_planning.timing.parameterization import Limits
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from handiwork_core.geometry import Array
+from handiwork_core.model.geometry import Array
 from handiwork_planning.collision.batch_check import Checker
 from handiwork_planning.collision.motion_check import blocked_at
 from handiwork_planning.kernels.arrays import Ints

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from handiwork_core.geometry import Array
+from handiwork_core.model.geometry import Array
 from handiwork_planning.kernels.arrays import Ints
 from handiwork_planning.kernels.jit import kernel
 

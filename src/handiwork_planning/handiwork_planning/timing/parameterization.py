@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from handiwork_core.geometry import Array
-from handiwork_core.trajectory import Trajectory
+from handiwork_core.model.geometry import Array
+from handiwork_core.model.trajectory import Trajectory
 from handiwork_planning.kernels.jit import kernel
 
 from .blending import rounded

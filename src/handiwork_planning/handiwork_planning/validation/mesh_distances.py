@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from handiwork_core.geometry import Array
+from handiwork_core.model.geometry import Array
 
 PAIRS_AT_ONCE = 400_000
 """Points times triangles looked at together; bounds the memory."""

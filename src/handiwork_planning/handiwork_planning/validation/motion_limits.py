@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from handiwork_core.geometry import Array
-from handiwork_core.outcome import Code
-from handiwork_core.planning import Verdict
-from handiwork_core.robot import ArmSpec, Robot
-from handiwork_core.trajectory import Trajectory
+from handiwork_core.contracts.planning import Verdict
+from handiwork_core.model.geometry import Array
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.robot.robot import ArmSpec, Robot
 
 START_RAD = 0.02
 REST = 1.0e-3

@@ -9,11 +9,11 @@ from functools import cached_property
 import numpy as np
 from scipy.spatial import cKDTree
 
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.outcome import BodyPair
-from handiwork_core.planning import OtherArm, SceneQuery
-from handiwork_core.robot import ArmSpec, Robot
-from handiwork_core.world import World
+from handiwork_core.contracts.planning import OtherArm, SceneQuery
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.outcome import BodyPair
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import ArmSpec, Robot
 
 from .robot_bodies import (
     NEAR_M,

@@ -9,12 +9,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.outcome import Code
-from handiwork_core.planning import PathRest, SceneQuery, Verdict
-from handiwork_core.robot import ArmSpec, Robot
-from handiwork_core.trajectory import Trajectory
-from handiwork_core.world import Shape, World
+from handiwork_core.contracts.planning import PathRest, SceneQuery, Verdict
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.model.world import Shape, World
+from handiwork_core.robot.robot import ArmSpec, Robot
 
 from . import motion_limits, trajectory_check
 from .robot_bodies import frames_of, rigid_parts, track_of

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.kinematics import joint_position
-from handiwork_core.planning import Attachment
-from handiwork_core.robot import ArmSpec, JointType, Robot
-from handiwork_core.world import World
+from handiwork_core.contracts.planning import Attachment
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.world import World
+from handiwork_core.robot.kinematics import joint_position
+from handiwork_core.robot.robot import ArmSpec, JointType, Robot
 
 from .shape_distances import surface
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from handiwork_core.geometry import Array
-from handiwork_core.world import Shape, ShapeKind
+from handiwork_core.model.geometry import Array
+from handiwork_core.model.world import Shape, ShapeKind
 
 from .mesh_distances import mesh_distance
 

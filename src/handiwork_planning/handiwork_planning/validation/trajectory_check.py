@@ -12,12 +12,12 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.outcome import BodyPair, Code
-from handiwork_core.planning import SceneQuery, Verdict
-from handiwork_core.robot import ArmSpec, Robot
-from handiwork_core.trajectory import Trajectory
-from handiwork_core.world import Shape, World
+from handiwork_core.contracts.planning import SceneQuery, Verdict
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.outcome import BodyPair, Code
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.model.world import Shape, World
+from handiwork_core.robot.robot import ArmSpec, Robot
 
 from .other_arms import arm_gaps, told
 from .robot_bodies import (

@@ -8,7 +8,7 @@ from trajectory_msgs.msg import JointTrajectoryPoint
 
 from control_msgs.action import FollowJointTrajectory
 from handiwork_core.control.drivers import ArmProgress
-from handiwork_core.geometry import Array
+from handiwork_core.model.geometry import Array
 from handiwork_ros.conversions import time_to_msg
 
 

@@ -19,9 +19,9 @@ from handiwork_core.control.goal_slot import Goal, GoalSlot
 from handiwork_core.control.gripper_controller import GripperGoal, GripperResult
 from handiwork_core.control.trajectory_controller import Ending, TrajectoryResult
 from handiwork_core.control.trajectory_goal import ErrorCode, TrajectoryGoal
-from handiwork_core.geometry import Array
-from handiwork_core.limits import TRAJECTORY_POINTS
-from handiwork_core.robot import ArmSpec, BaseSpec, GripperSpec
+from handiwork_core.intake.limits import TRAJECTORY_POINTS
+from handiwork_core.model.geometry import Array
+from handiwork_core.robot.robot import ArmSpec, BaseSpec, GripperSpec
 from handiwork_core.safety.lease import HeartbeatLease
 from handiwork_ros.controllers.feedback import feedback_to_msg
 from handiwork_ros.conversions import time_from_msg

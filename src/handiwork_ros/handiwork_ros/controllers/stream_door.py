@@ -12,8 +12,8 @@ from trajectory_msgs.msg import JointTrajectory
 from handiwork_core.control.control_thread import ControlThread
 from handiwork_core.control.trajectory_controller import Reference
 from handiwork_core.control.trajectory_goal import GoalRefused
-from handiwork_core.geometry import Array
-from handiwork_core.robot import ArmSpec, BaseSpec
+from handiwork_core.model.geometry import Array
+from handiwork_core.robot.robot import ArmSpec, BaseSpec
 from handiwork_ros.conversions import time_from_msg
 from handiwork_ros.guards import guard
 from handiwork_ros.qos import LATEST

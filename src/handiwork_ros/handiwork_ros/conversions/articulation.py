@@ -6,9 +6,9 @@ import numpy as np
 from geometry_msgs.msg import Point
 from handiwork_msgs.msg import Articulation as ArticulationMsg
 
-from handiwork_core.articulation import Articulation, Handle, JointKind
-from handiwork_core.geometry import Array, frozen
-from handiwork_core.outcome import Code
+from handiwork_core.model.articulation import Articulation, Handle, JointKind
+from handiwork_core.model.geometry import Array, frozen
+from handiwork_core.model.outcome import Code
 
 from .pose import BadMessage, finite, pose_from_msg, pose_to_msg, vector_from_msg, vector_to_msg
 

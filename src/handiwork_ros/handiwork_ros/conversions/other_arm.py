@@ -6,9 +6,9 @@ import numpy as np
 from handiwork_msgs.msg import AttachedObject
 from handiwork_msgs.msg import OtherArm as OtherArmMsg
 
-from handiwork_core.outcome import Code
-from handiwork_core.planning import NO_Q, Attachment, OtherArm
-from handiwork_core.world import JointState
+from handiwork_core.contracts.planning import NO_Q, Attachment, OtherArm
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.world import JointState
 
 from .pose import BadMessage, finite, pose_from_msg, pose_to_msg
 from .world import joint_state_from_msg, joint_state_to_msg

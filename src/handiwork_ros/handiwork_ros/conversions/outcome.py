@@ -10,8 +10,8 @@ from handiwork_msgs.msg import Condition as ConditionMsg
 from handiwork_msgs.msg import Evidence as EvidenceMsg
 from handiwork_msgs.msg import Outcome as OutcomeMsg
 
-from handiwork_core.outcome import BodyPair, Code, Outcome
-from handiwork_core.predicate import Evidence, Finding, Truth
+from handiwork_core.contracts.predicate import Evidence, Finding, Truth
+from handiwork_core.model.outcome import BodyPair, Code, Outcome
 
 STATUS_NAMES = {
     GoalStatus.STATUS_UNKNOWN: "UNKNOWN",

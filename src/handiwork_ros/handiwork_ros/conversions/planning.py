@@ -14,12 +14,18 @@ from handiwork_msgs.msg import PlanResult as PlanResultMsg
 from sensor_msgs.msg import JointState as JointStateMsg
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from handiwork_core.geometry import Array
-from handiwork_core.limits import JOINTS, OBJECTS, TRAJECTORY_POINTS
-from handiwork_core.outcome import BodyPair, Code, Outcome
-from handiwork_core.planning import NO_Q, CandidateVerdict, PlanResult, SceneQuery, Verdict
-from handiwork_core.trajectory import Trajectory
-from handiwork_core.world import JointState
+from handiwork_core.contracts.planning import (
+    NO_Q,
+    CandidateVerdict,
+    PlanResult,
+    SceneQuery,
+    Verdict,
+)
+from handiwork_core.intake.limits import JOINTS, OBJECTS, TRAJECTORY_POINTS
+from handiwork_core.model.geometry import Array
+from handiwork_core.model.outcome import BodyPair, Code, Outcome
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.model.world import JointState
 
 from .other_arm import attachment_from_msg, attachment_to_msg, other_arm_from_msg, other_arm_to_msg
 from .outcome import blocking_from_msg, blocking_to_msg, code_from_msg, outcome_from_msg, outcome_to_msg

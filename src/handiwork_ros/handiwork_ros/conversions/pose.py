@@ -11,8 +11,14 @@ from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Pose as PoseMsg
 from geometry_msgs.msg import Transform, Vector3
 
-from handiwork_core.geometry import UNIT_TOLERANCE, Array, Pose, Rotation, frozen
-from handiwork_core.outcome import Code, Outcome
+from handiwork_core.model.geometry import (
+    UNIT_TOLERANCE,
+    Array,
+    Pose,
+    Rotation,
+    frozen,
+)
+from handiwork_core.model.outcome import Code, Outcome
 
 
 class BadMessage(ValueError):

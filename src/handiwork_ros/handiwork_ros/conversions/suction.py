@@ -6,7 +6,7 @@ import math
 
 from handiwork_msgs.msg import SuctionState as SuctionStateMsg
 
-from handiwork_core.suction import SuctionState
+from handiwork_core.model.suction import SuctionState
 
 from .pose import BadMessage, time_from_msg, time_to_msg
 

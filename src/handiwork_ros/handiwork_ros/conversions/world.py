@@ -15,9 +15,8 @@ from handiwork_msgs.msg import WorldObject as WorldObjectMsg
 from sensor_msgs.msg import JointState as JointStateMsg
 from std_msgs.msg import Header
 
-from handiwork_core.geometry import Array
-from handiwork_core.intake import duplicate_name
-from handiwork_core.limits import (
+from handiwork_core.intake.counters import duplicate_name
+from handiwork_core.intake.limits import (
     CONTACTS,
     JOINTS,
     MESH_TRIANGLES,
@@ -25,9 +24,18 @@ from handiwork_core.limits import (
     OBJECTS,
     SHAPES_PER_OBJECT,
 )
-from handiwork_core.mesh import closed_mesh
-from handiwork_core.outcome import Code
-from handiwork_core.world import Contact, Indices, JointState, ObjectState, Shape, ShapeKind, WorldObject
+from handiwork_core.model.geometry import Array
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.world import (
+    Contact,
+    Indices,
+    JointState,
+    ObjectState,
+    Shape,
+    ShapeKind,
+    WorldObject,
+)
+from handiwork_core.scene.mesh import closed_mesh
 
 from .articulation import articulation_from_msg, articulation_to_msg
 from .pose import (

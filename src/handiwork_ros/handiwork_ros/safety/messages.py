@@ -7,7 +7,7 @@ from typing import Any
 
 from handiwork_msgs.msg import SafetyState
 
-from handiwork_core.outcome import Code, Outcome
+from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.safety.config import SafetyConfig
 from handiwork_core.safety.state import Mode, SafetyStatus
 from handiwork_ros.conversions import time_to_msg

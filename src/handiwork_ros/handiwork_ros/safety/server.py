@@ -15,7 +15,7 @@ from rclpy.task import Future
 from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
 
-from handiwork_core.outcome import Code, Outcome
+from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.safety.lease import HeartbeatLease
 from handiwork_core.safety.state import Refusal, SafetyStatus
 from handiwork_core.safety.supervisor import SafetySupervisor, lost_lease

@@ -8,7 +8,7 @@ from typing import Any
 from handiwork_msgs.msg import SafetyState
 from rclpy.node import Node
 
-from handiwork_core.outcome import Outcome
+from handiwork_core.model.outcome import Outcome
 from handiwork_ros.guards import guard
 from handiwork_ros.qos import LATCHED
 

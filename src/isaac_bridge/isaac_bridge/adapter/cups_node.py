@@ -13,9 +13,9 @@ from std_msgs.msg import String
 from std_srvs.srv import SetBool
 
 from handiwork_core import isaac_wire as wire
-from handiwork_core.outcome import OK, Code, Outcome
-from handiwork_core.robot import Robot
-from handiwork_core.suction import SuctionState
+from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_core.model.suction import SuctionState
+from handiwork_core.robot.robot import Robot
 from handiwork_ros.conversions import outcome_to_msg, suction_state_to_msg
 from handiwork_ros.guards import guard, guard_service
 from handiwork_ros.managed_node import ManagedNode

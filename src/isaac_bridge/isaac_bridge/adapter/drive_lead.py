@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from handiwork_core.geometry import Array
+from handiwork_core.model.geometry import Array
 
 MOVES = 0.2
 """Below this speed of the path [rad/s] nothing is learnt."""

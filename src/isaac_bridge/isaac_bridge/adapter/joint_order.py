@@ -7,11 +7,11 @@ from typing import TypeAlias
 
 import numpy as np
 
-from handiwork_core.config import nearest
-from handiwork_core.control.axes import Indices, JointArrays
-from handiwork_core.geometry import Array, frozen
+from handiwork_core.config.dataclass_loader import nearest
+from handiwork_core.control.joint_groups import Indices, JointArrays
 from handiwork_core.isaac_wire import JOINT_STATES, BadWire
-from handiwork_core.robot import JointType, Robot
+from handiwork_core.model.geometry import Array, frozen
+from handiwork_core.robot.robot import JointType, Robot
 
 Counts: TypeAlias = tuple[int, int, int]
 

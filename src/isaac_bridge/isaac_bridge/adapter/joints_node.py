@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 from sensor_msgs.msg import JointState
 
-from handiwork_core.control.axes import JointArrays
-from handiwork_core.control.same_thread import SameThread
-from handiwork_core.control.wall_pace import WallPace
-from handiwork_core.geometry import Pose
+from handiwork_core.control.inline_control_thread import SameThread
+from handiwork_core.control.joint_groups import JointArrays
+from handiwork_core.control.rate_limiter import WallPace
 from handiwork_core.isaac_wire import JOINT_COMMANDS, JOINT_STATES, BadWire
-from handiwork_core.robot import Robot
+from handiwork_core.model.geometry import Pose
+from handiwork_core.robot.robot import Robot
 from handiwork_core.safety.config import SafetyConfig
 from handiwork_ros.guards import guard
 from handiwork_ros.managed_node import ManagedNode

@@ -8,9 +8,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from handiwork_core.control.axes import Indices
-from handiwork_core.geometry import UNIT_TOLERANCE, Array, Pose, Rotation, frozen
-from handiwork_core.world import ObjectState
+from handiwork_core.control.joint_groups import Indices
+from handiwork_core.model.geometry import (
+    UNIT_TOLERANCE,
+    Array,
+    Pose,
+    Rotation,
+    frozen,
+)
+from handiwork_core.model.world import ObjectState
 
 RESTS = 2e-6
 """Numbers of a pose that differ by less are noise of what rests: 2 um and 4 urad, as contacts leave it in single

@@ -12,9 +12,9 @@ from rclpy.callback_groups import CallbackGroup
 from std_srvs.srv import SetBool, Trigger
 
 from handiwork_core import isaac_wire as wire
-from handiwork_core.belt import BeltSpec
-from handiwork_core.outcome import OK, Code, Outcome
-from handiwork_core.scene import Scene
+from handiwork_core.model.conveyor import BeltSpec
+from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_core.scene.loader import Scene
 from handiwork_ros.conversions import BadMessage, outcome_to_msg
 from handiwork_ros.guards import guard_service
 from handiwork_ros.managed_node import ManagedNode

@@ -13,9 +13,9 @@ from rclpy.task import Future
 from std_srvs.srv import Trigger
 
 from handiwork_core import isaac_wire as wire
-from handiwork_core.geometry import Pose
-from handiwork_core.outcome import OK, Code, Outcome
-from handiwork_core.scene import Scene
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_core.scene.loader import Scene
 from handiwork_ros.conversions import BadMessage, outcome_to_msg, pose_from_msg, transform_to_msg
 from handiwork_ros.guards import guard, guard_service
 from handiwork_ros.managed_node import ManagedNode

@@ -11,10 +11,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from handiwork_core.control.axes import ArmAxis, Indices, JointArrays, any_busy, arm_axes, gripper_axes
+from handiwork_core.control.joint_groups import (
+    ArmAxis,
+    Indices,
+    JointArrays,
+    any_busy,
+    arm_axes,
+    gripper_axes,
+)
 from handiwork_core.control.trajectory_controller import Phase
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.robot import Robot
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.robot.robot import Robot
 from handiwork_core.safety.config import SafetyConfig
 from handiwork_core.safety.supervisor import SafetySupervisor
 from isaac_bridge.adapter.drive_lead import DriveLead, late_s
@@ -39,7 +46,7 @@ NEWS = 1e-5
 
 
 class WiredRobot:
-    """A plant (``handiwork_core.control.axes``). Measurements come by ``take``; ``command`` is asked after each.
+    """A plant (``joint_groups``). Measurements come by ``take``; ``command`` is asked after each.
 
     Args:
         robot: its description.

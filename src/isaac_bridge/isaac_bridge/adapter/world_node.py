@@ -14,10 +14,10 @@ from rclpy.task import Future
 from std_msgs.msg import String
 
 from handiwork_core import isaac_wire as wire
-from handiwork_core.control.wall_pace import WallPace
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.scene import Scene
-from handiwork_core.world import ObjectState
+from handiwork_core.control.rate_limiter import WallPace
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.world import ObjectState
+from handiwork_core.scene.loader import Scene
 from handiwork_ros.conversions import world_objects_to_msg
 from handiwork_ros.latched_publisher import LatchedPublisher
 from handiwork_ros.managed_node import ManagedNode

@@ -7,8 +7,8 @@ from typing import Protocol
 
 import numpy as np
 
-from handiwork_core.geometry import Array, frozen
-from handiwork_core.world import Contact
+from handiwork_core.model.geometry import Array, frozen
+from handiwork_core.model.world import Contact
 
 Three = Sequence[float]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from handiwork_core.geometry import Pose
 from handiwork_core.isaac_wire import CupState
-from handiwork_core.world import Contact
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.world import Contact
 
 from .contact_report import contacts_of
 from .door import IsaacDoor

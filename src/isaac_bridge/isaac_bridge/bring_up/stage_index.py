@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from handiwork_core.geometry import Pose
+from handiwork_core.model.geometry import Pose
 from isaac_bridge.graph.ros_graph import Cell
 
 if TYPE_CHECKING:

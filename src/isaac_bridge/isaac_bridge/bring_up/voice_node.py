@@ -13,7 +13,7 @@ from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
 
 from handiwork_core import isaac_wire as wire
-from handiwork_core.geometry import Pose, Rotation
+from handiwork_core.model.geometry import Pose, Rotation
 from tf2_msgs.msg import TFMessage
 
 from .session import Session

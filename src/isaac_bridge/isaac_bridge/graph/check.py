@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from handiwork_core.config import nearest
+from handiwork_core.config.dataclass_loader import nearest
 
 from .documented import Pins
 from .model import Graph, Link, Node, Targets, Value

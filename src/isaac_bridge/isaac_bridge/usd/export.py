@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from handiwork_core.geometry import Pose, Rotation
-from handiwork_core.robot import Robot
-from handiwork_core.scene import Scene
+from handiwork_core.model.geometry import Pose, Rotation
+from handiwork_core.robot.robot import Robot
+from handiwork_core.scene.loader import Scene
 
 from .named_schemas import Value, apply_schema
 from .object_prims import ObjectPrims

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 
 from handiwork_core.control.finger_drives import FingerDrive, finger_drives
-from handiwork_core.kinematics import joint_position
-from handiwork_core.robot import JointType, Robot
+from handiwork_core.robot.kinematics import joint_position
+from handiwork_core.robot.robot import JointType, Robot
 
 BANDWIDTH = 100.0
 """Natural frequency of the servos of arms [rad/s], as in the MuJoCo world."""

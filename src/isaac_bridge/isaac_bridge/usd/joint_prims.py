@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose, Rotation
+from handiwork_core.model.geometry import Array, Pose, Rotation
 
 from .joint_drives import JointDrive
 from .named_schemas import Value, apply_schema

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from handiwork_core.articulation import Articulation, JointKind
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.scene import SceneObject
-from handiwork_core.scene_layout import Asset
-from handiwork_core.usd_file import Z_FROM_Y_UP, rigid_part
+from handiwork_core.model.articulation import Articulation, JointKind
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.scene.layout import Asset
+from handiwork_core.scene.loader import SceneObject
+from handiwork_core.scene.usd import Z_FROM_Y_UP, rigid_part
 
 from .joint_drives import JointDrive
 from .joint_prims import JointPlace, MovingJoint

@@ -5,9 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from handiwork_core.geometry import Pose, Rotation
-from handiwork_core.kinematics import link_poses
-from handiwork_core.robot import ArmSpec, JointType, PhysxSolver, Robot
+from handiwork_core.model.geometry import Pose, Rotation
+from handiwork_core.robot.kinematics import link_poses
+from handiwork_core.robot.robot import (
+    ArmSpec,
+    JointType,
+    PhysxSolver,
+    Robot,
+)
 
 from .joint_drives import DrivenJoint, driven_joints
 from .joint_prims import JointPlace, MovingJoint, connect, fix

@@ -8,8 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import ConvexHull
 
-from handiwork_core.geometry import Array, Pose, Rotation, frozen
-from handiwork_core.world import Indices, Shape, ShapeKind
+from handiwork_core.model.geometry import (
+    Array,
+    Pose,
+    Rotation,
+    frozen,
+)
+from handiwork_core.model.world import Indices, Shape, ShapeKind
 
 SECOND_MOMENT = (np.ones((3, 3)) + np.eye(3)) / 120.0
 """Integral of x x^T over the tetrahedron of the origin and the three unit points."""

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.world import Indices, Shape, ShapeKind
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.world import Indices, Shape, ShapeKind
 
 from .named_schemas import Value, apply_schema, write_named
 from .solid_inertia import MassProperties, hull_triangles

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from handiwork_core.planning import Engine
+from handiwork_core.contracts.planning import Engine
 from handiwork_planning.cpu_engine import CpuEngine
 
 from .curobo_engine import CuroboEngine, SeededCuroboEngine

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from types import TracebackType
 
-from handiwork_core.geometry import Pose
-from handiwork_core.planning import PlanRequest, PlanResult, ShouldStop
-from handiwork_core.robot import Robot
-from handiwork_core.world import World
+from handiwork_core.contracts.planning import PlanRequest, PlanResult, ShouldStop
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import Robot
 from handiwork_planning.process_pool import Problem
 
 LANES = 16

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from handiwork_core.geometry import Pose
-from handiwork_core.planning import Capability, Report
-from handiwork_core.robot import Robot
-from handiwork_core.world import World
+from handiwork_core.contracts.planning import Capability, Report
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import Robot
 from handiwork_planning.cpu_engine import CpuEngine
 
 

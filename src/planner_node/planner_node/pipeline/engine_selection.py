@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from handiwork_core.config import ConfigError, nearest
-from handiwork_core.geometry import Pose
-from handiwork_core.planning import Engine, Report
-from handiwork_core.robot import Robot
+from handiwork_core.config.dataclass_loader import ConfigError, nearest
+from handiwork_core.contracts.planning import Engine, Report
+from handiwork_core.model.geometry import Pose
+from handiwork_core.robot.robot import Robot
 from handiwork_planning.fallback_engine import EngineLost, GuardedEngine
 
 AUTO = "auto"

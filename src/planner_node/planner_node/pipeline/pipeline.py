@@ -10,9 +10,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from handiwork_core.geometry import Array
-from handiwork_core.outcome import Code, Outcome
-from handiwork_core.planning import (
+from handiwork_core.contracts.planning import (
     CandidatesRequest,
     CandidatesResult,
     Engine,
@@ -25,9 +23,11 @@ from handiwork_core.planning import (
     ShouldStop,
     Verdict,
 )
-from handiwork_core.robot import ArmSpec, Robot
-from handiwork_core.trajectory import Trajectory
-from handiwork_core.world import JointState, World
+from handiwork_core.model.geometry import Array
+from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.model.world import JointState, World
+from handiwork_core.robot.robot import ArmSpec, Robot
 
 from .planning_scene import SceneTable
 from .request_checks import (

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from handiwork_core.config import nearest
-from handiwork_core.geometry import Pose
-from handiwork_core.limits import OBJECTS
-from handiwork_core.outcome import Code
-from handiwork_core.planning import Attachment, SceneQuery
-from handiwork_core.world import ObjectState, World, WorldObject
+from handiwork_core.config.dataclass_loader import nearest
+from handiwork_core.contracts.planning import Attachment, SceneQuery
+from handiwork_core.intake.limits import OBJECTS
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.world import ObjectState, World, WorldObject
 
 from .request_checks import Refused
 

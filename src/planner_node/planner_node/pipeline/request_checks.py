@@ -6,12 +6,19 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from handiwork_core.config import nearest
-from handiwork_core.geometry import Array
-from handiwork_core.outcome import Code, Outcome
-from handiwork_core.planning import Capability, JointGoals, PathRest, PlanRequest, PoseGoals, SceneQuery
-from handiwork_core.robot import ArmSpec, Robot
-from handiwork_core.world import World
+from handiwork_core.config.dataclass_loader import nearest
+from handiwork_core.contracts.planning import (
+    Capability,
+    JointGoals,
+    PathRest,
+    PlanRequest,
+    PoseGoals,
+    SceneQuery,
+)
+from handiwork_core.model.geometry import Array
+from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import ArmSpec, Robot
 
 MAX_BUDGET_S = 300.0
 STAMP_S = 1e-6

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from handiwork_msgs import srv
 
-from handiwork_core.limits import OBJECTS
-from handiwork_core.outcome import OK, Code
-from handiwork_core.planning import Attachment, SceneQuery
+from handiwork_core.contracts.planning import Attachment, SceneQuery
+from handiwork_core.intake.limits import OBJECTS
+from handiwork_core.model.outcome import OK, Code
 from handiwork_ros import conversions as to
 from handiwork_ros.guards import guard_service, with_outcome
 from planner_node.pipeline.request_checks import Refused, check_scene

@@ -13,10 +13,7 @@ from handiwork_msgs import srv
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.task import Future
 
-from handiwork_core.geometry import Pose
-from handiwork_core.limits import GOAL_POSES, SCENES
-from handiwork_core.outcome import Code, Outcome
-from handiwork_core.planning import (
+from handiwork_core.contracts.planning import (
     NO_Q,
     Candidate,
     CandidatesRequest,
@@ -28,7 +25,10 @@ from handiwork_core.planning import (
     PoseGoals,
     StraightGoal,
 )
-from handiwork_core.robot import ArmSpec
+from handiwork_core.intake.limits import GOAL_POSES, SCENES
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.robot.robot import ArmSpec
 from handiwork_ros import conversions as to
 from handiwork_ros.frames import FrameBuffer
 from handiwork_ros.guards import guard_service, with_outcome

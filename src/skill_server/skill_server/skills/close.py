@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from handiwork_core.commands import Command
-from handiwork_core.outcome import Code, Outcome
-from handiwork_core.robot import ArmSpec, Robot
-from handiwork_core.skill import Context, Skill
-from handiwork_core.world import World
+from handiwork_core.contracts.commands import Command
+from handiwork_core.contracts.skill import Context, Skill
+from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import ArmSpec, Robot
 from skill_server import checks
 from skill_server.part_motion import PartParams, check, motion_to, settled
 from skill_server.parts import part_of

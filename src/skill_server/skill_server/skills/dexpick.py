@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from handiwork_core.commands import Command
-from handiwork_core.config import ConfigError, parse, read_yaml
-from handiwork_core.geometry import Pose, Rotation
-from handiwork_core.limits import TASK_YAML
-from handiwork_core.outcome import Code, Outcome
-from handiwork_core.robot import ArmSpec, Robot
-from handiwork_core.skill import Context, Skill
-from handiwork_core.skill_params import file_field
-from handiwork_core.world import World
+from handiwork_core.config.dataclass_loader import ConfigError, parse, read_yaml
+from handiwork_core.contracts.commands import Command
+from handiwork_core.contracts.skill import Context, Skill
+from handiwork_core.contracts.skill_params import file_field
+from handiwork_core.intake.limits import TASK_YAML
+from handiwork_core.model.geometry import Pose, Rotation
+from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import ArmSpec, Robot
 from skill_server import checks
 from skill_server.pick_checks import SELECTING, check_pick
 from skill_server.pick_params import PickParams

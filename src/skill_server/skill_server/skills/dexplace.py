@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from handiwork_core.commands import Command
-from handiwork_core.geometry import Array, Pose, Rotation
-from handiwork_core.outcome import Outcome
-from handiwork_core.robot import ArmSpec, Robot
-from handiwork_core.skill import Context, Skill
-from handiwork_core.world import World
+from handiwork_core.contracts.commands import Command
+from handiwork_core.contracts.skill import Context, Skill
+from handiwork_core.model.geometry import Array, Pose, Rotation
+from handiwork_core.model.outcome import Outcome
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import ArmSpec, Robot
 from skill_server import arm_moves, checks, grip
 from skill_server.orientation import Cone
 from skill_server.place_candidates import PlaceSetting, constraints, setting_of, turns_within

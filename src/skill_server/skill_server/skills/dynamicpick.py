@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from handiwork_core.commands import AwaitObject, Command
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.outcome import Code, Outcome
-from handiwork_core.planning import PlanRequest, SceneQuery, StraightGoal
-from handiwork_core.robot import ArmSpec, GripperSpec, Robot
-from handiwork_core.skill import Context, Skill, StepFailed
-from handiwork_core.world import World
+from handiwork_core.contracts.commands import AwaitObject, Command
+from handiwork_core.contracts.planning import PlanRequest, SceneQuery, StraightGoal
+from handiwork_core.contracts.skill import Context, Skill, StepFailed
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import ArmSpec, GripperSpec, Robot
 from skill_server import arm_moves, checks
 from skill_server.belt import STANDING_MPS, Foreseen
 from skill_server.grasp_choice import wanted_grasps

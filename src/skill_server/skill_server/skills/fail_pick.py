@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from handiwork_core.commands import CloseGripper, Command
-from handiwork_core.geometry import Pose
-from handiwork_core.outcome import Code, Outcome
-from handiwork_core.robot import ArmSpec, Robot
-from handiwork_core.skill import Context, Skill
-from handiwork_core.world import World
+from handiwork_core.contracts.commands import CloseGripper, Command
+from handiwork_core.contracts.skill import Context, Skill
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import ArmSpec, Robot
 from skill_server import checks, grip
 from skill_server.grasp_choice import wanted_grasps
 from skill_server.pick_checks import check_pick

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from handiwork_core.commands import Command
-from handiwork_core.outcome import OK, Code, Outcome
-from handiwork_core.robot import ArmSpec, Robot
-from handiwork_core.skill import Context, Skill
-from handiwork_core.world import World
+from handiwork_core.contracts.commands import Command
+from handiwork_core.contracts.skill import Context, Skill
+from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import ArmSpec, Robot
 from skill_server import checks
 from skill_server.place_checks import check_goal, check_numbers
 from skill_server.place_params import PlaceParams

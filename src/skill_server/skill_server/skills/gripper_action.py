@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from handiwork_core.commands import AttachObject, CloseGripper, Command, DetachObject, OpenGripper
-from handiwork_core.outcome import OK, Code, Outcome
-from handiwork_core.robot import ArmSpec, Robot
-from handiwork_core.skill import Context, Skill
-from handiwork_core.skill_params import SkillParams
-from handiwork_core.world import World
+from handiwork_core.contracts.commands import (
+    AttachObject,
+    CloseGripper,
+    Command,
+    DetachObject,
+    OpenGripper,
+)
+from handiwork_core.contracts.skill import Context, Skill
+from handiwork_core.contracts.skill_params import SkillParams
+from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import ArmSpec, Robot
 from skill_server import arm_moves, checks, grip
 
 from .wait import TICK_S

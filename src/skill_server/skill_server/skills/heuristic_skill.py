@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from handiwork_core.commands import Command
-from handiwork_core.geometry import Array, Pose, Rotation
-from handiwork_core.outcome import OK, Code, Outcome
-from handiwork_core.robot import ArmSpec, Robot
-from handiwork_core.skill import Context, Skill
-from handiwork_core.skill_params import SkillParams
-from handiwork_core.world import World
+from handiwork_core.contracts.commands import Command
+from handiwork_core.contracts.skill import Context, Skill
+from handiwork_core.contracts.skill_params import SkillParams
+from handiwork_core.model.geometry import Array, Pose, Rotation
+from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import ArmSpec, Robot
 from skill_server import arm_moves, checks, grip
 
 MODES = ("home", "abs_qpos", "rel_qpos", "rel_ee")

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from handiwork_core.commands import Command
-from handiwork_core.geometry import Pose, Rotation
-from handiwork_core.outcome import OK, Code, Outcome
-from handiwork_core.robot import ArmSpec, Robot
-from handiwork_core.skill import Context, Skill
-from handiwork_core.world import World
+from handiwork_core.contracts.commands import Command
+from handiwork_core.contracts.skill import Context, Skill
+from handiwork_core.model.geometry import Pose, Rotation
+from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import ArmSpec, Robot
 from skill_server import arm_moves, checks, grip
 from skill_server.finger_clearance import fingers_blocked
 from skill_server.grasp_choice import wanted_grasps

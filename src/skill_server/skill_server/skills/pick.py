@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from handiwork_core.commands import (
+from handiwork_core.contracts.commands import (
     AttachObject,
     CloseGripper,
     Command,
@@ -14,12 +14,12 @@ from handiwork_core.commands import (
     UpdatePoseCostMetric,
     UpdateSpecific,
 )
-from handiwork_core.geometry import Pose
-from handiwork_core.outcome import OK, Code, Outcome
-from handiwork_core.planning import Candidate, SceneQuery
-from handiwork_core.robot import ArmSpec, GripperSpec, Robot
-from handiwork_core.skill import Context, Skill, StepFailed
-from handiwork_core.world import World
+from handiwork_core.contracts.planning import Candidate, SceneQuery
+from handiwork_core.contracts.skill import Context, Skill, StepFailed
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import ArmSpec, GripperSpec, Robot
 from skill_server import grip
 from skill_server.choose import Choice, choose
 from skill_server.free_way import CandidateTest, FreeWay

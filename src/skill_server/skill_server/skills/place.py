@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from handiwork_core.commands import (
+from handiwork_core.contracts.commands import (
     CloseGripper,
     Command,
     DetachObject,
@@ -19,12 +19,12 @@ from handiwork_core.commands import (
     UpdatePoseCostMetric,
     UpdateSpecific,
 )
-from handiwork_core.geometry import Pose
-from handiwork_core.outcome import Code, Outcome
-from handiwork_core.planning import Attachment, Candidate, SceneQuery
-from handiwork_core.robot import ArmSpec, GripperSpec, Robot
-from handiwork_core.skill import Context, Skill, StepFailed
-from handiwork_core.world import World
+from handiwork_core.contracts.planning import Attachment, Candidate, SceneQuery
+from handiwork_core.contracts.skill import Context, Skill, StepFailed
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import ArmSpec, GripperSpec, Robot
 from skill_server import checks, grip
 from skill_server.choose import Choice, choose
 from skill_server.free_way import CandidateTest, FreeWay

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from handiwork_core.commands import Command, DummyForward, Motion
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.outcome import OK, Code, Outcome
-from handiwork_core.planning import Attachment
-from handiwork_core.robot import ArmSpec, Robot
-from handiwork_core.skill import Context, Skill
-from handiwork_core.skill_params import SkillParams
-from handiwork_core.world import World
+from handiwork_core.contracts.commands import Command, DummyForward, Motion
+from handiwork_core.contracts.planning import Attachment
+from handiwork_core.contracts.skill import Context, Skill
+from handiwork_core.contracts.skill_params import SkillParams
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import ArmSpec, Robot
 from skill_server import arm_moves, checks, grip, joint_list
 from skill_server.joint_list import JointList
 

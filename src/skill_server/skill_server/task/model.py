@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from handiwork_core.config import nearest
-from handiwork_core.robot import Robot
-from handiwork_core.skill import Skill
+from handiwork_core.config.dataclass_loader import nearest
+from handiwork_core.contracts.skill import Skill
+from handiwork_core.robot.robot import Robot
 
 
 @dataclass(frozen=True, eq=False)

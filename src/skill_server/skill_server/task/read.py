@@ -6,16 +6,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeVar
 
-from handiwork_core.config import ConfigError, mapping_from_yaml, nearest, shown
-from handiwork_core.geometry import Pose
-from handiwork_core.limits import TASK_ENTRIES, TASK_YAML
-from handiwork_core.outcome import OK, Code, Outcome
-from handiwork_core.regular_files import DataRoots
-from handiwork_core.robot import ArmSpec, Robot
-from handiwork_core.simbox.joint_groups import arm_of_side
-from handiwork_core.simbox.robot_fields import SIDES
-from handiwork_core.skill import Skill
-from handiwork_core.world import World
+from handiwork_core.config.dataclass_loader import (
+    ConfigError,
+    mapping_from_yaml,
+    nearest,
+    shown,
+)
+from handiwork_core.contracts.skill import Skill
+from handiwork_core.intake.limits import TASK_ENTRIES, TASK_YAML
+from handiwork_core.intake.regular_files import DataRoots
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import ArmSpec, Robot
+from handiwork_core.robot_files.simbox.joint_groups import arm_of_side
+from handiwork_core.robot_files.simbox.robot_fields import SIDES
 from skill_server.catalog import Catalog, UnknownSkill
 from skill_server.judged_parameters import in_words, judged_parameters
 from skill_server.located_files import judged_with_files

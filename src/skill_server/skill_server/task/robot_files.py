@@ -8,9 +8,9 @@ from typing import Any
 
 import yaml
 
-from handiwork_core.config import ConfigError, mapping_from_yaml, read_yaml
-from handiwork_core.limits import TASK_YAML
-from handiwork_core.simbox.robot_fields import json_of
+from handiwork_core.config.dataclass_loader import ConfigError, mapping_from_yaml, read_yaml
+from handiwork_core.intake.limits import TASK_YAML
+from handiwork_core.robot_files.simbox.robot_fields import json_of
 
 FILE, CONTENT = "robot_config_file", "robot_config"
 

@@ -9,12 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from handiwork_core.config import ConfigError, nearest, parse, shown
-from handiwork_core.geometry import Pose, Rotation
-from handiwork_core.robot import Robot
-from handiwork_core.simbox.configured import configured
-from handiwork_core.simbox.robot_fields import FIELDS, TASK_LEVEL
-from handiwork_core.world import World
+from handiwork_core.config.dataclass_loader import (
+    ConfigError,
+    nearest,
+    parse,
+    shown,
+)
+from handiwork_core.model.geometry import Pose, Rotation
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import Robot
+from handiwork_core.robot_files.simbox.configured import configured
+from handiwork_core.robot_files.simbox.robot_fields import FIELDS, TASK_LEVEL
 
 from .robot_files import CONTENT, FILE
 

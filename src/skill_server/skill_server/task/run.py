@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import partial
 
-from handiwork_core.outcome import OK, Code, Outcome
-from handiwork_core.skill import Progress, Token
+from handiwork_core.contracts.skill import Progress, Token
+from handiwork_core.model.outcome import OK, Code, Outcome
 from skill_server.executor import SkillRun
 
 from .model import Entry, Step, Task

@@ -8,13 +8,18 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from handiwork_core.outcome import BodyPair
-from handiwork_core.planning import Attachment, OtherArm, SceneQuery, ShouldStop
-from handiwork_core.ports import Clock, WorldSource
-from handiwork_core.robot import ArmSpec, Robot
-from handiwork_core.skill import Progress
-from handiwork_core.trajectory import Trajectory
-from handiwork_core.world import World
+from handiwork_core.contracts.planning import (
+    Attachment,
+    OtherArm,
+    SceneQuery,
+    ShouldStop,
+)
+from handiwork_core.contracts.ports import Clock, WorldSource
+from handiwork_core.contracts.skill import Progress
+from handiwork_core.model.outcome import BodyPair
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import ArmSpec, Robot
 from skill_server import grip
 from skill_server.scene_query import measured_gripper_joints
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from handiwork_core.geometry import Array
-from handiwork_core.skill import Stopped
-from handiwork_core.trajectory import Trajectory
+from handiwork_core.contracts.skill import Stopped
+from handiwork_core.model.geometry import Array
+from handiwork_core.model.trajectory import Trajectory
 
 LATE_S = 0.3
 """An arm may be this much later on its way than its trajectory says."""

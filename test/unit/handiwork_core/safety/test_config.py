@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from handiwork_core.config import ConfigError
-from handiwork_core.robot_loader import load_robot
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.safety.config import SafetyConfig, Zone, ZoneShape, load_safety
 
 ROOT = Path(__file__).parents[4]

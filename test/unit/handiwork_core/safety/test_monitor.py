@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from handiwork_core.geometry import Array, Pose, Rotation
-from handiwork_core.kinematics import link_poses
-from handiwork_core.robot import JointType, Robot
-from handiwork_core.robot_loader import load_robot
+from handiwork_core.model.geometry import Array, Pose, Rotation
+from handiwork_core.robot.kinematics import link_poses
+from handiwork_core.robot.robot import JointType, Robot
+from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.safety import kernels
 from handiwork_core.safety.config import SafetyConfig, Zone, ZoneFrame, ZoneShape
 from handiwork_core.safety.monitor import SafetyMonitor

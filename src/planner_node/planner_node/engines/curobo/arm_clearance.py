@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from handiwork_core.geometry import Array
-from handiwork_core.outcome import BodyPair
-from handiwork_core.robot import Robot
+from handiwork_core.model.geometry import Array
+from handiwork_core.model.outcome import BodyPair
+from handiwork_core.robot.robot import Robot
 from handiwork_planning.scene.query import Query
 
 GAP_M = 0.005

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose, Rotation
-from handiwork_core.outcome import Code
-from handiwork_core.trajectory import Trajectory
+from handiwork_core.model.geometry import Array, Pose, Rotation
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.trajectory import Trajectory
 from handiwork_planning.collision.motion_check import first_blocked
 from handiwork_planning.kernels.arrays import Ints
 from handiwork_planning.kernels.kinematics import tool_poses

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.outcome import Code
-from handiwork_core.planning import PlanRequest, PlanResult, ShouldStop
-from handiwork_core.robot import ArmSpec, Robot
-from handiwork_core.trajectory import Trajectory
+from handiwork_core.contracts.planning import PlanRequest, PlanResult, ShouldStop
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.robot.robot import ArmSpec, Robot
 from handiwork_planning.planner import Core
 from handiwork_planning.process_pool import Problem
 from handiwork_planning.search.requests import Deadline, Failed

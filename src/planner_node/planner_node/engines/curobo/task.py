@@ -6,10 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from handiwork_core.geometry import Array
-from handiwork_core.outcome import Code
-from handiwork_core.planning import JointGoals, PlanRequest, PoseGoals, StraightGoal
-from handiwork_core.robot import ArmSpec
+from handiwork_core.contracts.planning import (
+    JointGoals,
+    PlanRequest,
+    PoseGoals,
+    StraightGoal,
+)
+from handiwork_core.model.geometry import Array
+from handiwork_core.model.outcome import Code
+from handiwork_core.robot.robot import ArmSpec
 from handiwork_planning.planner import Core
 from handiwork_planning.scene.query import Query
 from handiwork_planning.search.goal_configurations import joint_goals, pose_goals

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.outcome import Code
-from handiwork_core.planning import PlanRequest
-from handiwork_core.trajectory import Trajectory
+from handiwork_core.contracts.planning import PlanRequest
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.trajectory import Trajectory
 from handiwork_planning.collision.motion_check import first_blocked
 from handiwork_planning.constraints.constrained_goals import check_weights
 from handiwork_planning.constraints.pose_constraint import (

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from handiwork_core.writable_folders import cache_folder
+from handiwork_core.process.writable_folders import cache_folder
 from handiwork_planning.fallback_engine import EngineLost
 
 BROKEN = (

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from handiwork_core.geometry import Array
+from handiwork_core.model.geometry import Array
 from planner_node.engines.curobo.device.cuda import Cuda
 
 from .scene_rows import Rows

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from handiwork_core.robot import ArmSpec, Robot
+from handiwork_core.robot.robot import ArmSpec, Robot
 from handiwork_planning.scene.other_arms import links_moved_by
 from robot_description.curobo_config import CuroboUse, curobo_config, held_link
 

@@ -8,8 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from handiwork_core.geometry import Array, Pose, Rotation
-from handiwork_core.world import Indices, Shape, ShapeKind, World
+from handiwork_core.model.geometry import Array, Pose, Rotation
+from handiwork_core.model.world import (
+    Indices,
+    Shape,
+    ShapeKind,
+    World,
+)
 from handiwork_planning.scene.scene import Scene
 
 from .solids import mesh_of

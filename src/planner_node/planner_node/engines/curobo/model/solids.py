@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from handiwork_core.geometry import Array
-from handiwork_core.world import Indices, Shape, ShapeKind
+from handiwork_core.model.geometry import Array
+from handiwork_core.model.world import Indices, Shape, ShapeKind
 from handiwork_planning.distance.convex_hulls import triangulate
 
 AROUND = 32

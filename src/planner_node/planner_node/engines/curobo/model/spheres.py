@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from handiwork_core.geometry import Array, Pose
-from handiwork_core.planning import Attachment, SceneQuery
-from handiwork_core.robot import ArmSpec, Robot
-from handiwork_core.world import World
+from handiwork_core.contracts.planning import Attachment, SceneQuery
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import ArmSpec, Robot
 from handiwork_planning.distance.sphere_cover import cover, patches
 from handiwork_planning.scene.query import Query
 from handiwork_planning.scene.robot_model import (

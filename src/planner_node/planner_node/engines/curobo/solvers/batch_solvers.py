@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from handiwork_core.geometry import Array
+from handiwork_core.model.geometry import Array
 from planner_node.engines.curobo.device.cuda import Cuda, guarded
 from planner_node.engines.curobo.model.buffers import Room, SphereBuffer, WorldBuffer
 from planner_node.engines.curobo.model.scene_rows import Rows

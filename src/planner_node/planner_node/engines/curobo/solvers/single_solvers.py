@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from handiwork_core.geometry import Array
-from handiwork_core.planning import Report
+from handiwork_core.contracts.planning import Report
+from handiwork_core.model.geometry import Array
 from planner_node.engines.curobo.device.cuda import Cuda, guarded
 from planner_node.engines.curobo.model.buffers import Room, SphereBuffer, WorldBuffer
 from planner_node.engines.curobo.model.scene_rows import Rows

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from handiwork_core.geometry import Array
-from handiwork_core.trajectory import Trajectory
+from handiwork_core.model.geometry import Array
+from handiwork_core.model.trajectory import Trajectory
 from handiwork_planning.timing.parameterization import Limits
 
 STEP_S = 0.02

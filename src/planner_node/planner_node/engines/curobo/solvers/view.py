@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from handiwork_core.geometry import Array
+from handiwork_core.model.geometry import Array
 from planner_node.engines.curobo.device.cuda import Cuda
 
 

@@ -1,0 +1,1 @@
+"""Strict loading of configuration."""

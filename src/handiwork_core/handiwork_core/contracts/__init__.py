@@ -1,0 +1,1 @@
+"""What skills, planners, predicates and backends implement."""

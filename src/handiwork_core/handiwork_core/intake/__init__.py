@@ -1,0 +1,1 @@
+"""Checks of what other processes and files send, and of their silence."""

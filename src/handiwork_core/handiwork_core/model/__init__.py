@@ -1,0 +1,1 @@
+"""Values that every package shares: geometry, the world, outcomes, trajectories."""

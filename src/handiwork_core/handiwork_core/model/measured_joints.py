@@ -1,0 +1,145 @@
+"""Measured joints from one publisher, or from several with different joints, as drivers of arms and hands are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+from handiwork_core.intake.counters import duplicate_name
+from handiwork_core.intake.writer_sequences import HOLD_S, WriterSequences
+
+from .world import JointState
+
+MOST_GROUPS = 16
+
+
+@dataclass(slots=True, eq=False)
+class _Group:
+    """The joints that come in one message."""
+
+    names: tuple[str, ...]
+    stamp_s: float = 0.0
+    position: Sequence[float] = ()
+    velocity: Sequence[float] = ()
+    heard_s: float = -math.inf
+    seen_s: float = -math.inf
+    """When the last message with these names came, be it good or bad."""
+    writers: WriterSequences = field(default_factory=WriterSequences)
+
+
+class MeasuredJoints:
+    """The newest measurement of every joint. Times of arrival are steady, stamps are the robot's [s].
+
+    Args:
+        needed: joints without which the robot counts as silent, as far as they were ever measured.
+    """
+
+    def __init__(self, needed: Collection[str]) -> None:
+        self._needed = frozenset(needed)
+        self._groups: dict[tuple[str, ...], _Group] = {}
+        self._newest: tuple[Sequence[str], _Group] | None = None
+        self._writers = WriterSequences()
+        self._value: JointState | None = None
+
+    def note(self, names: Sequence[str], number: int, heard_s: float) -> None:
+        """Note that a message with these joints came, good or bad; ``number`` is the count of its writer.
+
+        Raises:
+            ValueError: it names no joint, one twice, or there are too many different sets of names.
+        """
+        group = self._group(names, heard_s)
+        group.seen_s = heard_s
+        group.writers.take(number, heard_s)
+        self._writers.take(number, heard_s)
+
+    def take(
+        self,
+        names: Sequence[str],
+        stamp_s: float,
+        position: Sequence[float],
+        velocity: Sequence[float],
+        heard_s: float,
+    ) -> None:
+        """Keep a good message, after ``note``. ``velocity`` may be empty."""
+        group = self._group(names, heard_s)
+        group.stamp_s, group.position, group.velocity, group.heard_s = stamp_s, position, velocity, heard_s
+        self._value = None
+
+    def value(self) -> JointState:
+        """Return all joints with the newest stamp; a group that fell silent while others go on is left out."""
+        if self._value is None:
+            self._value = self._merged()
+        return self._value
+
+    def heard_s(self) -> float:
+        """Return when the needed joints came: that of the group which has waited longest; -inf before the first."""
+        groups = [one for one in self._newest_of_each() if not self._needed.isdisjoint(one.names)]
+        return min((one.heard_s for one in groups), default=-math.inf)
+
+    def contested(self, now_s: float) -> tuple[str, ...]:
+        """Return the joints that several writers publish at the same time."""
+        if not self._writers.are_several(now_s):
+            return ()
+        active = [one for one in self._groups.values() if now_s - one.seen_s < HOLD_S]
+        found = dict.fromkeys(name for one in active if one.writers.are_several(now_s) for name in one.names)
+        for i, one in enumerate(active):
+            for other in active[:i]:
+                found.update(dict.fromkeys(name for name in one.names if name in other.names))
+        return tuple(found)
+
+    def clear(self) -> None:
+        """Forget all measurements; who writes is still known."""
+        for group in self._groups.values():
+            group.heard_s, group.position, group.velocity = -math.inf, (), ()
+        self._value = None
+
+    def _group(self, names: Sequence[str], heard_s: float) -> _Group:
+        if self._newest is not None and self._newest[0] is names:
+            return self._newest[1]
+        key = tuple(names)
+        group = self._groups.get(key)
+        if group is None:
+            group = self._groups[key] = self._new_group(key, heard_s)
+        self._newest = (names, group)
+        return group
+
+    def _new_group(self, names: tuple[str, ...], heard_s: float) -> _Group:
+        if not names:
+            raise ValueError("name is empty; send at least one joint")
+        if double := duplicate_name(names):
+            raise ValueError(f"name has {double!r} twice; send each joint once")
+        if len(self._groups) >= MOST_GROUPS:
+            self._groups = {k: one for k, one in self._groups.items() if heard_s - one.seen_s < HOLD_S}
+            self._newest = None
+        if len(self._groups) >= MOST_GROUPS:
+            raise ValueError(
+                f"name is one of more than {MOST_GROUPS} different lists; send the same joints always"
+            )
+        return _Group(names)
+
+    def _newest_of_each(self) -> list[_Group]:
+        """Return groups with a value, but not those whose joints all came later in others."""
+        groups = sorted(
+            (one for one in self._groups.values() if one.heard_s > -math.inf), key=lambda one: -one.heard_s
+        )
+        if len(groups) < 2:
+            return groups
+        seen, found = set[str](), list[_Group]()
+        for one in groups:
+            if not seen.issuperset(one.names):
+                found.append(one)
+                seen.update(one.names)
+        return found
+
+    def _merged(self) -> JointState:
+        groups = self._newest_of_each()
+        if not groups:
+            return JointState(0.0, {})
+        newest_s = groups[0].heard_s
+        position, velocity, stamp_s = dict[str, float](), dict[str, float](), -math.inf
+        for one in reversed([one for one in groups if newest_s - one.heard_s < HOLD_S]):
+            position.update(zip(one.names, one.position, strict=True))
+            velocity.update(zip(one.names, one.velocity, strict=False))
+            stamp_s = max(stamp_s, one.stamp_s)
+        return JointState(stamp_s, position, velocity)

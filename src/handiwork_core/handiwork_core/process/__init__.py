@@ -1,0 +1,1 @@
+"""The process: its supervision, folders, ports and log lines."""

@@ -1,0 +1,1 @@
+"""Robots: kinematic trees, limits, meshes and kinematics."""

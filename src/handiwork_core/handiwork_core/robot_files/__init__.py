@@ -1,0 +1,1 @@
+"""Robot files: robot.yaml, spheres, bases, suction cups, and the SimBox format."""

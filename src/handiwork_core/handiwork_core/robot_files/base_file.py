@@ -1,0 +1,98 @@
+"""A mobile base as ``robot.yaml`` writes it, and the three joints that it adds below the robot's root link."""
+
+from __future__ import annotations
+
+import math
+import xml.etree.ElementTree as ET
+from dataclasses import dataclass
+from enum import Enum
+
+from handiwork_core.model.controller_profile import DEFAULT_PROFILE, ControllerProfile
+from handiwork_core.robot.robot import BaseSpec
+
+WIDEST_RAD = 4.0 * math.pi
+EFFORT = 1.0e4
+LINK_MASS_KG, LINK_INERTIA = 1.0, 0.01
+"""Of the two links between the joints, which stand for no body; simulators want moving links to have some."""
+
+
+class BaseKind(Enum):
+    """How a base can move."""
+
+    HOLONOMIC = "holonomic"
+
+
+@dataclass(frozen=True, slots=True)
+class BaseFile:
+    """``base:`` of ``robot.yaml``; limits of driving [m/s, m/s^2, m/s^3] and of turning [rad/s, rad/s^2, rad/s^3].
+
+    ``range``: how far it may go from where it starts, along x and y each [m].
+    """
+
+    kind: BaseKind
+    velocity: float
+    acceleration: float
+    jerk: float
+    turn_velocity: float
+    turn_acceleration: float
+    turn_jerk: float
+    range: float = 10.0
+    name: str = "base"
+    controller_profile: ControllerProfile = DEFAULT_PROFILE
+
+    def __post_init__(self) -> None:
+        for key in (
+            "velocity",
+            "acceleration",
+            "jerk",
+            "turn_velocity",
+            "turn_acceleration",
+            "turn_jerk",
+            "range",
+        ):
+            if getattr(self, key) <= 0.0:
+                raise ValueError(f"{key}: is {getattr(self, key):g}; make it more than 0")
+        if not self.name.isidentifier():
+            raise ValueError(f"name: is {self.name!r}; write letters, digits and _")
+
+    @property
+    def joints(self) -> tuple[str, str, str]:
+        """Along x, along y, about z."""
+        return f"{self.name}_x", f"{self.name}_y", f"{self.name}_yaw"
+
+    def build(self, link: str) -> BaseSpec:
+        """As a value; ``link`` is what the joints carry."""
+        return BaseSpec(self.name, link, self.joints, self.controller_profile)
+
+    def limits(self, joint: str) -> tuple[float, float]:
+        """Acceleration and jerk of one of its joints."""
+        if joint == self.joints[2]:
+            return self.turn_acceleration, self.turn_jerk
+        return self.acceleration, self.jerk
+
+    def placed_under(self, urdf: str, root_link: str) -> str:
+        """The URDF with ``<name>_origin`` as its root, which stays where the robot starts."""
+        top = ET.fromstring(urdf)
+        links = [f"{self.name}_origin", f"{self.name}_x_link", f"{self.name}_y_link"]
+        for link in links:
+            ET.SubElement(top, "link", name=link).extend([] if link == links[0] else [_inertia()])
+        kinds = ("prismatic", "prismatic", "revolute")
+        axes, children = ("1 0 0", "0 1 0", "0 0 1"), (*links[1:], root_link)
+        for name, kind, axis, parent, child in zip(self.joints, kinds, axes, links, children, strict=True):
+            turns = kind == "revolute"
+            most, speed = (WIDEST_RAD, self.turn_velocity) if turns else (self.range, self.velocity)
+            joint = ET.SubElement(top, "joint", name=name, type=kind)
+            ET.SubElement(joint, "parent", link=parent)
+            ET.SubElement(joint, "child", link=child)
+            ET.SubElement(joint, "axis", xyz=axis)
+            limit = {"lower": -most, "upper": most, "velocity": speed, "effort": EFFORT}
+            ET.SubElement(joint, "limit", {key: f"{value!r}" for key, value in limit.items()})
+        return ET.tostring(top, encoding="unicode")
+
+
+def _inertia() -> ET.Element:
+    inertial = ET.Element("inertial")
+    ET.SubElement(inertial, "mass", value=f"{LINK_MASS_KG}")
+    moments = {key: f"{LINK_INERTIA}" for key in ("ixx", "iyy", "izz")}
+    ET.SubElement(inertial, "inertia", {**moments, "ixy": "0", "ixz": "0", "iyz": "0"})
+    return inertial

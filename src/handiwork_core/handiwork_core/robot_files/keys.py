@@ -1,0 +1,179 @@
+"""A robot's files as they are written: the keys of ``robot.yaml`` and of the sphere file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from handiwork_core.model.controller_profile import DEFAULT_PROFILE, ControllerProfile
+from handiwork_core.model.geometry import Rotation, frozen
+from handiwork_core.robot.robot import GripperSpec, Keypoints, SimboxNames
+
+from .base_file import BaseFile
+from .suction_file import SuctionFile
+
+Row = tuple[float, float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class MotionLimits:
+    """Limits that a URDF cannot hold: [rad/s^2, rad/s^3] or [m/s^2, m/s^3]."""
+
+    acceleration: float
+    jerk: float
+
+    def __post_init__(self) -> None:
+        if min(self.acceleration, self.jerk) <= 0.0:
+            raise ValueError(f"acceleration {self.acceleration} and jerk {self.jerk} must be more than 0")
+
+
+@dataclass(frozen=True, slots=True)
+class KeypointsFile:
+    """Points in the EE frame [m]; see ``Keypoints``."""
+
+    tool_head: Row
+    tool_tail: Row
+    tool_side: Row
+
+    def build(self) -> Keypoints:
+        """As a value."""
+        return Keypoints(frozen(self.tool_head), frozen(self.tool_tail), frozen(self.tool_side))
+
+
+@dataclass(frozen=True, slots=True)
+class GripperFile:
+    """A gripper as it is written; see ``GripperSpec``. One of ``width_per_joint`` and ``width_table`` is needed."""
+
+    name: str
+    joint: str
+    finger_links: tuple[str, ...]
+    min_width: float
+    max_width: float
+    max_force: float
+    home_width: float
+    ee_axis: int
+    closing_axis: int
+    tcp_offset: float
+    R_ee_graspnet: tuple[Row, Row, Row]
+    width_per_joint: float = 0.0
+    width_table: tuple[tuple[float, float], ...] = ()
+    keypoints: KeypointsFile | None = None
+    extra_depth: tuple[tuple[float, float], ...] = ()
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.min_width <= self.home_width <= self.max_width:
+            raise ValueError(
+                f"widths {self.min_width}, {self.home_width}, {self.max_width}: write min <= home <= max"
+            )
+        if {self.ee_axis, self.closing_axis} - {0, 1, 2}:
+            raise ValueError("ee_axis and closing_axis are 0, 1 or 2")
+        if (self.width_per_joint == 0.0) != bool(self.width_table):
+            raise ValueError("width_per_joint: needs either it or width_table; write one of them")
+        _check_table(self.width_table)
+        given = [row[0] for row in self.extra_depth]
+        if given and (len(given) < 4 or sorted(set(given)) != given):
+            raise ValueError("extra_depth: write four rows [width, depth] or more, widths rising")
+        Rotation.from_matrix(self.R_ee_graspnet)
+
+    def build(self) -> GripperSpec:
+        """As a value."""
+        return GripperSpec(
+            self.name, self.joint, self.finger_links, self.min_width, self.max_width, self.width_per_joint,
+            self.max_force, self.home_width, self.ee_axis, self.closing_axis, self.tcp_offset,
+            frozen(self.R_ee_graspnet), width_table=self.width_table,
+            keypoints=self.keypoints.build() if self.keypoints else None, extra_depth=self.extra_depth,
+        )  # fmt: skip
+
+
+def _check_table(table: tuple[tuple[float, float], ...]) -> None:
+    positions, widths = [row[0] for row in table], [row[1] for row in table]
+    if table and (len(table) < 2 or sorted(set(positions)) != positions):
+        raise ValueError("width_table: write two rows [position, width] or more, positions rising")
+    if widths not in (sorted(set(widths)), sorted(set(widths), reverse=True)):
+        raise ValueError("width_table: widths must only rise or only fall")
+
+
+@dataclass(frozen=True, slots=True)
+class ArmFile:
+    """An arm as it is written; ``joints`` from base to tool."""
+
+    base_link: str
+    ee_link: str
+    tcp_link: str
+    joints: tuple[str, ...]
+    home: tuple[float, ...]
+    gripper: GripperFile | None = None
+    suction: SuctionFile | None = field(default=None, kw_only=True)
+    home_std: tuple[float, ...] = ()
+    filter_links: tuple[str, ...] = ()
+    forbid_collision_links: tuple[str, ...] = ()
+    controller_profile: ControllerProfile = DEFAULT_PROFILE
+
+    def __post_init__(self) -> None:
+        if self.home_std and (len(self.home_std) != len(self.joints) or min(self.home_std) < 0.0):
+            raise ValueError(f"home_std: write {len(self.joints)} numbers, none less than 0, or leave it out")
+        if self.gripper is not None and self.suction is not None:
+            raise ValueError("has both gripper and suction; an arm has one tool, keep one")
+        if len(self.joints) != len(self.home):
+            raise ValueError(
+                f"home has {len(self.home)} entries; write {len(self.joints)}, one for each joint"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class SimboxFile:
+    """See ``SimboxNames``."""
+
+    target_class: str
+    indices: dict[str, int]
+    links: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if len(set(self.indices.values())) < len(self.indices) or min(self.indices.values(), default=0) < 0:
+            raise ValueError("indices: give each joint an index of its own, 0 or more")
+
+    def build(self) -> SimboxNames:
+        """As a value."""
+        return SimboxNames(self.target_class, dict(self.indices), dict(self.links))
+
+
+@dataclass(frozen=True, slots=True)
+class LikeFile:
+    """``robot.yaml`` of a robot that is another one but for a robot file of the SimBox format."""
+
+    name: str
+    like: str
+    config: str
+
+
+@dataclass(frozen=True, slots=True)
+class RobotFile:
+    """``robot.yaml``."""
+
+    name: str
+    urdf: str
+    spheres: str
+    limits: dict[str, MotionLimits]
+    ignored_pairs: tuple[tuple[str, str], ...]
+    arms: dict[str, ArmFile]
+    posture: dict[str, float] = field(default_factory=dict)
+    base: BaseFile | None = None
+    simbox: SimboxFile | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SphereFile:
+    """One collision sphere in its link's frame [m]."""
+
+    center: Row
+    radius: float
+
+    def __post_init__(self) -> None:
+        if self.radius <= 0.0:
+            raise ValueError(f"radius {self.radius} must be more than 0")
+
+
+@dataclass(frozen=True, slots=True)
+class SpheresFile:
+    """``spheres.yaml``."""
+
+    links: dict[str, tuple[SphereFile, ...]]

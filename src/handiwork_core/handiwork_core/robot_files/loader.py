@@ -1,0 +1,217 @@
+"""Builds a ``Robot`` from a folder: ``robot.yaml``, the URDF or xacro and the sphere file that it names."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from pathlib import Path
+
+import numpy as np
+
+from handiwork_core.config.dataclass_loader import (
+    ConfigError,
+    load,
+    nearest,
+    parse,
+    read_yaml,
+)
+from handiwork_core.intake.limits import URDF_BYTES
+from handiwork_core.intake.regular_files import FileRefused, check_file, read_bytes
+from handiwork_core.model.geometry import Array, frozen
+from handiwork_core.robot.mesh_paths import with_mesh_files
+from handiwork_core.robot.robot import (
+    ArmSpec,
+    Joint,
+    JointType,
+    Robot,
+    Spheres,
+)
+from handiwork_core.robot.urdf import UrdfModel, read_urdf
+
+from .keys import (
+    ArmFile,
+    LikeFile,
+    MotionLimits,
+    RobotFile,
+    SphereFile,
+    SpheresFile,
+)
+from .simbox.configured import configured
+
+_XACRO_LOCK = threading.Lock()
+"""Xacro keeps its state in module variables, and two nodes of one process may load at once."""
+
+
+def load_robot(robot_dir: Path) -> Robot:
+    """Read a robot's folder.
+
+    Raises:
+        ConfigError: with every fault of the first file that has any: the key, what is wrong, what to do.
+    """
+    path = robot_dir / "robot.yaml"
+    data = read_yaml(path)
+    if "like" in data:
+        return _like(parse(LikeFile, data, str(path)), robot_dir)
+    spec = parse(RobotFile, data, str(path))
+    urdf_path = robot_dir / spec.urdf
+    urdf = expand(urdf_path)
+    model = read_urdf(urdf, urdf_path, needs_inertia=True)
+    body = model.links[0]
+    if spec.base is not None:
+        urdf = spec.base.placed_under(urdf, body)
+        model = read_urdf(urdf, urdf_path, needs_inertia=True)
+    spheres = load(SpheresFile, robot_dir / spec.spheres)
+    strange = [link for link in spheres.links if link not in model.links]
+    unknown = [f"links.{link}: no such link; {nearest(link, model.links)}" for link in strange]
+    if unknown:
+        raise ConfigError(str(robot_dir / spec.spheres), unknown)
+    faults = _faults(spec, model)
+    if faults:
+        raise ConfigError(str(path), faults)
+    return Robot(
+        name=spec.name,
+        root_link=model.links[0],
+        links=model.links,
+        joints={name: _limited(joint, _limits(name, spec)) for name, joint in model.joints.items()},
+        spheres=tuple(_spheres(link, items) for link, items in spheres.links.items()),
+        ignored_pairs=frozenset((min(a, b), max(a, b)) for a, b in spec.ignored_pairs),
+        arms={name: _arm(name, arm) for name, arm in spec.arms.items()},
+        urdf=urdf,
+        posture=dict(spec.posture),
+        base=spec.base.build(body) if spec.base is not None else None,
+        simbox=spec.simbox.build() if spec.simbox is not None else None,
+    )
+
+
+def _like(spec: LikeFile, robot_dir: Path) -> Robot:
+    """Another folder's robot with a robot file of the SimBox format."""
+    other, config = robot_dir / spec.like, robot_dir / spec.config
+    if not (other / "robot.yaml").is_file() or "like" in read_yaml(other / "robot.yaml"):
+        text = f"like: is {spec.like!r}; write the way to the folder of a robot that is like no other"
+        raise ConfigError(str(robot_dir / "robot.yaml"), [text])
+    robot = dataclasses.replace(load_robot(other), name=spec.name)
+    return configured(robot, read_yaml(config), str(config), folder=config.parent).robot
+
+
+def expand(path: Path) -> str:
+    """The URDF text of a ``.urdf`` file, or of a ``.xacro`` file after expansion, with the whole paths of its meshes.
+
+    Raises:
+        ConfigError: the file cannot be read or expanded.
+    """
+    try:
+        if path.suffix != ".xacro":
+            return with_mesh_files(read_bytes(path, URDF_BYTES).decode("utf-8"), path.parent)
+        check_file(path, URDF_BYTES)
+        import xacro  # here because only this call needs it, and it costs more than the rest of the loader
+
+        with _XACRO_LOCK:
+            return with_mesh_files(str(xacro.process_file(str(path)).toxml()), path.parent)
+    except ImportError as error:
+        text = "needs the package xacro; install it (`pip install xacro`, or ros-jazzy-xacro)"
+        raise ConfigError(str(path), [text]) from error
+    except FileRefused as error:
+        raise ConfigError(str(path), [str(error)]) from error
+    except OSError as error:
+        raise ConfigError(str(path), [f"cannot be read: {error.strerror}; check the path"]) from error
+    except Exception as error:  # broad on purpose: xacro raises what its expressions raise
+        raise ConfigError(str(path), [f"xacro cannot expand it: {error}; mend the file"]) from error
+
+
+def _faults(spec: RobotFile, model: UrdfModel) -> list[str]:
+    faults: list[str] = []
+    for joint in spec.limits:
+        _known(joint, list(model.joints), f"limits.{joint}", "joint", faults)
+    for i, pair in enumerate(spec.ignored_pairs):
+        for link in pair:
+            _known(link, model.links, f"ignored_pairs[{i}]", "link", faults)
+    for name, arm in spec.arms.items():
+        _arm_faults(f"arms.{name}", arm, spec, model, faults)
+    _posture_faults(spec, model, faults)
+    for joint in spec.simbox.indices if spec.simbox is not None else ():
+        _known(joint, list(model.joints), f"simbox.indices.{joint}", "joint", faults)
+    for word, link in spec.simbox.links.items() if spec.simbox is not None else ():
+        _known(link, model.links, f"simbox.links.{word}", "link", faults)
+    return faults
+
+
+def _posture_faults(spec: RobotFile, model: UrdfModel, faults: list[str]) -> None:
+    driven = {joint for arm in spec.arms.values() for joint in arm.joints}
+    driven |= {arm.gripper.joint for arm in spec.arms.values() if arm.gripper is not None}
+    for name, value in spec.posture.items():
+        key = f"posture.{name}"
+        if not _known(name, list(model.joints), key, "joint", faults):
+            continue
+        joint = model.joints[name]
+        if joint.type is JointType.FIXED or joint.mimic is not None:
+            faults.append(f"{key}: does not move by itself; take it out")
+        elif name in driven:
+            faults.append(f"{key}: belongs to an arm or a gripper; take it out, their home says where it is")
+        elif not joint.lower <= value <= joint.upper:
+            faults.append(f"{key}: {value} is outside its limits {joint.lower} to {joint.upper}")
+
+
+def _arm_faults(key: str, arm: ArmFile, spec: RobotFile, model: UrdfModel, faults: list[str]) -> None:
+    for field, link in (("base_link", arm.base_link), ("ee_link", arm.ee_link), ("tcp_link", arm.tcp_link)):
+        _known(link, model.links, f"{key}.{field}", "link", faults)
+    for i, (name, home) in enumerate(zip(arm.joints, arm.home, strict=True)):
+        if not _known(name, list(model.joints), f"{key}.joints[{i}]", "joint", faults):
+            continue
+        joint = model.joints[name]
+        if joint.type is JointType.FIXED:
+            faults.append(f"{key}.joints[{i}]: {name} is fixed; name a joint that moves")
+        elif joint.mimic is not None:
+            faults.append(
+                f"{key}.joints[{i}]: {name} mimics {joint.mimic.joint}; name that one, or take it out"
+            )
+        elif name not in spec.limits:
+            faults.append(f"limits.{name}: missing; add its acceleration and jerk")
+        elif not joint.lower <= home <= joint.upper:
+            faults.append(
+                f"{key}.home[{i}]: {home} is outside {name}'s limits {joint.lower} to {joint.upper}"
+            )
+    for field in ("filter_links", "forbid_collision_links"):
+        for i, link in enumerate(getattr(arm, field)):
+            _known(link, model.links, f"{key}.{field}[{i}]", "link", faults)
+    if arm.suction is not None:
+        _known(arm.suction.link, model.links, f"{key}.suction.link", "link", faults)
+    if arm.gripper is None:
+        return
+    for i, link in enumerate(arm.gripper.finger_links):
+        _known(link, model.links, f"{key}.gripper.finger_links[{i}]", "link", faults)
+    _known(arm.gripper.joint, list(model.joints), f"{key}.gripper.joint", "joint", faults)
+    if arm.filter_links and set(arm.filter_links) != set(arm.gripper.finger_links):
+        faults.append(f"{key}.filter_links: differ from gripper.finger_links; write the same links")
+
+
+def _known(name: str, names: list[str] | tuple[str, ...], key: str, what: str, faults: list[str]) -> bool:
+    if name in names:
+        return True
+    faults.append(f"{key}: no {what} {name!r} in the URDF; {nearest(name, names)}")
+    return False
+
+
+def _limits(joint: str, spec: RobotFile) -> MotionLimits | None:
+    if spec.base is not None and joint in spec.base.joints:
+        return MotionLimits(*spec.base.limits(joint))
+    return spec.limits.get(joint)
+
+
+def _limited(joint: Joint, limits: MotionLimits | None) -> Joint:
+    if limits is None:
+        return joint
+    return dataclasses.replace(joint, acceleration=limits.acceleration, jerk=limits.jerk)
+
+
+def _spheres(link: str, items: tuple[SphereFile, ...]) -> Spheres:
+    centers: Array = np.array([item.center for item in items], dtype=np.float64).reshape(-1, 3)
+    return Spheres(link, frozen(centers), frozen([item.radius for item in items]))
+
+
+def _arm(name: str, arm: ArmFile) -> ArmSpec:
+    tool = arm.gripper or arm.suction
+    gripper = tool.build() if tool is not None else None
+    return ArmSpec(
+        name, arm.base_link, arm.ee_link, arm.tcp_link, arm.joints, frozen(arm.home), gripper,
+        frozen(arm.home_std), arm.filter_links, arm.forbid_collision_links, arm.controller_profile,
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Scene files, their shapes and meshes."""

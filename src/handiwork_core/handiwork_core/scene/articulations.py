@@ -1,0 +1,179 @@
+"""Drawers, doors and knobs as a scene file writes them: a fixed body, and parts that move on it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+import numpy as np
+
+from handiwork_core.model.articulation import Articulation, Handle, JointKind
+from handiwork_core.model.geometry import frozen
+from handiwork_core.model.world import Shape, WorldObject
+
+from .layout import PartDrive, Randomisation, SceneObject
+from .shapes import (
+    GREY,
+    Color,
+    ContainerSpec,
+    PoseSpec,
+    ShapeSpec,
+    check_look,
+)
+
+LEAST_ANGLE_RAD = math.radians(30.0)
+"""Between a handle's bar and the way on which the hand comes."""
+
+
+class JointType(Enum):
+    """How a joint is written in a scene file."""
+
+    PRISMATIC = "prismatic"
+    REVOLUTE = "revolute"
+
+
+@dataclass(frozen=True, slots=True)
+class JointSpec:
+    """``axis`` and a point ``origin`` on it in the part's frame; ``range``: closed and open position [m or rad].
+
+    ``start``: position at the beginning, ``randomize`` draws it by the seed. ``damping`` [N*s/m or N*m*s/rad] and
+    ``friction`` [N or N*m] resist.
+    """
+
+    type: JointType
+    axis: tuple[float, float, float]
+    range: tuple[float, float]
+    origin: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    start: float | None = None
+    randomize: tuple[float, float] | None = None
+    damping: float = 1.0
+    friction: float = 0.0
+
+    def __post_init__(self) -> None:
+        low, high = self.range
+        if not any(self.axis):
+            raise ValueError("axis: is zero; write a direction such as [1, 0, 0]")
+        if low >= high:
+            raise ValueError(
+                f"range: runs from {low:g} to {high:g}; write closed, then open, the smaller one first"
+            )
+        if self.type is JointType.REVOLUTE and high - low > 2.0 * math.pi:
+            raise ValueError(f"range: spans {high - low:g} rad; keep it within one turn, where poses tell it")
+        if self.start is not None and not low <= self.start <= high:
+            raise ValueError(f"start: is {self.start:g}; keep it within the range {low:g} to {high:g}")
+        if self.randomize is not None and not low <= self.randomize[0] <= self.randomize[1] <= high:
+            raise ValueError(
+                f"randomize: is {list(self.randomize)}; write the smaller one first, within {low:g} to {high:g}"
+            )
+        if min(self.damping, self.friction) < 0.0:
+            raise ValueError(
+                f"damping: is {self.damping:g} and friction {self.friction:g}; make both 0 or more"
+            )
+
+    def drive(self) -> PartDrive:
+        """What a simulator needs of it."""
+        start = self.range[0] if self.start is None else self.start
+        return PartDrive(start, self.damping, self.friction, self.randomize)
+
+
+@dataclass(frozen=True, slots=True)
+class HandleSpec:
+    """A bar from ``head`` to ``tail`` in the part's frame [m], ``width`` thick between the fingers [m].
+
+    ``approach``: direction in which a hand comes, across the bar.
+    """
+
+    head: tuple[float, float, float]
+    tail: tuple[float, float, float]
+    approach: tuple[float, float, float]
+    width: float
+
+    def __post_init__(self) -> None:
+        bar, approach = np.subtract(self.tail, self.head), np.array(self.approach)
+        if not bar.any():
+            raise ValueError("tail: equals head; write both ends of the bar")
+        if not approach.any():
+            raise ValueError("approach: is zero; write a direction such as [1, 0, 0]")
+        lengths = float(np.linalg.norm(bar) * np.linalg.norm(approach))
+        if abs(float(bar @ approach)) > math.cos(LEAST_ANGLE_RAD) * lengths:
+            raise ValueError("approach: runs along the bar; let the hand come across it")
+        if self.width <= 0.0:
+            raise ValueError(f"width: is {self.width:g}; make it more than 0")
+
+    def build(self) -> Handle:
+        """As a value."""
+        approach = np.array(self.approach)
+        return Handle(
+            frozen(self.head), frozen(self.tail), frozen(approach / np.linalg.norm(approach)), self.width
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PartSpec:
+    """A moving part: ``shapes``, ``container`` or both; ``pose`` in the body at joint position 0; ``mass`` [kg]."""
+
+    joint: JointSpec
+    mass: float
+    pose: PoseSpec = PoseSpec((0.0, 0.0, 0.0))  # noqa: RUF009 - frozen
+    shapes: tuple[ShapeSpec, ...] = ()
+    container: ContainerSpec | None = None
+    handle: HandleSpec | None = None
+    friction: float = 0.8
+    color: Color = GREY
+
+    def __post_init__(self) -> None:
+        if not self.shapes and self.container is None:
+            raise ValueError("needs shapes, container or both; write at least one")
+        if self.mass <= 0.0:
+            raise ValueError(f"mass: is {self.mass:g}; give more than 0 kg")
+        check_look(self.friction, self.color)
+
+    def build(self, name: str, body: SceneObject, folder: Path) -> SceneObject:
+        """As a value; reads the mesh files."""
+        held = self.container.shapes() if self.container else ()
+        shapes: tuple[Shape, ...] = (*held, *(shape.build(folder) for shape in self.shapes))
+        axis, (lower, upper) = np.array(self.joint.axis), self.joint.range
+        joint = Articulation(
+            body.name,
+            JointKind[self.joint.type.name],
+            self.pose.pose(),
+            frozen(axis / np.linalg.norm(axis)),
+            frozen(self.joint.origin),
+            lower,
+            upper,
+            self.handle.build() if self.handle else None,
+        )
+        drive = self.joint.drive()
+        item = WorldObject(name, shapes, mass_kg=self.mass, articulation=joint)
+        pose = body.world_T_object @ joint.at(drive.start)
+        return SceneObject(item, pose, self.friction, self.color, drive=drive)
+
+
+@dataclass(frozen=True, slots=True)
+class ArticulationSpec:
+    """A fixed body, an object by itself, with ``parts`` by name, each an object too."""
+
+    pose: PoseSpec
+    parts: dict[str, PartSpec]
+    shapes: tuple[ShapeSpec, ...]
+    friction: float = 0.8
+    color: Color = GREY
+    randomize: Randomisation | None = None
+
+    def __post_init__(self) -> None:
+        if not self.parts:
+            raise ValueError("parts: is empty; describe at least one, or write the body under objects")
+        if not self.shapes:
+            raise ValueError("shapes: is empty; describe what the body is made of")
+        if self.randomize is not None and self.randomize.size_scale is not None:
+            raise ValueError("randomize: has size_scale, which parts cannot follow; take it away")
+        check_look(self.friction, self.color)
+
+    def build(self, name: str, folder: Path) -> list[SceneObject]:
+        """The body, then its parts; reads the mesh files."""
+        shapes = tuple(shape.build(folder) for shape in self.shapes)
+        item = WorldObject(name, shapes, is_static=True)
+        body = SceneObject(item, self.pose.pose(), self.friction, self.color, self.randomize)
+        return [body, *(part.build(one, body, folder) for one, part in self.parts.items())]

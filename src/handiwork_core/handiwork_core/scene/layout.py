@@ -1,0 +1,222 @@
+"""A scene as values: where the robot stands, which objects there are, and how they may be scattered by a seed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from handiwork_core.model.articulation import Articulation
+from handiwork_core.model.conveyor import BeltSpec
+from handiwork_core.model.geometry import (
+    Array,
+    Pose,
+    Rotation,
+    frozen,
+)
+from handiwork_core.model.world import Shape, ShapeKind, WorldObject
+
+CLEARANCE_M = 0.01
+"""Free space that scattered objects keep from all others, sideways."""
+
+TOUCH_M = 0.001
+"""Overlap in height that still counts as standing on something."""
+
+TRIES = 200
+"""Draws for one object before the scene is called impossible."""
+
+
+@dataclass(frozen=True, slots=True)
+class Randomisation:
+    """What a seed may change; None: left as declared.
+
+    ``x``, ``y``, ``z``: absolute ranges in ``world`` [m]; ``yaw`` [rad] replaces the orientation by a turn about z;
+    ``size_scale``: common factor on all sizes, the underside staying where it is.
+    """
+
+    x: tuple[float, float] | None = None
+    y: tuple[float, float] | None = None
+    z: tuple[float, float] | None = None
+    yaw: tuple[float, float] | None = None
+    size_scale: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        for key in ("x", "y", "z", "yaw", "size_scale"):
+            bounds = getattr(self, key)
+            if bounds is not None and bounds[0] > bounds[1]:
+                raise ValueError(
+                    f"{key} runs from {bounds[0]} down to {bounds[1]}; write the smaller one first"
+                )
+        if self.size_scale is not None and self.size_scale[0] <= 0.0:
+            raise ValueError(f"size_scale starts at {self.size_scale[0]}; make it more than 0")
+
+
+@dataclass(frozen=True, slots=True)
+class PartDrive:
+    """The joint of a part in simulation: position at the ``start`` [m or rad], or drawn from a range.
+
+    ``damping`` [N*s/m or N*m*s/rad]; ``friction`` [N or N*m].
+    """
+
+    start: float
+    damping: float
+    friction: float
+    drawn: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Asset:
+    """The OpenUSD file that an object's solids come from, the path of the prim in it (empty: all), times ``scale``."""
+
+    file: Path
+    prim: str = ""
+    scale: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SceneObject:
+    """An object with its place. ``friction``: sliding coefficient; ``color``: (4,) red, green, blue, alpha in 0..1.
+
+    ``drive`` belongs to what has a ``body.articulation``, which stands behind its body in a scene. ``asset``: what it
+    looks like, where it comes from a file of that kind.
+    """
+
+    body: WorldObject
+    world_T_object: Pose
+    friction: float
+    color: tuple[float, float, float, float]
+    randomize: Randomisation | None = None
+    drive: PartDrive | None = None
+    belt: BeltSpec | None = None
+    asset: Asset | None = None
+
+    @property
+    def name(self) -> str:
+        """Unique in the scene."""
+        return self.body.name
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scene:
+    """Everything a simulator needs beside the robot. ``source`` is the file it came from, for messages."""
+
+    name: str
+    source: str
+    world_T_base: Pose
+    objects: tuple[SceneObject, ...]
+
+    def world_objects(self) -> tuple[WorldObject, ...]:
+        """The geometry alone."""
+        return tuple(item.body for item in self.objects)
+
+    def randomized(self, seed: int) -> Scene:
+        """Scatter every object that has ranges; equal seeds give equal scenes.
+
+        Raises:
+            ValueError: an object found no free place in ``TRIES`` draws.
+        """
+        rng = np.random.default_rng(seed)
+        families = [self._family(item) for item in self.objects if item.body.articulation is None]
+        placed = {item.name: item for family in families if not _is_drawn(family) for item in family}
+        for family in families:
+            if _is_drawn(family):
+                drawn = self._place(family, rng, list(placed.values()))
+                placed |= {item.name: item for item in drawn}
+        return replace(self, objects=tuple(placed[item.name] for item in self.objects))
+
+    def _family(self, body: SceneObject) -> tuple[SceneObject, ...]:
+        """An object and the parts that move on it."""
+        parts = (item for item in self.objects if item.body.articulation is not None)
+        return (body, *(part for part in parts if _joint(part).body == body.name))
+
+    def _place(
+        self, family: tuple[SceneObject, ...], rng: np.random.Generator, others: Sequence[SceneObject]
+    ) -> tuple[SceneObject, ...]:
+        boxes = np.concatenate([world_boxes(other) for other in others]) if others else np.zeros((0, 2, 3))
+        for _ in range(TRIES):
+            drawn = _draw_family(family, rng)
+            if not any(_overlap(world_boxes(item), boxes) for item in drawn):
+                return drawn
+        raise ValueError(
+            f"{self.source}: objects.{family[0].name}.randomize: no free place in {TRIES} draws; "
+            "widen its ranges or take objects away"
+        )
+
+
+def _is_drawn(family: Sequence[SceneObject]) -> bool:
+    return any(item.randomize or (item.drive and item.drive.drawn) for item in family)
+
+
+def _joint(part: SceneObject) -> Articulation:
+    assert part.body.articulation is not None
+    return part.body.articulation
+
+
+def _draw_family(family: Sequence[SceneObject], rng: np.random.Generator) -> tuple[SceneObject, ...]:
+    body, *parts = family
+    if body.randomize is not None:
+        body = _draw(body, body.randomize, rng)
+    made = [body]
+    for part in parts:
+        assert part.drive is not None
+        drive = part.drive
+        if drive.drawn is not None:
+            drive = replace(drive, start=float(rng.uniform(*drive.drawn)))
+        pose = body.world_T_object @ _joint(part).at(drive.start)
+        made.append(replace(part, world_T_object=pose, drive=drive))
+    return tuple(made)
+
+
+def shape_points(shape: Shape) -> Array:
+    """Points (n, 3) in the object's frame whose axis-aligned box contains the shape [m]."""
+    if shape.vertices is not None:
+        return shape.object_T_shape.apply(shape.vertices)
+    if shape.kind is ShapeKind.BOX:
+        half = shape.size / 2.0
+    elif shape.kind is ShapeKind.SPHERE:
+        half = np.repeat(shape.size[0], 3)
+    else:
+        cap = shape.size[0] if shape.kind is ShapeKind.CAPSULE else 0.0
+        half = np.array([shape.size[0], shape.size[0], shape.size[1] / 2.0 + cap])
+    corners = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=np.float64)
+    return shape.object_T_shape.apply(corners * half)
+
+
+def world_boxes(item: SceneObject) -> Array:
+    """Axis-aligned boxes (shapes, 2, 3) of an object's shapes in ``world``: lowest and highest corner [m]."""
+    points = [item.world_T_object.apply(shape_points(shape)) for shape in item.body.shapes]
+    return np.array([(p.min(axis=0), p.max(axis=0)) for p in points])
+
+
+def _overlap(one: Array, other: Array) -> bool:
+    margin = np.array([CLEARANCE_M, CLEARANCE_M, -TOUCH_M])
+    above = one[:, None, 0] - margin < other[None, :, 1]
+    below = one[:, None, 1] + margin > other[None, :, 0]
+    return bool((above & below).all(axis=-1).any())
+
+
+def _draw(item: SceneObject, ranges: Randomisation, rng: np.random.Generator) -> SceneObject:
+    position = item.world_T_object.translation_m.copy()
+    rotation = item.world_T_object.rotation
+    body = item.body
+    if ranges.size_scale is not None:
+        factor = float(rng.uniform(*ranges.size_scale))
+        centre_height = float(position[2] - world_boxes(item)[:, 0, 2].min())
+        position[2] += (factor - 1.0) * centre_height
+        body = replace(body, shapes=tuple(_scaled(shape, factor) for shape in body.shapes))
+        if item.asset is not None:
+            item = replace(item, asset=replace(item.asset, scale=item.asset.scale * factor))
+    for axis, bounds in enumerate((ranges.x, ranges.y, ranges.z)):
+        if bounds is not None:
+            position[axis] = rng.uniform(*bounds)
+    if ranges.yaw is not None:
+        rotation = Rotation.from_axis_angle((0.0, 0.0, 1.0), float(rng.uniform(*ranges.yaw)))
+    return replace(item, body=body, world_T_object=Pose.of(position, rotation))
+
+
+def _scaled(shape: Shape, factor: float) -> Shape:
+    placed = Pose.of(shape.object_T_shape.translation_m * factor, shape.object_T_shape.rotation)
+    vertices = None if shape.vertices is None else frozen(shape.vertices * factor)
+    return replace(shape, size=frozen(shape.size * factor), object_T_shape=placed, vertices=vertices)

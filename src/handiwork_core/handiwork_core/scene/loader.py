@@ -1,0 +1,146 @@
+"""Scene files: strict YAML in, ``Scene`` out. ``config/scenes/tabletop.yaml`` shows every common key."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from handiwork_core.config.dataclass_loader import ConfigError, load
+from handiwork_core.intake.limits import OBJECTS, SHAPES_PER_OBJECT
+from handiwork_core.model.conveyor import BeltSpec
+from handiwork_core.model.world import Shape, WorldObject
+
+from .articulations import ArticulationSpec
+from .layout import (
+    Asset,
+    Randomisation,
+    Scene,
+    SceneObject,
+)
+from .shapes import (
+    GREY,
+    Color,
+    ContainerSpec,
+    PoseSpec,
+    ShapeSpec,
+    check_look,
+)
+from .usd import usd_shapes
+
+__all__ = ["Randomisation", "Scene", "SceneObject", "load_scene"]
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectSpec:
+    """One object: ``shapes``, ``container`` or ``usd``; ``mass`` [kg] for what can move, ``static: true`` for the rest.
+
+    ``usd``: an OpenUSD file beside the scene file, each part of which becomes a convex solid; ``prim``: the path of the
+    part of it that is meant. ``belt``: the surface runs, for what is static.
+    """
+
+    pose: PoseSpec
+    shapes: tuple[ShapeSpec, ...] = ()
+    container: ContainerSpec | None = None
+    usd: str = ""
+    prim: str = ""
+    static: bool = False
+    mass: float = 0.0
+    friction: float = 0.8
+    color: Color = GREY
+    randomize: Randomisation | None = None
+    belt: BeltSpec | None = None
+
+    def __post_init__(self) -> None:
+        if self.belt is not None and not self.static:
+            raise ValueError("belt: belongs to what is static; add static: true, or take it away")
+        if bool(self.shapes) + (self.container is not None) + bool(self.usd) != 1:
+            raise ValueError("needs one of shapes, container and usd; write exactly one of them")
+        if len(self.shapes) > SHAPES_PER_OBJECT:
+            raise ValueError(
+                f"shapes: has {len(self.shapes)}; at most {SHAPES_PER_OBJECT} are taken, join some"
+            )
+        if self.prim and not self.usd:
+            raise ValueError("prim: belongs to usd; add the file, or take prim away")
+        if self.static == (self.mass > 0.0):
+            raise ValueError(
+                f"static is {self.static} and mass {self.mass}; give a mass in kg, or static: true without one"
+            )
+        check_look(self.friction, self.color)
+
+    def build(self, folder: Path) -> tuple[Shape, ...]:
+        """As values; reads the files."""
+        if self.usd:
+            return usd_shapes(folder / self.usd, self.prim)
+        return self.container.shapes() if self.container else tuple(s.build(folder) for s in self.shapes)
+
+    def place(self, name: str, folder: Path) -> SceneObject:
+        """As an object of a scene; reads the files.
+
+        Raises:
+            ValueError: a file is missing, or is no solid.
+        """
+        body = WorldObject(name, self.build(folder), self.static, self.mass)
+        asset = Asset(folder / self.usd, self.prim) if self.usd else None
+        look = (self.friction, self.color, self.randomize)
+        return SceneObject(body, self.pose.pose(), *look, belt=self.belt, asset=asset)
+
+
+@dataclass(frozen=True, slots=True)
+class SceneSpec:
+    """The whole file. ``robot_base`` is where the arm's base link stands; ``articulations`` have moving parts."""
+
+    name: str
+    objects: dict[str, ObjectSpec]
+    robot_base: PoseSpec = field(default_factory=lambda: PoseSpec((0.0, 0.0, 0.0)))
+    articulations: dict[str, ArticulationSpec] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        keys = [("objects", name) for name in self.objects]
+        count = len(self.objects) + sum(1 + len(item.parts) for item in self.articulations.values())
+        if count > OBJECTS:
+            raise ValueError(f"objects: the scene has {count} with its parts; at most {OBJECTS} are kept")
+        for name, item in self.articulations.items():
+            keys += [("articulations", one) for one in (name, *item.parts)]
+        taken = set()
+        for key, name in keys:
+            if not name.replace("_", "").replace("-", "").isalnum() or name == "world":
+                raise ValueError(f"{key}: {name!r} is no name; use letters, digits, _ and -, and not 'world'")
+            if name in taken:
+                raise ValueError(
+                    f"{key}: {name!r} stands twice; give every object and part a name of its own"
+                )
+            taken.add(name)
+
+
+def load_scene(path: Path) -> Scene:
+    """Read a scene file as declared, nothing randomised.
+
+    Raises:
+        ConfigError: every fault with file, key and mend.
+    """
+    spec = load(SceneSpec, path)
+    objects: list[SceneObject] = []
+    faults: list[str] = []
+    for name, item in spec.objects.items():
+        objects += _placed(item, name, path.parent, faults)
+    for name, one in spec.articulations.items():
+        objects += _parts(one, name, path.parent, faults)
+    if faults:
+        raise ConfigError(str(path), faults)
+    return Scene(spec.name, str(path), spec.robot_base.pose(), tuple(objects))
+
+
+def _placed(item: ObjectSpec, name: str, folder: Path, faults: list[str]) -> list[SceneObject]:
+    try:
+        return [item.place(name, folder)]
+    except ValueError as error:
+        faults.append(f"objects.{name}.{'usd' if item.usd else 'shapes'}: {error}")
+        return []
+
+
+def _parts(spec: ArticulationSpec, name: str, folder: Path, faults: list[str]) -> list[SceneObject]:
+    try:
+        return spec.build(name, folder)
+    except ValueError as error:
+        faults.append(f"articulations.{name}: {error}")
+        return []
