@@ -107,7 +107,12 @@ class Bench:
         from sensor_msgs.msg import JointState as JointStateMsg
 
         from handiwork_ros.conversions import world_objects_to_msg
-        from handiwork_ros.qos import EVENTS, LATCHED, LATEST, TF_STATIC
+        from handiwork_ros.rclpy_support.qos import (
+            EVENTS,
+            LATCHED,
+            LATEST,
+            TF_STATIC,
+        )
         from tf2_msgs.msg import TFMessage
 
         self.pid = pid

@@ -34,8 +34,8 @@ from handiwork_core.model.geometry import Pose
 from handiwork_core.robot.kinematics import joint_position
 from handiwork_core.robot.robot import Robot
 from handiwork_core.safety.config import SafetyConfig
-from handiwork_ros.managed_node import ManagedNode
-from handiwork_ros.qos import LATEST
+from handiwork_ros.node.managed_node import ManagedNode
+from handiwork_ros.rclpy_support.qos import LATEST
 from isaac_bridge.adapter.joints_node import JointDoor
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -70,8 +70,8 @@ def serve(kind: str) -> None:
     import rclpy
     from handiwork_msgs.msg import NodeStatus
 
-    from handiwork_ros import bond_topic
-    from handiwork_ros.qos import BOND
+    from handiwork_ros.liveness import bond_topic
+    from handiwork_ros.rclpy_support.qos import BOND
 
     if kind == "remote":
         setattr(bond_topic, "process_space", lambda: "another machine")  # noqa: B010 - stands in for its value
@@ -95,7 +95,7 @@ def serve(kind: str) -> None:
 
 def trial(case: Case) -> float:
     """Return how long one loss took to be found [s]."""
-    from handiwork_ros.skill_client import SkillClient
+    from handiwork_ros.clients.skill_client import SkillClient
 
     processes = [start("remote" if case.is_remote else "node")]
     try:

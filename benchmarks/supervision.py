@@ -103,7 +103,7 @@ class Brakes:
         from handiwork_msgs.msg import WorldObjects
         from sensor_msgs.msg import JointState
 
-        from handiwork_ros.qos import LATCHED, LATEST
+        from handiwork_ros.rclpy_support.qos import LATCHED, LATEST
 
         self.wall_s = self.brake_s = float("nan")
         self.yaw = 0.0
@@ -135,7 +135,7 @@ class Brakes:
 
 def go(stack: Stack, place: list[float], speed: float) -> Any:
     """Send the hand somewhere."""
-    from handiwork_ros.skill_client import skill_goal
+    from handiwork_ros.clients.skill_client import skill_goal
 
     return stack.client.send(
         skill_goal("goto_pose", {"position": place, "max_velocity_scaling_factor": speed})

@@ -14,7 +14,7 @@ from sensor_msgs.msg import JointState as JointStateMsg
 from benchmarks.planning import demo_world
 from handiwork_core.model.world import JointState
 from handiwork_ros import conversions as to
-from handiwork_ros.qos import LATCHED, LATEST, TF_STATIC
+from handiwork_ros.rclpy_support.qos import LATCHED, LATEST, TF_STATIC
 from tf2_msgs.msg import TFMessage
 
 from .machine import fr3

@@ -21,8 +21,8 @@ from handiwork_bringup.stack import Stack
 from handiwork_core.robot.robot import Robot
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.scene.loader import load_scene
-from handiwork_ros.qos import LATEST
-from handiwork_ros.task_report import TaskFeedback
+from handiwork_ros.actions.task_report import TaskFeedback
+from handiwork_ros.rclpy_support.qos import LATEST
 
 from .arm_gap import ArmGap, Gap
 

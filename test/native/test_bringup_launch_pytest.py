@@ -24,7 +24,7 @@ from launch.actions import IncludeLaunchDescription  # noqa: E402 - after the sk
 from launch.event_handlers import OnProcessExit, OnProcessStart  # noqa: E402
 from launch.launch_description_sources import AnyLaunchDescriptionSource  # noqa: E402
 
-from handiwork_ros.skill_client import SkillClient  # noqa: E402
+from handiwork_ros.clients.skill_client import SkillClient  # noqa: E402
 
 NODES = ("robot_description", "sim_bridge", "planner_node", "skill_server", "conditionals_node")
 ACTIVE_S = 300.0

@@ -26,10 +26,10 @@ from handiwork_core.model.world import (
     WorldObject,
 )
 from handiwork_core.robot_files.loader import load_robot
+from handiwork_ros.clients.skill_client import SkillClient
 from handiwork_ros.conversions import joint_state_to_msg, object_states_to_msg, world_objects_to_msg
-from handiwork_ros.destroy import destroy_with_actions
-from handiwork_ros.qos import LATCHED, LATEST, TF_STATIC
-from handiwork_ros.skill_client import SkillClient
+from handiwork_ros.rclpy_support.destroy import destroy_with_actions
+from handiwork_ros.rclpy_support.qos import LATCHED, LATEST, TF_STATIC
 from skill_server.node import SkillServer
 from tf2_msgs.msg import TFMessage
 

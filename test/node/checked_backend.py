@@ -15,7 +15,7 @@ from rclpy.parameter import Parameter
 from ros_stage import Stage, stage, wait_for
 
 from handiwork_bringup.cli import main
-from handiwork_ros.managed_node import ManagedNode
+from handiwork_ros.node.managed_node import ManagedNode
 
 ROOT = Path(__file__).parents[2]
 ROBOT, SCENE = ROOT / "src/robot_description/robots/fr3", ROOT / "config/scenes/tabletop.yaml"

@@ -32,8 +32,8 @@ from handiwork_core.model.world import (
     WorldObject,
 )
 from handiwork_ros.conversions import contacts_to_msg, object_states_to_msg, world_objects_to_msg
-from handiwork_ros.destroy import destroy_with_actions
-from handiwork_ros.qos import EVENTS, LATCHED, LATEST
+from handiwork_ros.rclpy_support.destroy import destroy_with_actions
+from handiwork_ros.rclpy_support.qos import EVENTS, LATCHED, LATEST
 
 ROOT = Path(__file__).resolve().parents[2]
 FR3 = ROOT / "src" / "robot_description" / "robots" / "fr3"

@@ -8,8 +8,8 @@ import sys
 import rclpy
 from handiwork_msgs.msg import NodeStatus
 
-from handiwork_ros.bond_topic import STATUS_TOPIC, bond_topic
-from handiwork_ros.qos import BOND, STATUS
+from handiwork_ros.liveness.bond_topic import STATUS_TOPIC, bond_topic
+from handiwork_ros.rclpy_support.qos import BOND, STATUS
 
 NAME = "skill_server"
 PERIOD_S = 0.1

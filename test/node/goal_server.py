@@ -17,7 +17,7 @@ from rclpy.action import ActionServer, CancelResponse
 from rclpy.executors import SingleThreadedExecutor
 
 from handiwork_core.model.outcome import Code
-from handiwork_ros.bond_topic import StatusWriter
+from handiwork_ros.liveness.bond_topic import StatusWriter
 
 NAME = "skill_server"
 STATUS_PERIOD_S = 0.4

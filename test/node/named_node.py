@@ -10,8 +10,8 @@ import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 
-from handiwork_ros.managed_node import ManagedNode
-from handiwork_ros.spinning import run
+from handiwork_ros.node.main import run
+from handiwork_ros.node.managed_node import ManagedNode
 
 NAME = "named_node"
 

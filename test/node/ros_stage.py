@@ -12,7 +12,7 @@ from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
-from handiwork_ros.destroy import destroy_with_actions
+from handiwork_ros.rclpy_support.destroy import destroy_with_actions
 
 
 @dataclass

@@ -18,9 +18,9 @@ from test_skill_action_server import ToyRun, encode, feedback
 
 from handiwork_core.contracts.skill import Stopped, Token
 from handiwork_core.model.outcome import Code
-from handiwork_ros.admission import AdmissionQueue
-from handiwork_ros.arm_lease import ArmLease
-from handiwork_ros.skill_action_server import SkillActionServer, SkillDoor
+from handiwork_ros.actions.admission import AdmissionQueue
+from handiwork_ros.actions.arm_lease import ArmLease
+from handiwork_ros.actions.skill_action_server import SkillActionServer, SkillDoor
 from skill_server.fence import FencedArm
 
 __all__ = ["bench"]

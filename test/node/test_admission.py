@@ -8,7 +8,7 @@ import pytest
 from test_skill_action_server import DONE, Rig, lend, until
 
 from handiwork_core.model.outcome import Code
-from handiwork_ros.arm_lease import Policy
+from handiwork_ros.actions.arm_lease import Policy
 
 
 class Hanging:

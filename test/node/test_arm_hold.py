@@ -14,10 +14,10 @@ from test_skill_action_server import Toy, ToyRun, encode, feedback, until
 
 from handiwork_core.contracts.skill import Progress
 from handiwork_core.model.outcome import OK, Code
-from handiwork_ros.admission import AdmissionQueue
-from handiwork_ros.arm_lease import ArmLease, Policy
-from handiwork_ros.destroy import destroy_with_actions
-from handiwork_ros.skill_action_server import ForArms, SkillActionServer, SkillDoor
+from handiwork_ros.actions.admission import AdmissionQueue
+from handiwork_ros.actions.arm_lease import ArmLease, Policy
+from handiwork_ros.actions.skill_action_server import ForArms, SkillActionServer, SkillDoor
+from handiwork_ros.rclpy_support.destroy import destroy_with_actions
 
 ARMS = {"left": ("left",), "right": ("right",), "both": ("left", "right")}
 

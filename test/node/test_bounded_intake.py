@@ -13,9 +13,9 @@ from ros_stage import stage, wait_for
 
 from handiwork_core.intake.limits import FRAMES
 from handiwork_core.robot_files.loader import load_robot
-from handiwork_ros.frames import FrameBuffer
-from handiwork_ros.qos import LATCHED, LATEST, TF
-from handiwork_ros.world_source import RosWorldSource, Wanted
+from handiwork_ros.ports.frames import FrameBuffer
+from handiwork_ros.ports.world import RosWorldSource, Wanted
+from handiwork_ros.rclpy_support.qos import LATCHED, LATEST, TF
 from tf2_msgs.msg import TFMessage
 
 ROBOT = load_robot(Path(__file__).resolve().parents[2] / "src/robot_description/robots/fr3")

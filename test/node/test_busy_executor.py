@@ -16,8 +16,8 @@ from ros_stage import Stage, stage, wait_for
 from std_msgs.msg import Int32
 from std_srvs.srv import Trigger
 
-from handiwork_ros.busy_executor import POLL_S, BusyExecutor
-from handiwork_ros.destroy import destroy_with_actions
+from handiwork_ros.rclpy_support.destroy import destroy_with_actions
+from handiwork_ros.rclpy_support.polling_executor import POLL_S, BusyExecutor
 
 BEAT_S = 0.01
 

@@ -15,8 +15,8 @@ from ros_stage import Stage, stage, wait_for
 from std_msgs.msg import Int32
 from std_srvs.srv import Trigger
 
-from handiwork_ros.busy_executor import BusyExecutor
-from handiwork_ros.destroy import destroy_with_actions
+from handiwork_ros.rclpy_support.destroy import destroy_with_actions
+from handiwork_ros.rclpy_support.polling_executor import BusyExecutor
 
 COUNT = 60
 QUICK_S = 1e-5

@@ -20,8 +20,8 @@ from rosgraph_msgs.msg import Clock
 from handiwork_bringup.cli import main
 from handiwork_core.model.world import Contact
 from handiwork_ros.conversions import contacts_to_msg
-from handiwork_ros.managed_node import ManagedNode
-from handiwork_ros.qos import CLOCK, TF
+from handiwork_ros.node.managed_node import ManagedNode
+from handiwork_ros.rclpy_support.qos import CLOCK, TF
 from robot_description.node import RobotDescription
 from sim_bridge.node import SimBridge
 from tf2_msgs.msg import TFMessage

@@ -25,10 +25,10 @@ from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import JointState
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_ros import conversions as to
-from handiwork_ros.clients import ArmClient, GripperClient, RosClock
-from handiwork_ros.frames import FrameBuffer, UnknownFrame
-from handiwork_ros.qos import LATEST, TF, TF_STATIC
-from handiwork_ros.world_source import RosWorldSource
+from handiwork_ros.clients.ports import ArmClient, GripperClient, RosClock
+from handiwork_ros.ports.frames import FrameBuffer, UnknownFrame
+from handiwork_ros.ports.world import RosWorldSource
+from handiwork_ros.rclpy_support.qos import LATEST, TF, TF_STATIC
 from tf2_msgs.msg import TFMessage
 
 ROBOT = load_robot(Path(__file__).resolve().parents[2] / "src/robot_description/robots/fr3")

@@ -11,7 +11,7 @@ from conditions_peer import Peer, playing
 from handiwork_msgs.msg import Condition, ObjectState, ObjectStates, Outcome
 from handiwork_msgs.srv import EvaluateCondition, UnwatchCondition, WatchCondition
 
-from handiwork_ros.qos import LATEST
+from handiwork_ros.rclpy_support.qos import LATEST
 
 KEY = "object_in_container(object=cube, container=bin)"
 

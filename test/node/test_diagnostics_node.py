@@ -13,9 +13,9 @@ from rclpy.executors import SingleThreadedExecutor
 
 from handiwork_core.intake.counters import IntakeStatistics, Publisher
 from handiwork_core.model.diagnostics import Diagnosis, Level
-from handiwork_ros.destroy import destroy_with_actions
-from handiwork_ros.diagnostics import IntakeDiagnoses
-from handiwork_ros.managed_node import ManagedNode
+from handiwork_ros.node.diagnostics import IntakeDiagnoses
+from handiwork_ros.node.managed_node import ManagedNode
+from handiwork_ros.rclpy_support.destroy import destroy_with_actions
 
 EVENT_S = 30.0
 

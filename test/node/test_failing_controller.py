@@ -13,7 +13,7 @@ from test_sim_node import ABORTED, NAMES, SUCCEEDED, Client, client, simulation 
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from handiwork_core.control.trajectory_goal import ErrorCode
-from handiwork_ros.qos import LATEST
+from handiwork_ros.rclpy_support.qos import LATEST
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from handiwork_ros.watchdog import EXIT_CODE
+from handiwork_ros.node.watchdog import EXIT_CODE
 
 NODE = """
 import sys, threading

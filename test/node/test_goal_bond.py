@@ -13,9 +13,9 @@ from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 
 from handiwork_core.model.outcome import Code
-from handiwork_ros.arm_motion import fastest_joint, motion_sentence
-from handiwork_ros.liveness import Loss
-from handiwork_ros.skill_client import SERVER, SkillClient
+from handiwork_ros.actions.arm_motion import fastest_joint, motion_sentence
+from handiwork_ros.clients.skill_client import SERVER, SkillClient
+from handiwork_ros.liveness.heartbeat import Loss
 
 
 @pytest.fixture

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code, Outcome
-from handiwork_ros.frames import UnknownFrame
-from handiwork_ros.skill_action_server import Refused
+from handiwork_ros.actions.skill_action_server import Refused
+from handiwork_ros.ports.frames import UnknownFrame
 from skill_server.goals_node import decode_goal
 from skill_server.skills.pick import PickParams
 from skill_server.skills.place import PlaceParams

@@ -26,8 +26,8 @@ from test_sim_node import (  # noqa: F401 - the tests of the simulation hold her
 )
 
 from handiwork_core.model.outcome import Code
-from handiwork_ros.managed_node import STATUS_TOPIC, ManagedNode
-from handiwork_ros.qos import LATEST, STATUS
+from handiwork_ros.node.managed_node import STATUS_TOPIC, ManagedNode
+from handiwork_ros.rclpy_support.qos import LATEST, STATUS
 from isaac_bridge.node import IsaacBridge
 from sim_bridge.node import SimBridge
 

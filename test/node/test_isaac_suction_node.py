@@ -14,7 +14,7 @@ from ros_stage import Stage, wait_for
 from test_suction_node import FOLDER, OFF, ON, ROOT, User, offered
 
 from handiwork_core.model.outcome import Code
-from handiwork_ros.managed_node import ManagedNode
+from handiwork_ros.node.managed_node import ManagedNode
 from isaac_bridge.node import IsaacBridge
 from robot_description.node import RobotDescription
 from sim_bridge.node import SimBridge

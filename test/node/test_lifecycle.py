@@ -15,8 +15,8 @@ from rclpy.parameter import Parameter
 from ros_stage import Stage, stage, wait_for
 
 from handiwork_core.config.dataclass_loader import ConfigError
-from handiwork_ros.managed_node import STATUS_TOPIC, ManagedNode
-from handiwork_ros.qos import STATUS
+from handiwork_ros.node.managed_node import STATUS_TOPIC, ManagedNode
+from handiwork_ros.rclpy_support.qos import STATUS
 
 
 class Machine(ManagedNode):

@@ -17,8 +17,8 @@ from std_srvs.srv import SetBool
 
 from conditionals_node.node import ConditionalsNode
 from decider_node.node import DeciderNode
-from handiwork_ros.destroy import destroy_with_actions
-from handiwork_ros.managed_node import ManagedNode
+from handiwork_ros.node.managed_node import ManagedNode
+from handiwork_ros.rclpy_support.destroy import destroy_with_actions
 from isaac_bridge.node import IsaacBridge
 from robot_description.node import RobotDescription
 from sim_bridge.node import SimBridge

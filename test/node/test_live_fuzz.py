@@ -17,8 +17,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from handiwork_core.model.outcome import Code
-from handiwork_ros.managed_node import STATUS_TOPIC
-from handiwork_ros.qos import STATUS
+from handiwork_ros.node.managed_node import STATUS_TOPIC
+from handiwork_ros.rclpy_support.qos import STATUS
 from skill_server.catalog import load_catalog
 from skill_server.skills import BUILTIN
 

@@ -18,7 +18,7 @@ from handiwork_core.contracts.planning import (
 )
 from handiwork_core.model.outcome import Code
 from handiwork_core.testing.fakes import smooth
-from handiwork_ros.patient_planner import PatientPlanner
+from handiwork_ros.ports.reconnecting_planner import PatientPlanner
 
 REQUEST = PlanRequest("arm", np.zeros(6), JointGoals(np.zeros((1, 6))))
 

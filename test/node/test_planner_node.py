@@ -45,9 +45,9 @@ from handiwork_core.model.world import (
 )
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_ros import conversions as to
-from handiwork_ros.clients import PlannerClient
-from handiwork_ros.liveness import LifeSigns
-from handiwork_ros.qos import LATCHED, LATEST, TF_STATIC
+from handiwork_ros.clients.ports import PlannerClient
+from handiwork_ros.liveness.heartbeat import LifeSigns
+from handiwork_ros.rclpy_support.qos import LATCHED, LATEST, TF_STATIC
 from planner_node.node import PlannerNode
 from planner_node.pipeline.engine_worker import QUEUE_LIMIT
 from tf2_msgs.msg import TFMessage

@@ -17,9 +17,9 @@ from std_msgs.msg import Int32
 from unique_identifier_msgs.msg import UUID
 
 from control_msgs.action import ParallelGripperCommand
-from handiwork_ros import busy_executor, rclpy_internals
-from handiwork_ros.busy_executor import BusyExecutor, make_busy_executor
-from handiwork_ros.destroy import destroy_with_actions
+from handiwork_ros.rclpy_support import polling_executor, rclpy_internals
+from handiwork_ros.rclpy_support.destroy import destroy_with_actions
+from handiwork_ros.rclpy_support.polling_executor import BusyExecutor, make_busy_executor
 
 SRC = Path(__file__).resolve().parents[2] / "src"
 PRIVATE = re.compile(
@@ -29,11 +29,11 @@ PRIVATE = re.compile(
 
 
 def test_the_installed_version_fits() -> None:
-    assert rclpy_internals.faults() == (), "see handiwork_ros/rclpy_internals.py"
+    assert rclpy_internals.faults() == (), "see handiwork_ros/rclpy_support/rclpy_internals.py"
 
 
 def test_nobody_else_uses_what_rclpy_does_not_promise() -> None:
-    files = [path for path in SRC.rglob("*.py") if path.name != "rclpy_internals.py"]
+    files = [path for path in SRC.rglob("*.py") if path.name != "rclpy_support/rclpy_internals.py"]
     assert len(files) > 400
     found = [
         f"{path.relative_to(SRC)}: {hit.group()}"
@@ -57,7 +57,7 @@ def test_what_is_missing_is_named_with_the_version(monkeypatch: pytest.MonkeyPat
 def test_an_rclpy_that_does_not_fit_gets_its_own_executor(monkeypatch: pytest.MonkeyPatch) -> None:
     with stage() as made:
         fits = make_busy_executor(context=made.context)
-        monkeypatch.setattr(busy_executor.internals, "faults", lambda: ("planted",))
+        monkeypatch.setattr(polling_executor.internals, "faults", lambda: ("planted",))
         falls_back = make_busy_executor(context=made.context)
         assert (type(fits), type(falls_back)) == (BusyExecutor, SingleThreadedExecutor)
         fits.shutdown()

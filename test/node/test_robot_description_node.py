@@ -15,9 +15,14 @@ from std_msgs.msg import String
 
 from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.robot_files.loader import load_robot
-from handiwork_ros.destroy import destroy_with_actions
-from handiwork_ros.frames import FrameBuffer, UnknownFrame
-from handiwork_ros.qos import LATCHED, LATEST, TF, TF_STATIC
+from handiwork_ros.ports.frames import FrameBuffer, UnknownFrame
+from handiwork_ros.rclpy_support.destroy import destroy_with_actions
+from handiwork_ros.rclpy_support.qos import (
+    LATCHED,
+    LATEST,
+    TF,
+    TF_STATIC,
+)
 from robot_description.node import RobotDescription
 from tf2_msgs.msg import TFMessage
 

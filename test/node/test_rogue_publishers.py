@@ -23,8 +23,8 @@ from handiwork_core.model.geometry import Pose, frozen
 from handiwork_core.model.outcome import Code
 from handiwork_core.model.world import JointState, ObjectState
 from handiwork_ros.conversions import joint_state_to_msg, object_states_to_msg
-from handiwork_ros.destroy import destroy_with_actions
-from handiwork_ros.qos import LATCHED, LATEST, TF_STATIC
+from handiwork_ros.rclpy_support.destroy import destroy_with_actions
+from handiwork_ros.rclpy_support.qos import LATCHED, LATEST, TF_STATIC
 from tf2_msgs.msg import TFMessage
 
 PERIOD_S = 0.01

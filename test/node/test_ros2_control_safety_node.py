@@ -22,7 +22,7 @@ from test_sim_node import ABORTED, CANCELED, ROBOT, SCENE, SUCCEEDED, Client
 from trajectory_msgs.msg import JointTrajectory
 
 from handiwork_core.control.trajectory_goal import ErrorCode
-from handiwork_ros.qos import LATCHED, LATEST
+from handiwork_ros.rclpy_support.qos import LATCHED, LATEST
 from handiwork_ros.safety import names
 from handiwork_safety.windows import BRAKE_S, LEAD_S
 

@@ -25,7 +25,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from control_msgs.action import ParallelGripperCommand
 from handiwork_core.control.trajectory_goal import ErrorCode
-from handiwork_ros.qos import LATCHED, LATEST
+from handiwork_ros.rclpy_support.qos import LATCHED, LATEST
 from handiwork_ros.safety import names
 
 REST_S = 20.0

@@ -25,7 +25,12 @@ from control_msgs.action import FollowJointTrajectory, ParallelGripperCommand
 from control_msgs.msg import JointTolerance
 from handiwork_core.model.outcome import Code
 from handiwork_ros.conversions import time_from_msg
-from handiwork_ros.qos import CLOCK, LATCHED, LATEST, TF
+from handiwork_ros.rclpy_support.qos import (
+    CLOCK,
+    LATCHED,
+    LATEST,
+    TF,
+)
 from sim_bridge.node import SimBridge
 from tf2_msgs.msg import TFMessage
 

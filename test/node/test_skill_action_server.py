@@ -21,11 +21,16 @@ from rosgraph_msgs.msg import Clock as ClockMsg
 
 from handiwork_core.contracts.skill import Progress, Token
 from handiwork_core.model.outcome import OK, Code, Outcome
-from handiwork_ros.admission import AdmissionQueue
-from handiwork_ros.arm_hold import ArmHold
-from handiwork_ros.arm_lease import QUEUE_LENGTH, ArmLease, Policy
-from handiwork_ros.destroy import destroy_with_actions
-from handiwork_ros.skill_action_server import Refused, Report, SkillActionServer, SkillDoor
+from handiwork_ros.actions.admission import AdmissionQueue
+from handiwork_ros.actions.arm_lease import QUEUE_LENGTH, ArmLease, Policy
+from handiwork_ros.actions.multi_arm_lease import ArmHold
+from handiwork_ros.actions.skill_action_server import (
+    Refused,
+    Report,
+    SkillActionServer,
+    SkillDoor,
+)
+from handiwork_ros.rclpy_support.destroy import destroy_with_actions
 
 NAMES = {
     GoalStatus.STATUS_SUCCEEDED: "SUCCEEDED",

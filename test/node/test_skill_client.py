@@ -17,9 +17,9 @@ from rclpy.action import ActionServer, CancelResponse
 from rclpy.executors import SingleThreadedExecutor
 
 from handiwork_core.model.outcome import Code
-from handiwork_ros.bond_topic import StatusWriter
-from handiwork_ros.destroy import destroy_with_actions
-from handiwork_ros.skill_client import SkillClient
+from handiwork_ros.clients.skill_client import SkillClient
+from handiwork_ros.liveness.bond_topic import StatusWriter
+from handiwork_ros.rclpy_support.destroy import destroy_with_actions
 
 
 class FakeServer:

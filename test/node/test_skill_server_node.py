@@ -11,7 +11,7 @@ from handiwork_msgs.action import Pick, Place, RunSkill
 from handiwork_msgs.msg import OrientationFilter
 
 from handiwork_core.model.outcome import Code
-from handiwork_ros.skill_client import SkillClient
+from handiwork_ros.clients.skill_client import SkillClient
 
 
 def at(frame: str = "world", x: float = 0.4, w: float = 1.0) -> PoseStamped:

@@ -18,7 +18,7 @@ from ros_stage import Stage, stage, wait_for
 from rosgraph_msgs.msg import Clock
 
 from handiwork_ros.conversions import time_from_msg
-from handiwork_ros.qos import CLOCK, LATCHED
+from handiwork_ros.rclpy_support.qos import CLOCK, LATCHED
 from sim_bridge.node import SimBridge
 from simulation_interfaces import srv
 from simulation_interfaces.action import SimulateSteps

@@ -22,9 +22,9 @@ from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.suction import SuctionState
 from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.robot_files.loader import load_robot
-from handiwork_ros.clients import SuctionClient, tool_client
-from handiwork_ros.qos import LATEST
-from handiwork_ros.world_source import RosWorldSource, Wanted
+from handiwork_ros.clients.ports import SuctionClient, tool_client
+from handiwork_ros.ports.world import RosWorldSource, Wanted
+from handiwork_ros.rclpy_support.qos import LATEST
 from sim_bridge.node import SimBridge
 from suction_driver.node import SuctionDriver
 

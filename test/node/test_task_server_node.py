@@ -10,8 +10,8 @@ import pytest
 from handiwork_msgs.action import RunSkill, RunTask
 
 from handiwork_core.model.outcome import Code
-from handiwork_ros.async_skill_client import AsyncSkillClient
-from handiwork_ros.task_report import EntryState
+from handiwork_ros.actions.task_report import EntryState
+from handiwork_ros.clients.async_skill_client import AsyncSkillClient
 
 GOOD = "{seed: 4, skills: [{fr3: [{fr3_arm: [{name: pick, object: cube}]}, {left: [{name: place, container: bin}]}]}]}"
 

@@ -8,8 +8,8 @@ from ros_stage import stage, wait_for
 from rosgraph_msgs.msg import Clock as ClockMsg
 from std_msgs.msg import String
 
-from handiwork_ros.qos import CLOCK, LATEST
-from handiwork_ros.topic_writers import ClockWriters, TopicWriters, publishers_of
+from handiwork_ros.intake.topic_writers import ClockWriters, TopicWriters, publishers_of
+from handiwork_ros.rclpy_support.qos import CLOCK, LATEST
 
 PERIOD_S = 0.01
 

@@ -14,9 +14,9 @@ from peer import Peer, record, until
 from rclpy.node import Node
 from ros_stage import stage
 
-from handiwork_ros.bond_topic import STATUS_TOPIC
-from handiwork_ros.name_claim import DISCOVERY_S
-from handiwork_ros.qos import STATUS
+from handiwork_ros.liveness.bond_topic import STATUS_TOPIC
+from handiwork_ros.node.name_claim import DISCOVERY_S
+from handiwork_ros.rclpy_support.qos import STATUS
 
 REFUSED = 2
 """Exit code."""

@@ -16,8 +16,8 @@ from handiwork_core.model.geometry import Pose
 from handiwork_core.model.world import JointState, ObjectState
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_ros import conversions as to
-from handiwork_ros.qos import LATEST
-from handiwork_ros.world_source import RosWorldSource, Wanted
+from handiwork_ros.ports.world import RosWorldSource, Wanted
+from handiwork_ros.rclpy_support.qos import LATEST
 
 ROBOT = load_robot(Path(__file__).resolve().parents[2] / "src/robot_description/robots/fr3")
 STILL = np.zeros(3)

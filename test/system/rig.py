@@ -19,8 +19,8 @@ from handiwork_bringup.stack import NODES, Stack
 from handiwork_core.contracts.skill import Progress
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import Outcome
-from handiwork_ros.qos import LATEST
-from handiwork_ros.skill_client import GoalRun, SkillReport
+from handiwork_ros.clients.skill_client import GoalRun, SkillReport
+from handiwork_ros.rclpy_support.qos import LATEST
 
 PICK_STAGES = ["select", "open", "approach", "descend", "grasp", "lift"]
 PLACE_STAGES = ["select", "transit", "descend", "release", "retreat"]

@@ -13,7 +13,7 @@ from rig import PICK_STAGES, PLACE_STAGES, Rig, wait_for
 
 from handiwork_core.contracts.skill import Progress
 from handiwork_core.model.outcome import Code
-from handiwork_ros.qos import EVENTS, LATCHED
+from handiwork_ros.rclpy_support.qos import EVENTS, LATCHED
 
 IN_BIN = "{object: cube, container: bin}"
 

@@ -15,7 +15,7 @@ from test_demo_loop import (  # noqa: F401 - fixture and test of the demo hold h
 )
 
 from handiwork_bringup.cli import main
-from handiwork_ros.skill_client import SkillReport
+from handiwork_ros.clients.skill_client import SkillReport
 
 LAUNCH_ARGUMENTS = {"backend": "isaac_stand_in", "real_time_factor": "1"}
 """Each command has a tick to arrive; on a busy machine that is little at more than real time."""

@@ -14,7 +14,7 @@ from handiwork_msgs.msg import Conditions
 from rig import SLOW, TERMINAL_S, Rig, end_in_time, wait_for
 
 from handiwork_core.model.outcome import Code
-from handiwork_ros.qos import LATCHED
+from handiwork_ros.rclpy_support.qos import LATCHED
 
 RESTART_S = 90.0
 """Longest wait for a goal that needs a planner which is just being started again."""

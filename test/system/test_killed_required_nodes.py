@@ -20,7 +20,7 @@ from handiwork_bringup.package_paths import share_of
 from handiwork_bringup.process_runner import ProcessRunner
 from handiwork_bringup.stack import NODES
 from handiwork_core.model.outcome import Code
-from handiwork_ros.skill_client import GoalRun, SkillClient, SkillReport
+from handiwork_ros.clients.skill_client import GoalRun, SkillClient, SkillReport
 
 WORLD_TIMEOUT_S = 2.5
 """More than the skill server's parameter world_timeout_s."""

@@ -17,7 +17,7 @@ from lifecycle_msgs.srv import ChangeState
 from rig import PICK_STAGES, PLACE_STAGES, SLOW, Rig
 
 from handiwork_core.model.outcome import Code, Outcome
-from handiwork_ros.skill_client import GoalRun, SkillReport
+from handiwork_ros.clients.skill_client import GoalRun, SkillReport
 
 LAUNCH_ARGUMENTS = {"real_time_factor": "1"}
 BOUND_S = 3.0

@@ -16,8 +16,8 @@ from rig import SLOW, Rig, wait_for
 from sensor_msgs.msg import JointState
 
 from handiwork_core.model.outcome import Code
-from handiwork_ros.destroy import destroy_with_actions
-from handiwork_ros.qos import LATEST
+from handiwork_ros.rclpy_support.destroy import destroy_with_actions
+from handiwork_ros.rclpy_support.qos import LATEST
 
 PERIOD_S = 0.01
 LOST = (Code.ROBOT_LOST, Code.STALE_WORLD)

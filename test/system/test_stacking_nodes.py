@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # pytest's importlib mode adds n
 import pytest
 from started import Started, launched
 
-from handiwork_ros.qos import LATCHED
+from handiwork_ros.rclpy_support.qos import LATCHED
 
 LONGEST_S = 280.0
 """Ten times what it takes on a machine that has nothing else to do."""

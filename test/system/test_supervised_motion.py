@@ -11,8 +11,8 @@ from handiwork_msgs.srv import SetObjectPose
 from rig import Rig, wait_for
 
 from handiwork_core.model.outcome import Code
-from handiwork_ros.qos import LATEST
-from handiwork_ros.skill_client import GoalRun, SkillReport, skill_goal
+from handiwork_ros.clients.skill_client import GoalRun, SkillReport, skill_goal
+from handiwork_ros.rclpy_support.qos import LATEST
 from simulation_interfaces.srv import DeleteEntity, SpawnEntity
 
 WALL = "{static: true, shapes: [{type: box, size: [0.5, 0.02, 0.5]}]}"

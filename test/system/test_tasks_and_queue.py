@@ -16,8 +16,8 @@ from rig import SLOW, Rig, wait_for
 
 from handiwork_bringup.cli import main
 from handiwork_core.model.outcome import Code
-from handiwork_ros.skill_client import skill_goal
-from handiwork_ros.task_report import EntryState
+from handiwork_ros.actions.task_report import EntryState
+from handiwork_ros.clients.skill_client import skill_goal
 from skill_server.task.robot_files import with_robot_files
 
 ROBOT_FILES = Path(__file__).resolve().parents[1] / "data/robots/simbox"

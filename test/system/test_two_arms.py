@@ -23,9 +23,9 @@ from handiwork_bringup.package_paths import share_of
 from handiwork_bringup.stack import Stack
 from handiwork_core.model.outcome import Code
 from handiwork_core.robot_files.loader import load_robot
-from handiwork_ros.qos import LATEST
-from handiwork_ros.skill_client import skill_goal
-from handiwork_ros.task_report import EntryState, TaskFeedback
+from handiwork_ros.actions.task_report import EntryState, TaskFeedback
+from handiwork_ros.clients.skill_client import skill_goal
+from handiwork_ros.rclpy_support.qos import LATEST
 
 ROOT = Path(__file__).parents[2]
 TASK = """

@@ -13,7 +13,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 from handiwork_core.contracts.predicate import Truth
 from handiwork_core.model.world import World
 from handiwork_ros.conversions import pose_to_msg, time_to_msg
-from handiwork_ros.qos import LATEST
+from handiwork_ros.rclpy_support.qos import LATEST
 
 from .drawings import Drawing, draw
 from .monitor import Monitor, Shown

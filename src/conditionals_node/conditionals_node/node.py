@@ -17,13 +17,13 @@ from handiwork_core.contracts.planning import Report
 from handiwork_core.model.outcome import Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot_files.loader import load_robot
-from handiwork_ros.busy_executor import make_busy_executor
-from handiwork_ros.diagnostics import IntakeDiagnoses
-from handiwork_ros.guards import guard
-from handiwork_ros.managed_node import ManagedNode
-from handiwork_ros.qos import EVENTS, LATCHED
-from handiwork_ros.spinning import run
-from handiwork_ros.world_source import RosWorldSource, Wanted
+from handiwork_ros.node.diagnostics import IntakeDiagnoses
+from handiwork_ros.node.main import run
+from handiwork_ros.node.managed_node import ManagedNode
+from handiwork_ros.ports.world import RosWorldSource, Wanted
+from handiwork_ros.rclpy_support.polling_executor import make_busy_executor
+from handiwork_ros.rclpy_support.qos import EVENTS, LATCHED
+from handiwork_ros.rclpy_support.safe_callbacks import guard
 
 from .build import Builder
 from .conditions_file import load_conditions

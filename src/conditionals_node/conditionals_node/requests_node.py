@@ -11,8 +11,8 @@ from handiwork_core.config.dataclass_loader import ConfigError, nearest
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import Robot
-from handiwork_ros.guards import guard_service, with_outcome
-from handiwork_ros.managed_node import ManagedNode
+from handiwork_ros.node.managed_node import ManagedNode
+from handiwork_ros.rclpy_support.safe_callbacks import guard_service, with_outcome
 
 from .build import Condition
 from .definitions import Definitions

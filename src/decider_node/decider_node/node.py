@@ -24,11 +24,11 @@ from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.contracts.planning import Report
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_ros.conversions import BadMessage
-from handiwork_ros.guards import guard
-from handiwork_ros.managed_node import ManagedNode
-from handiwork_ros.qos import LATCHED, STREAM
-from handiwork_ros.spinning import run
-from handiwork_ros.world_source import RosWorldSource, Wanted
+from handiwork_ros.node.main import run
+from handiwork_ros.node.managed_node import ManagedNode
+from handiwork_ros.ports.world import RosWorldSource, Wanted
+from handiwork_ros.rclpy_support.qos import LATCHED, STREAM
+from handiwork_ros.rclpy_support.safe_callbacks import guard
 
 PICTURE_S = 0.5
 

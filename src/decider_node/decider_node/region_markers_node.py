@@ -11,7 +11,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 from handiwork_ros.conversions import pose_to_msg, time_to_msg
-from handiwork_ros.qos import LATEST
+from handiwork_ros.rclpy_support.qos import LATEST
 
 ON, OFF = ColorRGBA(r=0.95, g=0.55, b=0.1, a=0.4), ColorRGBA(r=0.6, g=0.6, b=0.6, a=0.15)
 Regions = dict[str, tuple[WorldObject, Pose]]

@@ -27,9 +27,9 @@ from handiwork_core.model.suction import SuctionState
 from handiwork_core.model.world import ObjectState, World
 from handiwork_core.robot.robot import ArmSpec, Robot
 from handiwork_ros.conversions import BadMessage, joint_state_from_msg, outcome_from_msg, time_from_msg
-from handiwork_ros.guards import guard
-from handiwork_ros.qos import LATEST, STREAM
-from handiwork_ros.world_source import RosWorldSource
+from handiwork_ros.ports.world import RosWorldSource
+from handiwork_ros.rclpy_support.qos import LATEST, STREAM
+from handiwork_ros.rclpy_support.safe_callbacks import guard
 
 
 class RosCell:

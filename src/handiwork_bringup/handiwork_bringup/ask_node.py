@@ -6,7 +6,7 @@ from typing import Any
 
 from rclpy.node import Node
 
-from handiwork_ros.service_call import Silence, call
+from handiwork_ros.rclpy_support.service_call import Silence, call
 
 
 def ask(node: Node, kind: Any, name: str, request: Any, timeout_s: float) -> Any:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from handiwork_core.contracts.skill import Progress
-    from handiwork_ros.skill_client import SkillReport
+    from handiwork_ros.clients.skill_client import SkillReport
 
 
 class StageLines:

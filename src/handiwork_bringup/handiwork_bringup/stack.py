@@ -56,7 +56,7 @@ class Stack:
         # Children die with the thread that started them, so one thread lives as long as they do.
         self._thread = threading.Thread(target=self.runner.run, name="processes", daemon=True)
         self._thread.start()
-        from handiwork_ros.skill_client import SkillClient
+        from handiwork_ros.clients.skill_client import SkillClient
 
         self.client = SkillClient(node_name="handiwork_command")
         self._services: dict[str, Any] = {}
@@ -103,7 +103,7 @@ class Stack:
         Raises:
             StackError: no answer in time.
         """
-        from handiwork_ros.service_call import Silence, call
+        from handiwork_ros.rclpy_support.service_call import Silence, call
 
         is_new, node = name not in self._services, self.client.node
         if is_new:

@@ -25,14 +25,14 @@ from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.safety.config import SafetyConfig, load_safety
 from handiwork_core.safety.state import Cause, Violation
 from handiwork_core.scene.loader import load_scene
+from handiwork_ros.controllers.point_stream_server import StreamDoor
 from handiwork_ros.controllers.slot_server import SlotServer, arm_server
-from handiwork_ros.controllers.stream_door import StreamDoor
 from handiwork_ros.conversions import time_from_msg, time_to_msg
-from handiwork_ros.guards import guard
-from handiwork_ros.managed_node import ManagedNode
-from handiwork_ros.qos import LATEST, STREAM
+from handiwork_ros.node.main import run
+from handiwork_ros.node.managed_node import ManagedNode
+from handiwork_ros.rclpy_support.qos import LATEST, STREAM
+from handiwork_ros.rclpy_support.safe_callbacks import guard
 from handiwork_ros.safety.server import SafetyServer
-from handiwork_ros.spinning import run
 
 from .supervised_robot import SupervisedRobot, forces_of
 from .windows import Window

@@ -18,13 +18,13 @@ from handiwork_core.robot.robot import Robot
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.safety.config import SafetyConfig, load_safety
 from handiwork_core.scene.loader import Scene, load_scene
-from handiwork_ros.busy_executor import make_busy_executor
+from handiwork_ros.controllers.point_stream_server import StreamDoor
 from handiwork_ros.controllers.slot_server import SlotServer, arm_server, gripper_server
-from handiwork_ros.controllers.stream_door import StreamDoor
-from handiwork_ros.guards import guard
-from handiwork_ros.managed_node import ManagedNode
+from handiwork_ros.node.main import run
+from handiwork_ros.node.managed_node import ManagedNode
+from handiwork_ros.rclpy_support.polling_executor import make_busy_executor
+from handiwork_ros.rclpy_support.safe_callbacks import guard
 from handiwork_ros.safety.server import SafetyServer
-from handiwork_ros.spinning import run
 from isaac_bridge.adapter.cups_node import CupDoor
 from isaac_bridge.adapter.joints_node import WATCH_S, JointDoor
 from isaac_bridge.adapter.run_services_node import RunDoor

@@ -14,11 +14,11 @@ from handiwork_core.contracts.plugins import collect
 from handiwork_core.model.geometry import Pose
 from handiwork_core.robot.robot import Robot
 from handiwork_core.robot_files.loader import load_robot
-from handiwork_ros.diagnostics import IntakeDiagnoses
-from handiwork_ros.frames import FrameBuffer, UnknownFrame
-from handiwork_ros.managed_node import ManagedNode
-from handiwork_ros.spinning import run
-from handiwork_ros.world_source import RosWorldSource, Wanted
+from handiwork_ros.node.diagnostics import IntakeDiagnoses
+from handiwork_ros.node.main import run
+from handiwork_ros.node.managed_node import ManagedNode
+from handiwork_ros.ports.frames import FrameBuffer, UnknownFrame
+from handiwork_ros.ports.world import RosWorldSource, Wanted
 
 from .pipeline.engine_selection import AUTO, choose, open_engine
 from .pipeline.engine_worker import EngineWorker

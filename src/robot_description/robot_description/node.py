@@ -19,11 +19,11 @@ from handiwork_core.model.geometry import Pose
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.scene.loader import load_scene
 from handiwork_ros.conversions import BadMessage, joint_state_from_msg, transform_to_msg
-from handiwork_ros.guards import guard
-from handiwork_ros.latched_publisher import LatchedPublisher
-from handiwork_ros.managed_node import ManagedNode
-from handiwork_ros.qos import STREAM, TF, TF_STATIC
-from handiwork_ros.spinning import run
+from handiwork_ros.node.main import run
+from handiwork_ros.node.managed_node import ManagedNode
+from handiwork_ros.rclpy_support.latched_publisher import LatchedPublisher
+from handiwork_ros.rclpy_support.qos import STREAM, TF, TF_STATIC
+from handiwork_ros.rclpy_support.safe_callbacks import guard
 from tf2_msgs.msg import TFMessage
 
 from .edges import Edge, Pace, moving_edges, static_edges

@@ -13,9 +13,9 @@ from handiwork_core import isaac_wire as wire
 from handiwork_core.model.conveyor import BeltSpec
 from handiwork_core.model.geometry import Pose
 from handiwork_ros.conversions import transform_from_msg
-from handiwork_ros.guards import guard
-from handiwork_ros.managed_node import ManagedNode
-from handiwork_ros.qos import TF
+from handiwork_ros.node.managed_node import ManagedNode
+from handiwork_ros.rclpy_support.qos import TF
+from handiwork_ros.rclpy_support.safe_callbacks import guard
 from sim_bridge.isaac_loop import IsaacLoop
 from sim_bridge.job_wait_node import finished
 from tf2_msgs.msg import TFMessage

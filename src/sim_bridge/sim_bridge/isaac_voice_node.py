@@ -14,9 +14,9 @@ from std_msgs.msg import String
 from handiwork_core import isaac_wire as wire
 from handiwork_core.control.rate_limiter import WallPace
 from handiwork_ros.conversions import time_to_msg, transform_to_msg
-from handiwork_ros.guards import guard
-from handiwork_ros.managed_node import ManagedNode
-from handiwork_ros.qos import CLOCK, LATEST, TF
+from handiwork_ros.node.managed_node import ManagedNode
+from handiwork_ros.rclpy_support.qos import CLOCK, LATEST, TF
+from handiwork_ros.rclpy_support.safe_callbacks import guard
 from sim_bridge.isaac_habits import CommandQueue, WireCommand, articulation_order
 from sim_bridge.isaac_loop import IsaacLoop
 from sim_bridge.isaac_services_node import IsaacServices

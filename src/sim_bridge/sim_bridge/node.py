@@ -19,11 +19,11 @@ from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.safety.config import UNSUPERVISED, load_safety
 from handiwork_core.safety.lease import HeartbeatLease
 from handiwork_core.scene.loader import load_scene
+from handiwork_ros.controllers.point_stream_server import StreamDoor
 from handiwork_ros.controllers.slot_server import SlotServer, arm_server, gripper_server
-from handiwork_ros.controllers.stream_door import StreamDoor
-from handiwork_ros.managed_node import ManagedNode
+from handiwork_ros.node.main import run
+from handiwork_ros.node.managed_node import ManagedNode
 from handiwork_ros.safety.server import SafetyServer
-from handiwork_ros.spinning import run
 from sim_bridge.isaac_voice_node import IsaacVoice
 from sim_bridge.publishers_node import ContractPublishers
 from sim_bridge.services_node import SimServices

@@ -20,8 +20,8 @@ from handiwork_ros.conversions import (
     transform_to_msg,
     world_objects_to_msg,
 )
-from handiwork_ros.latched_publisher import LatchedPublisher
-from handiwork_ros.qos import CLOCK, LATEST, TF
+from handiwork_ros.rclpy_support.latched_publisher import LatchedPublisher
+from handiwork_ros.rclpy_support.qos import CLOCK, LATEST, TF
 from sim_bridge.simulation import Simulation
 from tf2_msgs.msg import TFMessage
 

@@ -9,7 +9,7 @@ from typing import Any
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.node import Node
 
-from handiwork_ros.managed_node import ManagedNode
+from handiwork_ros.node.managed_node import ManagedNode
 from sim_bridge.sim_loop import TICK_S, SimLoop
 from sim_bridge.spawn_services_node import SpawnServices
 from sim_bridge.spawning import FORMAT

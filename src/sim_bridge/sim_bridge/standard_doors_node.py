@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from handiwork_ros.conversions import BadMessage
-from handiwork_ros.managed_node import ManagedNode
+from handiwork_ros.node.managed_node import ManagedNode
 
 NOT_FOUND, INCORRECT_STATE, FAILED, OK, UNSUPPORTED = 2, 3, 4, 1, 0
 """Codes of Result.msg, equal in all versions."""

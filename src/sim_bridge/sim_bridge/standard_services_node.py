@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from handiwork_core.intake.regular_files import DataRoots
-from handiwork_ros.action_host import action_host_node
-from handiwork_ros.managed_node import ManagedNode
+from handiwork_ros.node.managed_node import ManagedNode
+from handiwork_ros.node.wall_time_node import action_host_node
 from sim_bridge.publishers_node import ContractPublishers
 from sim_bridge.services_node import SimServices
 from sim_bridge.sim_loop import SimLoop

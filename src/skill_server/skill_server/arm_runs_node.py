@@ -22,8 +22,8 @@ from handiwork_core.model.outcome import Outcome
 from handiwork_core.model.supervision import SUPERVISED, SupervisionSettings
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
-from handiwork_ros.frames import UnknownFrame
-from handiwork_ros.skill_action_server import Report
+from handiwork_ros.actions.skill_action_server import Report
+from handiwork_ros.ports.frames import UnknownFrame
 
 from . import grip
 from .executor import SkillRun, run_skill

@@ -13,10 +13,15 @@ from handiwork_core.contracts.ports import Planner
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.supervision import SUPERVISED, SupervisionSettings
 from handiwork_core.robot.robot import Robot
-from handiwork_ros.arm_lease import ArmLease
-from handiwork_ros.clients import ArmClient, RobotWatch, RosClock, tool_client
-from handiwork_ros.managed_node import ManagedNode
-from handiwork_ros.world_source import RosWorldSource
+from handiwork_ros.actions.arm_lease import ArmLease
+from handiwork_ros.clients.ports import (
+    ArmClient,
+    RobotWatch,
+    RosClock,
+    tool_client,
+)
+from handiwork_ros.node.managed_node import ManagedNode
+from handiwork_ros.ports.world import RosWorldSource
 
 from .arm_runs_node import ArmRuns
 from .traffic.arm_traffic import ArmTraffic

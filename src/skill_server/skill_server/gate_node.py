@@ -11,8 +11,8 @@ from handiwork_core.intake.regular_files import DataRoots
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
-from handiwork_ros.skill_action_server import ForArms, Refused, SkillDoor
-from handiwork_ros.world_source import RosWorldSource
+from handiwork_ros.actions.skill_action_server import ForArms, Refused, SkillDoor
+from handiwork_ros.ports.world import RosWorldSource
 
 from .arm_runs_node import ArmRuns
 from .executor import SkillRun

@@ -18,9 +18,9 @@ from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.robot.robot import ArmSpec, Robot
+from handiwork_ros.actions.skill_action_server import Refused
 from handiwork_ros.conversions import BadMessage, finite, pose_from_msg
-from handiwork_ros.frames import FrameBuffer, UnknownFrame
-from handiwork_ros.skill_action_server import Refused
+from handiwork_ros.ports.frames import FrameBuffer, UnknownFrame
 
 from .judged_parameters import Judge, apart_from
 from .orientation import OrientationFilter

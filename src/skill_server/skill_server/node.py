@@ -17,22 +17,22 @@ from handiwork_core.contracts.ports import Planner
 from handiwork_core.intake.regular_files import data_roots
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.robot_files.loader import load_robot
-from handiwork_ros.action_host import action_host_node
-from handiwork_ros.admission import AdmissionQueue
-from handiwork_ros.arm_lease import Policy
-from handiwork_ros.clients import PlannerClient
-from handiwork_ros.diagnostics import IntakeDiagnoses
-from handiwork_ros.guards import guard
-from handiwork_ros.liveness import LifeSigns
-from handiwork_ros.managed_node import ManagedNode
-from handiwork_ros.patient_planner import PatientPlanner
-from handiwork_ros.planner_client import PLANNER
+from handiwork_ros.actions.admission import AdmissionQueue
+from handiwork_ros.actions.arm_lease import Policy
+from handiwork_ros.actions.skill_action_server import SkillActionServer, SkillDoor
+from handiwork_ros.clients.ports import PlannerClient
+from handiwork_ros.liveness.heartbeat import LifeSigns
+from handiwork_ros.node.diagnostics import IntakeDiagnoses
+from handiwork_ros.node.main import run
+from handiwork_ros.node.managed_node import ManagedNode
+from handiwork_ros.node.start_wait import StartWait
+from handiwork_ros.node.wall_time_node import action_host_node
+from handiwork_ros.ports.planner import PLANNER
+from handiwork_ros.ports.reconnecting_planner import PatientPlanner
+from handiwork_ros.ports.world import RosWorldSource, Wanted
+from handiwork_ros.rclpy_support.safe_callbacks import guard
 from handiwork_ros.safety.heartbeat import HeartbeatPublisher
 from handiwork_ros.safety.watch import SafetyWatch
-from handiwork_ros.skill_action_server import SkillActionServer, SkillDoor
-from handiwork_ros.spinning import run
-from handiwork_ros.start_wait import StartWait
-from handiwork_ros.world_source import RosWorldSource, Wanted
 
 from .arm_set_node import arm_set
 from .catalog import Catalog, load_catalog

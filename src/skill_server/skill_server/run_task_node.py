@@ -9,8 +9,8 @@ from handiwork_msgs.msg import SkillResult, TaskEntry
 
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_ros.actions.skill_action_server import ForArms, Refused, SkillDoor
 from handiwork_ros.conversions import outcome_to_msg
-from handiwork_ros.skill_action_server import ForArms, Refused, SkillDoor
 
 from .catalog import Catalog
 from .gate_node import Gate

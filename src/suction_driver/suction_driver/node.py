@@ -26,12 +26,12 @@ from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.suction import SuctionState
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_ros.conversions import outcome_to_msg, suction_state_to_msg
-from handiwork_ros.guards import guard, guard_service
-from handiwork_ros.managed_node import ManagedNode
-from handiwork_ros.qos import LATEST
-from handiwork_ros.ros_clock import RosClock
-from handiwork_ros.spinning import run
-from handiwork_ros.start_wait import StartWait
+from handiwork_ros.node.main import run
+from handiwork_ros.node.managed_node import ManagedNode
+from handiwork_ros.node.start_wait import StartWait
+from handiwork_ros.rclpy_support.qos import LATEST
+from handiwork_ros.rclpy_support.ros_clock import RosClock
+from handiwork_ros.rclpy_support.safe_callbacks import guard, guard_service
 
 STATE_PERIOD_S = 0.02
 STALE_S = 1.0

@@ -20,7 +20,7 @@ def no_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     specs = [ProcessSpec("skill_server", ("skill_server",))]
     monkeypatch.setattr(stack, "plan_processes", lambda *_: specs)
     client = SimpleNamespace(SkillClient=MagicMock())
-    monkeypatch.setitem(sys.modules, "handiwork_ros.skill_client", client)
+    monkeypatch.setitem(sys.modules, "handiwork_ros.clients.skill_client", client)
     monkeypatch.setattr(os, "environ", {**os.environ})
 
 

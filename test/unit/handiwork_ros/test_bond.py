@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from handiwork_ros.bond import (
+from handiwork_ros.liveness.bond import (
     ABSENT_S,
     CANDIDATES,
     UNNAMED_S,
@@ -17,8 +17,12 @@ from handiwork_ros.bond import (
     Sample,
     Writer,
 )
-from handiwork_ros.silence_limits import DELAY_GAIN, GIVE_UP_SILENCE_S, SILENCE_S
-from handiwork_ros.writer_sequence import NO_SEQUENCE
+from handiwork_ros.liveness.writer_sequence import NO_SEQUENCE
+from handiwork_ros.rclpy_support.silence_limits import (
+    DELAY_GAIN,
+    GIVE_UP_SILENCE_S,
+    SILENCE_S,
+)
 
 NAME = "skill_server"
 TRUE, OTHER = b"\x01" * 16, b"\x02" * 16

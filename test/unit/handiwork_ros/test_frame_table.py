@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from handiwork_core.intake.limits import FRAME_LIFETIME_S, FRAMES
-from handiwork_ros.frame_table import FrameTable
+from handiwork_ros.ports.frame_table import FrameTable
 
 
 def test_frames_beyond_the_limit_are_refused_and_counted() -> None:

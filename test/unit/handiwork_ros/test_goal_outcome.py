@@ -10,9 +10,9 @@ from handiwork_msgs.msg import PlanResult as PlanResultMsg
 from handiwork_msgs.msg import SkillResult, TaskEntry
 
 from handiwork_core.model.outcome import Code
+from handiwork_ros.actions.skill_report import goal_report_from_msg
+from handiwork_ros.actions.task_report import task_report_from_msg
 from handiwork_ros.conversions import goal_outcome_from_msg, outcome_from_msg, plan_result_from_msg
-from handiwork_ros.skill_report import goal_report_from_msg
-from handiwork_ros.task_report import task_report_from_msg
 
 SUCCEEDED, CANCELED, ABORTED = (
     GoalStatus.STATUS_SUCCEEDED,

@@ -12,7 +12,7 @@ from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
 from handiwork_core.intake import limits
-from handiwork_ros.message_sizes import excess
+from handiwork_ros.intake.message_sizes import excess
 from tf2_msgs.msg import TFMessage
 
 

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from handiwork_ros.bond import Sample
-from handiwork_ros.name_claim import DISCOVERY_S, GREATEST_DISCOVERY_S, YIELD_S, Claim, NameClaim
+from handiwork_ros.liveness.bond import Sample
+from handiwork_ros.node.name_claim import (
+    DISCOVERY_S,
+    GREATEST_DISCOVERY_S,
+    YIELD_S,
+    Claim,
+    NameClaim,
+)
 
 LOW, HIGH = b"\x01" * 16, b"\x02" * 16
 RUNNING = Sample(LOW, 1, 3, "", 1234, "lab7")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from handiwork_ros.patience import MESSAGE_S, Patience
+from handiwork_ros.ports.sim_time_deadline import MESSAGE_S, Patience
 
 
 @pytest.mark.parametrize("speed", [0.1, 1.0, 10.0])

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 
-from handiwork_ros.process_identity import ProcessWatch, process_space
+from handiwork_ros.liveness.process_identity import ProcessWatch, process_space
 
 
 def test_the_end_of_a_child_is_seen_before_it_is_waited_for() -> None:

@@ -9,6 +9,7 @@ from rclpy.serialization import serialize_message
 
 from handiwork_core.model.geometry import Pose, Rotation, frozen
 from handiwork_core.model.world import Contact, ObjectState
+from handiwork_ros.cdr.row_reader import ContactsDecoder, StatesDecoder, stamp_from_bytes
 from handiwork_ros.conversions import (
     BadMessage,
     contacts_from_msg,
@@ -16,7 +17,6 @@ from handiwork_ros.conversions import (
     object_states_from_msg,
     object_states_to_msg,
 )
-from handiwork_ros.row_decoding import ContactsDecoder, StatesDecoder, stamp_from_bytes
 
 NAMES = ["cube", "a", "bin_12", "a name of more than a few letters", "ü"]
 

@@ -10,8 +10,8 @@ from sensor_msgs.msg import JointState
 
 from handiwork_core.model.geometry import Pose, Rotation, frozen
 from handiwork_core.model.world import Contact, ObjectState
+from handiwork_ros.cdr.row_writer import JointWriter, RowWriter
 from handiwork_ros.conversions import contacts_to_msg, object_states_to_msg, time_to_msg
-from handiwork_ros.row_writing import JointWriter, RowWriter
 
 NAMES = [[], ["a"], ["joint1", "joint_22", "j"], ["ab", "abc", "abcd", "abcde", "é"]]
 

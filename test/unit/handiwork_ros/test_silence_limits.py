@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from handiwork_ros.silence_limits import (
+from handiwork_ros.rclpy_support.silence_limits import (
     DELAY_GAIN,
     DELAY_WINDOW_S,
     GIVE_UP_SILENCE_S,

@@ -14,13 +14,13 @@ from sensor_msgs.msg import JointState as JointStateMsg
 
 from handiwork_core.model.geometry import Pose, frozen
 from handiwork_core.model.world import ObjectState
+from handiwork_ros.cdr.row_reader import ContactsDecoder, StatesDecoder
 from handiwork_ros.conversions import (
     object_states_to_msg,
     suction_state_from_msg,
     world_objects_from_msg,
 )
-from handiwork_ros.row_decoding import ContactsDecoder, StatesDecoder
-from handiwork_ros.topic_intake import JointIntake, TopicIntake
+from handiwork_ros.intake.topic_intake import JointIntake, TopicIntake
 
 ZERO = frozen((0.0, 0.0, 0.0))
 NAMES = ["j1", "j2", "j3"]

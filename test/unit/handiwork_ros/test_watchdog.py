@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from handiwork_ros.watchdog import EXIT_CODE
+from handiwork_ros.node.watchdog import EXIT_CODE
 
 START = """
 import re, threading, time

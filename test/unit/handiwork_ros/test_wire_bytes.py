@@ -10,7 +10,7 @@ from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from handiwork_ros.wire_bytes import FrameReader, JointReader, text_from_bytes
+from handiwork_ros.cdr.message_reader import FrameReader, JointReader, text_from_bytes
 from tf2_msgs.msg import TFMessage
 
 

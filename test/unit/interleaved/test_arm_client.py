@@ -21,12 +21,13 @@ from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import JointState
 from handiwork_core.testing.gantry import gantry
-from handiwork_ros import action_call, patience, robot_clients, ros_clock, service_call
-from handiwork_ros.rclpy_internals import goal_handle
-from handiwork_ros.robot_clients import ArmClient
+from handiwork_ros.ports import arm_and_gripper, sim_time_deadline
+from handiwork_ros.ports.arm_and_gripper import ArmClient
+from handiwork_ros.rclpy_support import action_call, ros_clock, service_call
+from handiwork_ros.rclpy_support.rclpy_internals import goal_handle
 
 HERE = sys.modules[__name__]
-MODULES = [action_call, robot_clients, service_call, patience, ros_clock]
+MODULES = [action_call, arm_and_gripper, service_call, sim_time_deadline, ros_clock]
 SEEDS = range(150)
 ARM = gantry().arms["arm"]
 Q = np.stack([ARM.home_q, ARM.home_q + 0.1])
@@ -188,7 +189,7 @@ def arm_of(kind: type, run: Interleaver, monkeypatch: pytest.MonkeyPatch) -> tup
     client, world = Client(node, controller), World(controller)
     if kind is FormerArm:
         return FormerArm(node, client, world), controller
-    monkeypatch.setattr(robot_clients, "ActionClient", lambda *_arguments: client)
+    monkeypatch.setattr(arm_and_gripper, "ActionClient", lambda *_arguments: client)
     watch = SimpleNamespace(why_lost="")
     return ArmClient(node, ARM, world, watch), controller  # type: ignore[arg-type]
 
@@ -269,7 +270,7 @@ def test_a_controller_that_never_accepts_does_not_block_the_stop_for_ever(
             ends.append(arm.follow(PATH, should_stop=lambda: False))
             begun_s = run.now_s
             ends.append(arm.stop())
-            assert run.now_s - begun_s <= robot_clients.BRAKE_S + 1.0
+            assert run.now_s - begun_s <= arm_and_gripper.BRAKE_S + 1.0
 
         run.spawn(body, "body")
         run.run()

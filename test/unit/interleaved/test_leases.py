@@ -17,13 +17,24 @@ from interleaver import Interleaver
 from handiwork_core.contracts import skill
 from handiwork_core.contracts.skill import Progress, Stopped, Token
 from handiwork_core.model.outcome import OK, Code, Outcome
-from handiwork_ros import admission, arm_hold, arm_lease, skill_action_server
-from handiwork_ros.admission import AdmissionQueue
-from handiwork_ros.arm_lease import ArmLease, Policy
+from handiwork_ros.actions import (
+    admission,
+    arm_lease,
+    multi_arm_lease,
+    skill_action_server,
+)
+from handiwork_ros.actions.admission import AdmissionQueue
+from handiwork_ros.actions.arm_lease import ArmLease, Policy
+from handiwork_ros.actions.skill_action_server import (
+    ForArms,
+    Refused,
+    Report,
+    SkillActionServer,
+    SkillDoor,
+)
 from handiwork_ros.conversions import outcome_to_msg
-from handiwork_ros.skill_action_server import ForArms, Refused, Report, SkillActionServer, SkillDoor
 
-MODULES = [arm_lease, arm_hold, admission, skill_action_server, skill]
+MODULES = [arm_lease, multi_arm_lease, admission, skill_action_server, skill]
 ARMS = ("left", "right")
 ENDS = {
     GoalStatus.STATUS_SUCCEEDED: {Code.OK},

@@ -13,7 +13,7 @@ from rclpy.node import Node
 from rclpy.qos import qos_profile_action_status_default
 from sensor_msgs.msg import JointState
 
-from handiwork_ros.qos import STREAM
+from handiwork_ros.rclpy_support.qos import STREAM
 
 from .rogue_node import MARK
 from .verdict import STANDSTILL_RAD_S

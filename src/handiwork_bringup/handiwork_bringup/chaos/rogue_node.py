@@ -17,9 +17,9 @@ from trajectory_msgs.msg import JointTrajectoryPoint
 
 from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointTolerance
-from handiwork_ros.destroy import destroy_with_actions
-from handiwork_ros.managed_node import STATUS_TOPIC
-from handiwork_ros.qos import LATEST, STATUS, TF
+from handiwork_ros.node.managed_node import STATUS_TOPIC
+from handiwork_ros.rclpy_support.destroy import destroy_with_actions
+from handiwork_ros.rclpy_support.qos import LATEST, STATUS, TF
 from tf2_msgs.msg import TFMessage
 
 from .trials import Fault, FaultKind

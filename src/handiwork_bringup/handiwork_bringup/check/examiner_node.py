@@ -13,7 +13,7 @@ from handiwork_core.model.geometry import Pose, Rotation
 from handiwork_core.model.world import ObjectState, WorldObject
 from handiwork_core.robot.robot import ArmSpec, GripperSpec, Robot
 from handiwork_ros.conversions import BadMessage, outcome_from_msg, pose_to_msg
-from handiwork_ros.frames import FrameBuffer, UnknownFrame
+from handiwork_ros.ports.frames import FrameBuffer, UnknownFrame
 
 from .contract import GROUPS, action_rules, service_rules, topic_rules
 from .findings import Finding, failed, missing

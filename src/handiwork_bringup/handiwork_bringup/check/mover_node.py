@@ -15,8 +15,8 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from control_msgs.action import FollowJointTrajectory, ParallelGripperCommand
 from handiwork_core.robot.robot import ArmSpec, GripperSpec
-from handiwork_ros.action_call import ActionCall, GoalSequence
-from handiwork_ros.service_call import Silence, call
+from handiwork_ros.rclpy_support.action_call import ActionCall, GoalSequence
+from handiwork_ros.rclpy_support.service_call import Silence, call
 
 from .listener_node import Listener
 from .recording import ArmMotion, GripperMotion, JointSample, SuctionTrial

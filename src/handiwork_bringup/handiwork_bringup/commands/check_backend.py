@@ -41,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
     robot = load_robot(robot_folder(options.robot))
     os.environ.update(with_ros_defaults(os.environ))
     from handiwork_bringup.check.examiner_node import Examiner, Plan
-    from handiwork_ros.skill_client import SkillClient
+    from handiwork_ros.clients.skill_client import SkillClient
 
     if not options.still and set(groups) & {"joints", "gripper", "suction"}:
         print(WARNING, file=sys.stderr)

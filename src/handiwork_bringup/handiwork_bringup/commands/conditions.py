@@ -60,8 +60,8 @@ def run(options: argparse.Namespace) -> int:
     os.environ.update(with_ros_defaults(os.environ))
     from handiwork_msgs.msg import Conditions, TaskProgress
 
-    from handiwork_ros.qos import LATCHED
-    from handiwork_ros.skill_client import SkillClient
+    from handiwork_ros.clients.skill_client import SkillClient
+    from handiwork_ros.rclpy_support.qos import LATCHED
 
     heard = Heard()
     with SkillClient(node_name="handiwork_command") as client:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from handiwork_bringup.ros_environment import with_ros_defaults
 
 if TYPE_CHECKING:
-    from handiwork_ros.skill_client import SkillClient
+    from handiwork_ros.clients.skill_client import SkillClient
 
 READY_S = 10.0
 
@@ -27,7 +27,7 @@ def connected() -> Iterator[SkillClient]:
         NoServerError: it is not after ``READY_S``.
     """
     os.environ.update(with_ros_defaults(os.environ))
-    from handiwork_ros.skill_client import SERVER, SkillClient
+    from handiwork_ros.clients.skill_client import SERVER, SkillClient
 
     with SkillClient(node_name="handiwork_command") as client:
         if not client.wait_ready(READY_S):

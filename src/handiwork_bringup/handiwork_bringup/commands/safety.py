@@ -55,7 +55,7 @@ def request(name: str, scale: float | None) -> int:
     from std_srvs.srv import Trigger
 
     from handiwork_bringup.ask_node import ask
-    from handiwork_ros.skill_client import SkillClient
+    from handiwork_ros.clients.skill_client import SkillClient
 
     with SkillClient(node_name="handiwork_command") as client:
         if scale is None:
@@ -79,8 +79,8 @@ def show() -> int:
     os.environ.update(with_ros_defaults(os.environ))
     from handiwork_msgs.msg import SafetyState
 
-    from handiwork_ros.qos import LATCHED
-    from handiwork_ros.skill_client import SkillClient
+    from handiwork_ros.clients.skill_client import SkillClient
+    from handiwork_ros.rclpy_support.qos import LATCHED
 
     heard, states = threading.Event(), list[Any]()
 

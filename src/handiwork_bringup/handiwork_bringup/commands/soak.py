@@ -20,8 +20,8 @@ from handiwork_core.config.dataclass_loader import ConfigError
 if TYPE_CHECKING:
     from handiwork_msgs.action import Pick, Place
 
-    from handiwork_ros.goal_run import GoalRun
-    from handiwork_ros.skill_client import SkillReport
+    from handiwork_ros.clients.goal_handle import GoalRun
+    from handiwork_ros.clients.skill_client import SkillReport
 
 STOP_TIMEOUT_S, END_TIMEOUT_S, SKILL_TIMEOUT_S = 5.0, 30.0, 120.0
 PLANNING_S, MOTION_S = 1.0, 2.5

@@ -25,7 +25,7 @@ def run(options: argparse.Namespace) -> int:
     os.environ.update(with_ros_defaults(os.environ))
     from handiwork_msgs.msg import NodeStatus
 
-    from handiwork_ros.skill_client import SkillClient
+    from handiwork_ros.clients.skill_client import SkillClient
 
     words = ["UNCONFIGURED", "CONFIGURING", "INACTIVE", "ACTIVE", "FAULTY", "SHUTTING_DOWN", "FINALIZED"]
     states = {getattr(NodeStatus, word): word.lower() for word in words}

@@ -20,8 +20,8 @@ from .export_usd import scene_file
 from .show_robot import robot_folder
 
 if TYPE_CHECKING:
-    from handiwork_ros.skill_client import SkillClient
-    from handiwork_ros.task_report import TaskFeedback, TaskReport
+    from handiwork_ros.actions.task_report import TaskFeedback, TaskReport
+    from handiwork_ros.clients.skill_client import SkillClient
 
 ANSWER_S = 20.0
 WAITING = "waiting for "

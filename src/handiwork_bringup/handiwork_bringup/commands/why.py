@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from handiwork_msgs.msg import Condition
     from handiwork_msgs.srv import EvaluateCondition
 
-    from handiwork_ros.skill_client import SkillClient
+    from handiwork_ros.clients.skill_client import SkillClient
 
 ANSWER_S = 10.0
 TABLE_S = 5.0
@@ -45,8 +45,8 @@ def run(options: argparse.Namespace) -> int:
     os.environ.update(with_ros_defaults(os.environ))
     from handiwork_msgs.srv import EvaluateCondition
 
+    from handiwork_ros.clients.skill_client import SkillClient
     from handiwork_ros.conversions import outcome_from_msg
-    from handiwork_ros.skill_client import SkillClient
 
     text = options.condition.strip()
     plain = text.isidentifier()
@@ -86,7 +86,7 @@ def _watched(client: SkillClient, name: str) -> list[Condition]:
     """What is watched of a predicate or under a name; nothing when no table comes."""
     from handiwork_msgs.msg import Conditions
 
-    from handiwork_ros.qos import LATCHED
+    from handiwork_ros.rclpy_support.qos import LATCHED
 
     heard, tables = threading.Event(), list[Conditions]()
 

@@ -42,8 +42,8 @@ class Recorder:
         from rclpy.signals import SignalHandlerOptions
         from sensor_msgs.msg import JointState
 
-        from handiwork_ros.frames import FrameBuffer
-        from handiwork_ros.qos import LATCHED, LATEST
+        from handiwork_ros.ports.frames import FrameBuffer
+        from handiwork_ros.rclpy_support.qos import LATCHED, LATEST
 
         self._robot = robot
         self._newest: dict[str, bytes] = {}

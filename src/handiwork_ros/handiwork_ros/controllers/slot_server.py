@@ -25,8 +25,8 @@ from handiwork_core.robot.robot import ArmSpec, BaseSpec, GripperSpec
 from handiwork_core.safety.lease import HeartbeatLease
 from handiwork_ros.controllers.feedback import feedback_to_msg
 from handiwork_ros.conversions import time_from_msg
-from handiwork_ros.guards import guard
-from handiwork_ros.managed_node import ManagedNode
+from handiwork_ros.node.managed_node import ManagedNode
+from handiwork_ros.rclpy_support.safe_callbacks import guard
 
 RESULT_TIMEOUT_S = 30
 

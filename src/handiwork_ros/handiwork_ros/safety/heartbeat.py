@@ -8,7 +8,7 @@ from handiwork_msgs.msg import SafetyHeartbeat
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
-from handiwork_ros.guards import guard
+from handiwork_ros.rclpy_support.safe_callbacks import guard
 
 from .names import HEARTBEAT, HEARTBEAT_PERIOD_S, HEARTBEATS
 

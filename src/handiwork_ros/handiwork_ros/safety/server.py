@@ -20,9 +20,9 @@ from handiwork_core.safety.lease import HeartbeatLease
 from handiwork_core.safety.state import Refusal, SafetyStatus
 from handiwork_core.safety.supervisor import SafetySupervisor, lost_lease
 from handiwork_ros.conversions import outcome_to_msg
-from handiwork_ros.guards import guard
-from handiwork_ros.managed_node import ManagedNode
-from handiwork_ros.qos import LATCHED
+from handiwork_ros.node.managed_node import ManagedNode
+from handiwork_ros.rclpy_support.qos import LATCHED
+from handiwork_ros.rclpy_support.safe_callbacks import guard
 
 from . import names
 from .messages import limit_texts, state_to_msg

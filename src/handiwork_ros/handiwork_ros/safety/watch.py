@@ -9,8 +9,8 @@ from handiwork_msgs.msg import SafetyState
 from rclpy.node import Node
 
 from handiwork_core.model.outcome import Outcome
-from handiwork_ros.guards import guard
-from handiwork_ros.qos import LATCHED
+from handiwork_ros.rclpy_support.qos import LATCHED
+from handiwork_ros.rclpy_support.safe_callbacks import guard
 
 from .messages import outcome_of_state
 from .names import STATE

@@ -17,9 +17,9 @@ from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.suction import SuctionState
 from handiwork_core.robot.robot import Robot
 from handiwork_ros.conversions import outcome_to_msg, suction_state_to_msg
-from handiwork_ros.guards import guard, guard_service
-from handiwork_ros.managed_node import ManagedNode
-from handiwork_ros.qos import LATEST
+from handiwork_ros.node.managed_node import ManagedNode
+from handiwork_ros.rclpy_support.qos import LATEST
+from handiwork_ros.rclpy_support.safe_callbacks import guard, guard_service
 
 Ask = Callable[[Any, Any], Awaitable[Any]]
 """Calls a client with a request; None where no answer came."""

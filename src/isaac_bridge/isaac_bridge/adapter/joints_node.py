@@ -14,12 +14,12 @@ from handiwork_core.isaac_wire import JOINT_COMMANDS, JOINT_STATES, BadWire
 from handiwork_core.model.geometry import Pose
 from handiwork_core.robot.robot import Robot
 from handiwork_core.safety.config import SafetyConfig
-from handiwork_ros.guards import guard
-from handiwork_ros.managed_node import ManagedNode
-from handiwork_ros.qos import LATEST, STREAM
-from handiwork_ros.row_writing import JointWriter
-from handiwork_ros.silence_limits import STREAM_SILENCE_S
-from handiwork_ros.wire_bytes import JointReader
+from handiwork_ros.cdr.message_reader import JointReader
+from handiwork_ros.cdr.row_writer import JointWriter
+from handiwork_ros.node.managed_node import ManagedNode
+from handiwork_ros.rclpy_support.qos import LATEST, STREAM
+from handiwork_ros.rclpy_support.safe_callbacks import guard
+from handiwork_ros.rclpy_support.silence_limits import STREAM_SILENCE_S
 from isaac_bridge.adapter.joint_order import NONE, JointOrder, moving_joints
 from isaac_bridge.adapter.wired_robot import WiredRobot
 

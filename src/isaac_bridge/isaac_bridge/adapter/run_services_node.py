@@ -16,9 +16,9 @@ from handiwork_core.model.conveyor import BeltSpec
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.scene.loader import Scene
 from handiwork_ros.conversions import BadMessage, outcome_to_msg
-from handiwork_ros.guards import guard_service
-from handiwork_ros.managed_node import ManagedNode
-from handiwork_ros.qos import TF
+from handiwork_ros.node.managed_node import ManagedNode
+from handiwork_ros.rclpy_support.qos import TF
+from handiwork_ros.rclpy_support.safe_callbacks import guard_service
 from isaac_bridge.adapter.joints_node import JointDoor
 
 LONGEST_STEP_S = 600.0

@@ -18,15 +18,15 @@ from handiwork_core.control.rate_limiter import WallPace
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.world import ObjectState
 from handiwork_core.scene.loader import Scene
+from handiwork_ros.cdr.message_reader import FrameReader, Frames, text_from_bytes
+from handiwork_ros.cdr.row_reader import CONTACT_NUMBERS, STATE_NUMBERS
+from handiwork_ros.cdr.row_writer import RowWriter
 from handiwork_ros.conversions import world_objects_to_msg
-from handiwork_ros.latched_publisher import LatchedPublisher
-from handiwork_ros.managed_node import ManagedNode
-from handiwork_ros.qos import LATEST
-from handiwork_ros.rclpy_internals import take
-from handiwork_ros.row_decoding import CONTACT_NUMBERS, STATE_NUMBERS
-from handiwork_ros.row_writing import RowWriter
-from handiwork_ros.unwatched import Unwatched
-from handiwork_ros.wire_bytes import FrameReader, Frames, text_from_bytes
+from handiwork_ros.node.managed_node import ManagedNode
+from handiwork_ros.rclpy_support.latched_publisher import LatchedPublisher
+from handiwork_ros.rclpy_support.polled_group import Unwatched
+from handiwork_ros.rclpy_support.qos import LATEST
+from handiwork_ros.rclpy_support.rclpy_internals import take
 from isaac_bridge.adapter.object_tracker import ObjectTracker
 from tf2_msgs.msg import TFMessage
 

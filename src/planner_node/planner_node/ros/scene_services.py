@@ -10,7 +10,7 @@ from handiwork_core.contracts.planning import Attachment, SceneQuery
 from handiwork_core.intake.limits import OBJECTS
 from handiwork_core.model.outcome import OK, Code
 from handiwork_ros import conversions as to
-from handiwork_ros.guards import guard_service, with_outcome
+from handiwork_ros.rclpy_support.safe_callbacks import guard_service, with_outcome
 from planner_node.pipeline.request_checks import Refused, check_scene
 
 if TYPE_CHECKING:

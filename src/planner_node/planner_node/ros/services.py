@@ -30,9 +30,9 @@ from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.robot.robot import ArmSpec
 from handiwork_ros import conversions as to
-from handiwork_ros.frames import FrameBuffer
-from handiwork_ros.guards import guard_service, with_outcome
-from handiwork_ros.managed_node import ManagedNode
+from handiwork_ros.node.managed_node import ManagedNode
+from handiwork_ros.ports.frames import FrameBuffer
+from handiwork_ros.rclpy_support.safe_callbacks import guard_service, with_outcome
 from planner_node.pipeline.engine_worker import QUEUE_LIMIT, EngineWorker
 from planner_node.pipeline.pipeline import PlanningDesk
 from planner_node.pipeline.request_checks import (

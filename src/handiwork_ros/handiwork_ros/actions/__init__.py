@@ -1,0 +1,1 @@
+"""Action servers, the admission of goals, and the leases of arms."""

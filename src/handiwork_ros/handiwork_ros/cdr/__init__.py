@@ -1,0 +1,1 @@
+"""Serialized messages, read and written without deserialization."""

@@ -1,0 +1,85 @@
+"""Skills from asyncio: ``async with AsyncSkillClient() as robot: await robot.pick("cube")``."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any, TypeVar
+
+from handiwork_msgs.action import Pick, Place, RunTask
+
+from handiwork_ros.actions.skill_report import SkillReport
+from handiwork_ros.actions.task_report import TaskReport
+
+from .goal_handle import GoalRun
+from .skill_client import OnFeedback, SkillClient, SkillGoal, skill_goal
+
+R = TypeVar("R")
+
+
+class AsyncSkillClient:
+    """``SkillClient`` for coroutines. A task that is cancelled cancels its goal, and ends when the arm is at rest."""
+
+    def __init__(self, *, domain_id: int | None = None, node_name: str = "handiwork_client") -> None:
+        self.client = SkillClient(domain_id=domain_id, node_name=node_name)
+
+    async def wait_ready(self, timeout_s: float = 30.0) -> bool:
+        """True once the skill server is active and its actions are there."""
+        return await asyncio.to_thread(self.client.wait_ready, timeout_s)
+
+    async def send(
+        self, goal: SkillGoal, on_feedback: OnFeedback | None = None, timeout_s: float = 120.0
+    ) -> SkillReport:
+        """Send a goal and wait for its end."""
+        return await ended(self.client.send(goal, on_feedback), timeout_s)
+
+    async def run(
+        self,
+        skill: str,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        arm: str = "",
+        when_busy: str = "",
+        timeout_s: float = 120.0,
+    ) -> SkillReport:
+        """Run any skill by its name, as ``SkillClient.run``."""
+        return await self.send(skill_goal(skill, parameters, arm, when_busy), timeout_s=timeout_s)
+
+    async def pick(self, object: str, *, arm: str = "", timeout_s: float = 120.0) -> SkillReport:
+        """Grasp ``object`` and lift it; a robot with several arms needs ``arm``."""
+        return await self.send(Pick.Goal(object=object, arm=arm), timeout_s=timeout_s)
+
+    async def place(
+        self, object: str, container: str, *, arm: str = "", timeout_s: float = 120.0
+    ) -> SkillReport:
+        """Put the held ``object`` (empty: whatever is held) into ``container``."""
+        goal = Place.Goal(object=object, container=container, arm=arm)
+        return await self.send(goal, timeout_s=timeout_s)
+
+    async def run_task(
+        self, task: str, *, source: str = "", resume_from: str = "", seed: int | None = None
+    ) -> TaskReport:
+        """Run the text of a task file, as ``SkillClient.run_task``."""
+        goal = RunTask.Goal(task=task, source=source, resume_from=resume_from)
+        goal.use_seed, goal.seed = seed is not None, seed or 0
+        return await ended(self.client.send_task(goal), 3600.0)
+
+    async def __aenter__(self) -> AsyncSkillClient:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await asyncio.to_thread(self.client.close)
+
+
+async def ended(run: GoalRun[R], timeout_s: float) -> R:
+    """The report of a goal, without holding up the loop."""
+    waiting = asyncio.ensure_future(asyncio.to_thread(run.result, timeout_s))
+    try:
+        return await asyncio.shield(waiting)
+    except asyncio.CancelledError:
+        run.cancel()
+        await asyncio.wait({waiting})
+        raise

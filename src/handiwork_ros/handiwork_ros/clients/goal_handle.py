@@ -1,0 +1,198 @@
+"""A goal to the skill server from any thread: sent once more when it gets lost, given up when the server does."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+from rclpy.action import ActionClient
+from rclpy.node import Node
+
+from handiwork_core.model.outcome import Code, Outcome
+from handiwork_ros.actions.arm_motion import UNKNOWN
+from handiwork_ros.liveness.bond_topic import bond_topic
+from handiwork_ros.liveness.heartbeat import LifeSigns, Loss
+from handiwork_ros.rclpy_support.action_call import CANCEL_AGAIN_S, ActionCall
+from handiwork_ros.rclpy_support.silence_limits import GIVE_UP_SILENCE_S, GREATEST_GROWTH
+
+SERVER = "skill_server"
+ANSWER_S = 3.0
+"""Longest wait for a goal's acceptance; then it is sent once more."""
+STOP_S = 5.0
+"""Longest wait for the end of a goal that was cancelled."""
+CANCEL_ANSWER_S = 2.0
+"""Longest wait for a silent server's answer to a cancel."""
+LATE_RESULT_S = 0.1
+"""Longest wait for a result that was on its way when its server ended."""
+CANCEL_AGAIN_FOR_S = 20.0
+"""A server that returns is asked to cancel for so long, until the goal has ended."""
+POLL_S = 0.02
+R = TypeVar("R")
+
+
+class FeedbackCall(ActionCall):
+    """An action goal with feedback."""
+
+    def __init__(
+        self, node: Node, action: ActionClient, goal: Any, on_feedback: Callable[[Any], None] | None
+    ) -> None:
+        super().__init__(node, action, goal)
+        self._on_feedback = on_feedback
+
+    def _send(self) -> None:
+        self._await(
+            self._client.send_goal_async(self._goal, feedback_callback=self._note, goal_uuid=self._id)
+        )
+
+    def _note(self, message: Any) -> None:
+        if self._on_feedback is not None:
+            try:
+                self._on_feedback(message.feedback)
+            except Exception as error:  # noqa: BLE001 - the user's callback must not end the goal
+                self._node.get_logger().error(f"on_feedback raised {error!r}")
+
+
+class GoalRun(Generic[R]):
+    """A goal on its way. ``decode`` makes the report of goal status and result, ``lost`` that of a goal without one.
+
+    Whoever waits gives up only after the goal was cancelled, and a result that comes meanwhile is taken: a goal ends
+    as UNRESPONSIVE when the server's writer is gone, or when no result follows the cancel. Should the server return
+    later, it is asked to cancel again. Its methods may be called from any thread but the feedback callback's.
+    """
+
+    def __init__(
+        self,
+        signs: LifeSigns,
+        make: Callable[[], ActionCall],
+        decode: Callable[[int, Any], R],
+        lost: Callable[[Outcome], R],
+        motion: Callable[[], str] = lambda: UNKNOWN,
+    ) -> None:
+        """Send the goal.
+
+        Args:
+            signs: bonds to the server.
+            make: makes the action call, a second time when the first one gets lost.
+            decode: result message to report.
+            lost: outcome to report.
+            motion: says what is known of the arm's motion; may take a second.
+        """
+        self._signs, self._make, self._decode, self._lost = signs, make, decode, lost
+        self._motion = motion
+        self._gid = signs.gid(SERVER)
+        self._sent_s, self._again = time.monotonic(), False
+        self._cancel_s = math.inf
+        self._call = make()
+        self._call.send()
+
+    @property
+    def done(self) -> bool:
+        """True at its end."""
+        return self._call.done.is_set()
+
+    def cancel(self) -> None:
+        """Ask for the end; ``result`` tells when the arm is at rest."""
+        self._call.cancel()
+
+    def wait_end(self, timeout_s: float) -> bool:
+        """Wait for the end even of a server that is silent, where ``result`` gives up; False: it did not come."""
+        return self._call.done.wait(timeout_s)
+
+    def result(self, timeout_s: float = 120.0) -> R:
+        """Wait for the end; after ``timeout_s`` the goal is cancelled. Failures are outcomes, not exceptions."""
+        end_s = time.monotonic() + timeout_s
+        while not self._call.done.wait(POLL_S):
+            if why := self._why_no_result(time.monotonic(), end_s):
+                return self._give_up(why)
+        return self._report()
+
+    def _why_no_result(self, now_s: float, end_s: float) -> str:
+        return self._gone() or self._silent(now_s) or self._unanswered(now_s) or self._late(now_s, end_s)
+
+    def _gone(self) -> str:
+        """Return why no result can come any more. A server that shuts down still sends results, until it is gone."""
+        gid = self._signs.gid(SERVER)
+        if gid is not None and self._gid is None:
+            self._gid = gid
+        if gid != self._gid:
+            return f"{SERVER} was restarted while the goal ran; send the goal again"
+        loss, reason = self._signs.loss(SERVER)
+        return f"{reason}; start it, then send the goal again" if loss is Loss.GONE else ""
+
+    def _silent(self, now_s: float) -> str:
+        """Cancel the goal of a server that was silent for too long; return the reason once that was of no use."""
+        never_s = self._sent_s + ANSWER_S - GIVE_UP_SILENCE_S
+        silence_s = self._signs.silence_s(SERVER, never_s)
+        if silence_s <= self._signs.limit_s(SERVER, GIVE_UP_SILENCE_S):
+            return ""
+        if self._gid is None:
+            return f"{SERVER} is silent on {bond_topic(SERVER)}; start it, then send the goal again"
+        self._cancel(now_s)
+        if now_s - self._cancel_s < CANCEL_ANSWER_S:
+            return ""
+        text = f"{SERVER} (pid {self._signs.pid(SERVER)}) is silent for {silence_s:.1f} s and did not answer a cancel"
+        return f"{text}; its process may be stopped or blocked: end it, or wait for it"
+
+    def _unanswered(self, now_s: float) -> str:
+        """Send a goal that got lost once more; the reason once the second one is lost, too."""
+        if self._call.answered.is_set():
+            return ""
+        if not self._signs.is_alive(SERVER) and self._gid is not None:
+            # A server that is held up has not read the goal yet: a second one would be refused as BUSY.
+            self._sent_s = now_s
+            return ""
+        if now_s - self._sent_s <= self._signs.limit_s(SERVER, ANSWER_S):
+            return ""
+        # Should it be answered late, the wish to cancel is sent at once.
+        self._call.cancel()
+        if self._again:
+            return f"{SERVER} did not answer a goal that was sent twice; see its log"
+        self._call, self._again, self._sent_s = self._make(), True, now_s
+        self._call.send()
+        return ""
+
+    def _late(self, now_s: float, end_s: float) -> str:
+        """Cancel the goal when time is up; the reason once no result follows."""
+        if now_s <= end_s:
+            return ""
+        self._cancel(now_s)
+        # ``_silent`` ends the wait for a server that is not alive; the last bound is for a client that is not spun.
+        limit_s = STOP_S if self._signs.is_alive(SERVER) else STOP_S + GREATEST_GROWTH * GIVE_UP_SILENCE_S
+        has_time = now_s - max(self._cancel_s, end_s) <= limit_s
+        return "" if has_time else f"no result {STOP_S:.0f} s after the cancel"
+
+    def _cancel(self, now_s: float) -> None:
+        self._cancel_s = min(self._cancel_s, now_s)
+        self._call.cancel()
+
+    def _give_up(self, why: str) -> R:
+        """End without a result, unless one comes after all; a server that returns is told to cancel."""
+        self._call.cancel()
+        self._signs.on_return(SERVER, self._cancel_again)
+        motion = self._motion()
+        if self._call.done.wait(LATE_RESULT_S):
+            return self._report()
+        return self._lost(Outcome(Code.UNRESPONSIVE, f"{why}; {motion}"))
+
+    def _cancel_again(self) -> None:
+        """Cancel again and again: DDS matches the services of a server that returns later than its bond."""
+        threading.Thread(target=self._cancel_until_done, name="cancel-again", daemon=True).start()
+
+    def _cancel_until_done(self) -> None:
+        end_s = time.monotonic() + CANCEL_AGAIN_FOR_S
+        while not self._call.done.wait(CANCEL_AGAIN_S) and time.monotonic() < end_s:
+            with contextlib.suppress(RuntimeError):  # the client was closed meanwhile
+                self._call.cancel()
+
+    def _report(self) -> R:
+        answer = self._call.result
+        if answer is None:
+            return self._lost(Outcome(Code.INTERNAL, f"{SERVER} did not take the goal; see its log"))
+        try:
+            return self._decode(answer.status, answer.result)
+        except ValueError as error:
+            return self._lost(Outcome(Code.INTERNAL, f"the result of {SERVER} is malformed: {error}"))

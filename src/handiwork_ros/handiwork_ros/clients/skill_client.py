@@ -1,0 +1,174 @@
+"""Skills from any Python program: ``with SkillClient() as robot: robot.pick("cube")``."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import Any, TypeAlias
+
+import rclpy
+import yaml
+from handiwork_msgs.action import Pick, Place, RunSkill, RunTask
+from rclpy.action import ActionClient
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.signals import SignalHandlerOptions
+
+from handiwork_core.contracts.skill import Progress
+from handiwork_ros.actions.arm_motion import observe_motion
+from handiwork_ros.actions.skill_report import (
+    SkillReport,
+    Stage,
+    goal_report_from_msg,
+    progress_from_msg,
+)
+from handiwork_ros.actions.task_report import (
+    TaskFeedback,
+    TaskReport,
+    task_feedback_from_msg,
+    task_report_from_msg,
+)
+from handiwork_ros.liveness.heartbeat import LifeSigns
+from handiwork_ros.rclpy_support.destroy import destroy_with_actions
+
+from .goal_handle import SERVER, FeedbackCall, GoalRun
+
+__all__ = ["SERVER", "GoalRun", "SkillClient", "SkillReport", "Stage"]
+
+SkillGoal: TypeAlias = "Pick.Goal | Place.Goal | RunSkill.Goal"
+OnFeedback = Callable[[Progress], None]
+OnTaskFeedback = Callable[[TaskFeedback], None]
+
+
+class SkillClient:
+    """Own node, executor and thread, so it works in any program, also one that does not use ROS."""
+
+    def __init__(self, *, domain_id: int | None = None, node_name: str = "handiwork_client") -> None:
+        self._context = rclpy.Context()
+        rclpy.init(context=self._context, domain_id=domain_id, signal_handler_options=SignalHandlerOptions.NO)
+        self.node = rclpy.create_node(node_name, context=self._context)
+        self.signs = LifeSigns(self.node)
+        self.signs.watch(SERVER)
+        kinds = {"pick": Pick, "place": Place, "run_skill": RunSkill, "run_task": RunTask}
+        self._actions = {kind.Goal: ActionClient(self.node, kind, name) for name, kind in kinds.items()}
+        self._executor = SingleThreadedExecutor(context=self._context)
+        self._executor.add_node(self.node)
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._spin, name=node_name, daemon=True)
+        self._thread.start()
+
+    def wait_ready(self, timeout_s: float = 30.0) -> bool:
+        """True once the skill server is active and its actions are there."""
+        end_s = time.monotonic() + timeout_s
+        while time.monotonic() < end_s:
+            if self.signs.is_active(SERVER) and all(a.server_is_ready() for a in self._actions.values()):
+                return True
+            self._closing.wait(0.05)
+        return False
+
+    def send(self, goal: SkillGoal, on_feedback: OnFeedback | None = None) -> GoalRun[SkillReport]:
+        """Send a goal and return at once. ``on_feedback`` is called on the client's thread and must not wait."""
+        action = self._actions[type(goal)]
+        note = (
+            None if on_feedback is None else lambda message: on_feedback(progress_from_msg(message.feedback))
+        )
+        return GoalRun(
+            self.signs,
+            lambda: FeedbackCall(self.node, action, goal, note),
+            lambda status, message: goal_report_from_msg(status, message.result),
+            SkillReport,
+            lambda: observe_motion(self.node),
+        )
+
+    def send_task(self, goal: RunTask.Goal, on_feedback: OnTaskFeedback | None = None) -> GoalRun[TaskReport]:
+        """``send`` of a whole task."""
+        action = self._actions[RunTask.Goal]
+        note = None if on_feedback is None else lambda message: on_feedback(task_feedback_from_msg(message))
+        return GoalRun(
+            self.signs,
+            lambda: FeedbackCall(self.node, action, goal, note),
+            task_report_from_msg,
+            TaskReport,
+            lambda: observe_motion(self.node),
+        )
+
+    def run(
+        self,
+        skill: str,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        arm: str = "",
+        when_busy: str = "",
+        on_feedback: OnFeedback | None = None,
+        timeout_s: float = 120.0,
+    ) -> SkillReport:
+        """Run any skill by its name; ``parameters`` are its own, ``when_busy`` is reject, queue or preempt."""
+        goal = skill_goal(skill, parameters, arm, when_busy)
+        return self.send(goal, on_feedback).result(timeout_s)
+
+    def pick(
+        self, object: str, *, arm: str = "", on_feedback: OnFeedback | None = None, timeout_s: float = 120.0
+    ) -> SkillReport:
+        """Grasp ``object`` and lift it, with the defaults of ``Pick.action``. With several arms, name one."""
+        return self.send(Pick.Goal(object=object, arm=arm), on_feedback).result(timeout_s)
+
+    def place(
+        self,
+        object: str,
+        container: str,
+        *,
+        arm: str = "",
+        on_feedback: OnFeedback | None = None,
+        timeout_s: float = 120.0,
+    ) -> SkillReport:
+        """Put the held ``object`` (empty: whatever is held) into ``container``, else as ``Place.action`` says."""
+        goal = Place.Goal(object=object, container=container, arm=arm)
+        return self.send(goal, on_feedback).result(timeout_s)
+
+    def run_task(
+        self,
+        task: str,
+        *,
+        source: str = "",
+        resume_from: str = "",
+        seed: int | None = None,
+        check_only: bool = False,
+        on_feedback: OnTaskFeedback | None = None,
+        timeout_s: float = 3600.0,
+    ) -> TaskReport:
+        """Run the text of a task file; ``source`` is what messages call it, ``seed`` replaces the one in the file."""
+        goal = RunTask.Goal(task=task, source=source, resume_from=resume_from, check_only=check_only)
+        goal.use_seed, goal.seed = seed is not None, seed or 0
+        return self.send_task(goal, on_feedback).result(timeout_s)
+
+    def close(self) -> None:
+        """End the thread and leave the ROS graph; running goals go on."""
+        if self._closing.is_set():
+            return
+        self._closing.set()
+        self._thread.join()
+        self._executor.shutdown()
+        self.signs.close()
+        destroy_with_actions(self.node)
+        rclpy.shutdown(context=self._context)
+
+    def __enter__(self) -> SkillClient:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _spin(self) -> None:
+        while not self._closing.is_set():
+            self._executor.spin_once(timeout_sec=0.1)
+
+
+def skill_goal(
+    skill: str, parameters: Mapping[str, Any] | None = None, arm: str = "", when_busy: str = ""
+) -> RunSkill.Goal:
+    """The goal of any skill."""
+    text = yaml.safe_dump(dict(parameters), default_flow_style=True, sort_keys=False) if parameters else ""
+    return RunSkill.Goal(skill=skill, parameters=text, arm=arm, when_busy=when_busy)

@@ -1,0 +1,1 @@
+"""Messages of the world, checked as they arrive."""

@@ -1,0 +1,85 @@
+"""The publishers of topics by their GIDs, as the ROS graph knows them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from rosgraph_msgs.msg import Clock as ClockMsg
+
+from handiwork_core.intake.counters import Publisher
+from handiwork_core.intake.writer_sequences import WriterSequences
+from handiwork_ros.rclpy_support.polled_group import Unwatched
+from handiwork_ros.rclpy_support.qos import CLOCK_PROBE
+from handiwork_ros.rclpy_support.safe_callbacks import guard
+
+from .topic_intake import taken
+
+LOOK_S = 0.5
+"""Pause between two looks at the graph, in steady time. A look takes about 0.05 ms for each topic."""
+GID_BYTES = 16
+"""Of a DDS GUID; the rest of what ROS calls a GID is zero."""
+CLOCK = "/clock"
+UNKNOWN_NAME = "_NODE_NAME_UNKNOWN_"
+"""What rmw calls the node of a publisher that it cannot place."""
+
+
+class TopicWriters:
+    """Looks at the publishers of some topics twice a second. ``of`` may be called from any thread."""
+
+    def __init__(self, node: Node, topics: Sequence[str]) -> None:
+        self._node, self._topics = node, {topic: node.resolve_topic_name(topic) for topic in topics}
+        self._found: dict[str, tuple[Publisher, ...]] = {}
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._timer = node.create_timer(LOOK_S, guard(node, self.look), clock=steady)
+
+    def of(self, topic: str) -> tuple[Publisher, ...]:
+        """Return the publishers of a topic at the last look, sorted by node; empty before the first look."""
+        return self._found.get(topic, ())
+
+    def look(self) -> None:
+        """Look now. On the executor's thread."""
+        self._found = {topic: publishers_of(self._node, name) for topic, name in self._topics.items()}
+
+
+class ClockWriters:
+    """Whether several publishers of ``/clock`` send at the same time.
+
+    rclpy hands ``/clock`` to nobody else, so a second subscription is read now and then; it wakes up nobody.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._writers, self._sub = WriterSequences(), None
+        if node.get_parameter("use_sim_time").value:
+            self._sub = node.create_subscription(
+                ClockMsg, CLOCK, lambda _: None, CLOCK_PROBE, callback_group=Unwatched(), raw=True
+            )
+            steady = Clock(clock_type=ClockType.STEADY_TIME)
+            self._timer = node.create_timer(LOOK_S, guard(node, self._look), clock=steady)
+
+    def are_several(self) -> bool:
+        """True while two publishers were seen to take turns."""
+        return self._writers.are_several(time.monotonic())
+
+    def _look(self) -> None:
+        if self._sub is not None:
+            for _, number, heard_s in taken(self._sub):
+                self._writers.take(number, heard_s)
+
+
+def publishers_of(node: Node, topic: str) -> tuple[Publisher, ...]:
+    """Return the publishers of a topic now, each GID once, sorted by node."""
+    found = {}
+    for info in node.get_publishers_info_by_topic(topic):
+        gid = bytes(info.endpoint_gid[:GID_BYTES]).hex()
+        found[gid] = Publisher(_full_name(info.node_namespace, info.node_name), gid)
+    return tuple(sorted(found.values(), key=lambda one: (one.node, one.gid)))
+
+
+def _full_name(namespace: str, name: str) -> str:
+    """Return a node's full name; the graph may have a publisher before it has the node, or have no node at all."""
+    if name == UNKNOWN_NAME:
+        return "a node whose name is not known"
+    return f"{namespace.rstrip('/')}/{name}"

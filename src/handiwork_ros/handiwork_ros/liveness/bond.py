@@ -1,0 +1,273 @@
+"""The bond to one node: which DDS writer is meant, whether it lives, and who else claims to be it. Knows no ROS."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Protocol
+
+from handiwork_ros.rclpy_support.silence_limits import (
+    GIVE_UP_SILENCE_S,
+    SILENCE_S,
+    silence_limit_s,
+)
+
+from .writer_sequence import Origin, WriterSequence
+
+ABSENT_S = 1.0
+"""A writer that the graph has not listed for this long has left."""
+
+UNNAMED_S = 2.0
+"""The graph learns the node of a new writer later than its first message; after this long it is a stranger."""
+
+CANDIDATES = 16
+"""Unknown writers that are remembered at a time."""
+
+
+class Loss(Enum):
+    """How a bonded writer is lost."""
+
+    NONE = "none"
+    LEAVING = "leaving"
+    """It said that it shuts down; results may still come."""
+    SILENT = "silent"
+    """Its liveliness was not asserted in time; its process may be stopped or blocked, and may return."""
+    GONE = "gone"
+    """Its process has ended, another one has taken its place, or, on another machine, it has left the graph."""
+
+
+class EventKind(Enum):
+    """What a message or a look has changed."""
+
+    LOST = "lost"
+    RETURNED = "returned"
+    INTRUDER = "intruder"
+
+
+@dataclass(frozen=True)
+class Event:
+    """One change, with a sentence for a person."""
+
+    kind: EventKind
+    text: str
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A status message as it came from the bond's topic.
+
+    ``gid`` is the writer that the message claims to come from, ``sequence`` and ``source_ns`` the number and the time
+    that DDS gave it.
+    """
+
+    gid: bytes
+    sequence: int
+    state: int
+    message: str
+    pid: int
+    host: str = ""
+    process_space: str = ""
+    delay_s: float = 0.0
+    is_leaving: bool = False
+    source_ns: int = 0
+    is_sole: bool = True
+    """False while its node still looks for another one of its name."""
+
+
+@dataclass(frozen=True)
+class Sign:
+    """The newest message of the bonded writer; ``heard_s`` is steady time."""
+
+    heard_s: float
+    state: int
+    message: str
+    pid: int
+    host: str = ""
+    gid: bytes = b""
+
+
+@dataclass(frozen=True)
+class Writer:
+    """A writer of the bond's topic in the ROS graph: its GID and the name of its node."""
+
+    gid: bytes
+    node: str
+
+
+class ProcessEnd(Protocol):
+    """See ``process_identity.ProcessWatch``."""
+
+    @property
+    def is_known(self) -> bool:
+        """True where ``has_ended`` decides."""
+
+    @property
+    def has_ended(self) -> bool:
+        """True once the process is gone."""
+
+    def close(self) -> None:
+        """Give back what the watch holds."""
+
+
+class Bond:
+    """Follows one writer. Not thread-safe."""
+
+    def __init__(self, name: str, watch_process: Callable[[int, str], ProcessEnd]) -> None:
+        """Begin without a writer.
+
+        Args:
+            name: of the node, without its namespace.
+            watch_process: makes the watch of a process id within a process space.
+        """
+        self._name, self._watch_process = name, watch_process
+        self.sign: Sign | None = None
+        self.loss = Loss.NONE
+        self.reason = ""
+        """Why the writer is lost; empty while it lives."""
+        self._numbers = WriterSequence(0, 0)
+        self._delay_s = 0.0
+        self._listed_s = 0.0
+        self._process: ProcessEnd | None = None
+        self._candidates: dict[bytes, tuple[float, Sample]] = {}
+        self._named: set[bytes] = set()
+
+    def hear(self, sample: Sample, now_s: float, writers: Callable[[], Iterable[Writer]]) -> list[Event]:
+        """Take a message.
+
+        Args:
+            sample: the message.
+            now_s: steady time [s].
+            writers: asks the graph for the writers of the topic.
+
+        Returns:
+            What has changed.
+        """
+        sign = self.sign
+        if sign is None or sample.gid != sign.gid:
+            return self._consider(sample, now_s, tuple(writers()))
+        if self._process is not None and self._process.has_ended:
+            is_last = all(writer.gid == sign.gid for writer in writers())  # one that was on its way
+            what = "repeats the identity of a process that has ended"
+            return [] if is_last else self._intrude(sample, what)
+        origin = self._numbers.origin(sample.sequence, sample.source_ns, now_s - sign.heard_s)
+        if origin is Origin.AGAIN:
+            return []
+        if origin is Origin.OTHER and len(tuple(writers())) > 1:
+            return self._intrude(sample, "repeats the identity of the true one")
+        if origin is Origin.OTHER:  # nobody else could have written it
+            self._numbers = WriterSequence(sample.sequence, sample.source_ns)
+        if origin is Origin.DOUBTFUL:
+            sample = replace(sample, state=sign.state, message=sign.message, is_leaving=False)
+        return self._accept(sample, now_s)
+
+    def look(
+        self, now_s: float, delay_s: float, writers: Callable[[], Iterable[Writer]], alive_writers: int | None
+    ) -> list[Event]:
+        """Judge the writer; to be called only by a process that was not held up itself.
+
+        Args:
+            now_s: steady time [s].
+            delay_s: scheduling delay of this process [s].
+            writers: asks the graph for the writers of the topic.
+            alive_writers: how many writers DDS holds for alive; None where it does not say.
+
+        Returns:
+            What has changed.
+        """
+        events = self.check_process()
+        listed = tuple(writers())
+        if self.sign is not None and self.loss is not Loss.GONE:
+            events += self._judge(self.sign, now_s, delay_s, listed, alive_writers)
+        for first_s, sample in list(self._candidates.values()):
+            events += self._consider(sample, now_s, listed, first_s)
+        return events
+
+    def check_process(self) -> list[Event]:
+        """Find a process of this machine that has ended; true even for a reader that was held up itself."""
+        sign = self.sign
+        if sign is None or self.loss is Loss.GONE or self._process is None or not self._process.has_ended:
+            return []
+        return self._lose(Loss.GONE, f"{self._name} (pid {sign.pid}) has ended")
+
+    def limit_s(self, base_s: float, delay_s: float) -> float:
+        """Return how long the writer may be silent, by this process's delay and the one that the writer told [s]."""
+        return silence_limit_s(base_s, delay_s, self._delay_s)
+
+    def close(self) -> None:
+        """Give back what the watch of the process holds."""
+        if self._process is not None:
+            self._process.close()
+
+    def _judge(
+        self, sign: Sign, now_s: float, delay_s: float, listed: tuple[Writer, ...], alive_writers: int | None
+    ) -> list[Event]:
+        if any(writer.gid == sign.gid for writer in listed):
+            self._listed_s = now_s
+        limit_s, silence_s = self.limit_s(SILENCE_S, delay_s), now_s - sign.heard_s
+        is_absent = now_s - self._listed_s > ABSENT_S and silence_s > ABSENT_S
+        # The graph also forgets a process that is stopped for longer than its participant's lease.
+        if is_absent and not (self._process is not None and self._process.is_known):
+            return self._lose(Loss.GONE, f"{self._name} (pid {sign.pid}) has left the ROS graph")
+        # Messages that DDS has received and this process has not read are no silence of the writer.
+        is_unread = alive_writers is not None and alive_writers > 0 and len(listed) == 1
+        if silence_s > limit_s and not (is_unread and silence_s < GIVE_UP_SILENCE_S):
+            return self._lose(Loss.SILENT, f"{self._name} (pid {sign.pid}) was silent for {silence_s:.1f} s")
+        return []
+
+    def _consider(
+        self, sample: Sample, now_s: float, listed: tuple[Writer, ...], first_s: float | None = None
+    ) -> list[Event]:
+        """Take a message of a writer that is not the bonded one."""
+        known = self._candidates.pop(sample.gid, None)
+        first_s = known[0] if known is not None else (now_s if first_s is None else first_s)
+        writer = next((w for w in listed if w.gid == sample.gid), None)
+        if writer is None or writer.node != self._name:
+            if now_s - first_s > UNNAMED_S:
+                return self._intrude(sample, "is not written by a node of that name")
+            if len(self._candidates) < CANDIDATES:
+                self._candidates[sample.gid] = (first_s, sample)
+            return []
+        sign = self.sign
+        if sign is None or self.loss is Loss.GONE:
+            return self._bind(sample, now_s)
+        has_left = all(w.gid != sign.gid for w in listed)
+        if has_left or self.loss is Loss.LEAVING or self._may_have_ended():
+            text = f"{self._name} was restarted: pid {sample.pid} has taken the place of pid {sign.pid}"
+            return [*self._lose(Loss.GONE, text), *self._bind(sample, now_s)]
+        return self._intrude(sample, "runs beside the bonded one")
+
+    def _may_have_ended(self) -> bool:
+        """Return whether the process has ended; one of another machine may have, when it is silent."""
+        if self._process is not None and self._process.is_known:
+            return self._process.has_ended
+        return self.loss is Loss.SILENT
+
+    def _bind(self, sample: Sample, now_s: float) -> list[Event]:
+        self.close()
+        self._process = self._watch_process(sample.pid, sample.process_space)
+        self._listed_s, self._numbers = now_s, WriterSequence(sample.sequence, sample.source_ns)
+        self.loss, self.reason = Loss.NONE, ""
+        return self._accept(sample, now_s)
+
+    def _accept(self, sample: Sample, now_s: float) -> list[Event]:
+        before, self._delay_s = self.loss, sample.delay_s
+        self.sign = Sign(now_s, sample.state, sample.message, sample.pid, sample.host, sample.gid)
+        if sample.is_leaving:
+            return self._lose(Loss.LEAVING, f"{self._name} (pid {sample.pid}) shuts down")
+        self.loss, self.reason = Loss.NONE, ""
+        text = f"{self._name} (pid {sample.pid}) is back"
+        return [Event(EventKind.RETURNED, text)] if before is not Loss.NONE else []
+
+    def _lose(self, loss: Loss, reason: str) -> list[Event]:
+        """Each loss is told once; a node that left, or was silent, and is then gone was lost before."""
+        before, self.loss, self.reason = self.loss, loss, reason
+        return [Event(EventKind.LOST, reason)] if before is Loss.NONE else []
+
+    def _intrude(self, sample: Sample, what: str) -> list[Event]:
+        if sample.gid in self._named or len(self._named) >= CANDIDATES:
+            return []
+        self._named.add(sample.gid)
+        where = f"pid {sample.pid} on {sample.host or 'an unnamed host'}, writer {sample.gid.hex()}"
+        text = f"a second status of {self._name} ({where}) {what}; it is ignored"
+        return [Event(EventKind.INTRUDER, text)]

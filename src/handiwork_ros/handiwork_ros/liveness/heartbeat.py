@@ -1,0 +1,198 @@
+"""Which nodes are alive, by the bonds to their DDS writers, in steady time."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from handiwork_msgs.msg import NodeStatus
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+
+from handiwork_ros.rclpy_support.qos import BOND_READER
+from handiwork_ros.rclpy_support.safe_callbacks import guard
+from handiwork_ros.rclpy_support.service_call import on_executor
+from handiwork_ros.rclpy_support.silence_limits import SILENCE_S, SchedulingDelay
+
+from .bond import Bond, Event, EventKind, Loss, Sign
+from .bond_topic import BOND_TOPIC, AliveWriters, bond_topic, sample_of, writers_of
+from .process_identity import ProcessWatch
+
+__all__ = ["SILENCE_S", "LifeSigns", "Loss", "Sign"]
+
+LOOK_S = 0.25
+LAG_S = 0.3
+"""A look that is later than this shows that this process was held up, and may not have read its messages [s]."""
+
+HEARING_S = 0.5
+"""Time to read the messages after a lag, before the next verdict; longer than a node's pause between two [s]."""
+
+
+class _Peer:
+    """The bond to one node with its subscription."""
+
+    def __init__(self, bond: Bond) -> None:
+        self.bond = bond
+        self.subscription: Any = None
+        self.alive: AliveWriters | None = None
+        self.on_loss: list[Callable[[str], None]] = []
+        self.on_return: list[tuple[bytes, Callable[[], None]]] = []
+
+
+class LifeSigns:
+    """Bonds to the nodes that are asked for. Its queries are safe from any thread."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._lock = threading.RLock()
+        self._peers: dict[str, _Peer] = {}
+        now_s = time.monotonic()
+        self._delay = SchedulingDelay(LOOK_S, now_s)
+        self._looked_s, self._held_up_s = now_s, float("-inf")
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._timer = node.create_timer(LOOK_S, guard(node, self._look), clock=steady)
+
+    def watch(self, *names: str) -> None:
+        """Bond to nodes, which the first query of a name does as well. From any thread."""
+        for name in names:
+            self._peer(name)
+
+    def sign(self, name: str) -> Sign | None:
+        """Return the newest status of a node's bonded writer, or None when there never was one."""
+        with self._lock:
+            return self._peer(name).bond.sign
+
+    def names(self) -> tuple[str, ...]:
+        """Return every node that is bonded to, and every other one whose bond the graph lists."""
+        prefix = self._node.resolve_topic_name(BOND_TOPIC) + "/"
+        listed = [topic for topic, _ in self._node.get_topic_names_and_types() if topic.startswith(prefix)]
+        with self._lock:
+            found = {topic.removeprefix(prefix) for topic in listed} | set(self._peers)
+        return tuple(sorted(name for name in found if "/" not in name))
+
+    def silence_s(self, name: str, never_s: float = float("-inf")) -> float:
+        """Return how long a node has been silent [s]; one that was never heard counts from the steady time ``never_s``.
+
+        Zero while this process is held up itself: then nobody else is to blame.
+        """
+        sign, now_s = self.sign(name), time.monotonic()
+        if self._is_held_up(now_s):
+            return 0.0
+        return now_s - (never_s if sign is None else sign.heard_s)
+
+    def limit_s(self, name: str, base_s: float = SILENCE_S) -> float:
+        """Return how long a node may be silent, by the delays that it and this process measure [s]."""
+        with self._lock:
+            return self._peer(name).bond.limit_s(base_s, self._delay.greatest_s(time.monotonic()))
+
+    def loss(self, name: str) -> tuple[Loss, str]:
+        """Return how and why a node is lost; never lost while it was not heard yet."""
+        with self._lock:
+            bond = self._peer(name).bond
+            return bond.loss, bond.reason
+
+    def is_alive(self, name: str) -> bool:
+        """Return whether the node's writer was heard, is not lost and does not shut down."""
+        with self._lock:
+            bond = self._peer(name).bond
+            return bond.sign is not None and bond.loss is Loss.NONE
+
+    def is_active(self, name: str) -> bool:
+        """Return whether the node is alive and serves."""
+        sign = self.sign(name)
+        return sign is not None and sign.state == NodeStatus.ACTIVE and self.is_alive(name)
+
+    def pid(self, name: str) -> int | None:
+        """Return the process id; None when the node was never heard."""
+        sign = self.sign(name)
+        return None if sign is None else sign.pid
+
+    def gid(self, name: str) -> bytes | None:
+        """Return the GID of the bonded writer, which changes with a restart; None when the node was never heard."""
+        sign = self.sign(name)
+        return None if sign is None else sign.gid
+
+    def on_loss(self, name: str, callback: Callable[[str], None]) -> None:
+        """Call ``callback(name)`` on the executor's thread when the node falls silent, ends or was restarted."""
+        with self._lock:
+            self._peer(name).on_loss.append(callback)
+
+    def on_return(self, name: str, callback: Callable[[], None]) -> None:
+        """Call ``callback`` once on the executor's thread should the writer that is lost now be heard again."""
+        with self._lock:
+            peer = self._peer(name)
+            if peer.bond.sign is not None:
+                peer.on_return.append((peer.bond.sign.gid, callback))
+
+    def close(self) -> None:
+        """Give back what the bonds hold; to be called once the node is not spun any more."""
+        with self._lock:
+            for peer in self._peers.values():
+                peer.bond.close()
+
+    def _peer(self, name: str) -> _Peer:
+        with self._lock:
+            if name not in self._peers:
+                self._peers[name] = _Peer(Bond(name, ProcessWatch))
+                if self._node.executor is None:
+                    self._subscribe(name)
+                else:
+                    on_executor(self._node, guard(self._node, lambda: self._subscribe(name)))
+            return self._peers[name]
+
+    def _subscribe(self, name: str) -> None:
+        peer = self._peers[name]
+
+        def on_status(message: NodeStatus, info: Any) -> None:
+            numbers = int(info["publication_sequence_number"]), int(info["source_timestamp"])
+            sample = sample_of(message, *numbers)
+            with self._lock:
+                events = peer.bond.hear(sample, time.monotonic(), lambda: writers_of(self._node, name))
+            self._publish(name, peer, events)
+
+        receive = guard(self._node, on_status)
+
+        def callback(message: NodeStatus, info: Any) -> None:
+            receive(message, info)  # rclpy counts the parameters, so they must be two
+
+        peer.subscription = self._node.create_subscription(
+            NodeStatus, bond_topic(name), callback, BOND_READER
+        )
+        peer.alive = AliveWriters(peer.subscription)
+
+    def _look(self) -> None:
+        now_s = time.monotonic()
+        if self._delay.tick(now_s) > LAG_S:
+            self._held_up_s = now_s
+        self._looked_s = now_s
+        for name, peer in list(self._peers.items()):
+            with self._lock:
+                events = (
+                    peer.bond.check_process() if self._is_held_up(now_s) else self._judge(name, peer, now_s)
+                )
+            self._publish(name, peer, events)
+
+    def _judge(self, name: str, peer: _Peer, now_s: float) -> list[Event]:
+        alive = None if peer.alive is None else peer.alive.count()
+        delay_s = self._delay.greatest_s(now_s)
+        return peer.bond.look(now_s, delay_s, lambda: writers_of(self._node, name), alive)
+
+    def _is_held_up(self, now_s: float) -> bool:
+        return now_s - self._looked_s > LOOK_S + LAG_S or now_s - self._held_up_s < HEARING_S
+
+    def _publish(self, name: str, peer: _Peer, events: list[Event]) -> None:
+        """Call who waits for these events; without the lock, as callbacks may ask."""
+        for event in events:
+            if event.kind is EventKind.INTRUDER or peer.on_loss:
+                self._node.get_logger().warning(event.text)
+            if event.kind is EventKind.LOST:
+                for callback in list(peer.on_loss):
+                    callback(name)
+        if peer.on_return and self.is_alive(name):
+            gid = self.gid(name)
+            waiting, peer.on_return = peer.on_return, []
+            for wanted, resume in waiting:
+                if wanted == gid:
+                    resume()

@@ -1,0 +1,1 @@
+"""The node that every process runs: life cycle, status, unique name, supervision."""

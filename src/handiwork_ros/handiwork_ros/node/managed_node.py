@@ -1,0 +1,314 @@
+"""The lifecycle node that every Handiwork node is: it loads in its own thread, shows its state, ends in order."""
+
+from __future__ import annotations
+
+import threading
+import time
+import traceback
+from collections.abc import Awaitable, Callable
+from typing import Any, ClassVar, NoReturn, TypeVar, cast
+
+from lifecycle_msgs.msg import Transition
+from rcl_interfaces.msg import ParameterDescriptor
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.clock import Clock, ClockType
+from rclpy.lifecycle import TransitionCallbackReturn
+from rclpy.node import Node
+
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.contracts.planning import Report
+from handiwork_core.model.diagnostics import Diagnosis, Level
+from handiwork_ros.liveness.bond_topic import STATUS_TOPIC, StatusWriter
+from handiwork_ros.rclpy_support.safe_callbacks import guard
+from handiwork_ros.rclpy_support.silence_limits import SchedulingDelay
+
+from .diagnostics import DiagnosticsPublisher
+from .lifecycle import SHUTDOWNS, AsyncLifecycleNode
+from .node_status import status_message
+from .unique_name import UniqueName
+
+V = TypeVar("V", bool, int, float, str)
+M = TypeVar("M")
+
+__all__ = ["STATUS_PERIOD_S", "STATUS_TOPIC", "ManagedNode"]
+
+STATUS_PERIOD_S = 0.4
+REST_LIMIT_S = 10.0
+"""Longest wait of a transition until what runs has ended and the arm rests [s of steady time]."""
+
+
+class ManagedNode(AsyncLifecycleNode):
+    """Subclasses fill the ``on_*`` hooks; ``spinning.run`` makes the process.
+
+    ``on_load``, ``on_prepare`` and ``on_close`` run in a thread of their own while the executor spins, so they may take
+    long; the others run on the executor's thread. ``configure`` ends when ``on_load`` has returned, ``activate`` when
+    ``on_prepare`` and ``on_start`` have, ``deactivate`` when ``is_idle`` is true after ``on_stop``. A fault in a
+    transition that a lifecycle manager asked for leaves the node in the state that the design names; a fault while it
+    starts by itself (``autostart``) ends the process.
+    """
+
+    def __init__(self, name: str, **options: Any) -> None:
+        super().__init__(name, **options)
+        self.closing = threading.Event()
+        """Set when the node ends for good: long work and waits end when they see it."""
+        self.exit_code: int | None = None
+        """Set when the process must end."""
+        self.extra_nodes: list[Node] = []
+        """Nodes that are spun and destroyed with this one; see ``node/wall_time_node.py``."""
+        self.status_text = ""
+        """What the status says beside the state: what is being loaded, or the newest fault."""
+        self.on_turn: Callable[[], None] = lambda: None
+        """Called on the executor's thread with every status: a sign that the executor turns."""
+        self._load_progress, self._fault_code = 0.0, 0
+        self._loading, self._last_close = threading.Lock(), threading.Lock()
+        self._autostart = self.parameter(
+            "autostart", True, "configure and activate at start, without a lifecycle manager"
+        )
+        text = (
+            "ends the process when its executor has not turned for so long [s]; 0: never, as for a debugger"
+        )
+        self.watchdog_s = self.parameter("watchdog_s", 10.0, text)
+        self._delay = SchedulingDelay(STATUS_PERIOD_S, time.monotonic())
+        self._is_sole = False
+        self._status_writer = StatusWriter(self, self.get_name())
+        self._unique_name = UniqueName(self, self._status_writer, self._leave)
+        self._unique_name.require(self.publish_status)
+        self._is_sole = True
+        self.diagnostics = DiagnosticsPublisher(self, lambda: self._delay.greatest_s(time.monotonic()))
+        """What ``/diagnostics`` says of the node; its parts add sources."""
+        self.diagnostics.add("state", self._state_diagnosis)
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        # A service handler that waits keeps the default group busy, and the status must go on.
+        self._beat = self.create_timer(
+            STATUS_PERIOD_S, guard(self, self._on_status_timer), ReentrantCallbackGroup(), steady
+        )
+        self._first = self.create_timer(0.0, guard(self, self._begin), clock=steady)
+
+    def on_load(self, report: Report) -> None:
+        """Read, load, warm up; call ``report(fraction, text)``; watch ``self.closing``. ConfigError: bad input.
+
+        It must not wait for other nodes: a lifecycle manager configures all before it activates the first.
+        """
+
+    def on_prepare(self, report: Report) -> None:
+        """Wait for what other nodes offer once they are active, as ``on_load``; before each ``on_start``."""
+
+    def on_start(self) -> None:
+        """Begin to serve."""
+
+    def on_stop(self) -> None:
+        """Stop serving: refuse what comes, end what runs. Must not wait."""
+
+    def on_close(self) -> None:
+        """Free what ``on_load`` took, join threads. Also called when ``on_load`` has failed."""
+
+    def is_idle(self) -> bool:
+        """True once nothing runs any more and the arm rests."""
+        return True
+
+    def parameter(self, name: str, default: V, description: str) -> V:
+        """Declare a read-once parameter and return its value; a whole number is taken for a float.
+
+        Raises:
+            ConfigError: the value given has another type.
+        """
+        descriptor = ParameterDescriptor(description=description, dynamic_typing=True, read_only=True)
+        value = self.declare_parameter(name, default, descriptor).value
+        kind: type[Any] = type(default)
+        if kind is float and type(value) is int:
+            value = float(value)
+        if type(value) is not kind:
+            raise ConfigError(
+                f"node {self.get_name()}", [f"parameter {name}: is {value!r}; give a {kind.__name__}"]
+            )
+        return cast(V, value)
+
+    def on_executor(self, make: Callable[[], M]) -> M:
+        """Run ``make`` on the executor's thread, return its value: how ``on_load`` creates subscriptions and clients.
+
+        Raises:
+            RuntimeError: the node closes meanwhile, or is in no executor. What ``make`` raises is raised here.
+        """
+        done: list[Callable[[], M]] = []
+        ready = threading.Event()
+
+        def job() -> None:
+            try:
+                value = make()
+                done.append(lambda: value)
+            except Exception as error:  # noqa: BLE001  # handed on to the waiting thread
+                failure = error
+                done.append(lambda: _raise(failure))
+            ready.set()
+
+        executor = self.executor
+        if executor is None:
+            raise RuntimeError(f"node {self.get_name()!r} is in no executor")
+        executor.create_task(job)
+        while not ready.wait(0.05):
+            if self.closing.is_set():
+                raise RuntimeError("the node is closing")
+        return done[0]()
+
+    @property
+    def is_active(self) -> bool:
+        """True while the node serves."""
+        return self.state == "active"
+
+    def publish_status(self) -> None:
+        """Show the state now, in addition to the steady beat."""
+        is_faulty = bool(self.exit_code and self._fault_code)
+        text = "; ".join(words for words in (self.status_text, self._unique_name.warning) if words)
+        status = status_message(self.get_name(), self.state, text, self._load_progress, is_faulty=is_faulty)
+        status.is_sole, status.scheduling_delay = self._is_sole, self._delay.greatest_s(time.monotonic())
+        self._status_writer.publish(status)
+
+    def begin_shutdown(self) -> None:
+        """Begin the end of the process: refuse new work and end what runs. On the executor's thread."""
+        was_active = self.is_active
+        self.closing.set()
+        if shutdown := next(filter(self.offers, SHUTDOWNS), None):
+            self.trigger(shutdown)
+        if was_active:
+            guard(self, self.on_stop)()
+        self.publish_status()
+
+    def end_shutdown(self, timeout_s: float = 2.0) -> None:
+        """Wait for the loader, which watches ``closing``, and free what was taken."""
+        if self._loading.acquire(timeout=timeout_s):
+            self._loading.release()
+        guard(self, self._close_for_good)()
+        if self.state == "shuttingdown":
+            self.trigger(TransitionCallbackReturn.SUCCESS.to_label())
+
+    async def run_transition(self, state: str) -> TransitionCallbackReturn:
+        """Do the work of a transition state."""
+        if state in ("configuring", "activating"):
+            self.status_text, self._load_progress = "", 0.0
+        self.publish_status()
+        fault = await self._transitions[state](self)
+        if fault is None:
+            if state != "errorprocessing":
+                self.status_text, self._load_progress = "", 1.0
+            return TransitionCallbackReturn.SUCCESS
+        self._note(fault)
+        is_expected = isinstance(fault, ConfigError)
+        return TransitionCallbackReturn.FAILURE if is_expected else TransitionCallbackReturn.ERROR
+
+    async def change_state(self, transition: int) -> bool:
+        """See the base; the status shows the new state at once."""
+        has_succeeded = await super().change_state(transition)
+        self.publish_status()
+        return has_succeeded
+
+    async def _configure(self) -> Exception | None:
+        fault = await self.in_thread(f"{self.get_name()}-load", lambda: self._work(self.on_load))
+        fault = fault or self._ended_meanwhile()
+        if isinstance(fault, ConfigError):  # after any other error errorprocessing closes
+            return await self._close() or fault
+        return fault
+
+    async def _activate(self) -> Exception | None:
+        fault = await self.in_thread(f"{self.get_name()}-prepare", lambda: self._work(self.on_prepare))
+        return fault or self._ended_meanwhile() or _error_of(self.on_start)
+
+    async def _deactivate(self) -> Exception | None:
+        fault = _error_of(self.on_stop)
+        if await self.wait_until(self.is_idle, REST_LIMIT_S):
+            return fault
+        return RuntimeError(f"what runs has not ended {REST_LIMIT_S:g} s after it was asked to")
+
+    async def _close(self) -> Exception | None:
+        return await self.in_thread(f"{self.get_name()}-close", self.on_close)
+
+    async def _shut_down(self) -> Exception | None:
+        self.closing.set()
+        guard(self, self.on_stop)()
+        await self.wait_until(self.is_idle, REST_LIMIT_S)
+        return await self.in_thread(f"{self.get_name()}-close", self._close_for_good)
+
+    async def _recover(self) -> Exception | None:
+        """End what an error left running, so that the node can be configured again."""
+        guard(self, self.on_stop)()
+        await self.wait_until(self.is_idle, REST_LIMIT_S)
+        return await self._close()
+
+    _transitions: ClassVar[dict[str, Callable[[Any], Awaitable[Exception | None]]]] = {
+        "configuring": _configure,
+        "activating": _activate,
+        "deactivating": _deactivate,
+        "cleaningup": _close,
+        "shuttingdown": _shut_down,
+        "errorprocessing": _recover,
+    }
+
+    def _leave(self, fault: ConfigError) -> None:
+        """End the process: another node has the name."""
+        self._note(fault)
+        self.exit_code = self._fault_code
+
+    def _state_diagnosis(self) -> list[Diagnosis]:
+        level = {"active": Level.OK, "errorprocessing": Level.ERROR}.get(self.state, Level.WARN)
+        text = "; ".join(words for words in (self.status_text, self._unique_name.warning) if words)
+        is_faulty = bool(self._fault_code) or bool(self._unique_name.warning)
+        level = Level.ERROR if is_faulty else level
+        return [Diagnosis("state", level, text or f"the node is {self.state}", {"state": self.state})]
+
+    def _on_status_timer(self) -> None:
+        self._delay.tick(time.monotonic())
+        self.publish_status()
+        self.on_turn()
+
+    def _begin(self) -> None:
+        self._first.cancel()
+        if self._autostart and self.executor is not None:
+            self.executor.create_task(self._start)
+
+    async def _start(self) -> None:
+        for transition in (Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE):
+            # A manager may have asked for the same already, or for the end.
+            if not self.offers(transition) or self.closing.is_set():
+                return
+            if not await self.change_state(transition):
+                self.exit_code = None if self.closing.is_set() else self._fault_code
+                return
+
+    def _work(self, hook: Callable[[Report], None]) -> None:
+        with self._loading:
+            hook(self._report)
+
+    def _ended_meanwhile(self) -> ConfigError | None:
+        if self.closing.is_set():
+            return ConfigError(f"node {self.get_name()}", ["was ended while it started"])
+        return None
+
+    def _close_for_good(self) -> None:
+        """Run ``on_close`` for the last time, once: a manager's shutdown may meet the end of the process."""
+        if self._last_close.acquire(blocking=False):
+            self.on_close()
+
+    def _report(self, fraction: float, text: str) -> None:
+        if text != self.status_text:
+            self.get_logger().info(f"{100.0 * fraction:.0f} %: {text}")
+        self.status_text, self._load_progress = text, float(fraction)
+
+    def _note(self, fault: Exception) -> None:
+        """Log one sentence for what a person can correct, and a traceback for what is our own fault."""
+        if self.closing.is_set():
+            return
+        is_expected = isinstance(fault, ConfigError)
+        self.status_text, self._fault_code = str(fault), 2 if is_expected else 1
+        text = str(fault) if is_expected else "".join(traceback.format_exception(fault))
+        self.get_logger().fatal(text)
+
+
+def _error_of(hook: Callable[[], None]) -> Exception | None:
+    try:
+        hook()
+    except Exception as error:  # noqa: BLE001 - the border to the subclass
+        return error
+    return None
+
+
+def _raise(error: Exception) -> NoReturn:
+    raise error

@@ -1,0 +1,117 @@
+"""Looks for another live node of the same full name, before a node begins and while it runs."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from typing import Any
+
+from handiwork_msgs.msg import NodeStatus
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_ros.liveness.bond_topic import (
+    StatusWriter,
+    bond_topic,
+    sample_of,
+    writers_of,
+)
+from handiwork_ros.rclpy_support.qos import BOND_READER
+from handiwork_ros.rclpy_support.safe_callbacks import guard
+from handiwork_ros.rclpy_support.silence_limits import SchedulingDelay
+
+from .name_claim import Claim, NameClaim
+
+POLL_S = 0.02
+STATUS_AGAIN_S = 0.1
+"""How often a node that looks shows that it does, for one that starts at the same time."""
+
+_IS_REQUIRED: ContextVar[bool] = ContextVar("is_unique_name_required", default=False)
+
+
+@contextlib.contextmanager
+def unique_names_required() -> Iterator[None]:
+    """Have every managed node that is made meanwhile look for its name first, which takes half a second."""
+    token = _IS_REQUIRED.set(True)
+    try:
+        yield
+    finally:
+        _IS_REQUIRED.reset(token)
+
+
+class UniqueName:
+    """Listens to the bond of the node's own name."""
+
+    def __init__(self, node: Node, writer: StatusWriter, on_refusal: Callable[[ConfigError], None]) -> None:
+        """Subscribe.
+
+        Args:
+            node: whose name is meant.
+            writer: the node's own.
+            on_refusal: called on the executor's thread where an older node of the name is heard after the search.
+        """
+        self._node, self._writer, self._gid, self._on_refusal = node, writer, writer.gid, on_refusal
+        self.claim = NameClaim(node.get_fully_qualified_name(), writer.gid, time.monotonic())
+        receive = guard(node, self._on_status)
+
+        def callback(message: NodeStatus, info: Any) -> None:
+            receive(message, info)  # rclpy counts the parameters, so they must be two
+
+        self._subscription = node.create_subscription(
+            NodeStatus, bond_topic(node.get_name()), callback, BOND_READER
+        )
+
+    @property
+    def warning(self) -> str:
+        """Who else of this name was heard lately; empty for nobody."""
+        return self.claim.warning(time.monotonic())
+
+    def require(self, publish: Callable[[], None]) -> None:
+        """Where the process demands it, wait until the name was found free.
+
+        A node of this name that was killed is not heard, even while the graph still lists it.
+
+        Args:
+            publish: shows the node's status.
+
+        Raises:
+            ConfigError: another node of this name lives; names its host and process.
+        """
+        if not _IS_REQUIRED.get():
+            self.claim.settle()
+            return
+        executor = SingleThreadedExecutor(context=self._node.context)
+        executor.add_node(self._node)
+        published_s, delay = float("-inf"), SchedulingDelay(POLL_S, time.monotonic())
+        try:
+            while self.claim.state is Claim.LOOKING:
+                if time.monotonic() - published_s > STATUS_AGAIN_S:
+                    published_s = time.monotonic()
+                    publish()
+                executor.spin_once(timeout_sec=POLL_S)
+                listed = {writer.gid for writer in writers_of(self._node, self._node.get_name())}
+                unheard = len(listed - self.claim.heard() - {self._gid})
+                now_s = time.monotonic()
+                delay.tick(now_s)
+                self.claim.look(now_s, delay.greatest_s(now_s), unheard)
+        finally:
+            # ``remove_node`` alone would leave the node with this executor, for whoever gives it work next.
+            self._node.executor = None
+            executor.shutdown()
+        if self.claim.state is Claim.REFUSED:
+            raise self._refusal()
+
+    def _on_status(self, message: NodeStatus, info: Any) -> None:
+        sample = sample_of(message, int(info["publication_sequence_number"]), int(info["source_timestamp"]))
+        was_sole = self.claim.state is Claim.SOLE
+        text = self.claim.hear(sample, time.monotonic(), self._writer.sent)
+        if was_sole and self.claim.state is Claim.REFUSED:
+            self._on_refusal(self._refusal())
+        elif text and was_sole:
+            self._node.get_logger().error(text)
+
+    def _refusal(self) -> ConfigError:
+        return ConfigError(f"node {self._node.get_name()}", [self.claim.refusal])

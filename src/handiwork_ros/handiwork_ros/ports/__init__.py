@@ -1,0 +1,1 @@
+"""The ports of handiwork_core over ROS."""

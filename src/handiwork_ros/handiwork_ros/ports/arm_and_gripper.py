@@ -1,0 +1,217 @@
+"""The Arm and Gripper ports over the controllers' actions."""
+
+from __future__ import annotations
+
+import math
+import time
+
+from action_msgs.msg import GoalStatus
+from rclpy.action import ActionClient
+from rclpy.node import Node
+
+from control_msgs.action import FollowJointTrajectory, ParallelGripperCommand
+from handiwork_core.contracts.planning import ShouldStop
+from handiwork_core.control.trajectory_goal import ErrorCode
+from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.robot.robot import ArmSpec, BaseSpec, GripperSpec
+from handiwork_ros.conversions import trajectory_to_msg
+from handiwork_ros.rclpy_support.action_call import ActionCall, GoalSequence
+from handiwork_ros.rclpy_support.ros_clock import RosClock
+
+from .robot_watch import RobotWatch
+from .sim_time_deadline import Patience
+from .world import RosWorldSource
+
+POLL_S = 0.01
+REST_RAD_S = 0.01
+"""Measured joint speed below which the arm is at rest."""
+
+STANDSTILL_S = 0.5
+"""A world that sends the same stamp again after this long stands still, and the arm in it, whatever speed it froze
+with."""
+
+BRAKE_S = 5.0
+SETTLE_S = 4.0
+"""Steady time for the answer to an earlier goal before the next one is sent."""
+OVERTIME_S = 5.0
+GRIPPER_S = 10.0
+
+CAUSES = {
+    FollowJointTrajectory.Result.PATH_TOLERANCE_VIOLATED: Code.PATH_TOLERANCE,
+    FollowJointTrajectory.Result.GOAL_TOLERANCE_VIOLATED: Code.GOAL_TOLERANCE,
+    int(ErrorCode.PROTECTIVE_STOP): Code.PROTECTIVE_STOP,
+    int(ErrorCode.EMERGENCY_STOP): Code.EMERGENCY_STOP,
+}
+
+
+class ArmClient:
+    """An arm, or a mobile base. Blocks, so call it from a worker thread while the node is spun.
+
+    Args:
+        node: Must be spun.
+        arm: What moves.
+        world: Tells how the joints are measured.
+        watch: Tells whether the robot is lost; one of its own where none is given.
+    """
+
+    def __init__(
+        self, node: Node, arm: ArmSpec | BaseSpec, world: RosWorldSource, watch: RobotWatch | None = None
+    ) -> None:
+        self._node, self._arm, self._world, self._clock = node, arm, world, RosClock(node)
+        self._watch = watch or RobotWatch(node, world)
+        self._name = f"{arm.controller}/follow_joint_trajectory"
+        self._client = ActionClient(node, FollowJointTrajectory, self._name)
+        self._goals = GoalSequence(node, self._client)
+
+    def follow(self, trajectory: Trajectory, *, should_stop: ShouldStop) -> Outcome:
+        """See ``Arm.follow``. A ``stop`` that was called since this began lets nothing be sent any more."""
+        generation = self._goals.generation
+        if should_stop():
+            return Outcome(Code.CANCELED, "stopped before the motion began")
+        if not self._goals.settle(generation, SETTLE_S, should_stop):
+            if should_stop():
+                return self._brake(generation, Outcome(Code.CANCELED, "stopped before the motion began"))
+            text = f"{self._name} does not answer an earlier goal; is the controller running?"
+            return Outcome(Code.CONTROLLER_REFUSED, text)
+        run = self._goals.start(_goal(trajectory), generation, should_stop)
+        if run is None:
+            return Outcome(Code.CANCELED, "stopped before the motion began")
+        if not run.answered.is_set():
+            if should_stop() or self._goals.generation != generation:
+                return self._brake(generation, Outcome(Code.CANCELED, "stopped before the motion began"))
+            return Outcome(
+                Code.CONTROLLER_REFUSED, f"{self._name} did not answer; is the controller running?"
+            )
+        if not run.accepted:
+            return Outcome(
+                Code.CONTROLLER_REFUSED, f"{self._name} refused the goal; see the controller's log"
+            )
+        return self._until_end(run, trajectory.duration_s, should_stop)
+
+    def _until_end(self, run: ActionCall, lasts_s: float, should_stop: ShouldStop) -> Outcome:
+        patience = Patience(lasts_s + OVERTIME_S, self._clock.now_s)
+        while not run.done.wait(POLL_S):
+            if why := self._watch.why_lost:
+                run.cancel()
+                return self._lost(f"{why}; ")
+            if should_stop():
+                return self._brake(run.generation, Outcome(Code.CANCELED, "stopped during the motion"))
+            if patience.is_over:
+                text = f"{self._name} did not end {OVERTIME_S:.0f} s after the trajectory's {lasts_s:.1f} s"
+                return self._brake(run.generation, Outcome(Code.UNRESPONSIVE, text))
+        if self._goals.generation != run.generation:
+            return Outcome(Code.CANCELED, "stopped during the motion")
+        return self._verdict(run)
+
+    def stop(self) -> Outcome:
+        """See ``Arm.stop``. Once this is OK no trajectory that was handed in before it moves the arm."""
+        return self._brake(self._goals.close(), OK)
+
+    def _brake(self, generation: int, then: Outcome) -> Outcome:
+        """Cancel, then wait until all goals up to a generation have ended and the joints rest."""
+        asked_s = time.monotonic()
+        same = (float("-inf"), 0.0)  # a stamp, and when a message with it was received first
+        while time.monotonic() < asked_s + BRAKE_S:
+            running = self._goals.open(generation)
+            for run in running:
+                run.cancel()
+            if self._watch.why_lost:
+                return self._lost()
+            received_s, stamp_s = self._world.joint_feedback()
+            if stamp_s != same[0]:
+                same = stamp_s, received_s
+            # By times of arrival alone: this thread may be held up between two looks.
+            is_frozen = received_s - same[1] > STANDSTILL_S
+            if not running and (is_frozen or self._is_at_rest()):
+                return then
+            time.sleep(POLL_S)  # noqa: TID251 - several signals at once
+        text = f"the arm is not at rest {BRAKE_S:.0f} s after the stop was asked of {self._name}"
+        return Outcome(Code.UNRESPONSIVE, text)
+
+    def _is_at_rest(self) -> bool:
+        speeds = self._world.snapshot().joints.velocity
+        return all(abs(speeds.get(name, float("inf"))) < REST_RAD_S for name in self._arm.joint_names)
+
+    def _lost(self, why: str = "") -> Outcome:
+        """ROBOT_LOST with what is known of the joints."""
+        age_s, speeds = self._world.joint_age_s(), self._world.snapshot().joints.velocity
+        mine = [abs(speeds[name]) for name in self._arm.joint_names if name in speeds]
+        if not math.isfinite(age_s) or not mine:
+            return Outcome(Code.ROBOT_LOST, f"{why}nothing is known of {self._arm.controller}'s joints")
+        state = "at rest" if max(mine) < REST_RAD_S else f"moving at up to {max(mine):.2f} rad/s"
+        return Outcome(
+            Code.ROBOT_LOST, f"{why}{self._arm.controller}'s joints were {state} {age_s:.1f} s ago"
+        )
+
+    def _verdict(self, run: ActionCall) -> Outcome:
+        if run.result is None:
+            return Outcome(
+                Code.INTERNAL, f"{self._name} gave no result; see the log of {self._node.get_name()}"
+            )
+        status, result = run.result.status, run.result.result
+        if (
+            status == GoalStatus.STATUS_SUCCEEDED
+            and result.error_code == FollowJointTrajectory.Result.SUCCESSFUL
+        ):
+            return OK
+        text = result.error_string or f"goal status {status}, error code {result.error_code}"
+        return Outcome(CAUSES.get(result.error_code, Code.CONTROLLER_REFUSED), f"{self._name}: {text}")
+
+
+class GripperClient:
+    """Blocks, so call it from a worker thread while the node is spun."""
+
+    def __init__(self, node: Node, gripper: GripperSpec) -> None:
+        self._node, self._gripper, self._clock = node, gripper, RosClock(node)
+        self._name = f"{gripper.name}_controller/gripper_cmd"
+        self._client = ActionClient(node, ParallelGripperCommand, self._name)
+        self._goals = GoalSequence(node, self._client)
+
+    def move(self, width_m: float, *, should_stop: ShouldStop) -> Outcome:
+        """See ``Gripper.move``."""
+        spec = self._gripper
+        if not spec.min_width_m - 1e-9 <= width_m <= spec.max_width_m + 1e-9:
+            text = f"width {width_m} m is outside {spec.min_width_m} to {spec.max_width_m} m of {spec.name}"
+            return Outcome(Code.BAD_NUMBER, text, field_name="gripper_width")
+        goal = ParallelGripperCommand.Goal()
+        goal.command.name = [spec.joint]
+        goal.command.position = [spec.position(width_m)]
+        goal.command.effort = [spec.max_force_n]
+        generation = self._goals.generation
+        if not self._goals.settle(generation, SETTLE_S, should_stop) and not should_stop():
+            text = f"{self._name} does not answer an earlier goal; is the controller running?"
+            return Outcome(Code.GRIPPER_FAILED, text)
+        run = self._goals.start(goal, generation, should_stop)
+        if run is None or (not run.answered.is_set() and should_stop()):
+            return Outcome(Code.CANCELED, "stopped before the gripper moved")
+        if not run.accepted:
+            what = (
+                "refused the goal" if run.answered.is_set() else "did not answer; is the controller running?"
+            )
+            return Outcome(Code.GRIPPER_FAILED, f"{self._name} {what}")
+        return self._wait(run, should_stop)
+
+    def _wait(self, run: ActionCall, should_stop: ShouldStop) -> Outcome:
+        patience = Patience(GRIPPER_S, self._clock.now_s)
+        while not run.done.wait(POLL_S):
+            if should_stop():
+                run.cancel()
+                return Outcome(Code.CANCELED, "stopped while the gripper moved")
+            if patience.is_over:
+                run.cancel()
+                return Outcome(Code.GRIPPER_FAILED, f"{self._name} did not end within {GRIPPER_S:.0f} s")
+        if run.result is None:
+            return Outcome(Code.GRIPPER_FAILED, f"{self._name} gave no result")
+        result = run.result.result
+        if result.reached_goal or result.stalled:
+            return OK
+        return Outcome(
+            Code.GRIPPER_FAILED,
+            f"{self._name} neither reached the width nor stalled (status {run.result.status})",
+        )
+
+
+def _goal(trajectory: Trajectory) -> FollowJointTrajectory.Goal:
+    """Tolerances are left to the controller's own limits."""
+    return FollowJointTrajectory.Goal(trajectory=trajectory_to_msg(trajectory))

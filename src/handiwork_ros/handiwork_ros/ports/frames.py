@@ -1,0 +1,160 @@
+"""Transforms without tf2, which the wheels lack: the newest of each frame, looked up without waiting."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from functools import partial
+
+from geometry_msgs.msg import TransformStamped
+from rclpy.clock import JumpThreshold
+from rclpy.duration import Duration
+from rclpy.node import Node
+
+from handiwork_core.config.dataclass_loader import nearest
+from handiwork_core.intake.counters import IntakeCounter
+from handiwork_core.intake.limits import FRAMES, NAME_CHARACTERS
+from handiwork_core.model.geometry import UNIT_TOLERANCE, Pose
+from handiwork_core.model.outcome import Code, Outcome
+from handiwork_ros.conversions import BadMessage, transform_from_msg
+from handiwork_ros.intake.bounded_intake import LOG_PERIOD_S, bounded
+from handiwork_ros.rclpy_support.qos import TF, TF_STATIC
+from handiwork_ros.rclpy_support.safe_callbacks import guard
+from tf2_msgs.msg import TFMessage
+
+from .frame_table import FrameTable
+
+
+class UnknownFrame(LookupError):
+    """A frame is not known, or two frames are not connected. ``outcome`` says which and lists what is known."""
+
+    def __init__(self, message: str, field: str = "") -> None:
+        self.outcome = Outcome(Code.UNKNOWN_FRAME, message, field_name=field)
+        super().__init__(message)
+
+
+class FrameBuffer:
+    """The newest transform to each frame from its parent: ``world``, ``<robot>/<link>`` and object names.
+
+    ``dynamic=False`` reads ``/tf_static`` only. Safe from any thread; transforms are decoded when they are looked up.
+    The number of frames is bounded, and moving ones that nobody publishes any more are forgotten: ``FrameTable``.
+    """
+
+    def __init__(self, node: Node, *, dynamic: bool = True) -> None:
+        self._lock = threading.Lock()
+        self._node = node
+        self._moving = FrameTable[TransformStamped](forgets=True)
+        self._static = FrameTable[TransformStamped](forgets=False)
+        self.refused = 0
+        """Transforms for which there was no room."""
+        self.counters = {"/tf": IntakeCounter("/tf"), "/tf_static": IntakeCounter("/tf_static")}
+        """What became of the messages; one with any bad transform counts as dropped, its good ones are kept."""
+        back = JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=False)
+        self._jump = node.get_clock().create_jump_callback(
+            back, post_callback=guard(node, lambda _jump: self.forget_dynamic())
+        )
+        self._subs = [
+            node.create_subscription(TFMessage, topic, bounded(node, TFMessage, topic, take), qos, raw=True)
+            for topic, take, qos in (
+                ("/tf_static", partial(self._take, self._static, "/tf_static"), TF_STATIC),
+                ("/tf", partial(self._take, self._moving, "/tf"), TF),
+            )[: 2 if dynamic else 1]
+        ]
+
+    def lookup(self, target: str, source: str, field: str = "") -> Pose:
+        """``target_T_source``.
+
+        Raises:
+            UnknownFrame: one of them is unknown, or they have no common ancestor.
+            BadMessage: a transform on the way is malformed.
+        """
+        target, source = target.lstrip("/"), source.lstrip("/")
+        known = self.known()
+        for name in (target, source):
+            if name not in known:
+                raise UnknownFrame(f"frame {name!r} is not known; {nearest(name, known)}", field)
+        up_target, up_source = self._to_root(target), self._to_root(source)
+        for name, source_pose in up_source.items():
+            if name in up_target:
+                return up_target[name].inverse() @ source_pose
+        text = f"frames {target!r} and {source!r} are not connected; publish a transform between"
+        raise UnknownFrame(f"{text} {list(up_target)[-1]!r} and {list(up_source)[-1]!r}", field)
+
+    def known(self) -> list[str]:
+        """Names of all frames, sorted."""
+        with self._lock:
+            links = {**self._static.links, **self._moving.links}
+        return sorted(set(links) | {t.header.frame_id.lstrip("/") for t in links.values()})
+
+    def forget_dynamic(self) -> None:
+        """Drop what moves: done when time jumps back, since it is of another run."""
+        with self._lock:
+            self._moving.clear()
+
+    def _to_root(self, name: str) -> dict[str, Pose]:
+        """Each ancestor and the pose of ``name`` in it, nearest first."""
+        with self._lock:
+            links = {**self._static.links, **self._moving.links}
+        found = {name: Pose.identity()}
+        pose = found[name]
+        while name in links:
+            link = links[name]
+            pose = transform_from_msg(link.transform, f"transform of frame {name!r}") @ pose
+            name = link.header.frame_id.lstrip("/")
+            if name in found:
+                raise BadMessage(
+                    "tf", f"has a loop through frame {name!r}; mend its publisher", Code.UNKNOWN_FRAME
+                )
+            found[name] = pose
+        return found
+
+    def _take(self, table: FrameTable[TransformStamped], topic: str, msg: TFMessage) -> None:
+        good = self._good(topic, msg)
+        with self._lock:
+            refused = table.keep(good.items(), time.monotonic())
+        if refused:
+            self.refused += refused
+            text = (
+                f"{topic}: {refused} of {len(msg.transforms)} transforms were refused, {self.refused} so far; at most "
+                f"{FRAMES} frames are kept, with names of at most {NAME_CHARACTERS} characters"
+            )
+            self._node.get_logger().error(text, throttle_duration_sec=LOG_PERIOD_S)
+
+    def _good(self, topic: str, msg: TFMessage) -> dict[str, TransformStamped]:
+        """Return the transforms that can be used, by child; bad ones are counted, and the last good ones stay."""
+        counter, fault, good = self.counters[topic], "", {}
+        for item in msg.transforms:
+            child = item.child_frame_id.lstrip("/")
+            if why := _fault(item, child):
+                fault = why
+            else:
+                good[child] = item
+        if not fault:
+            counter.take_good(time.monotonic())
+            return good
+        counter.take_bad(fault)
+        if counter.dropped_since_good == 1:
+            self._node.get_logger().warning(
+                f"{topic}: a transform was dropped, number {counter.dropped}: {fault}"
+            )
+        return good
+
+
+def _fault(item: TransformStamped, child: str) -> str:
+    """Return what is wrong with a transform; empty where nothing is."""
+    parent, place, turn = (
+        item.header.frame_id.lstrip("/"),
+        item.transform.translation,
+        item.transform.rotation,
+    )
+    if not child or not parent or child == parent:
+        return f"it leads from {parent!r} to {child!r}; name two different frames"
+    norm = math.sqrt(turn.x * turn.x + turn.y * turn.y + turn.z * turn.z + turn.w * turn.w)
+    if math.isfinite(place.x + place.y + place.z) and abs(norm - 1.0) <= UNIT_TOLERANCE:
+        return ""
+    try:
+        transform_from_msg(item.transform, f"transform of frame {child!r}")
+    except BadMessage as error:
+        return str(error)
+    return ""

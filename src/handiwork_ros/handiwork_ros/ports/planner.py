@@ -1,0 +1,213 @@
+"""The Planner port over the ``planner/*`` services."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import numpy as np
+from geometry_msgs.msg import PoseArray, PoseStamped
+from handiwork_msgs.msg import Candidate as CandidateMsg
+from handiwork_msgs.srv import CheckCandidates, PlanStraight, PlanToJoints, PlanToPoses, ValidateTrajectory
+from rclpy.node import Node
+from std_msgs.msg import Header
+
+from handiwork_core.contracts.planning import (
+    CandidatesRequest,
+    CandidatesResult,
+    JointGoals,
+    PathRest,
+    PlanRequest,
+    PlanResult,
+    PoseGoals,
+    SceneQuery,
+    ShouldStop,
+    Verdict,
+)
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.model.world import JointState
+from handiwork_core.robot.robot import Robot
+from handiwork_ros.conversions import (
+    BadMessage,
+    PlanOptions,
+    candidate_verdict_from_msg,
+    options_to_msg,
+    outcome_from_msg,
+    plan_result_from_msg,
+    pose_to_msg,
+    scene_to_msg,
+    time_to_msg,
+    trajectory_to_msg,
+)
+from handiwork_ros.liveness.heartbeat import LifeSigns
+from handiwork_ros.rclpy_support.service_call import Silence, call
+
+PLANNER = "planner_node"
+GRACE_S = 2.0
+"""Time for queueing and transport that a call gets on top of its planning budget."""
+
+VALIDATE_S = 5.0
+AGAIN_S = 0.05
+"""Pause before a planner whose queue is full is asked again."""
+
+WORLD_HEADER = Header(frame_id="world")
+
+
+class PlannerClient:
+    """Blocks: call it from a worker thread while the node is spun. A lost planner is a result, no exception."""
+
+    def __init__(self, node: Node, robot: Robot, signs: LifeSigns) -> None:
+        self._node, self._robot, self._signs = node, robot, signs
+        kinds = {
+            "plan_to_poses": PlanToPoses,
+            "plan_to_joints": PlanToJoints,
+            "plan_straight": PlanStraight,
+            "check_candidates": CheckCandidates,
+            "validate_trajectory": ValidateTrajectory,
+        }
+        self._clients = {name: node.create_client(kind, f"planner/{name}") for name, kind in kinds.items()}
+
+    def plan(self, request: PlanRequest, *, should_stop: ShouldStop) -> PlanResult:
+        """See ``Planner.plan``."""
+        name, message = self._plan_message(request)
+        answer = self._call(name, message, request.budget_s + GRACE_S, should_stop)
+        if isinstance(answer, tuple):
+            return PlanResult(answer[0], answer[1], seed=request.seed)
+        return plan_result_from_msg(answer.result)
+
+    def check_candidates(self, request: CandidatesRequest, *, should_stop: ShouldStop) -> CandidatesResult:
+        """See ``Planner.check_candidates``."""
+        options = PlanOptions(
+            arm=request.arm,
+            start=self._start(request.arm, request.start_q),
+            budget_s=request.budget_s,
+            seed=request.seed,
+        )
+        message = CheckCandidates.Request(
+            options=options_to_msg(options),
+            frame_id="world",
+            candidates=[
+                CandidateMsg(poses=[pose_to_msg(p) for p in c.world_T_ee]) for c in request.candidates
+            ],
+            scenes=[scene_to_msg(s) for s in request.scenes],
+        )
+        answer = self._call("check_candidates", message, request.budget_s + GRACE_S, should_stop)
+        if isinstance(answer, tuple):
+            return CandidatesResult(answer[0], answer[1], ())
+        dof = len(self._robot.arm(request.arm).joint_names)
+        try:
+            verdicts = tuple(candidate_verdict_from_msg(v, dof) for v in answer.verdicts)
+        except BadMessage as error:
+            return CandidatesResult(Code.INTERNAL, f"the planner's answer is malformed: {error}", ())
+        outcome = outcome_from_msg(answer.outcome)
+        return CandidatesResult(
+            outcome.code, outcome.message, verdicts, answer.planning_time, answer.world_version
+        )
+
+    def validate(
+        self, arm: str, trajectory: Trajectory, scene: SceneQuery, *, should_stop: ShouldStop
+    ) -> Verdict:
+        """See ``Planner.validate``: the planner takes the newest joint_states as the start."""
+        options = options_to_msg(PlanOptions(arm=arm, scene=scene, budget_s=VALIDATE_S))
+        message = ValidateTrajectory.Request(options=options, trajectory=trajectory_to_msg(trajectory))
+        return self._verdict(message, should_stop)
+
+    def validate_rest(
+        self, arm: str, trajectory: Trajectory, scene: SceneQuery, rest: PathRest, *, should_stop: ShouldStop
+    ) -> Verdict:
+        """See ``Planner.validate_rest``."""
+        message = ValidateTrajectory.Request(
+            options=options_to_msg(PlanOptions(arm=arm, scene=scene, budget_s=VALIDATE_S)),
+            trajectory=trajectory_to_msg(trajectory.remaining(rest.from_s)),
+            under_way=True,
+            changed=sorted(rest.changed),
+            min_objects_version=rest.objects_version,
+            min_states_stamp=time_to_msg(rest.states_stamp_s),
+        )
+        return self._verdict(message, should_stop)
+
+    def _verdict(self, message: ValidateTrajectory.Request, should_stop: ShouldStop) -> Verdict:
+        answer = self._call("validate_trajectory", message, VALIDATE_S + GRACE_S, should_stop)
+        if isinstance(answer, tuple):
+            return Verdict(answer[0], answer[1])
+        outcome = outcome_from_msg(answer.outcome)
+        return Verdict(outcome.code, outcome.message, outcome.blocking, answer.clearance, answer.point_index)
+
+    def _plan_message(self, request: PlanRequest) -> tuple[str, Any]:
+        options = options_to_msg(
+            PlanOptions(
+                request.arm,
+                self._start(request.arm, request.start_q),
+                request.scene,
+                request.hold_vec_weight,
+                request.budget_s,
+                request.velocity_scaling,
+                request.acceleration_scaling,
+                request.seed,
+            )
+        )
+        goal = request.goal
+        if isinstance(goal, JointGoals):
+            return "plan_to_joints", PlanToJoints.Request(options=options, goals=np.ravel(goal.q).tolist())
+        if isinstance(goal, PoseGoals):
+            poses = PoseArray(header=WORLD_HEADER, poses=[pose_to_msg(p) for p in goal.world_T_ee])
+            return "plan_to_poses", PlanToPoses.Request(options=options, goals=poses)
+        pose = PoseStamped(header=WORLD_HEADER, pose=pose_to_msg(goal.world_T_ee))
+        return "plan_straight", PlanStraight.Request(
+            options=options, goal=pose, max_deviation=float(goal.max_deviation_m)
+        )
+
+    def _start(self, arm: str, q: Any) -> JointState:
+        names = self._robot.arm(arm).joint_names
+        return JointState(0.0, dict(zip(names, (float(v) for v in q), strict=True)))
+
+    def _call(self, name: str, message: Any, timeout_s: float, should_stop: ShouldStop) -> Any:
+        """The response, or a tuple of code and message; a planner with a full queue is asked again in time."""
+        end_s, pause = time.monotonic() + timeout_s, threading.Event()
+        while True:
+            answer = self._ask(name, message, end_s - time.monotonic(), should_stop)
+            left_s = end_s - time.monotonic()
+            if not _is_busy(answer) or left_s < AGAIN_S or should_stop():
+                return answer
+            pause.wait(AGAIN_S)
+
+    def _ask(self, name: str, message: Any, timeout_s: float, should_stop: ShouldStop) -> Any:
+        """The response, or a tuple of code and message."""
+        begun_s, gid = time.monotonic(), self._signs.gid(PLANNER)
+
+        def is_lost() -> bool:
+            newest = self._signs.gid(PLANNER)
+            if newest is None:
+                return self._signs.silence_s(PLANNER, begun_s) > self._signs.limit_s(PLANNER)
+            return (gid is not None and newest != gid) or not self._signs.is_alive(PLANNER)
+
+        answer = call(
+            self._node,
+            self._clients[name],
+            message,
+            timeout_s=timeout_s,
+            should_stop=should_stop,
+            is_lost=is_lost,
+        )
+        if answer is Silence.STOPPED:
+            return Code.CANCELED, "stopped while waiting for the planner"
+        if answer is Silence.LOST:
+            _loss, reason = self._signs.loss(PLANNER)
+            text = f"{reason or f'{PLANNER} was restarted, or is not there,'} during planner/{name}"
+            return Code.PLANNER_LOST, f"{text}; restart it and send the goal again"
+        if answer is Silence.TIMEOUT:
+            text = f"{PLANNER} lives but did not answer planner/{name} within {timeout_s:.1f} s; send the goal again"
+            return Code.PLANNER_LOST, text
+        if answer is Silence.FAILED:
+            return Code.INTERNAL, f"calling planner/{name} failed; see the log of {self._node.get_name()}"
+        return answer
+
+
+def _is_busy(answer: Any) -> bool:
+    """Whether the planner refused because of its queue; plans carry their outcome in ``result``."""
+    if isinstance(answer, tuple):
+        return False
+    outcome = answer.result.outcome if hasattr(answer, "result") else answer.outcome
+    return bool(outcome.code == Code.BUSY)

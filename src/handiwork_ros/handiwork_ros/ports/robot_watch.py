@@ -1,0 +1,61 @@
+"""The watchdog of the robot on the executor that receives its feedback."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+
+from handiwork_core.intake.robot_watchdog import STEP_S, Feedback, RobotWatchdog
+from handiwork_ros.rclpy_support.safe_callbacks import guard
+
+from .world import RosWorldSource
+
+PERIOD_S = STEP_S / 1.5
+SILENT_S = 1.0
+"""Age of the newest good joint state from which on what came since is part of the reason [s]."""
+
+
+class RobotWatch:
+    """Observes ``joint_states`` and the node's clock in steady time.
+
+    It runs on the executor that takes the messages, so time in which that executor was held up counts for nothing.
+
+    Args:
+        node: Must be spun. Its clock is the clock of the robot's world.
+        world: Receives ``joint_states``.
+    """
+
+    def __init__(self, node: Node, world: RosWorldSource) -> None:
+        self._node, self._world, self._watchdog = node, world, RobotWatchdog()
+        self._clock = node.get_clock()
+        self._callbacks: list[Callable[[str], None]] = []
+        self._why = ""
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._timer = node.create_timer(PERIOD_S, guard(node, self._observe), clock=steady)
+
+    @property
+    def why_lost(self) -> str:
+        """Why the robot is lost now, in words; empty while it is not. From any thread."""
+        return self._why
+
+    def on_loss(self, callback: Callable[[str], None]) -> None:
+        """Call ``callback`` with the reason on the executor's thread, again and again while the robot is lost."""
+        self._callbacks.append(callback)
+
+    def _observe(self) -> None:
+        received_s, stamp_s = self._world.joint_feedback()
+        clock_s = float(self._clock.now().nanoseconds) * 1e-9
+        before = self._why
+        now_s = time.monotonic()
+        why = self._watchdog.observe(Feedback(now_s, received_s, stamp_s, clock_s))
+        if why and now_s - received_s > SILENT_S:
+            why = f"{why}: {self._world.joint_silence()}"
+        self._why = why
+        if self._why and not before and math.isfinite(received_s):
+            self._node.get_logger().error(f"the robot is lost: {self._why}")
+        for callback in self._callbacks if self._why else ():
+            callback(self._why)

@@ -1,0 +1,97 @@
+"""The Gripper port over a suction cup: closing sucks until there is a seal, opening lets go."""
+
+from __future__ import annotations
+
+import time
+
+from handiwork_msgs.srv import SetSuction
+from rclpy.node import Node
+
+from handiwork_core.contracts.planning import ShouldStop
+from handiwork_core.contracts.ports import Gripper
+from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_core.model.suction import SuctionState, no_seal
+from handiwork_core.robot.robot import GripperSpec
+from handiwork_ros.conversions import outcome_from_msg, suction_state_from_msg
+from handiwork_ros.rclpy_support.ros_clock import RosClock
+from handiwork_ros.rclpy_support.service_call import Silence, call
+
+from .arm_and_gripper import GripperClient
+from .robot_watch import RobotWatch
+from .world import RosWorldSource
+
+POLL_S = 0.01
+ANSWER_S = 5.0
+"""Steady time for the service to answer."""
+SEAL_S = 1.0
+"""Time of the robot's world in which a seal must come."""
+SILENT_S = 3.0
+"""Steady time without a newer state after which the cup's driver is lost; a paused world waits as long."""
+
+
+class SuctionClient:
+    """Blocks, so call it from a worker thread while the node is spun."""
+
+    def __init__(
+        self, node: Node, gripper: GripperSpec, world: RosWorldSource, watch: RobotWatch | None = None
+    ) -> None:
+        self._node, self._gripper, self._world, self._clock = node, gripper, world, RosClock(node)
+        self._watch = watch or RobotWatch(node, world)
+        self._name = f"{gripper.name}_controller/set_suction"
+        self._client = node.create_client(SetSuction, self._name)
+
+    def move(self, width_m: float, *, should_stop: ShouldStop) -> Outcome:
+        """See ``Gripper.move``: 0 sucks, and fails without a seal; any other width lets go."""
+        on = width_m <= self._gripper.min_width_m
+        known = self._world.snapshot().suction.get(self._gripper.name)
+        done, state = self._switch(should_stop, on=on)
+        if on and done.code is Code.CANCELED and not (known is not None and known.on):
+            self._switch(lambda: False, on=False)  # the request may still arrive, and this one comes after it
+        if not done.ok or not on or state is None:
+            return done
+        verdict = self._await_seal(state, should_stop)
+        if not verdict.ok:
+            self._switch(lambda: False, on=False)
+        return verdict
+
+    def _switch(self, should_stop: ShouldStop, *, on: bool) -> tuple[Outcome, SuctionState | None]:
+        request = SetSuction.Request(on=on)
+        answer = call(
+            self._node,
+            self._client,
+            request,
+            timeout_s=ANSWER_S,
+            should_stop=should_stop,
+            is_lost=lambda: bool(self._watch.why_lost),
+        )
+        if answer is Silence.STOPPED:
+            return Outcome(Code.CANCELED, "stopped while the cup was switched"), None
+        if isinstance(answer, Silence):
+            text = f"{self._name} did not answer ({answer.value}); is the cup's driver running?"
+            return Outcome(Code.GRIPPER_FAILED, text), None
+        return outcome_from_msg(answer.outcome), suction_state_from_msg(answer.state)
+
+    def _await_seal(self, state: SuctionState, should_stop: ShouldStop) -> Outcome:
+        until_s, begun_s = self._clock.now_s() + SEAL_S, state.stamp_s
+        heard_s = time.monotonic()
+        while not state.sealed:
+            if should_stop():
+                return Outcome(Code.CANCELED, "stopped before there was a seal")
+            if self._clock.now_s() > until_s:
+                return no_seal(state)
+            newest = self._world.snapshot().suction.get(self._gripper.name)
+            if newest is not None and newest.stamp_s >= begun_s and newest.stamp_s != state.stamp_s:
+                state, heard_s = newest, time.monotonic()
+            if time.monotonic() > heard_s + SILENT_S:
+                return no_seal(None)
+            time.sleep(POLL_S)  # noqa: TID251 - several signals at once
+        return OK
+
+
+def tool_client(
+    node: Node, gripper: GripperSpec, world: RosWorldSource, watch: RobotWatch | None = None
+) -> Gripper:
+    """The client that the arm's tool needs."""
+    if gripper.suction is None:
+        return GripperClient(node, gripper)
+    return SuctionClient(node, gripper, world, watch)

@@ -1,0 +1,54 @@
+"""Wrappers that keep a failing callback from ending ``spin()``, and with it the whole node."""
+
+from __future__ import annotations
+
+import inspect
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+from rclpy.node import Node
+
+from handiwork_core.model.outcome import Code, Outcome
+from handiwork_ros.conversions import outcome_to_msg
+
+
+def guard(node: Node, callback: Callable[..., None]) -> Callable[..., None]:
+    """``callback`` of a subscription, timer or jump; an exception is logged with its traceback."""
+
+    def guarded(*args: Any) -> None:
+        try:
+            callback(*args)
+        except Exception:  # noqa: BLE001 - the border between the executor and our code
+            node.get_logger().error(f"{_name(callback)} failed:\n{traceback.format_exc()}")
+
+    return guarded
+
+
+def guard_service(node: Node, handler: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """A plain or async service ``handler``; an exception becomes its ``outcome``, or INTERNAL."""
+
+    async def guarded(request: Any, response: Any) -> Any:
+        try:
+            answer = handler(request, response)
+            return await answer if inspect.isawaitable(answer) else answer
+        except Exception as error:  # noqa: BLE001 - the border between the executor and our code
+            expected = getattr(error, "outcome", None)
+            if isinstance(expected, Outcome):
+                return with_outcome(response, expected)
+            node.get_logger().error(f"{_name(handler)} failed:\n{traceback.format_exc()}")
+            text = f"{node.get_name()}: {_name(handler)} raised {error!r}; see the node's log"
+            return with_outcome(response, Outcome(Code.INTERNAL, text))
+
+    return guarded
+
+
+def with_outcome(response: Any, outcome: Outcome) -> Any:
+    """Fill a response's outcome, be it in the response itself or in its ``result``."""
+    holder = response if hasattr(response, "outcome") else response.result
+    holder.outcome = outcome_to_msg(outcome)
+    return response
+
+
+def _name(callback: Callable[..., Any]) -> str:
+    return getattr(callback, "__qualname__", repr(callback))
