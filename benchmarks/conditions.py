@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from conditionals_node.batch import Worlds, evaluate
-from conditionals_node.geometry import hull
 from conditionals_node.predicates.containment import ObjectInContainer
 from conditionals_node.predicates.direction import ObjectLeftOf
 from conditionals_node.predicates.grip import ObjectGrabbed
@@ -23,6 +22,7 @@ from conditionals_node.predicates.motion import ObjectStationary, ObjectUpright
 from conditionals_node.predicates.nearby import ObjectBetween, ObjectNextTo
 from conditionals_node.predicates.support import ObjectOnTop
 from conditionals_node.predicates.vertical import ObjectAbove
+from conditionals_node.views.hulls import hull
 from handiwork_core.contracts.predicate import Predicate
 from handiwork_core.model.geometry import (
     Array,

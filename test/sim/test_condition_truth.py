@@ -11,7 +11,7 @@ import pytest
 import yaml
 from arm_motion import grasp_pose, move, solve_ik
 
-from conditionals_node.build import Builder
+from conditionals_node.expressions.build import Builder
 from handiwork_core.control.gripper_controller import GripperGoal
 from handiwork_core.control.trajectory_controller import Ending
 from handiwork_core.model.geometry import Array, Pose, Rotation

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from handiwork_core.config.dataclass_loader import ConfigError, load
 
-from .build import Condition
-from .definitions import ConditionSpec, Definitions
+from .expressions.build import Condition
+from .expressions.definitions import ConditionSpec, Definitions
 from .subtasks.specs import TaskSpec
 from .subtasks.task import Task, build_task
 

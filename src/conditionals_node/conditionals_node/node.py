@@ -25,13 +25,18 @@ from handiwork_ros.rclpy_support.polling_executor import make_busy_executor
 from handiwork_ros.rclpy_support.qos import EVENTS, LATCHED
 from handiwork_ros.rclpy_support.safe_callbacks import guard
 
-from .build import Builder
 from .conditions_file import load_conditions
-from .definitions import Definitions
-from .markers_node import Markers
-from .monitor import Monitor
-from .requests_node import ConditionRequests, Watched
-from .shown_node import ShownMessages, event_to_msg, progress_to_msg, shown_to_msg
+from .expressions.build import Builder
+from .expressions.definitions import Definitions
+from .monitoring.monitor import Monitor
+from .ros.markers import Markers
+from .ros.messages import (
+    ShownMessages,
+    event_to_msg,
+    progress_to_msg,
+    shown_to_msg,
+)
+from .ros.services import ConditionRequests, Watched
 
 BEAT_S = 0.5
 """Shortest time between two full tables; changes are told at once on ``conditions/events``."""

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from conditionals_node.build import Builder
-from conditionals_node.definitions import ConditionSpec, Definitions
-from conditionals_node.monitor import Monitor
+from conditionals_node.expressions.build import Builder
+from conditionals_node.expressions.definitions import ConditionSpec, Definitions
+from conditionals_node.monitoring.monitor import Monitor
 from conditionals_node.subtasks.task import read_task
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.intake.limits import (

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from conditionals_node.batch import Verdicts, Worlds, advance, evaluate
-from conditionals_node.build import Builder
+from conditionals_node.expressions.build import Builder
 from conditionals_node.predicates.order import ObjectsPlacedInContainerInOrder
 from handiwork_core.contracts.predicate import Finding, Predicate, Truth
 from handiwork_core.model.geometry import Pose, Rotation, frozen

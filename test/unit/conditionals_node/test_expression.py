@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from conditionals_node.build import Builder
-from conditionals_node.definitions import ConditionSpec, Definitions
-from conditionals_node.expression import (
+from conditionals_node.expressions.build import Builder
+from conditionals_node.expressions.definitions import ConditionSpec, Definitions
+from conditionals_node.expressions.expression import (
     Count,
     Expression,
     Leaf,

@@ -12,9 +12,9 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conditionals_node.build import Builder
 from conditionals_node.conditions_file import load_conditions
-from conditionals_node.definitions import ConditionSpec, Definitions
+from conditionals_node.expressions.build import Builder
+from conditionals_node.expressions.definitions import ConditionSpec, Definitions
 from conditionals_node.subtasks.task import read_task
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.contracts.predicate import Finding, Truth

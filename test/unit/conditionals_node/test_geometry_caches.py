@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from conditionals_node.build import Builder
-from conditionals_node.monitor import Monitor
+from conditionals_node.expressions.build import Builder
+from conditionals_node.monitoring.monitor import Monitor
 from handiwork_core.contracts.predicate import Truth
 from handiwork_core.model.geometry import Pose, frozen
 from handiwork_core.model.world import (

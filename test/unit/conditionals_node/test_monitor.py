@@ -9,11 +9,11 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from conditionals_node.build import Builder, Condition
 from conditionals_node.conditions_file import load_conditions
-from conditionals_node.definitions import Definitions
-from conditionals_node.expression import Leaf, Not
-from conditionals_node.monitor import Monitor, Shown
+from conditionals_node.expressions.build import Builder, Condition
+from conditionals_node.expressions.definitions import Definitions
+from conditionals_node.expressions.expression import Leaf, Not
+from conditionals_node.monitoring.monitor import Monitor, Shown
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.contracts.predicate import Finding, LatchedPredicate, Truth
 from handiwork_core.model.geometry import Pose, frozen

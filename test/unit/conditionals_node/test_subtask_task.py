@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from conditionals_node.build import Builder
 from conditionals_node.conditions_file import load_conditions
-from conditionals_node.definitions import Definitions
-from conditionals_node.evaluation import Evaluation
 from conditionals_node.events.tracker import EventCode
+from conditionals_node.expressions.build import Builder
+from conditionals_node.expressions.definitions import Definitions
+from conditionals_node.monitoring.evaluation import Evaluation
 from conditionals_node.subtasks.machine import Group, Stage, Step, TaskRun
 from conditionals_node.subtasks.task import Task, read_task
 from conditionals_node.subtasks.watch import TaskWatch

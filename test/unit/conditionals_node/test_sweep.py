@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from conditionals_node.build import Builder, Condition
-from conditionals_node.evaluation import Evaluation
-from conditionals_node.expression import Leaf
-from conditionals_node.monitor import Monitor
+from conditionals_node.expressions.build import Builder, Condition
+from conditionals_node.expressions.expression import Leaf
+from conditionals_node.monitoring.evaluation import Evaluation
+from conditionals_node.monitoring.monitor import Monitor
+from conditionals_node.monitoring.vectorized import Sweep
 from conditionals_node.predicates import ObjectInContainer
-from conditionals_node.sweep import Sweep
 from handiwork_core.contracts.predicate import Finding, Truth
 from handiwork_core.model.geometry import (
     Array,

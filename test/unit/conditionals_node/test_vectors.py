@@ -34,7 +34,7 @@ from conditionals_node.predicates.vertical import (
     ObjectOnBottom,
     ObjectOnCenter,
 )
-from conditionals_node.views import Point
+from conditionals_node.views.views import Point
 from handiwork_core.contracts.predicate import Predicate, Truth
 from handiwork_core.model.geometry import (
     Array,

@@ -3,7 +3,8 @@
 ``evaluate(ObjectInContainer("cube", "bin"), worlds).margin`` is one number for each world.
 """
 
+from conditionals_node.views.batch_worlds import Poses, Worlds
+
 from .decide import Verdicts, advance, evaluate
-from .worlds import Poses, Worlds
 
 __all__ = ["Poses", "Verdicts", "Worlds", "advance", "evaluate"]

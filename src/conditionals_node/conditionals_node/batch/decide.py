@@ -12,12 +12,11 @@ from conditionals_node.predicates.containment import ObjectGroupsInContainers
 from conditionals_node.predicates.measured import Measured
 from conditionals_node.predicates.order import ObjectsPlacedInContainerInOrder
 from conditionals_node.predicates.parts import TINY, Logical, Part
-from conditionals_node.views import Unknown
+from conditionals_node.views.batch_view import BatchView
+from conditionals_node.views.batch_worlds import Worlds
+from conditionals_node.views.views import Unknown
 from handiwork_core.contracts.predicate import Predicate, Truth
 from handiwork_core.model.geometry import Array
-
-from .view import BatchView
-from .worlds import Worlds
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from conditionals_node.argument_text import as_words
+from conditionals_node.arguments.argument_text import as_words
 
 RESTS = ", above_rim=0.05, require_stationary=true"
 """What is let go over a container does not lie in it yet."""

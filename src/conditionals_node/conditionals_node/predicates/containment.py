@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from conditionals_node.views import Point, T, View
+from conditionals_node.arguments.arguments import not_negative
+from conditionals_node.views.views import Point, T, View
 from handiwork_core.contracts.predicate import Finding, Predicate
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import Robot
 
-from .arguments import not_negative
 from .measured import Relation
 from .motion import slow
 from .parts import Part, all_parts

@@ -6,12 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from conditionals_node.views import T, Unknown, View
+from conditionals_node.arguments.arguments import (
+    Names,
+    distinct,
+    not_negative,
+    several,
+)
+from conditionals_node.arguments.checks import ANY_GRIPPER, finger_bodies
+from conditionals_node.views.views import T, Unknown, View
 from handiwork_core.contracts.predicate import Predicate
 from handiwork_core.robot.robot import Robot
 
-from .arguments import Names, distinct, not_negative, several
-from .checks import ANY_GRIPPER, finger_bodies
 from .measured import Measured, Relation, released
 from .parts import Part
 from .vertical import over

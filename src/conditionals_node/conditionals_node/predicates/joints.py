@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from conditionals_node.views import T, Unknown, View
+from conditionals_node.views.views import T, Unknown, View
 from handiwork_core.contracts.predicate import Predicate
 from handiwork_core.robot.robot import Robot
 

@@ -12,14 +12,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-from conditionals_node.views import T, Unknown, View
-from conditionals_node.world_view import WorldView
+from conditionals_node.arguments.arguments import (
+    Names,
+    distinct,
+    not_negative,
+    several,
+)
+from conditionals_node.arguments.checks import finger_bodies
+from conditionals_node.views.views import T, Unknown, View
+from conditionals_node.views.world_view import WorldView
 from handiwork_core.contracts.predicate import Finding, Predicate
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import Robot
 
-from .arguments import Names, distinct, not_negative, several
-from .checks import finger_bodies
 from .parts import Logical, Part, all_parts, conclude, unknown
 
 

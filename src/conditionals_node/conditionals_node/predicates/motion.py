@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import ClassVar
 
-from conditionals_node.views import T, View
+from conditionals_node.arguments.arguments import not_negative
+from conditionals_node.views.views import T, View
 from handiwork_core.model.geometry import Rotation
 
-from .arguments import not_negative
 from .measured import Relation
 from .parts import Part
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from conditionals_node.views import T, Vec, View
+from conditionals_node.arguments.arguments import distinct, not_negative
+from conditionals_node.views.views import T, Vec, View
 
-from .arguments import distinct, not_negative
 from .measured import Measured, Relation
 from .motion import Axis
 from .parts import Part

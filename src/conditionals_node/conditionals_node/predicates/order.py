@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar, cast
 
-from conditionals_node.views import Point
+from conditionals_node.arguments.arguments import distinct
+from conditionals_node.arguments.checks import ANY_GRIPPER, finger_bodies
+from conditionals_node.views.views import Point
 from handiwork_core.contracts.predicate import (
     Evidence,
     Finding,
@@ -18,8 +20,6 @@ from handiwork_core.contracts.predicate import (
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import Robot
 
-from .arguments import distinct
-from .checks import ANY_GRIPPER, finger_bodies
 from .containment import ObjectInContainer
 from .parts import TINY, all_parts
 

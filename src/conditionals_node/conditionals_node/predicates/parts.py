@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Generic
 
-from conditionals_node.views import T
+from conditionals_node.views.views import T
 from handiwork_core.contracts.predicate import Evidence, Finding, Truth
 
 # What the classes do themselves, in half the time: a hundred conditions are decided a hundred times a second.

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import ClassVar
 
-from conditionals_node.views import T, View
+from conditionals_node.arguments.arguments import distinct, not_negative
+from conditionals_node.views.views import T, View
 
-from .arguments import distinct, not_negative
 from .measured import Measured
 from .parts import Part
 from .vertical import over

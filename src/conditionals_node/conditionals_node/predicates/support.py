@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from conditionals_node.views import T, View
+from conditionals_node.views.views import T, View
 
 from .measured import Relation
 from .parts import Part

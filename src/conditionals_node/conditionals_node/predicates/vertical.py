@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import ClassVar
 
-from conditionals_node.views import T, View
+from conditionals_node.arguments.arguments import not_negative
+from conditionals_node.views.views import T, View
 
-from .arguments import not_negative
 from .measured import Relation
 from .parts import Part
 

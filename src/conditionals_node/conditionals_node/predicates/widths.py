@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import ClassVar
 
-from conditionals_node.views import T, Unknown, View
+from conditionals_node.arguments.checks import ANY_GRIPPER, grippers
+from conditionals_node.views.views import T, Unknown, View
 from handiwork_core.contracts.predicate import Predicate
 from handiwork_core.robot.robot import GripperSpec, Robot
 
-from .checks import ANY_GRIPPER, grippers
 from .measured import Measured
 from .parts import Part
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from conditionals_node.evaluation import Evaluation
 from conditionals_node.events.sight import Aim, Eyes
 from conditionals_node.events.tracker import Event, EventCode, EventTracker
+from conditionals_node.monitoring.evaluation import Evaluation
 from handiwork_core.contracts.predicate import Truth
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import Robot

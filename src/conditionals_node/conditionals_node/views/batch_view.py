@@ -9,14 +9,20 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from conditionals_node.extents import boxes
-from conditionals_node.geometry import GeometryError, Hull, hull
-from conditionals_node.kernels import depth_of_many
-from conditionals_node.views import Box, Point, Unknown, Vec, View
+from conditionals_node.views.bounding_boxes import boxes
+from conditionals_node.views.hulls import GeometryError, Hull, hull
+from conditionals_node.views.kernels import depth_of_many
+from conditionals_node.views.views import (
+    Box,
+    Point,
+    Unknown,
+    Vec,
+    View,
+)
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.world import WorldObject
 
-from .worlds import Poses, Worlds
+from .batch_worlds import Poses, Worlds
 
 V = TypeVar("V")
 Axes = tuple[Vec[Array], Vec[Array], Vec[Array]]

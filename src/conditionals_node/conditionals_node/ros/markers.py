@@ -10,13 +10,12 @@ from rclpy.node import Node
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
+from conditionals_node.monitoring.monitor import Monitor, Shown
+from conditionals_node.monitoring.visuals import Drawing, draw
 from handiwork_core.contracts.predicate import Truth
 from handiwork_core.model.world import World
 from handiwork_ros.conversions import pose_to_msg, time_to_msg
 from handiwork_ros.rclpy_support.qos import LATEST
-
-from .drawings import Drawing, draw
-from .monitor import Monitor, Shown
 
 PERIOD_S = 0.1
 LIFETIME = Duration(nanosec=500_000_000)

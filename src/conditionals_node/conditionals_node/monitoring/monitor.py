@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from conditionals_node.expressions.build import Condition
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.contracts.predicate import Finding, Truth
 from handiwork_core.intake.limits import CONDITIONS, PREDICATES
 from handiwork_core.model.world import World
 
-from .build import Condition
 from .evaluation import Evaluation
 
 

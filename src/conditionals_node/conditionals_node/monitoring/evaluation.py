@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from conditionals_node.expressions.expression import Expression, Leaf
 from handiwork_core.contracts.predicate import Finding, LatchedPredicate
 from handiwork_core.model.world import Contact, ObjectState, World
 
-from .expression import Expression, Leaf
 from .geometry_caches import forget_geometry
-from .sweep import LEAST, Sweep
+from .vectorized import LEAST, Sweep
 
 
 @dataclass(slots=True)

@@ -6,10 +6,11 @@ days, with a reset of the world every few seconds, they would hold a thousand fo
 
 from __future__ import annotations
 
-from .drawings import edges
-from .extents import outline
-from .geometry import hull, shape_points
-from .world_view import box_of
+from conditionals_node.views.bounding_boxes import outline
+from conditionals_node.views.hulls import hull, shape_points
+from conditionals_node.views.world_view import box_of
+
+from .visuals import edges
 
 BY_IDENTITY = (outline, hull, shape_points, box_of, edges)
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.world import World, WorldObject
 
-from .batch.view import ArrayArithmetic, array_axes
-from .extents import outline
-from .geometry import GeometryError, Hull, hull
+from .batch_view import ArrayArithmetic, array_axes
+from .bounding_boxes import outline
+from .hulls import GeometryError, Hull, hull
 from .row_kernels import Ends, boxes_of_each, centres_of_each, depth_of_each
 from .views import Box, Point, Unknown, Vec
 from .world_view import IDENTITY_AXES

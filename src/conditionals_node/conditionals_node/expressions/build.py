@@ -10,6 +10,9 @@ from typing import Any
 
 import yaml
 
+from conditionals_node.arguments.argument_text import as_words, explicit
+from conditionals_node.arguments.checks import NeedsRobot
+from conditionals_node.predicates import BUILTIN, ENTRY_POINTS
 from handiwork_core.config.dataclass_loader import (
     ConfigError,
     mapping_from_yaml,
@@ -21,11 +24,8 @@ from handiwork_core.contracts.predicate import Predicate
 from handiwork_core.intake.limits import GOAL_YAML
 from handiwork_core.robot.robot import Robot
 
-from .argument_text import as_words, explicit
 from .expression import Expression, Leaf, all_true, any_true, choose, excess_of
 from .expression_text import Resolve, read_expression
-from .predicates import BUILTIN, ENTRY_POINTS
-from .predicates.checks import NeedsRobot
 
 MAX_PARTS = 256
 """Greatest number of leaves that lists of one call may stand for."""

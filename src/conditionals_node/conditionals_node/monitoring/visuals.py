@@ -10,12 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from conditionals_node.expressions.expression import Expression
+from conditionals_node.views.hulls import GeometryError, hull
 from handiwork_core.contracts.predicate import Predicate, Truth
 from handiwork_core.model.geometry import Array, Pose, Rotation
 from handiwork_core.model.world import World, WorldObject
-
-from .expression import Expression
-from .geometry import GeometryError, hull
 
 CONE_LENGTH_M = 0.15
 CONE_SIDES = 16

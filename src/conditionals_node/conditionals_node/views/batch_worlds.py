@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from conditionals_node.geometry import shape_points
+from conditionals_node.views.hulls import shape_points
 from handiwork_core.model.geometry import UNIT_TOLERANCE, Array
 from handiwork_core.model.world import World, WorldObject
 

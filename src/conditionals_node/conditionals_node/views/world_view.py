@@ -15,8 +15,8 @@ from handiwork_core.model.world import (
     WorldObject,
 )
 
-from .extents import boxes
-from .geometry import GeometryError, Hull, hull
+from .bounding_boxes import boxes
+from .hulls import GeometryError, Hull, hull
 from .kernels import depth_of_one
 from .views import Box, Point, Unknown, Vec, View
 

@@ -6,12 +6,11 @@ from builtin_interfaces.msg import Time
 from handiwork_msgs.msg import Condition as ConditionMsg
 from handiwork_msgs.msg import Subtask, SubtaskGroup, TaskEvent, TaskProgress
 
+from conditionals_node.events.tracker import Event
+from conditionals_node.monitoring.monitor import Shown
+from conditionals_node.subtasks.machine import StageRun
+from conditionals_node.subtasks.watch import TaskWatch
 from handiwork_ros.conversions import finding_to_msg, time_to_msg
-
-from .events.tracker import Event
-from .monitor import Shown
-from .subtasks.machine import StageRun
-from .subtasks.watch import TaskWatch
 
 
 def shown_to_msg(shown: Shown) -> ConditionMsg:

@@ -13,12 +13,17 @@ from typing import Any
 
 import numpy as np
 
+from conditionals_node.expressions.expression import Leaf
+from conditionals_node.predicates.measured import Relation
+from conditionals_node.views.pair_view import (
+    RowsView,
+    Scene,
+    Slot,
+    Solids,
+    Touching,
+)
 from handiwork_core.contracts.predicate import Predicate, Truth
 from handiwork_core.model.world import World
-
-from .expression import Leaf
-from .predicates.measured import Relation
-from .rows import RowsView, Scene, Slot, Solids, Touching
 
 TRUE, FALSE = Truth.TRUE, Truth.FALSE
 LEAST = 4

@@ -7,6 +7,11 @@ from typing import Any
 
 from handiwork_msgs.srv import EvaluateCondition, UnwatchCondition, WatchCondition, WatchTask
 
+from conditionals_node.expressions.build import Condition
+from conditionals_node.expressions.definitions import Definitions
+from conditionals_node.monitoring.monitor import Monitor, Shown
+from conditionals_node.subtasks.task import Task, read_task
+from conditionals_node.subtasks.watch import TaskWatch
 from handiwork_core.config.dataclass_loader import ConfigError, nearest
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import World
@@ -14,12 +19,7 @@ from handiwork_core.robot.robot import Robot
 from handiwork_ros.node.managed_node import ManagedNode
 from handiwork_ros.rclpy_support.safe_callbacks import guard_service, with_outcome
 
-from .build import Condition
-from .definitions import Definitions
-from .monitor import Monitor, Shown
-from .shown_node import progress_to_msg, shown_to_msg
-from .subtasks.task import Task, read_task
-from .subtasks.watch import TaskWatch
+from .messages import progress_to_msg, shown_to_msg
 
 FIELDS = ("name", "args", "expression", "hold", "task")
 """Fields of requests that a fault may name first."""

@@ -11,7 +11,7 @@ from scipy.spatial import ConvexHull, QhullError
 from handiwork_core.model.geometry import Array, Pose, frozen
 from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 
-from .geometry import GeometryError, shape_points
+from .hulls import GeometryError, shape_points
 from .kernels import boxes_of_many
 
 MANY_POINTS = 64

@@ -1,0 +1,1 @@
+"""Arguments of predicates: their kinds, their checks and their text."""

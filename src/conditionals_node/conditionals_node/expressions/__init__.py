@@ -1,0 +1,1 @@
+"""Expressions over predicates: text, values, definitions."""

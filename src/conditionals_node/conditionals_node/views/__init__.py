@@ -1,0 +1,1 @@
+"""What predicates may ask of one world or of many."""
