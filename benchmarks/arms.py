@@ -29,7 +29,7 @@ from handiwork_core.model.outcome import OK, Code, Outcome  # noqa: E402
 from handiwork_core.robot.robot import Robot  # noqa: E402
 from handiwork_core.scene.loader import load_scene  # noqa: E402
 from handiwork_planning.cpu_engine import CpuEngine  # noqa: E402
-from sim_bridge.simulation import CONTROL_S  # noqa: E402
+from sim_bridge.mujoco.simulation import CONTROL_S  # noqa: E402
 from skill_server.executor import run_skill  # noqa: E402
 from skill_server.skills.pick import Pick, PickParams  # noqa: E402
 from skill_server.skills.place import Place, PlaceParams  # noqa: E402

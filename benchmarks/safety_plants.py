@@ -22,7 +22,7 @@ from handiwork_core.robot.robot import Robot
 from handiwork_core.safety.config import SafetyConfig, Zone, ZoneShape
 from handiwork_core.safety.state import Cause, SafetyStatus
 from handiwork_core.scene.loader import load_scene
-from sim_bridge.simulation import CONTROL_S, Simulation
+from sim_bridge.mujoco.simulation import CONTROL_S, Simulation
 
 ROOT = Path(__file__).parents[1]
 ARM = "fr3_arm"

@@ -13,10 +13,10 @@ from rclpy.node import Node
 from handiwork_core.control.trajectory_goal import TrajectoryGoal
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.scene.loader import load_scene
-from sim_bridge.publishers_node import ContractPublishers
-from sim_bridge.sim_loop import CONTROLS_PER_TICK, TICK_S
-from sim_bridge.simulation import CONTROL_S, Simulation
-from sim_bridge.world_model import STEP_S
+from sim_bridge.loop.sim_loop import CONTROLS_PER_TICK, TICK_S
+from sim_bridge.mujoco.simulation import CONTROL_S, Simulation
+from sim_bridge.mujoco.world_model import STEP_S
+from sim_bridge.ros.publishers import ContractPublishers
 
 ROOT = Path(__file__).parents[1]
 

@@ -28,7 +28,7 @@ from handiwork_core.model.world import (
 )
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.scene.loader import Scene, SceneObject
-from sim_bridge.mujoco_world import MujocoWorld
+from sim_bridge.mujoco.world import MujocoWorld
 
 ROOT = Path(__file__).resolve().parents[1]
 CUBES, EDGE_M, BELT_MPS, CYCLE_S = 6, 0.045, 0.04, 0.01

@@ -25,7 +25,7 @@ from handiwork_core.model.world import World
 from handiwork_core.robot.robot import Robot
 from handiwork_core.scene.loader import load_scene
 from handiwork_planning.cpu_engine import CpuEngine
-from sim_bridge.simulation import Simulation
+from sim_bridge.mujoco.simulation import Simulation
 
 ROOT = Path(__file__).parents[1]
 SPREAD_RAD = 0.6

@@ -26,7 +26,7 @@ from handiwork_core.model.world import (
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.scene.loader import Scene, SceneObject
 from handiwork_core.scene.shapes import GREY
-from sim_bridge.mujoco_world import MujocoWorld
+from sim_bridge.mujoco.world import MujocoWorld
 
 ROOT = Path(__file__).resolve().parents[2]
 CYCLE_S, PHYSICS_STEPS, SUCTION_STEPS = 0.01, 10, 5

@@ -85,7 +85,7 @@ def test_contacts_the_other_way_round_are_found(
     def turned(contacts: tuple[Contact, ...], stamp_s: float) -> Contacts:
         return contacts_to_msg([replace(one, force_on_a_n=-one.force_on_a_n) for one in contacts], stamp_s)
 
-    monkeypatch.setattr("sim_bridge.publishers_node.contacts_to_msg", turned)
+    monkeypatch.setattr("sim_bridge.ros.publishers.contacts_to_msg", turned)
     code, faults = backend.check(capsys, "--listen", "0.5", "--only", "contacts")
     assert (code, list(faults)) == (1, ["contacts sign"])
     assert "the other way round" in faults["contacts sign"]["text"]

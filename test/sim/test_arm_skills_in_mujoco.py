@@ -14,7 +14,7 @@ from handiwork_core.model.conveyor import BeltSpec
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code
 from handiwork_core.robot.robot import Robot
-from sim_bridge.simulation import CONTROL_S
+from sim_bridge.mujoco.simulation import CONTROL_S
 from skill_server.catalog import load_catalog
 from skill_server.executor import SkillRun, run_skill
 from skill_server.parameters import parameters_from_yaml

@@ -12,7 +12,7 @@ from handiwork_core.model.conveyor import BeltSpec
 from handiwork_core.model.geometry import Array
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.scene.loader import load_scene
-from sim_bridge.simulation import CONTROL_S, Simulation
+from sim_bridge.mujoco.simulation import CONTROL_S, Simulation
 
 ROOT = Path(__file__).parents[2]
 SCENE_FILE = ROOT / "config/scenes/belt.yaml"

@@ -12,8 +12,13 @@ from handiwork_core.intake.regular_files import DataRoots
 from handiwork_core.model.geometry import Pose
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.scene.loader import load_scene
-from sim_bridge.simulation import Simulation
-from sim_bridge.spawning import Resource, read_object, with_object, without
+from sim_bridge.mujoco.simulation import Simulation
+from sim_bridge.mujoco.spawning import (
+    Resource,
+    read_object,
+    with_object,
+    without,
+)
 
 ROOT = Path(__file__).parents[2]
 SCENE = ROOT / "config/scenes/tabletop.yaml"

@@ -8,7 +8,7 @@ import pytest
 
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.scene.loader import load_scene
-from sim_bridge.simulation import Simulation
+from sim_bridge.mujoco.simulation import Simulation
 
 ROBOT = Path(__file__).parents[2] / "src" / "robot_description" / "robots" / "fr3"
 TETRAHEDRON = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n"

@@ -19,7 +19,7 @@ from handiwork_core.model.world import JointState, World
 from handiwork_core.robot.robot import Robot
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.scene.loader import load_scene
-from sim_bridge.simulation import CONTROL_S, Simulation
+from sim_bridge.mujoco.simulation import CONTROL_S, Simulation
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "test" / "data" / "conditionals" / "situations.yaml"

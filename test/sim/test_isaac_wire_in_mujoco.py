@@ -17,9 +17,14 @@ from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.scene.loader import load_scene
 from isaac_bridge.adapter.wired_robot import WiredRobot
-from sim_bridge.isaac_habits import CommandQueue, WireCommand, articulation_order, channel
-from sim_bridge.simulation import Simulation
-from sim_bridge.world_model import driven_joints
+from sim_bridge.isaac_emulation.joint_emulation import (
+    CommandQueue,
+    WireCommand,
+    articulation_order,
+    channel,
+)
+from sim_bridge.mujoco.simulation import Simulation
+from sim_bridge.mujoco.world_model import driven_joints
 
 ROOT = Path(__file__).parents[2]
 ROBOT = load_robot(ROOT / "src/robot_description/robots/fr3")

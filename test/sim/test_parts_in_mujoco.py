@@ -13,7 +13,7 @@ from handiwork_core.model.geometry import Pose, Rotation
 from handiwork_core.model.world import part_positions
 from handiwork_core.robot.robot import Robot
 from handiwork_core.scene.loader import load_scene
-from sim_bridge.simulation import CONTROL_S, Simulation
+from sim_bridge.mujoco.simulation import CONTROL_S, Simulation
 
 ROOT = Path(__file__).parents[2]
 PARTS = {"drawer": ("cabinet", "drawer"), "door": ("cupboard", "door"), "knob": ("stove", "knob")}

@@ -12,8 +12,8 @@ from handiwork_core.model.geometry import Pose
 from handiwork_core.robot.robot import Robot
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.scene.layout import Scene
-from sim_bridge.mujoco_world import MujocoWorld
-from sim_bridge.simulation import CONTROL_S, Simulation
+from sim_bridge.mujoco.simulation import CONTROL_S, Simulation
+from sim_bridge.mujoco.world import MujocoWorld
 
 FOLDERS = sorted(path.parent for path in (Path(__file__).parents[2] / "src").glob("*/robots/*/robot.yaml"))
 SECONDS = 5.0

@@ -19,7 +19,7 @@ from handiwork_core.safety.config import SafetyConfig
 from handiwork_core.safety.state import Cause, Mode, Refusal
 from handiwork_core.safety.supervisor import lost_lease
 from handiwork_core.scene.loader import load_scene
-from sim_bridge.simulation import CONTROL_S, Simulation
+from sim_bridge.mujoco.simulation import CONTROL_S, Simulation
 
 ROOT = Path(__file__).parents[2]
 if str(ROOT) not in sys.path:

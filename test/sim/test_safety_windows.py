@@ -17,7 +17,7 @@ from handiwork_core.safety.config import SafetyConfig, Zone, ZoneShape
 from handiwork_core.scene.loader import load_scene
 from handiwork_safety.supervised_robot import SupervisedRobot
 from handiwork_safety.windows import BRAKE_S, LEAD_S
-from sim_bridge.simulation import CONTROL_S, Simulation
+from sim_bridge.mujoco.simulation import CONTROL_S, Simulation
 
 ROOT = Path(__file__).parents[2]
 ARM = "fr3_arm"

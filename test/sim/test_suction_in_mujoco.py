@@ -10,7 +10,7 @@ import pytest
 from handiwork_core.model.geometry import Pose, Rotation
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.scene.loader import load_scene
-from sim_bridge.simulation import CONTROL_S, Simulation
+from sim_bridge.mujoco.simulation import CONTROL_S, Simulation
 
 ROOT = Path(__file__).parents[2]
 ROBOT = load_robot(ROOT / "src/robot_description/robots/ur10_suction")

@@ -16,7 +16,7 @@ from handiwork_core.model.outcome import Code
 from handiwork_core.robot.robot import Robot
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_planning.cpu_engine import CpuEngine
-from sim_bridge.simulation import CONTROL_S
+from sim_bridge.mujoco.simulation import CONTROL_S
 from skill_server.executor import run_skill
 from skill_server.skills.dynamicpick import DynamicPick, DynamicPickParams
 from skill_server.skills.pick import Pick, PickParams

@@ -20,7 +20,7 @@ from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.supervision import SUPERVISED
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import World
-from sim_bridge.spawning import Resource, read_object, with_object
+from sim_bridge.mujoco.spawning import Resource, read_object, with_object
 from skill_server.executor import run_skill
 from skill_server.skills.goto_pose import GotoPose, GotoPoseParams
 

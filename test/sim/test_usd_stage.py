@@ -25,8 +25,8 @@ from handiwork_core.scene.usd_gprims import READERS, Attributes
 from isaac_bridge.usd import joint_drives, robot_prims
 from isaac_bridge.usd.export import OBJECTS, Exported, build_stage
 from isaac_bridge.usd.robot_bodies import NOMINAL_KG, robot_bodies
-from sim_bridge import world_model
-from sim_bridge.mujoco_world import MujocoWorld
+from sim_bridge.mujoco import world_model
+from sim_bridge.mujoco.world import MujocoWorld
 
 ROOT = Path(__file__).resolve().parents[2]
 ROBOTS, SCENES = ROOT / "src/robot_description/robots", ROOT / "config/scenes"

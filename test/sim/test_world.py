@@ -16,7 +16,7 @@ from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.robot.robot import Robot
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.scene.loader import load_scene
-from sim_bridge.simulation import CONTROL_S, Simulation
+from sim_bridge.mujoco.simulation import CONTROL_S, Simulation
 
 ROOT = Path(__file__).parents[2]
 ARM, GRIPPER, HAND = "fr3_arm", "fr3_gripper", "fr3/fr3_hand"

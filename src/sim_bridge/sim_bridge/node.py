@@ -24,13 +24,13 @@ from handiwork_ros.controllers.slot_server import SlotServer, arm_server, grippe
 from handiwork_ros.node.main import run
 from handiwork_ros.node.managed_node import ManagedNode
 from handiwork_ros.safety.server import SafetyServer
-from sim_bridge.isaac_voice_node import IsaacVoice
-from sim_bridge.publishers_node import ContractPublishers
-from sim_bridge.services_node import SimServices
-from sim_bridge.sim_loop import SimLoop
-from sim_bridge.simulation import Simulation
-from sim_bridge.standard_services_node import serve_standard
-from sim_bridge.suction_node import SuctionDoor
+from sim_bridge.loop.sim_loop import SimLoop
+from sim_bridge.mujoco.simulation import Simulation
+from sim_bridge.ros.isaac_emulation.topics import IsaacVoice
+from sim_bridge.ros.publishers import ContractPublishers
+from sim_bridge.ros.services import SimServices
+from sim_bridge.ros.simulation_interfaces.services import serve_standard
+from sim_bridge.ros.suction_service import SuctionDoor
 
 T = TypeVar("T")
 

@@ -14,7 +14,13 @@ from handiwork_core.intake.limits import OBJECTS
 from handiwork_core.intake.regular_files import DataRoots
 from handiwork_core.model.geometry import Pose
 from handiwork_core.scene.loader import load_scene
-from sim_bridge.spawning import (
+from sim_bridge.loop.simulation_messages import (
+    StateParts,
+    parts_to_set,
+    put_uri,
+    resource_from,
+)
+from sim_bridge.mujoco.spawning import (
     Resource,
     SpawnRefused,
     Why,
@@ -27,7 +33,6 @@ from sim_bridge.spawning import (
     with_object,
     without,
 )
-from sim_bridge.standard_messages import StateParts, parts_to_set, put_uri, resource_from
 
 SCENES = Path(__file__).parents[3] / "config/scenes"
 ROOTS = DataRoots.of([SCENES])

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from sim_bridge.isaac_habits import CommandQueue
-from sim_bridge.sim_loop import SimLoop
-from sim_bridge.simulation import Simulation
+from sim_bridge.isaac_emulation.joint_emulation import CommandQueue
+from sim_bridge.loop.sim_loop import SimLoop
+from sim_bridge.mujoco.simulation import Simulation
 
 LATE_START_S = 1.5
 """Wall time until the timeline plays."""

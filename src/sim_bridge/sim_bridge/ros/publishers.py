@@ -22,7 +22,7 @@ from handiwork_ros.conversions import (
 )
 from handiwork_ros.rclpy_support.latched_publisher import LatchedPublisher
 from handiwork_ros.rclpy_support.qos import CLOCK, LATEST, TF
-from sim_bridge.simulation import Simulation
+from sim_bridge.mujoco.simulation import Simulation
 from tf2_msgs.msg import TFMessage
 
 WORLD_TICKS = 2

@@ -15,9 +15,9 @@ from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_ros.conversions import BadMessage, outcome_to_msg, pose_from_msg
 from handiwork_ros.node.managed_node import ManagedNode
 from handiwork_ros.rclpy_support.safe_callbacks import guard_service
-from sim_bridge.job_wait_node import finished
-from sim_bridge.publishers_node import ContractPublishers
-from sim_bridge.sim_loop import SimLoop
+from sim_bridge.loop.sim_loop import SimLoop
+from sim_bridge.ros.job_wait import finished
+from sim_bridge.ros.publishers import ContractPublishers
 
 LONGEST_STEP_S = 600.0
 

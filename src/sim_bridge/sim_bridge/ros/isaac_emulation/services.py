@@ -16,8 +16,8 @@ from handiwork_ros.conversions import transform_from_msg
 from handiwork_ros.node.managed_node import ManagedNode
 from handiwork_ros.rclpy_support.qos import TF
 from handiwork_ros.rclpy_support.safe_callbacks import guard
-from sim_bridge.isaac_loop import IsaacLoop
-from sim_bridge.job_wait_node import finished
+from sim_bridge.loop.isaac_loop import IsaacLoop
+from sim_bridge.ros.job_wait import finished
 from tf2_msgs.msg import TFMessage
 
 

@@ -15,8 +15,8 @@ from handiwork_core.robot.robot import Robot
 from handiwork_core.safety.config import SafetyConfig
 from handiwork_core.safety.supervisor import SafetySupervisor
 from handiwork_core.scene.loader import Scene
-from sim_bridge.mujoco_world import MujocoWorld
-from sim_bridge.world_model import STEP_S
+from sim_bridge.mujoco.world import MujocoWorld
+from sim_bridge.mujoco.world_model import STEP_S
 
 STEPS_PER_CONTROL = 2
 """Controllers run at 500 Hz."""

@@ -8,9 +8,9 @@ from typing import Any
 from handiwork_core.intake.regular_files import DataRoots
 from handiwork_ros.node.managed_node import ManagedNode
 from handiwork_ros.node.wall_time_node import action_host_node
-from sim_bridge.publishers_node import ContractPublishers
-from sim_bridge.services_node import SimServices
-from sim_bridge.sim_loop import SimLoop
+from sim_bridge.loop.sim_loop import SimLoop
+from sim_bridge.ros.publishers import ContractPublishers
+from sim_bridge.ros.services import SimServices
 
 
 def serve_standard(
@@ -26,10 +26,10 @@ def serve_standard(
     except ImportError:
         node.get_logger().info("simulation_interfaces is not installed: its services are not served")
         return False
-    from sim_bridge.entity_services_node import EntityServices
-    from sim_bridge.run_services_node import RunServices
-    from sim_bridge.spawn_services_node import SpawnServices
-    from sim_bridge.standard_doors_node import StandardDoors
+    from sim_bridge.ros.simulation_interfaces.entity_services import EntityServices
+    from sim_bridge.ros.simulation_interfaces.run_services import RunServices
+    from sim_bridge.ros.simulation_interfaces.server import StandardDoors
+    from sim_bridge.ros.simulation_interfaces.spawn_services import SpawnServices
 
     entities = EntityServices(loop, services.wait)
     spawns = SpawnServices(loop, services.wait, publishers.publish_geometry, roots)

@@ -15,7 +15,7 @@ import numpy as np
 
 from handiwork_core.model.geometry import Array
 from handiwork_core.robot.robot import Joint, Robot
-from sim_bridge.simulation import Simulation
+from sim_bridge.mujoco.simulation import Simulation
 
 
 @dataclass(frozen=True, slots=True)

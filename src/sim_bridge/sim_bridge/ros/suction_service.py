@@ -13,9 +13,9 @@ from handiwork_core.model.outcome import OK
 from handiwork_core.robot.robot import GripperSpec
 from handiwork_ros.conversions import outcome_to_msg, suction_state_to_msg
 from handiwork_ros.rclpy_support.qos import LATEST
-from sim_bridge.services_node import SimServices
-from sim_bridge.sim_loop import SimLoop
-from sim_bridge.simulation import CONTROL_S, Simulation
+from sim_bridge.loop.sim_loop import SimLoop
+from sim_bridge.mujoco.simulation import CONTROL_S, Simulation
+from sim_bridge.ros.services import SimServices
 
 
 class SuctionDoor:

@@ -19,11 +19,17 @@ from handiwork_core.robot.robot import Robot
 from handiwork_core.safety.kernels import net_forces
 from handiwork_core.safety.robot_model import arm_of_links
 from handiwork_core.scene.loader import Scene
-from sim_bridge.belts import Belts
-from sim_bridge.kept_state import kept_state, put_state
-from sim_bridge.parts import part_state, put_at_start, put_part
-from sim_bridge.suction import SuctionCup, cups_of
-from sim_bridge.world_model import STEP_S, compile_model, drawn_home, driven_joints, home_positions
+from sim_bridge.mujoco.belts import Belts
+from sim_bridge.mujoco.parts import part_state, put_at_start, put_part
+from sim_bridge.mujoco.state_snapshot import kept_state, put_state
+from sim_bridge.mujoco.suction import SuctionCup, cups_of
+from sim_bridge.mujoco.world_model import (
+    STEP_S,
+    compile_model,
+    drawn_home,
+    driven_joints,
+    home_positions,
+)
 
 
 class MujocoWorld:

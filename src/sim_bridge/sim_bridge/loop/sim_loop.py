@@ -10,7 +10,7 @@ from concurrent.futures import Future
 from typing import TypeVar
 
 from handiwork_core.control.control_thread import slots_of
-from sim_bridge.simulation import CONTROL_S, Simulation
+from sim_bridge.mujoco.simulation import CONTROL_S, Simulation
 
 TICK_S = 0.01
 """Simulated time between two publications."""

@@ -21,7 +21,7 @@ from handiwork_core.model.suction import SuctionSpec, SuctionState
 from handiwork_core.model.world import Contact
 from handiwork_core.robot.robot import ArmSpec, GripperSpec, Robot
 from handiwork_core.scene.loader import Scene, SceneObject
-from sim_bridge.cup_rim import Rim, RimView
+from sim_bridge.mujoco.cup_rim import Rim, RimView
 
 TEAR_S = 0.01
 """Time constant of the load that tears the seal: shocks that are shorter pass."""

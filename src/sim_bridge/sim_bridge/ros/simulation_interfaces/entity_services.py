@@ -12,10 +12,22 @@ from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.world import ObjectState
 from handiwork_core.scene.loader import SceneObject
 from handiwork_ros.conversions import BadMessage, pose_from_msg, pose_to_msg, time_to_msg, vector_to_msg
-from sim_bridge.sim_loop import SimLoop
-from sim_bridge.spawning import meets_box, meets_sphere, named_like, own_bounds
-from sim_bridge.standard_doors_node import FAILED, NOT_FOUND, OK, UNSUPPORTED, Refused, put_result
-from sim_bridge.standard_messages import parts_to_set
+from sim_bridge.loop.sim_loop import SimLoop
+from sim_bridge.loop.simulation_messages import parts_to_set
+from sim_bridge.mujoco.spawning import (
+    meets_box,
+    meets_sphere,
+    named_like,
+    own_bounds,
+)
+from sim_bridge.ros.simulation_interfaces.server import (
+    FAILED,
+    NOT_FOUND,
+    OK,
+    UNSUPPORTED,
+    Refused,
+    put_result,
+)
 from simulation_interfaces.msg import Bounds, EntityCategory, EntityState
 
 INVALID_POSE_TO_SET = 101

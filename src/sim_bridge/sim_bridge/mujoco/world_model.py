@@ -25,9 +25,9 @@ from handiwork_core.robot.robot import (
     Robot,
 )
 from handiwork_core.scene.loader import Scene, SceneObject
-from sim_bridge.belts import make_belt, part_fixtures, soften
-from sim_bridge.parts import add_part
-from sim_bridge.suction import add_seals
+from sim_bridge.mujoco.belts import make_belt, part_fixtures, soften
+from sim_bridge.mujoco.parts import add_part
+from sim_bridge.mujoco.suction import add_seals
 
 STEP_S = 0.001
 """Physics step."""

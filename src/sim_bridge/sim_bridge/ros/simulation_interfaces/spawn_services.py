@@ -13,11 +13,11 @@ from handiwork_core.intake.limits import SPAWNED_AT_ONCE
 from handiwork_core.intake.regular_files import DataRoots, FileRefused
 from handiwork_core.model.geometry import Pose
 from handiwork_core.scene.loader import Scene, SceneObject, load_scene
-from sim_bridge.entity_services_node import read_pose
-from sim_bridge.readers import Readers, TooManyReaders
-from sim_bridge.sim_loop import SimLoop
-from sim_bridge.simulation import Simulation
-from sim_bridge.spawning import (
+from sim_bridge.loop.readers import Readers, TooManyReaders
+from sim_bridge.loop.sim_loop import SimLoop
+from sim_bridge.loop.simulation_messages import put_uri, resource_from
+from sim_bridge.mujoco.simulation import Simulation
+from sim_bridge.mujoco.spawning import (
     FILE,
     Resource,
     SpawnRefused,
@@ -27,8 +27,14 @@ from sim_bridge.spawning import (
     with_object,
     without,
 )
-from sim_bridge.standard_doors_node import FAILED, NOT_FOUND, OK, Refused, put_result
-from sim_bridge.standard_messages import put_uri, resource_from
+from sim_bridge.ros.simulation_interfaces.entity_services import read_pose
+from sim_bridge.ros.simulation_interfaces.server import (
+    FAILED,
+    NOT_FOUND,
+    OK,
+    Refused,
+    put_result,
+)
 from simulation_interfaces.msg import Spawnable
 
 T = TypeVar("T")

@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sim_bridge.spawning import Resource
+from sim_bridge.mujoco.spawning import Resource
 
 
 def resource_from(request: Any) -> Resource:

@@ -17,11 +17,15 @@ from handiwork_ros.conversions import time_to_msg, transform_to_msg
 from handiwork_ros.node.managed_node import ManagedNode
 from handiwork_ros.rclpy_support.qos import CLOCK, LATEST, TF
 from handiwork_ros.rclpy_support.safe_callbacks import guard
-from sim_bridge.isaac_habits import CommandQueue, WireCommand, articulation_order
-from sim_bridge.isaac_loop import IsaacLoop
-from sim_bridge.isaac_services_node import IsaacServices
-from sim_bridge.simulation import Simulation
-from sim_bridge.world_model import driven_joints
+from sim_bridge.isaac_emulation.joint_emulation import (
+    CommandQueue,
+    WireCommand,
+    articulation_order,
+)
+from sim_bridge.loop.isaac_loop import IsaacLoop
+from sim_bridge.mujoco.simulation import Simulation
+from sim_bridge.mujoco.world_model import driven_joints
+from sim_bridge.ros.isaac_emulation.services import IsaacServices
 from tf2_msgs.msg import TFMessage
 
 QUEUE = 1

@@ -10,10 +10,16 @@ from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.node import Node
 
 from handiwork_ros.node.managed_node import ManagedNode
-from sim_bridge.sim_loop import TICK_S, SimLoop
-from sim_bridge.spawn_services_node import SpawnServices
-from sim_bridge.spawning import FORMAT
-from sim_bridge.standard_doors_node import FAILED, OK, UNSUPPORTED, Refused, put_result
+from sim_bridge.loop.sim_loop import TICK_S, SimLoop
+from sim_bridge.mujoco.spawning import FORMAT
+from sim_bridge.ros.simulation_interfaces.server import (
+    FAILED,
+    OK,
+    UNSUPPORTED,
+    Refused,
+    put_result,
+)
+from sim_bridge.ros.simulation_interfaces.spawn_services import SpawnServices
 from simulation_interfaces.msg import SimulationState, SimulatorFeatures
 
 TIME, STATE, SPAWNED, ALL = 1, 2, 4, 255

@@ -1,0 +1,1 @@
+"""How Isaac Sim treats joints."""

@@ -1,0 +1,1 @@
+"""The topics and services of Isaac Sim, for tests of its adapter."""

@@ -1,0 +1,1 @@
+"""The standard services of simulators."""
