@@ -26,8 +26,13 @@ from handiwork_ros.rclpy_support.qos import STREAM, TF, TF_STATIC
 from handiwork_ros.rclpy_support.safe_callbacks import guard
 from tf2_msgs.msg import TFMessage
 
-from .edges import Edge, Pace, moving_edges, static_edges
-from .ros2_control import with_hardware
+from .formats.ros2_control import with_hardware
+from .frames.edges import (
+    Edge,
+    Pace,
+    moving_edges,
+    static_edges,
+)
 
 TF_RATE_HZ = 30.0
 """In steady time."""

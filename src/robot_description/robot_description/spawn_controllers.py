@@ -12,7 +12,7 @@ from pathlib import Path
 
 from handiwork_core.config.dataclass_loader import ConfigError, read_yaml
 
-from .ros2_control import FILE
+from .formats.ros2_control import FILE
 
 
 def command(robot_dir: Path, more: Sequence[str] = ()) -> list[str]:
@@ -36,7 +36,7 @@ def main() -> None:
     try:
         words = command(Path(sys.argv[1]), given)
     except ConfigError as error:
-        sys.exit(f"spawn_controllers: {error}; `python -m robot_description.ros2_control` writes it")
+        sys.exit(f"spawn_controllers: {error}; `python -m robot_description.formats.ros2_control` writes it")
     try:
         os.execvp(words[0], words)
     except FileNotFoundError:

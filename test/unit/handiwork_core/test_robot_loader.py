@@ -11,7 +11,7 @@ import pytest
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.control.joint_groups import arm_axes
 from handiwork_core.robot_files.loader import load_robot
-from robot_description.ros2_control import controllers
+from robot_description.formats.ros2_control import controllers
 
 FR3 = Path(__file__).resolve().parents[3] / "src" / "robot_description" / "robots" / "fr3"
 YAML, XACRO, HAND, SPHERES = "robot.yaml", "arm.xacro", "fr3.urdf.xacro", "spheres.yaml"

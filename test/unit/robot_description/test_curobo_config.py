@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from handiwork_core.robot_files.loader import load_robot
-from robot_description.curobo_config import CuroboUse, curobo_config, held_link
+from robot_description.formats.curobo_config import CuroboUse, curobo_config, held_link
 
 ROBOT = load_robot(Path(__file__).resolve().parents[3] / "src" / "robot_description" / "robots" / "fr3")
 USE = CuroboUse(("fr3_arm",), {"fr3_finger_joint1": 0.03}, held_spheres=7)

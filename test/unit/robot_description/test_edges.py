@@ -9,7 +9,7 @@ import numpy as np
 from handiwork_core.model.geometry import Pose
 from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.robot_files.loader import load_robot
-from robot_description.edges import Pace, moving_edges, static_edges
+from robot_description.frames.edges import Pace, moving_edges, static_edges
 
 FR3 = Path(__file__).resolve().parents[3] / "src" / "robot_description" / "robots" / "fr3"
 

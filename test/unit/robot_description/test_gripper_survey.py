@@ -13,11 +13,16 @@ from handiwork_core.model.geometry import Array
 from handiwork_core.robot.robot import Robot
 from handiwork_core.robot.urdf import read_urdf
 from handiwork_core.robot_files.loader import load_robot
-from robot_description.given_robot import GivenRobot
-from robot_description.gripper_survey import GripperFacts, measure_gripper
-from robot_description.link_solids import link_solids
-from robot_description.new_robot_arms import Remarks, Wanted, named_arms, points_of
-from robot_description.survey import FoundArm, find_arms
+from robot_description.formats.given_robot import GivenRobot
+from robot_description.import_robot.gripper_survey import GripperFacts, measure_gripper
+from robot_description.import_robot.new_robot_arms import (
+    Remarks,
+    Wanted,
+    named_arms,
+    points_of,
+)
+from robot_description.import_robot.survey import FoundArm, find_arms
+from robot_description.solids.link_solids import link_solids
 
 ROBOTS = Path(__file__).resolve().parents[3] / "src" / "robot_description" / "robots"
 

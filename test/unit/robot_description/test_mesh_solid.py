@@ -9,10 +9,16 @@ import numpy as np
 import pytest
 
 from handiwork_core.scene.mesh_file import surface_mesh
-from robot_description.fit_spheres import Allowance, fit_link, worst_gap
-from robot_description.link_solids import link_solids
-from robot_description.mesh_solid import MANY, MeshSolid, coarsened, is_inside, surface_points
-from robot_description.solids import union_distance
+from robot_description.solids.link_solids import link_solids
+from robot_description.solids.mesh_solid import (
+    MANY,
+    MeshSolid,
+    coarsened,
+    is_inside,
+    surface_points,
+)
+from robot_description.solids.primitives import union_distance
+from robot_description.spheres.fit_spheres import Allowance, fit_link, worst_gap
 
 BENCH = Path(__file__).resolve().parents[2] / "data" / "robots" / "bench_arm"
 VERTICES, TRIANGLES = surface_mesh(BENCH / "elbow.obj")

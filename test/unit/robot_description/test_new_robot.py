@@ -17,7 +17,7 @@ from handiwork_core.robot.kinematics import forward
 from handiwork_core.robot.robot import Robot
 from handiwork_core.robot_files.loader import load_robot
 from planner_node.engines import CpuEngine
-from robot_description.curobo_config import CuroboUse, curobo_config
+from robot_description.formats.curobo_config import CuroboUse, curobo_config
 
 URDF = Path(__file__).resolve().parents[2] / "data" / "robots" / "bench_arm" / "bench_arm.urdf"
 ARM = ["turn", "lift", "bend", "roll", "pitch", "yaw"]

@@ -18,8 +18,14 @@ from handiwork_core.robot.robot import (
     Spheres,
 )
 from handiwork_core.robot_files.loader import load_robot
-from robot_description.many_poses import free_joints, many_link_poses
-from robot_description.pair_sampling import PairKind, ignored_pairs, judge_pairs, neighbours, pair_gaps
+from robot_description.collision_pairs.many_poses import free_joints, many_link_poses
+from robot_description.collision_pairs.pair_sampling import (
+    PairKind,
+    ignored_pairs,
+    judge_pairs,
+    neighbours,
+    pair_gaps,
+)
 
 FR3 = Path(__file__).resolve().parents[3] / "src" / "robot_description" / "robots" / "fr3"
 Z = np.array([0.0, 0.0, 1.0])

@@ -17,7 +17,7 @@ from handiwork_core.model.world import JointState, World
 from handiwork_core.robot.kinematics import forward, link_poses
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_planning.cpu_engine import CpuEngine
-from robot_description.many_poses import free_joints, many_link_poses
+from robot_description.collision_pairs.many_poses import free_joints, many_link_poses
 
 ROOT = Path(__file__).resolve().parents[3]
 ROBOTS = ROOT / "src/robot_description/robots"

@@ -11,9 +11,9 @@ import pytest
 from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.robot.robot import JointType, Robot, Spheres
 from handiwork_core.robot_files.loader import load_robot
-from robot_description.many_poses import free_joints, many_link_poses
-from robot_description.pair_sampling import pair_gaps
-from robot_description.solids import primitives, union_distance
+from robot_description.collision_pairs.many_poses import free_joints, many_link_poses
+from robot_description.collision_pairs.pair_sampling import pair_gaps
+from robot_description.solids.primitives import primitives, union_distance
 
 ROBOTS = Path(__file__).resolve().parents[3] / "src" / "robot_description" / "robots"
 FOLDERS = sorted(path.parent for path in ROBOTS.glob("*/robot.yaml"))

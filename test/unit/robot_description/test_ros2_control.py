@@ -12,7 +12,7 @@ import yaml
 from handiwork_core.robot.robot import JointType, Robot
 from handiwork_core.robot_files.loader import load_robot
 from robot_description import spawn_controllers
-from robot_description.ros2_control import controllers_text, with_hardware
+from robot_description.formats.ros2_control import controllers_text, with_hardware
 
 ROBOTS = Path(__file__).resolve().parents[3] / "src/robot_description/robots"
 FILES = sorted(ROBOTS.glob("*/ros2_control.yaml"))
@@ -38,7 +38,7 @@ def types(data: dict[str, Any]) -> dict[str, str]:
 def test_every_robot_has_its_file() -> None:
     robots = {path.parent.name for path in ROBOTS.glob("*/robot.yaml")}
     assert robots == {path.parent.name for path in FILES}, (
-        "python -m robot_description.ros2_control writes it"
+        "python -m robot_description.formats.ros2_control writes it"
     )
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from handiwork_core.robot.urdf import UrdfModel, read_urdf
 from handiwork_core.robot_files.loader import expand, load_robot
-from robot_description.survey import find_arms
+from robot_description.import_robot.survey import find_arms
 
 ROBOTS = Path(__file__).resolve().parents[3] / "src" / "robot_description" / "robots"
 FOLDERS = sorted(path.parent for path in ROBOTS.glob("*/robot.yaml"))

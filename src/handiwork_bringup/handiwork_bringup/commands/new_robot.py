@@ -13,7 +13,7 @@ from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.robot_files.loader import load_robot
 
 if TYPE_CHECKING:
-    from robot_description.given_robot import GivenRobot
+    from robot_description.formats.given_robot import GivenRobot
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -36,9 +36,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run(options: argparse.Namespace) -> int:
     """Zero exactly when the files were written and load; what is missing in them is printed."""
-    from robot_description.new_robot import describe
-    from robot_description.new_robot_arms import Wanted
-    from robot_description.robot_text import report, robot_yaml, spheres_yaml
+    from robot_description.import_robot.new_robot import describe
+    from robot_description.import_robot.new_robot_arms import Wanted
+    from robot_description.import_robot.robot_text import report, robot_yaml, spheres_yaml
 
     given = _given(options)
     urdf = _urdf(options, given)
@@ -64,8 +64,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _given(options: argparse.Namespace) -> GivenRobot | None:
-    from robot_description.from_curobo import read_curobo
-    from robot_description.from_xrdf import read_xrdf
+    from robot_description.formats.from_curobo import read_curobo
+    from robot_description.formats.from_xrdf import read_xrdf
 
     if options.from_xrdf and options.from_curobo:
         raise ConfigError("new-robot", ["--from-xrdf: stands beside --from-curobo; give one of them"])

@@ -19,7 +19,7 @@ from handiwork_core.robot.robot import (
     Robot,
     Spheres,
 )
-from robot_description.marked_frames import MarkedFrame, marked_frames
+from robot_description.frames.marked_frames import MarkedFrame, marked_frames
 
 if TYPE_CHECKING:
     import viser

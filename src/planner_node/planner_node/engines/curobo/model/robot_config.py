@@ -10,7 +10,7 @@ from typing import Any
 
 from handiwork_core.robot.robot import ArmSpec, Robot
 from handiwork_planning.scene.other_arms import links_moved_by
-from robot_description.curobo_config import CuroboUse, curobo_config, held_link
+from robot_description.formats.curobo_config import CuroboUse, curobo_config, held_link
 
 from .spheres import HELD_SPHERES, self_offsets
 

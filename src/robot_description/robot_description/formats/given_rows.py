@@ -9,8 +9,7 @@ from typing import Any
 from handiwork_core.config.dataclass_loader import shown
 from handiwork_core.model.geometry import frozen
 from handiwork_core.robot.robot import Spheres
-
-from .pair_sampling import Pair
+from robot_description.collision_pairs.pair_sampling import Pair
 
 
 def spheres_of(

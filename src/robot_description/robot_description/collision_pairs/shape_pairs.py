@@ -8,10 +8,10 @@ import numpy as np
 
 from handiwork_core.model.geometry import Array
 from handiwork_core.robot.robot import Robot
+from robot_description.solids.primitives import Solid, union_distance
 
 from .many_poses import free_joints, many_link_poses
 from .pair_sampling import Pair
-from .solids import Solid, union_distance
 
 SAMPLES = 400
 MET_M = -0.002

@@ -9,8 +9,7 @@ from pathlib import Path
 from handiwork_core.config.dataclass_loader import ConfigError, nearest
 from handiwork_core.robot.robot import Spheres
 from handiwork_core.robot.urdf import UrdfModel
-
-from .pair_sampling import Pair
+from robot_description.collision_pairs.pair_sampling import Pair
 
 
 @dataclass(frozen=True, slots=True, eq=False)

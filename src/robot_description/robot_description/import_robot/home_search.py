@@ -8,9 +8,8 @@ import numpy as np
 
 from handiwork_core.model.geometry import Array
 from handiwork_core.robot.robot import Joint, Robot
-
-from .many_poses import free_joints, many_link_poses
-from .pair_sampling import Pair, pair_gaps
+from robot_description.collision_pairs.many_poses import free_joints, many_link_poses
+from robot_description.collision_pairs.pair_sampling import Pair, pair_gaps
 
 SAMPLES = 400
 APART_M = 0.02

@@ -12,10 +12,10 @@ import numpy as np
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.model.geometry import frozen
 from handiwork_core.robot.robot import Spheres
+from robot_description.solids.link_solids import link_solids
+from robot_description.solids.primitives import Solid, union_distance
 
 from .fit_spheres import Allowance, fit_link, worst_gap
-from .link_solids import link_solids
-from .solids import Solid, union_distance
 
 STEP_M = 0.01
 COVER_M = 0.004

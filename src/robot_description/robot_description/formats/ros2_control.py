@@ -1,6 +1,6 @@
 """A robot's ros2_control configuration: its controllers with tolerances, and the hardware that its URDF names.
 
-``python -m robot_description.ros2_control robots/fr3 --rate 1000`` writes ``robots/fr3/ros2_control.yaml``.
+``python -m robot_description.formats.ros2_control robots/fr3 --rate 1000`` writes ``robots/fr3/ros2_control.yaml``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from handiwork_core.robot_files.loader import load_robot
 
 FILE = "ros2_control.yaml"
 HEADER = """\
-# Controllers of {name} for ros2_control; `python -m robot_description.ros2_control` wrote it from robot.yaml.
+# Controllers of {name} for ros2_control; `python -m robot_description.formats.ros2_control` wrote it from robot.yaml.
 # Zero as a tolerance means that it is not looked at, so none is zero. Arms are commanded by safety_node, which serves
 # the actions that the skills call; a gripper's action is named after its controller.
 """

@@ -11,9 +11,9 @@ import numpy as np
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.robot.robot import Robot
+from robot_description.solids.primitives import Primitive, primitives, union_distance
 
 from .pair_sampling import neighbours
-from .solids import Primitive, primitives, union_distance
 
 NEAR_M = 0.05
 """Links further apart than this do not matter to each other."""

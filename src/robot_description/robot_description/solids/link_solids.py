@@ -11,7 +11,7 @@ from handiwork_core.model.geometry import Array, Pose, Rotation
 from handiwork_core.scene.mesh_file import surface_mesh
 
 from .mesh_solid import MeshSolid
-from .solids import Primitive, Solid, primitives
+from .primitives import Primitive, Solid, primitives
 
 SPACING_M = 0.003
 """Of samples on meshes."""

@@ -14,15 +14,27 @@ from handiwork_core.model.geometry import Array
 from handiwork_core.robot.robot import Robot, Spheres
 from handiwork_core.robot.urdf import read_urdf
 from handiwork_core.robot_files.loader import expand
+from robot_description.collision_pairs.pair_sampling import (
+    Pair,
+    PairKind,
+    PairVerdict,
+    ignored_pairs,
+    judge_pairs,
+    neighbours,
+)
+from robot_description.collision_pairs.shape_pairs import shapes_meet
+from robot_description.formats.given_robot import GivenRobot, known_parts
+from robot_description.solids.primitives import Solid
+from robot_description.spheres.sphere_cover import (
+    Coverage,
+    all_solids,
+    coverage,
+    fitted,
+)
 
-from .given_robot import GivenRobot, known_parts
 from .gripper_survey import GripperFacts
 from .home_search import search_home
 from .new_robot_arms import POINT_M, Remarks, Wanted, measured, named_arms, points_of
-from .pair_sampling import Pair, PairKind, PairVerdict, ignored_pairs, judge_pairs, neighbours
-from .shape_pairs import shapes_meet
-from .solids import Solid
-from .sphere_cover import Coverage, all_solids, coverage, fitted
 from .survey import FoundArm
 from .urdf_checks import doubts
 

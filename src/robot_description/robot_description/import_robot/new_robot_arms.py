@@ -14,10 +14,10 @@ from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.model.geometry import Array
 from handiwork_core.robot.robot import Robot
 from handiwork_core.robot.urdf import UrdfModel
+from robot_description.formats.given_robot import GivenRobot
+from robot_description.solids.primitives import Solid
 
-from .given_robot import GivenRobot
 from .gripper_survey import GripperFacts, measure_gripper
-from .solids import Solid
 from .survey import FoundArm, find_arms
 
 POINT_M = 0.004

@@ -1,6 +1,6 @@
 """Fits collision spheres that cover a link's collision primitives, and prints them as ``spheres.yaml`` wants them.
 
-``python -m robot_description.fit_spheres robots/fr3 fr3_hand fr3_link7 --protrusion 0.012`` (no link: all of them)
+``python -m robot_description.spheres.fit_spheres robots/fr3 fr3_hand fr3_link7 --protrusion 0.012`` (no link: all of them)
 
 Greedy set cover: surface points of the union of primitives must lie in spheres, spheres may stick out of the union by a
 stated length at most. Own method.
@@ -22,10 +22,16 @@ from scipy.spatial.distance import cdist
 from handiwork_core.model.geometry import Array
 from handiwork_core.robot.robot import JointType, Robot
 from handiwork_core.robot_files.loader import load_robot
+from robot_description.collision_pairs.home_room import (
+    Limit,
+    floor_of,
+    lowest_m,
+    rooms_at_home,
+    spheres_as_room,
+)
+from robot_description.solids.primitives import Solid, primitives, union_distance
 
-from .home_room import Limit, floor_of, lowest_m, rooms_at_home, spheres_as_room
 from .set_cover import Choice
-from .solids import Solid, primitives, union_distance
 
 COVER_M = 0.001
 """How far a surface point may lie outside every sphere."""
@@ -58,7 +64,7 @@ PASSES = 3
 """How often all is chosen anew at most to cover what the samples before had missed, too."""
 
 HEAD = """# Collision spheres in each link's frame [m]: center x y z, radius.
-# Made by `python -m robot_description.fit_spheres` from the primitives of the description."""
+# Made by `python -m robot_description.spheres.fit_spheres` from the primitives of the description."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""Pairs of links that need no collision check."""

@@ -1,0 +1,1 @@
+"""A robot worked out from its URDF."""

@@ -1,0 +1,1 @@
+"""Collision shapes as solids."""

@@ -1,0 +1,1 @@
+"""Collision spheres that cover links."""
