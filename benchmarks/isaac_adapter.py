@@ -36,7 +36,7 @@ from handiwork_core.robot.robot import Robot
 from handiwork_core.safety.config import SafetyConfig
 from handiwork_ros.node.managed_node import ManagedNode
 from handiwork_ros.rclpy_support.qos import LATEST
-from isaac_bridge.adapter.joints_node import JointDoor
+from isaac_bridge.adapter.ros.joints import JointDoor
 
 ROOT = Path(__file__).resolve().parents[1]
 BACKENDS = ("mujoco", "isaac_stand_in")

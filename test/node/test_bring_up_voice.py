@@ -18,7 +18,7 @@ from std_srvs.srv import SetBool, Trigger
 from handiwork_core import isaac_wire as wire
 from handiwork_core.model.geometry import Pose, frozen
 from handiwork_core.model.world import Contact
-from isaac_bridge.bring_up.voice_node import Voice
+from isaac_bridge.isaac_app.ros.bridge_topics import Voice
 from tf2_msgs.msg import TFMessage
 
 

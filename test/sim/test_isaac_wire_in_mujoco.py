@@ -16,7 +16,7 @@ from handiwork_core.isaac_wire import on_grid
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.scene.loader import load_scene
-from isaac_bridge.adapter.wired_robot import WiredRobot
+from isaac_bridge.adapter.remote_plant import WiredRobot
 from sim_bridge.isaac_emulation.joint_emulation import (
     CommandQueue,
     WireCommand,

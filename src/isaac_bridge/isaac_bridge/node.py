@@ -25,11 +25,11 @@ from handiwork_ros.node.managed_node import ManagedNode
 from handiwork_ros.rclpy_support.polling_executor import make_busy_executor
 from handiwork_ros.rclpy_support.safe_callbacks import guard
 from handiwork_ros.safety.server import SafetyServer
-from isaac_bridge.adapter.cups_node import CupDoor
-from isaac_bridge.adapter.joints_node import WATCH_S, JointDoor
-from isaac_bridge.adapter.run_services_node import RunDoor
-from isaac_bridge.adapter.services_node import SimulatorDoor
-from isaac_bridge.adapter.world_node import WorldDoor
+from isaac_bridge.adapter.ros.cups import CupDoor
+from isaac_bridge.adapter.ros.joints import WATCH_S, JointDoor
+from isaac_bridge.adapter.ros.run_services import RunDoor
+from isaac_bridge.adapter.ros.services import SimulatorDoor
+from isaac_bridge.adapter.ros.world import WorldDoor
 
 DRIVE_LAG_S = 0.02
 """Damping over stiffness of the arms' drives, as the stage is written."""

@@ -18,13 +18,13 @@ from handiwork_core.isaac_wire import CupState
 from handiwork_core.model.geometry import Pose, Rotation
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.scene.loader import load_scene
-from isaac_bridge.bring_up.__main__ import main
-from isaac_bridge.bring_up.contact_report import contacts_of
-from isaac_bridge.bring_up.door import SAY_ALWAYS, IsaacDoor
-from isaac_bridge.bring_up.session import Session
-from isaac_bridge.bring_up.stage_index import BadStage, read_stage
-from isaac_bridge.bring_up.steps import bring_up
-from isaac_bridge.bring_up.versions import UnsupportedError, graph_version
+from isaac_bridge.isaac_app.__main__ import main
+from isaac_bridge.isaac_app.app import SAY_ALWAYS, IsaacDoor
+from isaac_bridge.isaac_app.contact_report import contacts_of
+from isaac_bridge.isaac_app.session import Session
+from isaac_bridge.isaac_app.stage_index import BadStage, read_stage
+from isaac_bridge.isaac_app.startup_sequence import bring_up
+from isaac_bridge.isaac_app.versions import UnsupportedError, graph_version
 from isaac_bridge.usd.export import STEPS_PER_S, export_scene
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -8,8 +8,8 @@ import pytest
 
 from handiwork_core import isaac_wire as wire
 from isaac_bridge.graph.check import graph_faults
-from isaac_bridge.graph.documented import DOCUMENTED, V5_1, V6_0
 from isaac_bridge.graph.model import Graph, Link, Node, Targets
+from isaac_bridge.graph.ogn_schema import DOCUMENTED, V5_1, V6_0
 from isaac_bridge.graph.ros_graph import Cell, ros_graph
 
 CELL = Cell("/World/fr3", ("/World/Objects/cube", "/World/Objects/bin"), ("/World/camera",))

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from handiwork_core.config.dataclass_loader import nearest
 
-from .documented import Pins
 from .model import Graph, Link, Node, Targets, Value
+from .ogn_schema import Pins
 
 FITS: Mapping[str, type | tuple[type, ...]] = {
     "bool": bool,

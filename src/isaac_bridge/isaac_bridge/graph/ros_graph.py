@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from handiwork_core import isaac_wire as wire
 
-from .documented import V5_1
 from .model import Graph, Link, Node, Targets, Value
+from .ogn_schema import V5_1
 
 PATH = "/RosGraph"
 CORE, ROS = "isaacsim.core.nodes", "isaacsim.ros2.bridge"

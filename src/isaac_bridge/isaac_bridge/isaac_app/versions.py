@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from isaac_bridge.graph.documented import V5_1, V6_0
+from isaac_bridge.graph.ogn_schema import V5_1, V6_0
 
 
 class UnsupportedError(Exception):

@@ -14,9 +14,8 @@ from std_srvs.srv import SetBool, Trigger
 
 from handiwork_core import isaac_wire as wire
 from handiwork_core.model.geometry import Pose, Rotation
+from isaac_bridge.isaac_app.session import Session
 from tf2_msgs.msg import TFMessage
-
-from .session import Session
 
 LATEST, EACH = QoSProfile(depth=1), QoSProfile(depth=100)
 CALLS = 5

@@ -19,7 +19,7 @@ from handiwork_ros.conversions import BadMessage, outcome_to_msg
 from handiwork_ros.node.managed_node import ManagedNode
 from handiwork_ros.rclpy_support.qos import TF
 from handiwork_ros.rclpy_support.safe_callbacks import guard_service
-from isaac_bridge.adapter.joints_node import JointDoor
+from isaac_bridge.adapter.ros.joints import JointDoor
 
 LONGEST_STEP_S = 600.0
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from isaac_bridge.graph.check import graph_faults
-from isaac_bridge.graph.documented import DOCUMENTED, V5_1, V6_0
+from isaac_bridge.graph.ogn_schema import DOCUMENTED, V5_1, V6_0
 from isaac_bridge.graph.ros_graph import ros_graph
 
-from .door import IsaacDoor
+from .app import IsaacDoor
 from .session import Session
 from .stage_index import BadStage, read_stage
 from .versions import UnsupportedError, graph_version

@@ -21,7 +21,7 @@ from handiwork_ros.rclpy_support.qos import LATEST, STREAM
 from handiwork_ros.rclpy_support.safe_callbacks import guard
 from handiwork_ros.rclpy_support.silence_limits import STREAM_SILENCE_S
 from isaac_bridge.adapter.joint_order import NONE, JointOrder, moving_joints
-from isaac_bridge.adapter.wired_robot import WiredRobot
+from isaac_bridge.adapter.remote_plant import WiredRobot
 
 JOINTS_HZ = 125.0
 """Greatest rate of joint_states per second of steady time; commands go with every measurement."""

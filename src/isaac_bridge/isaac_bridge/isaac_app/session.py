@@ -8,8 +8,8 @@ from handiwork_core.isaac_wire import CupState
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.world import Contact
 
+from .app import IsaacDoor
 from .contact_report import contacts_of
-from .door import IsaacDoor
 from .stage_index import StageIndex, Velocity, put, run_belt
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""``<Isaac Sim>/python.sh -m isaac_bridge.bring_up stage.usda``: see docs/how-to/isaac-sim.md."""
+"""``<Isaac Sim>/python.sh -m isaac_bridge.isaac_app stage.usda``: see docs/how-to/isaac-sim.md."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from .door import IsaacDoor
+from .app import IsaacDoor
 from .stage_index import BadStage
-from .steps import bring_up
+from .startup_sequence import bring_up
 from .versions import UnsupportedError
 
 
@@ -24,7 +24,7 @@ def main() -> int:
     try:
         door = IsaacDoor(headless=options.headless)
         session = bring_up(door, options.stage)
-        from .voice_node import Voice  # rclpy is there only since the bridge is enabled
+        from .ros.bridge_topics import Voice  # rclpy is there only since the bridge is enabled
 
         voice = Voice(session)
         while door.is_running():

@@ -24,8 +24,8 @@ from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.robot.robot import Robot
 from handiwork_core.safety.config import SafetyConfig
 from handiwork_core.safety.supervisor import SafetySupervisor
-from isaac_bridge.adapter.drive_lead import DriveLead, late_s
 from isaac_bridge.adapter.joint_order import moving_joints
+from isaac_bridge.adapter.lag_compensation import DriveLead, late_s
 
 LONGEST_STEP = 1.5
 """After a gap a path goes on by so many of the usual times between two measurements, and to where the arm is: drives

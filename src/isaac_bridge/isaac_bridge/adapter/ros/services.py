@@ -20,8 +20,8 @@ from handiwork_ros.conversions import BadMessage, outcome_to_msg, pose_from_msg,
 from handiwork_ros.node.managed_node import ManagedNode
 from handiwork_ros.rclpy_support.qos import TF
 from handiwork_ros.rclpy_support.safe_callbacks import guard, guard_service
-from isaac_bridge.adapter.joints_node import JointDoor
-from isaac_bridge.adapter.world_node import WorldDoor
+from isaac_bridge.adapter.ros.joints import JointDoor
+from isaac_bridge.adapter.ros.world import WorldDoor
 from tf2_msgs.msg import TFMessage
 
 ANSWER_S = 10.0

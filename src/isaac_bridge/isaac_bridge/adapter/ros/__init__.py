@@ -1,0 +1,1 @@
+"""The topics and services of the adapter."""

@@ -1,0 +1,1 @@
+"""Topics that the bridge's graph cannot serve."""
