@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from decider_node.network.picture import draw
+from decider_node.network.text_view import draw
 
 from .episode import Episode
 

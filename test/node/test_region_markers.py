@@ -7,7 +7,7 @@ import math
 import pytest
 from visualization_msgs.msg import Marker
 
-from decider_node.region_markers_node import region_markers
+from decider_node.ros.region_markers import region_markers
 from decider_node.stacking.cell import regions
 
 

@@ -14,9 +14,9 @@ from std_srvs.srv import Trigger
 from decider_node.compile_kernels import warm_up
 from decider_node.motion.command import MotionCommand
 from decider_node.network.errors import NetworkError
-from decider_node.network.picture import draw
-from decider_node.region_markers_node import RegionMarkers
-from decider_node.ros_cell_node import RosCell
+from decider_node.network.text_view import draw
+from decider_node.ros.cell import RosCell
+from decider_node.ros.region_markers import RegionMarkers
 from decider_node.stacking.application import HOME, stacking_network
 from decider_node.stacking.cell import FULL, obstacles, regions
 from decider_node.stacking.context import StackContext

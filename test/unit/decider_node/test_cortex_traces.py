@@ -10,11 +10,11 @@ import pytest
 from network_recorder import Recorded, Script, Steps, graph
 
 from decider_node.network.decider import Decider
-from decider_node.network.descent import Rules
 from decider_node.network.network import Network
 from decider_node.network.priority import FirstThatCan
 from decider_node.network.states import InTurn, Lock, Machine, State, Unlock, Write
 from decider_node.network.timed import RunFor, Wait
+from decider_node.network.traversal import Rules
 
 TRACES = json.loads((Path(__file__).parents[2] / "data/deciders/cortex_traces.json").read_text())
 SCENARIOS: dict[str, list[str]] = TRACES["scenarios"]

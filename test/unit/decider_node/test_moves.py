@@ -9,7 +9,7 @@ import pytest
 
 from decider_node.motion.command import MotionCommand
 from decider_node.motion.controller import ReactiveController, Settings
-from decider_node.moves import Shift
+from decider_node.motion.motion_states import Shift
 from decider_node.network.decider import Decider, Moment
 from decider_node.network.locks import Locks
 from decider_node.stacking.bin import HEIGHT_M

@@ -15,9 +15,9 @@ from decider_node.network.errors import (
     NetworkStopped,
 )
 from decider_node.network.network import FunctionMonitor, Network
-from decider_node.network.picture import draw
 from decider_node.network.priority import FirstThatCan
 from decider_node.network.states import InTurn, Lock, Machine, Unlock
+from decider_node.network.text_view import draw
 from decider_node.network.timed import Act, RunUntil
 
 CHAIN = {"A": ["B", "E"], "B": ["C", "D"], "C": ["F"], "E": ["D"]}

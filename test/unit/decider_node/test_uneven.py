@@ -8,7 +8,7 @@ import numpy as np
 
 from decider_node.motion.command import MotionCommand
 from decider_node.motion.controller import ReactiveController
-from decider_node.motion.uneven import LONGEST_S, Point, UnevenCycles
+from decider_node.motion.irregular_ticks import LONGEST_S, Point, UnevenCycles
 from handiwork_core.model.geometry import Array, Pose, Rotation
 from handiwork_core.robot_files.loader import load_robot
 

@@ -13,7 +13,7 @@ from handiwork_planning.kernels.jit import kernel
 from handiwork_planning.kernels.kinematics import compose, forward, pose_error
 
 from .bounded_step import solve_bounded
-from .nearness import add_point_rate, near_rows
+from .collision_avoidance import add_point_rate, near_rows
 
 MOST_ROWS = 24
 TURN_WEIGHT = 0.09

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Generic, Protocol
 
 from .decider import C, Decider
-from .descent import Descent, Rules
 from .errors import DeciderFailed, MonitorFailed, NetworkError, NetworkStopped
+from .traversal import Descent, Rules
 
 
 class Monitor(Protocol[C]):  # type: ignore[misc] # C is shared with classes in which it must not vary

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Generic
 
 from .decider import C, Decider, Decision, Moment
-from .descent import Rules
+from .traversal import Rules
 
 
 class Option(Decider[C]):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .decider import C, Decider, Moment
-from .descent import Descent, Rules
 from .states import State
+from .traversal import Descent, Rules
 
 SAME_TIME_S = 1e-9
 """Sums of periods come out this much too short."""

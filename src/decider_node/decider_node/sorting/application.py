@@ -10,7 +10,12 @@ import numpy as np
 
 from decider_node.motion.approach import Approach
 from decider_node.motion.command import MotionCommand
-from decider_node.moves import ArmPort, Reach, Shift, Stay
+from decider_node.motion.motion_states import (
+    ArmPort,
+    Reach,
+    Shift,
+    Stay,
+)
 from decider_node.network.decider import Decider, Decision, Moment
 from decider_node.network.network import FunctionMonitor, Network
 from decider_node.network.states import InTurn, Lock, Machine, State, Unlock, Write

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from decider_node.motion.command import MotionCommand
-from decider_node.moves import Reach, Shift, Stay
+from decider_node.motion.motion_states import Reach, Shift, Stay
 from decider_node.network.decider import Decider, Decision, Moment
 from decider_node.network.network import Network
 from decider_node.network.states import InTurn, Lock, Machine, State, Unlock, Write

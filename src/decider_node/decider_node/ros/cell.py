@@ -19,7 +19,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from decider_node.motion.command import MotionCommand
 from decider_node.motion.controller import ReactiveController, Settings
-from decider_node.motion.uneven import UnevenCycles
+from decider_node.motion.irregular_ticks import UnevenCycles
 from decider_node.stacking.cell import BELT_MPS, STALE_S
 from decider_node.stacking.seeds import seeds
 from handiwork_core.model.geometry import Array, Pose

@@ -1,0 +1,1 @@
+"""The cell and its markers over ROS."""
