@@ -24,7 +24,13 @@ sys.path.insert(0, str(ROOT / "test/sim"))
 from simulated_cell import SimulatedCell  # noqa: E402
 from suction_cell import SuctionCell  # noqa: E402
 
-from handiwork_bringup.demo_cells import Target, robot_of, scene_of, standing_robots, target_of  # noqa: E402
+from handiwork_cli.stack.demo_cells import (  # noqa: E402
+    Target,
+    robot_of,
+    scene_of,
+    standing_robots,
+    target_of,
+)  # noqa: E402
 from handiwork_core.model.outcome import OK, Code, Outcome  # noqa: E402
 from handiwork_core.robot.robot import Robot  # noqa: E402
 from handiwork_core.scene.loader import load_scene  # noqa: E402

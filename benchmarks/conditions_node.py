@@ -22,8 +22,8 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from handiwork_bringup.domain import lease_domain
-from handiwork_bringup.ros_environment import with_ros_defaults
+from handiwork_cli.processes.domain import lease_domain
+from handiwork_cli.processes.ros_environment import with_ros_defaults
 from handiwork_core.model.geometry import Pose, frozen
 from handiwork_core.model.world import (
     Contact,

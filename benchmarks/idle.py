@@ -10,7 +10,7 @@ from pathlib import Path
 
 from handiwork_msgs.srv import SetPaused
 
-from handiwork_bringup.stack import NODES, Stack
+from handiwork_cli.stack.stack import NODES, Stack
 
 SETTLE_S = 3.0
 """Discovery and warm-up go on for a while after the last node is active."""

@@ -24,10 +24,10 @@ from scipy.stats import binomtest
 from sensor_msgs.msg import JointState
 
 from benchmarks.processes import process
-from handiwork_bringup.commands.soak import measure, targets_of
-from handiwork_bringup.demo_cells import robot_of
-from handiwork_bringup.soak_statistics import Tally
-from handiwork_bringup.stack import Stack
+from handiwork_cli.commands.stack.soak import measure, targets_of
+from handiwork_cli.stack.demo_cells import robot_of
+from handiwork_cli.stack.soak_statistics import Tally
+from handiwork_cli.stack.stack import Stack
 from handiwork_core.control.rate_limiter import WallPace
 from handiwork_core.control.trajectory_goal import TrajectoryGoal
 from handiwork_core.model.geometry import Pose

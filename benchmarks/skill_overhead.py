@@ -14,7 +14,7 @@ import numpy as np
 from action_msgs.msg import GoalStatusArray
 from rclpy.qos import QoSProfile, qos_profile_action_status_default
 
-from handiwork_bringup.stack import Stack
+from handiwork_cli.stack.stack import Stack
 
 SKILL = "run_skill"
 CONTROLLERS = {

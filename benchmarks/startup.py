@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 
-from handiwork_bringup.stack import Stack
+from handiwork_cli.stack.stack import Stack
 
 
 def start_s() -> float:

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from handiwork_bringup.stack import Stack
+from handiwork_cli.stack.stack import Stack
 from handiwork_core.contracts.planning import (
     JointGoals,
     PathRest,

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from handiwork_bringup.commands.show_robot import robot_folder
+from handiwork_cli.commands.inspect.show_robot import robot_folder
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.scene.loader import load_scene
 from isaac_bridge.usd.export import export_scene

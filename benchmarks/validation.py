@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from handiwork_bringup.demo_cells import robot_of, scene_of, standing_robots
+from handiwork_cli.stack.demo_cells import robot_of, scene_of, standing_robots
 from handiwork_core.contracts.planning import (
     JointGoals,
     OtherArm,

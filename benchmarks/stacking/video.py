@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from handiwork_bringup.film.camera import Camera, Sun
-from handiwork_bringup.film.film import FILM_PX, STILL_PX, Projection, write_film, write_still
-from handiwork_bringup.film.recorder import PERIOD_S, Instant, Recording
 from handiwork_core.model.geometry import Pose, frozen
+from handiwork_viz.film.camera import Camera, Sun
+from handiwork_viz.film.film import (
+    FILM_PX,
+    STILL_PX,
+    Projection,
+    write_film,
+    write_still,
+)
+from handiwork_viz.film.recorder import PERIOD_S, Instant, Recording
 
 from .episode import Episode
 from .simulated_cell import ROOT

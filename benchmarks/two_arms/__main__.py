@@ -16,8 +16,8 @@ import numpy as np
 from handiwork_msgs.srv import ResetWorld
 from sensor_msgs.msg import JointState
 
-from handiwork_bringup.demo_cells import scene_of
-from handiwork_bringup.stack import Stack
+from handiwork_cli.stack.demo_cells import scene_of
+from handiwork_cli.stack.stack import Stack
 from handiwork_core.robot.robot import Robot
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.scene.loader import load_scene

@@ -17,9 +17,9 @@ def data_tree(folder: str) -> list[tuple[str, list[str]]]:
 setup(
     name=PACKAGE,
     version="0.1.0",
-    description="Launch files, configuration and the handiwork command.",
+    description="Launch files and configuration.",
     packages=find_packages(include=[PACKAGE, f"{PACKAGE}.*"]),
-    package_data={PACKAGE: ["py.typed", "templates/skill/*.txt"]},
+    package_data={PACKAGE: ["py.typed"]},
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
         (f"share/{PACKAGE}", ["package.xml"]),
@@ -31,5 +31,4 @@ setup(
     maintainer="Handiwork maintainers",
     maintainer_email="maintainers@handiwork.example",
     license="Apache-2.0",
-    entry_points={"console_scripts": ["handiwork = handiwork_bringup.cli:main"]},
 )

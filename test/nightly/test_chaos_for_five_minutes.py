@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from handiwork_bringup.chaos.campaign import Plan, run_campaign
+from handiwork_cli.chaos.ros.campaign import Plan, run_campaign
 
 MINUTES, LOAD = 5.0, 10
 

@@ -14,7 +14,7 @@ import pytest
 from rclpy.parameter import Parameter
 from ros_stage import Stage, stage, wait_for
 
-from handiwork_bringup.cli import main
+from handiwork_cli.cli import main
 from handiwork_ros.node.managed_node import ManagedNode
 
 ROOT = Path(__file__).parents[2]

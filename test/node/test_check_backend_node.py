@@ -17,7 +17,7 @@ from rclpy.node import Node
 from ros_stage import Stage
 from rosgraph_msgs.msg import Clock
 
-from handiwork_bringup.cli import main
+from handiwork_cli.cli import main
 from handiwork_core.model.world import Contact
 from handiwork_ros.conversions import contacts_to_msg
 from handiwork_ros.node.managed_node import ManagedNode

@@ -19,7 +19,7 @@ conditions:
 - {name: object_stationary, args: {object: bin}}
 task: {name: away, subtasks: [{name: out, groups: {cube: [{expression: not in_bin}]}}]}
 """
-COMMAND = "import sys; from handiwork_bringup.cli import main; sys.exit(main(sys.argv[1:]))"
+COMMAND = "import sys; from handiwork_cli.cli import main; sys.exit(main(sys.argv[1:]))"
 
 
 @pytest.fixture(scope="module")

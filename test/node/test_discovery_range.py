@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from handiwork_bringup.ros_environment import with_ros_defaults
+from handiwork_cli.processes.ros_environment import with_ros_defaults
 
 WISHES = ("ROS_AUTOMATIC_DISCOVERY_RANGE", "ROS_STATIC_PEERS", "FASTRTPS_DEFAULT_PROFILES_FILE")
 RTPS_BASE, PORTS_OF_A_DOMAIN = 7400, 250

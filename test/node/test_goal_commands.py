@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from handiwork_bringup.cli import main
-from handiwork_bringup.commands import connection, safety
+from handiwork_cli.cli import main
+from handiwork_cli.commands.goals import connection, safety
 
 
 @pytest.mark.parametrize(

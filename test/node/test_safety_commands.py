@@ -14,7 +14,7 @@ from test_sim_node import ABORTED, SUCCEEDED, Client, client, simulation  # noqa
 
 from handiwork_core.control.trajectory_goal import ErrorCode
 
-COMMAND = "import sys; from handiwork_bringup.cli import main; sys.exit(main(sys.argv[1:]))"
+COMMAND = "import sys; from handiwork_cli.cli import main; sys.exit(main(sys.argv[1:]))"
 DONE, REFUSED = 0, 1
 
 

@@ -15,7 +15,7 @@ import pytest
 from pxr import Gf, Usd, UsdGeom, UsdLux, UsdPhysics, UsdSemantics, UsdShade, UsdUtils, UsdValidation
 from scipy.spatial import ConvexHull
 
-from handiwork_bringup.demo_cells import described_robots, scene_of
+from handiwork_cli.stack.demo_cells import described_robots, scene_of
 from handiwork_core.model.geometry import Array, Pose, Rotation
 from handiwork_core.robot.kinematics import joint_position
 from handiwork_core.robot.robot import JointType, PhysxSolver, Robot

@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # pytest's importlib mode adds n
 
 from rig import Rig
 
-from handiwork_bringup.stack import Stack
+from handiwork_cli.stack.stack import Stack
 
 
 @pytest.fixture(scope="module")

@@ -14,8 +14,8 @@ from handiwork_msgs.msg import Contacts
 from handiwork_msgs.srv import ResetWorld
 from sensor_msgs.msg import JointState
 
-from handiwork_bringup.joint_watch import STANDSTILL
-from handiwork_bringup.stack import NODES, Stack
+from handiwork_cli.stack.joint_watch import STANDSTILL
+from handiwork_cli.stack.stack import NODES, Stack
 from handiwork_core.contracts.skill import Progress
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import Outcome

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from handiwork_bringup.package_paths import share_of
+from handiwork_cli.launch_files.package_paths import share_of
 
 END_S = 20.0
 """Longest wait for the end of everything; each process gets SIGKILL after ten seconds."""

@@ -14,7 +14,7 @@ from test_demo_loop import (  # noqa: F401 - fixture and test of the demo hold h
     test_pick_and_place_end_in_the_container,
 )
 
-from handiwork_bringup.cli import main
+from handiwork_cli.cli import main
 from handiwork_ros.clients.skill_client import SkillReport
 
 LAUNCH_ARGUMENTS = {"backend": "isaac_stand_in", "real_time_factor": "1"}

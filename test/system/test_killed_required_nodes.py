@@ -15,10 +15,10 @@ import pytest
 from rig import SLOW, JointRecord, end_in_time, send_until, wait_for
 from started import Started, is_running, launched
 
-from handiwork_bringup.launch_evaluate import plan_processes
-from handiwork_bringup.package_paths import share_of
-from handiwork_bringup.process_runner import ProcessRunner
-from handiwork_bringup.stack import NODES
+from handiwork_cli.launch_files.evaluation import plan_processes
+from handiwork_cli.launch_files.package_paths import share_of
+from handiwork_cli.processes.process_runner import ProcessRunner
+from handiwork_cli.stack.stack import NODES
 from handiwork_core.model.outcome import Code
 from handiwork_ros.clients.skill_client import GoalRun, SkillClient, SkillReport
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from rig import SLOW, Rig, wait_for
 
-from handiwork_bringup.stack import NODES, Stack
+from handiwork_cli.stack.stack import NODES, Stack
 from handiwork_core.model.outcome import Code
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "node"))

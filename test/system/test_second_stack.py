@@ -9,8 +9,8 @@ from pathlib import Path
 
 from rig import SLOW, Rig
 
-from handiwork_bringup.launch_evaluate import plan_processes
-from handiwork_bringup.package_paths import share_of
+from handiwork_cli.launch_files.evaluation import plan_processes
+from handiwork_cli.launch_files.package_paths import share_of
 
 END_S = 120.0
 """Longest wait for a process that ends after a second or two on an idle machine."""

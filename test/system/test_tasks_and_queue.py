@@ -14,7 +14,7 @@ import yaml
 from handiwork_msgs.action import Place, RunTask
 from rig import SLOW, Rig, wait_for
 
-from handiwork_bringup.cli import main
+from handiwork_cli.cli import main
 from handiwork_core.model.outcome import Code
 from handiwork_ros.actions.task_report import EntryState
 from handiwork_ros.clients.skill_client import skill_goal

@@ -19,8 +19,8 @@ from benchmarks.two_arms.arm_gap import ArmGap
 from rig import ContactRecord, send_until, wait_for
 
 from dual_fr3 import write_dual_fr3
-from handiwork_bringup.package_paths import share_of
-from handiwork_bringup.stack import Stack
+from handiwork_cli.launch_files.package_paths import share_of
+from handiwork_cli.stack.stack import Stack
 from handiwork_core.model.outcome import Code
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_ros.actions.task_report import EntryState, TaskFeedback

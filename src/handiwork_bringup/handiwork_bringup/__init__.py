@@ -1,1 +1,1 @@
-"""Launch files, configuration and the handiwork command."""
+"""Launch files and configuration."""

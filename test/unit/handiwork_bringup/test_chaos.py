@@ -9,11 +9,23 @@ from pathlib import Path
 
 import pytest
 
-from handiwork_bringup.chaos.campaign import burners, resident_bytes
-from handiwork_bringup.chaos.goals import Scene, contradiction_of
-from handiwork_bringup.chaos.trials import Fault, FaultKind, GoalKind, Trial, draw_trial
-from handiwork_bringup.chaos.verdict import BOUND_S, Ending, Findings, Memory, Motion
-from handiwork_bringup.demo_cells import Target
+from handiwork_cli.chaos.ros.campaign import burners, resident_bytes
+from handiwork_cli.chaos.ros.goals import Scene, contradiction_of
+from handiwork_cli.chaos.trials import (
+    Fault,
+    FaultKind,
+    GoalKind,
+    Trial,
+    draw_trial,
+)
+from handiwork_cli.chaos.verdict import (
+    BOUND_S,
+    Ending,
+    Findings,
+    Memory,
+    Motion,
+)
+from handiwork_cli.stack.demo_cells import Target
 from handiwork_core.model.outcome import Code
 
 TARGET = Target("arm", "cube", "bin")

@@ -10,15 +10,21 @@ from pathlib import Path
 
 import pytest
 
-from handiwork_bringup.check.contract import action_rules, service_rules, topic_rules
-from handiwork_bringup.check.findings import Finding, Verdict, is_good, report_json, report_lines
-from handiwork_bringup.check.judge_clock import is_simulated, judge_clock
-from handiwork_bringup.check.judge_contacts import judge_contacts
-from handiwork_bringup.check.judge_frames import judge_frames
-from handiwork_bringup.check.judge_joints import amounts, judge_motion, judge_readings
-from handiwork_bringup.check.judge_tools import judge_gripper, judge_suction
-from handiwork_bringup.check.judge_topics import judge_doors, judge_rates, judge_topics
-from handiwork_bringup.check.recording import (
+from handiwork_check.contract import action_rules, service_rules, topic_rules
+from handiwork_check.findings import (
+    Finding,
+    Verdict,
+    is_good,
+    report_json,
+    report_lines,
+)
+from handiwork_check.judge_clock import is_simulated, judge_clock
+from handiwork_check.judge_contacts import judge_contacts
+from handiwork_check.judge_frames import judge_frames
+from handiwork_check.judge_joints import amounts, judge_motion, judge_readings
+from handiwork_check.judge_tools import judge_gripper, judge_suction
+from handiwork_check.judge_topics import judge_doors, judge_rates, judge_topics
+from handiwork_check.recording import (
     ArmMotion,
     FrameMessage,
     GripperMotion,

@@ -7,10 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from handiwork_bringup.cli import COMMANDS, main
-from handiwork_bringup.commands.run_skill import parameters_of
-from handiwork_bringup.demo_cells import Target, described_robots, robot_of, scene_of, target_of
-from handiwork_bringup.skill_output import StageLines
+from handiwork_cli.cli import COMMANDS, main
+from handiwork_cli.commands.goals.run_skill import parameters_of
+from handiwork_cli.stack.demo_cells import (
+    Target,
+    described_robots,
+    robot_of,
+    scene_of,
+    target_of,
+)
+from handiwork_cli.stack.skill_output import StageLines
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.contracts.skill import Progress
 from handiwork_core.model.outcome import Code, Outcome

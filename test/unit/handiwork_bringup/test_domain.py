@@ -11,10 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from handiwork_bringup import domain
-from handiwork_bringup.cli import main
-from handiwork_bringup.domain import DomainError, lease_domain, lease_free_domain, lease_nodes, runtime_folder
-from handiwork_bringup.launch_model import ProcessSpec, node_names
+from handiwork_cli.cli import main
+from handiwork_cli.launch_files.model import ProcessSpec, node_names
+from handiwork_cli.processes import domain
+from handiwork_cli.processes.domain import (
+    DomainError,
+    lease_domain,
+    lease_free_domain,
+    lease_nodes,
+    runtime_folder,
+)
 
 
 @pytest.fixture
@@ -146,9 +152,7 @@ def test_a_run_may_launch_nodes_in_the_domain_that_it_leased(folder: Path) -> No
 
 
 def test_a_lease_ends_with_its_process(folder: Path) -> None:
-    code = (
-        "from handiwork_bringup.domain import lease_nodes; l = lease_nodes(7, ['/a']); print('held'); input()"
-    )
+    code = "from handiwork_cli.processes.domain import lease_nodes; l = lease_nodes(7, ['/a']); print('held'); input()"
     child = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
         assert child.stdout is not None

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from PIL import Image as Pictures
 
-from handiwork_bringup.film.camera import Camera
-from handiwork_bringup.film.film import best_moment, write_film
-from handiwork_bringup.film.picture import Studio
-from handiwork_bringup.film.rasterizer import fill
-from handiwork_bringup.film.recorder import Instant
-from handiwork_bringup.film.solids import joined, solid_of
 from handiwork_core.model.geometry import Pose, frozen
 from handiwork_core.model.world import Shape, ShapeKind
+from handiwork_viz.film.camera import Camera
+from handiwork_viz.film.film import best_moment, write_film
+from handiwork_viz.film.picture import Studio
+from handiwork_viz.film.rasterizer import fill
+from handiwork_viz.film.recorder import Instant
+from handiwork_viz.film.solids import joined, solid_of
 
 
 def drawn(*triangles: list[tuple[float, float, float]]) -> np.ndarray:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from handiwork_bringup.launch_evaluate import declared_arguments, plan_processes
-from handiwork_bringup.launch_model import LaunchError, Substitution
-from handiwork_bringup.launch_text import parse_template, split_words, typed
-from handiwork_bringup.ros_environment import with_ros_defaults
-from handiwork_bringup.stack import nodes_of
+from handiwork_cli.launch_files.evaluation import declared_arguments, plan_processes
+from handiwork_cli.launch_files.model import LaunchError, Substitution
+from handiwork_cli.launch_files.text import parse_template, split_words, typed
+from handiwork_cli.processes.ros_environment import with_ros_defaults
+from handiwork_cli.stack.stack import nodes_of
 
 BRINGUP = Path(__file__).resolve().parents[3] / "launch" / "bringup.launch.xml"
 
@@ -120,7 +120,7 @@ def test_isaac_sim_takes_the_simulations_place(backend: str, nodes: int) -> None
 def test_one_argument_takes_the_same_stack_to_a_real_robot(monkeypatch: pytest.MonkeyPatch) -> None:
     places = {"controller_manager": Path("/opt/cm")}
     monkeypatch.setattr(
-        "handiwork_bringup.launch_evaluate.executable_of",
+        "handiwork_cli.launch_files.evaluation.executable_of",
         lambda package, name: str(places.get(package, Path("/ws") / package) / name),
         raising=True,
     )
@@ -180,7 +180,9 @@ def test_every_launch_file_keeps_its_nodes_on_this_machine(
         return
     if path.name == "ros2_control.launch.xml":  # its packages are not among the wheels
         (tmp_path / "ros2_control.yaml").touch()
-        monkeypatch.setattr("handiwork_bringup.launch_evaluate.executable_of", lambda *words: "/".join(words))
+        monkeypatch.setattr(
+            "handiwork_cli.launch_files.evaluation.executable_of", lambda *words: "/".join(words)
+        )
         assert planned_discovery(path, robot_dir=str(tmp_path)) == {("SYSTEM_DEFAULT", "", "localhost.xml")}
         return
     assert planned_discovery(path) == {("SYSTEM_DEFAULT", "", "localhost.xml")}

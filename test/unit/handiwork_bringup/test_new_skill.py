@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from handiwork_bringup.cli import main
+from handiwork_cli.cli import main
 
 LIMIT_S = 100
 
@@ -40,7 +40,7 @@ def test_the_written_package_passes_its_tests_and_is_found_by_its_entry_point(tm
     task = folder / "task.yaml"
     task.write_text("skills: [{fr3: [{left: [{name: wave_twice, object: cube, height: 0.2}]}]}]\n")
     checked = python(
-        folder, "-c", f"from handiwork_bringup.cli import main; main(['task', 'check', {str(task)!r}])"
+        folder, "-c", f"from handiwork_cli.cli import main; main(['task', 'check', {str(task)!r}])"
     )
     assert "good: 1 steps, 1 skills" in checked
 

@@ -9,8 +9,8 @@ import sys
 import threading
 from pathlib import Path
 
-from handiwork_bringup.launch_model import ProcessSpec
-from handiwork_bringup.process_runner import ProcessRunner
+from handiwork_cli.launch_files.model import ProcessSpec
+from handiwork_cli.processes.process_runner import ProcessRunner
 
 WAIT = "import signal, time; print('up', flush=True); time.sleep(600)"
 
@@ -69,8 +69,8 @@ def test_missing_program_is_a_failure() -> None:
 
 def test_children_die_with_a_killed_runner() -> None:
     script = (
-        "import sys; from handiwork_bringup.process_runner import ProcessRunner;"
-        "from handiwork_bringup.launch_model import ProcessSpec;"
+        "import sys; from handiwork_cli.processes.process_runner import ProcessRunner;"
+        "from handiwork_cli.launch_files.model import ProcessSpec;"
         "code = 'import os, time; print(os.getpid(), flush=True); time.sleep(600)';"
         "ProcessRunner([ProcessSpec('a', (sys.executable, '-c', code))], write=lambda t: print(t, flush=True)).run()"
     )

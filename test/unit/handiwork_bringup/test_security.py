@@ -7,12 +7,12 @@ from xml.etree import ElementTree as Xml
 
 import pytest
 
-from handiwork_bringup.cli import main
-from handiwork_bringup.commands.security import TABLE
-from handiwork_bringup.demo_cells import robot_of
-from handiwork_bringup.package_paths import share_of
-from handiwork_bringup.security.interfaces import load_table, nodes_of
-from handiwork_bringup.security.policy import policy_text
+from handiwork_cli.cli import main
+from handiwork_cli.commands.stack.security import TABLE
+from handiwork_cli.launch_files.package_paths import share_of
+from handiwork_cli.security.interfaces import load_table, nodes_of
+from handiwork_cli.security.policy import policy_text
+from handiwork_cli.stack.demo_cells import robot_of
 from handiwork_core.config.dataclass_loader import ConfigError
 
 SOURCE = share_of("handiwork_bringup") / TABLE

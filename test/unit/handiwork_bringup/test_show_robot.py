@@ -14,15 +14,21 @@ import pytest
 import viser
 from PIL import Image as Pictures
 
-from handiwork_bringup.cli import main
-from handiwork_bringup.film.solids import link_solids
-from handiwork_bringup.show.page_guard import PageNotGuarded, refusal
-from handiwork_bringup.show.robot_page import RobotPage
-from handiwork_bringup.show.robot_picture import LONG, PANEL_PX, axes_solid, draw_robot, head_camera
+from handiwork_cli.cli import main
 from handiwork_core.model.geometry import Pose, Rotation
 from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.robot.robot import Robot
 from handiwork_core.robot_files.loader import load_robot
+from handiwork_viz.film.solids import link_solids
+from handiwork_viz.show.page_guard import PageNotGuarded, refusal
+from handiwork_viz.show.robot_page import RobotPage
+from handiwork_viz.show.robot_picture import (
+    LONG,
+    PANEL_PX,
+    axes_solid,
+    draw_robot,
+    head_camera,
+)
 
 FR3 = Path(__file__).resolve().parents[3] / "src" / "robot_description" / "robots" / "fr3"
 LIMIT_S = 20.0

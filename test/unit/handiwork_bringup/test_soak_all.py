@@ -7,9 +7,14 @@ import threading
 
 import pytest
 
-from handiwork_bringup.commands import soak, soak_all
-from handiwork_bringup.demo_cells import described_robots, robot_of, standing_robots, target_of
-from handiwork_bringup.soak_statistics import Failure, Tally, Waits
+from handiwork_cli.commands.stack import soak, soak_all
+from handiwork_cli.stack.demo_cells import (
+    described_robots,
+    robot_of,
+    standing_robots,
+    target_of,
+)
+from handiwork_cli.stack.soak_statistics import Failure, Tally, Waits
 from handiwork_core.contracts.skill import Progress
 
 

@@ -9,9 +9,9 @@ from unittest.mock import MagicMock
 
 import pytest
 
-from handiwork_bringup import stack
-from handiwork_bringup.domain import DomainError, lease_free_domain, lease_nodes
-from handiwork_bringup.launch_model import ProcessSpec
+from handiwork_cli.launch_files.model import ProcessSpec
+from handiwork_cli.processes.domain import DomainError, lease_free_domain, lease_nodes
+from handiwork_cli.stack import stack
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from dataclasses import replace
 
 import pytest
 
-from handiwork_bringup.launch_model import ProcessSpec
-from handiwork_bringup.process_runner import ProcessRunner
+from handiwork_cli.launch_files.model import ProcessSpec
+from handiwork_cli.processes.process_runner import ProcessRunner
 
 REPORTS = """
 import time

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from pxr import Usd, UsdGeom, UsdPhysics, UsdUtils
 
-from handiwork_bringup.cli import main
+from handiwork_cli.cli import main
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.scene.loader import load_scene

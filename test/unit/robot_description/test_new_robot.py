@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import yaml
 
-from handiwork_bringup.cli import main
+from handiwork_cli.cli import main
 from handiwork_core.contracts.planning import PlanRequest, PoseGoals, SceneQuery
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code

@@ -1,6 +1,6 @@
 """Fits collision spheres that cover a link's collision primitives, and prints them as ``spheres.yaml`` wants them.
 
-``python -m robot_description.spheres.fit_spheres robots/fr3 fr3_hand fr3_link7 --protrusion 0.012`` (default: all links)
+``python -m robot_description.spheres.fit_spheres robots/fr3 fr3_hand fr3_link7 --protrusion 0.012`` (or no link: all)
 
 Greedy set cover: surface points of the union of primitives must lie in spheres, spheres may stick out of the union by a
 stated length at most. Own method.

@@ -1,0 +1,1 @@
+"""The handiwork command: launch, demo, goals, soak and fault injection."""

@@ -1,0 +1,1 @@
+"""Campaigns of faults against a running stack."""

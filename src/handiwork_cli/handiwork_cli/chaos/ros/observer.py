@@ -1,0 +1,105 @@
+"""What really happens while faults are injected: joints, contacts and the server's own word on each goal."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from typing import Any
+
+from action_msgs.msg import GoalStatus, GoalStatusArray
+from handiwork_msgs.msg import Contacts
+from rclpy.node import Node
+from rclpy.qos import qos_profile_action_status_default
+from sensor_msgs.msg import JointState
+
+from handiwork_cli.chaos.verdict import STANDSTILL_RAD_S
+from handiwork_ros.rclpy_support.qos import STREAM
+
+from .rogue import MARK
+
+ACTIONS = ("pick", "place", "run_skill", "run_task")
+
+
+class Observer:
+    """Listens to the contract's topics and leaves out what the run itself has forged. Safe from any thread.
+
+    Args:
+        node: hosts the subscriptions and is spun by another thread.
+        robot: name of the robot; its bodies are ``<robot>/<link>``.
+        fixtures: names of the bodies that the arm must not touch.
+    """
+
+    def __init__(self, node: Node, robot: str, fixtures: frozenset[str]) -> None:
+        self._lock = threading.Lock()
+        self._prefix, self._fixtures = f"{robot}/", fixtures
+        self._statuses: dict[bytes, int] = {}
+        self._fastest: tuple[str, float] | None = None
+        self._speed = 0.0
+        self.heard_s = -math.inf
+        """Steady time of the newest true joint state."""
+        self.greatest_force_n = 0.0
+        self.force_bodies: tuple[str, str] | None = None
+        node.create_subscription(JointState, "joint_states", self._on_joints, STREAM)
+        node.create_subscription(Contacts, "world/contacts", self._on_contacts, STREAM)
+        for action in ACTIONS:
+            node.create_subscription(
+                GoalStatusArray,
+                f"{action}/_action/status",
+                self._on_statuses,
+                qos_profile_action_status_default,
+            )
+
+    @property
+    def is_moving(self) -> bool:
+        """Whether a joint moves now, as far as it is measured."""
+        with self._lock:
+            return self._speed > STANDSTILL_RAD_S
+
+    def clear_motion(self) -> None:
+        """Begin to look for motion."""
+        with self._lock:
+            self._fastest = None
+
+    def motion(self) -> tuple[str, float] | None:
+        """Return the fastest joint since ``clear_motion`` with its speed, or None where none moved."""
+        with self._lock:
+            return self._fastest
+
+    def succeeded(self) -> frozenset[bytes]:
+        """Return the goals of which the server has reported success."""
+        with self._lock:
+            return frozenset(k for k, v in self._statuses.items() if v == GoalStatus.STATUS_SUCCEEDED)
+
+    def running(self) -> frozenset[bytes]:
+        """Return the goals that the server has accepted and not ended."""
+        active = (GoalStatus.STATUS_ACCEPTED, GoalStatus.STATUS_EXECUTING, GoalStatus.STATUS_CANCELING)
+        with self._lock:
+            return frozenset(k for k, v in self._statuses.items() if v in active)
+
+    def _on_statuses(self, message: Any) -> None:
+        with self._lock:
+            for status in message.status_list:
+                self._statuses[bytes(status.goal_info.goal_id.uuid)] = status.status
+
+    def _on_joints(self, message: Any) -> None:
+        if message.header.frame_id == MARK:
+            return
+        speeds = {name: abs(v) for name, v in zip(message.name, message.velocity, strict=False)}
+        with self._lock:
+            self.heard_s = time.monotonic()
+            joint, self._speed = max(speeds.items(), key=lambda item: item[1], default=("", 0.0))
+            if self._speed > STANDSTILL_RAD_S and (self._fastest is None or self._speed > self._fastest[1]):
+                self._fastest = joint, self._speed
+
+    def _on_contacts(self, message: Any) -> None:
+        if message.header.frame_id == MARK:
+            return
+        for contact in message.contacts:
+            bodies = (contact.a, contact.b)
+            arm = any(body.startswith(self._prefix) for body in bodies)
+            if arm and any(body in self._fixtures for body in bodies):
+                force = math.hypot(contact.force.x, contact.force.y, contact.force.z)
+                with self._lock:
+                    if force > self.greatest_force_n:
+                        self.greatest_force_n, self.force_bodies = force, bodies

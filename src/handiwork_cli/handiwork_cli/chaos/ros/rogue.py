@@ -1,0 +1,137 @@
+"""Publishers and clients that do what they must not, each in a DDS participant of its own."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import rclpy
+from geometry_msgs.msg import TransformStamped
+from handiwork_msgs.msg import NodeStatus, ObjectState, ObjectStates
+from rclpy.action import ActionClient
+from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
+from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectoryPoint
+
+from control_msgs.action import FollowJointTrajectory
+from control_msgs.msg import JointTolerance
+from handiwork_cli.chaos.trials import Fault, FaultKind
+from handiwork_ros.node.managed_node import STATUS_TOPIC
+from handiwork_ros.rclpy_support.destroy import destroy_with_actions
+from handiwork_ros.rclpy_support.qos import LATEST, STATUS, TF
+from tf2_msgs.msg import TFMessage
+
+MARK = "handiwork_chaos"
+"""Frame of every forged message, so that the observer of the run can leave them out. The nodes know nothing of it."""
+
+RATE_HZ = 100.0
+STATUS_HZ = 10.0
+FORGED_PID = 1
+FRAMES_PER_MESSAGE = 200
+ANSWER_S = 5.0
+LIFTED = -1.0
+"""A path tolerance by which control_msgs lifts the check."""
+
+Publish = Callable[[int], None]
+"""Sends the n-th message."""
+
+
+class Rogue:
+    """Runs one fault that lasts, in a thread of its own, until its time is over or ``stop`` is called."""
+
+    def __init__(self, fault: Fault, joints: tuple[str, ...], domain_id: int) -> None:
+        self._fault, self._joints, self._domain_id = fault, joints, domain_id
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=f"rogue {fault.kind.value}", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End it and wait for the participant's end."""
+        self._stopped.set()
+        self._thread.join()
+
+    def wait(self) -> None:
+        """Wait until its time is over."""
+        self._thread.join()
+
+    def _run(self) -> None:
+        context = rclpy.Context()
+        rclpy.init(context=context, domain_id=self._domain_id, signal_handler_options=SignalHandlerOptions.NO)
+        node = rclpy.create_node("rogue", context=context, enable_rosout=False)
+        try:
+            publish, rate_hz = _publisher(node, self._fault, self._joints)
+            for count in range(max(1, round(self._fault.lasts_s * rate_hz))):
+                if self._stopped.is_set():
+                    break
+                publish(count)
+                self._stopped.wait(1.0 / rate_hz)
+        finally:
+            destroy_with_actions(node)
+            rclpy.shutdown(context=context)
+
+
+def _publisher(node: Node, fault: Fault, joints: tuple[str, ...]) -> tuple[Publish, float]:
+    """Return what sends the n-th message of a fault, and its rate [Hz]."""
+    if fault.kind is FaultKind.FORGED_STATUS:
+        status = node.create_publisher(NodeStatus, STATUS_TOPIC, STATUS)
+        forged = NodeStatus(node=fault.target, state=NodeStatus.ACTIVE, pid=FORGED_PID)
+        return lambda _count: status.publish(forged), STATUS_HZ
+    if fault.kind is FaultKind.BAD_STATES:
+        states = node.create_publisher(ObjectStates, "world/object_states", LATEST)
+        return lambda _count: states.publish(_bad_states()), RATE_HZ
+    if fault.kind is FaultKind.MANY_FRAMES:
+        frames = node.create_publisher(TFMessage, "/tf", TF)
+        return lambda count: frames.publish(_frames(count)), RATE_HZ
+    value = float("nan") if fault.kind is FaultKind.BAD_JOINTS else 0.0
+    states = node.create_publisher(JointState, "joint_states", LATEST)
+    return lambda _count: states.publish(_joints(joints, value)), RATE_HZ
+
+
+def _joints(names: tuple[str, ...], value: float) -> JointState:
+    message = JointState(name=list(names), position=[value] * len(names), velocity=[0.0] * len(names))
+    message.header.frame_id = MARK
+    return message
+
+
+def _bad_states() -> ObjectStates:
+    state = ObjectState(name="cube")
+    state.pose.position.x = float("nan")
+    message = ObjectStates(states=[state])
+    message.header.frame_id = MARK
+    return message
+
+
+def _frames(count: int) -> TFMessage:
+    """Return transforms of names that were never used before."""
+    message = TFMessage()
+    for index in range(FRAMES_PER_MESSAGE):
+        frame = TransformStamped(child_frame_id=f"{MARK}_{count}_{index}")
+        frame.header.frame_id = "world"
+        message.transforms.append(frame)
+    return message
+
+
+def send_lifted_tolerance(
+    node: Node, client: ActionClient, joints: tuple[str, ...], done: Callable[[Any], None]
+) -> None:
+    """Send a trajectory of one point, where the arm is not, with its path tolerance lifted.
+
+    Args:
+        node: hosts the client and is spun.
+        client: of a FollowJointTrajectory action.
+        joints: of the arm.
+        done: called with the goal handle on the executor's thread.
+    """
+    goal = FollowJointTrajectory.Goal()
+    goal.trajectory.joint_names = list(joints)
+    point = JointTrajectoryPoint(positions=[0.0] * len(joints), velocities=[0.0] * len(joints))
+    point.time_from_start.sec = 2
+    goal.trajectory.points = [point]
+    goal.path_tolerance = [JointTolerance(name=name, position=LIFTED) for name in joints]
+    executor = node.executor
+    assert executor is not None
+    executor.create_task(
+        lambda: client.send_goal_async(goal).add_done_callback(lambda future: done(future.result()))
+    )

@@ -1,0 +1,49 @@
+"""``handiwork pick`` and ``handiwork place``: one goal to a stack that runs already."""
+
+from __future__ import annotations
+
+import argparse
+
+from handiwork_cli.stack.skill_output import StageLines, print_table
+from handiwork_core.config.dataclass_loader import ConfigError
+
+from .connection import connected
+from .run_skill import parameters_of
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare both commands."""
+    pick = commands.add_parser("pick", help="pick an object, in a running stack")
+    pick.add_argument("object", help="name in world/objects")
+    place = commands.add_parser("place", help="place the held object, in a running stack")
+    place.add_argument("object", help="name in world/objects")
+    place.add_argument("container", help="name in world/objects")
+    for parser in (pick, place):
+        parser.add_argument(
+            "parameters",
+            nargs="*",
+            metavar="key=value",
+            help="more of the skill's parameters; values are YAML",
+        )
+        parser.add_argument("--arm", default="", help="arm, where the robot has several")
+        parser.add_argument("--when-busy", default="", help="reject, queue or preempt")
+        parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Zero exactly when the skill succeeded."""
+    named = {key: vars(options)[key] for key in ("object", "container") if key in options}
+    more = parameters_of(options.parameters)
+    if named.keys() & more.keys():
+        raise ConfigError(
+            "parameters", [f"{key}: stands twice; keep one" for key in named.keys() & more.keys()]
+        )
+    parameters = named | more
+    with connected() as client:
+        lines = StageLines(lambda line: print(line, flush=True))
+        report = client.run(
+            options.command, parameters, arm=options.arm, when_busy=options.when_busy, on_feedback=lines
+        )
+        lines.end(report)
+    print_table({options.command: report})
+    return 0 if report.ok else 1

@@ -1,0 +1,54 @@
+"""``handiwork run SKILL key=value ...``: any skill, to a stack that runs already."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+from handiwork_cli.stack.skill_output import StageLines, print_table
+from handiwork_core.config.dataclass_loader import ConfigError, mapping_from_yaml
+from handiwork_core.intake.limits import GOAL_YAML
+
+from .connection import connected
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the command."""
+    parser = commands.add_parser("run", help="run any skill, in a running stack")
+    parser.add_argument("skill", help="name of the skill, for example goto_pose")
+    parser.add_argument("parameters", nargs="*", metavar="key=value", help="its parameters; values are YAML")
+    parser.add_argument("--arm", default="", help="arm, where the robot has several")
+    parser.add_argument("--when-busy", default="", help="reject, queue or preempt")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Zero exactly when the skill succeeded."""
+    parameters = parameters_of(options.parameters)
+    with connected() as client:
+        lines = StageLines(lambda line: print(line, flush=True))
+        report = client.run(
+            options.skill, parameters, arm=options.arm, when_busy=options.when_busy, on_feedback=lines
+        )
+        lines.end(report)
+    print_table({options.skill: report})
+    return 0 if report.ok else 1
+
+
+def parameters_of(words: Sequence[str]) -> dict[str, Any]:
+    """Words ``key=value`` as a mapping.
+
+    Raises:
+        ConfigError: a word has no ``=``, a key stands twice, or a value is no YAML.
+    """
+    made: dict[str, Any] = {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if not equals or not key or key in made:
+            what = (
+                "stands twice; keep one" if key in made else "is no key=value; write for example object=cube"
+            )
+            raise ConfigError("parameters", [f"{word!r}: {what}"])
+        made[key] = mapping_from_yaml(f"value: {value}", f"parameter {key}", GOAL_YAML)["value"]
+    return made

@@ -1,0 +1,1 @@
+"""Commands that show a running stack or a robot."""

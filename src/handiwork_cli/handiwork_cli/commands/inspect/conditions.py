@@ -1,0 +1,100 @@
+"""``handiwork conditions``: what holds in a running stack, as a table that follows the world."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+import threading
+from typing import TYPE_CHECKING
+
+from handiwork_cli.processes.ros_environment import with_ros_defaults
+from handiwork_cli.stack.condition_table import (
+    CLEAR,
+    progress_lines,
+    seconds,
+    table_lines,
+)
+
+if TYPE_CHECKING:
+    from handiwork_msgs.msg import Conditions, TaskProgress
+
+LISTEN_S = 5.0
+"""Longest wait for the first table, which is latched and comes once a second."""
+
+
+class Heard:
+    """The newest table and progress. Filled on the executor's thread."""
+
+    def __init__(self) -> None:
+        self.news = threading.Event()
+        self.table: Conditions | None = None
+        self.progress: TaskProgress | None = None
+
+    def take_table(self, message: Conditions) -> None:
+        """Keep a table."""
+        self.table = message
+        self.news.set()
+
+    def take_progress(self, message: TaskProgress) -> None:
+        """Keep the progress."""
+        self.progress = message
+        self.news.set()
+
+    def lines(self, width: int, *, colour: bool) -> list[str]:
+        """What to print."""
+        if self.table is None:
+            return []
+        now_s = seconds(self.table.header.stamp)
+        found = list(table_lines(self.table.conditions, now_s, width, colour=colour))
+        if self.progress is not None and self.progress.name:
+            found += ["", *progress_lines(self.progress)]
+        return found
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the command."""
+    parser = commands.add_parser("conditions", help="live table of the watched conditions and the task")
+    parser.add_argument("--once", action="store_true", help="print one table and stop, for scripts")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Zero when a table was heard."""
+    os.environ.update(with_ros_defaults(os.environ))
+    from handiwork_msgs.msg import Conditions, TaskProgress
+
+    from handiwork_ros.clients.skill_client import SkillClient
+    from handiwork_ros.rclpy_support.qos import LATCHED
+
+    heard = Heard()
+    with SkillClient(node_name="handiwork_command") as client:
+        client.node.create_subscription(TaskProgress, "conditions/progress", heard.take_progress, LATCHED)
+        client.node.create_subscription(Conditions, "conditions", heard.take_table, LATCHED)
+        heard.news.wait(LISTEN_S)
+        if options.once:
+            # The progress comes right after the table.
+            threading.Event().wait(0.2)
+        if heard.table is None:
+            text = f"nothing on the topic conditions in {LISTEN_S:.0f} s; start the stack, or set its ROS_DOMAIN_ID"
+            print(f"handiwork conditions: {text}", file=sys.stderr)
+            return 1
+        _show(heard, live=not options.once)
+    return 0
+
+
+def _show(heard: Heard, *, live: bool) -> None:
+    """Print once, or until interrupted."""
+    terminal = sys.stdout.isatty()
+    while True:
+        heard.news.clear()
+        width = shutil.get_terminal_size((160, 40)).columns
+        text = "\n".join(heard.lines(width, colour=terminal))
+        print(f"{CLEAR}{text}" if live and terminal else text, flush=True)
+        if not live:
+            return
+        try:
+            heard.news.wait()
+        except KeyboardInterrupt:
+            return

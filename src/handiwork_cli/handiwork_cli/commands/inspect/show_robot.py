@@ -1,0 +1,91 @@
+"""``handiwork show-robot NAME`` serves a page with a robot; ``handiwork draw-robots`` draws pictures of all."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import threading
+from pathlib import Path
+
+from handiwork_cli.launch_files.package_paths import share_of
+from handiwork_core.config.dataclass_loader import ConfigError, nearest
+from handiwork_core.robot_files.loader import load_robot
+
+MISSING = "needs viser; pip install -r requirements/show.txt"
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare both commands."""
+    show = commands.add_parser(
+        "show-robot", help="show a robot in the browser: shapes, spheres, frames, joints"
+    )
+    show.add_argument(
+        "robot", help="name of a folder in robot_description/robots, or a path of such a folder"
+    )
+    show.add_argument(
+        "--host",
+        default="127.0.0.1",
+        help="address to serve at; 0.0.0.0 opens the page to others",
+    )
+    show.add_argument(
+        "--port", type=int, default=8080, help="to serve at; the next free one where it is taken"
+    )
+    show.set_defaults(run=run_show)
+    draw = commands.add_parser("draw-robots", help="draw each robot with its EE and TCP frames")
+    draw.add_argument("robots", nargs="*", help="names or paths of folders; none: all")
+    draw.add_argument("--out", type=Path, default=Path("docs/images/robots"), help="folder of the pictures")
+    draw.set_defaults(run=run_draw)
+
+
+def run_show(options: argparse.Namespace) -> int:
+    """Serves until it is interrupted."""
+    from handiwork_viz.show.page_guard import PageNotGuarded
+    from handiwork_viz.show.robot_page import RobotPage
+
+    folder = robot_folder(options.robot)
+    robot = load_robot(folder)
+    try:
+        page = RobotPage(robot, folder, options.host, options.port)
+    except ImportError as error:
+        print(f"handiwork show-robot: {MISSING} ({error})", file=sys.stderr)
+        return 1
+    except PageNotGuarded as error:
+        print(f"handiwork show-robot: {error}", file=sys.stderr)
+        return 1
+    print(f"{robot.name}: http://{options.host}:{page.port}   end it with Ctrl-C", flush=True)
+    try:
+        threading.Event().wait()
+    except KeyboardInterrupt:
+        page.close()
+    return 0
+
+
+def run_draw(options: argparse.Namespace) -> int:
+    """Zero when every picture was written."""
+    from handiwork_viz.show.robot_picture import draw_robot, write_picture
+
+    for name in options.robots or sorted(path.parent.name for path in _robots().glob("*/robot.yaml")):
+        folder = robot_folder(name)
+        robot = load_robot(folder)
+        arm = next(iter(robot.arms.values()))
+        path = options.out / f"{robot.name}.png"
+        write_picture(draw_robot(robot, folder, arm), path)
+        print(f"{path}: {path.stat().st_size / 1e3:.0f} kB")
+    return 0
+
+
+def robot_folder(name: str) -> Path:
+    """The folder of a robot, by its name or its path.
+
+    Raises:
+        ConfigError: there is none.
+    """
+    for folder in (_robots() / name, Path(name)):
+        if (folder / "robot.yaml").is_file():
+            return folder
+    known = sorted(path.parent.name for path in _robots().glob("*/robot.yaml"))
+    raise ConfigError("robot", [f"{name!r} has no robot.yaml; {nearest(name, known)}"])
+
+
+def _robots() -> Path:
+    return share_of("robot_description") / "robots"

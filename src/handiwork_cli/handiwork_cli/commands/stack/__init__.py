@@ -1,0 +1,1 @@
+"""Commands that start or test a stack."""

@@ -1,0 +1,43 @@
+"""``handiwork chaos``: goals while nodes are killed, frozen, lied to and reset; fails when one promise is broken."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+
+from handiwork_cli.chaos.ros.campaign import Plan, load_now, run_campaign
+from handiwork_cli.stack.stack import StackError
+
+MANY = 1_000_000
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the command."""
+    text = "random faults against the whole stack; fails at a false result or a motion without a goal"
+    parser = commands.add_parser("chaos", help=text)
+    parser.add_argument("--minutes", type=float, default=5.0, help="end after this much time")
+    parser.add_argument("--goals", type=int, default=MANY, help="end after so many goals")
+    parser.add_argument("--seed", type=int, default=0, help="gives the same goals and faults again")
+    parser.add_argument("--load", type=int, default=0, help="processes that only take processor time")
+    parser.add_argument("--robot", default="fr3", help="folder in robot_description/robots, of one arm")
+    parser.add_argument("--real-time-factor", type=float, default=1.0)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Return zero exactly when every promise was kept."""
+    plan = Plan(
+        options.robot, options.seed, options.goals, options.minutes, options.load, options.real_time_factor
+    )
+    begin_s = time.monotonic()
+    try:
+        findings = run_campaign(
+            plan, lambda line: print(line, flush=True), lambda line: print(line, file=sys.stderr, flush=True)
+        )
+    except StackError as error:
+        print(f"handiwork chaos: {error}", file=sys.stderr)
+        return 1
+    print("\n".join(findings.lines()))
+    print(f"{time.monotonic() - begin_s:.0f} s of wall time, load {load_now():.1f} at the end")
+    return 0 if findings.is_good else 1

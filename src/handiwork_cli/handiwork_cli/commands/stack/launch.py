@@ -1,0 +1,87 @@
+"""``handiwork launch``: run a launch file where ``ros2 launch`` is not there."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+from collections.abc import Sequence
+from pathlib import Path
+
+from handiwork_cli.launch_files.evaluation import declared_arguments, plan_processes
+from handiwork_cli.launch_files.model import (
+    Argument,
+    LaunchError,
+    Substitution,
+    Template,
+    node_names,
+)
+from handiwork_cli.launch_files.package_paths import share_of
+from handiwork_cli.processes.domain import current_domain_id, lease_nodes
+from handiwork_cli.processes.process_runner import ProcessRunner
+from handiwork_cli.processes.ros_environment import with_ros_defaults
+
+
+def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Declare the command."""
+    parser = commands.add_parser("launch", help="run a launch file")
+    parser.add_argument("--show-args", "-s", action="store_true", help="list the file's arguments and stop")
+    parser.add_argument("words", nargs="+", metavar="[package] file argument:=value ...")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run until interrupted, or until a required process ends.
+
+    Raises:
+        DomainError: one of its nodes runs already in this domain.
+    """
+    path, arguments = resolve(options.words)
+    if options.show_args:
+        for argument in declared_arguments(path):
+            print(_describe(argument))
+        return 0
+    specs = plan_processes(path, arguments)
+    runner = ProcessRunner(
+        specs,
+        environment=with_ros_defaults(os.environ),
+        write=lambda line: print(line, flush=True),
+    )
+    with lease_nodes(current_domain_id(), node_names(specs)):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: runner.request_stop())
+        return runner.run()
+
+
+def resolve(words: Sequence[str]) -> tuple[Path, dict[str, str]]:
+    """Split ``[package] file name:=value ...`` into the file's path and the arguments.
+
+    Raises:
+        LaunchError: there is no such file, or too many words.
+    """
+    names = [word for word in words if ":=" not in word]
+    arguments = dict(word.split(":=", 1) for word in words if ":=" in word)
+    if len(names) == 1:
+        path = Path(names[0])
+    elif len(names) == 2:
+        path = share_of(names[0]) / "launch" / names[1]
+    else:
+        raise LaunchError(f"cannot read {' '.join(names)!r}; write [package] file argument:=value ...")
+    if not path.is_file():
+        there = sorted(file.name for file in path.parent.glob("*.launch.xml"))
+        raise LaunchError(f"{path} does not exist; there are {', '.join(there) or 'no launch files'}")
+    return path, arguments
+
+
+def _describe(argument: Argument) -> str:
+    default = "required" if argument.default is None else f"default: {_written(argument.default)!r}"
+    choices = f", one of {', '.join(argument.choices)}" if argument.choices else ""
+    return f"{argument.name}  ({default}{choices})\n    {argument.description or 'no description'}"
+
+
+def _written(template: Template) -> str:
+    return "".join(part if isinstance(part, str) else _call(part) for part in template)
+
+
+def _call(substitution: Substitution) -> str:
+    return f"$({' '.join([substitution.name, *map(_written, substitution.arguments)])})"

@@ -1,0 +1,1 @@
+"""Reads XML launch files where ros2 launch is not installed."""

@@ -1,0 +1,111 @@
+"""XML elements that know their line and notice what nobody read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.parsers import expat
+
+from .model import Place, Template
+from .text import parse_template, truth
+
+
+class Element:
+    """One XML element. ``close`` refuses whatever was not asked for before it."""
+
+    def __init__(self, place: Place, tag: str, attributes: dict[str, str]) -> None:
+        self.place, self.tag = place, tag
+        self.inside: list[Element] = []
+        self._attributes = attributes
+        self._read: set[str] = set()
+        self._taken: set[str] = set()
+
+    def children(self) -> list[Element]:
+        """All elements inside."""
+        self._taken.update(child.tag for child in self.inside)
+        return self.inside
+
+    def take(self, tag: str) -> list[Element]:
+        """The elements inside of one kind."""
+        self._taken.add(tag)
+        return [child for child in self.inside if child.tag == tag]
+
+    def optional(self, name: str) -> Template | None:
+        """An attribute as a template, None where it is not written."""
+        self._read.add(name)
+        if name not in self._attributes:
+            return None
+        try:
+            return parse_template(self._attributes[name])
+        except ValueError as error:
+            raise self.place.error(f"{name}: {error}") from error
+
+    def required(self, name: str) -> Template:
+        """An attribute that must be there, as a template."""
+        template = self.optional(name)
+        if template is None:
+            raise self.place.error(f"<{self.tag}> has no {name!r}; add it")
+        return template
+
+    def text(self, name: str, default: str | None = None) -> str:
+        """An attribute that takes no substitutions; without a default it must be there."""
+        self._read.add(name)
+        if name not in self._attributes and default is None:
+            raise self.place.error(f"<{self.tag}> has no {name!r}; add it")
+        return self._attributes.get(name, default or "")
+
+    def boolean(self, name: str, default: bool) -> bool:
+        """An attribute that is true or false."""
+        try:
+            return truth(self.text(name, str(default)))
+        except ValueError as error:
+            raise self.place.error(f"{name}: {error}") from error
+
+    def seconds(self, name: str, default: float, least: float = 0.0) -> float:
+        """An attribute that is a number, not below ``least``."""
+        text = self.text(name, str(default))
+        try:
+            number = float(text)
+        except ValueError as error:
+            raise self.place.error(f"{name} is {text!r}; write a number") from error
+        if not number >= least:
+            raise self.place.error(f"{name} is {text}; write a number of at least {least:g}")
+        return number
+
+    def close(self) -> None:
+        """Refuse attributes and elements that were not read.
+
+        Raises:
+            LaunchError: names them and their place.
+        """
+        for name in self._attributes:
+            if name not in self._read:
+                known = ", ".join(sorted(self._read))
+                raise self.place.error(f"<{self.tag}> does not take {name!r}; it takes {known}")
+        for child in self.inside:
+            if child.tag not in self._taken:
+                raise child.place.error(f"<{child.tag}> does not belong inside <{self.tag}>; take it out")
+
+
+def read_elements(path: Path) -> Element:
+    """Read a file into its top element.
+
+    Raises:
+        OSError: it cannot be read.
+        ExpatError: it is not XML.
+    """
+    parser = expat.ParserCreate()
+    top: list[Element] = []
+    stack: list[Element] = []
+
+    def begin(tag: str, attributes: dict[str, str]) -> None:
+        element = Element(Place(path, parser.CurrentLineNumber), tag, attributes)
+        (stack[-1].inside if stack else top).append(element)
+        stack.append(element)
+
+    def end(_: str) -> None:
+        stack.pop()
+
+    parser.StartElementHandler = begin
+    parser.EndElementHandler = end
+    parser.Parse(path.read_bytes(), True)
+    return top[0]

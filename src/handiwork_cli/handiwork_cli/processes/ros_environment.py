@@ -1,0 +1,57 @@
+"""Environment of the nodes: discovery that is quick and stays on this machine, unless the user says otherwise."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+
+from handiwork_cli.launch_files.package_paths import share_of
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.process.dds_ports import fault_of
+from handiwork_core.process.writable_folders import choose_log_folder
+
+LOCAL_PROFILE, OPEN_PROFILE = "localhost.xml", "fast.xml"
+"""Fast DDS profiles in ``config/dds``: with sockets on the loopback address alone, and on all addresses."""
+
+RANGE, PEERS, PROFILE = "ROS_AUTOMATIC_DISCOVERY_RANGE", "ROS_STATIC_PEERS", "FASTRTPS_DEFAULT_PROFILES_FILE"
+FAST_DDS = "rmw_fastrtps"
+
+
+def with_ros_defaults(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment with what the user has not set; the same rules as ``discovery.launch.xml``.
+
+    Fast DDS finds peers within half a second, and notices dead ones within four, by the profiles in ``config/dds``.
+    Logs go elsewhere where ROS 2 cannot write its own.
+
+    Raises:
+        ConfigError: no process can join the domain; says why.
+    """
+    if fault := fault_of(environment):
+        raise ConfigError("environment", [fault])
+    folder, text = choose_log_folder(environment)
+    if text:
+        sys.stderr.write(f"{text}\n")
+    logs = {"ROS_LOG_DIR": str(folder)} if text and folder is not None else {}
+    return {"PYTHONUNBUFFERED": "1", **environment, **_discovery(environment), **logs}
+
+
+def _discovery(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return range, transport and profile: on this machine alone, unless the environment names more.
+
+    The range LOCALHOST of ROS 2 would add shared memory with Fast DDS. That is left behind when a process is killed,
+    and a process that is suspended in it stops its peers; so the profile alone confines Fast DDS.
+    """
+    reach = environment.get(RANGE, "LOCALHOST")
+    is_local = reach == "LOCALHOST" and not environment.get(PEERS)
+    if (
+        is_local
+        and environment.get("RMW_IMPLEMENTATION", FAST_DDS).startswith(FAST_DDS)
+        and PROFILE not in environment
+    ):
+        reach = "SYSTEM_DEFAULT"
+    profile = LOCAL_PROFILE if is_local else OPEN_PROFILE
+    return {
+        RANGE: reach,
+        "FASTDDS_BUILTIN_TRANSPORTS": environment.get("FASTDDS_BUILTIN_TRANSPORTS", "UDPv4"),
+        PROFILE: environment.get(PROFILE, str(share_of("handiwork_bringup") / "config/dds" / profile)),
+    }

@@ -1,0 +1,1 @@
+"""Calls of services by commands."""

@@ -1,0 +1,1 @@
+"""The whole stack, and what commands show of it."""

@@ -1,0 +1,137 @@
+"""The whole stack as one object: start it, wait for it, talk to it, end it."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import Any
+
+from handiwork_cli.launch_files.evaluation import plan_processes
+from handiwork_cli.launch_files.model import node_names
+from handiwork_cli.launch_files.package_paths import share_of
+from handiwork_cli.processes.domain import (
+    DOMAIN,
+    DomainError,
+    lease_domain,
+    lease_nodes,
+)
+from handiwork_cli.processes.process_runner import ProcessRunner
+from handiwork_cli.processes.ros_environment import with_ros_defaults
+
+NODES = ("robot_description", "sim_bridge", "planner_node", "skill_server", "conditionals_node")
+SIMULATORS = {"isaac": ("isaac_bridge",), "isaac_stand_in": ("sim_bridge", "isaac_bridge")}
+"""What stands in the place of sim_bridge, by backend."""
+
+ANSWER_S = 40.0
+"""Longest wait for a service and its answer."""
+
+
+def nodes_of(backend: str) -> tuple[str, ...]:
+    """Names of the nodes that a backend's stack consists of."""
+    first, _, *others = NODES
+    return (first, *SIMULATORS.get(backend, ("sim_bridge",)), *others)
+
+
+class StackError(RuntimeError):
+    """The stack did not come up, or does not answer."""
+
+
+class Stack:
+    """``with Stack(...) as stack``: processes of ``bringup.launch.xml`` in a DDS domain of their own, and a client."""
+
+    def __init__(self, arguments: Mapping[str, str], *, write: Callable[[str], None] = print) -> None:
+        self._arguments, self._write = dict(arguments), write
+        self.nodes = nodes_of(self._arguments.get("backend", "mujoco"))
+
+    def __enter__(self) -> Stack:
+        self._asked = os.environ.get(DOMAIN)
+        path = share_of("handiwork_bringup") / "launch/bringup.launch.xml"
+        specs = plan_processes(path, self._arguments)
+        self._lease = lease_domain()
+        try:
+            self._names = lease_nodes(self._lease.domain_id, node_names(specs))
+        except DomainError:
+            self._lease.close()
+            raise
+        os.environ.update(with_ros_defaults({**os.environ, DOMAIN: str(self._lease.domain_id)}))
+        self.runner = ProcessRunner(specs, write=self._write)
+        # Children die with the thread that started them, so one thread lives as long as they do.
+        self._thread = threading.Thread(target=self.runner.run, name="processes", daemon=True)
+        self._thread.start()
+        from handiwork_ros.clients.skill_client import SkillClient
+
+        self.client = SkillClient(node_name="handiwork_command")
+        self._services: dict[str, Any] = {}
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.client.close()
+        self.runner.request_stop()
+        self._thread.join()
+        self._names.close()
+        self._lease.close()
+        # Else the next stack of this process would take the domain for the user's wish, and lease nothing.
+        if self._asked is None:
+            os.environ.pop(DOMAIN, None)
+
+    def wait_active(self, timeout_s: float = 180.0) -> float:
+        """Wait until all nodes are active.
+
+        Returns:
+            How long that took [s].
+
+        Raises:
+            StackError: a required process ended, or time is up; names the nodes that are missing.
+        """
+        begin_s = time.monotonic()
+        while True:
+            missing = [name for name in self.nodes if not self.client.signs.is_active(name)]
+            waited_s = time.monotonic() - begin_s
+            if not missing and self.client.wait_ready(5.0):
+                return waited_s
+            if not self._thread.is_alive():
+                raise StackError("the stack ended while it started; the lines above say why")
+            if waited_s > timeout_s:
+                raise StackError(
+                    f"not active after {timeout_s:.0f} s: {', '.join(missing)}; see the lines above"
+                )
+            time.sleep(0.05)  # noqa: TID251 - polls services
+
+    def call(self, kind: Any, name: str, request: Any) -> Any:
+        """Call a service and wait for its answer.
+
+        Raises:
+            StackError: no answer in time.
+        """
+        from handiwork_ros.rclpy_support.service_call import Silence, call
+
+        is_new, node = name not in self._services, self.client.node
+        if is_new:
+            self._services[name] = node.create_client(kind, name)
+        answer = call(node, self._services[name], request, timeout_s=ANSWER_S, is_new=is_new)
+        if isinstance(answer, Silence):
+            raise StackError(f"service {name} gave no answer in {ANSWER_S:.0f} s; see the lines above")
+        return answer
+
+    def settled(self, name: str, arguments: str, timeout_s: float) -> tuple[bool, str]:
+        """Ask the monitor until a condition is TRUE or time is up; whether it is, and the monitor's reason."""
+        from handiwork_msgs.msg import Condition
+        from handiwork_msgs.srv import EvaluateCondition
+
+        from handiwork_ros.conversions import outcome_from_msg
+
+        end_s = time.monotonic() + timeout_s
+        while True:
+            request = EvaluateCondition.Request(name=name, args=arguments)
+            answer = self.call(EvaluateCondition, "conditions/evaluate", request)
+            outcome = outcome_from_msg(answer.outcome)
+            if outcome.ok and answer.condition.value == Condition.TRUE:
+                return True, answer.condition.reason
+            if time.monotonic() > end_s:
+                return False, answer.condition.reason or outcome.message
+            time.sleep(0.1)  # noqa: TID251 - asks again

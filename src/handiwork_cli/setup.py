@@ -1,0 +1,23 @@
+"""Installs handiwork_cli, by colcon or by pip."""
+
+from setuptools import find_packages, setup
+
+PACKAGE = "handiwork_cli"
+
+setup(
+    name=PACKAGE,
+    version="0.1.0",
+    description="The handiwork command: launch, demo, goals, soak and fault injection.",
+    packages=find_packages(include=[PACKAGE, f"{PACKAGE}.*"]),
+    package_data={PACKAGE: ["py.typed", "templates/skill/*.txt"]},
+    data_files=[
+        ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
+        (f"share/{PACKAGE}", ["package.xml"]),
+    ],
+    install_requires=["setuptools"],
+    zip_safe=False,
+    maintainer="Handiwork maintainers",
+    maintainer_email="maintainers@handiwork.example",
+    license="Apache-2.0",
+    entry_points={"console_scripts": ["handiwork = handiwork_cli.cli:main"]},
+)

@@ -1,0 +1,1 @@
+"""Films of simulated scenes, and pages that show robots."""
