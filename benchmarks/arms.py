@@ -30,16 +30,16 @@ from handiwork_cli.stack.demo_cells import (  # noqa: E402
     scene_of,
     standing_robots,
     target_of,
-)  # noqa: E402
+)
 from handiwork_core.model.outcome import OK, Code, Outcome  # noqa: E402
 from handiwork_core.robot.robot import Robot  # noqa: E402
 from handiwork_core.scene.loader import load_scene  # noqa: E402
 from handiwork_planning.cpu_engine import CpuEngine  # noqa: E402
 from sim_bridge.mujoco.simulation import CONTROL_S  # noqa: E402
-from skill_server.executor import run_skill  # noqa: E402
-from skill_server.skills.pick import Pick, PickParams  # noqa: E402
-from skill_server.skills.place import Place, PlaceParams  # noqa: E402
-from skill_server.solids import object_box  # noqa: E402
+from skill_server.execution.run import run_skill  # noqa: E402
+from skill_server.geometry.solids import object_box  # noqa: E402
+from skill_server.skills.pick_place.pick import Pick, PickParams  # noqa: E402
+from skill_server.skills.pick_place.place import Place, PlaceParams  # noqa: E402
 
 NEEDED_RATE = 0.98
 PATIENCE_S = 60.0

@@ -25,10 +25,10 @@ from handiwork_core.model.outcome import Code  # noqa: E402
 from handiwork_core.robot.robot import Robot  # noqa: E402
 from handiwork_core.robot_files.loader import load_robot  # noqa: E402
 from handiwork_planning.cpu_engine import CpuEngine  # noqa: E402
-from skill_server.executor import SkillRun, run_skill  # noqa: E402
-from skill_server.skills.close import Close, CloseParams  # noqa: E402
-from skill_server.skills.open import Open, OpenParams  # noqa: E402
-from skill_server.skills.rotate import Rotate, RotateParams  # noqa: E402
+from skill_server.execution.run import SkillRun, run_skill  # noqa: E402
+from skill_server.skills.articulated.close import Close, CloseParams  # noqa: E402
+from skill_server.skills.articulated.open import Open, OpenParams  # noqa: E402
+from skill_server.skills.articulated.rotate import Rotate, RotateParams  # noqa: E402
 
 PATIENCE_S = 60.0
 """Steady time for one plan: on a busy machine it must not decide."""

@@ -23,10 +23,10 @@ from handiwork_core.robot.robot import Robot  # noqa: E402
 from handiwork_core.robot_files.loader import load_robot  # noqa: E402
 from handiwork_core.scene.loader import load_scene  # noqa: E402
 from handiwork_planning.cpu_engine import CpuEngine  # noqa: E402
-from skill_server.executor import run_skill  # noqa: E402
-from skill_server.orientation import OrientationFilter  # noqa: E402
-from skill_server.skills.pick import Pick, PickParams  # noqa: E402
-from skill_server.skills.place import Place, PlaceParams  # noqa: E402
+from skill_server.execution.run import run_skill  # noqa: E402
+from skill_server.geometry.orientation_cones import OrientationFilter  # noqa: E402
+from skill_server.skills.pick_place.pick import Pick, PickParams  # noqa: E402
+from skill_server.skills.pick_place.place import Place, PlaceParams  # noqa: E402
 
 SCENE = "place_modes"
 UNKNOWN = (Code.INTERNAL,)

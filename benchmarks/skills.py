@@ -11,13 +11,13 @@ import numpy as np
 
 from handiwork_core.model.geometry import Array, Pose, Rotation
 from handiwork_core.testing.gantry import gantry
-from skill_server.grasp_rows import Part, annotated
-from skill_server.orientation import OrientationFilter
-from skill_server.place_candidates import PlaceSetting, releases
-from skill_server.place_params import PlaceParams
-from skill_server.place_targets import Held
-from skill_server.solids import OrientedBox
-from skill_server.success import iou
+from skill_server.geometry.orientation_cones import OrientationFilter
+from skill_server.geometry.solids import OrientedBox
+from skill_server.grasping.graspnet_rows import Part, annotated
+from skill_server.placing.box_overlap import iou
+from skill_server.placing.candidates import PlaceSetting, releases
+from skill_server.placing.params import PlaceParams
+from skill_server.placing.release_points import Held
 
 N_RELEASES, N_GRASPS = 3000, 6000
 DOWN = OrientationFilter("z", "downward", 0.0, 40.0)

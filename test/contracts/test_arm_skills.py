@@ -11,26 +11,26 @@ import test_skills
 from handiwork_core.contracts.skill import Skill
 from handiwork_core.testing.fakes import Fakes, fakes
 from handiwork_core.testing.skill_contract import SkillContract
-from skill_server.executor import run_skill
+from skill_server.execution.run import run_skill
 from skill_server.skills import BUILTIN
-from skill_server.skills.approach_rotate import ApproachRotate, ApproachRotateParams
-from skill_server.skills.dexpick import DexPick, DexPickParams
-from skill_server.skills.dexplace import DexPlace, DexPlaceParams
-from skill_server.skills.dynamicpick import DynamicPick, DynamicPickParams
-from skill_server.skills.fail_pick import FailPick, FailPickParams
-from skill_server.skills.flip import Flip, FlipParams
-from skill_server.skills.goto_pose import GotoPose, GotoPoseParams
-from skill_server.skills.gripper_action import GripperAction, GripperActionParams
-from skill_server.skills.heuristic_skill import HeuristicSkill, HeuristicSkillParams
-from skill_server.skills.home import Home, HomeParams
-from skill_server.skills.joint_ctrl import JointCtrl, JointCtrlParams
-from skill_server.skills.manualpick import ManualPick, ManualPickParams
-from skill_server.skills.move import Move, MoveParams
-from skill_server.skills.pour import Pour, PourParams
-from skill_server.skills.rotate_obj import RotateObj, RotateObjParams
-from skill_server.skills.scan import Scan, ScanParams
-from skill_server.skills.track import Between, Track, TrackParams
-from skill_server.skills.wait import Wait, WaitParams
+from skill_server.skills.motion.approach_rotate import ApproachRotate, ApproachRotateParams
+from skill_server.skills.motion.goto_pose import GotoPose, GotoPoseParams
+from skill_server.skills.motion.gripper_action import GripperAction, GripperActionParams
+from skill_server.skills.motion.heuristic_skill import HeuristicSkill, HeuristicSkillParams
+from skill_server.skills.motion.home import Home, HomeParams
+from skill_server.skills.motion.joint_ctrl import JointCtrl, JointCtrlParams
+from skill_server.skills.motion.move import Move, MoveParams
+from skill_server.skills.motion.scan import Scan, ScanParams
+from skill_server.skills.motion.track import Between, Track, TrackParams
+from skill_server.skills.motion.wait import Wait, WaitParams
+from skill_server.skills.pick_place.dexpick import DexPick, DexPickParams
+from skill_server.skills.pick_place.dexplace import DexPlace, DexPlaceParams
+from skill_server.skills.pick_place.dynamicpick import DynamicPick, DynamicPickParams
+from skill_server.skills.pick_place.fail_pick import FailPick, FailPickParams
+from skill_server.skills.pick_place.flip import Flip, FlipParams
+from skill_server.skills.pick_place.manualpick import ManualPick, ManualPickParams
+from skill_server.skills.pick_place.pour import Pour, PourParams
+from skill_server.skills.pick_place.rotate_obj import RotateObj, RotateObjParams
 
 
 def suite(

@@ -15,9 +15,9 @@ from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.testing.fakes import Cell, Fakes, fakes
 from handiwork_core.testing.mobile import FakeBase, mobile_fakes
 from handiwork_core.testing.skill_contract import SkillContract
-from skill_server.executor import run_skill
-from skill_server.skills.mobile_rotate import MobileRotate, MobileRotateParams
-from skill_server.skills.mobile_translate import MobileTranslate, MobileTranslateParams
+from skill_server.execution.run import run_skill
+from skill_server.skills.base.mobile_rotate import MobileRotate, MobileRotateParams
+from skill_server.skills.base.mobile_translate import MobileTranslate, MobileTranslateParams
 
 EAST = MobileTranslateParams(target=(0.3, 0.0))
 DRIVES = ("base.follow", "arm.follow", "gripper.move")

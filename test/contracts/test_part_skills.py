@@ -28,12 +28,12 @@ from handiwork_core.model.world import (
 )
 from handiwork_core.testing.fakes import Cell, Fakes, fakes
 from handiwork_core.testing.skill_contract import MOTION_CALLS, SkillContract
-from skill_server.executor import SkillRun, run_skill
-from skill_server.skills.artpreplan import ArtPreplan, ArtPreplanParams
-from skill_server.skills.close import Close, CloseParams
-from skill_server.skills.open import Open, OpenParams
-from skill_server.skills.pick import Pick, PickParams
-from skill_server.skills.rotate import Rotate, RotateParams
+from skill_server.execution.run import SkillRun, run_skill
+from skill_server.skills.articulated.artpreplan import ArtPreplan, ArtPreplanParams
+from skill_server.skills.articulated.close import Close, CloseParams
+from skill_server.skills.articulated.open import Open, OpenParams
+from skill_server.skills.articulated.rotate import Rotate, RotateParams
+from skill_server.skills.pick_place.pick import Pick, PickParams
 
 WIDE_M = 0.02
 HANDLE = Handle(frozen((0.0, -0.04, 0.0)), frozen((0.0, 0.04, 0.0)), frozen((0.0, 0.0, -1.0)), WIDE_M)

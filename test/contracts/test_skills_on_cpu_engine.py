@@ -30,9 +30,9 @@ from handiwork_core.robot.robot import Robot
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.scene.loader import load_scene
 from handiwork_planning.cpu_engine import CpuEngine
-from skill_server.executor import run_skill
-from skill_server.skills.pick import Pick, PickParams
-from skill_server.skills.place import Place, PlaceParams
+from skill_server.execution.run import run_skill
+from skill_server.skills.pick_place.pick import Pick, PickParams
+from skill_server.skills.pick_place.place import Place, PlaceParams
 
 ROOT = Path(__file__).parents[2]
 ZERO = np.zeros(3)

@@ -21,7 +21,7 @@ from handiwork_core.model.outcome import Code
 from handiwork_ros.actions.admission import AdmissionQueue
 from handiwork_ros.actions.arm_lease import ArmLease
 from handiwork_ros.actions.skill_action_server import SkillActionServer, SkillDoor
-from skill_server.fence import FencedArm
+from skill_server.coordination.fence import FencedArm
 
 __all__ = ["bench"]
 LIMIT_S = 20.0

@@ -11,7 +11,7 @@ from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import OK
 from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 from handiwork_core.testing.fakes import Cell, Fakes, fakes
-from skill_server.arm_runs_node import ArmRuns
+from skill_server.ros.arm_runner import ArmRuns
 
 
 def made() -> tuple[Fakes, ArmRuns]:

@@ -18,9 +18,9 @@ from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_ros.actions.skill_action_server import Refused
 from handiwork_ros.ports.frames import UnknownFrame
-from skill_server.goals_node import decode_goal
-from skill_server.skills.pick import PickParams
-from skill_server.skills.place import PlaceParams
+from skill_server.ros.goal_decoding import decode_goal
+from skill_server.skills.pick_place.pick import PickParams
+from skill_server.skills.pick_place.place import PlaceParams
 
 SHIFT = Pose.of((1.0, 2.0, 3.0))
 NUMBERS = [n for n, kind in Pick.Goal.get_fields_and_field_types().items() if kind == "double"]

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from handiwork_core.model.outcome import Code
 from handiwork_ros.node.managed_node import STATUS_TOPIC
 from handiwork_ros.rclpy_support.qos import STATUS
-from skill_server.catalog import load_catalog
+from skill_server.params.registry import load_catalog
 from skill_server.skills import BUILTIN
 
 CATALOG = load_catalog(BUILTIN, ())

@@ -15,9 +15,9 @@ from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code
 from handiwork_core.robot.robot import Robot
 from sim_bridge.mujoco.simulation import CONTROL_S
-from skill_server.catalog import load_catalog
-from skill_server.executor import SkillRun, run_skill
-from skill_server.parameters import parameters_from_yaml
+from skill_server.execution.run import SkillRun, run_skill
+from skill_server.params.parsing import parameters_from_yaml
+from skill_server.params.registry import load_catalog
 from skill_server.skills import BUILTIN
 from skill_server.task.model import Entry
 from skill_server.task.read import Site, read_task

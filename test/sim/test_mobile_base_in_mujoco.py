@@ -20,12 +20,12 @@ from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.robot.robot import Robot
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_planning.cpu_engine import CpuEngine
-from skill_server.executor import SkillRun, run_skill
-from skill_server.skills.home import Home, HomeParams
-from skill_server.skills.mobile_rotate import MobileRotate, MobileRotateParams
-from skill_server.skills.mobile_translate import MobileTranslate, MobileTranslateParams
-from skill_server.skills.pick import Pick, PickParams
-from skill_server.skills.place import Place, PlaceParams
+from skill_server.execution.run import SkillRun, run_skill
+from skill_server.skills.base.mobile_rotate import MobileRotate, MobileRotateParams
+from skill_server.skills.base.mobile_translate import MobileTranslate, MobileTranslateParams
+from skill_server.skills.motion.home import Home, HomeParams
+from skill_server.skills.pick_place.pick import Pick, PickParams
+from skill_server.skills.pick_place.place import Place, PlaceParams
 
 
 @pytest.fixture(scope="module")

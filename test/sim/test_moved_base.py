@@ -13,9 +13,9 @@ from handiwork_core.contracts.skill import Context, Token
 from handiwork_core.model.geometry import Pose, Rotation
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_planning.cpu_engine import CpuEngine
-from skill_server.executor import run_skill
-from skill_server.skills.pick import Pick, PickParams
-from skill_server.skills.place import Place, PlaceParams
+from skill_server.execution.run import run_skill
+from skill_server.skills.pick_place.pick import Pick, PickParams
+from skill_server.skills.pick_place.place import Place, PlaceParams
 
 YAW = 0.8
 WORLD_T_BASE = Pose.of((0.2, -0.1, 0.3), Rotation.from_rpy(0.0, 0.0, YAW))

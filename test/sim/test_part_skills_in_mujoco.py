@@ -16,12 +16,12 @@ from handiwork_core.contracts.skill import Skill
 from handiwork_core.model.outcome import Code
 from handiwork_core.model.world import part_positions
 from handiwork_core.robot.robot import Robot
-from skill_server.executor import SkillRun, run_skill
-from skill_server.skills.artpreplan import ArtPreplan, ArtPreplanParams
-from skill_server.skills.close import Close, CloseParams
-from skill_server.skills.open import Open, OpenParams
-from skill_server.skills.pick import Pick, PickParams
-from skill_server.skills.rotate import Rotate, RotateParams
+from skill_server.execution.run import SkillRun, run_skill
+from skill_server.skills.articulated.artpreplan import ArtPreplan, ArtPreplanParams
+from skill_server.skills.articulated.close import Close, CloseParams
+from skill_server.skills.articulated.open import Open, OpenParams
+from skill_server.skills.articulated.rotate import Rotate, RotateParams
+from skill_server.skills.pick_place.pick import Pick, PickParams
 
 
 class Bench:

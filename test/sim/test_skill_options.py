@@ -17,11 +17,11 @@ from handiwork_core.contracts.skill import StepFailed
 from handiwork_core.model.geometry import Rotation
 from handiwork_core.model.outcome import Code
 from handiwork_core.robot.robot import Robot
-from skill_server import grip
-from skill_server.executor import run_skill
-from skill_server.orientation import OrientationFilter
-from skill_server.skills.pick import Pick, PickParams
-from skill_server.skills.place import Place, PlaceParams
+from skill_server.execution.run import run_skill
+from skill_server.geometry.orientation_cones import OrientationFilter
+from skill_server.skills.pick_place.pick import Pick, PickParams
+from skill_server.skills.pick_place.place import Place, PlaceParams
+from skill_server.state import gripper_state
 
 STEEP = (OrientationFilter("z", "downward", 0.0, 20.0),)
 PICKS: dict[str, dict[str, Any]] = {
@@ -80,7 +80,7 @@ def test_pick(cell: SimulatedCell, changed: dict[str, Any]) -> None:
     assert set(context.held) == ({"cube"} if params.is_closing else set())
     after = cell.snapshot()
     if params.fixed_orientation:
-        hand = grip.ee_pose(after, cell.robot, cell.spec, cell.world_T_base())
+        hand = gripper_state.ee_pose(after, cell.robot, cell.spec, cell.world_T_base())
         assert hand.rotation.angle_to(params.fixed_orientation[0]) < 0.05
     if not params.is_closing:
         assert before.distance_to(after.states["cube"].world_T_object)[0] < 0.005

@@ -13,10 +13,10 @@ from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.robot.robot import Robot
-from skill_server import grip
-from skill_server.executor import run_skill
-from skill_server.skills.pick import Pick, PickParams
-from skill_server.skills.place import Place, PlaceParams
+from skill_server.execution.run import run_skill
+from skill_server.skills.pick_place.pick import Pick, PickParams
+from skill_server.skills.pick_place.place import Place, PlaceParams
+from skill_server.state import gripper_state
 
 CASES = [("tabletop", "cube", seed) for seed in range(4)] + [
     ("assorted", name, 0) for name in ("can", "ball", "peg", "hammer")
@@ -65,7 +65,7 @@ def test_a_drop_ends_the_goal_within_a_fifth_of_a_second(robot: Robot, engine: A
         begun = cell.now_s()
 
         def watched() -> bool:
-            if grip.touching_fingers(cell.snapshot(), robot, gripper, "cube"):
+            if gripper_state.touching_fingers(cell.snapshot(), robot, gripper, "cube"):
                 touched[0] = cell.now_s()
             if cell.now_s() > begun + 0.4 and axis.controller.reference < 0.03:
                 axis.controller.start(GripperGoal(0.04), axis.controller.reference)

@@ -17,10 +17,10 @@ from handiwork_core.robot.robot import Robot
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_planning.cpu_engine import CpuEngine
 from sim_bridge.mujoco.simulation import CONTROL_S
-from skill_server.executor import run_skill
-from skill_server.skills.dynamicpick import DynamicPick, DynamicPickParams
-from skill_server.skills.pick import Pick, PickParams
-from skill_server.skills.place import Place, PlaceParams
+from skill_server.execution.run import run_skill
+from skill_server.skills.pick_place.dynamicpick import DynamicPick, DynamicPickParams
+from skill_server.skills.pick_place.pick import Pick, PickParams
+from skill_server.skills.pick_place.place import Place, PlaceParams
 
 
 @pytest.fixture(scope="module")

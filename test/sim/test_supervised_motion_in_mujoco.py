@@ -21,8 +21,8 @@ from handiwork_core.model.supervision import SUPERVISED
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import World
 from sim_bridge.mujoco.spawning import Resource, read_object, with_object
-from skill_server.executor import run_skill
-from skill_server.skills.goto_pose import GotoPose, GotoPoseParams
+from skill_server.execution.run import run_skill
+from skill_server.skills.motion.goto_pose import GotoPose, GotoPoseParams
 
 WALL = "{static: true, shapes: [{type: box, size: [0.5, 0.02, 0.5]}]}"
 BLOCK = "{static: true, shapes: [{type: box, size: [0.2, 0.2, 0.2]}]}"

@@ -40,9 +40,11 @@ assert not early, f"{early} imported at the top of a module: import inside a fun
 
 
 def pure_modules(package: Path) -> list[str]:
-    """Returns the modules of a package that may not know ROS: all but node.py and *_node.py."""
+    """Returns the modules of a package that may not know ROS: all but node.py and what is in a folder ros/."""
     files = [
-        path for path in sorted((package / package.name).rglob("*.py")) if not path.stem.endswith("node")
+        path
+        for path in sorted((package / package.name).rglob("*.py"))
+        if path.name != "node.py" and "ros" not in path.relative_to(package).parts
     ]
     modules = [path.relative_to(package).with_suffix("") for path in files]
     return [".".join(path.parts).removesuffix(".__init__") for path in modules]

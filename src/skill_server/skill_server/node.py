@@ -34,11 +34,11 @@ from handiwork_ros.rclpy_support.safe_callbacks import guard
 from handiwork_ros.safety.heartbeat import HeartbeatPublisher
 from handiwork_ros.safety.watch import SafetyWatch
 
-from .arm_set_node import arm_set
-from .catalog import Catalog, load_catalog
-from .gate_node import Gate
-from .run_skill_node import run_skill_door
-from .run_task_node import run_task_door
+from .params.registry import Catalog, load_catalog
+from .ros.admission import Gate
+from .ros.arm_set import arm_set
+from .ros.run_skill_action import run_skill_door
+from .ros.run_task_action import run_task_door
 from .skills import BUILTIN
 
 ACTIONS = {"pick": Pick, "place": Place}

@@ -11,11 +11,11 @@ from interleaver import Interleaver
 
 from handiwork_core.contracts.skill import Progress
 from handiwork_core.model.trajectory import Trajectory
-from skill_server.traffic import arm_traffic, board
-from skill_server.traffic.arm_traffic import ArmTraffic
-from skill_server.traffic.board import Board
+from skill_server.coordination import arm_coordinator, reservations
+from skill_server.coordination.arm_coordinator import ArmTraffic
+from skill_server.coordination.reservations import Board
 
-MODULES = [arm_traffic, board]
+MODULES = [arm_coordinator, reservations]
 PLACES = {"left": ("here", "there"), "right": ("there", "here")}
 PATIENCE_S = 60.0
 ROUNDS = 2

@@ -14,8 +14,8 @@ from handiwork_core.contracts import skill
 from handiwork_core.contracts.skill import Stopped, Token
 from handiwork_core.model.outcome import Code
 from handiwork_core.model.trajectory import Trajectory
-from skill_server.traffic import board as board_module
-from skill_server.traffic.board import Board
+from skill_server.coordination import reservations as board_module
+from skill_server.coordination.reservations import Board
 
 HERE = sys.modules[__name__]
 SEEDS = range(300)

@@ -10,7 +10,7 @@ from test_task_file import CATALOG, faults, two_armed, world
 
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.model.outcome import Code
-from skill_server.judged_parameters import judged_parameters
+from skill_server.params.validation import judged_parameters
 
 ROBOT, WORLD = two_armed(), world()
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from handiwork_core.model.geometry import Array
-from skill_server.antipodal import face_closings
+from skill_server.grasping.opposite_faces import face_closings
 
 
 def prism(corners: int, radius: float, height: float) -> Array:

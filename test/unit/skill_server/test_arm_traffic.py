@@ -33,10 +33,10 @@ from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import JointState, World
 from handiwork_core.robot.robot import Robot
 from handiwork_core.robot_files.loader import load_robot
-from skill_server.traffic import arm_traffic
-from skill_server.traffic.arm_traffic import ArmTraffic
-from skill_server.traffic.board import Board
-from skill_server.traffic.ports import TrafficArm, TrafficPlanner
+from skill_server.coordination import arm_coordinator
+from skill_server.coordination.arm_coordinator import ArmTraffic
+from skill_server.coordination.coordinated_ports import TrafficArm, TrafficPlanner
+from skill_server.coordination.reservations import Board
 
 PAIR = BodyPair("dual_fr3/right_hand", "dual_fr3/left_hand")
 LEFT, RIGHT = "left_arm", "right_arm"
@@ -187,7 +187,7 @@ def test_what_fails_without_the_others_too_is_told_at_once(dual: Robot) -> None:
 
 
 def test_an_idle_arm_in_the_way_is_named_with_the_mend(dual: Robot, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arm_traffic, "IDLE_S", 0.1)
+    monkeypatch.setattr(arm_coordinator, "IDLE_S", 0.1)
     cell, left, right = sides(dual)
     cell.at[RIGHT] = 1.0
     right.traffic.leave()
@@ -251,7 +251,7 @@ def test_a_motion_posted_while_another_was_judged_is_seen_in_a_second_look(dual:
 def test_of_two_that_wait_for_each_other_the_second_makes_room(
     dual: Robot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(arm_traffic, "STUCK_S", 0.2)
+    monkeypatch.setattr(arm_coordinator, "STUCK_S", 0.2)
     cell, left, right = sides(dual)
     cell.at = {LEFT: 1.0, RIGHT: 1.0}
     first, firsts = in_thread(left.plan)

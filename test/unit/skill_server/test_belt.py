@@ -19,9 +19,9 @@ from handiwork_core.model.world import (
     WorldObject,
 )
 from handiwork_core.testing.fakes import Cell, Fakes, fakes
-from skill_server.belt import await_object, remaining_s
-from skill_server.carry_watch import CarryWatch
-from skill_server.steps import Steps
+from skill_server.execution.grasp_monitor import CarryWatch
+from skill_server.execution.motion_steps import Steps
+from skill_server.motions.conveyor import await_object, remaining_s
 
 SPEED = np.array([0.0, 0.1, 0.0])
 POINT = np.array([0.4, 0.5, 0.02])

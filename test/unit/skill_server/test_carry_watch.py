@@ -11,7 +11,7 @@ from test_place_choice import made
 from handiwork_core.model.geometry import Pose
 from handiwork_core.robot.robot import BaseSpec
 from handiwork_core.testing.fakes import Fakes
-from skill_server.carry_watch import LOST_AFTER_S, CarryWatch
+from skill_server.execution.grasp_monitor import LOST_AFTER_S, CarryWatch
 
 
 def watched(f: Fakes, reports: list[tuple[float, bool]]) -> list[bool]:

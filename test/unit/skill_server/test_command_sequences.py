@@ -25,9 +25,9 @@ from handiwork_core.model.geometry import Pose, Rotation
 from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 from handiwork_core.testing.fakes import Cell, Fakes, fakes
 from handiwork_core.testing.gantry import gantry_q
-from skill_server.simbox_steps import STEP_S
-from skill_server.skills.pick import Pick, PickParams
-from skill_server.skills.place import Place, PlaceParams
+from skill_server.params.simbox_time import STEP_S
+from skill_server.skills.pick_place.pick import Pick, PickParams
+from skill_server.skills.pick_place.place import Place, PlaceParams
 
 DATA = Path(__file__).parents[2] / "data/skills/command_sequences.json"
 CASES = json.loads(DATA.read_text(encoding="utf-8"))

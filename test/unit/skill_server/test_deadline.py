@@ -11,9 +11,9 @@ import pytest
 from handiwork_core.model.outcome import Code
 from handiwork_core.model.world import JointState, World
 from handiwork_core.testing.fakes import Cell, Fakes, fakes
-from skill_server.deadline import SILENT_S, Deadline
-from skill_server.executor import run_skill
-from skill_server.skills.home import Home, HomeParams
+from skill_server.execution.run import run_skill
+from skill_server.skills.motion.home import Home, HomeParams
+from skill_server.state.deadline import SILENT_S, Deadline
 
 
 @dataclass

@@ -23,10 +23,16 @@ from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.testing.fakes import Cell, Fakes, fakes, smooth
 from handiwork_core.testing.gantry import gantry
-from skill_server.executor import run_skill
-from skill_server.fence import FencedArm, FencedClock, FencedGripper, FencedHeld, FencedPlanner
-from skill_server.skills.home import Home
-from skill_server.traffic.board import Board
+from skill_server.coordination.fence import (
+    FencedArm,
+    FencedClock,
+    FencedGripper,
+    FencedHeld,
+    FencedPlanner,
+)
+from skill_server.coordination.reservations import Board
+from skill_server.execution.run import run_skill
+from skill_server.skills.motion.home import Home
 
 LIMIT_S = 20.0
 HOME_Q = np.array(gantry().arms["arm"].home_q)

@@ -12,12 +12,12 @@ from handiwork_core.model.geometry import Pose, Rotation
 from handiwork_core.model.outcome import Code
 from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 from handiwork_core.testing.fakes import Cell, fakes
-from skill_server.orientation import OrientationFilter
-from skill_server.skills.dexpick import DexPick, DexPickParams
-from skill_server.skills.dexplace import DexPlace, DexPlaceParams
-from skill_server.skills.flip import Flip, FlipParams
-from skill_server.skills.pick import Pick, PickParams
-from skill_server.skills.place import Place, PlaceParams
+from skill_server.geometry.orientation_cones import OrientationFilter
+from skill_server.skills.pick_place.dexpick import DexPick, DexPickParams
+from skill_server.skills.pick_place.dexplace import DexPlace, DexPlaceParams
+from skill_server.skills.pick_place.flip import Flip, FlipParams
+from skill_server.skills.pick_place.pick import Pick, PickParams
+from skill_server.skills.pick_place.place import Place, PlaceParams
 
 NAN = float("nan")
 DOWN = OrientationFilter("z", "downward", 0.0, 30.0)

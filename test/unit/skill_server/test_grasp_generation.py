@@ -8,9 +8,14 @@ import pytest
 from handiwork_core.model.geometry import Pose, Rotation
 from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 from handiwork_core.testing.gantry import TCP_M, gantry
-from skill_server import grip
-from skill_server.grasps import CLEARANCE_M, SUPPORT_MARGIN_M, GraspSet, grasps_for
-from skill_server.solids import world_aabb
+from skill_server.geometry.solids import world_aabb
+from skill_server.grasping.antipodal_grasps import (
+    CLEARANCE_M,
+    SUPPORT_MARGIN_M,
+    GraspSet,
+    grasps_for,
+)
+from skill_server.state import gripper_state
 
 ROBOT = gantry()
 ARM = ROBOT.arms["arm"]
@@ -27,7 +32,7 @@ BODIES = {
 def grasps(shape: Shape, pose: Pose, opening: float = 0.08) -> GraspSet:
     assert ARM.gripper is not None
     return grasps_for(
-        WorldObject("it", (shape,)), pose, ARM.gripper, grip.reach(ROBOT, ARM, ARM.gripper), opening
+        WorldObject("it", (shape,)), pose, ARM.gripper, gripper_state.reach(ROBOT, ARM, ARM.gripper), opening
     )
 
 
@@ -43,7 +48,7 @@ def test_grasps_are_sound(name: str, turn: Rotation) -> None:
     found = grasps(shape, pose).grasps
     assert len(found) >= 8
     assert ARM.gripper is not None
-    tip = grip.reach(ROBOT, ARM, ARM.gripper).tip_m
+    tip = gripper_state.reach(ROBOT, ARM, ARM.gripper).tip_m
     for grasp in found:
         assert grasp.width_m <= 0.08 - CLEARANCE_M
         assert grasp.world_T_ee.apply((0.0, 0.0, tip))[2] >= SUPPORT_MARGIN_M - 1e-9
@@ -70,7 +75,7 @@ def test_a_tall_can_is_grasped_no_deeper_than_the_palm_lets() -> None:
         g for g in grasps(BODIES["can"], pose).grasps if g.world_T_ee.rotation.matrix()[2, 2] < -0.999
     )
     assert ARM.gripper is not None
-    palm = grip.reach(ROBOT, ARM, ARM.gripper).palm_m
+    palm = gripper_state.reach(ROBOT, ARM, ARM.gripper).palm_m
     assert down.world_T_ee.translation_m[2] - palm > 0.12
 
 
@@ -85,7 +90,7 @@ def test_fingers_do_not_stand_in_another_shape_of_the_body() -> None:
     post = Shape(ShapeKind.BOX, np.array([0.03, 0.03, 0.1]), Pose.identity())
     wall = Shape(ShapeKind.BOX, np.array([0.03, 0.03, 0.1]), Pose.of((0.0, 0.04, 0.0)))
     assert ARM.gripper is not None
-    reach = grip.reach(ROBOT, ARM, ARM.gripper)
+    reach = gripper_state.reach(ROBOT, ARM, ARM.gripper)
     body = WorldObject("two", (post, wall))
     for grasp in grasps_for(body, Pose.of((0.0, 0.0, 0.05)), ARM.gripper, reach, 0.06).grasps:
         for sign in (1.0, -1.0):

@@ -16,11 +16,11 @@ from handiwork_core.model.geometry import Array, Pose, Rotation
 from handiwork_core.model.outcome import Code
 from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 from handiwork_core.testing.fakes import Cell, Fakes, fakes
-from skill_server.executor import run_skill
-from skill_server.grasp_choice import MOST_TRIED, wanted_grasps
-from skill_server.grasp_rows import GraspFileError, read_rows
-from skill_server.orientation import OrientationFilter
-from skill_server.skills.pick import Pick, PickParams
+from skill_server.execution.run import run_skill
+from skill_server.geometry.orientation_cones import OrientationFilter
+from skill_server.grasping.grasp_selection import MOST_TRIED, wanted_grasps
+from skill_server.grasping.graspnet_rows import GraspFileError, read_rows
+from skill_server.skills.pick_place.pick import Pick, PickParams
 
 OPENING_M = 0.08
 DOWN = np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]])

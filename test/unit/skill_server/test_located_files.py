@@ -11,9 +11,9 @@ import pytest
 from handiwork_core.contracts.skill_params import SkillParams, file_field
 from handiwork_core.intake.regular_files import DataRoots
 from handiwork_core.model.outcome import OK, Code, Outcome
-from skill_server.located_files import judged_with_files, with_located_files
-from skill_server.pick_params import PickParams
-from skill_server.skills.dexpick import DexPickParams
+from skill_server.grasping.pick_params import PickParams
+from skill_server.params.located_files import judged_with_files, with_located_files
+from skill_server.skills.pick_place.dexpick import DexPickParams
 
 FOREIGN = ["/etc/passwd", "/etc/absent", "/proc/self/fd/1", "/dev/zero", "../outside.npy", "absent.npy"]
 

@@ -21,10 +21,10 @@ from handiwork_core.model.world import (
     WorldObject,
 )
 from handiwork_core.testing.fakes import Cell, Fakes, fakes
-from skill_server.executor import run_skill
-from skill_server.skills.pick import Pick, PickParams
-from skill_server.skills.place import Place, PlaceParams
-from skill_server.skills.wait import Wait, WaitParams
+from skill_server.execution.run import run_skill
+from skill_server.skills.motion.wait import Wait, WaitParams
+from skill_server.skills.pick_place.pick import Pick, PickParams
+from skill_server.skills.pick_place.place import Place, PlaceParams
 
 CUBE = 0.045
 WHY = "no joint_states for 1.3 s"

@@ -8,9 +8,9 @@ import pytest
 from handiwork_core.model.geometry import Pose, frozen
 from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 from handiwork_core.testing.gantry import gantry
-from skill_server.grasps import grasps_for
-from skill_server.grip import Reach
-from skill_server.mesh_contacts import inside_mesh, opposite_pairs
+from skill_server.geometry.mesh_contacts import inside_mesh, opposite_pairs
+from skill_server.grasping.antipodal_grasps import grasps_for
+from skill_server.state.gripper_state import Reach
 
 OUTER, INNER, HEIGHT = 0.07, 0.06, 0.06
 WALL = OUTER - INNER

@@ -10,7 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from handiwork_core.model.trajectory import Trajectory
-from skill_server.traffic.board import LATE_S, ROW_RAD, Board, Way
+from skill_server.coordination.reservations import (
+    LATE_S,
+    ROW_RAD,
+    Board,
+    Way,
+)
 
 ARMS = ("a", "b", "c")
 STEPS = st.lists(

@@ -17,13 +17,13 @@ from handiwork_core.model.geometry import Array, Pose, Rotation
 from handiwork_core.model.outcome import Code
 from handiwork_core.testing.fakes import Fakes
 from handiwork_core.testing.gantry import gantry_pose
-from skill_server.executor import run_skill
-from skill_server.orientation import OrientationFilter
-from skill_server.skills.dexplace import DexPlace, DexPlaceParams
-from skill_server.skills.goto_pose import GotoPose, GotoPoseParams
-from skill_server.skills.pick import Pick, PickParams
-from skill_server.skills.place import Place, PlaceParams
-from skill_server.skills.pour import Pour, PourParams
+from skill_server.execution.run import run_skill
+from skill_server.geometry.orientation_cones import OrientationFilter
+from skill_server.skills.motion.goto_pose import GotoPose, GotoPoseParams
+from skill_server.skills.pick_place.dexplace import DexPlace, DexPlaceParams
+from skill_server.skills.pick_place.pick import Pick, PickParams
+from skill_server.skills.pick_place.place import Place, PlaceParams
+from skill_server.skills.pick_place.pour import Pour, PourParams
 
 
 def pick(f: Fakes, **changed: Any) -> Any:

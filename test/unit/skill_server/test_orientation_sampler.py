@@ -7,8 +7,14 @@ import pytest
 
 from handiwork_core.contracts.skill import StepFailed
 from handiwork_core.model.outcome import Code
-from skill_server.orientation import Cone, OrientationFilter, cones_of, surviving, unit
-from skill_server.rotation_sampler import is_feasible, sample_rotations
+from skill_server.geometry.orientation_cones import (
+    Cone,
+    OrientationFilter,
+    cones_of,
+    surviving,
+    unit,
+)
+from skill_server.geometry.rotation_sampler import is_feasible, sample_rotations
 
 
 def test_a_cone_of_one_degree_gives_all_that_were_asked_for() -> None:

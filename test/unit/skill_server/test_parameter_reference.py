@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from skill_server.skills.pick import PickParams
-from skill_server.skills.place import PlaceParams
+from skill_server.skills.pick_place.pick import PickParams
+from skill_server.skills.pick_place.place import PlaceParams
 
 ROOT = Path(__file__).parents[3]
 FIELD = re.compile(r"^([\w/\[\]]+)\s+(\w+)(?:\s+(.+))?$")

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from handiwork_core.config.dataclass_loader import ConfigError
-from skill_server.catalog import UnknownSkill, load_catalog, plain_name
-from skill_server.orientation import OrientationFilter
-from skill_server.parameters import parameters_from_yaml
+from skill_server.geometry.orientation_cones import OrientationFilter
+from skill_server.params.parsing import parameters_from_yaml
+from skill_server.params.registry import UnknownSkill, load_catalog, plain_name
 from skill_server.skills import BUILTIN
 
 CATALOG = load_catalog(BUILTIN, ())
@@ -99,10 +99,10 @@ def test_an_unknown_skill_is_told_with_the_nearest() -> None:
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        ("skill_server.skills.pick:Pick", "taken"),
-        ("skill_server.skills.pick:PickParams", "no class derived"),
+        ("skill_server.skills.pick_place.pick:Pick", "taken"),
+        ("skill_server.skills.pick_place.pick:PickParams", "no class derived"),
         ("no_such_package:Skill", "No module named"),
-        ("skill_server.skills.pick:Nothing", "Nothing"),
+        ("skill_server.skills.pick_place.pick:Nothing", "Nothing"),
     ],
 )
 def test_a_broken_plug_in_harms_no_other_and_is_told_by_name(value: str, words: str) -> None:

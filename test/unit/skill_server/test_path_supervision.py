@@ -20,7 +20,12 @@ from handiwork_core.model.world import (
     WorldObject,
 )
 from handiwork_core.testing.fakes import smooth
-from skill_server.path_supervision import RETRY_S, Check, PathProgress, PathSupervision
+from skill_server.supervision.path_supervision import (
+    RETRY_S,
+    Check,
+    PathProgress,
+    PathSupervision,
+)
 
 SETTINGS = SupervisionSettings(period_s=0.05, answer_s=0.5)
 OK = Verdict(Code.OK)

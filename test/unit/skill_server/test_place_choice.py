@@ -20,9 +20,9 @@ from handiwork_core.model.outcome import BodyPair, Code
 from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 from handiwork_core.testing.fakes import Cell, Fakes, fakes
 from handiwork_core.testing.gantry import gantry_q
-from skill_server.orientation import OrientationFilter
-from skill_server.place_targets import Held, upright_rotations
-from skill_server.skills.place import Place, PlaceParams
+from skill_server.geometry.orientation_cones import OrientationFilter
+from skill_server.placing.release_points import Held, upright_rotations
+from skill_server.skills.pick_place.place import Place, PlaceParams
 
 DOWN = Rotation.from_rpy(np.pi, 0.0, 0.0)
 

@@ -19,8 +19,8 @@ from handiwork_core.model.geometry import Pose, Rotation
 from handiwork_core.model.outcome import Code
 from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 from handiwork_core.testing.fakes import blocked
-from skill_server.orientation import OrientationFilter
-from skill_server.skills.place import Place, PlaceParams
+from skill_server.geometry.orientation_cones import OrientationFilter
+from skill_server.skills.pick_place.place import Place, PlaceParams
 
 SIDEWAYS = PlaceParams(
     container="tray",

@@ -14,10 +14,10 @@ from handiwork_core.model.outcome import BodyPair, Code
 from handiwork_core.model.world import Contact, World
 from handiwork_core.testing.fakes import Fakes
 from handiwork_core.testing.gantry import gantry
-from skill_server.executor import run_skill
-from skill_server.scene_query import touch_pairs
-from skill_server.skills.pick import Pick, PickParams
-from skill_server.skills.place import Place, PlaceParams
+from skill_server.execution.run import run_skill
+from skill_server.skills.pick_place.pick import Pick, PickParams
+from skill_server.skills.pick_place.place import Place, PlaceParams
+from skill_server.state.scene_query import touch_pairs
 
 
 def once(f: Fakes, change: Callable[[World], World], from_s: float = 0.0) -> None:

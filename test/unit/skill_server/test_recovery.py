@@ -11,9 +11,9 @@ from test_executor import made, pick
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code
 from handiwork_core.testing.fakes import Fakes, blocked
-from skill_server.executor import run_skill
-from skill_server.skills.pick import PickParams
-from skill_server.skills.place import Place, PlaceParams
+from skill_server.execution.run import run_skill
+from skill_server.skills.pick_place.pick import PickParams
+from skill_server.skills.pick_place.place import Place, PlaceParams
 
 
 def fails_once(fakes: Fakes) -> None:

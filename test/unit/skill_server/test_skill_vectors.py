@@ -15,17 +15,27 @@ from handiwork_core.model.geometry import Array, Pose, Rotation
 from handiwork_core.robot.robot import GripperSpec
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.testing.gantry import gantry
-from skill_server.align import axis_cone
-from skill_server.grasp_rows import Part, annotated, depth_table
-from skill_server.orientation import Cone, OrientationFilter, cones_of, surviving
-from skill_server.place_candidates import PlaceSetting, target_points
-from skill_server.place_judge import by_mode
-from skill_server.place_params import PlaceParams
-from skill_server.place_targets import Held, PositionConstraint, ee_positions, retreat_pose
-from skill_server.simbox_format import translated
-from skill_server.solids import OrientedBox
-from skill_server.success import iou
-from skill_server.success_modes import Placed
+from skill_server.geometry.axis_alignment import axis_cone
+from skill_server.geometry.orientation_cones import (
+    Cone,
+    OrientationFilter,
+    cones_of,
+    surviving,
+)
+from skill_server.geometry.solids import OrientedBox
+from skill_server.grasping.graspnet_rows import Part, annotated, depth_table
+from skill_server.params.simbox_format import translated
+from skill_server.placing.box_overlap import iou
+from skill_server.placing.candidates import PlaceSetting, target_points
+from skill_server.placing.params import PlaceParams
+from skill_server.placing.release_points import (
+    Held,
+    PositionConstraint,
+    ee_positions,
+    retreat_pose,
+)
+from skill_server.placing.success import by_mode
+from skill_server.placing.success_modes import Placed
 
 ROOT = Path(__file__).parents[3]
 DATA = ROOT / "test/data/skills"

@@ -12,8 +12,8 @@ from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.scene.loader import ContainerSpec
 from handiwork_core.scene.mesh import closed_mesh
-from skill_server.flat_places import places
-from skill_server.suction_grasps import cup_tool, suction_grasps
+from skill_server.grasping.suction_grasps import cup_tool, suction_grasps
+from skill_server.grasping.suction_sites import places
 
 ROBOT = load_robot(Path(__file__).parents[3] / "src/robot_description/robots/ur10_suction")
 ARM = ROBOT.arm("")

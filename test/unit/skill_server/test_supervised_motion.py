@@ -17,9 +17,9 @@ from handiwork_core.model.supervision import SUPERVISED
 from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 from handiwork_core.testing.fakes import Cell, Fakes, fakes
 from handiwork_core.testing.mobile import mobile_fakes
-from skill_server.executor import run_skill
-from skill_server.skills.mobile_translate import MobileTranslate, MobileTranslateParams
-from skill_server.skills.pick import Pick, PickParams
+from skill_server.execution.run import run_skill
+from skill_server.skills.base.mobile_translate import MobileTranslate, MobileTranslateParams
+from skill_server.skills.pick_place.pick import Pick, PickParams
 
 CUBE = 0.045
 PICK = PickParams(object="cube")

@@ -21,7 +21,7 @@ from handiwork_core.model.world import (
 )
 from handiwork_core.robot.robot import Robot
 from handiwork_core.robot_files.loader import load_robot
-from skill_server.catalog import load_catalog
+from skill_server.params.registry import load_catalog
 from skill_server.skills import BUILTIN
 from skill_server.task.model import Task
 from skill_server.task.read import Site, read_task

@@ -9,7 +9,7 @@ from test_task_file import GOOD, read
 
 from handiwork_core.contracts.skill import Progress, Token
 from handiwork_core.model.outcome import OK, Code, Outcome
-from skill_server.executor import SkillRun
+from skill_server.execution.run import SkillRun
 from skill_server.task.model import Entry
 from skill_server.task.run import Report, State, TaskProgress, TaskRun, run_task
 

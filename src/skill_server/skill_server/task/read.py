@@ -21,10 +21,10 @@ from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
 from handiwork_core.robot_files.simbox.joint_groups import arm_of_side
 from handiwork_core.robot_files.simbox.robot_fields import SIDES
-from skill_server.catalog import Catalog, UnknownSkill
-from skill_server.judged_parameters import in_words, judged_parameters
-from skill_server.located_files import judged_with_files
-from skill_server.parameters import LARGEST_SEED
+from skill_server.params.located_files import judged_with_files
+from skill_server.params.parsing import LARGEST_SEED
+from skill_server.params.registry import Catalog, UnknownSkill
+from skill_server.params.validation import in_words, judged_parameters
 
 from .model import Entry, Step, Task, derived_seed
 from .robots import RobotReading

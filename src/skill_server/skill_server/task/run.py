@@ -10,7 +10,7 @@ from functools import partial
 
 from handiwork_core.contracts.skill import Progress, Token
 from handiwork_core.model.outcome import OK, Code, Outcome
-from skill_server.executor import SkillRun
+from skill_server.execution.run import SkillRun
 
 from .model import Entry, Step, Task
 

@@ -19,7 +19,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run(options: argparse.Namespace) -> int:
     """Zero unless the skill is not known."""
-    from skill_server.catalog import UnknownSkill, load_catalog
+    from skill_server.params.registry import UnknownSkill, load_catalog
     from skill_server.skills import BUILTIN
 
     catalog = load_catalog(BUILTIN)

@@ -51,7 +51,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def run_check(options: argparse.Namespace) -> int:
     """Zero exactly when there is no fault."""
-    from skill_server.catalog import load_catalog
+    from skill_server.params.registry import load_catalog
     from skill_server.skills import BUILTIN
     from skill_server.task.read import Site, read_task
 

@@ -1,0 +1,1 @@
+"""Drawers, doors and knobs: where they are held and how they move."""

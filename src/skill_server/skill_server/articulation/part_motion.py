@@ -1,0 +1,254 @@
+"""Moving a part by its handle: grasp it, follow the way of its joint, let go. Open, close and rotate share this."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from handiwork_core.contracts.commands import (
+    AttachObject,
+    CloseGripper,
+    Command,
+    DetachObject,
+    ExpectJoint,
+    Motion,
+    OpenGripper,
+    UpdatePoseCostMetric,
+    UpdateSpecific,
+)
+from handiwork_core.contracts.planning import (
+    Attachment,
+    Candidate,
+    CandidatesRequest,
+    SceneQuery,
+)
+from handiwork_core.contracts.skill import Context, StepFailed
+from handiwork_core.contracts.skill_params import SkillParams
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import ArmSpec
+from skill_server.geometry.solids import world_aabb
+from skill_server.motions import arm_motions
+from skill_server.motions.approach_planning import FreeWay
+from skill_server.motions.candidate_selection import Choice, choose
+from skill_server.params import checks
+from skill_server.params.simbox_checks import steps
+from skill_server.params.simbox_time import seconds
+from skill_server.state import gripper_state
+from skill_server.state.motion_limits import process_valid
+from skill_server.state.scene_query import (
+    gripper_joints,
+    ignored_objects,
+    supports,
+    touch_pairs,
+)
+
+from .handle_grasps import HandleGrasp, grasps_of, positions_to
+from .parts import Part, check_part, part_of
+
+APPROACH_SPEED, MOTION_SPEED = 0.8, 0.4
+CLEARANCE_M = 0.004
+"""The gripper must open this much wider than the handle."""
+ATTEMPTS = 8
+"""Grasps whose whole way is looked at with the part in the hand."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartParams(SkillParams):
+    """``object``: the part, or its body where that has only one. ``tolerance``: share of the joint's range.
+
+    ``max_lag``: share of the range that the joint may stay behind the hand; ``max_tilt_deg``: of the hand about the
+    handle. Without ``release`` the hand keeps the handle. ``process_valid``: joints and part must be slow all the way.
+    """
+
+    object: str
+    tolerance: float = 0.05
+    max_lag: float = 0.15
+    max_tilt_deg: float = 60.0
+    pre_grasp_offset: float = 0.08
+    retreat: float = 0.08
+    release: bool = True
+    gripper_change_steps: int = 6
+    process_valid: bool = True
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """A part that moves by itself makes the way wrong."""
+        return (self.object,)
+
+
+def check(params: PartParams, arm: ArmSpec, world: World) -> Outcome:
+    """What the arguments alone tell."""
+    known, able = check_part("object", params.object, world), checks.with_gripper(arm)
+    return checks.all_faults(
+        (
+            able,
+            known,
+            checks.number("tolerance", params.tolerance, 1e-3, 1.0, "of the range"),
+            checks.number("max_lag", params.max_lag, 0.01, 1.0, "of the range"),
+            checks.number("max_tilt_deg", params.max_tilt_deg, 0.0, 90.0, "deg"),
+            checks.number("pre_grasp_offset", params.pre_grasp_offset, 0.01, 0.5, "m"),
+            checks.number("retreat", params.retreat, 0.0, 0.5, "m"),
+            steps("gripper_change_steps", params.gripper_change_steps),
+            _fits(arm, part_of(params.object, world)) if known.ok and able.ok else OK,
+            arm_motions.check_run(params),
+        )
+    )
+
+
+def _fits(arm: ArmSpec, part: Part) -> Outcome:
+    assert arm.gripper is not None
+    most, width = arm.gripper.max_width_m - CLEARANCE_M, part.handle.width_m
+    text = (
+        f"the handle of {part.name!r} is {width * 1e3:.0f} mm wide, and the gripper takes {most * 1e3:.0f} mm"
+    )
+    return checks.fault(Code.BAD_GOAL, "object", text) if width > most else Outcome(Code.OK)
+
+
+def motion_to(goal: float, params: PartParams, context: Context) -> Sequence[Command]:
+    """Commands that bring the part's joint to ``goal`` [m or rad]; nothing but a look where it is there already.
+
+    Raises:
+        StepFailed: no grasp of the handle can be followed, with the count of every cause.
+    """
+    world = context.world.snapshot()
+    _refuse_when_holding(context, world)
+    part = part_of(params.object, world)
+    if abs(goal - part.position) < 0.5 * params.tolerance * part.joint.range:
+        return (Command("look", arm_motions.neutral(params, context, world)),)
+    way = _Way(part, goal, params, context, world)
+    choice, grasp = way.chosen()
+    return way.commands(choice, grasp)
+
+
+def settled(params: PartParams, part: Part, world: World, context: Context) -> Outcome:
+    """Whether part and robot were calm, if the goal asks for it."""
+    if not params.process_valid:
+        return Outcome(Code.OK)
+    return process_valid(context, world, part.name, Code.NOT_IN_PLACE)
+
+
+def _refuse_when_holding(context: Context, world: World) -> None:
+    holding = next(iter(context.held), "") or gripper_state.held_by_measurement(
+        world, context.robot, context.arm_spec
+    )
+    if holding:
+        text = f"the gripper already holds {holding!r}; place it or open the gripper first"
+        raise StepFailed(Outcome(Code.CONTRADICTION, text, "select", "object"))
+
+
+class _Way:
+    """From before the handle to the end of the joint's motion and back off."""
+
+    def __init__(self, part: Part, goal: float, params: PartParams, context: Context, world: World) -> None:
+        gripper = context.arm_spec.gripper
+        assert gripper is not None
+        self._part, self._params, self._context, self._gripper = part, params, context, gripper
+        self._positions = positions_to(part, goal, gripper.tcp_offset_m)
+        self._opened = gripper_joints(context.robot, gripper, gripper.max_width_m)
+        self._ignored = ignored_objects(params.ignore_substring, world) | _inside(part.name, world)
+        self._beside = frozenset({part.joint.body}) | supports(world, part.name)
+
+    def chosen(self) -> tuple[Choice, HandleGrasp]:
+        """The best grasp whose whole way is free, with the part in the hand."""
+        grasps = grasps_of(self._part.handle, self._gripper, self._params.max_tilt_deg)
+        candidates = [Candidate(self._stops(grasp)) for grasp in grasps]
+        scores = [grasp.score for grasp in grasps]
+        free_way, budget_s = FreeWay(self._params, APPROACH_SPEED), self._params.allowed_planning_time
+        for _ in range(ATTEMPTS):
+            choice = choose(candidates, scores, self._scenes(), budget_s, self._context, free_way)
+            grasp = grasps[candidates.index(choice.candidate)]
+            if (found := self._swept(choice, grasp)).ok:
+                return choice, grasp
+            self._context.refused.append(choice.q[0])
+        raise StepFailed(found)
+
+    def commands(self, choice: Choice, grasp: HandleGrasp) -> tuple[Command, ...]:
+        """Grasp, move piece by piece, let go."""
+        part, opened = self._part, OpenGripper()
+        stops = list(zip(choice.candidate.world_T_ee, choice.q, strict=True))
+        touching = frozenset({part.name})
+        made = [
+            Command("open", UpdatePoseCostMetric(None)),
+            Command("open", UpdateSpecific(self._ignored)),
+            Command("open", opened),
+            Command("approach", opened, *stops.pop(0), speed=APPROACH_SPEED, planned=choice.planned),
+            Command("reach", opened, *stops.pop(0), Motion.STRAIGHT, touching, speed=MOTION_SPEED),
+            Command("grasp", CloseGripper(), dwell_s=seconds(self._params.gripper_change_steps)),
+            Command("grasp", AttachObject(part.name)),
+        ]
+        lag = self._params.max_lag * part.joint.range
+        for position in self._positions:
+            followed = ExpectJoint(part.name, position, lag)
+            made.append(
+                Command("move", followed, *stops.pop(0), Motion.STRAIGHT, self._beside, speed=MOTION_SPEED)
+            )
+        if self._params.release:
+            made += [
+                Command("release", opened, dwell_s=seconds(self._params.gripper_change_steps)),
+                Command("release", DetachObject(part.name)),
+            ]
+            made += [
+                Command("retreat", opened, *stop, Motion.STRAIGHT, touching, speed=MOTION_SPEED)
+                for stop in stops
+            ]
+        return tuple(made)
+
+    def _stops(self, grasp: HandleGrasp) -> tuple[Pose, ...]:
+        part, params = self._part, self._params
+        at = [part.world_T_part(position) @ grasp.part_T_ee for position in (part.position, *self._positions)]
+        stops = [self._back(at[0], params.pre_grasp_offset), *at]
+        if params.release and params.retreat > 0.0:
+            stops.append(self._back(at[-1], params.retreat))
+        return tuple(stops)
+
+    def _back(self, pose: Pose, by_m: float) -> Pose:
+        approach = pose.rotation.matrix()[:, self._gripper.ee_axis]
+        return Pose.of(pose.translation_m - by_m * approach, pose.rotation)
+
+    def _scenes(self) -> tuple[SceneQuery, ...]:
+        """Clear of the part; around its handle; then it goes along, and is no obstacle where it was."""
+        context, name = self._context, self._part.name
+        pairs = touch_pairs(context.robot, context.arm_spec, {}, frozenset({name}))
+        clear = SceneQuery(self._ignored, gripper_m=self._opened)
+        around = SceneQuery(self._ignored, allowed=pairs, gripper_m=self._opened)
+        after = SceneQuery(self._ignored | {name}, gripper_m=self._opened)
+        return (clear, around, *((after,) * (len(self._positions) + self._retreats)))
+
+    @property
+    def _retreats(self) -> int:
+        return 1 if self._params.release and self._params.retreat > 0.0 else 0
+
+    def _swept(self, choice: Choice, grasp: HandleGrasp) -> Outcome:
+        """Whether the part itself, moving with the hand, keeps clear of arm and world."""
+        context, name = self._context, self._part.name
+        held = {name: Attachment(name, context.arm_spec.ee_link, grasp.part_T_ee.inverse())}
+        pairs = touch_pairs(context.robot, context.arm_spec, held, self._beside)
+        scene = SceneQuery(self._ignored, tuple(held.values()), pairs, self._opened)
+        way = Candidate(choice.candidate.world_T_ee[1 : 2 + len(self._positions)])
+        arm, budget_s = context.arm_spec.name, self._params.allowed_planning_time
+        scenes = (scene,) * len(way.world_T_ee)
+        request = CandidatesRequest(arm, choice.q[1], (way,), scenes, budget_s, context.seed)
+        result = context.planner.check_candidates(request, should_stop=context.token.is_set)
+        context.token.check()
+        context.planning_time_s += result.planning_time_s
+        if result.code is not Code.OK:
+            return Outcome(result.code, result.message, "select")
+        verdict = result.verdicts[0]
+        text = f"{name!r} in the hand cannot go all the way: {verdict.code.name}"
+        if verdict.blocking:
+            text += f" ({verdict.blocking.a} - {verdict.blocking.b})"
+        return Outcome(verdict.code, text, "select", blocking=verdict.blocking)
+
+
+def _inside(name: str, world: World) -> frozenset[str]:
+    """What lies in the part, and moves with it."""
+    low, high = world_aabb(world.objects[name], world.states[name].world_T_object)
+    found = set()
+    for other, state in world.states.items():
+        p, item = state.world_T_object.translation_m, world.objects.get(other)
+        movable = item is not None and not item.is_static and item.articulation is None
+        if movable and bool((p > low).all() and (p < high).all()):
+            found.add(other)
+    return frozenset(found)

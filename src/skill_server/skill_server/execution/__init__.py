@@ -1,0 +1,1 @@
+"""Runs the commands of a skill on an arm, one after another."""

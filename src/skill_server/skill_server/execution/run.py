@@ -1,0 +1,99 @@
+"""Runs a skill to its end, whatever that is: the only place that catches failures and brings the arm to rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from handiwork_core.contracts.skill import (
+    Context,
+    Skill,
+    StepFailed,
+    Stopped,
+    Token,
+)
+from handiwork_core.model.outcome import Code, Outcome
+from skill_server.params.protocol import RunParams
+from skill_server.state import gripper_state
+
+from .attempt_loop import Run
+from .stage_log import StageLog, StageReport
+
+P = TypeVar("P", bound=RunParams)
+
+
+@dataclass(frozen=True, slots=True)
+class SkillRun:
+    """How a run ended; ``duration_s`` in time of the robot's world, ``planning_time_s`` steady."""
+
+    outcome: Outcome
+    stages: tuple[StageReport, ...]
+    duration_s: float
+    planning_time_s: float
+    world_version: int
+    seed: int
+
+
+def run_skill(skill: Skill[P], params: P, context: Context) -> SkillRun:
+    """Run to the end, whatever it is; never raises.
+
+    On anything but success the arm is at rest when this returns.
+    """
+    log = StageLog(context)
+    run = Run(skill, params, context, log)
+    started_s = 0.0
+    try:
+        started_s = context.clock.now_s()
+        outcome = run.run()
+    except Stopped:
+        outcome = _stopped(context.token, log.stage)
+    except StepFailed as failure:
+        outcome = failure.outcome
+    except Exception as bug:  # noqa: BLE001 - the border: a bug in a skill or a port ends the goal, not the server
+        outcome = Outcome(Code.INTERNAL, f"{type(bug).__name__}: {bug}; please report this")
+    if not outcome.ok:
+        outcome = replace(outcome, stage=outcome.stage or log.stage)
+        outcome = _rest(context, outcome)
+    duration_s = _close(log, context, outcome, started_s)
+    return SkillRun(
+        outcome, log.reports, duration_s, context.planning_time_s, run.world_version, context.seed
+    )
+
+
+def _stopped(token: Token, stage: str) -> Outcome:
+    reason = token.reason
+    if reason is Code.PLANNER_LOST:
+        return Outcome(
+            reason, f"planner_node was lost in stage {stage!r}; restart it and send the goal again"
+        )
+    if reason is Code.ROBOT_LOST:
+        return Outcome(reason, f"the robot was lost in stage {stage!r}: {token.detail}")
+    if token.detail:
+        return Outcome(reason, f"{token.detail} (ended in stage {stage!r})")
+    return Outcome(reason, f"{reason.name.lower()} in stage {stage!r}")
+
+
+def _rest(context: Context, outcome: Outcome) -> Outcome:
+    """Stop the arm and forget objects that are no longer in the hand."""
+    if context.token.is_revoked:
+        return outcome
+    try:
+        stopped = context.arm.stop()
+        if not stopped.ok:
+            text = f"{outcome.message}; the arm may still move: {stopped.message}"
+            # Whoever reads CANCELED takes the arm to be at rest.
+            code = stopped.code if outcome.code is Code.CANCELED else outcome.code
+            outcome = replace(outcome, code=code, message=text)
+        gripper_state.forget_lost(context, context.world.snapshot())
+    except Exception as bug:  # noqa: BLE001 - the first cause stays the outcome; a broken port is told beside it
+        text = f"{outcome.message}; stopping the arm failed: {type(bug).__name__}: {bug}"
+        outcome = replace(outcome, code=Code.INTERNAL, message=text)
+    return outcome
+
+
+def _close(log: StageLog, context: Context, outcome: Outcome, started_s: float) -> float:
+    try:
+        log.close(outcome.code)
+        return context.clock.now_s() - started_s
+    except Exception:  # noqa: BLE001 - a broken clock must not hide the outcome
+        return float("nan")

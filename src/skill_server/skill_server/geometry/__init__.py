@@ -1,0 +1,1 @@
+"""Solids, contacts and orientations that several skills share."""

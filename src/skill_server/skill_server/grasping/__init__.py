@@ -1,0 +1,1 @@
+"""Grasp candidates for grippers and suction cups."""

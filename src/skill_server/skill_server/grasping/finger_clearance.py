@@ -1,0 +1,50 @@
+"""Whether open fingers are clear of the object that they are to grasp."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.world import WorldObject
+from handiwork_core.robot.robot import GripperSpec
+from skill_server.geometry.orientation_cones import Mask
+from skill_server.geometry.solids import contains
+from skill_server.state.gripper_state import Reach
+
+FINGER_THICKNESS_M = 0.015
+
+
+def fingers_blocked(
+    world_T_ee: Sequence[Pose],
+    body: WorldObject,
+    world_T_object: Pose,
+    gripper: GripperSpec,
+    reach: Reach,
+    opening_m: float,
+) -> Mask:
+    """For each pose of the EE, whether an open finger stands in one of the shapes, judged at points of both fingers."""
+    in_hand = _finger_points(gripper, reach, opening_m)
+    if not world_T_ee:
+        return np.zeros(0, dtype=np.bool_)
+    world = np.concatenate([pose.apply(in_hand) for pose in world_T_ee])
+    inside = np.zeros(len(world), dtype=np.bool_)
+    for shape in body.shapes:
+        inside |= contains(shape, (world_T_object @ shape.object_T_shape).inverse().apply(world))
+    return np.asarray(inside.reshape(len(world_T_ee), -1).any(axis=1))
+
+
+def _finger_points(gripper: GripperSpec, reach: Reach, opening_m: float) -> Array:
+    """Points (n, 3) of both open fingers in the EE frame [m]."""
+    third = 3 - gripper.ee_axis - gripper.closing_axis
+    points = []
+    for along in np.linspace(reach.tip_m - 0.045, reach.tip_m, 6):
+        for across in (0.5 * opening_m + 0.001, 0.5 * opening_m + FINGER_THICKNESS_M):
+            for sign in (1.0, -1.0):
+                for breadth in (-0.008, 0.0, 0.008):
+                    point = np.zeros(3)
+                    point[gripper.ee_axis], point[gripper.closing_axis] = along, sign * across
+                    point[third] = breadth
+                    points.append(point)
+    return np.array(points)

@@ -1,0 +1,49 @@
+"""Parameters of Pick."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from handiwork_core.contracts.skill_params import SkillParams, file_field
+from handiwork_core.model.geometry import Pose, Rotation
+from skill_server.geometry.orientation_cones import OrientationFilter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PickParams(SkillParams):
+    """Fields, units and defaults of ``Pick.action``; ``grasp_poses`` are EE poses in the world."""
+
+    object: str
+    arm: str = ""
+    grasp_poses: tuple[Pose, ...] = ()
+    npy_name: str = file_field()
+    grasp_scale: float = 1.0
+    tcp_offset: float = 0.0
+    constraint_axis: str = ""
+    constraint_ratio_range: tuple[float, float] = (0.0, 1.0)
+    orientation_filters: tuple[OrientationFilter, ...] = ()
+    direction_to_obj: str = ""
+    fixed_orientation: tuple[Rotation, ...] = ()
+    pre_grasp_offset: float = 0.1
+    pre_grasp_hold_vec_weight: tuple[float, ...] = ()
+    final_gripper_state: int = -1
+    gripper_change_steps: int = 6
+    post_grasp_offset_min: float = 0.1
+    post_grasp_offset_max: float = 0.1
+    return_to_pregrasp: bool = False
+    gripper_width: float = 0.0
+    test_mode: str = "forward"
+    lift_th: float = 0.02
+    process_valid: bool = True
+    recovery: str = "next_candidate"
+    max_attempts: int = 3
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """Objects whose motion makes the chosen commands wrong."""
+        return (self.object,)
+
+    @property
+    def is_closing(self) -> bool:
+        """The hand closes on the object; else it stays open around it."""
+        return self.final_gripper_state == -1

@@ -1,0 +1,1 @@
+"""Motions of arms, bases and conveyor belts, and the choice among candidates."""

@@ -1,0 +1,205 @@
+"""What skills that only move the arm share: where the hand is, what it holds, what it can reach, whether it did."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from handiwork_core.contracts.commands import (
+    CloseGripper,
+    Function,
+    OpenGripper,
+    UpdateSpecific,
+)
+from handiwork_core.contracts.planning import Attachment, Candidate, SceneQuery
+from handiwork_core.contracts.skill import Context, StepFailed
+from handiwork_core.contracts.skill_params import SkillParams
+from handiwork_core.model.geometry import Array, Pose, Rotation
+from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_core.model.world import World
+from handiwork_core.robot.kinematics import forward
+from handiwork_core.robot.robot import ArmSpec
+from skill_server.geometry.solids import world_aabb
+from skill_server.params import checks
+from skill_server.state import gripper_state
+from skill_server.state.scene_query import ignored_objects, scene_for, supports
+
+from .approach_planning import FreeWay
+from .candidate_selection import Choice, choose
+
+OPEN, KEEP, CLOSE = 1, 0, -1
+"""Values of the parameter ``gripper_state``."""
+AXES = {
+    "+x": (1.0, 0.0, 0.0),
+    "-x": (-1.0, 0.0, 0.0),
+    "+y": (0.0, 1.0, 0.0),
+    "-y": (0.0, -1.0, 0.0),
+    "+z": (0.0, 0.0, 1.0),
+    "-z": (0.0, 0.0, -1.0),
+}
+
+
+def hand(context: Context, world: World) -> Pose:
+    """Measured EE pose in the world."""
+    return gripper_state.ee_pose(world, context.robot, context.arm_spec, context.world.world_T_base())
+
+
+def hand_at(context: Context, q: Array) -> Pose:
+    """EE pose in the world at a configuration (dof,)."""
+    return context.world.world_T_base() @ forward(context.robot, context.arm_spec.name, q)
+
+
+def held(context: Context, world: World, name: str = "") -> Attachment:
+    """What the hand holds, as recorded when it was grasped, else by measurement, which is then recorded.
+
+    Raises:
+        StepFailed: it holds nothing, or not the object ``name``.
+    """
+    found = next(iter(context.held), "") or gripper_state.held_by_measurement(
+        world, context.robot, context.arm_spec
+    )
+    if not found or found not in world.states:
+        text = "the gripper holds nothing; pick an object first"
+        raise StepFailed(Outcome(Code.CONTRADICTION, text, "select", "object"))
+    if name and found != name:
+        text = f"the gripper holds {found!r}, not {name!r}; leave object empty or name {found!r}"
+        raise StepFailed(Outcome(Code.CONTRADICTION, text, "select", "object"))
+    if found not in context.held:
+        base = context.world.world_T_base()
+        context.held[found] = gripper_state.attachment(world, context.robot, context.arm_spec, base, found)
+    return context.held[found]
+
+
+def scene(params: SkillParams, context: Context, world: World) -> SceneQuery:
+    """The world as it is to be read for a free motion from here."""
+    ignored = neutral(params, context, world).ignored
+    return scene_for(world, context.robot, context.arm_spec, context.held, ignored, frozenset())
+
+
+def contents(context: Context, world: World) -> frozenset[str]:
+    """Objects that lie in what is held, which move with it."""
+    found = set()
+    for name in context.held:
+        low, high = world_aabb(world.objects[name], world.states[name].world_T_object)
+        for other, state in world.states.items():
+            p = state.world_T_object.translation_m
+            if other != name and bool((p > low).all() and (p < high).all()):
+                found.add(other)
+    return frozenset(found)
+
+
+def touching_now(context: Context, world: World) -> frozenset[str]:
+    """Objects that what is held rests on now, which it must be allowed to leave."""
+    return frozenset().union(*(supports(world, name) for name in context.held if name in world.states))
+
+
+def reachable(
+    ways: Sequence[tuple[Pose, ...]],
+    params: SkillParams,
+    context: Context,
+    world: World,
+    free: FreeWay | None = None,
+) -> Choice:
+    """The first of several ways (EE poses in the world, straight lines between them) that the planner finds good.
+
+    With ``free`` the motion to its beginning is planned as well.
+
+    Raises:
+        StepFailed: none can be done, with the count of every cause.
+    """
+    one = scene(params, context, world)
+    candidates = [Candidate(way) for way in ways]
+    scores = [0.01 * i for i in range(len(candidates))]
+    return choose(candidates, scores, (one,) * len(ways[0]), params.allowed_planning_time, context, free)
+
+
+def neutral(params: SkillParams, context: Context, world: World) -> UpdateSpecific:
+    """A function that does nothing to the hand; no obstacle is what the goal says, and what lies in the held object."""
+    return UpdateSpecific(ignored_objects(params.ignore_substring, world) | contents(context, world))
+
+
+def gripper_function(state: int, otherwise: Function) -> Function:
+    """Open, close, or leave the gripper as it is."""
+    if state == OPEN:
+        return OpenGripper()
+    return CloseGripper() if state == CLOSE else otherwise
+
+
+def check_gripper_state(state: int, arm: ArmSpec, *, keep: bool = True) -> Outcome:
+    """Refuse what is none of the three, and a gripper where there is none."""
+    words = {OPEN: "1 to open", CLOSE: "-1 to close"} | ({KEEP: "0 to keep"} if keep else {})
+    if state not in words:
+        text = f"gripper_state is {state}; use {', '.join(words.values())}"
+        return checks.fault(Code.BAD_GOAL, "gripper_state", text)
+    return OK if state == KEEP else checks.with_gripper(arm)
+
+
+def check_run(params: SkillParams) -> Outcome:
+    """The fields that every skill has for the executor."""
+    return checks.all_faults(
+        checks.execution(
+            params.t_eps,
+            params.o_eps,
+            params.max_velocity_scaling_factor,
+            params.max_acceleration_scaling_factor,
+            params.allowed_planning_time,
+        )
+    )
+
+
+def check_vector(field_name: str, values: Sequence[float], most: float, unit: str) -> Outcome:
+    """Refuse components beyond ``most`` in either direction."""
+    return checks.all_faults(
+        checks.number(f"{field_name}[{i}]", value, -most, most, unit) for i, value in enumerate(values)
+    )
+
+
+def check_range(field_name: str, low: Sequence[float], high: Sequence[float]) -> Outcome:
+    """Refuse a pair of vectors whose first is not the smaller one everywhere."""
+    for i, (a, b) in enumerate(zip(low, high, strict=True)):
+        if a > b:
+            text = f"{field_name} runs from {a:g} down to {b:g} in component {i}; write the smaller one first"
+            return checks.fault(Code.CONTRADICTION, field_name, text)
+    return OK
+
+
+def check_hold(weights: Sequence[float]) -> Outcome:
+    """Refuse hold weights that are not six numbers of at least 0; none at all is fine."""
+    if len(weights) in (0, 6) and all(0.0 <= weight < 1e6 for weight in weights):
+        return OK
+    text = f"hold_vec_weight is {list(weights)}; write six weights of at least 0: angles x, y, z, then lines x, y, z"
+    return checks.fault(Code.BAD_GOAL, "hold_vec_weight", text)
+
+
+def hold_of(weights: Sequence[float]) -> tuple[float, ...] | None:
+    """Weights for the planner; all zero means none."""
+    return tuple(weights) if any(weights) else None
+
+
+def arrived(target: Pose, here: Pose, within_m: float, within_rad: float) -> Outcome:
+    """Whether the hand is at a pose, in position and in angle."""
+    gap_m, turn_rad = here.distance_to(target)
+    text = f"the hand is {gap_m * 1e3:.1f} mm and {turn_rad:.3f} rad from its target"
+    if gap_m <= within_m and turn_rad <= within_rad:
+        return Outcome(Code.OK, text, position_error_m=gap_m, angle_error_rad=turn_rad)
+    return Outcome(Code.NOT_REACHED, text, position_error_m=gap_m, angle_error_rad=turn_rad)
+
+
+def intrinsic_xyz(angles_deg: Sequence[float]) -> Rotation:
+    """Turns about x, then the new y, then the new z [deg]."""
+    turned = Rotation.identity()
+    for axis, angle in zip(np.eye(3), angles_deg, strict=True):
+        turned = turned @ Rotation.from_axis_angle(axis, math.radians(angle))
+    return turned
+
+
+def noisy(pose: Pose, noise_m: float, noise_deg: float, rng: np.random.Generator) -> Pose:
+    """A pose moved by up to ``noise_m`` on each axis and turned about a random axis by up to ``noise_deg``."""
+    if noise_m <= 0.0 and noise_deg <= 0.0:
+        return pose
+    axis = rng.normal(size=3)
+    axis /= np.linalg.norm(axis)
+    turn = Rotation.from_axis_angle(axis, math.radians(float(rng.uniform(-noise_deg, noise_deg))))
+    return Pose.of(pose.translation_m + rng.uniform(-noise_m, noise_m, 3), pose.rotation @ turn)

@@ -1,0 +1,183 @@
+"""Driving a mobile base: where it is, whether the whole robot gets through, and the motion itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from handiwork_core.contracts.commands import Command, DriveBase
+from handiwork_core.contracts.planning import ShouldStop, Verdict
+from handiwork_core.contracts.ports import Arm
+from handiwork_core.contracts.skill import Context, StepFailed
+from handiwork_core.contracts.skill_params import SkillParams
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.model.world import World
+from handiwork_core.robot.kinematics import link_poses
+from handiwork_core.robot.robot import BaseSpec, Robot
+from skill_server.params import checks
+from skill_server.state.scene_query import ignored_objects
+from skill_server.supervision.path_supervision import Check, PathSupervision
+from skill_server.supervision.supervised_arm import SupervisedArm
+
+from . import arm_motions
+from .base_sweep import first_touch
+from .quintic_motion import quintic
+
+if TYPE_CHECKING:
+    from skill_server.execution.motion_steps import Steps
+
+STANDING = 0.02
+"""Joints of other arms slower than this stand still [rad/s or m/s]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaseParams(SkillParams):
+    """``tolerance_m`` [m] and ``tolerance_rad`` [rad] of where the base stands in the end; arms keep their joints."""
+
+    tolerance_m: float = 0.01
+    tolerance_rad: float = 0.02
+
+
+def check(params: BaseParams, robot: Robot, world: World) -> Outcome:
+    """What the arguments alone tell."""
+    if robot.base is None:
+        text = f"robot {robot.name!r} has no mobile base; describe one under base: in its robot.yaml"
+        return Outcome(Code.UNSUPPORTED, text, "check", "arm")
+    missing = [name for name in robot.base.joint_names if name not in world.joints.position]
+    if missing:
+        return Outcome(Code.ROBOT_LOST, f"joint_states lacks {missing} of the base", "check", "arm")
+    return checks.all_faults(
+        (
+            checks.number("tolerance_m", params.tolerance_m, 1e-4, 1.0, "m"),
+            checks.number("tolerance_rad", params.tolerance_rad, 1e-4, 1.0, "rad"),
+            arm_motions.check_run(params),
+        )
+    )
+
+
+def base_of(robot: Robot) -> BaseSpec:
+    """The base, after ``check``."""
+    assert robot.base is not None
+    return robot.base
+
+
+def base_q(robot: Robot, joints: Mapping[str, float]) -> Array:
+    """Measured x, y [m] and yaw [rad] (3,) from where the robot started."""
+    return np.array([joints[name] for name in base_of(robot).joint_names])
+
+
+def in_range(field_name: str, robot: Robot, goal: Array) -> Outcome:
+    """Refuse a goal (3,) beyond the base's range."""
+    for name, value in zip(base_of(robot).joint_names, goal.tolist(), strict=True):
+        joint = robot.joints[name]
+        if not joint.lower <= value <= joint.upper:
+            text = f"{field_name} would bring {name} to {value:.3f}; keep it within {joint.lower:g} to {joint.upper:g}"
+            return checks.fault(Code.BAD_NUMBER, field_name, text)
+    return Outcome(Code.OK)
+
+
+def drive_to(goal: Array, params: BaseParams, context: Context) -> Sequence[Command]:
+    """The one command that drives there.
+
+    Raises:
+        StepFailed: another arm moves, or something stands in the way of any part of the robot or of what it holds.
+    """
+    world, robot, base = context.world.snapshot(), context.robot, base_of(context.robot)
+    if context.base is None:
+        text = f"nothing drives {base.controller!r}; start its controller"
+        raise StepFailed(Outcome(Code.CONTROLLER_REFUSED, text, "select"))
+    mine = {*context.arm_spec.joint_names, *base.joint_names}
+    others = [name for arm in robot.arms.values() for name in arm.joint_names if name not in mine]
+    busy = [name for name in others if abs(world.joints.velocity.get(name, 0.0)) > STANDING]
+    if busy:
+        text = f"{busy[0]!r} of another arm moves; drive when all arms stand"
+        raise StepFailed(Outcome(Code.BUSY, text, "select"))
+    start = base_q(robot, world.joints.position)
+    path = start + np.linspace(0.0, 1.0, _looks(goal - start))[:, None] * (goal - start)
+    ignored = ignored_objects(params.ignore_substring, world)
+    verdict = _swept(context, world, _root(context, world), path, ignored)
+    if verdict.code is not Code.OK:
+        text = f"{verdict.message}; clear it, or go around"
+        raise StepFailed(Outcome(Code.PATH_BLOCKED, text, "select", blocking=verdict.blocking))
+    return (Command("drive", DriveBase(goal, ignored)),)
+
+
+def _root(context: Context, world: World) -> Pose:
+    """Where the robot's root link is, which stays; the base must stand, or the two looks at it do not fit."""
+    poses = link_poses(context.robot, world.joints.position)
+    return context.world.world_T_base() @ poses[context.arm_spec.base_link].inverse()
+
+
+def _swept(context: Context, world: World, root: Pose, path: Array, ignored: frozenset[str]) -> Verdict:
+    """Whether the robot keeps clear of everything while its base goes along ``path`` (n, 3)."""
+    touch = first_touch(context.robot, world, root, path, ignored, context.held)
+    if touch is None:
+        return Verdict(Code.OK)
+    text = f"{touch.pair.a} would come to {touch.pair.b} after {touch.share:.0%} of the way"
+    return Verdict(Code.TRAJECTORY_REFUSED, text, touch.pair)
+
+
+def _looks(way: Array) -> int:
+    return 2 + int(np.ceil(max(float(np.hypot(way[0], way[1])) / 0.02, abs(float(way[2])) / 0.02)))
+
+
+def drive(function: DriveBase, context: Context, steps: Steps, stage: str, speed: float) -> None:
+    """Send a straight motion from where the base is, and watch what is held.
+
+    Raises:
+        StepFailed: the controller's own cause, or what is held is gone.
+        Stopped: the token was set.
+    """
+    assert context.base is not None
+    world, params = steps.world(), steps.params
+    start = base_q(context.robot, world.joints.position)
+    velocity = params.max_velocity_scaling_factor * speed
+    acceleration = params.max_acceleration_scaling_factor * speed
+    way = quintic(context.robot, base_of(context.robot), start, function.q, velocity, acceleration)
+    root = _root(context, world)
+    verdict = _swept(context, world, root, way.q, function.ignored)
+    if verdict.code is not Code.OK:
+        raise StepFailed(Outcome(Code.PATH_BLOCKED, verdict.message, stage, blocking=verdict.blocking))
+    steps.moved = True
+    base = _supervised(context, way, function.ignored, world, root)
+    outcome = base.follow(way, should_stop=lambda: context.token.is_set() or steps.watch.dropped())
+    context.token.check()
+    steps.watch.check(stage)
+    if not outcome.ok:
+        raise StepFailed(replace(outcome, stage=stage))
+
+
+def _supervised(context: Context, way: Trajectory, ignored: frozenset[str], then: World, root: Pose) -> Arm:
+    """The base for one motion, which brakes where something comes into the rest of its way."""
+    assert context.base is not None
+    if not context.supervision.is_on:
+        return context.base
+
+    def judge(check: Check, path_s: float, _should_stop: ShouldStop) -> Verdict:
+        same = frozenset(check.world.objects) - check.changed
+        return _swept(context, check.world, root, way.remaining(path_s).q, ignored | same)
+
+    excluded = ignored | frozenset(context.held)
+    return SupervisedArm(
+        context.base,
+        PathSupervision(then, excluded, context.supervision),
+        judge,
+        context.world,
+        lambda world: base_q(context.robot, world.joints.position),
+        context.clock,
+    )
+
+
+def judged(goal: Array, params: BaseParams, after: World, context: Context) -> Outcome:
+    """Whether the measured base stands at ``goal`` (3,)."""
+    off = base_q(context.robot, after.joints.position) - goal
+    gap, turn = float(np.hypot(off[0], off[1])), abs(float(off[2]))
+    good = gap <= params.tolerance_m and turn <= params.tolerance_rad
+    text = f"the base stands {gap * 1e3:.1f} mm and {turn:.3f} rad from where it should"
+    code = Code.OK if good else Code.NOT_REACHED
+    return Outcome(code, text, position_error_m=gap, angle_error_rad=turn)

@@ -1,0 +1,128 @@
+"""Ask the planner which candidates can be done, batch by batch, and take the best."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from handiwork_core.contracts.planning import (
+    Candidate,
+    CandidatesRequest,
+    CandidateVerdict,
+    SceneQuery,
+)
+from handiwork_core.contracts.skill import Context, StepFailed
+from handiwork_core.model.geometry import Array
+from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.trajectory import Trajectory
+from skill_server.params.recovery import UNREACHED
+from skill_server.state.gripper_state import arm_q
+
+from .approach_planning import FreeWay
+
+BATCH = 32
+TURN_WEIGHT = 0.05
+"""A candidate may score this much worse for each radian of joint motion that it saves."""
+SAME_Q_RAD = 1e-3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Choice:
+    """The candidate, a configuration (dof,) for each of its waypoints, and the motion to the first if planned."""
+
+    candidate: Candidate
+    q: Array
+    planned: Trajectory | None = None
+
+
+def choose(
+    candidates: Sequence[Candidate],
+    scores: Sequence[float],
+    scenes: tuple[SceneQuery, ...],
+    budget_s: float,
+    context: Context,
+    way: FreeWay | None = None,
+) -> Choice:
+    """The best feasible candidate of the first batch that has one; candidates come best first, lower scores are better.
+
+    With a ``way`` the free motion to it is planned as well, and the next one taken where there is none.
+
+    Raises:
+        StepFailed: NO_CANDIDATE with the count of every cause, or the planner's own failure.
+        Stopped: the token was set.
+    """
+    causes: Counter[str] = Counter()
+    last = None
+    refusals: list[str] = []
+    for start in range(0, len(candidates), BATCH):
+        batch = tuple(candidates[start : start + BATCH])
+        verdicts = _judge(batch, scenes, budget_s, context)
+        good = []
+        for i, verdict in enumerate(verdicts):
+            if verdict.code is not Code.OK:
+                causes[_cause(verdict)] += 1
+                last = verdict.blocking or last
+            elif _refused(verdict.q[0], context.refused):
+                causes["no free path to it"] += 1
+            else:
+                good.append((scores[start + i] + TURN_WEIGHT * verdict.cost, i))
+        for _, i in sorted(good):
+            if way is None:
+                return Choice(batch[i], verdicts[i].q)
+            result = _planned(way, verdicts[i].q[0], scenes[0], context, refusals)
+            if result is not None:
+                return Choice(batch[i], verdicts[i].q, result)
+            causes["no free path to it"] += 1
+    counted = ", ".join(f"{n} {cause}" for cause, n in causes.most_common(5))
+    text = f"none of {len(candidates)} candidates can be done: {counted}"
+    raise StepFailed(Outcome(Code.NO_CANDIDATE, text, "select", blocking=last))
+
+
+def _planned(
+    way: FreeWay, q: Array, scene: SceneQuery, context: Context, refusals: list[str]
+) -> Trajectory | None:
+    """The free motion to ``q``, or None where another candidate is to be tried."""
+    result = way.plan(q, arm_q(context.world.snapshot(), context.arm_spec), scene, context)
+    if result.code is Code.OK:
+        return result.trajectory
+    refusals.append(result.message or result.code.name)
+    if result.code in UNREACHED and len(refusals) < way.attempts:
+        context.refused.append(q)
+        return None
+    text = f"no free motion: {refusals[-1]}"
+    if len(refusals) > 1:
+        text = f"no free path to {len(refusals)} candidates: {' | '.join(refusals)}"
+    raise StepFailed(Outcome(result.code, text, "select", blocking=result.blocking))
+
+
+def _judge(
+    batch: tuple[Candidate, ...], scenes: tuple[SceneQuery, ...], budget_s: float, context: Context
+) -> tuple[CandidateVerdict, ...]:
+    start_q = arm_q(context.world.snapshot(), context.arm_spec)
+    request = CandidatesRequest(context.arm_spec.name, start_q, batch, scenes, budget_s, context.seed)
+    context.token.check()
+    result = context.planner.check_candidates(request, should_stop=context.token.is_set)
+    context.token.check()
+    context.planning_time_s += result.planning_time_s
+    if result.code is not Code.OK:
+        raise StepFailed(
+            Outcome(result.code, result.message or "the planner refused the candidates", "select")
+        )
+    if len(result.verdicts) != len(batch):
+        raise ValueError(f"the planner gave {len(result.verdicts)} verdicts for {len(batch)} candidates")
+    return result.verdicts
+
+
+def _cause(verdict: CandidateVerdict) -> str:
+    return (
+        f"{verdict.code.name} ({verdict.blocking.a} - {verdict.blocking.b})"
+        if verdict.blocking
+        else verdict.code.name
+    )
+
+
+def _refused(q: Array, refused: Sequence[Array]) -> bool:
+    return any(bool(np.abs(q - other).max() < SAME_Q_RAD) for other in refused)

@@ -1,0 +1,1 @@
+"""The parameters of skills: how they are read, checked and listed."""

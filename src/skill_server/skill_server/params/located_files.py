@@ -1,0 +1,47 @@
+"""Files that a goal names: each must lie below the server's data folders before a skill opens it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from handiwork_core.contracts.skill_params import FILE
+from handiwork_core.intake.regular_files import DataRoots, FileRefused
+from handiwork_core.model.outcome import Code, Outcome
+
+from . import checks
+from .validation import apart_from
+
+P = TypeVar("P")
+
+
+def with_located_files(params: P, roots: DataRoots | None) -> tuple[P, tuple[Outcome, ...]]:
+    """Return the parameters with whole paths in the fields that name files, and the faults of these fields.
+
+    Args:
+        params: of a skill; a field with a fault is empty afterwards.
+        roots: folders below which the files must lie; None: any file may be named, by a local user.
+    """
+    if roots is None:
+        return params, ()
+    found, faults = dict[str, str](), []
+    for field in dataclasses.fields(params):  # type: ignore[arg-type]  # every params type is a dataclass
+        name = getattr(params, field.name)
+        if not field.metadata.get(FILE) or not name:
+            continue
+        try:
+            found[field.name] = str(roots.locate(name))
+        except FileRefused as error:
+            found[field.name] = ""
+            faults.append(checks.fault(Code.BAD_GOAL, field.name, str(error)))
+    return (dataclasses.replace(params, **found) if found else params), tuple(faults)  # type: ignore[type-var]
+
+
+def judged_with_files(params: P, roots: DataRoots | None, judge: Callable[[P], Outcome]) -> tuple[P, Outcome]:
+    """Return what ``with_located_files`` does, with all faults and those that ``judge`` finds in the rest."""
+    located, faults = with_located_files(params, roots)
+    verdict: Any = judge(located)
+    bad = {fault.field_name for fault in faults}
+    rest = apart_from(verdict, bad) if faults else verdict.all
+    return located, checks.all_faults((*faults, *rest))

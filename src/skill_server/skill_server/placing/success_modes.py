@@ -1,0 +1,89 @@
+"""Success modes of Place: functions of boxes in the world, each with its constants as arguments.
+
+Formulas: SimBox format, but for oriented boxes instead of axis-aligned ones, which are the special case.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from handiwork_core.model.geometry import Array
+from skill_server.geometry.solids import OrientedBox
+
+from .box_overlap import inside_from_above, iou
+
+MODES = ("3diou", "xybbox", "height", "left", "right", "flower", "cup")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Placed:
+    """The settled pair: box of the object, its origin (3,), and box of the container."""
+
+    object: OrientedBox
+    origin: Array
+    container: OrientedBox
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Whether a mode is satisfied, and the numbers in words."""
+
+    good: bool
+    words: str
+
+
+def overlapping(placed: Placed, least: float) -> Judged:
+    """3diou: the boxes share more than ``least`` of their union."""
+    overlap = iou(placed.object, placed.container)
+    return Judged(overlap > least, f"overlap {overlap:.4f}, success_th {least:g}")
+
+
+def inside_sides(placed: Placed, margin_m: float) -> Judged:
+    """xybbox: the origin lies inside the container's sides, seen from above, by more than a margin."""
+    p = placed.origin
+    low, high = _bounds(placed.container, np.eye(3))
+    sides = f"container ({low[0]:.3f}, {low[1]:.3f}) to ({high[0]:.3f}, {high[1]:.3f}) m"
+    words = f"position ({p[0]:.3f}, {p[1]:.3f}) m, {sides}, margin {margin_m * 1e3:g} mm"
+    return Judged(inside_from_above(p, placed.container, margin_m), words)
+
+
+def fallen(height_m: float, release_height_m: float, drop_m: float) -> Judged:
+    """height: the origin came to rest lower than at the release by more than ``drop_m``."""
+    limit = release_height_m - drop_m
+    return Judged(height_m < limit, f"height {height_m:.3f} m, wanted below {limit:.3f} m")
+
+
+def beside(placed: Placed, direction: Array, least_m: float) -> Judged:
+    """left, right: the origin lies beyond the container along ``direction`` (3,) by more than ``least_m``."""
+    d = direction / np.linalg.norm(direction)
+    edge = float(np.max(placed.container.corners() @ d))
+    gap = float(placed.origin @ d) - edge
+    return Judged(gap > least_m, f"{gap * 1e3:.0f} mm beyond the container, threshold {least_m * 1e3:g} mm")
+
+
+def standing_in(placed: Placed, least: float) -> Judged:
+    """flower: the origin lies inside the sides, and the boxes share more than ``least`` of their union."""
+    inside, overlap = inside_sides(placed, 0.0), overlapping(placed, least)
+    return Judged(inside.good and overlap.good, f"{inside.words}, {overlap.words}")
+
+
+def raised_in(placed: Placed, least: float, rise_m: float) -> Judged:
+    """cup: the underside lies more than ``rise_m`` over the container's, and the overlap exceeds ``least``."""
+    rise = underside(placed.object) - underside(placed.container)
+    overlap = overlapping(placed, least)
+    words = (
+        f"underside {rise * 1e3:.0f} mm over the container's, cup_rise {rise_m * 1e3:g} mm, {overlap.words}"
+    )
+    return Judged(rise > rise_m and overlap.good, words)
+
+
+def underside(box: OrientedBox) -> float:
+    """Lowest height of a box [m]."""
+    return float(box.corners()[:, 2].min())
+
+
+def _bounds(box: OrientedBox, axes: Array) -> tuple[Array, Array]:
+    along = box.corners() @ axes
+    return along.min(axis=0), along.max(axis=0)

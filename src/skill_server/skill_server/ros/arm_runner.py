@@ -1,0 +1,116 @@
+"""Runs of skills on one arm: the ports they share, and what the arm holds from goal to goal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from handiwork_msgs.msg import SkillResult
+
+from handiwork_core.contracts.planning import Attachment
+from handiwork_core.contracts.ports import (
+    Arm,
+    Clock,
+    Gripper,
+    Planner,
+    WorldSource,
+)
+from handiwork_core.contracts.skill import Context, Skill, Token
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import Outcome
+from handiwork_core.model.supervision import SUPERVISED, SupervisionSettings
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import ArmSpec, Robot
+from handiwork_ros.actions.skill_action_server import Report
+from handiwork_ros.ports.frames import UnknownFrame
+from skill_server.coordination.arm_coordinator import ArmTraffic
+from skill_server.coordination.coordinated_ports import TrafficArm, TrafficPlanner
+from skill_server.coordination.fence import (
+    FencedArm,
+    FencedClock,
+    FencedGripper,
+    FencedHeld,
+    FencedPlanner,
+)
+from skill_server.execution.run import SkillRun, run_skill
+from skill_server.state import gripper_state
+
+from .result_encoding import result_to_msg, stopped_to_msg
+
+
+@dataclass(frozen=True)
+class ArmRuns:
+    """``held`` is written by runs, which follow one another; it is measured again before each.
+
+    ``right_of_way``: of a robot with several arms, whose planner and arm ports then mind it. The ports of a run are
+    fenced: they refuse a body that was abandoned.
+    """
+
+    robot: Robot
+    arm_spec: ArmSpec
+    planner: Planner
+    arm: Arm
+    gripper: Gripper
+    world: WorldSource
+    clock: Clock
+    held: dict[str, Attachment] = field(default_factory=dict)
+    right_of_way: ArmTraffic | None = None
+    base: Arm | None = None
+    supervision: SupervisionSettings = SUPERVISED
+
+    def run(
+        self, skill: Skill[Any], params: Any, token: Token, report: Report, robot: Robot | None = None
+    ) -> SkillRun:
+        """Run to the end. On the arm's worker. ``robot``: this one as a robot file wants it."""
+        robot = robot or self.robot
+        if self.right_of_way is None:
+            return run_skill(skill, params, self._context(robot, params.seed, token, report))
+        # A run of its own, so that one that is abandoned cannot speak for the arm in a later one.
+        way = replace(self.right_of_way)
+        report = way.enter(report)
+        try:
+            context = self._context(robot, params.seed, token, report)
+            context.planner = TrafficPlanner(context.planner, way)
+            context.arm, context.right_of_way = TrafficArm(context.arm, way), way
+            return run_skill(skill, params, context)
+        finally:
+            way.leave()
+
+    def _context(self, robot: Robot, seed: int, token: Token, report: Report) -> Context:
+        return Context(
+            robot=robot,
+            arm_spec=robot.arms[self.arm_spec.name],
+            planner=FencedPlanner(self.planner, token),
+            arm=FencedArm(self.arm, token),
+            gripper=FencedGripper(self.gripper, token),
+            world=self.world,
+            clock=FencedClock(self.clock, token),
+            token=token,
+            # Seeds of numpy are not negative; the wrapped value is as good.
+            rng=np.random.default_rng(seed & (2**64 - 1)),
+            seed=seed,
+            held=FencedHeld(self.held, token),
+            report=report,
+            base=None if self.base is None else FencedArm(self.base, token),
+            supervision=self.supervision,
+        )
+
+    def result(self, outcome: Outcome, ended: SkillRun | None) -> SkillResult:
+        """The whole result, with where the robot is now as far as that is known."""
+        world = self.world.snapshot()
+        result = result_to_msg(outcome, ended, self._held_now(world))
+        if set(self.arm_spec.joint_names) <= set(world.joints.position):
+            stopped_to_msg(result, self.robot, self.arm_spec, world, self._world_T_base())
+        return result
+
+    def _held_now(self, world: World) -> str:
+        """By measurement: also what a goal that ended before its entry has grasped, never what is gone since."""
+        kept = (n for n in self.held if not gripper_state.is_lost(world, self.robot, self.arm_spec, n))
+        return next(kept, "") or gripper_state.held_by_measurement(world, self.robot, self.arm_spec)
+
+    def _world_T_base(self) -> Pose | None:
+        try:
+            return self.world.world_T_base()
+        except UnknownFrame:
+            return None

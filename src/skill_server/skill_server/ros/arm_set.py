@@ -1,0 +1,156 @@
+"""The arms of the robot, each with its clients, its lease and what it holds; several of them share a motion board."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.contracts.planning import Attachment
+from handiwork_core.contracts.ports import Planner
+from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_core.model.supervision import SUPERVISED, SupervisionSettings
+from handiwork_core.robot.robot import Robot
+from handiwork_ros.actions.arm_lease import ArmLease
+from handiwork_ros.clients.ports import (
+    ArmClient,
+    RobotWatch,
+    RosClock,
+    tool_client,
+)
+from handiwork_ros.node.managed_node import ManagedNode
+from handiwork_ros.ports.world import RosWorldSource
+from skill_server.coordination.arm_coordinator import ArmTraffic
+from skill_server.coordination.coordinated_ports import ArmWorld
+from skill_server.coordination.reservations import Board
+
+from .arm_runner import ArmRuns
+
+
+@dataclass(frozen=True)
+class ArmSet:
+    """Runs and leases by the name of the arm, in the order of the robot's description."""
+
+    runs: dict[str, ArmRuns]
+    leases: dict[str, ArmLease]
+
+    @property
+    def is_busy(self) -> bool:
+        """True while a goal is unanswered or a body has not returned on any arm."""
+        return any(lease.is_busy for lease in self.leases.values())
+
+    def supervised(self) -> list[str]:
+        """Names of the arms whose goals run, with their grippers, and of a base, which any of them may drive."""
+        busy = [runs for name, runs in self.runs.items() if self.leases[name].is_busy]
+        tools = [runs.arm_spec.gripper.name for runs in busy if runs.arm_spec.gripper is not None]
+        bases = {runs.robot.base.name for runs in busy if runs.robot.base is not None}
+        return [*(runs.arm_spec.name for runs in busy), *tools, *bases]
+
+    def stop_all(self, reason: Code, detail: str = "") -> None:
+        """End every goal of every arm; ``detail`` is for a person."""
+        for lease in self.leases.values():
+            lease.stop_all(reason, detail)
+
+    def begin_close(self) -> None:
+        """See ``ArmLease.begin_close``."""
+        for lease in self.leases.values():
+            lease.begin_close()
+
+    def end_close(self) -> None:
+        """Join the workers."""
+        for lease in self.leases.values():
+            lease.end_close()
+
+
+def arm_set(
+    node: ManagedNode, robot: Robot, world: RosWorldSource, make_planner: Callable[[], Planner]
+) -> ArmSet:
+    """Clients, lease and runs for every arm of the robot.
+
+    Raises:
+        ConfigError: an arm has no gripper.
+    """
+    patience = "how long a goal waits in all for another arm in its way [s of steady time]"
+    patience_s = node.parameter("arm_patience_s", 60.0, patience)
+    supervision = supervision_settings(node)
+    planner, board = make_planner(), Board(tuple(robot.arms))
+    runs: dict[str, ArmRuns] = {}
+    leases: dict[str, ArmLease] = {}
+    watch = RobotWatch(node, world)
+    base = ArmClient(node, robot.base, world, watch) if robot.base is not None else None
+    for name, arm in robot.arms.items():
+        if arm.gripper is None:
+            raise ConfigError("robot_dir", [f"arms.{name}.gripper: missing; the skills need a gripper"])
+        client = ArmClient(node, arm, world, watch)
+        gripper = tool_client(node, arm.gripper, world, watch)
+        source = world if arm.base_link == robot.root_link else ArmWorld(world, robot, arm)
+        alone = ArmRuns(
+            robot,
+            arm,
+            planner,
+            client,
+            gripper,
+            source,
+            RosClock(node),
+            base=base,
+            supervision=supervision,
+        )
+        runs[name] = alone if len(robot.arms) == 1 else _among_others(alone, board, runs, patience_s)
+        leases[name] = ArmLease(node, stop_arm=partial(_stop, client, base))
+        if len(robot.arms) > 1:
+            leases[name].arm, leases[name].on_abandon = name, partial(board.evict, name)
+    arms = ArmSet(runs, leases)
+    watch.on_loss(lambda why: arms.stop_all(Code.ROBOT_LOST, why))
+    return arms
+
+
+def supervision_settings(node: ManagedNode) -> SupervisionSettings:
+    """Read the parameters ``supervision.*`` of a node.
+
+    Raises:
+        ConfigError: a number is out of its range.
+    """
+    usual, key = SUPERVISED, "supervision."
+    texts = {
+        "distance": "an object that moved farther than this while an arm moves has changed [m]",
+        "angle": "the same for turning [rad]",
+        "period": "the rest of a motion is validated again at most this often [s of steady time]",
+        "answer": "a change that the planner has not judged within this time brakes the arm [s of steady time]",
+    }
+    values = (usual.distance_m, usual.angle_rad, usual.period_s, usual.answer_s)
+    numbers = [
+        node.parameter(key + name, value, text)
+        for (name, text), value in zip(texts.items(), values, strict=True)
+    ]
+    for name, value in zip(texts, numbers, strict=True):
+        if not 0.0 < value < math.inf:
+            raise ConfigError("node skill_server", [f"parameter {key}{name}: is {value}; give more than 0"])
+    is_on = node.parameter(
+        key + "on", usual.is_on, "whether motions are validated again as the world changes"
+    )
+    replans = node.parameter(
+        key + "replans", usual.replans, "times that a motion is planned again after it was stopped"
+    )
+    if replans < 0:
+        raise ConfigError("node skill_server", [f"parameter {key}replans: is {replans}; give 0 or more"])
+    distance_m, angle_rad, period_s, answer_s = numbers
+    return SupervisionSettings(is_on, distance_m, angle_rad, period_s, answer_s, replans)
+
+
+def _among_others(alone: ArmRuns, board: Board, runs: dict[str, ArmRuns], patience_s: float) -> ArmRuns:
+    """The same arm, minding the others, which may still be added to ``runs``."""
+    arm = alone.arm_spec
+
+    def held_by(name: str) -> Mapping[str, Attachment]:
+        return runs[name].held
+
+    traffic = ArmTraffic(board, alone.robot, arm, alone.world, alone.clock, held_by, patience_s)
+    return replace(alone, right_of_way=traffic)
+
+
+def _stop(arm: ArmClient, base: ArmClient | None) -> Outcome:
+    """Stop the arm and the base that carries it; the first failure counts."""
+    ends = [port.stop() for port in (arm, base) if port is not None]
+    return next((end for end in ends if not end.ok), OK)

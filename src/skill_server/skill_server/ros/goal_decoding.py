@@ -1,0 +1,136 @@
+"""Goal messages become skill parameters, with every number, pose and frame checked, without waiting."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from geometry_msgs.msg import Pose as PoseMsg
+from geometry_msgs.msg import PoseStamped, Quaternion
+from handiwork_msgs.msg import OrientationFilter as OrientationFilterMsg
+
+from handiwork_core.config.dataclass_loader import nearest
+from handiwork_core.intake.limits import GOAL_LIST, GOAL_TEXT
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.world import World
+from handiwork_core.robot.kinematics import link_poses
+from handiwork_core.robot.robot import ArmSpec, Robot
+from handiwork_ros.actions.skill_action_server import Refused
+from handiwork_ros.conversions import BadMessage, finite, pose_from_msg
+from handiwork_ros.ports.frames import FrameBuffer, UnknownFrame
+from skill_server.geometry.orientation_cones import OrientationFilter
+from skill_server.params.validation import Judge, apart_from
+
+P = TypeVar("P")
+
+WorldTFrame = Callable[[str, str], Pose]
+"""Pose in ``world`` of a frame; the second argument is the goal field that named it. Raises UnknownFrame."""
+
+
+def decode_goal(params_type: type[P], goal: Any, world_T_frame: WorldTFrame, judge: Judge | None = None) -> P:
+    """Fill the dataclass ``params_type`` from the goal's fields of the same names.
+
+    Raises:
+        Refused: a number is not finite, a pose is malformed or far out of reach of numbers, or a frame is unknown; the
+            outcome names the first field, and tells all of them and what ``judge`` finds in the rest.
+    """
+    faults, values = list[Outcome](), dict[str, Any]()
+    for f in dataclasses.fields(params_type):  # type: ignore[arg-type]  # every params type is a dataclass
+        before = len(faults)
+        value = _value(getattr(goal, f.name), f.name, world_T_frame, faults)
+        if len(faults) == before:
+            values[f.name] = value
+    if faults:
+        bad = {f.name for f in dataclasses.fields(params_type)} - set(values)  # type: ignore[arg-type]
+        rest = apart_from(judge(params_type(**values)), bad) if judge else ()
+        raise Refused(replace(faults[0], others=(*faults[1:], *rest)).in_one())
+    return params_type(**values)
+
+
+def decode_arm(robot: Robot, name: str) -> ArmSpec:
+    """The arm that a goal asks for.
+
+    Raises:
+        Refused: there is no such arm.
+    """
+    try:
+        return robot.arm(name)
+    except KeyError as error:
+        arms = sorted(robot.arms)
+        text = (
+            f"arm {name!r} is not known; {nearest(name, arms)}"
+            if name
+            else f"arm is empty; name one of {arms}"
+        )
+        raise Refused(Outcome(Code.BAD_GOAL, text, field_name="arm")) from error
+
+
+def frames_of(robot: Robot, world: World, static: FrameBuffer) -> WorldTFrame:
+    """Look frames up among objects, robot links as they are measured now, and static transforms."""
+
+    def lookup(frame: str, field: str) -> Pose:
+        links = {f"{robot.name}/{link}": link for link in robot.links}
+        if frame in world.states:
+            return world.states[frame].world_T_object
+        if frame in links and set(_moving(robot)) <= set(world.joints.position):
+            root = static.lookup("world", f"{robot.name}/{robot.root_link}", field)
+            return root @ link_poses(robot, world.joints.position)[links[frame]]
+        known = sorted({"world", *world.states, *links, *static.known()})
+        if frame == "world":
+            return Pose.identity()
+        if frame not in known:
+            text = f"frame {frame!r} is not known; {nearest(frame, known)}"
+            raise UnknownFrame(text, field)
+        return static.lookup("world", frame, field)
+
+    return lookup
+
+
+def _moving(robot: Robot) -> tuple[str, ...]:
+    return tuple(name for arm in robot.arms.values() for name in arm.joint_names)
+
+
+def _value(value: Any, field: str, world_T_frame: WorldTFrame, faults: list[Outcome]) -> Any:
+    """The value, or None and a fault more."""
+    if isinstance(value, str) and len(value) > GOAL_TEXT:
+        text = f"{field} has {len(value)} characters; at most {GOAL_TEXT} are taken"
+        faults.append(Outcome(Code.BAD_GOAL, text, "check", field))
+        return None
+    if isinstance(value, (bool, str, int)):
+        return value
+    try:
+        if isinstance(value, float):
+            return float(finite((value,), field)[0])
+        if isinstance(value, PoseStamped):
+            return _pose(value, field, world_T_frame)
+        if isinstance(value, Quaternion):
+            return pose_from_msg(PoseMsg(orientation=value), field).rotation
+    except (BadMessage, UnknownFrame) as error:
+        faults.append(error.outcome)
+        return None
+    if isinstance(value, OrientationFilterMsg):
+        low, high = (
+            _value(getattr(value, key), f"{field}.{key}", world_T_frame, faults)
+            for key in ("min_angle_deg", "max_angle_deg")
+        )
+        return OrientationFilter(value.ee_axis, value.direction, low, high, value.frame)
+    if len(value) > GOAL_LIST:
+        text = f"{field} has {len(value)} entries; at most {GOAL_LIST} are taken, send fewer"
+        faults.append(Outcome(Code.BAD_GOAL, text, "check", field))
+        return None
+    return tuple(_value(item, f"{field}[{i}]", world_T_frame, faults) for i, item in enumerate(value))
+
+
+def _pose(stamped: PoseStamped, field: str, world_T_frame: WorldTFrame) -> Pose:
+    frame_T_ee = pose_from_msg(stamped.pose, f"{field}.pose")
+    frame_field = f"{field}.header.frame_id"
+    if not stamped.header.frame_id:
+        raise BadMessage(frame_field, "is empty; name a frame, for example 'world'", Code.UNKNOWN_FRAME)
+    world_T_source = world_T_frame(stamped.header.frame_id.lstrip("/"), frame_field)
+    try:
+        return world_T_source @ frame_T_ee
+    except ValueError as error:
+        raise BadMessage(f"{field}.pose.position", f"is too far away: {error}") from error

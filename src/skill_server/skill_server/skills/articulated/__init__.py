@@ -1,0 +1,1 @@
+"""Skills for drawers, doors and knobs."""

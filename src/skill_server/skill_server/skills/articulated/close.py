@@ -1,0 +1,75 @@
+"""Close: bring a drawer or a door back by its handle; success is where its joint is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from handiwork_core.contracts.commands import Command
+from handiwork_core.contracts.skill import Context, Skill
+from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import ArmSpec, Robot
+from skill_server.articulation.part_motion import (
+    PartParams,
+    check,
+    motion_to,
+    settled,
+)
+from skill_server.articulation.parts import part_of
+from skill_server.params import checks
+
+MODES = ("fraction", "zero", "dis_to_init")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CloseParams(PartParams):
+    """``fraction``: how far open it may stay, 0 is closed. ``success_mode`` fraction: that, give ``tolerance``.
+
+    ``zero``: the joint is within ``success_threshold`` [m or rad] of closed; ``dis_to_init``: it moved by that much.
+    """
+
+    fraction: float = 0.0
+    success_mode: str = "fraction"
+    success_threshold: float = 0.0
+
+
+class Close(Skill[CloseParams]):
+    """Grasp the handle, follow the way of the joint back, let go."""
+
+    name = "close"
+    params_type = CloseParams
+    object_fields = ("object",)
+
+    def is_feasible(self, params: CloseParams, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
+        """See ``Skill``."""
+        return checks.all_faults(
+            (
+                check(params, arm, world),
+                checks.number("fraction", params.fraction, 0.0, 1.0, "of the range"),
+                checks.choice("success_mode", params.success_mode, MODES),
+                checks.number("success_threshold", params.success_threshold, 0.0, 10.0, "m or rad"),
+            )
+        )
+
+    def commands(self, params: CloseParams, context: Context) -> Sequence[Command]:
+        """Those of the motion; a part that is farther closed stays so."""
+        part = part_of(params.object, context.world.snapshot())
+        goal = part.joint.lower + params.fraction * part.joint.range
+        return motion_to(min(goal, part.position), params, context)
+
+    def is_success(self, params: CloseParams, before: World, after: World, context: Context) -> Outcome:
+        """By the measured joint."""
+        part, then = part_of(params.object, after), part_of(params.object, before)
+        calm = settled(params, part, after, context)
+        if not calm.ok:
+            return calm
+        moved = part.position - then.position
+        if params.success_mode == "fraction":
+            good = part.share <= params.fraction + params.tolerance
+        elif params.success_mode == "zero":
+            good = abs(part.position - part.joint.lower) <= params.success_threshold
+        else:
+            good = abs(moved) >= params.success_threshold
+        text = f"{part.name!r} is {part.share:.2f} open; it moved by {moved:.3f} {part.joint.unit}"
+        return Outcome(Code.OK if good else Code.NOT_IN_PLACE, text)

@@ -1,0 +1,1 @@
+"""Skills that drive a mobile base."""

@@ -1,0 +1,63 @@
+"""Mobile rotate: turn the base on the spot by an angle; arms and what they hold go along."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from handiwork_core.contracts.commands import Command
+from handiwork_core.contracts.skill import Context, Skill
+from handiwork_core.model.geometry import Array
+from handiwork_core.model.outcome import Outcome
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import ArmSpec, Robot
+from skill_server.motions.base_motion import (
+    BaseParams,
+    base_q,
+    check,
+    drive_to,
+    in_range,
+    judged,
+)
+from skill_server.params import checks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MobileRotateParams(BaseParams):
+    """``target``: turn from where it stands [rad], counter-clockwise seen from above."""
+
+    target: float = 0.785
+
+
+class MobileRotate(Skill[MobileRotateParams]):
+    """Turn without driving."""
+
+    name = "mobile_rotate"
+    params_type = MobileRotateParams
+
+    def is_feasible(self, params: MobileRotateParams, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
+        """See ``Skill``."""
+        found = checks.all_faults(
+            (
+                check(params, robot, world),
+                checks.number("target", params.target, -2.0 * math.pi, 2.0 * math.pi, "rad"),
+            )
+        )
+        return found if not found.ok else in_range("target", robot, _goal(params, robot, world))
+
+    def commands(self, params: MobileRotateParams, context: Context) -> Sequence[Command]:
+        """One motion."""
+        return drive_to(_goal(params, context.robot, context.world.snapshot()), params, context)
+
+    def is_success(
+        self, params: MobileRotateParams, before: World, after: World, context: Context
+    ) -> Outcome:
+        """By the measured base."""
+        return judged(_goal(params, context.robot, before), params, after, context)
+
+
+def _goal(params: MobileRotateParams, robot: Robot, world: World) -> Array:
+    return np.asarray(base_q(robot, world.joints.position) + np.array([0.0, 0.0, params.target]))

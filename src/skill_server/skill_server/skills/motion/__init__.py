@@ -1,0 +1,1 @@
+"""Skills that move the arm or the gripper alone."""

@@ -1,0 +1,164 @@
+"""Approach and rotate: bring the held object near another one, one of its axes pointing there, turned as asked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from handiwork_core.contracts.commands import Command, Motion, UpdatePoseCostMetric
+from handiwork_core.contracts.skill import Context, Skill
+from handiwork_core.contracts.skill_params import SkillParams
+from handiwork_core.model.geometry import Array, Pose, Rotation
+from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import ArmSpec, Robot
+from skill_server.motions import arm_motions
+from skill_server.params import checks
+
+Range = tuple[tuple[float, float, float], tuple[float, float, float]]
+MODES = ("random", "towards")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RotateSpec:
+    """``random``: fixed x, y, z angles drawn from ``rotate_obj_euler`` [deg].
+
+    ``towards``: (90, 0, yaw to the target).
+    """
+
+    type: str
+    rotate_obj_euler: Range = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+    success_threshold: float = 0.1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApproachRotateParams(SkillParams):
+    """``object`` is held; its ``approach_axis`` points at ``target`` from ``distance`` [m], seen from above.
+
+    ``obj_yaw_offset`` [deg] turns that direction; ``obj_axis_offset``: [axis, m] shifts the point of the object that is
+    driven; ``z_offset`` [m] from its height now; ``rotate``: new orientation; ``success_threshold`` [m].
+    """
+
+    target: str
+    object: str = ""
+    approach_axis: str = "+x"
+    distance: float = 0.1
+    obj_yaw_offset: float = 0.0
+    obj_axis_offset: tuple[tuple[str, float], ...] = ()
+    z_offset: float = 0.0
+    rotate: RotateSpec | None = None
+    hold_vec_weight: tuple[float, ...] = ()
+    success_threshold: float = 0.02
+
+
+class ApproachRotate(Skill[ApproachRotateParams]):
+    """Carry the held object to a place before another one."""
+
+    name = "approach_rotate"
+    params_type = ApproachRotateParams
+    object_fields = ("object", "target")
+
+    def is_feasible(self, params: ApproachRotateParams, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
+        """See ``Skill``."""
+        same = checks.fault(Code.CONTRADICTION, "target", "object and target are the same; name two objects")
+        return checks.all_faults(
+            (
+                checks.with_gripper(arm),
+                checks.known_object("target", params.target, world),
+                checks.known_object("object", params.object, world) if params.object else OK,
+                same if params.object == params.target else OK,
+                checks.choice("approach_axis", params.approach_axis, tuple(arm_motions.AXES)),
+                checks.number("distance", params.distance, 0.0, 2.0, "m"),
+                checks.number("obj_yaw_offset", params.obj_yaw_offset, -360.0, 360.0, "deg"),
+                checks.number("z_offset", params.z_offset, -2.0, 2.0, "m"),
+                checks.number("success_threshold", params.success_threshold, 1e-4, 1.0, "m"),
+                *(
+                    checks.choice(f"obj_axis_offset[{i}][0]", axis, tuple(arm_motions.AXES))
+                    for i, (axis, _) in enumerate(params.obj_axis_offset)
+                ),
+                _check_rotate(params.rotate),
+                arm_motions.check_hold(params.hold_vec_weight),
+                arm_motions.check_run(params),
+            )
+        )
+
+    def commands(self, params: ApproachRotateParams, context: Context) -> Sequence[Command]:
+        """One free motion with the object."""
+        world = context.world.snapshot()
+        target = self._target(params, context, world, _turn(params, context, world))
+        choice = arm_motions.reachable([(target,)], params, context, world)
+        touching = arm_motions.touching_now(context, world)
+        hold = UpdatePoseCostMetric(arm_motions.hold_of(params.hold_vec_weight))
+        same = arm_motions.neutral(params, context, world)
+        return (
+            Command("approach", same),
+            Command("approach", hold),
+            Command("approach", same, target, choice.q[0], Motion.FREE, touching),
+        )
+
+    def is_success(
+        self, params: ApproachRotateParams, before: World, after: World, context: Context
+    ) -> Outcome:
+        """The object is where and turned as it should be; a random turn is judged by the hand's arrival alone."""
+        grip = arm_motions.held(context, after, params.object)
+        now = after.states[grip.object].world_T_object
+        wanted = _place(params, after.states[params.target].world_T_object, now)
+        gap = float(np.linalg.norm((now.translation_m - wanted)[:2]))
+        text = f"{grip.object!r} is {gap * 1e3:.1f} mm from its place before {params.target!r}"
+        code = Code.OK if gap <= params.success_threshold else Code.NOT_IN_PLACE
+        return Outcome(code, text, position_error_m=gap)
+
+    def _target(self, params: ApproachRotateParams, context: Context, world: World, turn: Rotation) -> Pose:
+        grip = arm_motions.held(context, world, params.object)
+        now = world.states[grip.object].world_T_object
+        turned = Pose.of(now.translation_m, turn)
+        point = _place(params, world.states[params.target].world_T_object, turned)
+        height = float(now.translation_m[2]) + params.z_offset
+        return Pose.of((point[0], point[1], height), turn) @ grip.link_T_object.inverse()
+
+
+def _check_rotate(rotate: RotateSpec | None) -> Outcome:
+    if rotate is None:
+        return OK
+    low, high = rotate.rotate_obj_euler
+    return checks.all_faults(
+        (
+            checks.choice("rotate.type", rotate.type, MODES),
+            arm_motions.check_vector("rotate.rotate_obj_euler[0]", low, 360.0, "deg"),
+            arm_motions.check_vector("rotate.rotate_obj_euler[1]", high, 360.0, "deg"),
+            arm_motions.check_range("rotate.rotate_obj_euler", low, high),
+        )
+    )
+
+
+def _turn(params: ApproachRotateParams, context: Context, world: World) -> Rotation:
+    """The object's new orientation in the world."""
+    grip = arm_motions.held(context, world, params.object)
+    now = world.states[grip.object].world_T_object
+    if params.rotate is None:
+        return now.rotation
+    if params.rotate.type == "random":
+        low, high = params.rotate.rotate_obj_euler
+        roll, pitch, yaw = np.deg2rad(context.rng.uniform(low, high))
+        return Rotation.from_rpy(float(roll), float(pitch), float(yaw))
+    to = world.states[params.target].world_T_object.translation_m - now.translation_m
+    return Rotation.from_rpy(math.pi / 2.0, 0.0, math.atan2(float(to[1]), float(to[0])))
+
+
+def _place(params: ApproachRotateParams, target: Pose, turned: Pose) -> Array:
+    """Where the origin (3,) of the object with this orientation belongs; its height is that of ``turned``."""
+    axis = turned.rotation.matrix() @ np.array(arm_motions.AXES[params.approach_axis])
+    flat = np.array([axis[0], axis[1], 0.0])
+    length = float(np.linalg.norm(flat))
+    # An axis that points straight up has no direction seen from above: the object is then right over the target.
+    flat = flat / length if length > 1e-6 else np.zeros(3)
+    yaw = math.radians(params.obj_yaw_offset)
+    flat = Rotation.from_axis_angle((0.0, 0.0, 1.0), yaw).matrix() @ flat
+    shift = sum(
+        (length * np.array(arm_motions.AXES[name]) for name, length in params.obj_axis_offset), np.zeros(3)
+    )
+    point = target.translation_m - params.distance * flat - turned.rotation.matrix() @ shift
+    return np.array([point[0], point[1], turned.translation_m[2]])

@@ -1,0 +1,90 @@
+"""Gripper action: open or close where the arm is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from handiwork_core.contracts.commands import (
+    AttachObject,
+    CloseGripper,
+    Command,
+    DetachObject,
+    OpenGripper,
+)
+from handiwork_core.contracts.skill import Context, Skill
+from handiwork_core.contracts.skill_params import SkillParams
+from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import ArmSpec, Robot
+from skill_server.motions import arm_motions
+from skill_server.params import checks
+from skill_server.state import gripper_state
+
+from .wait import TICK_S
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GripperActionParams(SkillParams):
+    """``gripper_state`` 1 opens to ``width`` [m] (0: all the way), -1 closes.
+
+    ``object``: what must be in the hand after closing; empty: nothing need be. ``wait_steps`` of 1/30 s follow.
+    """
+
+    gripper_state: int
+    width: float = 0.0
+    object: str = ""
+    wait_steps: int = 10
+
+
+class GripperAction(Skill[GripperActionParams]):
+    """Open or close; what is let go is an obstacle again, what is named and grasped is carried from now on."""
+
+    name = "gripper_action"
+    params_type = GripperActionParams
+    object_fields = ("object",)
+
+    def is_feasible(self, params: GripperActionParams, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
+        """See ``Skill``."""
+        width = OK
+        if arm.gripper is not None and params.width != 0.0:
+            least, most = arm.gripper.min_width_m, arm.gripper.max_width_m
+            width = checks.number("width", params.width, least, most, "m")
+        return checks.all_faults(
+            (
+                checks.with_gripper(arm),
+                arm_motions.check_gripper_state(params.gripper_state, arm, keep=False),
+                checks.known_object("object", params.object, world) if params.object else OK,
+                checks.number("wait_steps", params.wait_steps, 0, 100_000, "steps"),
+                width,
+                arm_motions.check_run(params),
+            )
+        )
+
+    def commands(self, params: GripperActionParams, context: Context) -> Sequence[Command]:
+        """The gripper's command, and what follows from it for the planner."""
+        dwell_s = params.wait_steps * TICK_S
+        if params.gripper_state == arm_motions.CLOSE:
+            attach = (Command("close", AttachObject(params.object)),) if params.object else ()
+            return (Command("close", CloseGripper(), dwell_s=dwell_s), *attach)
+        free = (Command("open", DetachObject(name)) for name in tuple(context.held))
+        return (Command("open", OpenGripper(params.width or None), dwell_s=dwell_s), *free)
+
+    def is_success(
+        self, params: GripperActionParams, before: World, after: World, context: Context
+    ) -> Outcome:
+        """After closing the named object is held; after opening no finger touches what was let go."""
+        gripper = context.arm_spec.gripper
+        assert gripper is not None
+        width = f"the opening is {gripper_state.width_m(after, gripper) * 1e3:.0f} mm"
+        if params.gripper_state == arm_motions.CLOSE:
+            found = gripper_state.holds(after, context.robot, gripper, params.object) if params.object else OK
+            return found if not found.ok else Outcome(Code.OK, width)
+        name = context.released
+        if (
+            name
+            and gripper_state.holds(after, context.robot, gripper, name).ok
+            and after.contacts is not None
+        ):
+            return Outcome(Code.GRIPPER_FAILED, f"{name!r} is still between the fingers; {width}")
+        return Outcome(Code.OK, width)

@@ -1,0 +1,71 @@
+"""Joint control: move named joints to angles, or by angles, in a straight line of joint space."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from handiwork_core.contracts.commands import Command, DummyForward
+from handiwork_core.contracts.skill import Context, Skill
+from handiwork_core.contracts.skill_params import SkillParams
+from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import ArmSpec, Robot
+from skill_server.motions import arm_motions
+from skill_server.params import checks, joint_list
+from skill_server.params.joint_list import JointList
+from skill_server.state import gripper_state
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JointCtrlParams(SkillParams):
+    """``ctrl_list``: entries [joint, value, abs or delta]; a joint goes by its name or its number from 0.
+
+    Values are degrees (metres for a joint that slides); ``success_threshold_js`` [rad] is for each joint.
+    """
+
+    ctrl_list: JointList
+    gripper_state: int = arm_motions.KEEP
+    success_threshold_js: float = 0.02
+
+
+class JointCtrl(Skill[JointCtrlParams]):
+    """Move joints without planning a way; the straight way is still judged before it is followed."""
+
+    name = "joint_ctrl"
+    params_type = JointCtrlParams
+
+    def is_feasible(self, params: JointCtrlParams, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
+        """See ``Skill``."""
+        return checks.all_faults(
+            (
+                joint_list.check(params.ctrl_list, robot, arm, gripper_state.arm_q(world, arm)),
+                arm_motions.check_gripper_state(params.gripper_state, arm),
+                checks.number("success_threshold_js", params.success_threshold_js, 1e-4, 1.0, "rad"),
+                arm_motions.check_run(params),
+            )
+        )
+
+    def commands(self, params: JointCtrlParams, context: Context) -> Sequence[Command]:
+        """One direct motion of the joints."""
+        world = context.world.snapshot()
+        goal = joint_list.goal(
+            params.ctrl_list, context.robot, context.arm_spec, gripper_state.arm_q(world, context.arm_spec)
+        )
+        same = arm_motions.neutral(params, context, world)
+        touching = arm_motions.touching_now(context, world)
+        return (
+            Command("joints", same),
+            Command("joints", DummyForward(goal), touching=touching),
+            Command("joints", arm_motions.gripper_function(params.gripper_state, same)),
+        )
+
+    def is_success(self, params: JointCtrlParams, before: World, after: World, context: Context) -> Outcome:
+        """Every joint is near its goal."""
+        arm = context.arm_spec
+        goal = joint_list.goal(params.ctrl_list, context.robot, arm, gripper_state.arm_q(before, arm))
+        off = float(np.abs(gripper_state.arm_q(after, arm) - goal).max())
+        code = Code.OK if off <= params.success_threshold_js else Code.NOT_REACHED
+        return Outcome(code, f"the farthest joint is {off:.4f} rad from its goal", angle_error_rad=off)

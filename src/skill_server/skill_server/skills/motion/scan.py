@@ -1,0 +1,107 @@
+"""Scan: hold what is in the hand before a camera, near the hand's home, turned as the camera wants it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from handiwork_core.contracts.commands import Command, Motion
+from handiwork_core.contracts.skill import Context, Skill
+from handiwork_core.contracts.skill_params import SkillParams
+from handiwork_core.model.geometry import Pose, Rotation
+from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import ArmSpec, Robot
+from skill_server.motions import arm_motions
+from skill_server.params import checks
+from skill_server.state import gripper_state
+
+Vector = tuple[float, float, float]
+TRIES = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScanParams(SkillParams):
+    """The hand goes to its place at home plus an offset [m] drawn from ``offset_min`` to ``offset_max``, base frame.
+
+    ``gripper_axis`` and ``camera_axis``, base frame: where the fingers point, and where the gripper's closing axis
+    does, as far as it can; both zero keep home's orientation. ``hold_steps`` of 1/30 s are spent there.
+    """
+
+    object: str = ""
+    offset_min: Vector = (-0.02, -0.02, 0.0)
+    offset_max: Vector = (0.02, 0.02, 0.05)
+    gripper_axis: Vector = (0.0, 0.0, 0.0)
+    camera_axis: Vector = (0.0, 0.0, 0.0)
+    hold_steps: int = 15
+
+
+class Scan(Skill[ScanParams]):
+    """Show the held object."""
+
+    name = "scan"
+    params_type = ScanParams
+    object_fields = ("object",)
+
+    def is_feasible(self, params: ScanParams, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
+        """See ``Skill``."""
+        both = any(params.gripper_axis) == any(params.camera_axis)
+        text = "set both gripper_axis and camera_axis, or none"
+        parallel = not np.any(np.abs(np.cross(params.gripper_axis, params.camera_axis)) > 1e-6)
+        crossed = "gripper_axis and camera_axis point the same way; turn one of them"
+        return checks.all_faults(
+            (
+                checks.with_gripper(arm),
+                checks.known_object("object", params.object, world) if params.object else OK,
+                arm_motions.check_vector("offset_min", params.offset_min, 2.0, "m"),
+                arm_motions.check_vector("offset_max", params.offset_max, 2.0, "m"),
+                arm_motions.check_range("offset_min", params.offset_min, params.offset_max),
+                OK if both else checks.fault(Code.CONTRADICTION, "camera_axis", text),
+                checks.fault(Code.CONTRADICTION, "camera_axis", crossed)
+                if any(params.gripper_axis) and parallel
+                else OK,
+                checks.number("hold_steps", params.hold_steps, 0, 100_000, "steps"),
+                arm_motions.check_run(params),
+            )
+        )
+
+    def commands(self, params: ScanParams, context: Context) -> Sequence[Command]:
+        """The first drawn pose that can be reached, then a pause."""
+        world = context.world.snapshot()
+        arm_motions.held(context, world, params.object)
+        home = arm_motions.hand_at(context, context.arm_spec.home_q)
+        base = context.world.world_T_base()
+        turn = base.rotation @ _turn(params, context.arm_spec) if any(params.gripper_axis) else home.rotation
+        offsets = context.rng.uniform(params.offset_min, params.offset_max, (TRIES, 3))
+        ways = [(Pose.of(home.translation_m + base.rotation.matrix() @ offset, turn),) for offset in offsets]
+        choice = arm_motions.reachable(ways, params, context, world)
+        same, touching = arm_motions.neutral(params, context, world), arm_motions.touching_now(context, world)
+        return (
+            Command("show", same),
+            Command("show", same, choice.candidate.world_T_ee[0], choice.q[0], Motion.FREE, touching),
+            Command("hold", same, dwell_s=params.hold_steps / 30.0),
+        )
+
+    def is_success(self, params: ScanParams, before: World, after: World, context: Context) -> Outcome:
+        """The object is still in the hand."""
+        gripper = context.arm_spec.gripper
+        assert gripper is not None
+        name = params.object or next(iter(context.held), "")
+        found = gripper_state.holds(after, context.robot, gripper, name)
+        return found if not found.ok else Outcome(Code.OK, f"{name!r} was shown")
+
+
+def _turn(params: ScanParams, arm: ArmSpec) -> Rotation:
+    """EE orientation in the base: the approach axis as asked, the closing axis as near as it can be."""
+    gripper = arm.gripper
+    assert gripper is not None
+    approach = np.array(params.gripper_axis) / np.linalg.norm(params.gripper_axis)
+    closing = np.array(params.camera_axis) - approach * float(approach @ np.array(params.camera_axis))
+    closing /= np.linalg.norm(closing)
+    turn = np.zeros((3, 3))
+    turn[:, gripper.ee_axis], turn[:, gripper.closing_axis] = approach, closing
+    third = 3 - gripper.ee_axis - gripper.closing_axis
+    turn[:, third] = np.cross(turn[:, (third + 1) % 3], turn[:, (third + 2) % 3])
+    return Rotation.from_matrix(turn)

@@ -1,0 +1,53 @@
+"""Wait: keep the arm where it is for a while."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from handiwork_core.contracts.commands import Command
+from handiwork_core.contracts.skill import Context, Skill
+from handiwork_core.contracts.skill_params import SkillParams
+from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import ArmSpec, Robot
+from skill_server.motions import arm_motions
+from skill_server.params import checks
+
+TICK_S = 1.0 / 30.0
+"""The SimBox format counts in steps of this length."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitParams(SkillParams):
+    """``wait_steps`` of 1/30 s of the robot's time; ``gripper_state`` as in home, done before."""
+
+    wait_steps: int = 50
+    gripper_state: int = arm_motions.KEEP
+
+
+class Wait(Skill[WaitParams]):
+    """Let time go by; what is held is watched meanwhile."""
+
+    name = "wait"
+    params_type = WaitParams
+
+    def is_feasible(self, params: WaitParams, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
+        """See ``Skill``."""
+        return checks.all_faults(
+            (
+                checks.number("wait_steps", params.wait_steps, 0, 1_000_000, "steps"),
+                arm_motions.check_gripper_state(params.gripper_state, arm),
+                arm_motions.check_run(params),
+            )
+        )
+
+    def commands(self, params: WaitParams, context: Context) -> Sequence[Command]:
+        """A pause of the gripper's command."""
+        same = arm_motions.neutral(params, context, context.world.snapshot())
+        function = arm_motions.gripper_function(params.gripper_state, same)
+        return (Command("wait", function, dwell_s=params.wait_steps * TICK_S),)
+
+    def is_success(self, params: WaitParams, before: World, after: World, context: Context) -> Outcome:
+        """Always, once the time is over."""
+        return Outcome(Code.OK, f"waited {params.wait_steps * TICK_S:.2f} s")

@@ -1,0 +1,1 @@
+"""Skills that pick up, hold, turn and put down objects."""

@@ -1,0 +1,184 @@
+"""Dynamic pick: grasp an object that a belt carries by, where it will be when the hand is there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from handiwork_core.contracts.commands import AwaitObject, Command
+from handiwork_core.contracts.planning import PlanRequest, SceneQuery, StraightGoal
+from handiwork_core.contracts.skill import Context, Skill, StepFailed
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import ArmSpec, GripperSpec, Robot
+from skill_server.grasping.grasp_selection import wanted_grasps
+from skill_server.grasping.pick_checks import check_pick
+from skill_server.grasping.pick_params import PickParams
+from skill_server.motions import arm_motions
+from skill_server.motions.conveyor import STANDING_MPS, Foreseen
+from skill_server.params import checks
+
+from .pick import Pick
+
+MEETINGS = 6
+READY_S = 1.0
+"""Least time for choosing and opening, beside the motions."""
+SLOWEST_S = 30.0
+CROSSWISE = 0.35
+"""Largest cosine between the closing axis and the motion, so that no finger stands in the object's way."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DynamicPickParams(PickParams):
+    """``pick_range``: where on its way the object is met [m], counted ahead from the place nearest to the hand's home.
+
+    ``time_bias`` [s] lets the hand go down so much earlier, ``pick_bias`` [m] so much farther along the way.
+    """
+
+    pick_range: tuple[float, float] = (-0.1, 0.2)
+    time_bias: float = 0.0
+    pick_bias: float = 0.0
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """The object is meant to move."""
+        return ()
+
+
+class DynamicPick(Skill[DynamicPickParams]):
+    """Wait over the belt, go down as the object comes, close and lift."""
+
+    name = "dynamicpick"
+    aliases = ("dynamic_pick",)
+    params_type = DynamicPickParams
+    object_fields = ("object",)
+
+    def is_feasible(self, params: DynamicPickParams, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
+        """See ``Skill``."""
+        low, high = params.pick_range
+        return checks.all_faults(
+            (
+                check_pick(params, arm, world),
+                checks.number("pick_range[0]", low, -2.0, 2.0, "m"),
+                checks.number("pick_range[1]", high, -2.0, 2.0, "m"),
+                checks.ordered("pick_range[0]", low, "pick_range[1]", high),
+                checks.number("time_bias", params.time_bias, -5.0, 5.0, "s"),
+                checks.number("pick_bias", params.pick_bias, -0.5, 0.5, "m"),
+            )
+        )
+
+    def commands(self, params: DynamicPickParams, context: Context) -> Sequence[Command]:
+        """Those of Pick for the object where it will be met, with a wait before the descent."""
+        world = context.world.snapshot()
+        state = world.states[params.object]
+        speed = float(np.linalg.norm(state.world_v_object))
+        if speed < STANDING_MPS:
+            return Pick().commands(params, context)
+        why = [f"{params.object!r} passes before the hand can be there"]
+        for point in _meetings(params, context, world):
+            try:
+                made = self._at(params, context, world, point)
+            except StepFailed as failure:
+                if failure.outcome.code is not Code.NO_CANDIDATE:
+                    raise
+                why.append(failure.outcome.message)
+                continue
+            way_s = float(np.linalg.norm(point - state.world_T_object.translation_m)) / speed
+            if _duration(made, context) + READY_S < way_s:
+                return made
+        text = f"no place to meet {params.object!r} at {speed:.2f} m/s: {why[-1]}; widen pick_range or slow the belt"
+        raise StepFailed(Outcome(Code.NO_CANDIDATE, text, "select", "pick_range"))
+
+    def is_success(self, params: DynamicPickParams, before: World, after: World, context: Context) -> Outcome:
+        """As Pick."""
+        return Pick().is_success(params, before, after, context)
+
+    def _at(
+        self, params: DynamicPickParams, context: Context, world: World, point: Array
+    ) -> tuple[Command, ...]:
+        gripper, state = context.arm_spec.gripper, world.states[params.object]
+        assert gripper is not None
+        there = Pose.of(point, state.world_T_object.rotation)
+        ahead = replace(context, world=Foreseen(context.world, params.object, there))
+        foreseen = ahead.world.snapshot()
+        opening = params.gripper_width or gripper.max_width_m
+        grasps = wanted_grasps(params, ahead, foreseen, gripper, opening)
+        poses = tuple(
+            g.world_T_ee for g in grasps if _is_crosswise(g.world_T_ee, gripper, state.world_v_object)
+        )
+        if not poses:
+            text = f"no grasp of {params.object!r} closes across its motion; turn it or the belt"
+            raise StepFailed(Outcome(Code.NO_CANDIDATE, text, "select", "object"))
+        chosen = replace(
+            params,
+            grasp_poses=poses,
+            npy_name="",
+            constraint_axis="",
+            orientation_filters=(),
+            direction_to_obj="",
+            fixed_orientation=(),
+        )
+        made = Pick().commands(chosen, ahead)
+        context.planning_time_s = ahead.planning_time_s
+        descent = next(i for i, command in enumerate(made) if command.stage == "descend")
+        lead_s = (
+            _descent_s(made[descent - 1], made[descent], params, context)
+            + _closing_s(gripper)
+            + params.time_bias
+        )
+        wait = Command("wait", AwaitObject(params.object, point, lead_s, SLOWEST_S))
+        return (*made[:descent], wait, *made[descent:])
+
+
+def _is_crosswise(pose: Pose, gripper: GripperSpec, velocity: Array) -> bool:
+    closing = pose.rotation.matrix()[:, gripper.closing_axis]
+    return bool(abs(float(closing @ velocity)) < CROSSWISE * float(np.linalg.norm(velocity)))
+
+
+def _meetings(params: DynamicPickParams, context: Context, world: World) -> list[Array]:
+    """Points (3,) on the object's way, drawn from the range, the earliest first."""
+    state = world.states[params.object]
+    along = state.world_v_object / np.linalg.norm(state.world_v_object)
+    here = state.world_T_object.translation_m
+    home = arm_motions.hand_at(context, context.arm_spec.home_q).translation_m
+    nearest = float((home - here) @ along)
+    ways = nearest + params.pick_bias + np.sort(context.rng.uniform(*params.pick_range, MEETINGS))
+    return [here + way * along for way in ways if way > 0.0]
+
+
+def _descent_s(before: Command, descent: Command, params: DynamicPickParams, context: Context) -> float:
+    """How long the way down takes, by a plan of it that is not followed."""
+    assert before.q is not None
+    assert descent.world_T_ee is not None
+    request = PlanRequest(
+        arm=context.arm_spec.name,
+        start_q=before.q,
+        goal=StraightGoal(descent.world_T_ee),
+        scene=SceneQuery(ignored=frozenset({params.object})),
+        budget_s=params.allowed_planning_time,
+        velocity_scaling=params.max_velocity_scaling_factor * descent.speed,
+        acceleration_scaling=params.max_acceleration_scaling_factor * descent.speed,
+        seed=context.seed,
+    )
+    result = context.planner.plan(request, should_stop=context.token.is_set)
+    context.token.check()
+    context.planning_time_s += result.planning_time_s
+    if result.trajectory is None:
+        text = f"no way down: {result.message or result.code.name}"
+        raise StepFailed(Outcome(Code.NO_CANDIDATE, text, "select", blocking=result.blocking))
+    return result.trajectory.duration_s
+
+
+def _closing_s(gripper: GripperSpec) -> float:
+    """About how long the fingers close before they meet the object, at half their way."""
+    return 0.5 * gripper.max_width_m / 0.2
+
+
+def _duration(commands: Sequence[Command], context: Context) -> float:
+    """Time until the hand is ready to go down, and for that."""
+    planned = sum(command.planned.duration_s for command in commands if command.planned is not None)
+    waits = [c.function for c in commands if isinstance(c.function, AwaitObject)]
+    return planned + sum(wait.lead_s for wait in waits)

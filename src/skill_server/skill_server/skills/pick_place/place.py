@@ -1,0 +1,194 @@
+"""Place: bring the held object to a container, lower or insert it, let go, retreat.
+
+Success is measured on the settled world.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from handiwork_core.contracts.commands import (
+    CloseGripper,
+    Command,
+    DetachObject,
+    Motion,
+    OpenGripper,
+    UpdatePoseCostMetric,
+    UpdateSpecific,
+)
+from handiwork_core.contracts.planning import Attachment, Candidate, SceneQuery
+from handiwork_core.contracts.skill import Context, Skill, StepFailed
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import ArmSpec, GripperSpec, Robot
+from skill_server.motions.approach_planning import CandidateTest, FreeWay
+from skill_server.motions.candidate_selection import Choice, choose
+from skill_server.params import checks
+from skill_server.params.simbox_time import seconds
+from skill_server.placing.candidates import releases, setting_of
+from skill_server.placing.checks import check_goal, check_numbers
+from skill_server.placing.params import PlaceParams
+from skill_server.placing.release_points import Held, retreat_pose
+from skill_server.placing.success import judge
+from skill_server.state import gripper_state
+from skill_server.state.scene_query import (
+    gripper_joints,
+    ignored_objects,
+    measured_gripper_joints,
+    touch_pairs,
+)
+
+from .pick import Pick, PickParams
+
+__all__ = ["Place", "PlaceParams"]
+
+N_CANDIDATES = 64
+RELEASE_OPENING_M = 0.03
+"""The fingers open by this much, so that they do not hit the walls of a narrow container."""
+CARRY_SPEED = 0.6
+"""Part of the allowed speed while carrying, so that grip and tracking have a reserve."""
+
+
+class Place(Skill[PlaceParams]):
+    """Put the held object on, into or beside another."""
+
+    name = "place"
+    params_type = PlaceParams
+
+    def is_feasible(self, params: PlaceParams, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
+        """See ``Skill``."""
+        return checks.all_faults((check_goal(params, arm, world), check_numbers(params)))
+
+    def commands(self, params: PlaceParams, context: Context) -> Sequence[Command]:
+        """Sampled release poses in random order of place, present heading first.
+
+        Judged in batches by the planner.
+        """
+        gripper = context.arm_spec.gripper
+        assert gripper is not None
+        world = context.world.snapshot()
+        held = _held(params, context, world)
+        candidates = [
+            _waypoints(pre, place, params) for pre, place in _place_poses(params, context, world, held)
+        ]
+        scores = [0.01 * i for i in range(len(candidates))]
+        scenes = _scenes(params, context, world, held.object, gripper)
+        way = FreeWay(params, CARRY_SPEED, params.pre_place_hold_vec_weight or None)
+        tested = way if params.test_mode == CandidateTest.FORWARD.value else None
+        choice = choose(candidates, scores, scenes, params.allowed_planning_time, context, tested)
+        return _command_list(params, context, world, gripper, held.object, choice)
+
+    def is_success(self, params: PlaceParams, before: World, after: World, context: Context) -> Outcome:
+        """The object was released, is at rest, and where ``success_mode`` wants it."""
+        return judge(params, params.object or context.released, after, context)
+
+    def before_another_try(self, params: PlaceParams, lost: str) -> Sequence[tuple[Skill[Any], Any]] | None:
+        """Pick up what was lost."""
+        if not lost:
+            return None
+        again = PickParams(
+            object=lost,
+            arm=params.arm,
+            ignore_substring=params.ignore_substring,
+            max_velocity_scaling_factor=params.max_velocity_scaling_factor,
+            max_acceleration_scaling_factor=params.max_acceleration_scaling_factor,
+            allowed_planning_time=params.allowed_planning_time,
+            seed=params.seed,
+        )
+        return ((Pick(), again),)
+
+
+def _held(params: PlaceParams, context: Context, world: World) -> Attachment:
+    """What is to be placed: as recorded when it was grasped, else as the contacts tell."""
+    name = next(iter(context.held), "") or gripper_state.held_by_measurement(
+        world, context.robot, context.arm_spec
+    )
+    if not name or name not in world.states:
+        text = "the gripper holds nothing; pick an object first"
+        raise StepFailed(Outcome(Code.CONTRADICTION, text, "select", "object"))
+    if params.object and params.object != name:
+        text = f"the gripper holds {name!r}, not {params.object!r}; leave object empty or name {name!r}"
+        raise StepFailed(Outcome(Code.CONTRADICTION, text, "select", "object"))
+    if name == params.container:
+        text = f"{name!r} cannot be placed into itself; name another container"
+        raise StepFailed(Outcome(Code.CONTRADICTION, text, "select", "container"))
+    if name not in context.held:
+        base = context.world.world_T_base()
+        context.held[name] = gripper_state.attachment(world, context.robot, context.arm_spec, base, name)
+    return context.held[name]
+
+
+def _place_poses(
+    params: PlaceParams, context: Context, world: World, attachment: Attachment
+) -> list[tuple[Pose, Pose]]:
+    """Pairs of EE poses in the world: before the release and at it."""
+    if params.place_poses:
+        rise = Pose.of((0.0, 0.0, params.pre_place_z_offset - params.place_z_offset))
+        return [(rise @ pose, pose) for pose in params.place_poses]
+    world_T_base, ee_T_object = context.world.world_T_base(), attachment.link_T_object
+    world_T_ee = gripper_state.ee_pose(world, context.robot, context.arm_spec, world_T_base)
+    setting = setting_of(params, world, Held(world_T_ee @ ee_T_object, ee_T_object), world_T_base)
+    made = releases(params, setting, context.rng, N_CANDIDATES)
+    return [made.poses(i) for i in range(N_CANDIDATES)]
+
+
+def _waypoints(pre: Pose, place: Pose, params: PlaceParams) -> Candidate:
+    if not any(params.post_place_vector):
+        return Candidate((pre, place))
+    return Candidate((pre, place, retreat_pose(place, np.array(params.post_place_vector))))
+
+
+def _release_width(world: World, gripper: GripperSpec) -> float:
+    width = gripper_state.width_m(world, gripper)
+    return (
+        gripper.max_width_m if np.isnan(width) else float(min(gripper.max_width_m, width + RELEASE_OPENING_M))
+    )
+
+
+def _scenes(
+    params: PlaceParams, context: Context, world: World, name: str, gripper: GripperSpec
+) -> tuple[SceneQuery, ...]:
+    """The object in the hand on the way and at the release; then it is out of the open hand."""
+    ignored = ignored_objects(params.ignore_substring, world)
+    carried = SceneQuery(
+        ignored,
+        tuple(context.held.values()),
+        touch_pairs(context.robot, context.arm_spec, context.held, frozenset()),
+        measured_gripper_joints(world, context.robot, gripper),
+    )
+    if not any(params.post_place_vector):
+        return (carried, carried)
+    opened = gripper_joints(context.robot, gripper, _release_width(world, gripper))
+    return (carried, carried, SceneQuery(ignored | {name}, gripper_m=opened))
+
+
+def _command_list(
+    params: PlaceParams, context: Context, world: World, gripper: GripperSpec, name: str, choice: Choice
+) -> tuple[Command, ...]:
+    """In the SimBox format's order; ``touching`` stands where it ignores the object on the retreat."""
+    poses, q = choice.candidate.world_T_ee, choice.q
+    ignored = UpdateSpecific(ignored_objects(params.ignore_substring, world))
+    opened = OpenGripper(_release_width(world, gripper))
+    before = UpdatePoseCostMetric(params.pre_place_hold_vec_weight or None)
+    after = UpdatePoseCostMetric(params.post_place_hold_vec_weight or None)
+    wait = seconds(params.hesitate_steps)
+    commands = [
+        Command("transit", UpdatePoseCostMetric(None)),
+        Command("transit", ignored),
+        *([Command("transit", before)] if params.pre_place_hold_vec_weight else []),
+        Command("transit", CloseGripper(), poses[0], q[0], speed=CARRY_SPEED, planned=choice.planned),
+        *([Command("transit", after)] if before.hold_vec_weight or after.hold_vec_weight else []),
+        Command("descend", CloseGripper(), poses[1], q[1], Motion.STRAIGHT, dwell_s=wait, speed=0.5),
+        Command("release", opened, dwell_s=seconds(params.gripper_change_steps)),
+        Command("release", DetachObject(name)),
+        Command("release", ignored),
+    ]
+    if len(poses) > 2:
+        commands.append(Command("release", UpdatePoseCostMetric(None)))
+        touched = frozenset({name})
+        commands.append(Command("retreat", opened, poses[2], q[2], Motion.STRAIGHT, touched, speed=0.5))
+    return tuple(commands)

@@ -1,0 +1,1 @@
+"""What the server derives from measurements: the gripper, limits of motion, deadlines."""

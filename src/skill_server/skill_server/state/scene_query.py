@@ -1,0 +1,88 @@
+"""How the planner is to read the world for one move.
+
+What is held, what may touch, how wide the gripper is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from handiwork_core.contracts.planning import Attachment, SceneQuery
+from handiwork_core.model.outcome import BodyPair
+from handiwork_core.model.world import World
+from handiwork_core.robot.robot import ArmSpec, GripperSpec, Robot
+from skill_server.geometry.solids import world_aabb
+
+from .gripper_state import gripper_bodies
+
+TOUCHING_GAP_M = 0.01
+
+
+def gripper_joints(robot: Robot, gripper: GripperSpec, width_m: float) -> tuple[tuple[str, float], ...]:
+    """Positions of the gripper's joints at an opening, mimicking ones included; a suction cup has none."""
+    if gripper.suction is not None:
+        return ()
+    position = gripper.position(width_m)
+    mimics = [(j.name, j.mimic) for j in robot.joints.values() if j.mimic and j.mimic.joint == gripper.joint]
+    followers = ((name, mimic.multiplier * position + mimic.offset) for name, mimic in mimics)
+    return ((gripper.joint, position), *followers)
+
+
+def measured_gripper_joints(
+    world: World, robot: Robot, gripper: GripperSpec | None
+) -> tuple[tuple[str, float], ...]:
+    """The same from the measured joint; empty where it is not measured."""
+    if gripper is None or gripper.joint not in world.joints.position:
+        return ()
+    return gripper_joints(robot, gripper, gripper.width(world.joints.position[gripper.joint]))
+
+
+def touch_pairs(
+    robot: Robot, arm: ArmSpec, held: Mapping[str, Attachment], touching: frozenset[str]
+) -> frozenset[BodyPair]:
+    """Pairs that may touch.
+
+    The gripper and what it holds, and what it holds (or the open fingers) and ``touching``; never links that the arm
+    forbids to touch anything.
+    """
+    forbidden = {f"{robot.name}/{link}" for link in arm.forbid_collision_links}
+    hand = [body for body in gripper_bodies(robot, arm) if body not in forbidden]
+    pairs = {BodyPair(body, name) for body in hand for name in held}
+    for name in touching - frozenset(held):
+        pairs |= {BodyPair(body, name) for body in (tuple(held) or hand)}
+    return frozenset(pairs)
+
+
+def scene_for(
+    world: World,
+    robot: Robot,
+    arm: ArmSpec,
+    held: Mapping[str, Attachment],
+    ignored: frozenset[str],
+    touching: frozenset[str],
+) -> SceneQuery:
+    """The query for a move from where the robot is now."""
+    return SceneQuery(
+        ignored=ignored,
+        attached=tuple(held.values()),
+        allowed=touch_pairs(robot, arm, held, touching),
+        gripper_m=measured_gripper_joints(world, robot, arm.gripper),
+    )
+
+
+def supports(world: World, name: str) -> frozenset[str]:
+    """Objects that the named one rests on or leans against, by bounds that come within ``TOUCHING_GAP_M``."""
+    low, high = world_aabb(world.objects[name], world.states[name].world_T_object)
+    found = set()
+    for other, body in world.objects.items():
+        if other == name or other not in world.states:
+            continue
+        other_low, other_high = world_aabb(body, world.states[other].world_T_object)
+        if (low <= other_high + TOUCHING_GAP_M).all() and (high >= other_low - TOUCHING_GAP_M).all():
+            found.add(other)
+    return frozenset(found)
+
+
+def ignored_objects(substrings: Sequence[str], world: World) -> frozenset[str]:
+    """Names of the objects that contain one of ``substrings``; empty texts match nothing."""
+    return frozenset(name for name in world.objects if any(part and part in name for part in substrings))

@@ -1,0 +1,1 @@
+"""Supervision of a motion that is under way."""
