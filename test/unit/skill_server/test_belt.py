@@ -21,7 +21,8 @@ from handiwork_core.model.world import (
 from handiwork_core.testing.fakes import Cell, Fakes, fakes
 from skill_server.execution.grasp_monitor import CarryWatch
 from skill_server.execution.motion_steps import Steps
-from skill_server.motions.conveyor import await_object, remaining_s
+from skill_server.execution.waits import await_object
+from skill_server.motions.conveyor import remaining_s
 
 SPEED = np.array([0.0, 0.1, 0.0])
 POINT = np.array([0.4, 0.5, 0.02])

@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from handiwork_core.contracts.commands import ExpectJoint
-from handiwork_core.contracts.skill import Context, StepFailed
+from handiwork_core.contracts.skill import StepFailed
 from handiwork_core.model.articulation import Articulation, Handle
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.world import World
 from skill_server.params import checks
-
-if TYPE_CHECKING:
-    from skill_server.execution.motion_steps import Steps
-
-CATCH_UP_S = 0.5
-"""Time of the robot's world in which the measured joint may come to where the hand has brought it."""
-POLL_S = 0.02
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,25 +75,3 @@ def part_of(name: str, world: World) -> Part:
     body = world.states[joint.body].world_T_object
     position = joint.position(body.inverse() @ world.states[part].world_T_object)
     return Part(part, joint, joint.handle, body, position)
-
-
-def expect_joint(function: ExpectJoint, context: Context, steps: Steps, stage: str) -> None:
-    """Return once the measured joint is where it is expected.
-
-    Raises:
-        StepFailed: NOT_IN_PLACE with the measured position, when it stays behind.
-    """
-    until_s = context.clock.now_s() + CATCH_UP_S
-    while True:
-        part = part_of(function.part, steps.world())
-        gap = abs(part.position - function.position)
-        if gap <= function.within:
-            return
-        if context.clock.now_s() >= until_s:
-            unit = part.joint.unit
-            text = (
-                f"{part.name!r} is at {part.position:.3f} {unit} where the hand should have brought it to "
-                f"{function.position:.3f} {unit}; it is stuck, or the handle slipped"
-            )
-            raise StepFailed(Outcome(Code.NOT_IN_PLACE, text, stage))
-        steps.pause(POLL_S)

@@ -25,14 +25,13 @@ from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.robot.robot import GripperSpec
-from skill_server.articulation.parts import expect_joint
-from skill_server.motions.base_motion import drive
-from skill_server.motions.conveyor import await_object
 from skill_server.motions.quintic_motion import quintic
 from skill_server.state import gripper_state
 from skill_server.state.deadline import Deadline
 
+from .base_drive import drive
 from .motion_steps import ARRIVAL_S, POLL_S, Steps
+from .waits import await_object, expect_joint
 
 OPEN_TOLERANCE_M = 0.005
 

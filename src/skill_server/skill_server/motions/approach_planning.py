@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 
 from handiwork_core.contracts.planning import (
     JointGoals,
@@ -15,13 +14,6 @@ from handiwork_core.contracts.skill import Context
 from handiwork_core.model.geometry import Array
 from skill_server.params.protocol import RunParams
 from skill_server.params.recovery import Recovery, policy_of
-
-
-class CandidateTest(Enum):
-    """Values of the goal field ``test_mode``; both mind obstacles."""
-
-    FORWARD = "forward"
-    IK = "ik"
 
 
 @dataclass(frozen=True, slots=True)

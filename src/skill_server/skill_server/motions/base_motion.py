@@ -3,33 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 import numpy as np
 
 from handiwork_core.contracts.commands import Command, DriveBase
-from handiwork_core.contracts.planning import ShouldStop, Verdict
-from handiwork_core.contracts.ports import Arm
+from handiwork_core.contracts.planning import Verdict
 from handiwork_core.contracts.skill import Context, StepFailed
 from handiwork_core.contracts.skill_params import SkillParams
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.outcome import Code, Outcome
-from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import World
 from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.robot.robot import BaseSpec, Robot
 from skill_server.params import checks
 from skill_server.state.scene_query import ignored_objects
-from skill_server.supervision.path_supervision import Check, PathSupervision
-from skill_server.supervision.supervised_arm import SupervisedArm
 
 from . import arm_motions
 from .base_sweep import first_touch
-from .quintic_motion import quintic
-
-if TYPE_CHECKING:
-    from skill_server.execution.motion_steps import Steps
 
 STANDING = 0.02
 """Joints of other arms slower than this stand still [rad/s or m/s]."""
@@ -100,20 +91,20 @@ def drive_to(goal: Array, params: BaseParams, context: Context) -> Sequence[Comm
     start = base_q(robot, world.joints.position)
     path = start + np.linspace(0.0, 1.0, _looks(goal - start))[:, None] * (goal - start)
     ignored = ignored_objects(params.ignore_substring, world)
-    verdict = _swept(context, world, _root(context, world), path, ignored)
+    verdict = swept(context, world, root_pose(context, world), path, ignored)
     if verdict.code is not Code.OK:
         text = f"{verdict.message}; clear it, or go around"
         raise StepFailed(Outcome(Code.PATH_BLOCKED, text, "select", blocking=verdict.blocking))
     return (Command("drive", DriveBase(goal, ignored)),)
 
 
-def _root(context: Context, world: World) -> Pose:
+def root_pose(context: Context, world: World) -> Pose:
     """Where the robot's root link is, which stays; the base must stand, or the two looks at it do not fit."""
     poses = link_poses(context.robot, world.joints.position)
     return context.world.world_T_base() @ poses[context.arm_spec.base_link].inverse()
 
 
-def _swept(context: Context, world: World, root: Pose, path: Array, ignored: frozenset[str]) -> Verdict:
+def swept(context: Context, world: World, root: Pose, path: Array, ignored: frozenset[str]) -> Verdict:
     """Whether the robot keeps clear of everything while its base goes along ``path`` (n, 3)."""
     touch = first_touch(context.robot, world, root, path, ignored, context.held)
     if touch is None:
@@ -124,53 +115,6 @@ def _swept(context: Context, world: World, root: Pose, path: Array, ignored: fro
 
 def _looks(way: Array) -> int:
     return 2 + int(np.ceil(max(float(np.hypot(way[0], way[1])) / 0.02, abs(float(way[2])) / 0.02)))
-
-
-def drive(function: DriveBase, context: Context, steps: Steps, stage: str, speed: float) -> None:
-    """Send a straight motion from where the base is, and watch what is held.
-
-    Raises:
-        StepFailed: the controller's own cause, or what is held is gone.
-        Stopped: the token was set.
-    """
-    assert context.base is not None
-    world, params = steps.world(), steps.params
-    start = base_q(context.robot, world.joints.position)
-    velocity = params.max_velocity_scaling_factor * speed
-    acceleration = params.max_acceleration_scaling_factor * speed
-    way = quintic(context.robot, base_of(context.robot), start, function.q, velocity, acceleration)
-    root = _root(context, world)
-    verdict = _swept(context, world, root, way.q, function.ignored)
-    if verdict.code is not Code.OK:
-        raise StepFailed(Outcome(Code.PATH_BLOCKED, verdict.message, stage, blocking=verdict.blocking))
-    steps.moved = True
-    base = _supervised(context, way, function.ignored, world, root)
-    outcome = base.follow(way, should_stop=lambda: context.token.is_set() or steps.watch.dropped())
-    context.token.check()
-    steps.watch.check(stage)
-    if not outcome.ok:
-        raise StepFailed(replace(outcome, stage=stage))
-
-
-def _supervised(context: Context, way: Trajectory, ignored: frozenset[str], then: World, root: Pose) -> Arm:
-    """The base for one motion, which brakes where something comes into the rest of its way."""
-    assert context.base is not None
-    if not context.supervision.is_on:
-        return context.base
-
-    def judge(check: Check, path_s: float, _should_stop: ShouldStop) -> Verdict:
-        same = frozenset(check.world.objects) - check.changed
-        return _swept(context, check.world, root, way.remaining(path_s).q, ignored | same)
-
-    excluded = ignored | frozenset(context.held)
-    return SupervisedArm(
-        context.base,
-        PathSupervision(then, excluded, context.supervision),
-        judge,
-        context.world,
-        lambda world: base_q(context.robot, world.joints.position),
-        context.clock,
-    )
 
 
 def judged(goal: Array, params: BaseParams, after: World, context: Context) -> Outcome:

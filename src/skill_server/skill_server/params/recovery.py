@@ -25,6 +25,13 @@ class Recovery(Enum):
     REGRASP = "regrasp"
 
 
+class CandidateTest(Enum):
+    """Values of the goal field ``test_mode``; both mind obstacles."""
+
+    FORWARD = "forward"
+    IK = "ik"
+
+
 @runtime_checkable
 class Recovering(Protocol):
     """Parameters that name a policy; without it a run takes the next of ``DEFAULT_ATTEMPTS`` candidates."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from handiwork_core.model.outcome import OK, Code, Outcome
-from skill_server.motions.approach_planning import CandidateTest
+from skill_server.params.recovery import CandidateTest
 
 from . import checks
 from .recovery import Recovery

@@ -17,8 +17,9 @@ from handiwork_core.robot.robot import ArmSpec, Robot
 from skill_server.geometry.orientation_cones import Cone, OrientationFilter, cones_of
 from skill_server.geometry.rotation_sampler import sample_rotations
 from skill_server.motions import arm_motions
-from skill_server.motions.approach_planning import CandidateTest, FreeWay
+from skill_server.motions.approach_planning import FreeWay
 from skill_server.params import checks
+from skill_server.params.recovery import CandidateTest
 
 N_SAMPLES = 32
 WITHIN_M, WITHIN_RAD = 0.005, 0.087

@@ -24,8 +24,9 @@ from skill_server.grasping.antipodal_grasps import Grasp
 from skill_server.grasping.grasp_selection import wanted_grasps
 from skill_server.grasping.pick_checks import check_pick
 from skill_server.grasping.pick_params import PickParams
-from skill_server.motions.approach_planning import CandidateTest, FreeWay
+from skill_server.motions.approach_planning import FreeWay
 from skill_server.motions.candidate_selection import Choice, choose
+from skill_server.params.recovery import CandidateTest
 from skill_server.params.simbox_time import seconds
 from skill_server.state import gripper_state
 from skill_server.state.motion_limits import process_valid

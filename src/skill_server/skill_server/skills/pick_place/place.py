@@ -25,9 +25,10 @@ from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, GripperSpec, Robot
-from skill_server.motions.approach_planning import CandidateTest, FreeWay
+from skill_server.motions.approach_planning import FreeWay
 from skill_server.motions.candidate_selection import Choice, choose
 from skill_server.params import checks
+from skill_server.params.recovery import CandidateTest
 from skill_server.params.simbox_time import seconds
 from skill_server.placing.candidates import releases, setting_of
 from skill_server.placing.checks import check_goal, check_numbers
