@@ -25,7 +25,7 @@ from handiwork_core.model.outcome import Code  # noqa: E402
 from handiwork_core.robot.robot import Robot  # noqa: E402
 from handiwork_core.robot_files.loader import load_robot  # noqa: E402
 from handiwork_planning.cpu_engine import CpuEngine  # noqa: E402
-from skill_server.execution.run import SkillRun, run_skill  # noqa: E402
+from skill_server.execution.run import ExecutionResult, run_skill  # noqa: E402
 from skill_server.skills.articulated.close import Close, CloseParams  # noqa: E402
 from skill_server.skills.articulated.open import Open, OpenParams  # noqa: E402
 from skill_server.skills.articulated.rotate import Rotate, RotateParams  # noqa: E402
@@ -42,7 +42,7 @@ EPISODES: dict[str, tuple[tuple[Skill[Any], Any], ...]] = {
 }
 
 
-def episode(robot: Robot, engine: CpuEngine, scene: str, seed: int) -> list[tuple[str, SkillRun]]:
+def episode(robot: Robot, engine: CpuEngine, scene: str, seed: int) -> list[tuple[str, ExecutionResult]]:
     """The skills that ran, up to the first that failed."""
     context = SimulatedCell(robot, engine, scene, seed).context(seed)
     made = []

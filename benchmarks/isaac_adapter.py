@@ -28,7 +28,7 @@ from handiwork_cli.commands.stack.soak import measure, targets_of
 from handiwork_cli.stack.demo_cells import robot_of
 from handiwork_cli.stack.soak_statistics import Tally
 from handiwork_cli.stack.stack import Stack
-from handiwork_core.control.rate_limiter import WallPace
+from handiwork_core.control.rate_limiter import RateLimiter
 from handiwork_core.control.trajectory_goal import TrajectoryGoal
 from handiwork_core.model.geometry import Pose
 from handiwork_core.robot.kinematics import joint_position
@@ -131,7 +131,7 @@ def work(count: int = 3000) -> list[str]:
     robot = robot_of("fr3")
     node = ManagedNode("work", context=context)
     door = JointDoor(node, robot, 0.02, SafetyConfig(), Pose.identity())
-    door._pace = WallPace(1e6)  # every joint state, though measurements come faster here than on a wire
+    door._pace = RateLimiter(1e6)  # every joint state, though measurements come faster here than on a wire
     begin = home(robot, door.names)
     message = JointState(name=list(door.names), position=begin)
     message.velocity = message.effort = [0.0] * len(door.names)

@@ -24,7 +24,7 @@ from handiwork_core.contracts.planning import PlanRequest, PoseGoals
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import Code
 from handiwork_ros.clients.ports import PlannerClient
-from handiwork_ros.liveness.heartbeat import LifeSigns
+from handiwork_ros.liveness.heartbeat import Heartbeats
 from planner_node.engines import CuroboEngine
 
 from .machine import FR3, engine, fr3
@@ -44,7 +44,7 @@ def main(_options: argparse.Namespace) -> int:
         for kind in ("curobo", "cpu"):
             given = ("-p", f"robot_dir:={FR3}", "-p", f"engine:={kind}", "-p", "fall_back_to_cpu:=false")
             with process("-m", "planner_node.node", "--ros-args", *given), client() as node:
-                signs = LifeSigns(node)
+                signs = Heartbeats(node)
                 wait_until(lambda s=signs: s.is_active("planner_node"), READY_S)  # type: ignore[misc]
                 service = PlannerClient(node, fr3(), signs)
                 for what, count in (("one pose", 1), ("set of 100 poses", 100)):

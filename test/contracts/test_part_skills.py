@@ -28,7 +28,7 @@ from handiwork_core.model.world import (
 )
 from handiwork_core.testing.fakes import Cell, Fakes, fakes
 from handiwork_core.testing.skill_contract import MOTION_CALLS, SkillContract
-from skill_server.execution.run import SkillRun, run_skill
+from skill_server.execution.run import ExecutionResult, run_skill
 from skill_server.skills.articulated.artpreplan import ArtPreplan, ArtPreplanParams
 from skill_server.skills.articulated.close import Close, CloseParams
 from skill_server.skills.articulated.open import Open, OpenParams
@@ -101,7 +101,7 @@ TestArtPreplan = suite(ArtPreplan, ArtPreplanParams(object="drawer", max_tilt_de
 SUITES = (TestArtPreplan, TestOpen, TestClose, TestRotate)
 
 
-def run(made: Fakes, skill: Skill[Any], params: Any) -> SkillRun:
+def run(made: Fakes, skill: Skill[Any], params: Any) -> ExecutionResult:
     return run_skill(skill, params, made.context)
 
 

@@ -21,7 +21,7 @@ from handiwork_core.model.world import (
 from handiwork_core.robot.kinematics import forward
 from handiwork_core.robot.robot import Robot
 from handiwork_core.robot_files.loader import load_robot
-from handiwork_planning.fallback_engine import GuardedEngine
+from handiwork_planning.fallback_engine import FallbackEngine
 from handiwork_planning.kernels.kinematics import tool_poses
 from planner_node.engines import CuroboEngine
 from planner_node.engines.curobo.model.spheres import INFLATE_M
@@ -128,7 +128,7 @@ def test_no_memory_ends_the_goal_and_the_next_one_is_planned(robot: Robot) -> No
         made.append(CuroboEngine(robot, Pose.identity(), lambda _share, _text: None))
         return made[-1]
 
-    guarded = GuardedEngine(make, None, said.append, said.append)
+    guarded = FallbackEngine(make, None, said.append, said.append)
     guarded.update_world(round_world())
     request = PlanRequest("", home, JointGoals(home[None] + 0.1))
     assert guarded.plan(request, lambda: False).code is Code.OK

@@ -20,7 +20,7 @@ from handiwork_core.contracts.skill import Stopped, Token
 from handiwork_core.model.outcome import Code
 from handiwork_ros.actions.admission import AdmissionQueue
 from handiwork_ros.actions.arm_lease import ArmLease
-from handiwork_ros.actions.skill_action_server import SkillActionServer, SkillDoor
+from handiwork_ros.actions.skill_action_server import SkillActionServer, SkillBinding
 from skill_server.coordination.fence import FencedArm
 
 __all__ = ["bench"]
@@ -34,7 +34,7 @@ class Server:
         self.bench, self.wake, self.asleep = bench, threading.Event(), threading.Event()
         self.refused: list[str] = []
         self.lease = ArmLease(bench.node, stop_arm=bench.arm.stop, watchdog_s=0.3)
-        door: SkillDoor[ToyRun] = SkillDoor("pick", Pick, self.admit, encode, feedback)
+        door: SkillBinding[ToyRun] = SkillBinding("pick", Pick, self.admit, encode, feedback)
         self.admission = AdmissionQueue(bench.node)
         self.server = SkillActionServer(self.lease, door, self.admission)
         node = Node("goals", context=bench.stage.context)

@@ -16,7 +16,7 @@ from handiwork_core.contracts.skill import Progress
 from handiwork_core.model.outcome import OK, Code
 from handiwork_ros.actions.admission import AdmissionQueue
 from handiwork_ros.actions.arm_lease import ArmLease, Policy
-from handiwork_ros.actions.skill_action_server import ForArms, SkillActionServer, SkillDoor
+from handiwork_ros.actions.skill_action_server import ArmRequest, SkillActionServer, SkillBinding
 from handiwork_ros.rclpy_support.destroy import destroy_with_actions
 
 ARMS = {"left": ("left",), "right": ("right",), "both": ("left", "right")}
@@ -35,7 +35,7 @@ class Pair:
         self.stopped: list[str] = []
         self.told: list[int] = []
         self.leases = {name: self.lease(name) for name in ("left", "right")}
-        door = SkillDoor("pick", Pick, self.admit, encode, feedback, lambda goal: f"toy of {goal.arm}")
+        door = SkillBinding("pick", Pick, self.admit, encode, feedback, lambda goal: f"toy of {goal.arm}")
         self.admission = AdmissionQueue(self.node)
         self.server = SkillActionServer(self.leases["left"], door, self.admission, arms=self.leases)
         self.client_node = rclpy.create_node("pair_client", context=self.context)
@@ -55,8 +55,8 @@ class Pair:
 
     def admit(self, goal):
         if goal.object == "burst":
-            return ForArms(ARMS[goal.arm], self.burst)
-        return ForArms(ARMS[goal.arm], self.toys[goal.arm].admit(goal))
+            return ArmRequest(ARMS[goal.arm], self.burst)
+        return ArmRequest(ARMS[goal.arm], self.toys[goal.arm].admit(goal))
 
     def burst(self, token, report):
         for i in range(50):

@@ -11,14 +11,14 @@ from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import OK
 from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 from handiwork_core.testing.fakes import Cell, Fakes, fakes
-from skill_server.ros.arm_runner import ArmRuns
+from skill_server.ros.arm_runner import ArmRunner
 
 
-def made() -> tuple[Fakes, ArmRuns]:
+def made() -> tuple[Fakes, ArmRunner]:
     cube = WorldObject("cube", (Shape(ShapeKind.BOX, np.array([0.04, 0.04, 0.04]), Pose.identity()),))
     f = fakes(Cell({"cube": cube}, {"cube": Pose.of((0.4, 0.1, 0.02))}, {"cube": 0.04}))
     f.cell.width_m = 0.04
-    return f, ArmRuns(**{item.name: getattr(f.context, item.name) for item in fields(ArmRuns)})
+    return f, ArmRunner(**{item.name: getattr(f.context, item.name) for item in fields(ArmRunner)})
 
 
 def test_what_is_grasped_but_not_recorded_is_told() -> None:

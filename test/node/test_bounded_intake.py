@@ -14,7 +14,7 @@ from ros_stage import stage, wait_for
 from handiwork_core.intake.limits import FRAMES
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_ros.ports.frames import FrameBuffer
-from handiwork_ros.ports.world import RosWorldSource, Wanted
+from handiwork_ros.ports.world import RosWorldSource, Subscriptions
 from handiwork_ros.rclpy_support.qos import LATCHED, LATEST, TF
 from tf2_msgs.msg import TFMessage
 
@@ -40,7 +40,7 @@ def states(count: int) -> bytes:
 def test_ten_thousand_objects_are_refused(nothing_left_over: None) -> None:
     with stage() as made:
         node, other = Node("listener", context=made.context), Node("sender", context=made.context)
-        sources = [RosWorldSource(node, ROBOT, Wanted(on_demand=demand)) for demand in (False, True)]
+        sources = [RosWorldSource(node, ROBOT, Subscriptions(on_demand=demand)) for demand in (False, True)]
         objects = other.create_publisher(WorldObjects, "world/objects", LATCHED)
         moving = other.create_publisher(ObjectStates, "world/object_states", LATEST)
         made.add(node)

@@ -17,7 +17,7 @@ from std_msgs.msg import Int32
 from std_srvs.srv import Trigger
 
 from handiwork_ros.rclpy_support.destroy import destroy_with_actions
-from handiwork_ros.rclpy_support.polling_executor import POLL_S, BusyExecutor
+from handiwork_ros.rclpy_support.polling_executor import POLL_S, PollingExecutor
 
 BEAT_S = 0.01
 
@@ -42,9 +42,9 @@ class Busy(Node):
 
 
 @pytest.fixture
-def played() -> Iterator[tuple[Stage, Busy, BusyExecutor]]:
+def played() -> Iterator[tuple[Stage, Busy, PollingExecutor]]:
     with stage() as made:
-        node, executor = Busy(made.context), BusyExecutor(context=made.context)
+        node, executor = Busy(made.context), PollingExecutor(context=made.context)
         executor.add_node(node)
         over = threading.Event()
 
@@ -63,7 +63,7 @@ def played() -> Iterator[tuple[Stage, Busy, BusyExecutor]]:
 
 @pytest.mark.parametrize("rate_hz", [0, 200])
 def test_services_are_answered_and_all_messages_heard(
-    played: tuple[Stage, Busy, BusyExecutor], rate_hz: int
+    played: tuple[Stage, Busy, PollingExecutor], rate_hz: int
 ) -> None:
     made, busy, _ = played
     peer = Node("peer", context=made.context)
@@ -92,7 +92,7 @@ def test_services_are_answered_and_all_messages_heard(
 
 
 def test_requests_that_come_together_do_not_wait_for_one_another(
-    played: tuple[Stage, Busy, BusyExecutor],
+    played: tuple[Stage, Busy, PollingExecutor],
 ) -> None:
     made, busy, _ = played
     peer = Node("peer", context=made.context)
@@ -111,7 +111,7 @@ def test_requests_that_come_together_do_not_wait_for_one_another(
     assert between < 0.5 * 7 * POLL_S / BEAT_S, "one for each look would take twice as long"
 
 
-def test_events_are_told(played: tuple[Stage, Busy, BusyExecutor]) -> None:
+def test_events_are_told(played: tuple[Stage, Busy, PollingExecutor]) -> None:
     """A publisher that offers less than is asked for."""
     made, busy, executor = played
     told: list[int] = []
@@ -129,7 +129,7 @@ def _nothing(_message: Int32) -> None:
     """Nothing comes."""
 
 
-def test_tasks_from_other_threads_wake_it(played: tuple[Stage, Busy, BusyExecutor]) -> None:
+def test_tasks_from_other_threads_wake_it(played: tuple[Stage, Busy, PollingExecutor]) -> None:
     _, busy, executor = played
     for timer in busy.timers:
         timer.cancel()
@@ -142,7 +142,7 @@ def test_tasks_from_other_threads_wake_it(played: tuple[Stage, Busy, BusyExecuto
 def test_it_waits_less_often_than_the_ordinary_one() -> None:
     """Two waits for each callback are one here."""
     counts = []
-    for kind in (SingleThreadedExecutor, BusyExecutor):
+    for kind in (SingleThreadedExecutor, PollingExecutor):
         with stage() as made:
             node, executor = Busy(made.context), kind(context=made.context)
             executor.add_node(node)

@@ -16,7 +16,7 @@ from std_msgs.msg import Int32
 from std_srvs.srv import Trigger
 
 from handiwork_ros.rclpy_support.destroy import destroy_with_actions
-from handiwork_ros.rclpy_support.polling_executor import BusyExecutor
+from handiwork_ros.rclpy_support.polling_executor import PollingExecutor
 
 COUNT = 60
 QUICK_S = 1e-5
@@ -58,9 +58,9 @@ def quick() -> Iterator[None]:
 
 
 @pytest.fixture
-def played() -> Iterator[tuple[Stage, Busy, BusyExecutor]]:
+def played() -> Iterator[tuple[Stage, Busy, PollingExecutor]]:
     with stage() as made:
-        node, executor = Busy(made.context), BusyExecutor(context=made.context)
+        node, executor = Busy(made.context), PollingExecutor(context=made.context)
         executor.add_node(node)
         over = threading.Event()
 
@@ -80,7 +80,9 @@ def played() -> Iterator[tuple[Stage, Busy, BusyExecutor]]:
 
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("seed", range(4))
-def test_nothing_is_lost_and_nothing_runs_twice(played: tuple[Stage, Busy, BusyExecutor], seed: int) -> None:
+def test_nothing_is_lost_and_nothing_runs_twice(
+    played: tuple[Stage, Busy, PollingExecutor], seed: int
+) -> None:
     made, busy, executor = played
     peer = Node("peer", context=made.context)
     made.add(peer)

@@ -47,7 +47,7 @@ def test_a_point_that_cannot_be_followed_is_in_the_log(broken: Client, capfd: py
 
     def is_logged() -> bool:
         log.append(capfd.readouterr().err)
-        return "StreamDoor._pass_on failed" in "".join(log) and "the drive is gone" in "".join(log)
+        return "PointStreamServer._pass_on failed" in "".join(log) and "the drive is gone" in "".join(log)
 
     wait_for(is_logged, 20.0)
     broken.executor.create_task(broken.node.destroy_publisher, stream)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code, Outcome
-from handiwork_ros.actions.skill_action_server import Refused
+from handiwork_ros.actions.skill_action_server import GoalRejected
 from handiwork_ros.ports.frames import UnknownFrame
 from skill_server.ros.goal_decoding import decode_goal
 from skill_server.skills.pick_place.pick import PickParams
@@ -43,7 +43,7 @@ def stamped(frame: str = "world", x: float = 0.0, w: float = 1.0) -> PoseStamped
 
 
 def refusal(goal: Pick.Goal) -> Outcome:
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(GoalRejected) as caught:
         decode_goal(PickParams, goal, frames)
     return caught.value.outcome
 
@@ -121,7 +121,7 @@ def test_random_goals_are_decoded_or_refused(text, frame, values, number):
     goal = Pick.Goal(object=text, arm=text, direction_to_obj=text, grasp_poses=[pose], **{number: values[7]})
     try:
         params = decode_goal(PickParams, goal, frames)
-    except Refused as refused:
+    except GoalRejected as refused:
         verdict = refused.outcome
     else:
         verdict = None
@@ -148,7 +148,7 @@ def test_every_fault_of_a_message_is_told_with_what_its_skill_finds_in_the_rest(
         told = (Outcome(Code.BAD_GOAL, params.recovery, "check", "recovery"),)
         return Outcome(Code.BAD_NUMBER, "follows", "check", "pre_grasp_offset", others=told)
 
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(GoalRejected) as caught:
         decode_goal(PickParams, goal, frames, judge)
     outcome = caught.value.outcome
     assert (outcome.code, outcome.field_name) == (Code.UNKNOWN_FRAME, "grasp_poses[0].header.frame_id")

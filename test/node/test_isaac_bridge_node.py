@@ -50,7 +50,7 @@ def end(on: Stage, nodes: list[ManagedNode]) -> None:
 def wired() -> Iterator[Client]:
     """One world behind the wire for all tests."""
     with stage() as on:
-        world = SimBridge(context=on.context, parameter_overrides=parameters(speaks="isaac"))
+        world = SimBridge(context=on.context, parameter_overrides=parameters(interface="isaac"))
         adapter = IsaacBridge(context=on.context, parameter_overrides=parameters())
         on.add(world)
         on.add(adapter)

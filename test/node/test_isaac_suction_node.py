@@ -59,7 +59,7 @@ def cell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cell]:
     given = [Parameter(name, value=value) for name, value in values.items()]
 
     def nodes(on: Stage) -> list[ManagedNode]:
-        wired = [*given, Parameter("speaks", value="isaac")]
+        wired = [*given, Parameter("interface", value="isaac")]
         return [
             SimBridge(context=on.context, parameter_overrides=wired),
             IsaacBridge(context=on.context, parameter_overrides=given),

@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ROBOTS, SCENES = ROOT / "src/robot_description/robots", ROOT / "config/scenes"
 FR3 = {"robot_dir": ROBOTS / "fr3", "scene_file": SCENES / "tabletop.yaml"}
 UR10 = {"robot_dir": ROBOTS / "ur10_suction", "scene_file": SCENES / "bin_stacking.yaml"}
-ISAAC = {**FR3, "speaks": "isaac"}
+ISAAC = {**FR3, "interface": "isaac"}
 CASES: dict[str, tuple[list[Callable[[], ManagedNode]], dict[str, object]]] = {
     "robot_description": ([RobotDescription], FR3),
     "sim_bridge": ([SimBridge], FR3),

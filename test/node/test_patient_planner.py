@@ -18,7 +18,7 @@ from handiwork_core.contracts.planning import (
 )
 from handiwork_core.model.outcome import Code
 from handiwork_core.testing.fakes import smooth
-from handiwork_ros.ports.reconnecting_planner import PatientPlanner
+from handiwork_ros.ports.reconnecting_planner import ReconnectingPlanner
 
 REQUEST = PlanRequest("arm", np.zeros(6), JointGoals(np.zeros((1, 6))))
 
@@ -53,11 +53,11 @@ def never() -> bool:
 def test_every_question_is_asked_again_until_the_planner_is_back():
     for losses in (0, 1, 3):
         lossy = Lossy(losses)
-        patient = PatientPlanner(lossy, lambda: True, 60.0)
+        patient = ReconnectingPlanner(lossy, lambda: True, 60.0)
         assert patient.plan(REQUEST, should_stop=never).code is Code.OK
         assert lossy.asked == losses + 1
     lossy = Lossy(1)
-    patient = PatientPlanner(lossy, lambda: True, 60.0)
+    patient = ReconnectingPlanner(lossy, lambda: True, 60.0)
     request = CandidatesRequest("arm", np.zeros(6), (), (), 1.0, 0)
     assert patient.check_candidates(request, should_stop=never).code is Code.OK
     lossy.losses, lossy.asked = 1, 0
@@ -68,7 +68,7 @@ def test_every_question_is_asked_again_until_the_planner_is_back():
 def test_the_rest_of_a_motion_is_asked_about_once_for_the_arm_moves():
     lossy = Lossy(1)
     path = smooth(np.zeros(6), np.ones(6))
-    verdict = PatientPlanner(lossy, lambda: True, 60.0).validate_rest(
+    verdict = ReconnectingPlanner(lossy, lambda: True, 60.0).validate_rest(
         "arm", path, SceneQuery(), PathRest(0.0), should_stop=never
     )
     assert verdict.code is Code.PLANNER_LOST
@@ -77,12 +77,12 @@ def test_the_rest_of_a_motion_is_asked_about_once_for_the_arm_moves():
 
 def test_patience_ends():
     lossy = Lossy(10**9)
-    assert PatientPlanner(lossy, never, 0.2).plan(REQUEST, should_stop=never).code is Code.PLANNER_LOST
+    assert ReconnectingPlanner(lossy, never, 0.2).plan(REQUEST, should_stop=never).code is Code.PLANNER_LOST
     assert lossy.asked == 1
 
 
 def test_a_stop_ends_the_wait():
     stop, lossy = threading.Event(), Lossy(10**9)
     threading.Timer(0.1, stop.set).start()
-    patient = PatientPlanner(lossy, never, 600.0)
+    patient = ReconnectingPlanner(lossy, never, 600.0)
     assert patient.plan(REQUEST, should_stop=stop.is_set).code is Code.PLANNER_LOST

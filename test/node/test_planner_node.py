@@ -46,7 +46,7 @@ from handiwork_core.model.world import (
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_ros import conversions as to
 from handiwork_ros.clients.ports import PlannerClient
-from handiwork_ros.liveness.heartbeat import LifeSigns
+from handiwork_ros.liveness.heartbeat import Heartbeats
 from handiwork_ros.rclpy_support.qos import LATCHED, LATEST, TF_STATIC
 from planner_node.node import PlannerNode
 from planner_node.pipeline.engine_worker import QUEUE_LIMIT
@@ -112,7 +112,7 @@ class Bench:
     planner: PlannerNode
     client: PlannerClient
     node: Node
-    signs: LifeSigns
+    signs: Heartbeats
 
     def ask(self, kind: Any, name: str, request: Any) -> Any:
         """Raw call; the client is made and used on the executor's thread."""
@@ -135,7 +135,7 @@ def bench(nothing_left_over: None) -> Iterator[Bench]:
     SlowEngine.entered.clear()
     with stage() as made:
         node = Node("client", context=made.context)
-        signs = LifeSigns(node)
+        signs = Heartbeats(node)
         client = PlannerClient(node, ROBOT, signs)
         robot_dir = Parameter("robot_dir", value=str(ROBOT_DIR))
         planner = PlannerNode(

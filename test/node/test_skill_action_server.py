@@ -23,12 +23,12 @@ from handiwork_core.contracts.skill import Progress, Token
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_ros.actions.admission import AdmissionQueue
 from handiwork_ros.actions.arm_lease import QUEUE_LENGTH, ArmLease, Policy
-from handiwork_ros.actions.multi_arm_lease import ArmHold
+from handiwork_ros.actions.multi_arm_lease import MultiArmLease
 from handiwork_ros.actions.skill_action_server import (
-    Refused,
+    GoalRejected,
     Report,
     SkillActionServer,
-    SkillDoor,
+    SkillBinding,
 )
 from handiwork_ros.rclpy_support.destroy import destroy_with_actions
 
@@ -58,7 +58,7 @@ class Toy:
     def admit(self, goal: Pick.Goal):
         word, _, count = goal.object.partition(" ")
         if word not in ("run", "bug", "deaf"):
-            raise Refused(
+            raise GoalRejected(
                 Outcome(Code.UNKNOWN_OBJECT, f"object {goal.object!r} is not known", field_name="object")
             )
         return lambda token, report: self.body(word, int(count or 0), token, report)
@@ -122,7 +122,7 @@ class Rig:
         self.servers = [
             SkillActionServer(
                 self.lease,
-                SkillDoor(name, Pick, lambda goal: self.toy.admit(goal), encode, feedback),
+                SkillBinding(name, Pick, lambda goal: self.toy.admit(goal), encode, feedback),
                 self.admission,
                 node=host,
                 policy=policy,
@@ -410,7 +410,7 @@ def test_a_transition_that_fails_aborts_with_a_filled_outcome(rig, monkeypatch):
 
 
 def test_an_error_of_the_server_itself_aborts_with_a_filled_outcome(rig, monkeypatch):
-    monkeypatch.setattr(ArmHold, "turn", raising)
+    monkeypatch.setattr(MultiArmLease, "turn", raising)
     assert rig.run("run 1") == ("ABORTED", Code.INTERNAL)
     assert "planted" in rig.last.message
     monkeypatch.undo()

@@ -23,7 +23,7 @@ from handiwork_core.model.suction import SuctionState
 from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_ros.clients.ports import SuctionClient, tool_client
-from handiwork_ros.ports.world import RosWorldSource, Wanted
+from handiwork_ros.ports.world import RosWorldSource, Subscriptions
 from handiwork_ros.rclpy_support.qos import LATEST
 from sim_bridge.node import SimBridge
 from suction_driver.node import SuctionDriver
@@ -42,7 +42,7 @@ class User:
     def __init__(self, on: Stage, *, sim_time: bool) -> None:
         given = [Parameter("use_sim_time", value=sim_time)]
         self.node = Node("user", context=on.context, parameter_overrides=given)
-        self.world = RosWorldSource(self.node, ROBOT, Wanted(contacts=True))
+        self.world = RosWorldSource(self.node, ROBOT, Subscriptions(contacts=True))
         assert TOOL is not None
         self.tool = tool_client(self.node, TOOL, self.world)
         assert isinstance(self.tool, SuctionClient)

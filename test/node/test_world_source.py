@@ -16,7 +16,7 @@ from handiwork_core.model.geometry import Pose
 from handiwork_core.model.world import JointState, ObjectState
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_ros import conversions as to
-from handiwork_ros.ports.world import RosWorldSource, Wanted
+from handiwork_ros.ports.world import RosWorldSource, Subscriptions
 from handiwork_ros.rclpy_support.qos import LATEST
 
 ROBOT = load_robot(Path(__file__).resolve().parents[2] / "src/robot_description/robots/fr3")
@@ -43,8 +43,8 @@ def has_heard(source: RosWorldSource, x: float, q: float) -> bool:
 def test_the_newest_is_fetched_on_demand_with_its_age(nothing_left_over: None) -> None:
     with stage() as made:
         node = Node("looker", context=made.context)
-        source = RosWorldSource(node, ROBOT, Wanted(on_demand=True))
-        witness = RosWorldSource(node, ROBOT, Wanted(on_demand=True))
+        source = RosWorldSource(node, ROBOT, Subscriptions(on_demand=True))
+        witness = RosWorldSource(node, ROBOT, Subscriptions(on_demand=True))
         other = Node("robot", context=made.context)
         state_pub = other.create_publisher(ObjectStates, "world/object_states", LATEST)
         joint_pub = other.create_publisher(JointStateMsg, "joint_states", LATEST)

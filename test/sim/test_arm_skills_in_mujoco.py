@@ -15,7 +15,7 @@ from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code
 from handiwork_core.robot.robot import Robot
 from sim_bridge.mujoco.simulation import CONTROL_S
-from skill_server.execution.run import SkillRun, run_skill
+from skill_server.execution.run import ExecutionResult, run_skill
 from skill_server.params.parsing import parameters_from_yaml
 from skill_server.params.registry import load_catalog
 from skill_server.skills import BUILTIN
@@ -35,13 +35,13 @@ class Bench:
         self.cell = SimulatedCell(robot, engine, scene, 0)
         self.held: dict[str, Any] = {}
 
-    def run(self, name: str, text: str) -> SkillRun:
+    def run(self, name: str, text: str) -> ExecutionResult:
         skill = CATALOG.find(name)
         return self.do(skill, parameters_from_yaml(skill, text, "", name), Token())
 
     def do(
         self, skill: Skill[Any], params: Any, token: Token, report: Any = lambda _progress: None
-    ) -> SkillRun:
+    ) -> ExecutionResult:
         cell = self.cell
         rng = np.random.default_rng(params.seed)
         ports = (cell, cell, cell, cell, cell)
@@ -164,7 +164,7 @@ def test_a_task_with_one_seed_is_the_same_episode(robot: Robot, engine: Any) -> 
         bench = Bench(robot, engine, "tabletop")
         task = read_task(text, "tidy.yaml", Site(CATALOG, robot, bench.cell.snapshot()))
 
-        def do(entry: Entry, token: Token, report: Any, bench: Bench = bench) -> SkillRun:
+        def do(entry: Entry, token: Token, report: Any, bench: Bench = bench) -> ExecutionResult:
             return bench.do(entry.skill, entry.params, token, report)
 
         ended = run_task(task, 0, do, Token(), lambda _progress: None, bench.cell.now_s)

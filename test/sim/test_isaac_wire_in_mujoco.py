@@ -16,7 +16,7 @@ from handiwork_core.isaac_wire import on_grid
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.scene.loader import load_scene
-from isaac_bridge.adapter.remote_plant import WiredRobot
+from isaac_bridge.adapter.remote_plant import RemotePlant
 from sim_bridge.isaac_emulation.joint_emulation import (
     CommandQueue,
     WireCommand,
@@ -47,7 +47,7 @@ class Wire:
             gripper.controller.force_n = gripper.controller.spec.max_force_n
         self.simulation.apply_forces()
         self.queue, self._late, self._delay, self._zero_s = CommandQueue(1), deque[Array | None](), delay, 0.0
-        self.robot = WiredRobot(ROBOT, self.measured(), 0.02)
+        self.robot = RemotePlant(ROBOT, self.measured(), 0.02)
         self.worst, self.sent, self.is_blocked = 0.0, 0, False
 
     @property

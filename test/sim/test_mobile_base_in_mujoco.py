@@ -20,7 +20,7 @@ from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.robot.robot import Robot
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_planning.cpu_engine import CpuEngine
-from skill_server.execution.run import SkillRun, run_skill
+from skill_server.execution.run import ExecutionResult, run_skill
 from skill_server.skills.base.mobile_rotate import MobileRotate, MobileRotateParams
 from skill_server.skills.base.mobile_translate import MobileTranslate, MobileTranslateParams
 from skill_server.skills.motion.home import Home, HomeParams
@@ -105,7 +105,7 @@ def cell(robot: Robot, engine: Any) -> MobileCell:
     return MobileCell(robot, engine, "mobile", 0)
 
 
-def run(context: Context, skill: Skill[Any], params: Any) -> SkillRun:
+def run(context: Context, skill: Skill[Any], params: Any) -> ExecutionResult:
     fresh = replace(context, planning_time_s=0.0, refused=[])
     return run_skill(skill, replace(params, allowed_planning_time=60.0), fresh)
 

@@ -16,7 +16,7 @@ from handiwork_core.contracts.skill import Skill
 from handiwork_core.model.outcome import Code
 from handiwork_core.model.world import part_positions
 from handiwork_core.robot.robot import Robot
-from skill_server.execution.run import SkillRun, run_skill
+from skill_server.execution.run import ExecutionResult, run_skill
 from skill_server.skills.articulated.artpreplan import ArtPreplan, ArtPreplanParams
 from skill_server.skills.articulated.close import Close, CloseParams
 from skill_server.skills.articulated.open import Open, OpenParams
@@ -31,7 +31,7 @@ class Bench:
         self.cell = SimulatedCell(robot, engine, scene, seed)
         self.context = self.cell.context(seed)
 
-    def run(self, skill: Skill[Any], params: Any) -> SkillRun:
+    def run(self, skill: Skill[Any], params: Any) -> ExecutionResult:
         context = replace(self.context, planning_time_s=0.0, refused=[])
         return run_skill(skill, replace(params, allowed_planning_time=60.0), context)
 

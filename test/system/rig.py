@@ -19,7 +19,7 @@ from handiwork_cli.stack.stack import NODES, Stack
 from handiwork_core.contracts.skill import Progress
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import Outcome
-from handiwork_ros.clients.skill_client import GoalRun, SkillReport
+from handiwork_ros.clients.skill_client import GoalHandle, SkillReport
 from handiwork_ros.rclpy_support.qos import LATEST
 
 PICK_STAGES = ["select", "open", "approach", "descend", "grasp", "lift"]
@@ -174,17 +174,17 @@ class Rig:
             2 * EVENT_S,
         )
 
-    def send_until(self, goal: Pick.Goal | Place.Goal | RunSkill.Goal, stage: str) -> GoalRun[SkillReport]:
+    def send_until(self, goal: Pick.Goal | Place.Goal | RunSkill.Goal, stage: str) -> GoalHandle[SkillReport]:
         """Send a goal and return as soon as its feedback names the stage."""
         return send_until(self.client.send, goal, stage)
 
 
 def send_until(
-    send: Callable[..., GoalRun],
+    send: Callable[..., GoalHandle],
     goal: Pick.Goal | Place.Goal | RunSkill.Goal,
     stage: str,
     timeout_s: float = EVENT_S,
-) -> GoalRun[SkillReport]:
+) -> GoalHandle[SkillReport]:
     """Send a goal and return as soon as its feedback names the stage."""
     reached = threading.Event()
 
@@ -198,7 +198,7 @@ def send_until(
     return run
 
 
-def end_in_time(run: GoalRun, killed_s: float) -> Outcome:
+def end_in_time(run: GoalHandle, killed_s: float) -> Outcome:
     """The outcome of a goal, which must come within the bound after ``killed_s`` (steady) and be no success."""
     outcome = run.result(10.0).outcome
     took_s = time.monotonic() - killed_s

@@ -20,7 +20,7 @@ from handiwork_cli.launch_files.package_paths import share_of
 from handiwork_cli.processes.process_runner import ProcessRunner
 from handiwork_cli.stack.stack import NODES
 from handiwork_core.model.outcome import Code
-from handiwork_ros.clients.skill_client import GoalRun, SkillClient, SkillReport
+from handiwork_ros.clients.skill_client import GoalHandle, SkillClient, SkillReport
 
 WORLD_TIMEOUT_S = 2.5
 """More than the skill server's parameter world_timeout_s."""
@@ -33,7 +33,7 @@ def wait_active(client: SkillClient) -> dict[str, int]:
     return {name: pid for name in NODES if (pid := client.signs.pid(name)) is not None}
 
 
-def send_moving(client: SkillClient) -> GoalRun[SkillReport]:
+def send_moving(client: SkillClient) -> GoalHandle[SkillReport]:
     """A goal whose arm is on its way."""
     joints = JointRecord(client.node)
     run = send_until(client.send, SLOW, "approach")

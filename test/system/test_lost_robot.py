@@ -17,7 +17,7 @@ from lifecycle_msgs.srv import ChangeState
 from rig import PICK_STAGES, PLACE_STAGES, SLOW, Rig
 
 from handiwork_core.model.outcome import Code, Outcome
-from handiwork_ros.clients.skill_client import GoalRun, SkillReport
+from handiwork_ros.clients.skill_client import GoalHandle, SkillReport
 
 LAUNCH_ARGUMENTS = {"real_time_factor": "1"}
 BOUND_S = 3.0
@@ -48,7 +48,7 @@ class Lateness(threading.Thread):
         self.join()
 
 
-def ended(rig: Rig, run: GoalRun[SkillReport], lateness: Lateness) -> Outcome:
+def ended(rig: Rig, run: GoalHandle[SkillReport], lateness: Lateness) -> Outcome:
     """The outcome, which must come in time."""
     late_s = lateness.total_s
     outcome = run.result(30.0).outcome
@@ -57,7 +57,7 @@ def ended(rig: Rig, run: GoalRun[SkillReport], lateness: Lateness) -> Outcome:
     return outcome
 
 
-def lost(rig: Rig, run: GoalRun[SkillReport], lateness: Lateness) -> None:
+def lost(rig: Rig, run: GoalHandle[SkillReport], lateness: Lateness) -> None:
     """The goal ends in time, with the cause and with what is known of the arm."""
     outcome = ended(rig, run, lateness)
     assert outcome.code is Code.ROBOT_LOST, outcome

@@ -11,7 +11,7 @@ from handiwork_msgs.srv import SetObjectPose
 from rig import Rig, wait_for
 
 from handiwork_core.model.outcome import Code
-from handiwork_ros.clients.skill_client import GoalRun, SkillReport, skill_goal
+from handiwork_ros.clients.skill_client import GoalHandle, SkillReport, skill_goal
 from handiwork_ros.rclpy_support.qos import LATEST
 from simulation_interfaces.srv import DeleteEntity, SpawnEntity
 
@@ -52,11 +52,11 @@ class Scene:
         answer = self.rig.stack.call(DeleteEntity, "delete_entity", DeleteEntity.Request(entity=name))
         assert answer.result.result == 1, answer.result.error_message
 
-    def go(self, place: list[float], speed: float) -> GoalRun[SkillReport]:
+    def go(self, place: list[float], speed: float) -> GoalHandle[SkillReport]:
         parameters = {"position": place, "max_velocity_scaling_factor": speed}
         return self.rig.client.send(skill_goal("goto_pose", parameters))
 
-    def under_way(self, place: list[float], turned_rad: float) -> GoalRun[SkillReport]:
+    def under_way(self, place: list[float], turned_rad: float) -> GoalHandle[SkillReport]:
         """Send the arm, and return when its first joint has turned by so much."""
         joints = self.rig.joints
         begun = joints.next().positions[0]

@@ -20,7 +20,7 @@ from handiwork_core.robot_files.loader import load_robot
 from handiwork_ros.node.diagnostics import IntakeDiagnoses
 from handiwork_ros.node.main import run
 from handiwork_ros.node.managed_node import ManagedNode
-from handiwork_ros.ports.world import RosWorldSource, Wanted
+from handiwork_ros.ports.world import RosWorldSource, Subscriptions
 from handiwork_ros.rclpy_support.polling_executor import make_busy_executor
 from handiwork_ros.rclpy_support.qos import EVENTS, LATCHED
 from handiwork_ros.rclpy_support.safe_callbacks import guard
@@ -86,7 +86,9 @@ class ConditionalsNode(ManagedNode):
     def on_start(self) -> None:
         """Begin to listen and to watch."""
         if self._source is None:
-            self._source = RosWorldSource(self, self._robot, Wanted(contacts=True, on_states=self._on_states))
+            self._source = RosWorldSource(
+                self, self._robot, Subscriptions(contacts=True, on_states=self._on_states)
+            )
             self.diagnostics.add("intake", IntakeDiagnoses(self._source.statistics))
         conditions, task = self._initial
         self.watched.begin_all(conditions, task, self._now_s())

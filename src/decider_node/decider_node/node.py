@@ -26,7 +26,7 @@ from handiwork_core.robot_files.loader import load_robot
 from handiwork_ros.conversions import BadMessage
 from handiwork_ros.node.main import run
 from handiwork_ros.node.managed_node import ManagedNode
-from handiwork_ros.ports.world import RosWorldSource, Wanted
+from handiwork_ros.ports.world import RosWorldSource, Subscriptions
 from handiwork_ros.rclpy_support.qos import LATCHED, STREAM
 from handiwork_ros.rclpy_support.safe_callbacks import guard
 
@@ -60,7 +60,7 @@ class DeciderNode(ManagedNode):
     def on_start(self) -> None:
         """Begin to listen and to decide."""
         if self._cell is None:
-            wanted = Wanted(objects=False, joints=False, on_states=lambda: None)
+            wanted = Subscriptions(objects=False, joints=False, on_states=lambda: None)
             source = RosWorldSource(self, self._robot, wanted)
             arm = self._robot.arm("")
             self._cell = cell = RosCell(self, source, self._robot, arm, self._bins, obstacles())

@@ -39,7 +39,7 @@ class EngineLost(Exception):
         self.cause, self.is_fatal = cause, is_fatal
 
 
-class GuardedEngine(Engine):
+class FallbackEngine(Engine):
     """Delegates to the engine that ``make`` builds.
 
     When that engine raises EngineLost the request ends with PLANNER_LOST and the cause. The next request goes to a

@@ -25,7 +25,7 @@ from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.safety.config import SafetyConfig, load_safety
 from handiwork_core.safety.state import Cause, Violation
 from handiwork_core.scene.loader import load_scene
-from handiwork_ros.controllers.point_stream_server import StreamDoor
+from handiwork_ros.controllers.point_stream_server import PointStreamServer
 from handiwork_ros.controllers.slot_server import SlotServer, arm_server
 from handiwork_ros.conversions import time_from_msg, time_to_msg
 from handiwork_ros.node.main import run
@@ -62,7 +62,7 @@ class SafetyNode(ManagedNode):
         self._initial: JointArrays | None = None
         self._wrenches: dict[str, Array] = {}
         self._servers: list[SlotServer[TrajectoryGoal, TrajectoryResult]] = []
-        self._streams: list[StreamDoor] = []
+        self._streams: list[PointStreamServer] = []
         self._silent_ticks = 0
         self._commands: dict[str, Any] = {}
         self.create_subscription(JointState, "joint_states", guard(self, self._take), STREAM)
@@ -105,7 +105,7 @@ class SafetyNode(ManagedNode):
             topic = f"{part.hardware_controller}/joint_trajectory"
             self._commands[part.name] = self.create_publisher(JointTrajectory, topic, LATEST)
             self._servers.append(arm_server(self, lambda: thread, part, safety.lease))
-            self._streams.append(StreamDoor(self, lambda: thread, part))
+            self._streams.append(PointStreamServer(self, lambda: thread, part))
         for name in robot.arms if self._wrench_topic else ():
             keep = guard(self, lambda message, name=name: self._keep_wrench(name, message))
             self.create_subscription(WrenchStamped, self._wrench_topic.format(arm=name), keep, STREAM)

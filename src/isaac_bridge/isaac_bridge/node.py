@@ -18,7 +18,7 @@ from handiwork_core.robot.robot import Robot
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.safety.config import SafetyConfig, load_safety
 from handiwork_core.scene.loader import Scene, load_scene
-from handiwork_ros.controllers.point_stream_server import StreamDoor
+from handiwork_ros.controllers.point_stream_server import PointStreamServer
 from handiwork_ros.controllers.slot_server import SlotServer, arm_server, gripper_server
 from handiwork_ros.node.main import run
 from handiwork_ros.node.managed_node import ManagedNode
@@ -55,7 +55,7 @@ class IsaacBridge(ManagedNode):
         self._world: WorldDoor | None = None
         self._arms: list[SlotServer[TrajectoryGoal, TrajectoryResult]] = []
         self._grippers: list[SlotServer[GripperGoal, GripperResult]] = []
-        self._streams: list[StreamDoor] = []
+        self._streams: list[PointStreamServer] = []
         self._safety: SafetyServer | None = None
 
     def on_load(self, report: Report) -> None:
@@ -130,7 +130,7 @@ class IsaacBridge(ManagedNode):
             self._arms.append(arm_server(self, joints.running, robot.base, safety.lease))
         for arm in robot.arms.values():
             self._arms.append(arm_server(self, joints.running, arm, safety.lease))
-            self._streams.append(StreamDoor(self, joints.running, arm))
+            self._streams.append(PointStreamServer(self, joints.running, arm))
             if arm.gripper is not None and arm.gripper.suction is None:
                 self._grippers.append(gripper_server(self, joints.running, arm.gripper, safety.lease))
         steady = Clock(clock_type=ClockType.STEADY_TIME)

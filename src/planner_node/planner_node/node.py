@@ -18,12 +18,12 @@ from handiwork_ros.node.diagnostics import IntakeDiagnoses
 from handiwork_ros.node.main import run
 from handiwork_ros.node.managed_node import ManagedNode
 from handiwork_ros.ports.frames import FrameBuffer, UnknownFrame
-from handiwork_ros.ports.world import RosWorldSource, Wanted
+from handiwork_ros.ports.world import RosWorldSource, Subscriptions
 
 from .pipeline.engine_selection import AUTO, choose, open_engine
 from .pipeline.engine_worker import EngineWorker
-from .pipeline.pipeline import Heard, PlanningDesk
-from .pipeline.planning_scene import SceneTable
+from .pipeline.pipeline import Heard, PlanningPipeline
+from .pipeline.planning_scene import PlanningScene
 from .ros.services import PlanningServices
 
 POLL_S = 0.02
@@ -59,7 +59,7 @@ class PlannerNode(ManagedNode):
         self._frames = FrameBuffer(self)
         self._doors = PlanningServices(self, self._frames)
         self._source: RosWorldSource | None = None
-        self._desk: PlanningDesk | None = None
+        self._desk: PlanningPipeline | None = None
         self._worker: EngineWorker | None = None
 
     def on_load(self, report: Report) -> None:
@@ -80,7 +80,7 @@ class PlannerNode(ManagedNode):
             return
         robot, kind = self._robot, self._kind
         source = self._source = self._source or self.on_executor(
-            lambda: RosWorldSource(self, robot, Wanted(on_demand=True))
+            lambda: RosWorldSource(self, robot, Subscriptions(on_demand=True))
         )
         self.diagnostics.add("intake", IntakeDiagnoses(source.statistics))
         report(0.05, f"waiting for frame {robot.name}/{robot.root_link} on /tf_static")
@@ -99,7 +99,7 @@ class PlannerNode(ManagedNode):
             source.snapshot, source.has_geometry, source.joint_age_s, source.joint_silence, source.conflict
         )
         self._await_geometry(source, report)
-        self._desk = PlanningDesk(robot, engine, SceneTable(), heard)
+        self._desk = PlanningPipeline(robot, engine, PlanningScene(), heard)
         self._worker = EngineWorker("planner-engine")
 
     def _await_geometry(self, source: RosWorldSource, report: Report) -> None:

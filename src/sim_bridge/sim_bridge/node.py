@@ -19,7 +19,7 @@ from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.safety.config import UNSUPERVISED, load_safety
 from handiwork_core.safety.lease import HeartbeatLease
 from handiwork_core.scene.loader import load_scene
-from handiwork_ros.controllers.point_stream_server import StreamDoor
+from handiwork_ros.controllers.point_stream_server import PointStreamServer
 from handiwork_ros.controllers.slot_server import SlotServer, arm_server, gripper_server
 from handiwork_ros.node.main import run
 from handiwork_ros.node.managed_node import ManagedNode
@@ -69,7 +69,7 @@ class SimBridge(ManagedNode):
         text = (
             "handiwork: the robot-and-world contract; isaac: what Isaac Sim's bridge would say, to be adapted"
         )
-        self._speaks = self.parameter("speaks", "handiwork", text)
+        self._interface = self.parameter("interface", "handiwork", text)
         text = "further folders below which requests may name files, separated by colons"
         roots = self.parameter("data_roots", "", text)
         own = [Path(self._robot_dir)] if self._robot_dir else []
@@ -86,7 +86,7 @@ class SimBridge(ManagedNode):
         self._loop: SimLoop | None = None
         self._contract: ContractPublishers | None = None
         self._voice: IsaacVoice | None = None
-        self._streams: list[StreamDoor] = []
+        self._streams: list[PointStreamServer] = []
         self._servers: list[
             SlotServer[TrajectoryGoal, TrajectoryResult] | SlotServer[GripperGoal, GripperResult]
         ] = []
@@ -117,8 +117,8 @@ class SimBridge(ManagedNode):
             faults.append("parameter scene_file: is empty; give a scene, such as config/scenes/tabletop.yaml")
         if not 0.0 <= self._factor <= 1000.0:
             faults.append(f"parameter real_time_factor: is {self._factor}; give 0 to 1000")
-        if self._speaks not in ("handiwork", "isaac"):
-            faults.append(f"parameter speaks: is {self._speaks!r}; give 'handiwork' or 'isaac'")
+        if self._interface not in ("handiwork", "isaac"):
+            faults.append(f"parameter interface: is {self._interface!r}; give 'handiwork' or 'isaac'")
         if self._controllers not in ("public", "hardware"):
             faults.append(f"parameter controllers: is {self._controllers!r}; give 'public' or 'hardware'")
         if self._seed < 0:
@@ -129,7 +129,7 @@ class SimBridge(ManagedNode):
     def on_start(self) -> None:
         """Let time run, and serve."""
         assert self._simulation is not None
-        if self._speaks == "isaac":
+        if self._interface == "isaac":
             self._voice = self._voice or IsaacVoice(self, self._simulation)
             self._loop = self._voice.loop(self._simulation, self._factor, paused=self._paused)
             self._loop.start()
@@ -151,7 +151,7 @@ class SimBridge(ManagedNode):
         for part in (*(() if robot.base is None else (robot.base,)), *robot.arms.values()):
             name = part.hardware_controller if is_hardware else part.controller
             self._servers.append(arm_server(self, self._running, part, lease, name))
-            self._streams.append(StreamDoor(self, self._running, part, name))
+            self._streams.append(PointStreamServer(self, self._running, part, name))
         for tool in (arm.gripper for arm in robot.arms.values() if arm.gripper is not None):
             if tool.suction is not None:
                 door = SuctionDoor(self, services, self._running, tool)

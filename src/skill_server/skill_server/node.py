@@ -19,17 +19,17 @@ from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_ros.actions.admission import AdmissionQueue
 from handiwork_ros.actions.arm_lease import Policy
-from handiwork_ros.actions.skill_action_server import SkillActionServer, SkillDoor
+from handiwork_ros.actions.skill_action_server import SkillActionServer, SkillBinding
 from handiwork_ros.clients.ports import PlannerClient
-from handiwork_ros.liveness.heartbeat import LifeSigns
+from handiwork_ros.liveness.heartbeat import Heartbeats
 from handiwork_ros.node.diagnostics import IntakeDiagnoses
 from handiwork_ros.node.main import run
 from handiwork_ros.node.managed_node import ManagedNode
 from handiwork_ros.node.start_wait import StartWait
 from handiwork_ros.node.wall_time_node import action_host_node
 from handiwork_ros.ports.planner import PLANNER
-from handiwork_ros.ports.reconnecting_planner import PatientPlanner
-from handiwork_ros.ports.world import RosWorldSource, Wanted
+from handiwork_ros.ports.reconnecting_planner import ReconnectingPlanner
+from handiwork_ros.ports.world import RosWorldSource, Subscriptions
 from handiwork_ros.rclpy_support.safe_callbacks import guard
 from handiwork_ros.safety.heartbeat import HeartbeatPublisher
 from handiwork_ros.safety.watch import SafetyWatch
@@ -57,11 +57,11 @@ class SkillServer(ManagedNode):
         self._robot_dir = Path(self.parameter("robot_dir", "", "folder with the robot's files"))
         self._robot = load_robot(self._robot_dir)
         policy = self._busy_policy()
-        self._world = RosWorldSource(self, self._robot, Wanted(contacts=True))
+        self._world = RosWorldSource(self, self._robot, Subscriptions(contacts=True))
         self.diagnostics.add("intake", IntakeDiagnoses(self._world.statistics))
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._watch = self.create_timer(WATCH_S, guard(self, self._end_in_conflict), clock=steady)
-        signs, self._wait = LifeSigns(self), StartWait(self)
+        signs, self._wait = Heartbeats(self), StartWait(self)
         self._arms = arm_set(self, self._robot, self._world, lambda: self._planner(signs))
         self._safety = SafetyWatch(self, lambda why: self._arms.stop_all(why.code, why.message))
         self._heartbeat = HeartbeatPublisher(self, self._arms.supervised)
@@ -94,13 +94,13 @@ class SkillServer(ManagedNode):
         except ValueError as error:
             raise ConfigError("node skill_server", [f"parameter busy_policy: {error}"]) from error
 
-    def _planner(self, signs: LifeSigns) -> Planner:
+    def _planner(self, signs: Heartbeats) -> Planner:
         """A goal waits for a planner that is started again, and its arm ends the motion that was judged good."""
         text = "how long a goal waits for a lost planner_node [s of steady time]; 0: it ends at once"
         patience_s = self.parameter("planner_patience_s", 60.0, text)
         client = PlannerClient(self, self._robot, signs)
         if patience_s > 0.0:
-            return PatientPlanner(client, lambda: signs.is_active(PLANNER), patience_s)
+            return ReconnectingPlanner(client, lambda: signs.is_active(PLANNER), patience_s)
         # Also a goal whose arm is on a long way ends soon, not when it next needs a plan.
         signs.on_loss(PLANNER, lambda _name: self._arms.stop_all(Code.PLANNER_LOST))
         return client
@@ -144,7 +144,7 @@ class SkillServer(ManagedNode):
     def _why_closed(self) -> str:
         return "" if self.is_active else self.status_text or f"its state is {self.state}"
 
-    def _doors(self, catalog: Catalog) -> Iterator[SkillDoor[Any]]:
+    def _doors(self, catalog: Catalog) -> Iterator[SkillBinding[Any]]:
         for name, why in catalog.broken.items():
             self.get_logger().error(f"skill {name!r} could not be loaded: {why}")
         timeout_s = self.parameter("world_timeout_s", 2.0, "oldest world a goal may start on [s]")

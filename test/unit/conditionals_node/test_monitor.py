@@ -13,7 +13,7 @@ from conditionals_node.conditions_file import load_conditions
 from conditionals_node.expressions.build import Builder, Condition
 from conditionals_node.expressions.definitions import Definitions
 from conditionals_node.expressions.expression import Leaf, Not
-from conditionals_node.monitoring.monitor import Monitor, Shown
+from conditionals_node.monitoring.monitor import ConditionStatus, Monitor
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.contracts.predicate import Finding, LatchedPredicate, Truth
 from handiwork_core.model.geometry import Pose, frozen
@@ -37,7 +37,7 @@ def watching(hold_s: float = 0.0) -> Monitor:
     return monitor
 
 
-def only(monitor: Monitor) -> Shown:
+def only(monitor: Monitor) -> ConditionStatus:
     (shown,) = monitor.shown()
     return shown
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from decider_node.network.decider import Decider, Decision, Moment
+from decider_node.network.decider import Decider, Decision, TickContext
 from decider_node.network.priority import Option
 from decider_node.network.states import State
 
@@ -24,42 +24,42 @@ class Script:
 
 
 class Recorded(Option[Script]):
-    def enter(self, moment: Moment[Script]) -> None:
+    def enter(self, moment: TickContext[Script]) -> None:
         moment.context.log.append(f"{self.name}+")
 
-    def decide(self, moment: Moment[Script]) -> Decision | None:
+    def decide(self, moment: TickContext[Script]) -> Decision | None:
         moment.context.log.append(self.name)
         child = moment.context.choice.get(self.name)
         return None if child is None else Decision(child)
 
-    def exit(self, moment: Moment[Script]) -> None:
+    def exit(self, moment: TickContext[Script]) -> None:
         moment.context.log.append(f"{self.name}-")
 
-    def is_enterable(self, moment: Moment[Script]) -> bool:
+    def is_enterable(self, moment: TickContext[Script]) -> bool:
         moment.context.log.append(f"{self.name}?e")
         return moment.context.holds.get(f"{self.name}.ent", False)
 
-    def is_runnable(self, moment: Moment[Script]) -> bool:
+    def is_runnable(self, moment: TickContext[Script]) -> bool:
         moment.context.log.append(f"{self.name}?r")
         return moment.context.holds.get(f"{self.name}.run", False)
 
 
-class Steps(State[Script]):
+class MotionSteps(State[Script]):
     """Ends with its n-th step."""
 
     def __init__(self, name: str, count: int) -> None:
         self.name, self.count, self.left = name, count, count
 
-    def enter(self, moment: Moment[Script]) -> None:
+    def enter(self, moment: TickContext[Script]) -> None:
         self.left = self.count
         moment.context.log.append(f"{self.name}+")
 
-    def step(self, moment: Moment[Script]) -> State[Script] | None:
+    def step(self, moment: TickContext[Script]) -> State[Script] | None:
         moment.context.log.append(f"{self.name}!")
         self.left -= 1
         return self if self.left > 0 else None
 
-    def exit(self, moment: Moment[Script]) -> None:
+    def exit(self, moment: TickContext[Script]) -> None:
         moment.context.log.append(f"{self.name}-")
 
 

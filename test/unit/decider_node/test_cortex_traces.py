@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from network_recorder import Recorded, Script, Steps, graph
+from network_recorder import MotionSteps, Recorded, Script, graph
 
 from decider_node.network.decider import Decider
 from decider_node.network.network import Network
-from decider_node.network.priority import FirstThatCan
-from decider_node.network.states import InTurn, Lock, Machine, State, Unlock, Write
+from decider_node.network.priority import Selector
+from decider_node.network.states import Lock, SequenceDecider, State, StateMachineDecider, Unlock, Write
 from decider_node.network.timed import RunFor, Wait
 from decider_node.network.traversal import Rules
 
@@ -91,7 +91,9 @@ def test_a_random_network_is_called_as_recorded(index: int) -> None:
 
 def machine_network(state: State[Script], *others: str) -> Network[Script]:
     root = Recorded("R")
-    root.children.update({"m": Machine("m", state), **{name.lower(): Recorded(name) for name in others}})
+    root.children.update(
+        {"m": StateMachineDecider("m", state), **{name.lower(): Recorded(name) for name in others}}
+    )
     return Network(root, Script({"R": "m"}), rules=Rules.CORTEX)
 
 
@@ -108,47 +110,63 @@ def run(
 
 
 def test_a_sequence_enters_the_next_state_in_the_tick_in_which_the_last_one_ends() -> None:
-    run(machine_network(InTurn([Steps("s1", 2), Steps("s2", 1), Steps("s3", 1)])), "sequence")
+    run(
+        machine_network(SequenceDecider([MotionSteps("s1", 2), MotionSteps("s2", 1), MotionSteps("s3", 1)])),
+        "sequence",
+    )
 
 
 def test_a_sequence_can_loop() -> None:
-    run(machine_network(InTurn([Steps("s1", 1), Steps("s2", 2)], loops=True)), "sequence_loop")
+    run(
+        machine_network(SequenceDecider([MotionSteps("s1", 1), MotionSteps("s2", 2)], loops=True)),
+        "sequence_loop",
+    )
 
 
 def test_an_interrupted_sequence_begins_anew() -> None:
-    run(machine_network(InTurn([Steps("s1", 5)]), "O"), "sequence_interrupted_restarts", {2: "o", 3: "m"})
+    run(
+        machine_network(SequenceDecider([MotionSteps("s1", 5)]), "O"),
+        "sequence_interrupted_restarts",
+        {2: "o", 3: "m"},
+    )
 
 
 def test_a_locked_sequence_is_not_pre_empted() -> None:
-    sequence = InTurn(
-        [Steps("reach", 2), Lock(9.0), Steps("act", 3), Write(lambda c: c.log.append("write")), Unlock()]
+    sequence = SequenceDecider(
+        [
+            MotionSteps("reach", 2),
+            Lock(9.0),
+            MotionSteps("act", 3),
+            Write(lambda c: c.log.append("write")),
+            Unlock(),
+        ]
     )
     run(machine_network(sequence, "O"), "locked_sequence_ignores_parent", {3: "o"})
 
 
 def test_an_inner_decider_runs_for_its_time() -> None:
-    network = machine_network(InTurn([RunFor(Recorded("I"), 0.05 + 1e-6, Rules.CORTEX), Steps("after", 1)]))
+    network = machine_network(
+        SequenceDecider([RunFor(Recorded("I"), 0.05 + 1e-6, Rules.CORTEX), MotionSteps("after", 1)])
+    )
     run(network, "timed_decider_0.05s_at_60Hz")
 
 
 def test_waiting_takes_its_time() -> None:
-    run(machine_network(InTurn([Wait(0.05 + 1e-6), Steps("after", 1)])), "wait_0.05s_at_60Hz")
+    run(machine_network(SequenceDecider([Wait(0.05 + 1e-6), MotionSteps("after", 1)])), "wait_0.05s_at_60Hz")
 
 
 def test_no_time_is_one_tick() -> None:
-    states = [RunFor(Recorded("I0"), 0.0, Rules.CORTEX), Wait(0.0), Steps("after", 1)]
-    run(machine_network(InTurn(states)), "zero_durations")
+    states = [RunFor(Recorded("I0"), 0.0, Rules.CORTEX), Wait(0.0), MotionSteps("after", 1)]
+    run(machine_network(SequenceDecider(states)), "zero_durations")
 
 
 def test_an_empty_sequence_idles() -> None:
-    run(machine_network(InTurn([])), "empty_sequence")
+    run(machine_network(SequenceDecider([])), "empty_sequence")
 
 
 def test_only_the_first_option_is_asked_whether_it_can_go_on() -> None:
     options = [Recorded("hi"), Recorded("mid"), Recorded("lo")]
-    network: Network[Script] = Network(
-        FirstThatCan("root", options, Rules.CORTEX), Script(), rules=Rules.CORTEX
-    )
+    network: Network[Script] = Network(Selector("root", options, Rules.CORTEX), Script(), rules=Rules.CORTEX)
     plans: list[dict[str, bool]] = [
         {"lo.ent": True, "lo.run": True, "mid.ent": True, "mid.run": True},
         {"mid.ent": False},

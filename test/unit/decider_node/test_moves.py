@@ -10,7 +10,7 @@ import pytest
 from decider_node.motion.command import MotionCommand
 from decider_node.motion.controller import ReactiveController, Settings
 from decider_node.motion.motion_states import Shift
-from decider_node.network.decider import Decider, Moment
+from decider_node.network.decider import Decider, TickContext
 from decider_node.network.locks import Locks
 from decider_node.stacking.bin import HEIGHT_M
 from decider_node.stacking.cell import BELT_Z_M
@@ -51,7 +51,7 @@ class ArmOnly:
 def shifted(arm: ArmOnly, offset: tuple[float, float, float], distance_m: float) -> Array:
     """Run a shift to its end; return the positions of the tip, (n, 3)."""
     state = Shift[ArmOnly](lambda _: offset, distance_m, 0.5)
-    moment = Moment(arm, 0.0, None, Decider[ArmOnly]("lift"), Locks())
+    moment = TickContext(arm, 0.0, None, Decider[ArmOnly]("lift"), Locks())
     state.enter(moment)
     path = [arm.tip.translation_m]
     for _ in range(500):
@@ -75,7 +75,7 @@ def test_a_bin_is_lifted_straight_out_from_between_its_neighbours(x: float, head
 def test_a_shift_that_is_pushed_aside_comes_back_to_its_line() -> None:
     arm = ArmOnly(Pose.of((0.1, 0.6, 0.1), DOWN))
     state = Shift[ArmOnly](lambda _: (0.0, 0.0, 0.3), 0.01)
-    moment = Moment(arm, 0.0, None, Decider[ArmOnly]("lift"), Locks())
+    moment = TickContext(arm, 0.0, None, Decider[ArmOnly]("lift"), Locks())
     state.enter(moment)
     start = arm.tip.translation_m
     arm.q = arm.q + 0.02

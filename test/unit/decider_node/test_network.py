@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from network_recorder import Recorded, Script, Steps, graph
+from network_recorder import MotionSteps, Recorded, Script, graph
 
-from decider_node.network.decider import Decider, Decision, Moment
+from decider_node.network.decider import Decider, Decision, TickContext
 from decider_node.network.errors import (
     CycleFound,
     DeciderFailed,
@@ -15,8 +15,8 @@ from decider_node.network.errors import (
     NetworkStopped,
 )
 from decider_node.network.network import FunctionMonitor, Network
-from decider_node.network.priority import FirstThatCan
-from decider_node.network.states import InTurn, Lock, Machine, Unlock
+from decider_node.network.priority import Selector
+from decider_node.network.states import Lock, SequenceDecider, StateMachineDecider, Unlock
 from decider_node.network.text_view import draw
 from decider_node.network.timed import Act, RunUntil
 
@@ -78,7 +78,9 @@ def test_a_lock_ends_with_the_session_of_its_decider() -> None:
 def test_a_lock_never_released_stops_the_arm_and_a_reset_recovers() -> None:
     stops: list[str] = []
     root = Recorded("R")
-    root.children["m"] = Machine("m", InTurn([Lock(2.0), Steps("endless", 10_000)]))
+    root.children["m"] = StateMachineDecider(
+        "m", SequenceDecider([Lock(2.0), MotionSteps("endless", 10_000)])
+    )
     network = Network(root, Script({"R": "m"}), stop=lambda: stops.append("stop"))
     network.tick(0.0)
     network.tick(2.0)
@@ -175,7 +177,7 @@ def test_monitors_run_in_order_before_the_decision() -> None:
 
 
 class Failing(Recorded):
-    def exit(self, moment: Moment[Script]) -> None:
+    def exit(self, moment: TickContext[Script]) -> None:
         super().exit(moment)
         raise ValueError("cannot let go")
 
@@ -192,7 +194,7 @@ def test_all_exits_are_given_even_if_one_raises() -> None:
 
 
 class Given(Decider[Script]):
-    def decide(self, moment: Moment[Script]) -> Decision | None:
+    def decide(self, moment: TickContext[Script]) -> Decision | None:
         if "child" in self.children:
             return Decision("child", moment.now_s)
         moment.context.log.append(f"{moment.given(float)}")
@@ -207,7 +209,7 @@ def test_parameters_are_bound_anew_without_an_entry() -> None:
 
 
 def test_the_active_option_stays_while_it_can_go_on() -> None:
-    network = Network(FirstThatCan("root", [Recorded("hi"), Recorded("lo")]), Script())
+    network = Network(Selector("root", [Recorded("hi"), Recorded("lo")]), Script())
     network.context.holds.update({"lo.ent": True, "lo.run": True})
     network.tick(0.0)
     network.context.holds["lo.ent"] = False
@@ -216,7 +218,9 @@ def test_the_active_option_stays_while_it_can_go_on() -> None:
 
 
 def test_an_action_that_takes_too_long_is_an_error() -> None:
-    network = Network(Machine("m", InTurn([Act("closing", lambda moment: False, 0.5)])), Script())
+    network = Network(
+        StateMachineDecider("m", SequenceDecider([Act("closing", lambda moment: False, 0.5)])), Script()
+    )
     network.tick(0.0)
     network.tick(0.5)
     with pytest.raises(DeciderFailed, match=r"closing was not done within 0\.5 s"):
@@ -227,7 +231,7 @@ def test_an_inner_decider_leaves_its_path_when_its_condition_holds() -> None:
     inner = Recorded("I")
     inner.children["J"] = Recorded("J")
     state = RunUntil(inner, lambda moment: moment.now_s >= 1.0)
-    network = Network(Machine("m", InTurn([state, Unlock()])), Script({"I": "J"}))
+    network = Network(StateMachineDecider("m", SequenceDecider([state, Unlock()])), Script({"I": "J"}))
     assert calls(network) == "I+ I J+ J"
     assert calls(network, 1.0) == "I J J- I-"
 

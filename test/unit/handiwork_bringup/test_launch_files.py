@@ -114,7 +114,7 @@ def test_isaac_sim_takes_the_simulations_place(backend: str, nodes: int) -> None
     assert set(planned) == set(nodes_of(backend))
     assert len(planned) == nodes
     assert "use_sim_time:=true" in planned["skill_server"]
-    assert ('speaks:="isaac"' in planned.get("sim_bridge", ())) == (backend == "isaac_stand_in")
+    assert ('interface:="isaac"' in planned.get("sim_bridge", ())) == (backend == "isaac_stand_in")
 
 
 def test_one_argument_takes_the_same_stack_to_a_real_robot(monkeypatch: pytest.MonkeyPatch) -> None:

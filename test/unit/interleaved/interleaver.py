@@ -24,7 +24,7 @@ SWITCH = 0.3
 """How likely a thread gives way at a line."""
 
 LIMIT = 200_000
-"""Steps after which a run counts as one that does not end."""
+"""MotionSteps after which a run counts as one that does not end."""
 
 
 class Deadlock(AssertionError):

@@ -13,7 +13,7 @@ from handiwork_core.contracts.skill import Progress
 from handiwork_core.model.trajectory import Trajectory
 from skill_server.coordination import arm_coordinator, reservations
 from skill_server.coordination.arm_coordinator import ArmTraffic
-from skill_server.coordination.reservations import Board
+from skill_server.coordination.reservations import MotionReservations
 
 MODULES = [arm_coordinator, reservations]
 PLACES = {"left": ("here", "there"), "right": ("there", "here")}
@@ -30,7 +30,7 @@ class Cell:
     """Two places, each for one arm; an arm goes from one to the other and home."""
 
     def __init__(self, run: Interleaver) -> None:
-        self.run, self.board = run, Board(tuple(PLACES))
+        self.run, self.board = run, MotionReservations(tuple(PLACES))
         self.at: dict[str, str] = {}
         self.going: dict[str, str] = {}
         self.made_room: list[str] = []
@@ -49,7 +49,7 @@ class Cell:
             while not all(self.go(arm, place, traffic) for place in PLACES[arm]):
                 self.made_room.append(arm)
                 self.go_home(arm, traffic)
-                traffic.let_pass(lambda: False)
+                traffic.yield_until_clear(lambda: False)
             self.go_home(arm, traffic)
             self.done.append(arm)
             traffic.leave()
@@ -59,15 +59,17 @@ class Cell:
         while True:
             events = self.board.events(arm)
             seen, ways = self.board.ways(arm)
-            culprit = self.at.get(place, "")
-            culprit = next((o for o, way in ways.items() if way and self.going.get(o) == place), culprit)
-            if culprit in ("", arm):
+            blocking_arm = self.at.get(place, "")
+            blocking_arm = next(
+                (o for o, way in ways.items() if way and self.going.get(o) == place), blocking_arm
+            )
+            if blocking_arm in ("", arm):
                 self.going[arm] = place
                 if traffic.post(motion(), seen):
                     traffic.go_on()
                     self.move(arm, place, traffic)
                     return True
-            elif not traffic.wait(culprit, None, events, lambda: False):
+            elif not traffic.wait(blocking_arm, None, events, lambda: False):
                 assert "makes room" in traffic.why, f"seed {self.run.seed}: {arm}: {traffic.why}"
                 return False
 

@@ -26,11 +26,11 @@ from handiwork_ros.actions import (
 from handiwork_ros.actions.admission import AdmissionQueue
 from handiwork_ros.actions.arm_lease import ArmLease, Policy
 from handiwork_ros.actions.skill_action_server import (
-    ForArms,
-    Refused,
+    ArmRequest,
+    GoalRejected,
     Report,
     SkillActionServer,
-    SkillDoor,
+    SkillBinding,
 )
 from handiwork_ros.conversions import outcome_to_msg
 
@@ -81,13 +81,13 @@ class Bench:
     def __init__(self, run: Interleaver, policy: Policy) -> None:
         self.run, self.cell, self.node = run, Cell(run), virtual_ros.Node(run)
         self.leases = {arm: ArmLease(self.node, self.cell.stop, watchdog_s=0.3, arm=arm) for arm in ARMS}  # type: ignore[arg-type]
-        door: SkillDoor[Any] = SkillDoor("pick", Pick, self.admit, encoded, lambda progress: progress)
+        door: SkillBinding[Any] = SkillBinding("pick", Pick, self.admit, encoded, lambda progress: progress)
         checks = AdmissionQueue(self.node)  # type: ignore[arg-type]
         self.server = SkillActionServer(self.leases["left"], door, checks, policy=policy, arms=self.leases)
 
-    def admit(self, goal: Any) -> ForArms[Any]:
+    def admit(self, goal: Any) -> ArmRequest[Any]:
         if goal.what == "bad":
-            raise Refused(Outcome(Code.BAD_GOAL, "planted"))
+            raise GoalRejected(Outcome(Code.BAD_GOAL, "planted"))
 
         def body(token: Token, report: Report) -> Any:
             report(Progress("begin", 0, 2, 0.0))
@@ -97,7 +97,7 @@ class Bench:
             report(Progress("end", 1, 2, 0.0))
             return SimpleNamespace(outcome=outcome)
 
-        return ForArms(goal.arms, body)
+        return ArmRequest(goal.arms, body)
 
     def client(self, seed: int, ends: list[Any], deaf: float) -> None:
         """Send a few goals, cancel some of them at any instant, and wait for all results."""

@@ -15,7 +15,7 @@ from handiwork_core.contracts.skill import Stopped, Token
 from handiwork_core.model.outcome import Code
 from handiwork_core.model.trajectory import Trajectory
 from skill_server.coordination import reservations as board_module
-from skill_server.coordination.reservations import Board
+from skill_server.coordination.reservations import MotionReservations
 
 HERE = sys.modules[__name__]
 SEEDS = range(300)
@@ -99,9 +99,11 @@ def test_no_two_arms_post_motions_that_were_not_judged_against_each_other(first:
         run, arms = Interleaver(seed, [board_module]), ("a", "b", "c")
         moving: list[str] = []
         with run.patched():
-            board = Board(arms)
+            board = MotionReservations(arms)
 
-            def drive(arm: str, board: Board = board, moving: list[str] = moving, seed: int = seed) -> None:
+            def drive(
+                arm: str, board: MotionReservations = board, moving: list[str] = moving, seed: int = seed
+            ) -> None:
                 visit = board.enter(arm)
                 for _ in range(2):
                     while True:
@@ -130,10 +132,10 @@ def test_an_evicted_run_leaves_no_motion_behind_in_any_interleaving() -> None:
     for seed in SEEDS:
         run = Interleaver(seed, [board_module])
         with run.patched():
-            board = Board(("a", "b"))
+            board = MotionReservations(("a", "b"))
             old = board.enter("a")
 
-            def abandoned(board: Board = board, old: int = old) -> None:
+            def abandoned(board: MotionReservations = board, old: int = old) -> None:
                 try:
                     for _ in range(3):
                         board.post("a", motion(), board.ways("a")[0], old)
@@ -143,11 +145,11 @@ def test_an_evicted_run_leaves_no_motion_behind_in_any_interleaving() -> None:
                 finally:
                     board.leave("a", old)
 
-            def successor(board: Board = board) -> None:
+            def successor(board: MotionReservations = board) -> None:
                 board.evict("a")
                 visit = board.enter("a")
                 assert board.post("a", motion(), board.ways("a")[0], visit)
-                board.commit("a", True, visit)
+                board.mark_irreversible("a", True, visit)
 
             run.spawn(abandoned, "abandoned")
             run.spawn(successor, "successor")

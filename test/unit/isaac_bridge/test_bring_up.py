@@ -19,7 +19,7 @@ from handiwork_core.model.geometry import Pose, Rotation
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.scene.loader import load_scene
 from isaac_bridge.isaac_app.__main__ import main
-from isaac_bridge.isaac_app.app import SAY_ALWAYS, IsaacDoor
+from isaac_bridge.isaac_app.app import SAY_ALWAYS, IsaacApp
 from isaac_bridge.isaac_app.contact_report import contacts_of
 from isaac_bridge.isaac_app.session import Session
 from isaac_bridge.isaac_app.stage_index import BadStage, read_stage
@@ -68,7 +68,7 @@ def test_python_without_isaac_ends_with_one_sentence(
 @pytest.mark.parametrize("version", ["5.1.0", "6.0.1"])
 def test_order_of_steps(version: str, monkeypatch: pytest.MonkeyPatch, stage_file: Path) -> None:
     isaac = FakeIsaac(monkeypatch, version)
-    bring_up(IsaacDoor(headless=True), stage_file)
+    bring_up(IsaacApp(headless=True), stage_file)
     sensors = ["enable isaacsim.sensors.physics.nodes"] if version.startswith("6") else []
     assert isaac.calls == [
         "app {'headless': True}",
@@ -92,7 +92,7 @@ def test_order_of_steps(version: str, monkeypatch: pytest.MonkeyPatch, stage_fil
 
 def test_graph_is_built_as_it_is_written(monkeypatch: pytest.MonkeyPatch, stage_file: Path) -> None:
     isaac = FakeIsaac(monkeypatch, "5.1.0")
-    bring_up(IsaacDoor(headless=True), stage_file)
+    bring_up(IsaacApp(headless=True), stage_file)
     settings, changes = isaac.graphs[0]
     assert settings["pipeline_stage"] == "GRAPH_PIPELINE_STAGE_ONDEMAND"
     assert set(changes) == {"CREATE_NODES", "SET_VALUES", "CONNECT"}
@@ -132,7 +132,7 @@ def test_stage_in_centimetres_without_robot_or_missing(
         read_stage(stage)
     FakeIsaac(monkeypatch, "6.0.1")
     with pytest.raises(BadStage, match=r"none\.usda is no file"):
-        bring_up(IsaacDoor(headless=True), tmp_path / "none.usda")
+        bring_up(IsaacApp(headless=True), tmp_path / "none.usda")
 
 
 def test_names_of_bodies(stage_file: Path) -> None:
@@ -147,7 +147,7 @@ def test_names_of_bodies(stage_file: Path) -> None:
 @pytest.fixture
 def cell(monkeypatch: pytest.MonkeyPatch, stage_file: Path) -> tuple[FakeIsaac, Session]:
     isaac = FakeIsaac(monkeypatch, "6.0.1")
-    session = bring_up(IsaacDoor(headless=True), stage_file)
+    session = bring_up(IsaacApp(headless=True), stage_file)
     isaac.calls.clear()
     return isaac, session
 
@@ -179,7 +179,7 @@ def test_belts_run_as_told_and_start_over_with_a_reset(
     out, folder = tmp_path / "belt.usda", ROBOTS / "fr3"
     export_scene(load_scene(SCENES / "belt.yaml"), load_robot(folder), folder, out)
     isaac = FakeIsaac(monkeypatch, "5.1.0")
-    session = bring_up(IsaacDoor(headless=True), out)
+    session = bring_up(IsaacApp(headless=True), out)
     start = {"belt": pytest.approx((0.0, 0.08, 0.0))}
     assert session.index.belts == start
     assert session.run_belt("belt", (0.0, -0.2, 0.0)) == ""

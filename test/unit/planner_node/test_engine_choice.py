@@ -23,7 +23,7 @@ from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import Robot
-from handiwork_planning.fallback_engine import EngineLost, GuardedEngine
+from handiwork_planning.fallback_engine import EngineLost, FallbackEngine
 from planner_node.engines import ENGINES, CpuEngine
 from planner_node.engines.curobo.device import availability, cuda
 from planner_node.engines.curobo.device.availability import Machine, why_absent
@@ -77,13 +77,13 @@ def request(robot: Robot) -> PlanRequest:
     return PlanRequest("", home, JointGoals(home[None]))
 
 
-def opened(robot: Robot, spare: type[Fragile] | None) -> tuple[GuardedEngine, list[str], list[str]]:
+def opened(robot: Robot, spare: type[Fragile] | None) -> tuple[FallbackEngine, list[str], list[str]]:
     said: list[str] = []
     ended: list[str] = []
     engine = open_engine(
         Fragile, spare, (robot, Pose.identity()), lambda _s, _t: None, said.append, ended.append
     )
-    assert isinstance(engine, GuardedEngine)
+    assert isinstance(engine, FallbackEngine)
     return engine, said, ended
 
 

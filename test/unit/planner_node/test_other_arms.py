@@ -31,8 +31,8 @@ from handiwork_core.robot_files.loader import load_robot
 from handiwork_planning.scene.other_arms import coarse, swept
 from handiwork_planning.scene.robot_model import fold, joint_values, link_groups
 from planner_node.engines import CpuEngine
-from planner_node.pipeline.pipeline import Heard, PlanningDesk
-from planner_node.pipeline.planning_scene import SceneTable
+from planner_node.pipeline.pipeline import Heard, PlanningPipeline
+from planner_node.pipeline.planning_scene import PlanningScene
 from planner_node.pipeline.request_checks import Refused
 
 from .conftest import box, world_of
@@ -187,17 +187,17 @@ def test_the_desk_reads_joints_of_other_arms_as_measured(cell: Engine, dual: Rob
     names = dual.arm("right_arm").joint_names
     joints = JointState(0.0, dict(zip(names, right.tolist(), strict=True)))
     heard = Heard(lambda: replace(world, joints=joints), lambda: True, lambda: 0.0)
-    desk = PlanningDesk(dual, cell, SceneTable(), heard)
-    verdict, _ = desk.explain(dual.arm("left_arm"), left, SceneQuery(), 0)
+    pipeline = PlanningPipeline(dual, cell, PlanningScene(), heard)
+    verdict, _ = pipeline.explain(dual.arm("left_arm"), left, SceneQuery(), 0)
     assert verdict.code is Code.START_IN_COLLISION
-    assert desk.explain(dual.arm("left_arm"), left, SceneQuery(others=(GONE,)), 0)[0].code is Code.OK
+    assert pipeline.explain(dual.arm("left_arm"), left, SceneQuery(others=(GONE,)), 0)[0].code is Code.OK
     for bad in (
         OtherArm("left_arm", right[None]),
         OtherArm("third_arm", right[None]),
         OtherArm("right_arm", right[None, :6]),
     ):
         with pytest.raises(Refused, match="others"):
-            desk.explain(dual.arm("left_arm"), left, SceneQuery(others=(bad,)), 0)
+            pipeline.explain(dual.arm("left_arm"), left, SceneQuery(others=(bad,)), 0)
 
 
 def test_a_goal_nearer_to_the_other_arm_than_the_gap_is_no_goal(cell: Engine, dual: Robot) -> None:

@@ -14,7 +14,7 @@ from handiwork_core.model.world import (
     World,
     WorldObject,
 )
-from planner_node.pipeline.planning_scene import SceneTable
+from planner_node.pipeline.planning_scene import PlanningScene
 from planner_node.pipeline.request_checks import Refused
 
 
@@ -28,7 +28,7 @@ def heard(*names: str) -> World:
 
 
 def test_an_obstacle_is_added_and_removed_with_a_new_version() -> None:
-    table = SceneTable()
+    table = PlanningScene()
     assert table.update(heard("cube"), [box("wall")], [Pose.of((1.0, 0.0, 0.0))], []) == 4
     merged = table.merged(heard("cube"))
     assert sorted(merged.objects) == ["cube", "wall"]
@@ -46,7 +46,7 @@ def test_an_obstacle_is_added_and_removed_with_a_new_version() -> None:
     ],
 )
 def test_a_bad_transaction_changes_nothing(add: list[str], remove: list[str], code: Code, field: str) -> None:
-    table = SceneTable()
+    table = PlanningScene()
     with pytest.raises(Refused) as caught:
         table.update(heard("cube"), [box(n) for n in add], [Pose.identity()] * len(add), remove)
     assert caught.value.outcome.code is code
@@ -56,7 +56,7 @@ def test_a_bad_transaction_changes_nothing(add: list[str], remove: list[str], co
 
 
 def test_an_obstacle_stays_when_the_world_takes_its_name_later() -> None:
-    table = SceneTable()
+    table = PlanningScene()
     table.update(heard("cube"), [box("wall")], [Pose.of((1.0, 0.0, 0.0))], [])
     merged = table.merged(heard("cube", "wall"))
     assert len(merged.objects) == 3

@@ -17,7 +17,7 @@ from robot_description.formats.given_robot import GivenRobot
 from robot_description.import_robot.gripper_survey import GripperFacts, measure_gripper
 from robot_description.import_robot.new_robot_arms import (
     Remarks,
-    Wanted,
+    Subscriptions,
     named_arms,
     points_of,
 )
@@ -60,7 +60,9 @@ def test_a_gripper_is_measured_as_it_is_described(name: str) -> None:
 def test_arms_are_named_by_what_begins_their_joints() -> None:
     robot = load_robot(ROBOTS / "lift2")
     model = read_urdf(robot.urdf, ROBOTS / "lift2" / "robot.urdf")
-    arms = named_arms(model, Path("lift2.urdf"), Wanted("lift2", "lift2.urdf"), GivenRobot(), Remarks())
+    arms = named_arms(
+        model, Path("lift2.urdf"), Subscriptions("lift2", "lift2.urdf"), GivenRobot(), Remarks()
+    )
     assert list(arms) == ["fl_arm", "fr_arm"]
 
 

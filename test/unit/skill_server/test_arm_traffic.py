@@ -35,8 +35,8 @@ from handiwork_core.robot.robot import Robot
 from handiwork_core.robot_files.loader import load_robot
 from skill_server.coordination import arm_coordinator
 from skill_server.coordination.arm_coordinator import ArmTraffic
-from skill_server.coordination.coordinated_ports import TrafficArm, TrafficPlanner
-from skill_server.coordination.reservations import Board
+from skill_server.coordination.coordinated_ports import CoordinatedPlanner, TrafficArm
+from skill_server.coordination.reservations import MotionReservations
 
 PAIR = BodyPair("dual_fr3/right_hand", "dual_fr3/left_hand")
 LEFT, RIGHT = "left_arm", "right_arm"
@@ -113,7 +113,7 @@ class Cell:
 @dataclass
 class Side:
     traffic: ArmTraffic
-    planner: TrafficPlanner
+    planner: CoordinatedPlanner
     told: list[str]
 
     def plan(self, should_stop: ShouldStop = never) -> PlanResult:
@@ -122,14 +122,14 @@ class Side:
 
 
 def sides(robot: Robot, patience_s: float = 30.0) -> tuple[Cell, Side, Side]:
-    cell, board, made = Cell(robot), Board(tuple(robot.arms)), list[Side]()
+    cell, board, made = Cell(robot), MotionReservations(tuple(robot.arms)), list[Side]()
     for spec in robot.arms.values():
         traffic = ArmTraffic(board, robot, spec, cell, cell, lambda _arm: {}, patience_s)
         told: list[str] = []
         traffic.enter(lambda progress, told=told: told.append(progress.stage))(
             Progress("approach", 0, 1, 0.0)
         )  # type: ignore[misc]
-        made.append(Side(traffic, TrafficPlanner(cell, traffic), told))
+        made.append(Side(traffic, CoordinatedPlanner(cell, traffic), told))
     return cell, made[0], made[1]
 
 
@@ -194,7 +194,7 @@ def test_an_idle_arm_in_the_way_is_named_with_the_mend(dual: Robot, monkeypatch:
     result = left.plan()
     assert result.code is Code.ARM_IN_THE_WAY
     assert "right_arm stands in the way" in result.message and "home" in result.message
-    assert not left.traffic.makes_room()
+    assert not left.traffic.should_yield()
 
 
 def test_patience_ends(dual: Robot) -> None:
@@ -258,10 +258,10 @@ def test_of_two_that_wait_for_each_other_the_second_makes_room(
     second, seconds = in_thread(right.plan)
     second.join(LIMIT_S)
     assert seconds[0].code is Code.ARM_IN_THE_WAY and "right_arm makes room" in seconds[0].message
-    assert right.traffic.makes_room() and not left.traffic.makes_room() and not firsts
+    assert right.traffic.should_yield() and not left.traffic.should_yield() and not firsts
     cell.at[RIGHT] = 0.0  # it goes home
     right.traffic.board.end(RIGHT)
-    right.traffic.let_pass(never)
+    right.traffic.yield_until_clear(never)
     first.join(LIMIT_S)
     assert firsts[0].code is Code.OK
 

@@ -19,8 +19,8 @@ from handiwork_core.model.world import (
     WorldObject,
 )
 from handiwork_core.testing.fakes import Cell, Fakes, fakes
-from skill_server.execution.grasp_monitor import CarryWatch
-from skill_server.execution.motion_steps import Steps
+from skill_server.execution.grasp_monitor import GraspMonitor
+from skill_server.execution.motion_steps import MotionSteps
 from skill_server.execution.waits import await_object
 from skill_server.motions.conveyor import remaining_s
 
@@ -44,14 +44,14 @@ class Belt:
         return self._source.world_T_base()
 
 
-def made(speed: np.ndarray) -> tuple[Fakes, Steps]:
+def made(speed: np.ndarray) -> tuple[Fakes, MotionSteps]:
     cube = WorldObject("cube", (Shape(ShapeKind.BOX, np.full(3, 0.04), Pose.identity()),))
     f = fakes(Cell({"cube": cube}, {"cube": Pose.of((0.4, 0.0, 0.02))}))
     f.context.world = Belt(f, speed)
-    return f, Steps(SkillParams(), f.context, f.context.world.snapshot(), CarryWatch(f.context))
+    return f, MotionSteps(SkillParams(), f.context, f.context.world.snapshot(), GraspMonitor(f.context))
 
 
-def wait(f: Fakes, steps: Steps, lead_s: float = 1.0, timeout_s: float = 10.0) -> None:
+def wait(f: Fakes, steps: MotionSteps, lead_s: float = 1.0, timeout_s: float = 10.0) -> None:
     await_object(AwaitObject("cube", POINT, lead_s, timeout_s), f.context, steps, "wait")
 
 

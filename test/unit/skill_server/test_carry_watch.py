@@ -11,12 +11,12 @@ from test_place_choice import made
 from handiwork_core.model.geometry import Pose
 from handiwork_core.robot.robot import BaseSpec
 from handiwork_core.testing.fakes import Fakes
-from skill_server.execution.grasp_monitor import LOST_AFTER_S, CarryWatch
+from skill_server.execution.grasp_monitor import LOST_AFTER_S, GraspMonitor
 
 
 def watched(f: Fakes, reports: list[tuple[float, bool]]) -> list[bool]:
     """What the watch says to reports of contacts: (time, whether the fingers touch)."""
-    watch, source = CarryWatch(f.context), f.context.world
+    watch, source = GraspMonitor(f.context), f.context.world
     world, said = source.snapshot(), []
     for time_s, touches in reports:
         contacts = world.contacts if touches else ()
@@ -42,9 +42,9 @@ def test_contacts(reports: list[tuple[float, bool]], said: list[bool]) -> None:
 
 def test_an_object_far_from_the_hand_is_gone_whatever_contacts_say() -> None:
     f: Any = made()
-    assert not CarryWatch(f.context).dropped()
+    assert not GraspMonitor(f.context).dropped()
     f.cell.poses["cube"] = Pose.of((0.4, 0.1, 0.05))
-    assert CarryWatch(f.context).dropped()
+    assert GraspMonitor(f.context).dropped()
 
 
 def test_joints_and_objects_that_are_not_reported_together_make_no_drop() -> None:
@@ -54,7 +54,7 @@ def test_joints_and_objects_that_are_not_reported_together_make_no_drop() -> Non
     world = source.snapshot()
     late = replace(world, joints=replace(world.joints, stamp_s=world.joints.stamp_s + 0.5))
     source.snapshot = lambda: late
-    assert not CarryWatch(f.context).dropped()
+    assert not GraspMonitor(f.context).dropped()
 
 
 def test_a_base_that_drives_on_between_two_looks_makes_no_drop() -> None:
@@ -67,15 +67,15 @@ def test_a_base_that_drives_on_between_two_looks_makes_no_drop() -> None:
     shown = [world, later]
     source.snapshot = lambda: shown[0] if len(shown) == 1 else shown.pop(0)
     source.world_T_base = lambda: driven
-    assert not CarryWatch(context).dropped()
+    assert not GraspMonitor(context).dropped()
     shown[:] = [later]
-    assert CarryWatch(context).dropped()
+    assert GraspMonitor(context).dropped()
 
 
 def test_a_switched_off_watch_is_silent() -> None:
     f = made()
     f.cell.poses["cube"] = Pose.of((0.4, 0.1, 0.05))
-    watch = CarryWatch(f.context)
+    watch = GraspMonitor(f.context)
     watch.on = False
     assert not watch.dropped()
 

@@ -30,7 +30,7 @@ from skill_server.coordination.fence import (
     FencedHeld,
     FencedPlanner,
 )
-from skill_server.coordination.reservations import Board
+from skill_server.coordination.reservations import MotionReservations
 from skill_server.execution.run import run_skill
 from skill_server.skills.motion.home import Home
 
@@ -163,7 +163,7 @@ def test_a_task_takes_the_ports_from_the_skills_of_all_its_arms() -> None:
 
 
 def test_an_evicted_run_neither_speaks_for_its_arm_nor_leaves_for_its_successor() -> None:
-    board = Board(("a", "b"))
+    board = MotionReservations(("a", "b"))
     old = board.enter("a")
     assert board.post("a", THERE, board.ways("a")[0], old)
     board.evict("a")
@@ -174,7 +174,7 @@ def test_an_evicted_run_neither_speaks_for_its_arm_nor_leaves_for_its_successor(
         lambda: board.begin("a", 0.0, old),
         lambda: board.end("a", old),
         lambda: board.go_on("a", old),
-        lambda: board.commit("a", True, old),
+        lambda: board.mark_irreversible("a", True, old),
         lambda: board.wait("a", "b", 0, 0.0, old),
     ):
         with pytest.raises(Stopped):

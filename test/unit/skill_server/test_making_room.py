@@ -18,7 +18,7 @@ IN_THE_WAY = blocked(Code.ARM_IN_THE_WAY, "gantry/hand", "other")
 
 
 @dataclass
-class Way:
+class ReservedPath:
     """A right of way by script."""
 
     yields: bool = True
@@ -31,24 +31,24 @@ class Way:
         self.asked.append(f"again {refusals}")
         return refusals <= self.tries
 
-    def makes_room(self) -> bool:
+    def should_yield(self) -> bool:
         return self.yields
 
-    def commit(self, is_committed: bool) -> None:
+    def mark_irreversible(self, is_committed: bool) -> None:
         self.committed.append(is_committed)
 
-    def let_pass(self, should_stop: ShouldStop) -> None:
+    def yield_until_clear(self, should_stop: ShouldStop) -> None:
         self.asked.append("let pass")
 
 
-def among_others(way: Way) -> Fakes:
+def among_others(way: ReservedPath) -> Fakes:
     f = made()
     f.context.right_of_way = way
     return f
 
 
 def test_who_is_to_make_room_goes_home_lets_pass_and_chooses_anew() -> None:
-    way = Way()
+    way = ReservedPath()
     f = among_others(way)
     f.planner.refusals = [IN_THE_WAY]
     run = pick(f, PickParams(object="cube", pre_grasp_offset=0.1))
@@ -60,7 +60,7 @@ def test_who_is_to_make_room_goes_home_lets_pass_and_chooses_anew() -> None:
 
 
 def test_an_arm_that_has_gripped_does_not_go_home() -> None:
-    way = Way()
+    way = ReservedPath()
     f = among_others(way)
     validate, count = f.planner.validate, []
 
@@ -76,7 +76,7 @@ def test_an_arm_that_has_gripped_does_not_go_home() -> None:
 
 
 def test_room_is_made_a_few_times_only() -> None:
-    way = Way()
+    way = ReservedPath()
     f = among_others(way)
     home = f.context.arm_spec.home_q
     plan = f.planner.plan
@@ -93,7 +93,7 @@ def test_room_is_made_a_few_times_only() -> None:
 
 @pytest.mark.parametrize(("tries", "code"), [(5, Code.OK), (1, Code.ARM_IN_THE_WAY)])
 def test_a_refused_trajectory_is_planned_anew_as_often_as_there_is_use_in_it(tries: int, code: Code) -> None:
-    way = Way(yields=False, tries=tries)
+    way = ReservedPath(yields=False, tries=tries)
     f = among_others(way)
     validate, refusals = f.planner.validate, [1, 2]
 

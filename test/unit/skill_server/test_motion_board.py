@@ -13,8 +13,8 @@ from handiwork_core.model.trajectory import Trajectory
 from skill_server.coordination.reservations import (
     LATE_S,
     ROW_RAD,
-    Board,
-    Way,
+    MotionReservations,
+    ReservedPath,
 )
 
 ARMS = ("a", "b", "c")
@@ -32,7 +32,7 @@ def motion(to: float = 1.0, n: int = 101) -> Trajectory:
 def test_a_motion_is_posted_only_if_it_was_judged_against_all_that_stand_there(
     steps: list[tuple[str, str]],
 ) -> None:
-    board, looked = Board(ARMS), dict[str, tuple[int, dict[str, Way | None]]]()
+    board, looked = MotionReservations(ARMS), dict[str, tuple[int, dict[str, ReservedPath | None]]]()
     for arm, step in steps:
         if step == "look":
             looked[arm] = board.ways(arm)
@@ -51,7 +51,7 @@ def test_a_motion_is_posted_only_if_it_was_judged_against_all_that_stand_there(
 
 
 def test_of_many_threads_one_posts_first() -> None:
-    board, start, posted = Board(ARMS), threading.Barrier(3), list[str]()
+    board, start, posted = MotionReservations(ARMS), threading.Barrier(3), list[str]()
 
     def run(arm: str) -> None:
         for _ in range(200):
@@ -75,7 +75,7 @@ def test_of_many_threads_one_posts_first() -> None:
 def test_what_is_left_of_a_way_holds_all_that_the_arm_may_still_come_to(
     at_s: float, late_s: float, begun_s: float
 ) -> None:
-    board, trajectory = Board(ARMS), motion()
+    board, trajectory = MotionReservations(ARMS), motion()
     assert board.post("a", trajectory, board.ways("a")[0])
     board.begin("a", begun_s)
     way = board.ways("b")[1]["a"]
@@ -89,24 +89,24 @@ def test_what_is_left_of_a_way_holds_all_that_the_arm_may_still_come_to(
 
 
 def test_the_last_in_order_makes_room_in_a_circle_and_nobody_does_in_a_row() -> None:
-    board = Board(ARMS)
-    for arm, culprit in (("a", "b"), ("b", "c")):
-        board.wait(arm, culprit, board.events(arm), 0.0)
-    assert not any(board.makes_room(arm) for arm in ARMS)
+    board = MotionReservations(ARMS)
+    for arm, blocking_arm in (("a", "b"), ("b", "c")):
+        board.wait(arm, blocking_arm, board.events(arm), 0.0)
+    assert not any(board.should_yield(arm) for arm in ARMS)
     board.wait("c", "a", board.events("c"), 0.0)
-    assert [board.makes_room(arm) for arm in ARMS] == [False, False, True]
+    assert [board.should_yield(arm) for arm in ARMS] == [False, False, True]
     board.go_on("c")
-    assert not any(board.makes_room(arm) for arm in ARMS)
+    assert not any(board.should_yield(arm) for arm in ARMS)
     board.wait("b", "a", board.events("b"), 0.0)
-    assert [board.makes_room(arm) for arm in ARMS] == [False, True, False]
-    board.commit("b", True)
-    assert [board.makes_room(arm) for arm in ARMS] == [True, False, False]
-    board.commit("a", True)
-    assert [board.makes_room(arm) for arm in ARMS] == [False, True, False]
+    assert [board.should_yield(arm) for arm in ARMS] == [False, True, False]
+    board.mark_irreversible("b", True)
+    assert [board.should_yield(arm) for arm in ARMS] == [True, False, False]
+    board.mark_irreversible("a", True)
+    assert [board.should_yield(arm) for arm in ARMS] == [False, True, False]
 
 
 def test_waiting_ends_with_the_motion_and_a_run_that_ends_leaves_nothing() -> None:
-    board = Board(ARMS)
+    board = MotionReservations(ARMS)
     board.enter("a")
     assert board.post("a", motion(), board.ways("a")[0])
     events, done = board.events("b"), threading.Event()

@@ -9,9 +9,9 @@ from test_task_file import GOOD, read
 
 from handiwork_core.contracts.skill import Progress, Token
 from handiwork_core.model.outcome import OK, Code, Outcome
-from skill_server.execution.run import SkillRun
+from skill_server.execution.run import ExecutionResult
 from skill_server.task.model import Entry
-from skill_server.task.run import Report, State, TaskProgress, TaskRun, run_task
+from skill_server.task.run import Report, State, TaskProgress, TaskResult, run_task
 
 LIMIT_S = 20.0
 
@@ -26,7 +26,7 @@ class Doer:
         self.meet: threading.Barrier | None = None
         self.lock = threading.Lock()
 
-    def __call__(self, entry: Entry, token: Token, report: Report) -> SkillRun:
+    def __call__(self, entry: Entry, token: Token, report: Report) -> ExecutionResult:
         with self.lock:
             self.log.append(f"{entry.step} {entry.arm} {entry.skill.name}")
         report(Progress("select", 0, 2, 0.0))
@@ -36,18 +36,18 @@ class Doer:
         if entry.path in self.waits:
             assert token.wait(LIMIT_S), "nobody stopped it"
             outcome = Outcome(token.reason, "stopped")
-        return SkillRun(outcome, (), 1.0, 0.0, 1, entry.params.seed)
+        return ExecutionResult(outcome, (), 1.0, 0.0, 1, entry.params.seed)
 
 
 def run(
     doer: Doer, start: str = "", token: Token | None = None, seen: list[Progress] | None = None
-) -> TaskRun:
+) -> TaskResult:
     task = read(GOOD)
     notes = [] if seen is None else seen
     return run_task(task, task.index_of(start), doer, token or Token(), notes.append, lambda: 0.0)
 
 
-def states(ended: TaskRun) -> list[str]:
+def states(ended: TaskResult) -> list[str]:
     return [end.state.name for end in ended.entries]
 
 
@@ -112,7 +112,7 @@ def test_a_bug_in_one_arm_stops_the_other() -> None:
     doer = Doer()
     doer.waits.add("skills[0].gantry[0].right[0]")
 
-    def buggy(entry: Entry, token: Token, report: Report) -> SkillRun:
+    def buggy(entry: Entry, token: Token, report: Report) -> ExecutionResult:
         if entry.arm == "left_arm":
             raise ZeroDivisionError("planted")
         return doer(entry, token, report)
@@ -126,7 +126,7 @@ def test_a_skill_that_never_returns_cannot_keep_the_process_from_ending() -> Non
     doer, inside, free = Doer(), threading.Barrier(3), threading.Event()
     kinds: list[bool] = []
 
-    def deaf(entry: Entry, token: Token, report: Report) -> SkillRun:
+    def deaf(entry: Entry, token: Token, report: Report) -> ExecutionResult:
         if entry.step == "1.1" and entry.skill.name == "pick":
             kinds.append(threading.current_thread().daemon)
             inside.wait(LIMIT_S)

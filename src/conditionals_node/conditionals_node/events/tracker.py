@@ -27,7 +27,7 @@ class EventCode(IntEnum):
     TARGET_OBJECT_DROPPED = 263
     GRIPPER_HIT_OBJECT = 264
     MULTIPLE_OBJECTS_GRABBED = 265
-    # Steps of the task itself.
+    # MotionSteps of the task itself.
     CONDITION_GAINED = 300
     CONDITION_LOST = 301
     SUBTASK_DONE = 302

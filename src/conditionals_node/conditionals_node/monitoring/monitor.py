@@ -14,7 +14,7 @@ from .evaluation import Evaluation
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Shown:
+class ConditionStatus:
     """What is known of one condition: its finding, since when its value holds, and of which world it is [s]."""
 
     condition: Condition
@@ -36,8 +36,8 @@ class _Entry:
     pending: Truth | None = None
     pending_since_s: float = 0.0
 
-    def shown(self) -> Shown:
-        return Shown(self.condition, self.finding, self.since_s, self.stamp_s)
+    def shown(self) -> ConditionStatus:
+        return ConditionStatus(self.condition, self.finding, self.since_s, self.stamp_s)
 
     def is_settled(self, evaluation: Evaluation) -> bool:
         """True when the present snapshot leaves the value as it is."""
@@ -98,16 +98,16 @@ class Monitor:
         """Keys of what is watched."""
         return list(self._entries)
 
-    def find(self, key: str) -> Shown | None:
+    def find(self, key: str) -> ConditionStatus | None:
         """One of what is watched."""
         entry = self._entries.get(key)
         return None if entry is None else self._shown(entry)
 
-    def shown(self) -> list[Shown]:
+    def shown(self) -> list[ConditionStatus]:
         """Everything, in the order of watching."""
         return [self._shown(entry) for entry in self._entries.values()]
 
-    def update(self, world: World, now_s: float) -> list[Shown]:
+    def update(self, world: World, now_s: float) -> list[ConditionStatus]:
         """Decide all on one snapshot and return those whose value changed; ``now_s`` is ROS time.
 
         When the time has jumped back, all start anew.
@@ -126,7 +126,7 @@ class Monitor:
         """One finding, without memory: UNKNOWN where the world is too old."""
         return self.evaluation.once(condition.expression, world, now_s)
 
-    def _shown(self, entry: _Entry) -> Shown:
+    def _shown(self, entry: _Entry) -> ConditionStatus:
         """With words and numbers of the newest snapshot, which nobody has needed until now."""
         if entry.drifted:
             found = entry.condition.expression.decide(self.evaluation)

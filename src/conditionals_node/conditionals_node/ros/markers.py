@@ -10,7 +10,7 @@ from rclpy.node import Node
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
-from conditionals_node.monitoring.monitor import Monitor, Shown
+from conditionals_node.monitoring.monitor import ConditionStatus, Monitor
 from conditionals_node.monitoring.visuals import Drawing, draw
 from handiwork_core.contracts.predicate import Truth
 from handiwork_core.model.world import World
@@ -46,7 +46,7 @@ class Markers:
             self._pub.publish(MarkerArray(markers=markers(monitor.shown(), world)))
 
 
-def markers(shown: list[Shown], world: World) -> list[Marker]:
+def markers(shown: list[ConditionStatus], world: World) -> list[Marker]:
     """Drawings of all conditions; the namespace is a condition's key."""
     stamp = time_to_msg(world.stamp_s)
     found = []

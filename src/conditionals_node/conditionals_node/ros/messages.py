@@ -7,13 +7,13 @@ from handiwork_msgs.msg import Condition as ConditionMsg
 from handiwork_msgs.msg import Subtask, SubtaskGroup, TaskEvent, TaskProgress
 
 from conditionals_node.events.tracker import Event
-from conditionals_node.monitoring.monitor import Shown
+from conditionals_node.monitoring.monitor import ConditionStatus
 from conditionals_node.subtasks.machine import StageRun
 from conditionals_node.subtasks.watch import TaskWatch
 from handiwork_ros.conversions import finding_to_msg, time_to_msg
 
 
-def shown_to_msg(shown: Shown) -> ConditionMsg:
+def shown_to_msg(shown: ConditionStatus) -> ConditionMsg:
     """The finding with the name, arguments and times of its condition."""
     message = finding_to_msg(shown.finding)
     condition = shown.condition
@@ -27,15 +27,15 @@ class ShownMessages:
     """Messages of conditions, made anew only where the finding has changed."""
 
     def __init__(self) -> None:
-        self._kept: dict[str, tuple[Shown, ConditionMsg]] = {}
+        self._kept: dict[str, tuple[ConditionStatus, ConditionMsg]] = {}
         self._stamp_s, self._stamp = 0.0, Time()
 
-    def all(self, shown: list[Shown]) -> list[ConditionMsg]:
+    def all(self, shown: list[ConditionStatus]) -> list[ConditionMsg]:
         """One for each, in order; what is no longer shown is forgotten."""
         self._kept = {item.condition.key: (item, self._one(item)) for item in shown}
         return [message for _, message in self._kept.values()]
 
-    def _one(self, item: Shown) -> ConditionMsg:
+    def _one(self, item: ConditionStatus) -> ConditionMsg:
         was, message = self._kept.get(item.condition.key, (None, None))
         same = was is not None and was.condition is item.condition and was.finding is item.finding
         if message is None or was is None or not same or was.since_s != item.since_s:

@@ -9,7 +9,7 @@ from handiwork_msgs.srv import EvaluateCondition, UnwatchCondition, WatchConditi
 
 from conditionals_node.expressions.build import Condition
 from conditionals_node.expressions.definitions import Definitions
-from conditionals_node.monitoring.monitor import Monitor, Shown
+from conditionals_node.monitoring.monitor import ConditionStatus, Monitor
 from conditionals_node.subtasks.task import Task, read_task
 from conditionals_node.subtasks.watch import TaskWatch
 from handiwork_core.config.dataclass_loader import ConfigError, nearest
@@ -84,9 +84,11 @@ class ConditionRequests:
         condition = watched.definitions.make(request.name, request.args, request.expression, 0.0)
         world, now_s = self._look()
         finding = watched.monitor.decide(condition, world, now_s)
-        shown = watched.monitor.find(condition.key) or Shown(condition, finding, world.stamp_s, world.stamp_s)
+        shown = watched.monitor.find(condition.key) or ConditionStatus(
+            condition, finding, world.stamp_s, world.stamp_s
+        )
         since_s = shown.since_s if shown.finding.truth is finding.truth else world.stamp_s
-        response.condition = shown_to_msg(Shown(condition, finding, since_s, world.stamp_s))
+        response.condition = shown_to_msg(ConditionStatus(condition, finding, since_s, world.stamp_s))
         return OK
 
     def _watch(self, request: WatchCondition.Request, response: WatchCondition.Response) -> Outcome:

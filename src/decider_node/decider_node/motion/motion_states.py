@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from decider_node.motion.approach import are_close
 from decider_node.motion.command import MotionCommand
-from decider_node.network.decider import Moment
+from decider_node.network.decider import TickContext
 from decider_node.network.states import State
 from handiwork_core.model.geometry import Array, Pose
 
@@ -51,7 +51,7 @@ class Reach(State[M]):
     ) -> None:
         self._target, self._distance_m, self._turn = target, distance_m, turn
 
-    def step(self, moment: Moment[M]) -> State[M] | None:
+    def step(self, moment: TickContext[M]) -> State[M] | None:
         """Sends the command."""
         context = moment.context
         command = self._target(context)
@@ -67,11 +67,11 @@ class Stay(State[M]):
     def __init__(self, target: Callable[[M], MotionCommand], duration_s: float) -> None:
         self._target, self._duration_s, self._start_s = target, duration_s, 0.0
 
-    def enter(self, moment: Moment[M]) -> None:
+    def enter(self, moment: TickContext[M]) -> None:
         """Notes the time."""
         self._start_s = moment.now_s
 
-    def step(self, moment: Moment[M]) -> State[M] | None:
+    def step(self, moment: TickContext[M]) -> State[M] | None:
         """Sends the command."""
         moment.context.cell.go(self._target(moment.context))
         return None if moment.now_s - self._start_s >= self._duration_s else self
@@ -94,14 +94,14 @@ class Shift(State[M]):
         self._way: Array = np.zeros(3)
         self._posture: Array | None = None
 
-    def enter(self, moment: Moment[M]) -> None:
+    def enter(self, moment: TickContext[M]) -> None:
         """Notes where it begins, and which way to go."""
         self._start, self._posture = moment.context.tip, moment.context.cell.joints()
         way = np.asarray(self._offset(moment.context), dtype=np.float64)
         self._length_m = float(np.linalg.norm(way))
         self._way = np.asarray(way / max(self._length_m, 1e-9))
 
-    def step(self, moment: Moment[M]) -> State[M] | None:
+    def step(self, moment: TickContext[M]) -> State[M] | None:
         """Sends the command."""
         context = moment.context
         gone_m = float((context.tip.translation_m - self._start.translation_m) @ self._way)

@@ -21,7 +21,7 @@ class Decision:
 
 
 @dataclass(frozen=True, eq=False)
-class Moment(Generic[C]):
+class TickContext(Generic[C]):
     """What a decider is told at each call.
 
     Attributes:
@@ -71,12 +71,12 @@ class Decider(Generic[C]):
         self.name = name
         self.children: dict[str, Decider[C]] = dict(children or {})
 
-    def enter(self, moment: Moment[C]) -> None:
+    def enter(self, moment: TickContext[C]) -> None:
         """Begins; what is remembered from the last time is forgotten here."""
 
-    def decide(self, moment: Moment[C]) -> Decision | None:
+    def decide(self, moment: TickContext[C]) -> Decision | None:
         """Returns the child that goes on, or None."""
         return None
 
-    def exit(self, moment: Moment[C]) -> None:
+    def exit(self, moment: TickContext[C]) -> None:
         """Ends, also where the work is not done."""

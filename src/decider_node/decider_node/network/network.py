@@ -61,7 +61,7 @@ class Network(Generic[C]):
         *,
         stop: Callable[[], None] = _nothing,
         renew: Callable[[], None] = _nothing,
-        rules: Rules = Rules.MENDED,
+        rules: Rules = Rules.STRICT,
     ) -> None:
         self.context, self.monitors = context, tuple(monitors)
         self.descent = Descent(root, rules)

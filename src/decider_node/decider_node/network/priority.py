@@ -5,41 +5,41 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Generic
 
-from .decider import C, Decider, Decision, Moment
+from .decider import C, Decider, Decision, TickContext
 from .traversal import Rules
 
 
 class Option(Decider[C]):
     """A child that tells whether it can begin and whether it can go on."""
 
-    def is_enterable(self, moment: Moment[C]) -> bool:
+    def is_enterable(self, moment: TickContext[C]) -> bool:
         """Tells whether it can begin."""
         return True
 
-    def is_runnable(self, moment: Moment[C]) -> bool:
+    def is_runnable(self, moment: TickContext[C]) -> bool:
         """Tells whether it can go on; usually easier to meet than ``is_enterable``, so that choices do not flutter."""
         return True
 
 
-class FirstThatCan(Decider[C], Generic[C]):
+class Selector(Decider[C], Generic[C]):
     """Takes the first option that holds: ``is_runnable`` for the one that is active, ``is_enterable`` for others.
 
     Under ``Rules.CORTEX`` only the option of highest priority is ever asked whether it is runnable.
     """
 
-    def __init__(self, name: str, options: Sequence[Option[C]], rules: Rules = Rules.MENDED) -> None:
+    def __init__(self, name: str, options: Sequence[Option[C]], rules: Rules = Rules.STRICT) -> None:
         super().__init__(name, {option.name: option for option in options})
         self._options, self._rules = tuple(options), rules
         self._active: Option[C] | None = None
 
-    def enter(self, moment: Moment[C]) -> None:
+    def enter(self, moment: TickContext[C]) -> None:
         """Forgets which option was active."""
         self._active = None
 
-    def decide(self, moment: Moment[C]) -> Decision | None:
+    def decide(self, moment: TickContext[C]) -> Decision | None:
         """Returns the option of highest priority that holds, or None."""
         for rank, option in enumerate(self._options):
-            asks_to_go_on = option is self._active and (rank == 0 or self._rules is Rules.MENDED)
+            asks_to_go_on = option is self._active and (rank == 0 or self._rules is Rules.STRICT)
             if option.is_runnable(moment) if asks_to_go_on else option.is_enterable(moment):
                 self._active = option
                 return Decision(option.name)

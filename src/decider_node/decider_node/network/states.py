@@ -5,36 +5,36 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Generic
 
-from .decider import C, Decider, Decision, Moment
+from .decider import C, Decider, Decision, TickContext
 
 
 class State(Generic[C]):
     """One state. ``step`` returns itself to go on, another state to change, None at its end."""
 
-    def enter(self, moment: Moment[C]) -> None:
+    def enter(self, moment: TickContext[C]) -> None:
         """Begins."""
 
-    def step(self, moment: Moment[C]) -> State[C] | None:
+    def step(self, moment: TickContext[C]) -> State[C] | None:
         """Goes on by one tick."""
         return None
 
-    def exit(self, moment: Moment[C]) -> None:
+    def exit(self, moment: TickContext[C]) -> None:
         """Ends, also where the state is interrupted."""
 
 
-class InTurn(State[C]):
+class SequenceDecider(State[C]):
     """States one after the other. The next one is entered in the tick in which the last one ends."""
 
     def __init__(self, states: Sequence[State[C]], *, loops: bool = False) -> None:
         self._states, self._loops = tuple(states), loops
         self._index, self._current = 0, None if not states else states[0]
 
-    def enter(self, moment: Moment[C]) -> None:
+    def enter(self, moment: TickContext[C]) -> None:
         """Begins with the first state, also after an interruption."""
         self._go(0, moment)
 
-    def step(self, moment: Moment[C]) -> State[C] | None:
-        """Steps the state whose turn it is."""
+    def step(self, moment: TickContext[C]) -> State[C] | None:
+        """MotionSteps the state whose turn it is."""
         if self._current is None:
             return None
         following = self._current.step(moment)
@@ -45,13 +45,13 @@ class InTurn(State[C]):
         self._go(self._index + 1, moment)
         return self if self._current is not None else None
 
-    def exit(self, moment: Moment[C]) -> None:
+    def exit(self, moment: TickContext[C]) -> None:
         """Ends the state whose turn it is."""
         if self._current is not None:
             self._current.exit(moment)
             self._current = None
 
-    def _go(self, index: int, moment: Moment[C]) -> None:
+    def _go(self, index: int, moment: TickContext[C]) -> None:
         if self._loops and self._states:
             index %= len(self._states)
         self._index = index
@@ -60,7 +60,7 @@ class InTurn(State[C]):
             self._current.enter(moment)
 
 
-class Machine(Decider[C]):
+class StateMachineDecider(Decider[C]):
     """A leaf that runs a state from its beginning each time it comes onto the path; at its end it idles."""
 
     def __init__(self, name: str, state: State[C]) -> None:
@@ -73,13 +73,13 @@ class Machine(Decider[C]):
         """Tells whether the state has come to its end, or was never begun."""
         return self._current is None
 
-    def enter(self, moment: Moment[C]) -> None:
+    def enter(self, moment: TickContext[C]) -> None:
         """Begins with the first state."""
         self._current = self._first
         self._current.enter(moment)
 
-    def decide(self, moment: Moment[C]) -> Decision | None:
-        """Steps the state; a change of state shows in the next tick."""
+    def decide(self, moment: TickContext[C]) -> Decision | None:
+        """MotionSteps the state; a change of state shows in the next tick."""
         if self._current is not None:
             following = self._current.step(moment)
             if following is not self._current:
@@ -89,7 +89,7 @@ class Machine(Decider[C]):
                     following.enter(moment)
         return None
 
-    def exit(self, moment: Moment[C]) -> None:
+    def exit(self, moment: TickContext[C]) -> None:
         """Ends the state."""
         if self._current is not None:
             self._current.exit(moment)
@@ -102,7 +102,7 @@ class Lock(State[C]):
     def __init__(self, limit_s: float) -> None:
         self._limit_s = limit_s
 
-    def enter(self, moment: Moment[C]) -> None:
+    def enter(self, moment: TickContext[C]) -> None:
         """Takes the lock."""
         moment.lock(self._limit_s)
 
@@ -110,7 +110,7 @@ class Lock(State[C]):
 class Unlock(State[C]):
     """Lets the deciders above its machine decide again."""
 
-    def enter(self, moment: Moment[C]) -> None:
+    def enter(self, moment: TickContext[C]) -> None:
         """Releases the lock."""
         moment.unlock()
 
@@ -121,6 +121,6 @@ class Write(State[C]):
     def __init__(self, function: Callable[[C], None]) -> None:
         self._function = function
 
-    def enter(self, moment: Moment[C]) -> None:
+    def enter(self, moment: TickContext[C]) -> None:
         """Writes."""
         self._function(moment.context)

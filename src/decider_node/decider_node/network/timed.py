@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .decider import C, Decider, Moment
+from .decider import C, Decider, TickContext
 from .states import State
 from .traversal import Descent, Rules
 
@@ -18,11 +18,11 @@ class Wait(State[C]):
     def __init__(self, duration_s: float) -> None:
         self._duration_s, self._start_s = duration_s, 0.0
 
-    def enter(self, moment: Moment[C]) -> None:
+    def enter(self, moment: TickContext[C]) -> None:
         """Begins to wait."""
         self._start_s = moment.now_s
 
-    def step(self, moment: Moment[C]) -> State[C] | None:
+    def step(self, moment: TickContext[C]) -> State[C] | None:
         """Looks at the time."""
         return None if moment.now_s - self._start_s >= self._duration_s - SAME_TIME_S else self
 
@@ -31,16 +31,16 @@ class RunUntil(State[C]):
     """Runs a decider, and all below it, until a condition holds after a tick: so for one tick at least."""
 
     def __init__(
-        self, decider: Decider[C], is_over: Callable[[Moment[C]], bool], rules: Rules = Rules.MENDED
+        self, decider: Decider[C], is_over: Callable[[TickContext[C]], bool], rules: Rules = Rules.STRICT
     ) -> None:
         self._descent, self._is_over = Descent(decider, rules), is_over
 
-    def step(self, moment: Moment[C]) -> State[C] | None:
+    def step(self, moment: TickContext[C]) -> State[C] | None:
         """Walks down the inner path."""
         self._descent.step(moment.context, moment.now_s)
         return None if self._is_over(moment) else self
 
-    def exit(self, moment: Moment[C]) -> None:
+    def exit(self, moment: TickContext[C]) -> None:
         """Leaves the inner path, leaf first."""
         self._descent.leave(moment.context, moment.now_s)
 
@@ -48,13 +48,13 @@ class RunUntil(State[C]):
 class RunFor(RunUntil[C]):
     """Runs a decider for ``duration_s``, for one tick at least."""
 
-    def __init__(self, decider: Decider[C], duration_s: float, rules: Rules = Rules.MENDED) -> None:
+    def __init__(self, decider: Decider[C], duration_s: float, rules: Rules = Rules.STRICT) -> None:
         self._start_s = 0.0
         super().__init__(
             decider, lambda moment: moment.now_s - self._start_s >= duration_s - SAME_TIME_S, rules
         )
 
-    def enter(self, moment: Moment[C]) -> None:
+    def enter(self, moment: TickContext[C]) -> None:
         """Notes the time."""
         self._start_s = moment.now_s
 
@@ -62,14 +62,14 @@ class RunFor(RunUntil[C]):
 class Act(State[C]):
     """Does something at every tick until it returns True. ``limit_s``: gives up by raising after so long."""
 
-    def __init__(self, name: str, action: Callable[[Moment[C]], bool], limit_s: float) -> None:
+    def __init__(self, name: str, action: Callable[[TickContext[C]], bool], limit_s: float) -> None:
         self.name, self._action, self._limit_s, self._start_s = name, action, limit_s, 0.0
 
-    def enter(self, moment: Moment[C]) -> None:
+    def enter(self, moment: TickContext[C]) -> None:
         """Notes the time."""
         self._start_s = moment.now_s
 
-    def step(self, moment: Moment[C]) -> State[C] | None:
+    def step(self, moment: TickContext[C]) -> State[C] | None:
         """Acts.
 
         Raises:

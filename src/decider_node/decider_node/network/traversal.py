@@ -6,7 +6,7 @@ import enum
 from dataclasses import dataclass
 from typing import Generic
 
-from .decider import C, Decider, Decision, Moment
+from .decider import C, Decider, Decision, TickContext
 from .errors import CycleFound, DeciderFailed, LockNotReleased, MissingChild, NetworkError
 from .locks import Locks
 
@@ -14,13 +14,13 @@ from .locks import Locks
 class Rules(enum.Enum):
     """How entering and leaving is done.
 
-    ``MENDED``: what leaves the path always gets its exit, what stays never does, and a lock ends with its
+    ``STRICT``: what leaves the path always gets its exit, what stays never does, and a lock ends with its
     decider's session. ``CORTEX``: call for call what Isaac Cortex does, for comparisons. There a path that becomes
     shorter gives no exit, one that becomes longer than before gives an exit to all that stay, and reset gives none
     and keeps the locks.
     """
 
-    MENDED = "mended"
+    STRICT = "mended"
     CORTEX = "cortex"
 
 
@@ -35,7 +35,7 @@ class Placed(Generic[C]):
 class Descent(Generic[C]):
     """The path below one root. It begins empty."""
 
-    def __init__(self, root: Decider[C], rules: Rules = Rules.MENDED) -> None:
+    def __init__(self, root: Decider[C], rules: Rules = Rules.STRICT) -> None:
         refuse_cycles(root)
         self.root, self.rules, self.locks = root, rules, Locks()
         self._path: list[Placed[C]] = []
@@ -75,7 +75,7 @@ class Descent(Generic[C]):
             if decision is None:
                 break
             next_one = self._child(next_one.decider, decision)
-        if not branched and self.rules is Rules.MENDED:
+        if not branched and self.rules is Rules.STRICT:
             self._exit_all(old[depth:], context, now_s)
 
     def leave(self, context: C, now_s: float) -> None:
@@ -90,9 +90,9 @@ class Descent(Generic[C]):
         """Empties the path without exits and with the locks kept, as Cortex does at a reset."""
         self._path = []
 
-    def moment(self, placed: Placed[C], context: C, now_s: float) -> Moment[C]:
+    def moment(self, placed: Placed[C], context: C, now_s: float) -> TickContext[C]:
         """Returns what a decider on the path is told."""
-        return Moment(context, now_s, placed.parameters, placed.decider, self.locks)
+        return TickContext(context, now_s, placed.parameters, placed.decider, self.locks)
 
     def _visit(self, placed: Placed[C], is_new: bool, context: C, now_s: float) -> Decision | None:
         moment = self.moment(placed, context, now_s)
@@ -116,7 +116,7 @@ class Descent(Generic[C]):
 
     def _leave_old(self, old: list[Placed[C]], depth: int, context: C, now_s: float) -> None:
         """Exits of what the new path does not have, leaf first."""
-        stays = depth if self.rules is Rules.MENDED or depth < len(old) else 0
+        stays = depth if self.rules is Rules.STRICT or depth < len(old) else 0
         self._exit_all(old[stays:], context, now_s)
 
     def _exit_all(self, leaving: list[Placed[C]], context: C, now_s: float) -> None:
@@ -127,14 +127,14 @@ class Descent(Generic[C]):
                 placed.decider.exit(self.moment(placed, context, now_s))
             except Exception as error:  # noqa: BLE001 # what is still to be left must be left
                 first = first or DeciderFailed(placed.decider.name, "exit", error)
-            if self.rules is Rules.MENDED:
+            if self.rules is Rules.STRICT:
                 self.locks.release(placed.decider)
         if first is not None:
             raise first
 
     def _refuse_old_lock(self, decider: Decider[C], now_s: float) -> None:
         held = self.locks.held(decider)
-        if held is not None and self.rules is Rules.MENDED and now_s - held.since_s > held.limit_s:
+        if held is not None and self.rules is Rules.STRICT and now_s - held.since_s > held.limit_s:
             raise LockNotReleased(decider.name, now_s - held.since_s, held.limit_s)
 
 

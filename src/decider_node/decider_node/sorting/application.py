@@ -16,9 +16,9 @@ from decider_node.motion.motion_states import (
     Shift,
     Stay,
 )
-from decider_node.network.decider import Decider, Decision, Moment
+from decider_node.network.decider import Decider, Decision, TickContext
 from decider_node.network.network import FunctionMonitor, Network
-from decider_node.network.states import InTurn, Lock, Machine, State, Unlock, Write
+from decider_node.network.states import Lock, SequenceDecider, State, StateMachineDecider, Unlock, Write
 from decider_node.network.timed import Wait
 from handiwork_core.model.geometry import (
     Array,
@@ -130,7 +130,7 @@ def to_bin(context: SortingContext) -> MotionCommand:
 class Dispatch(Decider[SortingContext]):
     """What is to be done now."""
 
-    def decide(self, moment: Moment[SortingContext]) -> Decision | None:
+    def decide(self, moment: TickContext[SortingContext]) -> Decision | None:
         """Returns one of the three."""
         context = moment.context
         if context.active is None:
@@ -141,14 +141,14 @@ class Dispatch(Decider[SortingContext]):
 class Go(Decider[SortingContext]):
     """Sends the command that it is given, the gripper open."""
 
-    def decide(self, moment: Moment[SortingContext]) -> Decision | None:
+    def decide(self, moment: TickContext[SortingContext]) -> Decision | None:
         """Sends it."""
         moment.context.cell.grip(OPEN_M)
         moment.context.cell.go(moment.given(MotionCommand))
         return None
 
 
-def _grasp() -> Machine[SortingContext]:
+def _grasp() -> StateMachineDecider[SortingContext]:
     states: list[State[SortingContext]] = [
         Write(lambda context: context.cell.grip(OPEN_M)),
         Reach(to_cube, 0.006, 0.03),
@@ -158,10 +158,10 @@ def _grasp() -> Machine[SortingContext]:
         Shift(lambda context: np.array([0.0, 0.0, 0.15]), 0.05),
         Unlock(),
     ]
-    return Machine("grasp", InTurn(states, loops=True))
+    return StateMachineDecider("grasp", SequenceDecider(states, loops=True))
 
 
-def _drop() -> Machine[SortingContext]:
+def _drop() -> StateMachineDecider[SortingContext]:
     def count(context: SortingContext) -> None:
         context.sorted_count += 1
 
@@ -173,7 +173,7 @@ def _drop() -> Machine[SortingContext]:
         Write(count),
         Unlock(),
     ]
-    return Machine("drop", InTurn(states))
+    return StateMachineDecider("drop", SequenceDecider(states))
 
 
 def sorting_network(context: SortingContext) -> Network[SortingContext]:

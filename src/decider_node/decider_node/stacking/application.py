@@ -8,9 +8,9 @@ import numpy as np
 
 from decider_node.motion.command import MotionCommand
 from decider_node.motion.motion_states import Reach, Shift, Stay
-from decider_node.network.decider import Decider, Decision, Moment
+from decider_node.network.decider import Decider, Decision, TickContext
 from decider_node.network.network import Network
-from decider_node.network.states import InTurn, Lock, Machine, State, Unlock, Write
+from decider_node.network.states import Lock, SequenceDecider, State, StateMachineDecider, Unlock, Write
 from decider_node.network.timed import Act, Wait
 from handiwork_core.model.geometry import Array, Pose, Rotation
 
@@ -31,7 +31,7 @@ HOME = Pose.of((0.0, 0.62, 0.2), DOWN)
 class Dispatch(Decider[StackContext]):
     """What is to be done now, by the logical state alone; so that it recovers from whatever has happened."""
 
-    def decide(self, moment: Moment[StackContext]) -> Decision | None:
+    def decide(self, moment: TickContext[StackContext]) -> Decision | None:
         """Return the child for what is to be done."""
         context = moment.context
         if context.is_complete or context.active is None or context.grasp is None:
@@ -50,7 +50,7 @@ class Dispatch(Decider[StackContext]):
 class HoldBin(Decider[StackContext]):
     """Keeps a bin above the belt as long as no place is open for it."""
 
-    def decide(self, moment: Moment[StackContext]) -> Decision | None:
+    def decide(self, moment: TickContext[StackContext]) -> Decision | None:
         """Sends the command."""
         moment.context.target = HOME
         moment.context.cell.go(MotionCommand(HOME))
@@ -64,11 +64,11 @@ class GoHome(Decider[StackContext]):
         super().__init__(name)
         self._home = home
 
-    def enter(self, moment: Moment[StackContext]) -> None:
+    def enter(self, moment: TickContext[StackContext]) -> None:
         """Lets go of what nobody wants."""
         moment.context.cell.suck(on=False)
 
-    def decide(self, moment: Moment[StackContext]) -> Decision | None:
+    def decide(self, moment: TickContext[StackContext]) -> Decision | None:
         """Sends the command."""
         command = self._home(moment.context)
         moment.context.target = command.world_T_target
@@ -76,7 +76,7 @@ class GoHome(Decider[StackContext]):
         return None
 
 
-def close(moment: Moment[StackContext]) -> bool:
+def close(moment: TickContext[StackContext]) -> bool:
     """Sucks, and goes on to the bin, until there is a seal; gives up after a while so that the reach begins anew."""
     context = moment.context
     context.cell.suck(on=True)
@@ -88,7 +88,7 @@ def close(moment: Moment[StackContext]) -> bool:
 class TryClose(Act[StackContext]):
     """Closing that ends without an error: what is not held then is picked again."""
 
-    def step(self, moment: Moment[StackContext]) -> State[StackContext] | None:
+    def step(self, moment: TickContext[StackContext]) -> State[StackContext] | None:
         """Acts until there is a seal or the time is over."""
         try:
             return super().step(moment)
@@ -101,7 +101,7 @@ def _is_up(context: StackContext) -> None:
     context.is_lifted = True
 
 
-def _pick() -> Machine[StackContext]:
+def _pick() -> StateMachineDecider[StackContext]:
     def off(context: StackContext) -> None:
         context.cell.suck(on=False)
         context.posture = None
@@ -120,23 +120,23 @@ def _pick() -> Machine[StackContext]:
         Write(_is_up),
         Unlock(),
     ]
-    return Machine("pick_bin", InTurn(states, loops=True))
+    return StateMachineDecider("pick_bin", SequenceDecider(states, loops=True))
 
 
-def _lift() -> Machine[StackContext]:
+def _lift() -> StateMachineDecider[StackContext]:
     """For who finds a bin in the cup: it may hang between others, or behind the end of the belt."""
 
     def up(context: StackContext) -> Array:
         return np.array([0.0, 0.0, float(np.clip(CARRY_Z_M - context.tip.translation_m[2], 0.0, LIFT_M))])
 
-    return Machine("lift_bin", InTurn([Shift(up, 0.05, 0.5), Write(_is_up)]))
+    return StateMachineDecider("lift_bin", SequenceDecider([Shift(up, 0.05, 0.5), Write(_is_up)]))
 
 
 def _open(context: StackContext) -> None:
     context.cell.suck(on=False)
 
 
-def _to_shelf(name: str, after: Callable[[StackContext], None]) -> Machine[StackContext]:
+def _to_shelf(name: str, after: Callable[[StackContext], None]) -> StateMachineDecider[StackContext]:
     """A machine that lays the held bin onto the shelf and leaves it there."""
     plan = PlacePlan()
 
@@ -159,17 +159,17 @@ def _to_shelf(name: str, after: Callable[[StackContext], None]) -> Machine[Stack
         Write(after),
         Unlock(),
     ]
-    return Machine(name, InTurn(states))
+    return StateMachineDecider(name, SequenceDecider(states))
 
 
-def _flip() -> Machine[StackContext]:
+def _flip() -> StateMachineDecider[StackContext]:
     def grasp_again(context: StackContext) -> None:
         context.posture = None
 
     return _to_shelf("flip_bin", grasp_again)
 
 
-def _set_aside() -> Machine[StackContext]:
+def _set_aside() -> StateMachineDecider[StackContext]:
     """For a bin that is in the hand while no place is open: what lies in the places is picked first then."""
 
     def choose_again(context: StackContext) -> None:
@@ -185,7 +185,7 @@ def _pan_heading(context: StackContext, at: Array) -> float:
     return now + float(np.arctan2(at[1], at[0]) - np.arctan2(tip[1], tip[0]))
 
 
-def _place() -> Machine[StackContext]:
+def _place() -> StateMachineDecider[StackContext]:
     plan = PlacePlan()
 
     def done(context: StackContext) -> None:
@@ -205,7 +205,7 @@ def _place() -> Machine[StackContext]:
         Write(done),
         Unlock(),
     ]
-    return Machine("place_bin", InTurn(states))
+    return StateMachineDecider("place_bin", SequenceDecider(states))
 
 
 def stacking_network(

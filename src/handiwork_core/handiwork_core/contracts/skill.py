@@ -118,7 +118,7 @@ class Progress:
 
 
 @dataclass
-class Fastest:
+class PeakSpeeds:
     """Largest speeds since the walk of a command list began, by name: of joints [rad/s, m/s] and of objects [m/s].
 
     ``touches``: the pairs of bodies that were in contact.
@@ -155,15 +155,15 @@ class RightOfWay(Protocol):
         """After a trajectory was refused so many times in a row: waits for a change from the second time on."""
         ...
 
-    def makes_room(self) -> bool:
+    def should_yield(self) -> bool:
         """True when this arm and another wait for each other, and this one is to go home."""
         ...
 
-    def commit(self, is_committed: bool) -> None:
+    def mark_irreversible(self, is_committed: bool) -> None:
         """Whether this arm has gripped or released something, so that it cannot go home and begin anew."""
         ...
 
-    def let_pass(self, should_stop: ShouldStop) -> None:
+    def yield_until_clear(self, should_stop: ShouldStop) -> None:
         """After making room: return once the other arm is on its way, or waits no more."""
         ...
 
@@ -197,7 +197,7 @@ class Context:
     release_height_m: float = float("nan")
     right_of_way: RightOfWay | None = None
     base: Arm | None = None
-    fastest: Fastest = field(default_factory=Fastest)
+    fastest: PeakSpeeds = field(default_factory=PeakSpeeds)
     supervision: SupervisionSettings = SUPERVISED
 
 
@@ -231,7 +231,7 @@ class Skill(ABC, Generic[P]):
     def is_success(self, params: P, before: World, after: World, context: Context) -> Outcome:
         """Judge the settled world after the last command against the world before the first. Moves nothing."""
 
-    def before_another_try(self, params: P, lost: str) -> Sequence[tuple[Skill[Any], Any]] | None:
+    def recovery_skills(self, params: P, lost: str) -> Sequence[tuple[Skill[Any], Any]] | None:
         """Skills with parameters to run first, so that this one can be tried again after it failed to hold an object.
 
         ``lost`` is that object, or empty. None, the default: trying again makes no sense.

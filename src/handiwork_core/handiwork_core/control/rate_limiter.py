@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-class WallPace:
+class RateLimiter:
     """Lets through at most ``rate_hz`` events per second of steady time.
 
     Up to ``burst`` events that came late may pass at once, so that a hiccup of the machine costs none.

@@ -99,7 +99,7 @@ def advance(
     frames: Array,
     hit: Ints,
 ) -> tuple[int, bool]:
-    """Steps from the nearest node towards ``target`` (n,) as far as they go: last node, is it there."""
+    """MotionSteps from the nearest node towards ``target`` (n,) as far as they go: last node, is it there."""
     nodes, best, i = trees.nodes[side], 1.0e30, 0
     for k in range(trees.counts[side]):
         d = distance(nodes[k], target)
@@ -152,7 +152,7 @@ def grow_held(
 
 
 def path_of(trees: HeldTrees) -> tuple[Array, int]:
-    """Steps (k, n) from start to goal without the doubled meeting point, and which goal root it ends in."""
+    """MotionSteps (k, n) from start to goal without the doubled meeting point, and which goal root it ends in."""
     sides = []
     for side in (0, 1):
         chain, i = [], int(trees.meeting[side])

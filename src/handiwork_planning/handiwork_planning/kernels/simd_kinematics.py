@@ -2,7 +2,7 @@
 
 A lane is one configuration; a set of lanes is a number with one bit for each. Arrays are rows of lanes (see ``simd``):
 row 12 b + i of ``frames`` is entry i of the pose of body b, row 3 s + i of ``centres`` is coordinate i of a ball s.
-Functions take plain arrays, not tuples of them, and are inlined, so that no reference is counted.
+CommandFunctions take plain arrays, not tuples of them, and are inlined, so that no reference is counted.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from .arm_lease import ArmLease, Job, Policy
 
 
 @dataclass(frozen=True)
-class ArmHold:
+class MultiArmLease:
     """One or more leases of one node, as one. Used on the executor's thread only.
 
     A goal enters all of them in one turn, so that two goals stand in the same order in every queue and never wait for

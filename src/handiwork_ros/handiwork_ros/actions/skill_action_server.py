@@ -19,7 +19,7 @@ from handiwork_core.process.event_text import event_text
 
 from .admission import Admission, AdmissionQueue
 from .arm_lease import ArmLease, Job, Policy
-from .multi_arm_lease import ArmHold
+from .multi_arm_lease import MultiArmLease
 from .result_message import Encode, bare_result, filled_result
 
 log = logging.getLogger(__name__)
@@ -38,10 +38,10 @@ E = TypeVar("E", bound=Ended)
 Report = Callable[[Progress], None]
 
 
-class Refused(Exception):
+class GoalRejected(Exception):
     """A goal that is answered at once, as it cannot be done, or moves nothing; ``ended`` is what ``encode`` gets.
 
-    Raised by ``SkillDoor.admit``, caught by the action server only.
+    Raised by ``SkillBinding.admit``, caught by the action server only.
     """
 
     def __init__(self, outcome: Outcome, ended: Any = None) -> None:
@@ -50,7 +50,7 @@ class Refused(Exception):
 
 
 @dataclass(frozen=True)
-class ForArms(Generic[E]):
+class ArmRequest(Generic[E]):
     """A body with the arms that it needs, by name: all of them are held while it runs on the first one's worker."""
 
     arms: tuple[str, ...]
@@ -58,11 +58,11 @@ class ForArms(Generic[E]):
 
 
 @dataclass(frozen=True)
-class SkillDoor(Generic[E]):
+class SkillBinding(Generic[E]):
     """What the action server needs of a skill.
 
     ``admit`` checks a goal message, moving nothing, on the thread of an ``AdmissionQueue`` and within its time. It
-    returns the body or raises ``Refused``; the body runs on the arm's worker and returns once the arm is at rest.
+    returns the body or raises ``GoalRejected``; the body runs on the arm's worker and returns once the arm is at rest.
     ``encode`` makes the result message; its second argument is None where no body ended by itself. ``label`` names the
     holder of the arm; without it the name does.
     A goal's field ``when_busy``, where it has one and it is not empty, goes before the server's policy.
@@ -72,7 +72,7 @@ class SkillDoor(Generic[E]):
 
     name: str
     action_type: Any
-    admit: Callable[[Any], Callable[[Token, Report], E] | ForArms[E]]
+    admit: Callable[[Any], Callable[[Token, Report], E] | ArmRequest[E]]
     encode: Callable[[Outcome, E | None], Any]
     feedback: Callable[[Progress], Any]
     label: Callable[[Any], str] | None = None
@@ -83,8 +83,8 @@ class SkillDoor(Generic[E]):
 class _Admitted(Generic[E]):
     """A goal's verdict: its body with the arms that it holds, or its refusal."""
 
-    hold: ArmHold
-    body: Callable[[Token, Report], E] | Refused
+    hold: MultiArmLease
+    body: Callable[[Token, Report], E] | GoalRejected
     policy: Policy = field(default=Policy.REJECT)
 
 
@@ -99,7 +99,7 @@ class SkillActionServer(Generic[E]):
     def __init__(
         self,
         lease: ArmLease,
-        door: SkillDoor[E],
+        door: SkillBinding[E],
         admission: AdmissionQueue,
         *,
         node: Node | None = None,
@@ -136,8 +136,8 @@ class SkillActionServer(Generic[E]):
         """Look at the arms and take them in one executor turn, so that no second goal comes in between."""
         key, goal = bytes(handle.goal_id.uuid), handle.request
         self._checked.pop(key, None)
-        admitted = self._admit(goal, Refused(found) if isinstance(found, Outcome) else found)
-        if not isinstance(admitted.body, Refused):
+        admitted = self._admit(goal, GoalRejected(found) if isinstance(found, Outcome) else found)
+        if not isinstance(admitted.body, GoalRejected):
             label = self._door.label
             holder = label(goal) if label else self._door.name
             admitted.hold.take(key, holder, admitted.policy)
@@ -146,43 +146,45 @@ class SkillActionServer(Generic[E]):
         self._goals[key] = admitted
         handle.execute()
 
-    def _check(self, goal: Any) -> Callable[[Token, Report], E] | ForArms[E] | Refused:
+    def _check(self, goal: Any) -> Callable[[Token, Report], E] | ArmRequest[E] | GoalRejected:
         """What the skill says to a goal; on the thread of the admissions."""
         try:
             self._policy_of(goal)
             return self._door.admit(goal)
-        except Refused as refusal:
+        except GoalRejected as refusal:
             return refusal
         except Exception as error:  # broad on purpose: the border of plug-in code
             log.exception("%s: looking at a goal failed", self._door.name)
             text = f"looking at the goal raised {error!r}; see the skill server's log"
-            return Refused(Outcome(Code.INTERNAL, text))
+            return GoalRejected(Outcome(Code.INTERNAL, text))
 
-    def _admit(self, goal: Any, body: Callable[[Token, Report], E] | ForArms[E] | Refused) -> _Admitted[E]:
+    def _admit(
+        self, goal: Any, body: Callable[[Token, Report], E] | ArmRequest[E] | GoalRejected
+    ) -> _Admitted[E]:
         """Which arms a goal that was checked gets, or why none."""
-        hold = ArmHold((self._lease,))
-        if isinstance(body, Refused):
+        hold = MultiArmLease((self._lease,))
+        if isinstance(body, GoalRejected):
             return _Admitted(hold, body)
         try:
             policy = self._policy_of(goal)
-        except Refused as refusal:
+        except GoalRejected as refusal:
             return _Admitted(hold, refusal)
-        if isinstance(body, ForArms):
-            hold, body = ArmHold(tuple(self._arms[arm] for arm in body.arms)), body.body
+        if isinstance(body, ArmRequest):
+            hold, body = MultiArmLease(tuple(self._arms[arm] for arm in body.arms)), body.body
         if busy := hold.refusal(policy):
-            return _Admitted(hold, Refused(Outcome(Code.BUSY, busy)))
+            return _Admitted(hold, GoalRejected(Outcome(Code.BUSY, busy)))
         return _Admitted(hold, body, policy)
 
     def _policy_of(self, goal: Any) -> Policy:
         if self._lease.closing:
             text = "the skill server is shutting down; send the goal again once it is back"
-            raise Refused(Outcome(Code.SHUTDOWN, text))
+            raise GoalRejected(Outcome(Code.SHUTDOWN, text))
         word = getattr(goal, "when_busy", "")
         try:
             return Policy.of(word) if word else self._policy
         except ValueError as error:
             outcome = Outcome(Code.BAD_GOAL, f"when_busy: {error}", "check", "when_busy")
-            raise Refused(outcome) from error
+            raise GoalRejected(outcome) from error
 
     def _on_cancel(self, handle: Any) -> CancelResponse:
         key = bytes(handle.goal_id.uuid)
@@ -219,7 +221,7 @@ class SkillActionServer(Generic[E]):
         key = bytes(handle.goal_id.uuid)
         admitted = self._goals[key]
         try:
-            if isinstance(admitted.body, Refused):
+            if isinstance(admitted.body, GoalRejected):
                 return admitted.body.outcome, admitted.body.ended
             try:
                 return await self._run(key, handle, admitted.hold, admitted.body)
@@ -260,7 +262,7 @@ class SkillActionServer(Generic[E]):
         return filled_result(door.name, door.action_type, outcome, (whole, plain))
 
     async def _run(
-        self, key: bytes, handle: Any, hold: ArmHold, body: Callable[[Token, Report], E]
+        self, key: bytes, handle: Any, hold: MultiArmLease, body: Callable[[Token, Report], E]
     ) -> tuple[Outcome, E | None]:
         job = hold.first.jobs[key]
         job.publish = lambda progress: handle.publish_feedback(self._door.feedback(progress))

@@ -12,7 +12,7 @@ from handiwork_msgs.action import Pick, Place, RunTask
 from handiwork_ros.actions.skill_report import SkillReport
 from handiwork_ros.actions.task_report import TaskReport
 
-from .goal_handle import GoalRun
+from .goal_handle import GoalHandle
 from .skill_client import OnFeedback, SkillClient, SkillGoal, skill_goal
 
 R = TypeVar("R")
@@ -74,7 +74,7 @@ class AsyncSkillClient:
         await asyncio.to_thread(self.client.close)
 
 
-async def ended(run: GoalRun[R], timeout_s: float) -> R:
+async def ended(run: GoalHandle[R], timeout_s: float) -> R:
     """The report of a goal, without holding up the loop."""
     waiting = asyncio.ensure_future(asyncio.to_thread(run.result, timeout_s))
     try:

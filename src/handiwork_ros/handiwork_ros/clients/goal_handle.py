@@ -15,7 +15,7 @@ from rclpy.node import Node
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_ros.actions.arm_motion import UNKNOWN
 from handiwork_ros.liveness.bond_topic import bond_topic
-from handiwork_ros.liveness.heartbeat import LifeSigns, Loss
+from handiwork_ros.liveness.heartbeat import Heartbeats, Loss
 from handiwork_ros.rclpy_support.action_call import CANCEL_AGAIN_S, ActionCall
 from handiwork_ros.rclpy_support.silence_limits import GIVE_UP_SILENCE_S, GREATEST_GROWTH
 
@@ -56,7 +56,7 @@ class FeedbackCall(ActionCall):
                 self._node.get_logger().error(f"on_feedback raised {error!r}")
 
 
-class GoalRun(Generic[R]):
+class GoalHandle(Generic[R]):
     """A goal on its way. ``decode`` makes the report of goal status and result, ``lost`` that of a goal without one.
 
     Whoever waits gives up only after the goal was cancelled, and a result that comes meanwhile is taken: a goal ends
@@ -66,7 +66,7 @@ class GoalRun(Generic[R]):
 
     def __init__(
         self,
-        signs: LifeSigns,
+        signs: Heartbeats,
         make: Callable[[], ActionCall],
         decode: Callable[[int, Any], R],
         lost: Callable[[Outcome], R],

@@ -29,12 +29,12 @@ from handiwork_ros.actions.task_report import (
     task_feedback_from_msg,
     task_report_from_msg,
 )
-from handiwork_ros.liveness.heartbeat import LifeSigns
+from handiwork_ros.liveness.heartbeat import Heartbeats
 from handiwork_ros.rclpy_support.destroy import destroy_with_actions
 
-from .goal_handle import SERVER, FeedbackCall, GoalRun
+from .goal_handle import SERVER, FeedbackCall, GoalHandle
 
-__all__ = ["SERVER", "GoalRun", "SkillClient", "SkillReport", "Stage"]
+__all__ = ["SERVER", "GoalHandle", "SkillClient", "SkillReport", "Stage"]
 
 SkillGoal: TypeAlias = "Pick.Goal | Place.Goal | RunSkill.Goal"
 OnFeedback = Callable[[Progress], None]
@@ -48,7 +48,7 @@ class SkillClient:
         self._context = rclpy.Context()
         rclpy.init(context=self._context, domain_id=domain_id, signal_handler_options=SignalHandlerOptions.NO)
         self.node = rclpy.create_node(node_name, context=self._context)
-        self.signs = LifeSigns(self.node)
+        self.signs = Heartbeats(self.node)
         self.signs.watch(SERVER)
         kinds = {"pick": Pick, "place": Place, "run_skill": RunSkill, "run_task": RunTask}
         self._actions = {kind.Goal: ActionClient(self.node, kind, name) for name, kind in kinds.items()}
@@ -67,13 +67,13 @@ class SkillClient:
             self._closing.wait(0.05)
         return False
 
-    def send(self, goal: SkillGoal, on_feedback: OnFeedback | None = None) -> GoalRun[SkillReport]:
+    def send(self, goal: SkillGoal, on_feedback: OnFeedback | None = None) -> GoalHandle[SkillReport]:
         """Send a goal and return at once. ``on_feedback`` is called on the client's thread and must not wait."""
         action = self._actions[type(goal)]
         note = (
             None if on_feedback is None else lambda message: on_feedback(progress_from_msg(message.feedback))
         )
-        return GoalRun(
+        return GoalHandle(
             self.signs,
             lambda: FeedbackCall(self.node, action, goal, note),
             lambda status, message: goal_report_from_msg(status, message.result),
@@ -81,11 +81,13 @@ class SkillClient:
             lambda: observe_motion(self.node),
         )
 
-    def send_task(self, goal: RunTask.Goal, on_feedback: OnTaskFeedback | None = None) -> GoalRun[TaskReport]:
+    def send_task(
+        self, goal: RunTask.Goal, on_feedback: OnTaskFeedback | None = None
+    ) -> GoalHandle[TaskReport]:
         """``send`` of a whole task."""
         action = self._actions[RunTask.Goal]
         note = None if on_feedback is None else lambda message: on_feedback(task_feedback_from_msg(message))
-        return GoalRun(
+        return GoalHandle(
             self.signs,
             lambda: FeedbackCall(self.node, action, goal, note),
             task_report_from_msg,

@@ -19,7 +19,7 @@ from handiwork_ros.rclpy_support.qos import LATEST
 from handiwork_ros.rclpy_support.safe_callbacks import guard
 
 
-class StreamDoor:
+class PointStreamServer:
     """``<arm>_controller/joint_trajectory``: one point, to be reached at once, or several with their times.
 
     Name and meaning are those of ros2_control's trajectory controller. A goal of the action has precedence. Of one

@@ -11,7 +11,7 @@ from rosgraph_msgs.msg import Clock as ClockMsg
 
 from handiwork_core.intake.counters import Publisher
 from handiwork_core.intake.writer_sequences import WriterSequences
-from handiwork_ros.rclpy_support.polled_group import Unwatched
+from handiwork_ros.rclpy_support.polled_group import PolledGroup
 from handiwork_ros.rclpy_support.qos import CLOCK_PROBE
 from handiwork_ros.rclpy_support.safe_callbacks import guard
 
@@ -54,7 +54,7 @@ class ClockWriters:
         self._writers, self._sub = WriterSequences(), None
         if node.get_parameter("use_sim_time").value:
             self._sub = node.create_subscription(
-                ClockMsg, CLOCK, lambda _: None, CLOCK_PROBE, callback_group=Unwatched(), raw=True
+                ClockMsg, CLOCK, lambda _: None, CLOCK_PROBE, callback_group=PolledGroup(), raw=True
             )
             steady = Clock(clock_type=ClockType.STEADY_TIME)
             self._timer = node.create_timer(LOOK_S, guard(node, self._look), clock=steady)

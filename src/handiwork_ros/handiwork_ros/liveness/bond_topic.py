@@ -111,7 +111,7 @@ def _own_gid(node: Node, name: str, before: set[bytes]) -> bytes:
 class AliveWriters:
     """Asks DDS how many writers of a subscription are alive.
 
-    rclpy serves QoS events as waitables, which ``BusyExecutor`` looks at once a second; taking the event is enough.
+    rclpy serves QoS events as waitables, which ``PollingExecutor`` looks at once a second; taking the event is enough.
     """
 
     def __init__(self, subscription: Subscription) -> None:

@@ -20,7 +20,7 @@ from .bond import Bond, Event, EventKind, Loss, Sign
 from .bond_topic import BOND_TOPIC, AliveWriters, bond_topic, sample_of, writers_of
 from .process_identity import ProcessWatch
 
-__all__ = ["SILENCE_S", "LifeSigns", "Loss", "Sign"]
+__all__ = ["SILENCE_S", "Heartbeats", "Loss", "Sign"]
 
 LOOK_S = 0.25
 LAG_S = 0.3
@@ -41,7 +41,7 @@ class _Peer:
         self.on_return: list[tuple[bytes, Callable[[], None]]] = []
 
 
-class LifeSigns:
+class Heartbeats:
     """Bonds to the nodes that are asked for. Its queries are safe from any thread."""
 
     def __init__(self, node: Node) -> None:

@@ -41,7 +41,7 @@ from handiwork_ros.conversions import (
     time_to_msg,
     trajectory_to_msg,
 )
-from handiwork_ros.liveness.heartbeat import LifeSigns
+from handiwork_ros.liveness.heartbeat import Heartbeats
 from handiwork_ros.rclpy_support.service_call import Silence, call
 
 PLANNER = "planner_node"
@@ -58,7 +58,7 @@ WORLD_HEADER = Header(frame_id="world")
 class PlannerClient:
     """Blocks: call it from a worker thread while the node is spun. A lost planner is a result, no exception."""
 
-    def __init__(self, node: Node, robot: Robot, signs: LifeSigns) -> None:
+    def __init__(self, node: Node, robot: Robot, signs: Heartbeats) -> None:
         self._node, self._robot, self._signs = node, robot, signs
         kinds = {
             "plan_to_poses": PlanToPoses,

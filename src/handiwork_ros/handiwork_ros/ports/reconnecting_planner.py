@@ -32,7 +32,7 @@ class _Answer(Protocol):
 A = TypeVar("A", bound=_Answer)
 
 
-class PatientPlanner:
+class ReconnectingPlanner:
     """Asks ``planner`` again once ``is_ready`` says that it is back, for ``patience_s`` of steady time at most.
 
     Every request carries all that the planner needs, and the arm stands still while it waits, so the answer of a new

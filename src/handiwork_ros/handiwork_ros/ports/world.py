@@ -45,7 +45,7 @@ from handiwork_ros.intake.topic_intake import (
     taken,
 )
 from handiwork_ros.intake.world_intake import START_ROBOT, START_WORLD, WorldIntake
-from handiwork_ros.rclpy_support.polled_group import Unwatched
+from handiwork_ros.rclpy_support.polled_group import PolledGroup
 from handiwork_ros.rclpy_support.qos import LATCHED, STREAM, STREAM_FETCHED
 from handiwork_ros.rclpy_support.safe_callbacks import guard
 
@@ -53,7 +53,7 @@ from .frames import FrameBuffer, UnknownFrame
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Subscriptions:
     """Which streams a node needs."""
 
     objects: bool = True
@@ -78,8 +78,8 @@ RECENT_S = 1.0
 class RosWorldSource:
     """WorldSource over the topics of the contract. Queries are safe from any thread and never wait."""
 
-    def __init__(self, node: Node, robot: Robot, wanted: Wanted | None = None) -> None:
-        wanted = wanted or Wanted()
+    def __init__(self, node: Node, robot: Robot, wanted: Subscriptions | None = None) -> None:
+        wanted = wanted or Subscriptions()
         self._robot = robot
         self._lock = threading.Lock()
         self.frames = FrameBuffer(node, dynamic=False)
@@ -119,7 +119,7 @@ class RosWorldSource:
         else:
             self._geometry.take(data, info)
 
-    def _listen(self, node: Node, wanted: Wanted, complain: Complain) -> None:
+    def _listen(self, node: Node, wanted: Subscriptions, complain: Complain) -> None:
         for arm in self._robot.arms.values() if wanted.contacts else ():
             if arm.gripper is not None and arm.gripper.suction is not None:
                 topic = f"{arm.gripper.name}_controller/suction_state"
@@ -138,8 +138,8 @@ class RosWorldSource:
             if on
         ]
 
-    def _listen_fast(self, node: Node, wanted: Wanted) -> None:
-        group = Unwatched()
+    def _listen_fast(self, node: Node, wanted: Subscriptions) -> None:
+        group = PolledGroup()
         streams: list[tuple[bool, Any, str, TopicIntake[Any]]] = [
             (wanted.on_demand, ObjectStates, "world/object_states", self._states),
             (wanted.contacts, Contacts, "world/contacts", self._contacts),

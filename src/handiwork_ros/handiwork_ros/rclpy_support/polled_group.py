@@ -7,7 +7,7 @@ from typing import Any
 from rclpy.callback_groups import CallbackGroup
 
 
-class Unwatched(CallbackGroup):
+class PolledGroup(CallbackGroup):
     """Subscriptions that the executor does not wait for."""
 
     def can_execute(self, entity: Any) -> bool:

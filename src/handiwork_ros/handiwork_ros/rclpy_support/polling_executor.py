@@ -30,7 +30,7 @@ class _Turns:
     What rclpy gathers, holds and wraps for every single callback is gathered and held once.
     """
 
-    def __init__(self, executor: BusyExecutor, nodes: list[Any], held: ExitStack) -> None:
+    def __init__(self, executor: PollingExecutor, nodes: list[Any], held: ExitStack) -> None:
         subs = [s for node in nodes for s in node.subscriptions if executor.can_execute(s)]
         timers = [t for node in nodes for t in node.timers if executor.can_execute(t)]
         self._guards = [*(guard for node in nodes for guard in node.guards), *internals.wakers(executor)]
@@ -68,7 +68,7 @@ class _Turns:
         return bool(served) and all(served)
 
 
-class BusyExecutor(SingleThreadedExecutor):
+class PollingExecutor(SingleThreadedExecutor):
     """Serves topics and timers, and now and then, and whenever nothing else comes, all as rclpy does."""
 
     def __init__(self, **options: Any) -> None:
@@ -121,15 +121,15 @@ class BusyExecutor(SingleThreadedExecutor):
 
 
 def make_busy_executor(**options: Any) -> Executor:
-    """Return a ``BusyExecutor``, or rclpy's own, with a warning, where the installed rclpy does not fit."""
+    """Return a ``PollingExecutor``, or rclpy's own, with a warning, where the installed rclpy does not fit."""
     if faults := internals.faults():
         text = f"nodes wait with rclpy's own executor, which takes twice the time: {'; '.join(faults)}"
         get_logger("handiwork").warning(text)
         return SingleThreadedExecutor(**options)
-    return BusyExecutor(**options)
+    return PollingExecutor(**options)
 
 
-def _is_any_ready(executor: BusyExecutor, nodes: list[Any], held: ExitStack) -> bool:
+def _is_any_ready(executor: PollingExecutor, nodes: list[Any], held: ExitStack) -> bool:
     """Whether a service, client or action is ready; looks without waiting."""
     services = [s for node in nodes for s in node.services if executor.can_execute(s)]
     clients = [c for node in nodes for c in node.clients if executor.can_execute(c)]

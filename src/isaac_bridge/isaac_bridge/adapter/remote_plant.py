@@ -45,7 +45,7 @@ NEWS = 1e-5
 """A command that differs by less from the last one is not sent [rad or m]."""
 
 
-class WiredRobot:
+class RemotePlant:
     """A plant (``joint_groups``). Measurements come by ``take``; ``command`` is asked after each.
 
     Args:

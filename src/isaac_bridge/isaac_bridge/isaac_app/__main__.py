@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from .app import IsaacDoor
+from .app import IsaacApp
 from .stage_index import BadStage
 from .startup_sequence import bring_up
 from .versions import UnsupportedError
@@ -22,7 +22,7 @@ def main() -> int:
     options = parser.parse_args()
     door = None
     try:
-        door = IsaacDoor(headless=options.headless)
+        door = IsaacApp(headless=options.headless)
         session = bring_up(door, options.stage)
         from .ros.bridge_topics import Voice  # rclpy is there only since the bridge is enabled
 

@@ -16,7 +16,7 @@ FRAME_HZ = 1.0 / FRAME_S
 SAY_ALWAYS = "/exts/isaacsim.ros2.bridge/publish_without_verification"
 
 
-class IsaacDoor:
+class IsaacApp:
     """Isaac Sim in this process; the application starts with it.
 
     Raises:

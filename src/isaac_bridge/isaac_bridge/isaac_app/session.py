@@ -8,7 +8,7 @@ from handiwork_core.isaac_wire import CupState
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.world import Contact
 
-from .app import IsaacDoor
+from .app import IsaacApp
 from .contact_report import contacts_of
 from .stage_index import StageIndex, Velocity, put, run_belt
 
@@ -21,7 +21,7 @@ STEPS_PER_S = "physxScene:timeStepsPerSecond"
 class Session:
     """One thread uses it, between frames."""
 
-    def __init__(self, door: IsaacDoor, stage: Usd.Stage, index: StageIndex) -> None:
+    def __init__(self, door: IsaacApp, stage: Usd.Stage, index: StageIndex) -> None:
         self.door, self._stage, self.index = door, stage, index
         self._on = dict.fromkeys(index.grippers, False)
         self._step_s = 1.0 / _steps_per_s(stage)

@@ -8,7 +8,7 @@ from isaac_bridge.graph.check import graph_faults
 from isaac_bridge.graph.ogn_schema import DOCUMENTED, V5_1, V6_0
 from isaac_bridge.graph.ros_graph import ros_graph
 
-from .app import IsaacDoor
+from .app import IsaacApp
 from .session import Session
 from .stage_index import BadStage, read_stage
 from .versions import UnsupportedError, graph_version
@@ -19,7 +19,7 @@ EXTENSIONS = {
 }
 
 
-def bring_up(door: IsaacDoor, stage_file: Path) -> Session:
+def bring_up(door: IsaacApp, stage_file: Path) -> Session:
     """Open the stage and let the robot listen and speak.
 
     The bridge is told to publish always before it is loaded; its extensions need one frame before rclpy and the types

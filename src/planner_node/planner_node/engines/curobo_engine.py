@@ -18,7 +18,7 @@ class CuroboEngine(CpuEngine):
     call takes. All that it returns has passed the CPU engine's checks, whose words also explain what fails. Torch and
     cuRobo are imported when it is created.
 
-    A GPU that fails shows as ``guarded.EngineLost``: wrap this engine in ``GuardedEngine``.
+    A GPU that fails shows as ``guarded.EngineLost``: wrap this engine in ``FallbackEngine``.
     """
 
     name: ClassVar[str] = "curobo"

@@ -8,7 +8,7 @@ from handiwork_core.config.dataclass_loader import ConfigError, nearest
 from handiwork_core.contracts.planning import Engine, Report
 from handiwork_core.model.geometry import Pose
 from handiwork_core.robot.robot import Robot
-from handiwork_planning.fallback_engine import EngineLost, GuardedEngine
+from handiwork_planning.fallback_engine import EngineLost, FallbackEngine
 
 AUTO = "auto"
 PREFERRED = ("curobo", "cpu")
@@ -65,7 +65,7 @@ def open_engine(
     reports = iter([report])
     make_spare = None if spare is None else lambda: spare(robot, world_T_base, silent)
     try:
-        return GuardedEngine(
+        return FallbackEngine(
             lambda: kind(robot, world_T_base, next(reports, silent)), make_spare, say, give_up
         )
     except EngineLost as lost:

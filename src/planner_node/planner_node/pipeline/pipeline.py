@@ -29,7 +29,7 @@ from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import JointState, World
 from handiwork_core.robot.robot import ArmSpec, Robot
 
-from .planning_scene import SceneTable
+from .planning_scene import PlanningScene
 from .request_checks import (
     Refused,
     check_capabilities,
@@ -47,7 +47,7 @@ MAX_JOINT_AGE_S = 1.0
 
 @dataclass(frozen=True)
 class Heard:
-    """What the desk reads of the world outside; each may raise an exception with an ``outcome``."""
+    """What the pipeline reads of the world outside; each may raise an exception with an ``outcome``."""
 
     snapshot: Callable[[], World]
     has_geometry: Callable[[], bool]
@@ -57,10 +57,10 @@ class Heard:
     """That two publishers send what only one may."""
 
 
-class PlanningDesk:
+class PlanningPipeline:
     """Its methods are called on the engine's thread. They raise ``Refused`` for what no engine should see."""
 
-    def __init__(self, robot: Robot, engine: Engine, table: SceneTable, heard: Heard) -> None:
+    def __init__(self, robot: Robot, engine: Engine, table: PlanningScene, heard: Heard) -> None:
         self.robot, self.engine, self.table = robot, engine, table
         self.heard = heard
 

@@ -20,7 +20,7 @@ from .request_checks import Refused
 OWN = " (planner's own)"
 
 
-class SceneTable:
+class PlanningScene:
     """Changed on one thread and read on another; every change is whole."""
 
     def __init__(self) -> None:

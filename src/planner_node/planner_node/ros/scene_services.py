@@ -22,10 +22,10 @@ def add_scene_services(services: PlanningServices) -> None:
     node = services.node
 
     def attach(request: Any, response: Any) -> Any:
-        desk, msg = services.ready_desk(), request.attachment
+        pipeline, msg = services.ready_pipeline(), request.attachment
         item = to.attachment_from_msg(msg)
-        world = desk.table.merged(desk.heard.snapshot())
-        check_scene(SceneQuery(attached=(item,)), world, desk.robot, "attachment")
+        world = pipeline.table.merged(pipeline.heard.snapshot())
+        check_scene(SceneQuery(attached=(item,)), world, pipeline.robot, "attachment")
         if request.use_current_pose:
             if item.object not in world.states:
                 raise Refused(
@@ -33,25 +33,25 @@ def add_scene_services(services: PlanningServices) -> None:
                     f"no pose was received for {item.object!r}; send pose",
                     "attachment.pose",
                 )
-            link = f"{desk.robot.name}/{item.link}"
+            link = f"{pipeline.robot.name}/{item.link}"
             world_T_link = services.frames.lookup("world", link, "attachment.link")
             item = Attachment(
                 item.object, item.link, world_T_link.inverse() @ world.states[item.object].world_T_object
             )
-        desk.table.attach(item)
+        pipeline.table.attach(item)
         return with_outcome(response, OK)
 
     def detach(request: Any, response: Any) -> Any:
-        services.ready_desk().table.detach(request.object)
+        services.ready_pipeline().table.detach(request.object)
         return with_outcome(response, OK)
 
     def update(request: Any, response: Any) -> Any:
-        desk = services.ready_desk()
+        pipeline = services.ready_pipeline()
         for name in ("add", "add_poses", "remove"):
             to.at_most(name, len(getattr(request, name)), OBJECTS, "entries")
         add = [to.world_object_from_msg(o, f"add[{i}]") for i, o in enumerate(request.add)]
         poses = [to.pose_from_msg(p, f"add_poses[{i}]") for i, p in enumerate(request.add_poses)]
-        response.world_version = desk.table.update(desk.heard.snapshot(), add, poses, request.remove)
+        response.world_version = pipeline.table.update(pipeline.heard.snapshot(), add, poses, request.remove)
         return with_outcome(response, OK)
 
     handlers: dict[str, tuple[Any, Any]] = {

@@ -34,7 +34,7 @@ from handiwork_ros.node.managed_node import ManagedNode
 from handiwork_ros.ports.frames import FrameBuffer
 from handiwork_ros.rclpy_support.safe_callbacks import guard_service, with_outcome
 from planner_node.pipeline.engine_worker import QUEUE_LIMIT, EngineWorker
-from planner_node.pipeline.pipeline import PlanningDesk
+from planner_node.pipeline.pipeline import PlanningPipeline
 from planner_node.pipeline.request_checks import (
     Refused,
     check_limits,
@@ -45,16 +45,16 @@ from planner_node.pipeline.request_checks import (
 
 from .scene_services import add_scene_services
 
-Job = Callable[[PlanningDesk, Callable[[], bool]], Any]
+Job = Callable[[PlanningPipeline, Callable[[], bool]], Any]
 NOT_ACTIVE = "planner_node is not active; wait until handiwork/status says ACTIVE"
 
 
 class PlanningServices:
-    """Created once with the node; ``open`` gives it the desk, ``shut`` takes it away."""
+    """Created once with the node; ``open`` gives it the pipeline, ``shut`` takes it away."""
 
     def __init__(self, node: ManagedNode, frames: FrameBuffer) -> None:
         self.node, self.frames = node, frames
-        self.desk: PlanningDesk | None = None
+        self.pipeline: PlanningPipeline | None = None
         self._worker: EngineWorker | None = None
         # A waiting handler keeps its group busy: in the node's own group it would stop the life signs and the world.
         group = ReentrantCallbackGroup()
@@ -71,19 +71,19 @@ class PlanningServices:
             node.create_service(kind, f"planner/{name}", guard_service(node, handler), callback_group=group)
         add_scene_services(self)
 
-    def open(self, desk: PlanningDesk, worker: EngineWorker) -> None:
+    def open(self, pipeline: PlanningPipeline, worker: EngineWorker) -> None:
         """Serve from now on."""
-        self.desk, self._worker = desk, worker
+        self.pipeline, self._worker = pipeline, worker
 
     def shut(self) -> None:
         """Refuse from now on; what runs goes on to its end."""
-        self.desk = None
+        self.pipeline = None
 
-    def ready_desk(self) -> PlanningDesk:
-        """The desk, or a refusal while the node is not active."""
-        if self.desk is None:
+    def ready_pipeline(self) -> PlanningPipeline:
+        """The pipeline, or a refusal while the node is not active."""
+        if self.pipeline is None:
             raise Refused(Code.NOT_ACTIVE, NOT_ACTIVE)
-        return self.desk
+        return self.pipeline
 
     def pose_in_world(self, pose: Any, frame_id: str, field: str) -> Pose:
         """A message's pose in ``world``."""
@@ -108,13 +108,13 @@ class PlanningServices:
 
     async def _run(self, response: Any, job: Job, fill: Callable[[Any], None]) -> Any:
         """Await the job's value; only ``fill`` and the return come after it."""
-        desk, worker, done = self.ready_desk(), self._worker, Future()
+        pipeline, worker, done = self.ready_pipeline(), self._worker, Future()
         executor = self.node.executor
         if worker is None or executor is None:
             raise Refused(Code.NOT_ACTIVE, NOT_ACTIVE)
 
         def work() -> None:
-            executor.create_task(done.set_result, self._value(desk, job, worker))
+            executor.create_task(done.set_result, self._value(pipeline, job, worker))
 
         if not worker.submit(work):
             raise Refused(Code.BUSY, f"{QUEUE_LIMIT} requests are under way already; ask again later")
@@ -124,26 +124,26 @@ class PlanningServices:
         fill(value)
         return response
 
-    def _value(self, desk: PlanningDesk, job: Job, worker: EngineWorker) -> Any:
+    def _value(self, pipeline: PlanningPipeline, job: Job, worker: EngineWorker) -> Any:
         """On the engine's thread."""
         try:
             if worker.stopping.is_set():
                 return Outcome(Code.SHUTDOWN, "planner_node is shutting down; ask again once it is back")
-            return job(desk, worker.stopping.is_set)
+            return job(pipeline, worker.stopping.is_set)
         except Exception as error:  # noqa: BLE001 - the border of engine code
             outcome = getattr(error, "outcome", None)
             if isinstance(outcome, Outcome):
                 return outcome
-            self.node.get_logger().error(f"engine {desk.engine.name!r} failed:\n{traceback.format_exc()}")
+            self.node.get_logger().error(f"engine {pipeline.engine.name!r} failed:\n{traceback.format_exc()}")
             return Outcome(
-                Code.INTERNAL, f"engine {desk.engine.name!r} raised {error!r}; see planner_node's log"
+                Code.INTERNAL, f"engine {pipeline.engine.name!r} raised {error!r}; see planner_node's log"
             )
 
     def _options(self, msg: Any) -> tuple[to.PlanOptions, ArmSpec, Any, float]:
         """Options, arm, start (dof,) or empty for the measured one, and the deadline, counted from now."""
         arrived_s = time.monotonic()
-        desk, options = self.ready_desk(), to.options_from_msg(msg)
-        arm = checked_arm(desk.robot, options.arm)
+        pipeline, options = self.ready_pipeline(), to.options_from_msg(msg)
+        arm = checked_arm(pipeline.robot, options.arm)
         check_limits(options.budget_s, options.velocity_scaling, options.acceleration_scaling)
         start = NO_Q if options.start is None else ordered_q(options.start.position, arm, "options.start")
         return options, arm, start, arrived_s + options.budget_s
@@ -166,7 +166,9 @@ class PlanningServices:
             response.result = to.plan_result_to_msg(value)
 
         version = options.min_world_version
-        return await self._run(response, lambda desk, stop: desk.plan(asked, version, deadline_s, stop), fill)
+        return await self._run(
+            response, lambda pipeline, stop: pipeline.plan(asked, version, deadline_s, stop), fill
+        )
 
     def _poses(self, array: Any, field: str) -> tuple[Pose, ...]:
         to.at_most(f"{field}.poses", len(array.poses), GOAL_POSES, "poses")
@@ -239,7 +241,7 @@ class PlanningServices:
 
         version = options.min_world_version
         return await self._run(
-            response, lambda desk, stop: desk.check_candidates(asked, version, deadline_s, stop), fill
+            response, lambda pipeline, stop: pipeline.check_candidates(asked, version, deadline_s, stop), fill
         )
 
     async def _solve_ik(self, request: Any, response: Any) -> Any:
@@ -258,7 +260,7 @@ class PlanningServices:
             response.planning_time = float(value.planning_time_s)
 
         version = options.min_world_version
-        return await self._run(response, lambda desk, stop: desk.solve_ik(asked, version, stop), fill)
+        return await self._run(response, lambda pipeline, stop: pipeline.solve_ik(asked, version, stop), fill)
 
     async def _validate(self, request: Any, response: Any) -> Any:
         options, arm, start, _deadline_s = self._options(request.options)
@@ -270,7 +272,9 @@ class PlanningServices:
 
         scene, version = options.scene, options.min_world_version
         return await self._run(
-            response, lambda desk, _stop: desk.validate(arm, trajectory, scene, start, version, rest), fill
+            response,
+            lambda pipeline, _stop: pipeline.validate(arm, trajectory, scene, start, version, rest),
+            fill,
         )
 
     async def _explain(self, request: Any, response: Any) -> Any:
@@ -281,7 +285,9 @@ class PlanningServices:
         def fill(value: Any) -> None:
             _fill_verdict(response, *value)
 
-        return await self._run(response, lambda desk, _stop: desk.explain(arm, q, scene, version), fill)
+        return await self._run(
+            response, lambda pipeline, _stop: pipeline.explain(arm, q, scene, version), fill
+        )
 
 
 def _rest(request: Any) -> PathRest | None:

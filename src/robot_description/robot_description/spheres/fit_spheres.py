@@ -46,7 +46,7 @@ LEVELS = 5
 """Centres are tried on grids, each twice as wide as the one before and deeper in the solids."""
 
 DEEPEST = 6.0
-"""Steps of its grid that a centre lies below the surface at most."""
+"""MotionSteps of its grid that a centre lies below the surface at most."""
 
 KEY = np.array([1, 1 << 20, 1 << 40])
 """Makes one number of the cell that a point lies in."""

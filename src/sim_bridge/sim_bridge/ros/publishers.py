@@ -12,7 +12,7 @@ from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
-from handiwork_core.control.rate_limiter import WallPace
+from handiwork_core.control.rate_limiter import RateLimiter
 from handiwork_ros.conversions import (
     contacts_to_msg,
     object_states_to_msg,
@@ -46,8 +46,11 @@ class ContractPublishers:
         self._contacts = node.create_publisher(Contacts, "world/contacts", LATEST)
         self._tf = node.create_publisher(TFMessage, "/tf", TF)
         self._clock_msg, self._joints_msg = Clock(), JointState()
-        self._joints_pace, self._world_pace = WallPace(JOINTS_HZ, CATCH_UP), WallPace(WORLD_HZ, CATCH_UP)
-        self._frames_pace = WallPace(FRAMES_HZ)
+        self._joints_pace, self._world_pace = (
+            RateLimiter(JOINTS_HZ, CATCH_UP),
+            RateLimiter(WORLD_HZ, CATCH_UP),
+        )
+        self._frames_pace = RateLimiter(FRAMES_HZ)
         self.version = 0
         self.with_world: list[Callable[[Simulation], None]] = []
         """Called on the physics thread with every publication of the world's state."""

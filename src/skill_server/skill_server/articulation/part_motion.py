@@ -30,7 +30,7 @@ from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec
 from skill_server.geometry.solids import world_aabb
 from skill_server.motions import arm_motions
-from skill_server.motions.approach_planning import FreeWay
+from skill_server.motions.approach_planning import ApproachPlanning
 from skill_server.motions.candidate_selection import Choice, choose
 from skill_server.params import checks
 from skill_server.params.simbox_checks import steps
@@ -155,7 +155,10 @@ class _Way:
         grasps = grasps_of(self._part.handle, self._gripper, self._params.max_tilt_deg)
         candidates = [Candidate(self._stops(grasp)) for grasp in grasps]
         scores = [grasp.score for grasp in grasps]
-        free_way, budget_s = FreeWay(self._params, APPROACH_SPEED), self._params.allowed_planning_time
+        free_way, budget_s = (
+            ApproachPlanning(self._params, APPROACH_SPEED),
+            self._params.allowed_planning_time,
+        )
         for _ in range(ATTEMPTS):
             choice = choose(candidates, scores, self._scenes(), budget_s, self._context, free_way)
             grasp = grasps[candidates.index(choice.candidate)]

@@ -23,7 +23,7 @@ from handiwork_core.robot.robot import ArmSpec, Robot
 from skill_server.state import gripper_state
 from skill_server.state.scene_query import measured_gripper_joints
 
-from .reservations import Board, Way
+from .reservations import MotionReservations, ReservedPath
 
 IDLE_S = 1.0
 """An arm without a skill for so long does not go away by itself."""
@@ -43,7 +43,7 @@ class ArmTraffic:
     ``held_by``: what each arm has recorded to hold; ``patience_s``: steady time that one run may wait in all.
     """
 
-    board: Board
+    board: MotionReservations
     robot: Robot
     arm: ArmSpec
     world: WorldSource
@@ -75,7 +75,7 @@ class ArmTraffic:
         self.board.leave(self.arm.name, self._visit)
 
     def post(self, trajectory: Trajectory, seen: int) -> bool:
-        """See ``Board.post``."""
+        """See ``MotionReservations.post``."""
         return self.board.post(self.arm.name, trajectory, seen, self._visit)
 
     def begin(self) -> None:
@@ -87,7 +87,7 @@ class ArmTraffic:
         self.board.end(self.arm.name, self._visit)
 
     def others(self) -> tuple[int, tuple[OtherArm, ...]]:
-        """The other arms where they are and on their ways, and the count that ``Board.post`` wants."""
+        """The other arms where they are and on their ways, and the count that ``MotionReservations.post`` wants."""
         seen, ways = self.board.ways(self.arm.name)
         world, now_s = self.world.snapshot(), self.clock.now_s()
         return seen, tuple(self._other(name, way, world, now_s) for name, way in ways.items())
@@ -100,24 +100,24 @@ class ArmTraffic:
                 return other.arm
         return ""
 
-    def culprit(self, pair: BodyPair | None, others: tuple[OtherArm, ...]) -> str:
+    def blocking_arm(self, pair: BodyPair | None, others: tuple[OtherArm, ...]) -> str:
         """The arm that a pair of bodies speaks of, else one that moves, else any."""
         names = [other.arm for other in others]
         return self.named(pair, others) or next(filter(self.board.moves, names), names[0])
 
-    def wait(self, culprit: str, pair: BodyPair | None, events: int, should_stop: ShouldStop) -> bool:
+    def wait(self, blocking_arm: str, pair: BodyPair | None, events: int, should_stop: ShouldStop) -> bool:
         """Wait until something has changed since ``events``; False when there is no use in it, for ``why``."""
         between = f" ({pair.a} - {pair.b})" if pair is not None else ""
-        moves = self.board.moves(culprit)
-        self._tell(culprit, f"it {'moves' if moves else 'stands'} in the way{between}")
+        moves = self.board.moves(blocking_arm)
+        self._tell(blocking_arm, f"it {'moves' if moves else 'stands'} in the way{between}")
         begun_s = time.monotonic()
         try:
-            while not self.board.wait(self.arm.name, culprit, events, LOOK_S, self._visit):
+            while not self.board.wait(self.arm.name, blocking_arm, events, LOOK_S, self._visit):
                 here_s = time.monotonic() - begun_s
-                self.why = self._why_not(culprit, here_s, between)
+                self.why = self._why_not(blocking_arm, here_s, between)
                 if should_stop() or self.why:
                     return False
-                if here_s > AGAIN_S and self.board.moves(culprit):
+                if here_s > AGAIN_S and self.board.moves(blocking_arm):
                     return True
             return not should_stop()
         finally:
@@ -130,23 +130,23 @@ class ArmTraffic:
             self.board.go_on(self.arm.name, self._visit)
             self._report(self._progress)
 
-    def refused_by(self, culprit: str, pair: BodyPair | None) -> None:
+    def refused_by(self, blocking_arm: str, pair: BodyPair | None) -> None:
         """A trajectory was refused because of an arm that has come there since it was planned."""
-        self._refused = (culprit, pair)
+        self._refused = (blocking_arm, pair)
 
     def may_try_again(self, refusals: int, should_stop: ShouldStop) -> bool:
         """See ``RightOfWay``."""
         return refusals < 2 or self.wait(*self._refused, self.board.events(self.arm.name), should_stop)
 
-    def makes_room(self) -> bool:
+    def should_yield(self) -> bool:
         """See ``RightOfWay``."""
-        return self.board.makes_room(self.arm.name)
+        return self.board.should_yield(self.arm.name)
 
-    def commit(self, is_committed: bool) -> None:
+    def mark_irreversible(self, is_committed: bool) -> None:
         """See ``RightOfWay``."""
-        self.board.commit(self.arm.name, is_committed, self._visit)
+        self.board.mark_irreversible(self.arm.name, is_committed, self._visit)
 
-    def let_pass(self, should_stop: ShouldStop) -> None:
+    def yield_until_clear(self, should_stop: ShouldStop) -> None:
         """See ``RightOfWay``."""
         self.board.go_on(self.arm.name, self._visit)
         begun_s, waiting = time.monotonic(), self._waiting_for_me()
@@ -161,24 +161,24 @@ class ArmTraffic:
         mine = self.arm.name
         return [name for name in self.board.others(mine) if self.board.waits_for(name) == mine]
 
-    def _why_not(self, culprit: str, here_s: float, between: str) -> str:
+    def _why_not(self, blocking_arm: str, here_s: float, between: str) -> str:
         if self._waited_s + here_s > self.patience_s:
-            return f"{culprit} was in the way{between} for {self.patience_s:g} s; see what it does"
-        if here_s > STUCK_S and self.board.makes_room(self.arm.name):
-            return f"{self.arm.name} and {culprit} wait for each other{between}; {self.arm.name} makes room"
-        if self.board.idle_s(culprit) > IDLE_S and not self.board.moves(culprit):
+            return f"{blocking_arm} was in the way{between} for {self.patience_s:g} s; see what it does"
+        if here_s > STUCK_S and self.board.should_yield(self.arm.name):
             return (
-                f"{culprit} stands in the way{between} and has nothing to do; move it away, for example home"
+                f"{self.arm.name} and {blocking_arm} wait for each other{between}; {self.arm.name} makes room"
             )
+        if self.board.idle_s(blocking_arm) > IDLE_S and not self.board.moves(blocking_arm):
+            return f"{blocking_arm} stands in the way{between} and has nothing to do; move it away, for example home"
         return ""
 
-    def _tell(self, culprit: str, reason: str) -> None:
-        text = f"waiting for {culprit}: {reason}"
+    def _tell(self, blocking_arm: str, reason: str) -> None:
+        text = f"waiting for {blocking_arm}: {reason}"
         if text != self._reason or not self.board.waits_for(self.arm.name):
             self._reason = text
             self._report(replace(self._progress, stage=text))
 
-    def _other(self, name: str, way: Way | None, world: World, now_s: float) -> OtherArm:
+    def _other(self, name: str, way: ReservedPath | None, world: World, now_s: float) -> OtherArm:
         spec = self.robot.arm(name)
         q = gripper_state.arm_q(world, spec)
         rows = q[None] if np.isfinite(q).all() else np.zeros((0, len(q)))

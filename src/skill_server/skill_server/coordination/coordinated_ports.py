@@ -35,7 +35,7 @@ SHARED_BUDGET_S = 1.0
 
 
 @dataclass(frozen=True)
-class TrafficPlanner:
+class CoordinatedPlanner:
     """Asks ``planner`` with the other arms in every scene.
 
     What can be done but for another arm is asked again when that has moved; what waits in vain gets ARM_IN_THE_WAY.
@@ -58,8 +58,8 @@ class TrafficPlanner:
             spent_s += free.planning_time_s
             if free.code is not Code.OK:
                 return replace(result, planning_time_s=spent_s)
-            culprit = self.traffic.culprit(result.blocking, others)
-            if not self.traffic.wait(culprit, result.blocking, events, should_stop):
+            blocking_arm = self.traffic.blocking_arm(result.blocking, others)
+            if not self.traffic.wait(blocking_arm, result.blocking, events, should_stop):
                 return replace(self._in_vain(result, should_stop), planning_time_s=spent_s)
 
     def check_candidates(self, request: CandidatesRequest, *, should_stop: ShouldStop) -> CandidatesResult:
@@ -75,8 +75,8 @@ class TrafficPlanner:
                 return result
             pair = next((v.blocking for v in result.verdicts if v.blocking is not None), None)
             pair = next((v.blocking for v in result.verdicts if named(v.blocking, others)), pair)
-            culprit = self.traffic.culprit(pair, others)
-            if not self.traffic.wait(culprit, pair, events, should_stop):
+            blocking_arm = self.traffic.blocking_arm(pair, others)
+            if not self.traffic.wait(blocking_arm, pair, events, should_stop):
                 failed = self._in_vain(PlanResult(Code.NO_CANDIDATE, blocking=pair), should_stop)
                 return replace(result, code=failed.code, message=failed.message)
 
@@ -91,7 +91,7 @@ class TrafficPlanner:
             if verdict.code is Code.OK and not self.traffic.post(trajectory, seen):
                 continue
             if verdict.code is Code.TRAJECTORY_REFUSED and self.traffic.named(verdict.blocking, others):
-                self.traffic.refused_by(self.traffic.culprit(verdict.blocking, others), verdict.blocking)
+                self.traffic.refused_by(self.traffic.blocking_arm(verdict.blocking, others), verdict.blocking)
                 return replace(verdict, code=Code.ARM_IN_THE_WAY)
             if verdict.code is Code.OK:
                 self.traffic.go_on()

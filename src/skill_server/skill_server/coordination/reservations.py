@@ -24,7 +24,7 @@ ROW_RAD = 0.03
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Way:
+class ReservedPath:
     """A posted motion: times (k,) [s] and configurations (k, dof); ``begun_s`` is None until the arm moves."""
 
     t_s: Array
@@ -47,7 +47,7 @@ class _Place:
     ``visit`` is the number of the run that may speak for the arm.
     """
 
-    way: Way | None = None
+    way: ReservedPath | None = None
     runs: int = 0
     visit: int = 0
     posts: int = 0
@@ -57,7 +57,7 @@ class _Place:
     is_committed: bool = False
 
 
-class Board:
+class MotionReservations:
     """Shared by the workers of all arms; every call is whole. ``arms`` come in order of priority, first goes first.
 
     Calls that change what is known of an arm take the number of the visit that ``enter`` gave. They raise ``Stopped``
@@ -73,14 +73,14 @@ class Board:
         """All arms but this one."""
         return tuple(name for name in self.arms if name != arm)
 
-    def ways(self, arm: str) -> tuple[int, dict[str, Way | None]]:
+    def ways(self, arm: str) -> tuple[int, dict[str, ReservedPath | None]]:
         """What the other arms have posted, and the count of their motions, which ``post`` wants back."""
         with self._changed:
             return self._posts(arm), {name: self._places[name].way for name in self.others(arm)}
 
     def post(self, arm: str, trajectory: Trajectory, seen: int, visit: int | None = None) -> bool:
         """Post a motion that was judged against the ways with the count ``seen``; False if there are newer ones."""
-        way = Way(*_rows(trajectory))
+        way = ReservedPath(*_rows(trajectory))
         with self._changed:
             place = self._mine(arm, visit)
             if self._posts(arm) != seen:
@@ -94,7 +94,7 @@ class Board:
         with self._changed:
             place = self._mine(arm, visit)
             if place.way is not None:
-                place.way = Way(place.way.t_s, place.way.q, now_s)
+                place.way = ReservedPath(place.way.t_s, place.way.q, now_s)
 
     def end(self, arm: str, visit: int | None = None) -> None:
         """The arm rests where it is."""
@@ -138,10 +138,12 @@ class Board:
         with self._changed:
             return sum(self._places[name].events for name in self.others(arm))
 
-    def wait(self, arm: str, culprit: str, seen: int, timeout_s: float, visit: int | None = None) -> bool:
-        """Wait for ``culprit``; True once ``events`` is not ``seen`` any more. Others see who waits for whom."""
+    def wait(
+        self, arm: str, blocking_arm: str, seen: int, timeout_s: float, visit: int | None = None
+    ) -> bool:
+        """Wait for ``blocking_arm``; True once ``events`` is not ``seen`` any more. Others see who waits for whom."""
         with self._changed:
-            self._mine(arm, visit).waits_for = culprit
+            self._mine(arm, visit).waits_for = blocking_arm
             return self._changed.wait_for(lambda: self._events(arm) != seen, timeout_s)
 
     def go_on(self, arm: str, visit: int | None = None) -> None:
@@ -155,12 +157,12 @@ class Board:
         with self._changed:
             return self._places[arm].waits_for
 
-    def commit(self, arm: str, is_committed: bool, visit: int | None = None) -> None:
+    def mark_irreversible(self, arm: str, is_committed: bool, visit: int | None = None) -> None:
         """Whether the arm cannot go home and begin anew."""
         with self._changed:
             self._mine(arm, visit).is_committed = is_committed
 
-    def makes_room(self, arm: str) -> bool:
+    def should_yield(self, arm: str) -> bool:
         """True when the arm waits in a circle and has the lowest priority in it, among those that can make room."""
         with self._changed:
             circle, at = [arm], self._places[arm].waits_for
@@ -184,7 +186,7 @@ class Board:
         place.waits_for, place.is_committed, place.idle_since_s = "", False, time.monotonic()
         self._set(arm, None)
 
-    def _set(self, arm: str, way: Way | None) -> None:
+    def _set(self, arm: str, way: ReservedPath | None) -> None:
         self._places[arm].way = way
         self._places[arm].events += 1
         self._changed.notify_all()

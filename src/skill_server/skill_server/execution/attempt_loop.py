@@ -30,10 +30,10 @@ from skill_server.params.recovery import (
 from skill_server.state import gripper_state
 from skill_server.state.deadline import Deadline
 
-from .command_functions import Functions
-from .grasp_monitor import CarryWatch
+from .command_functions import CommandFunctions
+from .grasp_monitor import GraspMonitor
 from .motion_sending import PlanRefused, WayBlocked
-from .motion_steps import POLL_S, Steps
+from .motion_steps import POLL_S, MotionSteps
 from .stage_log import StageLog
 
 SETTLE_S = 2.0
@@ -44,7 +44,7 @@ MAKES_ROOM = 3
 P = TypeVar("P", bound=RunParams)
 
 
-class Run:
+class SkillAttempt:
     """One run, from the choice to the judgement, with what its policy of recovery allows."""
 
     def __init__(self, skill: Skill[P], params: P, context: Context, log: StageLog) -> None:
@@ -75,7 +75,7 @@ class Run:
         carried, tried = next(iter(context.held), ""), list[str]()
         while True:
             self._log.enter("select")
-            steps = Steps(self._params, context, before, CarryWatch(context))
+            steps = MotionSteps(self._params, context, before, GraspMonitor(context))
             try:
                 before = steps.before = steps.world()
                 self._walk(self._chosen(tried), steps)
@@ -123,7 +123,7 @@ class Run:
     def _makes_room(self, failure: Outcome) -> bool:
         """Go home where this arm and another wait for each other and nothing was touched; then choose again."""
         context, way = self._context, self._context.right_of_way
-        if way is None or failure.code is not Code.ARM_IN_THE_WAY or not way.makes_room():
+        if way is None or failure.code is not Code.ARM_IN_THE_WAY or not way.should_yield():
             return False
         if self._touched or self._made_room >= MAKES_ROOM:
             return False
@@ -133,9 +133,11 @@ class Run:
         home = Command("make room", UpdateSpecific(frozenset()), hand_at(context, home_q), home_q)
         self._walk(
             (home,),
-            Steps(self._params, context, context.world.snapshot(), CarryWatch(context), target_is_free=False),
+            MotionSteps(
+                self._params, context, context.world.snapshot(), GraspMonitor(context), target_is_free=False
+            ),
         )
-        way.let_pass(context.token.is_set)
+        way.yield_until_clear(context.token.is_set)
         context.token.check()
         return True
 
@@ -144,15 +146,15 @@ class Run:
         context, tries = self._context, len(tried) + 1
         if self._policy is not Recovery.REGRASP or failure.code not in LOST or tries >= self._attempts:
             return False
-        first = self._skill.before_another_try(self._params, context.released or carried)
+        first = self._skill.recovery_skills(self._params, context.released or carried)
         if first is None or not context.arm.stop().ok:
             return False
         tried.append(failure.message)
         if self._first_free is not None:
             context.refused.append(self._first_free)
         self._log.enter("recover")
-        steps = Steps(
-            self._params, context, context.world.snapshot(), CarryWatch(context), target_is_free=False
+        steps = MotionSteps(
+            self._params, context, context.world.snapshot(), GraspMonitor(context), target_is_free=False
         )
         try:
             self._walk(way_back(self._walked, context), steps)
@@ -161,14 +163,14 @@ class Run:
             raise StepFailed(replace(failure, message=text)) from stuck
         context.released = ""
         for skill, params in first:
-            outcome = Run(skill, params, context, self._log).run()
+            outcome = SkillAttempt(skill, params, context, self._log).run()
             if not outcome.ok:
                 text = f"{failure.message}; trying again failed: {outcome.message}"
                 raise StepFailed(replace(outcome, message=text))
         return True
 
-    def _walk(self, commands: Sequence[Command], steps: Steps) -> None:
-        functions = Functions(self._context, steps)
+    def _walk(self, commands: Sequence[Command], steps: MotionSteps) -> None:
+        functions = CommandFunctions(self._context, steps)
         free = [c.q for c in commands if c.world_T_ee is not None and c.motion is Motion.FREE]
         self._first_free = free[0] if free else None
         self._walked = []
@@ -191,9 +193,9 @@ class Run:
     def _touch(self, *, is_touched: bool) -> None:
         self._touched = is_touched
         if self._context.right_of_way is not None:
-            self._context.right_of_way.commit(is_touched)
+            self._context.right_of_way.mark_irreversible(is_touched)
 
-    def _judge(self, before: World, steps: Steps) -> Outcome:
+    def _judge(self, before: World, steps: MotionSteps) -> Outcome:
         """Ask the skill once the world has come to rest, or after ``SETTLE_S``."""
         context = self._context
         ended_s, fresh = context.clock.now_s(), Deadline(context.clock, NEW_WORLD_S)

@@ -17,10 +17,10 @@ from skill_server.motions.quintic_motion import quintic
 from skill_server.supervision.path_supervision import Check, PathSupervision
 from skill_server.supervision.supervised_arm import SupervisedArm
 
-from .motion_steps import Steps
+from .motion_steps import MotionSteps
 
 
-def drive(function: DriveBase, context: Context, steps: Steps, stage: str, speed: float) -> None:
+def drive(function: DriveBase, context: Context, steps: MotionSteps, stage: str, speed: float) -> None:
     """Send a straight motion from where the base is, and watch what is held.
 
     Raises:

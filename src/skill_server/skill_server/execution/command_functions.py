@@ -30,19 +30,19 @@ from skill_server.state import gripper_state
 from skill_server.state.deadline import Deadline
 
 from .base_drive import drive
-from .motion_steps import ARRIVAL_S, POLL_S, Steps
+from .motion_steps import ARRIVAL_S, POLL_S, MotionSteps
 from .waits import await_object, expect_joint
 
 OPEN_TOLERANCE_M = 0.005
 
 
-class Functions:
+class CommandFunctions:
     """Runs the function of a command. The last gripper command is latched: repeating it does nothing.
 
     ``touched``: the hand closed, or opened on what it held.
     """
 
-    def __init__(self, context: Context, steps: Steps) -> None:
+    def __init__(self, context: Context, steps: MotionSteps) -> None:
         self._context, self._steps = context, steps
         self.touched = False
         gripper = context.arm_spec.gripper

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from handiwork_core.contracts.skill import Context, Fastest, StepFailed
+from handiwork_core.contracts.skill import Context, PeakSpeeds, StepFailed
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.world import World
 from skill_server.state import gripper_state
@@ -16,7 +16,7 @@ GONE_M, HAND_MPS = 0.1, 2.0
 the reports of joints and of objects, which do not come together."""
 
 
-class CarryWatch:
+class GraspMonitor:
     """Looks at each new contact report.
 
     Cheap enough to be asked all the time from the thread that follows a trajectory.
@@ -24,7 +24,7 @@ class CarryWatch:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        context.fastest = Fastest()
+        context.fastest = PeakSpeeds()
         self._touched_s = self._seen_s = float("-inf")
         self._missed = 0
         self._name = ""

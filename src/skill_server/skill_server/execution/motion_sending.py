@@ -23,7 +23,7 @@ from skill_server.supervision.supervised_arm import (
 )
 
 if TYPE_CHECKING:
-    from .motion_steps import Steps
+    from .motion_steps import MotionSteps
 
 FALSE_ALARMS = 3
 """Motions in a row that may stop for a held object which is there after all."""
@@ -44,7 +44,7 @@ class WayBlocked(PlanRefused):
     """The arm braked because of a change of the world, and no way leads on from where it stopped."""
 
 
-def go(steps: Steps, plan: Callable[[Array], Trajectory], scene: SceneQuery, stage: str) -> None:
+def go(steps: MotionSteps, plan: Callable[[Array], Trajectory], scene: SceneQuery, stage: str) -> None:
     """Send what ``plan`` makes from where the arm is (n,).
 
     Plans again where the held object was missed but is there, where another arm was faster, and where the world
@@ -76,7 +76,7 @@ def go(steps: Steps, plan: Callable[[Array], Trajectory], scene: SceneQuery, sta
     raise StepFailed(Outcome(Code.STALE_WORLD, f"{text}; check contacts and poses", stage))
 
 
-def send(steps: Steps, trajectory: Trajectory, scene: SceneQuery, stage: str, then: World) -> bool:
+def send(steps: MotionSteps, trajectory: Trajectory, scene: SceneQuery, stage: str, then: World) -> bool:
     """Let the planner judge the trajectory again, then follow it.
 
     ``then``: a snapshot of before; what changes after it makes the planner judge the rest of the motion again.

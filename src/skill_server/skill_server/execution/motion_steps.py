@@ -30,7 +30,7 @@ from skill_server.state import gripper_state
 from skill_server.state.deadline import Deadline
 from skill_server.state.scene_query import scene_for
 
-from .grasp_monitor import CarryWatch
+from .grasp_monitor import GraspMonitor
 from .motion_sending import PlanRefused, go
 
 STALE_S = 1.0
@@ -47,7 +47,7 @@ SAME_START_RAD = 0.002
 
 
 @dataclass
-class Steps:
+class MotionSteps:
     """Moves of one run and what they must remember.
 
     ``before`` is the world that the commands were chosen in.
@@ -56,7 +56,7 @@ class Steps:
     params: RunParams
     context: Context
     before: World
-    watch: CarryWatch
+    watch: GraspMonitor
     ignored: frozenset[str] = frozenset()
     hold_vec_weight: tuple[float, ...] | None = None
     target_is_free: bool = True

@@ -16,14 +16,14 @@ from handiwork_core.model.outcome import Code, Outcome
 from skill_server.params.protocol import RunParams
 from skill_server.state import gripper_state
 
-from .attempt_loop import Run
+from .attempt_loop import SkillAttempt
 from .stage_log import StageLog, StageReport
 
 P = TypeVar("P", bound=RunParams)
 
 
 @dataclass(frozen=True, slots=True)
-class SkillRun:
+class ExecutionResult:
     """How a run ended; ``duration_s`` in time of the robot's world, ``planning_time_s`` steady."""
 
     outcome: Outcome
@@ -34,13 +34,13 @@ class SkillRun:
     seed: int
 
 
-def run_skill(skill: Skill[P], params: P, context: Context) -> SkillRun:
-    """Run to the end, whatever it is; never raises.
+def run_skill(skill: Skill[P], params: P, context: Context) -> ExecutionResult:
+    """SkillAttempt to the end, whatever it is; never raises.
 
     On anything but success the arm is at rest when this returns.
     """
     log = StageLog(context)
-    run = Run(skill, params, context, log)
+    run = SkillAttempt(skill, params, context, log)
     started_s = 0.0
     try:
         started_s = context.clock.now_s()
@@ -55,7 +55,7 @@ def run_skill(skill: Skill[P], params: P, context: Context) -> SkillRun:
         outcome = replace(outcome, stage=outcome.stage or log.stage)
         outcome = _rest(context, outcome)
     duration_s = _close(log, context, outcome, started_s)
-    return SkillRun(
+    return ExecutionResult(
         outcome, log.reports, duration_s, context.planning_time_s, run.world_version, context.seed
     )
 

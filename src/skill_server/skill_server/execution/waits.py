@@ -8,7 +8,7 @@ from handiwork_core.model.outcome import Code, Outcome
 from skill_server.articulation.parts import part_of
 from skill_server.motions.conveyor import remaining_s
 
-from .motion_steps import Steps
+from .motion_steps import MotionSteps
 
 CATCH_UP_S = 0.5
 """Time of the robot's world in which the measured joint may come to where the hand has brought it."""
@@ -16,7 +16,7 @@ JOINT_POLL_S = 0.02
 OBJECT_POLL_S = 0.01
 
 
-def expect_joint(function: ExpectJoint, context: Context, steps: Steps, stage: str) -> None:
+def expect_joint(function: ExpectJoint, context: Context, steps: MotionSteps, stage: str) -> None:
     """Return once the measured joint is where it is expected.
 
     Raises:
@@ -38,7 +38,7 @@ def expect_joint(function: ExpectJoint, context: Context, steps: Steps, stage: s
         steps.pause(JOINT_POLL_S)
 
 
-def await_object(function: AwaitObject, context: Context, steps: Steps, stage: str) -> None:
+def await_object(function: AwaitObject, context: Context, steps: MotionSteps, stage: str) -> None:
     """Return when the object comes.
 
     Raises:

@@ -17,7 +17,7 @@ from skill_server.params.recovery import Recovery, policy_of
 
 
 @dataclass(frozen=True, slots=True)
-class FreeWay:
+class ApproachPlanning:
     """How the arm would go there: ``speed`` and ``hold_vec_weight`` as those of the command."""
 
     params: RunParams

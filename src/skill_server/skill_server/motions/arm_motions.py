@@ -26,7 +26,7 @@ from skill_server.params import checks
 from skill_server.state import gripper_state
 from skill_server.state.scene_query import ignored_objects, scene_for, supports
 
-from .approach_planning import FreeWay
+from .approach_planning import ApproachPlanning
 from .candidate_selection import Choice, choose
 
 OPEN, KEEP, CLOSE = 1, 0, -1
@@ -100,7 +100,7 @@ def reachable(
     params: SkillParams,
     context: Context,
     world: World,
-    free: FreeWay | None = None,
+    free: ApproachPlanning | None = None,
 ) -> Choice:
     """The first of several ways (EE poses in the world, straight lines between them) that the planner finds good.
 

@@ -21,7 +21,7 @@ from handiwork_core.model.trajectory import Trajectory
 from skill_server.params.recovery import UNREACHED
 from skill_server.state.gripper_state import arm_q
 
-from .approach_planning import FreeWay
+from .approach_planning import ApproachPlanning
 
 BATCH = 32
 TURN_WEIGHT = 0.05
@@ -44,7 +44,7 @@ def choose(
     scenes: tuple[SceneQuery, ...],
     budget_s: float,
     context: Context,
-    way: FreeWay | None = None,
+    way: ApproachPlanning | None = None,
 ) -> Choice:
     """The best feasible candidate of the first batch that has one; candidates come best first, lower scores are better.
 
@@ -82,7 +82,7 @@ def choose(
 
 
 def _planned(
-    way: FreeWay, q: Array, scene: SceneQuery, context: Context, refusals: list[str]
+    way: ApproachPlanning, q: Array, scene: SceneQuery, context: Context, refusals: list[str]
 ) -> Trajectory | None:
     """The free motion to ``q``, or None where another candidate is to be tried."""
     result = way.plan(q, arm_q(context.world.snapshot(), context.arm_spec), scene, context)

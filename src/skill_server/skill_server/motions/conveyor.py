@@ -15,7 +15,7 @@ STANDING_MPS = 0.005
 
 
 @dataclass(frozen=True)
-class Foreseen:
+class PredictedWorld:
     """A world source in which one object stands where it will be; all else is as it is."""
 
     source: WorldSource

@@ -11,16 +11,16 @@ from handiwork_core.intake.regular_files import DataRoots
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
-from handiwork_ros.actions.skill_action_server import ForArms, Refused, SkillDoor
+from handiwork_ros.actions.skill_action_server import ArmRequest, GoalRejected, SkillBinding
 from handiwork_ros.ports.world import RosWorldSource
-from skill_server.execution.run import SkillRun
+from skill_server.execution.run import ExecutionResult
 from skill_server.params.located_files import judged_with_files
 
-from .arm_runner import ArmRuns
+from .arm_runner import ArmRunner
 from .goal_decoding import decode_arm, decode_goal, frames_of
 from .result_encoding import feedback_to_msg, result_to_msg
 
-Body = ForArms[SkillRun]
+Body = ArmRequest[ExecutionResult]
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Gate:
     """
 
     robot: Robot
-    runs: Mapping[str, ArmRuns]
+    runs: Mapping[str, ArmRunner]
     source: RosWorldSource
     world_timeout_s: float
     why_closed: Callable[[], str]
@@ -43,19 +43,19 @@ class Gate:
         """The newest world.
 
         Raises:
-            Refused: the server does not serve, the robot is stopped, the robot or the world is silent or sends nothing
-                good, or two publishers send what only one may.
+            GoalRejected: the server does not serve, the robot is stopped, the robot or the world is silent or sends
+                nothing good, or two publishers send what only one may.
         """
         if why := self.why_closed():
-            raise Refused(Outcome(Code.NOT_ACTIVE, f"skill_server is not active: {why}"))
+            raise GoalRejected(Outcome(Code.NOT_ACTIVE, f"skill_server is not active: {why}"))
         if (stopped := self.why_stopped()) is not None:
-            raise Refused(stopped)
+            raise GoalRejected(stopped)
         if (conflict := self.source.conflict()) is not None:
-            raise Refused(conflict)
+            raise GoalRejected(conflict)
         if self.source.joint_age_s() > self.world_timeout_s:
-            raise Refused(Outcome(Code.ROBOT_LOST, self.source.joint_silence()))
+            raise GoalRejected(Outcome(Code.ROBOT_LOST, self.source.joint_silence()))
         if self.source.state_age_s() > self.world_timeout_s:
-            raise Refused(Outcome(Code.STALE_WORLD, self.source.state_silence()))
+            raise GoalRejected(Outcome(Code.STALE_WORLD, self.source.state_silence()))
         return self.source.snapshot()
 
     def verdict(self, skill: Skill[Any], params: Any, arm: ArmSpec, world: World) -> Outcome:
@@ -66,20 +66,20 @@ class Gate:
         """What runs the skill.
 
         Raises:
-            Refused: the skill itself finds the goal bad.
+            GoalRejected: the skill itself finds the goal bad.
         """
         located, verdict = self._judged(skill, params, arm, world)
         if not verdict.ok:
-            raise Refused(verdict.in_one())
+            raise GoalRejected(verdict.in_one())
         runs = self.runs[arm.name]
-        return ForArms((arm.name,), lambda token, feedback: runs.run(skill, located, token, feedback))
+        return ArmRequest((arm.name,), lambda token, feedback: runs.run(skill, located, token, feedback))
 
     def _judged(self, skill: Skill[Any], params: Any, arm: ArmSpec, world: World) -> tuple[Any, Outcome]:
         return judged_with_files(
             params, self.roots, lambda made: skill.is_feasible(made, self.robot, arm, world)
         )
 
-    def typed_door(self, skill: Skill[Any], action: Any) -> SkillDoor[SkillRun]:
+    def typed_door(self, skill: Skill[Any], action: Any) -> SkillBinding[ExecutionResult]:
         """The door of a skill that has an action of its own."""
 
         def admit(goal: Any) -> Body:
@@ -99,20 +99,20 @@ class Gate:
         action: Any,
         admit: Callable[[Any], Body],
         label: Callable[[Any], str] | None = None,
-    ) -> SkillDoor[SkillRun]:
+    ) -> SkillBinding[ExecutionResult]:
         """A door whose action has ``SkillResult result`` and ``SkillFeedback feedback``."""
 
-        def encode(outcome: Outcome, ended: SkillRun | None) -> Any:
+        def encode(outcome: Outcome, ended: ExecutionResult | None) -> Any:
             return action.Result(result=result_to_msg(outcome, ended, ""))
 
-        def encode_for(goal: Any, outcome: Outcome, ended: SkillRun | None) -> Any:
+        def encode_for(goal: Any, outcome: Outcome, ended: ExecutionResult | None) -> Any:
             try:
                 runs = self.runs[self.robot.arm(goal.arm).name]
             except KeyError:
                 return encode(outcome, ended)
             return action.Result(result=runs.result(outcome, ended))
 
-        return SkillDoor(
+        return SkillBinding(
             name,
             action,
             admit,

@@ -25,7 +25,7 @@ from handiwork_core.robot.robot import ArmSpec, Robot
 from handiwork_ros.actions.skill_action_server import Report
 from handiwork_ros.ports.frames import UnknownFrame
 from skill_server.coordination.arm_coordinator import ArmTraffic
-from skill_server.coordination.coordinated_ports import TrafficArm, TrafficPlanner
+from skill_server.coordination.coordinated_ports import CoordinatedPlanner, TrafficArm
 from skill_server.coordination.fence import (
     FencedArm,
     FencedClock,
@@ -33,14 +33,14 @@ from skill_server.coordination.fence import (
     FencedHeld,
     FencedPlanner,
 )
-from skill_server.execution.run import SkillRun, run_skill
+from skill_server.execution.run import ExecutionResult, run_skill
 from skill_server.state import gripper_state
 
 from .result_encoding import result_to_msg, stopped_to_msg
 
 
 @dataclass(frozen=True)
-class ArmRuns:
+class ArmRunner:
     """``held`` is written by runs, which follow one another; it is measured again before each.
 
     ``right_of_way``: of a robot with several arms, whose planner and arm ports then mind it. The ports of a run are
@@ -61,7 +61,7 @@ class ArmRuns:
 
     def run(
         self, skill: Skill[Any], params: Any, token: Token, report: Report, robot: Robot | None = None
-    ) -> SkillRun:
+    ) -> ExecutionResult:
         """Run to the end. On the arm's worker. ``robot``: this one as a robot file wants it."""
         robot = robot or self.robot
         if self.right_of_way is None:
@@ -71,7 +71,7 @@ class ArmRuns:
         report = way.enter(report)
         try:
             context = self._context(robot, params.seed, token, report)
-            context.planner = TrafficPlanner(context.planner, way)
+            context.planner = CoordinatedPlanner(context.planner, way)
             context.arm, context.right_of_way = TrafficArm(context.arm, way), way
             return run_skill(skill, params, context)
         finally:
@@ -96,7 +96,7 @@ class ArmRuns:
             supervision=self.supervision,
         )
 
-    def result(self, outcome: Outcome, ended: SkillRun | None) -> SkillResult:
+    def result(self, outcome: Outcome, ended: ExecutionResult | None) -> SkillResult:
         """The whole result, with where the robot is now as far as that is known."""
         world = self.world.snapshot()
         result = result_to_msg(outcome, ended, self._held_now(world))

@@ -24,16 +24,16 @@ from handiwork_ros.node.managed_node import ManagedNode
 from handiwork_ros.ports.world import RosWorldSource
 from skill_server.coordination.arm_coordinator import ArmTraffic
 from skill_server.coordination.coordinated_ports import ArmWorld
-from skill_server.coordination.reservations import Board
+from skill_server.coordination.reservations import MotionReservations
 
-from .arm_runner import ArmRuns
+from .arm_runner import ArmRunner
 
 
 @dataclass(frozen=True)
 class ArmSet:
     """Runs and leases by the name of the arm, in the order of the robot's description."""
 
-    runs: dict[str, ArmRuns]
+    runs: dict[str, ArmRunner]
     leases: dict[str, ArmLease]
 
     @property
@@ -75,8 +75,8 @@ def arm_set(
     patience = "how long a goal waits in all for another arm in its way [s of steady time]"
     patience_s = node.parameter("arm_patience_s", 60.0, patience)
     supervision = supervision_settings(node)
-    planner, board = make_planner(), Board(tuple(robot.arms))
-    runs: dict[str, ArmRuns] = {}
+    planner, board = make_planner(), MotionReservations(tuple(robot.arms))
+    runs: dict[str, ArmRunner] = {}
     leases: dict[str, ArmLease] = {}
     watch = RobotWatch(node, world)
     base = ArmClient(node, robot.base, world, watch) if robot.base is not None else None
@@ -86,7 +86,7 @@ def arm_set(
         client = ArmClient(node, arm, world, watch)
         gripper = tool_client(node, arm.gripper, world, watch)
         source = world if arm.base_link == robot.root_link else ArmWorld(world, robot, arm)
-        alone = ArmRuns(
+        alone = ArmRunner(
             robot,
             arm,
             planner,
@@ -139,7 +139,9 @@ def supervision_settings(node: ManagedNode) -> SupervisionSettings:
     return SupervisionSettings(is_on, distance_m, angle_rad, period_s, answer_s, replans)
 
 
-def _among_others(alone: ArmRuns, board: Board, runs: dict[str, ArmRuns], patience_s: float) -> ArmRuns:
+def _among_others(
+    alone: ArmRunner, board: MotionReservations, runs: dict[str, ArmRunner], patience_s: float
+) -> ArmRunner:
     """The same arm, minding the others, which may still be added to ``runs``."""
     arm = alone.arm_spec
 

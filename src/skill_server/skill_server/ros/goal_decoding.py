@@ -18,7 +18,7 @@ from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.robot.robot import ArmSpec, Robot
-from handiwork_ros.actions.skill_action_server import Refused
+from handiwork_ros.actions.skill_action_server import GoalRejected
 from handiwork_ros.conversions import BadMessage, finite, pose_from_msg
 from handiwork_ros.ports.frames import FrameBuffer, UnknownFrame
 from skill_server.geometry.orientation_cones import OrientationFilter
@@ -34,8 +34,8 @@ def decode_goal(params_type: type[P], goal: Any, world_T_frame: WorldTFrame, jud
     """Fill the dataclass ``params_type`` from the goal's fields of the same names.
 
     Raises:
-        Refused: a number is not finite, a pose is malformed or far out of reach of numbers, or a frame is unknown; the
-            outcome names the first field, and tells all of them and what ``judge`` finds in the rest.
+        GoalRejected: a number is not finite, a pose is malformed or far out of reach of numbers, or a frame is unknown;
+            the outcome names the first field, and tells all of them and what ``judge`` finds in the rest.
     """
     faults, values = list[Outcome](), dict[str, Any]()
     for f in dataclasses.fields(params_type):  # type: ignore[arg-type]  # every params type is a dataclass
@@ -46,7 +46,7 @@ def decode_goal(params_type: type[P], goal: Any, world_T_frame: WorldTFrame, jud
     if faults:
         bad = {f.name for f in dataclasses.fields(params_type)} - set(values)  # type: ignore[arg-type]
         rest = apart_from(judge(params_type(**values)), bad) if judge else ()
-        raise Refused(replace(faults[0], others=(*faults[1:], *rest)).in_one())
+        raise GoalRejected(replace(faults[0], others=(*faults[1:], *rest)).in_one())
     return params_type(**values)
 
 
@@ -54,7 +54,7 @@ def decode_arm(robot: Robot, name: str) -> ArmSpec:
     """The arm that a goal asks for.
 
     Raises:
-        Refused: there is no such arm.
+        GoalRejected: there is no such arm.
     """
     try:
         return robot.arm(name)
@@ -65,7 +65,7 @@ def decode_arm(robot: Robot, name: str) -> ArmSpec:
             if name
             else f"arm is empty; name one of {arms}"
         )
-        raise Refused(Outcome(Code.BAD_GOAL, text, field_name="arm")) from error
+        raise GoalRejected(Outcome(Code.BAD_GOAL, text, field_name="arm")) from error
 
 
 def frames_of(robot: Robot, world: World, static: FrameBuffer) -> WorldTFrame:

@@ -12,11 +12,11 @@ from handiwork_core.model.outcome import Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
 from handiwork_ros.conversions import joint_state_to_msg, outcome_to_msg, pose_to_msg, time_to_msg
-from skill_server.execution.run import SkillRun
+from skill_server.execution.run import ExecutionResult
 from skill_server.state.gripper_state import ee_pose
 
 
-def result_to_msg(outcome: Outcome, run: SkillRun | None, held: str) -> SkillResult:
+def result_to_msg(outcome: Outcome, run: ExecutionResult | None, held: str) -> SkillResult:
     """Everything but where the robot stopped; ``run`` is None when no skill ran to its own end."""
     result = SkillResult(outcome=outcome_to_msg(outcome), held_object=held)
     if run is not None:

@@ -10,8 +10,8 @@ from handiwork_core.config.dataclass_loader import ConfigError, mapping_from_yam
 from handiwork_core.contracts.skill import Skill
 from handiwork_core.intake.limits import GOAL_YAML
 from handiwork_core.model.outcome import Code, Outcome
-from handiwork_ros.actions.skill_action_server import Refused, SkillDoor
-from skill_server.execution.run import SkillRun
+from handiwork_ros.actions.skill_action_server import GoalRejected, SkillBinding
+from skill_server.execution.run import ExecutionResult
 from skill_server.params.registry import Catalog, UnknownSkill
 from skill_server.params.validation import judged_parameters
 
@@ -21,7 +21,7 @@ from .goal_decoding import decode_arm
 ACTION = "run_skill"
 
 
-def run_skill_door(gate: Gate, catalog: Catalog) -> SkillDoor[SkillRun]:
+def run_skill_door(gate: Gate, catalog: Catalog) -> SkillBinding[ExecutionResult]:
     """The door of the action ``run_skill``."""
 
     def admit(goal: Any) -> Body:
@@ -35,7 +35,7 @@ def run_skill_door(gate: Gate, catalog: Catalog) -> SkillDoor[SkillRun]:
                 skill, data, goal.arm, source, lambda made: gate.verdict(skill, made, arm, world)
             )
         except ConfigError as error:
-            raise Refused(refusal(error)) from error
+            raise GoalRejected(refusal(error)) from error
         return gate.body(skill, params, arm, world)
 
     def label(goal: Any) -> str:
@@ -48,12 +48,12 @@ def found(catalog: Catalog, name: str) -> Skill[Any]:
     """The skill of a name.
 
     Raises:
-        Refused: there is none.
+        GoalRejected: there is none.
     """
     try:
         return catalog.find(name)
     except UnknownSkill as error:
-        raise Refused(Outcome(Code.BAD_GOAL, str(error), "check", "skill")) from error
+        raise GoalRejected(Outcome(Code.BAD_GOAL, str(error), "check", "skill")) from error
 
 
 def refusal(error: ConfigError) -> Outcome:

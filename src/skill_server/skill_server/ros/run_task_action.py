@@ -9,7 +9,7 @@ from handiwork_msgs.msg import SkillResult, TaskEntry
 
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.model.outcome import OK, Code, Outcome
-from handiwork_ros.actions.skill_action_server import ForArms, Refused, SkillDoor
+from handiwork_ros.actions.skill_action_server import ArmRequest, GoalRejected, SkillBinding
 from handiwork_ros.conversions import outcome_to_msg
 from skill_server.params.registry import Catalog
 from skill_server.task.model import Task
@@ -18,7 +18,7 @@ from skill_server.task.run import (
     EntryEnd,
     State,
     TaskProgress,
-    TaskRun,
+    TaskResult,
     run_task,
 )
 
@@ -29,17 +29,17 @@ ACTION = "run_task"
 HOLDER = "run_task"
 
 
-def run_task_door(gate: Gate, catalog: Catalog) -> SkillDoor[TaskRun]:
+def run_task_door(gate: Gate, catalog: Catalog) -> SkillBinding[TaskResult]:
     """The door of the action ``run_task``."""
 
-    def admit(goal: Any) -> ForArms[TaskRun]:
+    def admit(goal: Any) -> ArmRequest[TaskResult]:
         site = Site(catalog, gate.robot, gate.world(), gate.source.world_T_base(), gate.roots)
         task, start = _checked(goal, site)
         if goal.check_only:
-            raise Refused(OK, TaskRun(OK, task, _untouched(task)))
+            raise GoalRejected(OK, TaskResult(OK, task, _untouched(task)))
         arms = {arm for step in task.steps[start:] for arm in step.arms}
         clock = next(iter(gate.runs.values())).clock
-        return ForArms(
+        return ArmRequest(
             tuple(name for name in gate.robot.arms if name in arms),
             lambda token, report: run_task(
                 task,
@@ -53,7 +53,7 @@ def run_task_door(gate: Gate, catalog: Catalog) -> SkillDoor[TaskRun]:
             ),
         )
 
-    return SkillDoor(
+    return SkillBinding(
         ACTION, RunTask, admit, _result, _feedback, lambda goal: f"{HOLDER} {goal.source}".strip()
     )
 
@@ -66,18 +66,18 @@ def _checked(goal: Any, site: Site) -> tuple[Task, int]:
         count = len(error.faults)
         text = f"{source} has {count} fault{'s' if count > 1 else ''}: {' | '.join(error.faults)}"
         outcome = Outcome(Code.BAD_GOAL, text, "check", "task")
-        raise Refused(outcome, TaskRun(outcome, faults=error.faults)) from error
+        raise GoalRejected(outcome, TaskResult(outcome, faults=error.faults)) from error
     try:
         return task, task.index_of(goal.resume_from)
     except ValueError as error:
-        raise Refused(Outcome(Code.BAD_GOAL, str(error), "check", "resume_from")) from error
+        raise GoalRejected(Outcome(Code.BAD_GOAL, str(error), "check", "resume_from")) from error
 
 
 def _untouched(task: Task) -> tuple[EntryEnd, ...]:
     return tuple(EntryEnd(entry, State.NOT_STARTED) for entry in task.entries)
 
 
-def _result(outcome: Outcome, ended: TaskRun | None) -> RunTask.Result:
+def _result(outcome: Outcome, ended: TaskResult | None) -> RunTask.Result:
     result = RunTask.Result(outcome=outcome_to_msg(outcome))
     if ended is None:
         return result

@@ -10,7 +10,7 @@ from functools import partial
 
 from handiwork_core.contracts.skill import Progress, Token
 from handiwork_core.model.outcome import OK, Code, Outcome
-from skill_server.execution.run import SkillRun
+from skill_server.execution.run import ExecutionResult
 
 from .model import Entry, Step, Task
 
@@ -31,11 +31,11 @@ class EntryEnd:
 
     entry: Entry
     state: State
-    run: SkillRun | None = None
+    run: ExecutionResult | None = None
 
 
 @dataclass(frozen=True, eq=False)
-class TaskRun:
+class TaskResult:
     """How a task ended; ``resume_from`` is the step to begin at next time, ``duration_s`` in the robot's time."""
 
     outcome: Outcome
@@ -58,13 +58,13 @@ class TaskProgress(Progress):
 
 
 Report = Callable[[Progress], None]
-Do = Callable[[Entry, Token, Report], SkillRun]
+Do = Callable[[Entry, Token, Report], ExecutionResult]
 """Runs one skill to its end, whatever that is, with the arm at rest afterwards."""
 
 
 def run_task(
     task: Task, start: int, do: Do, token: Token, report: Report, now_s: Callable[[], float]
-) -> TaskRun:
+) -> TaskResult:
     """Run the steps from index ``start`` on, to the end or the first failure; never raises."""
     begun_s, book = now_s(), _Book(task, report)
     for entry in task.entries:
@@ -76,7 +76,7 @@ def run_task(
         if not outcome.ok:
             resume_from = step.label
             break
-    return TaskRun(outcome, task, book.ends(), resume_from, now_s() - begun_s)
+    return TaskResult(outcome, task, book.ends(), resume_from, now_s() - begun_s)
 
 
 @dataclass
@@ -89,7 +89,7 @@ class _Book:
     states: dict[str, EntryEnd] = field(default_factory=dict)
     first: Outcome = OK
 
-    def note(self, entry: Entry, state: State, run: SkillRun | None = None) -> None:
+    def note(self, entry: Entry, state: State, run: ExecutionResult | None = None) -> None:
         with self.lock:
             self.states[entry.path] = EntryEnd(entry, state, run)
 

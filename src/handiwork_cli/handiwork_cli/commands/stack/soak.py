@@ -26,7 +26,7 @@ from handiwork_core.config.dataclass_loader import ConfigError
 if TYPE_CHECKING:
     from handiwork_msgs.action import Pick, Place
 
-    from handiwork_ros.clients.goal_handle import GoalRun
+    from handiwork_ros.clients.goal_handle import GoalHandle
     from handiwork_ros.clients.skill_client import SkillReport
 
 STOP_TIMEOUT_S, END_TIMEOUT_S, SKILL_TIMEOUT_S = 5.0, 30.0, 120.0
@@ -154,7 +154,7 @@ def _work(
     return None
 
 
-def _end(run_: GoalRun[SkillReport]) -> None:
+def _end(run_: GoalHandle[SkillReport]) -> None:
     """Cancel a goal that still runs, such as that of a server that was silent: the next episode must not meet it."""
     if not run_.done:
         run_.cancel()

@@ -9,7 +9,7 @@ from sensor_msgs.msg import JointState
 
 from handiwork_core.control.inline_control_thread import SameThread
 from handiwork_core.control.joint_groups import JointArrays
-from handiwork_core.control.rate_limiter import WallPace
+from handiwork_core.control.rate_limiter import RateLimiter
 from handiwork_core.isaac_wire import JOINT_COMMANDS, JOINT_STATES, BadWire
 from handiwork_core.model.geometry import Pose
 from handiwork_core.robot.robot import Robot
@@ -21,7 +21,7 @@ from handiwork_ros.rclpy_support.qos import LATEST, STREAM
 from handiwork_ros.rclpy_support.safe_callbacks import guard
 from handiwork_ros.rclpy_support.silence_limits import STREAM_SILENCE_S
 from isaac_bridge.adapter.joint_order import NONE, JointOrder, moving_joints
-from isaac_bridge.adapter.remote_plant import WiredRobot
+from isaac_bridge.adapter.remote_plant import RemotePlant
 
 JOINTS_HZ = 125.0
 """Greatest rate of joint_states per second of steady time; commands go with every measurement."""
@@ -35,7 +35,7 @@ class JointDoor:
     Args:
         node: hosts the topics.
         robot: its description.
-        drive_lag_s: see ``WiredRobot``.
+        drive_lag_s: see ``RemotePlant``.
         safety: limits of the safety layer.
         world_T_base: where the robot stands.
     """
@@ -47,7 +47,7 @@ class JointDoor:
         self._safety, self._world_T_base = safety, world_T_base
         self.names = moving_joints(robot)
         self._reader, self._order = JointReader(), JointOrder(self.names)
-        self.thread: SameThread[WiredRobot] | None = None
+        self.thread: SameThread[RemotePlant] | None = None
         self.fault = ""
         """What is wrong with the newest message."""
         self.is_muted = self.is_paused = self._is_open = False
@@ -56,7 +56,7 @@ class JointDoor:
         self.on_paused: list[Callable[[], None]] = []
         """Called every ``WATCH_S`` of steady time while the simulation is paused and silent."""
         self._heard_s = float("-inf")
-        self._pace = WallPace(JOINTS_HZ, burst=25)
+        self._pace = RateLimiter(JOINTS_HZ, burst=25)
         self._states = node.create_publisher(JointState, "joint_states", LATEST)
         self._commands = node.create_publisher(JointState, JOINT_COMMANDS, LATEST)
         self._state_writer, self._command_writer = JointWriter(self.names), JointWriter(())
@@ -71,7 +71,7 @@ class JointDoor:
         if self.thread is not None:
             self.thread.abort("the adapter ends")
 
-    def running(self) -> SameThread[WiredRobot]:
+    def running(self) -> SameThread[RemotePlant]:
         """The robot's goals; only after the first message."""
         assert self.thread is not None
         return self.thread
@@ -118,11 +118,11 @@ class JointDoor:
         extra = self._order.unknown(names)
         if extra:
             self._node.get_logger().warning(f"{JOINT_STATES}: joints {extra} are not the robot's; left alone")
-        plant = WiredRobot(self._robot, measured, self._lag_s, self._safety, self._world_T_base)
+        plant = RemotePlant(self._robot, measured, self._lag_s, self._safety, self._world_T_base)
         self._command_writer = JointWriter(plant.driven_names)
         self.thread = SameThread(plant)
 
-    def _follow(self, thread: SameThread[WiredRobot], measured: JointArrays) -> None:
+    def _follow(self, thread: SameThread[RemotePlant], measured: JointArrays) -> None:
         restarted = thread.plant.take(measured)
         wanted = None if self.is_muted else thread.plant.command()
         if wanted is not None:

@@ -14,7 +14,7 @@ from rclpy.task import Future
 from std_msgs.msg import String
 
 from handiwork_core import isaac_wire as wire
-from handiwork_core.control.rate_limiter import WallPace
+from handiwork_core.control.rate_limiter import RateLimiter
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.world import ObjectState
 from handiwork_core.scene.loader import Scene
@@ -24,7 +24,7 @@ from handiwork_ros.cdr.row_writer import RowWriter
 from handiwork_ros.conversions import world_objects_to_msg
 from handiwork_ros.node.managed_node import ManagedNode
 from handiwork_ros.rclpy_support.latched_publisher import LatchedPublisher
-from handiwork_ros.rclpy_support.polled_group import Unwatched
+from handiwork_ros.rclpy_support.polled_group import PolledGroup
 from handiwork_ros.rclpy_support.qos import LATEST
 from handiwork_ros.rclpy_support.rclpy_internals import take
 from isaac_bridge.adapter.object_tracker import ObjectTracker
@@ -60,10 +60,10 @@ class WorldDoor:
         self._states = node.create_publisher(ObjectStates, "world/object_states", LATEST)
         self._contacts = node.create_publisher(Contacts, "world/contacts", LATEST)
         self._told: dict[Publisher, bytes] = {}
-        self._pace = WallPace(WORLD_HZ, burst=25)
+        self._pace = RateLimiter(WORLD_HZ, burst=25)
         # They wake nobody, who is woken by each measurement of the joints as it is.
         self._heard_frames, self._heard_contacts = (
-            node.create_subscription(kind, topic, _never, FRAMES, callback_group=Unwatched(), raw=True)
+            node.create_subscription(kind, topic, _never, FRAMES, callback_group=PolledGroup(), raw=True)
             for kind, topic in ((TFMessage, "/tf"), (String, wire.CONTACTS))
         )
 

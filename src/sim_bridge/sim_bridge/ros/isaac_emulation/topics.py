@@ -12,7 +12,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from handiwork_core import isaac_wire as wire
-from handiwork_core.control.rate_limiter import WallPace
+from handiwork_core.control.rate_limiter import RateLimiter
 from handiwork_ros.conversions import time_to_msg, transform_to_msg
 from handiwork_ros.node.managed_node import ManagedNode
 from handiwork_ros.rclpy_support.qos import CLOCK, LATEST, TF
@@ -57,7 +57,7 @@ class IsaacVoice:
         node.create_subscription(JointState, wire.JOINT_COMMANDS, guard(node, self._take_command), LATEST)
         IsaacServices(node, self._loop, simulation.world.cups)
         self._names: tuple[str, ...] = ()
-        self._pace = WallPace(WORLD_HZ, burst=25)
+        self._pace = RateLimiter(WORLD_HZ, burst=25)
 
     def loop(self, simulation: Simulation, real_time_factor: float, *, paused: bool) -> IsaacLoop:
         """The thread that is to run from now on."""

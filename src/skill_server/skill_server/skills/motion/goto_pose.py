@@ -17,7 +17,7 @@ from handiwork_core.robot.robot import ArmSpec, Robot
 from skill_server.geometry.orientation_cones import Cone, OrientationFilter, cones_of
 from skill_server.geometry.rotation_sampler import sample_rotations
 from skill_server.motions import arm_motions
-from skill_server.motions.approach_planning import FreeWay
+from skill_server.motions.approach_planning import ApproachPlanning
 from skill_server.params import checks
 from skill_server.params.recovery import CandidateTest
 
@@ -87,7 +87,7 @@ class GotoPose(Skill[GotoPoseParams]):
         world = context.world.snapshot()
         ways = [_way(pose, params, context, world) for pose in _targets(params, context, world)]
         is_planned = params.test_mode == CandidateTest.FORWARD.value and params.interp_nums == 1
-        way = FreeWay(params, 1.0) if is_planned else None
+        way = ApproachPlanning(params, 1.0) if is_planned else None
         choice = arm_motions.reachable(ways, params, context, world, way)
         same, touching = arm_motions.neutral(params, context, world), arm_motions.touching_now(context, world)
         motion = Motion.STRAIGHT if params.interp_nums > 1 else Motion.FREE

@@ -63,7 +63,7 @@ class DexPick(Skill[DexPickParams]):
         """As Pick."""
         return Pick().is_success(params, before, after, context)
 
-    def before_another_try(self, params: DexPickParams, lost: str) -> Sequence[tuple[Skill[Any], Any]]:
+    def recovery_skills(self, params: DexPickParams, lost: str) -> Sequence[tuple[Skill[Any], Any]]:
         """Nothing has to come first."""
         return ()
 

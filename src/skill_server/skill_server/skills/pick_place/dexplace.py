@@ -92,11 +92,9 @@ class DexPlace(Skill[DexPlaceParams]):
         """As Place."""
         return Place().is_success(params, before, after, context)
 
-    def before_another_try(
-        self, params: DexPlaceParams, lost: str
-    ) -> Sequence[tuple[Skill[Any], Any]] | None:
+    def recovery_skills(self, params: DexPlaceParams, lost: str) -> Sequence[tuple[Skill[Any], Any]] | None:
         """As Place."""
-        return Place().before_another_try(params, lost)
+        return Place().recovery_skills(params, lost)
 
 
 def _points(params: DexPlaceParams, setting: PlaceSetting, rng: np.random.Generator) -> Array:

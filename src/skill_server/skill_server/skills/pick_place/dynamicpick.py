@@ -18,7 +18,7 @@ from skill_server.grasping.grasp_selection import wanted_grasps
 from skill_server.grasping.pick_checks import check_pick
 from skill_server.grasping.pick_params import PickParams
 from skill_server.motions import arm_motions
-from skill_server.motions.conveyor import STANDING_MPS, Foreseen
+from skill_server.motions.conveyor import STANDING_MPS, PredictedWorld
 from skill_server.params import checks
 
 from .pick import Pick
@@ -102,7 +102,7 @@ class DynamicPick(Skill[DynamicPickParams]):
         gripper, state = context.arm_spec.gripper, world.states[params.object]
         assert gripper is not None
         there = Pose.of(point, state.world_T_object.rotation)
-        ahead = replace(context, world=Foreseen(context.world, params.object, there))
+        ahead = replace(context, world=PredictedWorld(context.world, params.object, there))
         foreseen = ahead.world.snapshot()
         opening = params.gripper_width or gripper.max_width_m
         grasps = wanted_grasps(params, ahead, foreseen, gripper, opening)

@@ -82,9 +82,9 @@ class Flip(Skill[FlipParams]):
         text = f"up_axis of {name!r} is {math.degrees(off):.0f} deg from up"
         return Outcome(Code.OK if off <= UP_TOL_RAD else Code.NOT_IN_PLACE, text, angle_error_rad=off)
 
-    def before_another_try(self, params: FlipParams, lost: str) -> Sequence[tuple[Skill[Any], Any]] | None:
+    def recovery_skills(self, params: FlipParams, lost: str) -> Sequence[tuple[Skill[Any], Any]] | None:
         """As Place."""
-        return Place().before_another_try(params, lost)
+        return Place().recovery_skills(params, lost)
 
 
 def _aligned(params: FlipParams) -> FlipParams:

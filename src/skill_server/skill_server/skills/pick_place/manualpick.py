@@ -118,7 +118,7 @@ class ManualPick(Skill[ManualPickParams]):
         """As Pick."""
         return Pick().is_success(params, before, after, context)
 
-    def before_another_try(self, params: ManualPickParams, lost: str) -> Sequence[tuple[Skill[Any], Any]]:
+    def recovery_skills(self, params: ManualPickParams, lost: str) -> Sequence[tuple[Skill[Any], Any]]:
         """Nothing has to come first."""
         return ()
 

@@ -24,7 +24,7 @@ from skill_server.grasping.antipodal_grasps import Grasp
 from skill_server.grasping.grasp_selection import wanted_grasps
 from skill_server.grasping.pick_checks import check_pick
 from skill_server.grasping.pick_params import PickParams
-from skill_server.motions.approach_planning import FreeWay
+from skill_server.motions.approach_planning import ApproachPlanning
 from skill_server.motions.candidate_selection import Choice, choose
 from skill_server.params.recovery import CandidateTest
 from skill_server.params.simbox_time import seconds
@@ -65,7 +65,7 @@ class Pick(Skill[PickParams]):
         before = [self.pre_grasp(grasp, params, context) for grasp in grasps]
         stops = [_stops(grasp, pre, params, lift) for grasp, pre in zip(grasps, before, strict=True)]
         scenes = _scenes(params, context, world, gripper, lift)
-        way = FreeWay(params, APPROACH_SPEED)
+        way = ApproachPlanning(params, APPROACH_SPEED)
         tested = way if params.test_mode == CandidateTest.FORWARD.value else None
         scores = [grasp.score for grasp in grasps]
         choice = choose(stops, scores, scenes, params.allowed_planning_time, context, tested)
@@ -103,7 +103,7 @@ class Pick(Skill[PickParams]):
             else Outcome(Code.OK, f"picked {params.object!r}: it rose by {rise * 1e3:.0f} mm")
         )
 
-    def before_another_try(self, params: PickParams, lost: str) -> Sequence[tuple[Skill[Any], Any]]:
+    def recovery_skills(self, params: PickParams, lost: str) -> Sequence[tuple[Skill[Any], Any]]:
         """Nothing has to come first."""
         return ()
 

@@ -25,7 +25,7 @@ from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, GripperSpec, Robot
-from skill_server.motions.approach_planning import FreeWay
+from skill_server.motions.approach_planning import ApproachPlanning
 from skill_server.motions.candidate_selection import Choice, choose
 from skill_server.params import checks
 from skill_server.params.recovery import CandidateTest
@@ -78,7 +78,7 @@ class Place(Skill[PlaceParams]):
         ]
         scores = [0.01 * i for i in range(len(candidates))]
         scenes = _scenes(params, context, world, held.object, gripper)
-        way = FreeWay(params, CARRY_SPEED, params.pre_place_hold_vec_weight or None)
+        way = ApproachPlanning(params, CARRY_SPEED, params.pre_place_hold_vec_weight or None)
         tested = way if params.test_mode == CandidateTest.FORWARD.value else None
         choice = choose(candidates, scores, scenes, params.allowed_planning_time, context, tested)
         return _command_list(params, context, world, gripper, held.object, choice)
@@ -87,7 +87,7 @@ class Place(Skill[PlaceParams]):
         """The object was released, is at rest, and where ``success_mode`` wants it."""
         return judge(params, params.object or context.released, after, context)
 
-    def before_another_try(self, params: PlaceParams, lost: str) -> Sequence[tuple[Skill[Any], Any]] | None:
+    def recovery_skills(self, params: PlaceParams, lost: str) -> Sequence[tuple[Skill[Any], Any]] | None:
         """Pick up what was lost."""
         if not lost:
             return None
