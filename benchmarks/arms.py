@@ -19,10 +19,7 @@ from pathlib import Path
 import numpy as np
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "test/sim"))
-
-from simulated_cell import SimulatedCell  # noqa: E402
-from suction_cell import SuctionCell  # noqa: E402
+sys.path.insert(0, str(ROOT / "test"))
 
 from handiwork_cli.stack.demo_cells import (  # noqa: E402
     Target,
@@ -40,6 +37,8 @@ from skill_server.execution.run import run_skill  # noqa: E402
 from skill_server.geometry.solids import object_box  # noqa: E402
 from skill_server.skills.pick_place.pick import Pick, PickParams  # noqa: E402
 from skill_server.skills.pick_place.place import Place, PlaceParams  # noqa: E402
+from support.cells.simulated_cell import SimulatedCell  # noqa: E402
+from support.cells.suction_cell import SuctionCell  # noqa: E402
 
 NEEDED_RATE = 0.98
 PATIENCE_S = 60.0

@@ -15,9 +15,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "test/sim"))
-
-from simulated_cell import SimulatedCell  # noqa: E402
+sys.path.insert(0, str(ROOT / "test"))
 
 from handiwork_core.contracts.skill import Skill  # noqa: E402
 from handiwork_core.model.geometry import Pose  # noqa: E402
@@ -29,6 +27,7 @@ from skill_server.execution.run import ExecutionResult, run_skill  # noqa: E402
 from skill_server.skills.articulated.close import Close, CloseParams  # noqa: E402
 from skill_server.skills.articulated.open import Open, OpenParams  # noqa: E402
 from skill_server.skills.articulated.rotate import Rotate, RotateParams  # noqa: E402
+from support.cells.simulated_cell import SimulatedCell  # noqa: E402
 
 PATIENCE_S = 60.0
 """Steady time for one plan: on a busy machine it must not decide."""

@@ -14,9 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "test/sim"))
-
-from simulated_cell import SimulatedCell  # noqa: E402
+sys.path.insert(0, str(ROOT / "test"))
 
 from handiwork_core.model.outcome import Code, Outcome  # noqa: E402
 from handiwork_core.robot.robot import Robot  # noqa: E402
@@ -27,6 +25,7 @@ from skill_server.execution.run import run_skill  # noqa: E402
 from skill_server.geometry.orientation_cones import OrientationFilter  # noqa: E402
 from skill_server.skills.pick_place.pick import Pick, PickParams  # noqa: E402
 from skill_server.skills.pick_place.place import Place, PlaceParams  # noqa: E402
+from support.cells.simulated_cell import SimulatedCell  # noqa: E402
 
 SCENE = "place_modes"
 UNKNOWN = (Code.INTERNAL,)

@@ -1,8 +1,3 @@
-"""Lets the tests of this folder import what they share; pytest's importlib mode adds no folder by itself."""
+"""Fixtures of every test of this folder."""
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from bare_stack import bare, stack  # noqa: F401 - fixtures of every test here
+from support.nodes.bare_stack import bare, stack  # noqa: F401 - fixtures of every test here

@@ -12,7 +12,6 @@ from action_msgs.msg import GoalStatus
 from handiwork_msgs.action import Pick
 from rclpy.action import ActionClient
 from rclpy.node import Node
-from ros_stage import wait_for
 from test_clients import Bench, bench, path
 from test_skill_action_server import ToyRun, encode, feedback
 
@@ -22,6 +21,7 @@ from handiwork_ros.actions.admission import AdmissionQueue
 from handiwork_ros.actions.arm_lease import ArmLease
 from handiwork_ros.actions.skill_action_server import SkillActionServer, SkillBinding
 from skill_server.coordination.fence import FencedArm
+from support.nodes.ros_stage import wait_for
 
 __all__ = ["bench"]
 LIMIT_S = 20.0

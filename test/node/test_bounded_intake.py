@@ -9,13 +9,13 @@ from geometry_msgs.msg import TransformStamped
 from handiwork_msgs.msg import ObjectState, ObjectStates, Shape, WorldObject, WorldObjects
 from rclpy.node import Node
 from rclpy.serialization import serialize_message
-from ros_stage import stage, wait_for
 
 from handiwork_core.intake.limits import FRAMES
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_ros.ports.frames import FrameBuffer
 from handiwork_ros.ports.world import RosWorldSource, Subscriptions
 from handiwork_ros.rclpy_support.qos import LATCHED, LATEST, TF
+from support.nodes.ros_stage import stage, wait_for
 from tf2_msgs.msg import TFMessage
 
 ROBOT = load_robot(Path(__file__).resolve().parents[2] / "src/robot_description/robots/fr3")

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from geometry_msgs.msg import TransformStamped, TwistStamped
 from rclpy.node import Node
-from ros_stage import Stage, stage, wait_for
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
 
@@ -19,6 +18,7 @@ from handiwork_core import isaac_wire as wire
 from handiwork_core.model.geometry import Pose, frozen
 from handiwork_core.model.world import Contact
 from isaac_bridge.isaac_app.ros.bridge_topics import Voice
+from support.nodes.ros_stage import Stage, stage, wait_for
 from tf2_msgs.msg import TFMessage
 
 

@@ -12,12 +12,12 @@ from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
-from ros_stage import Stage, stage, wait_for
 from std_msgs.msg import Int32
 from std_srvs.srv import Trigger
 
 from handiwork_ros.rclpy_support.destroy import destroy_with_actions
 from handiwork_ros.rclpy_support.polling_executor import POLL_S, PollingExecutor
+from support.nodes.ros_stage import Stage, stage, wait_for
 
 BEAT_S = 0.01
 

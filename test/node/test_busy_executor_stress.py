@@ -11,12 +11,12 @@ import pytest
 from rclpy.context import Context
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
-from ros_stage import Stage, stage, wait_for
 from std_msgs.msg import Int32
 from std_srvs.srv import Trigger
 
 from handiwork_ros.rclpy_support.destroy import destroy_with_actions
 from handiwork_ros.rclpy_support.polling_executor import PollingExecutor
+from support.nodes.ros_stage import Stage, stage, wait_for
 
 COUNT = 60
 QUICK_S = 1e-5

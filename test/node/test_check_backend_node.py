@@ -8,13 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from checked_backend import Backend, files, number, running
 from geometry_msgs.msg import TransformStamped
 from handiwork_msgs.msg import Contacts
 from rclpy.clock import Clock as NodeClock
 from rclpy.clock import ClockType
 from rclpy.node import Node
-from ros_stage import Stage
 from rosgraph_msgs.msg import Clock
 
 from handiwork_cli.cli import main
@@ -24,6 +22,8 @@ from handiwork_ros.node.managed_node import ManagedNode
 from handiwork_ros.rclpy_support.qos import CLOCK, TF
 from robot_description.node import RobotDescription
 from sim_bridge.node import SimBridge
+from support.nodes.checked_backend import Backend, files, number, running
+from support.nodes.ros_stage import Stage
 from tf2_msgs.msg import TFMessage
 
 

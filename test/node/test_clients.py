@@ -15,7 +15,6 @@ from geometry_msgs.msg import TransformStamped
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
-from ros_stage import Stage, stage, wait_for
 from sensor_msgs.msg import JointState as JointStateMsg
 
 from control_msgs.action import FollowJointTrajectory, ParallelGripperCommand
@@ -29,6 +28,7 @@ from handiwork_ros.clients.ports import ArmClient, GripperClient, RosClock
 from handiwork_ros.ports.frames import FrameBuffer, UnknownFrame
 from handiwork_ros.ports.world import RosWorldSource
 from handiwork_ros.rclpy_support.qos import LATEST, TF, TF_STATIC
+from support.nodes.ros_stage import Stage, stage, wait_for
 from tf2_msgs.msg import TFMessage
 
 ROBOT = load_robot(Path(__file__).resolve().parents[2] / "src/robot_description/robots/fr3")

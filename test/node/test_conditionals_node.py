@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conditions_peer import Peer, playing
 from handiwork_msgs.msg import Condition, ObjectState, ObjectStates, Outcome
 from handiwork_msgs.srv import EvaluateCondition, UnwatchCondition, WatchCondition
 
 from handiwork_ros.rclpy_support.qos import LATEST
+from support.nodes.conditions_peer import Peer, playing
 
 KEY = "object_in_container(object=cube, container=bin)"
 

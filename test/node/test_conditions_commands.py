@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conditions_peer import Peer, playing
 from handiwork_msgs.msg import Condition
+
+from support.nodes.conditions_peer import Peer, playing
 
 FILE = """
 conditions:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from handiwork_msgs.action import Pick
-from peer import Peer, record, until
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 
@@ -16,6 +15,7 @@ from handiwork_core.model.outcome import Code
 from handiwork_ros.actions.arm_motion import fastest_joint, motion_sentence
 from handiwork_ros.clients.skill_client import SERVER, SkillClient
 from handiwork_ros.liveness.heartbeat import Loss
+from support.nodes.peer import Peer, record, until
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ from handiwork_msgs.msg import NodeStatus
 from handiwork_msgs.srv import ResetWorld, SetObjectPose, SetPaused
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from ros_stage import Stage, stage, wait_for
 from sensor_msgs.msg import JointState
 from test_sim_node import (  # noqa: F401 - the tests of the simulation hold here too
     ABORTED,
@@ -30,6 +29,7 @@ from handiwork_ros.node.managed_node import STATUS_TOPIC, ManagedNode
 from handiwork_ros.rclpy_support.qos import LATEST, STATUS
 from isaac_bridge.node import IsaacBridge
 from sim_bridge.node import SimBridge
+from support.nodes.ros_stage import Stage, stage, wait_for
 
 FILES = {"robot_dir": str(ROBOT), "scene_file": str(SCENE)}
 

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from checked_backend import Backend, running
 from handiwork_msgs.srv import SetBeltVelocity, SetPaused, StepWorld
 from rclpy.parameter import Parameter
-from ros_stage import Stage, wait_for
 from test_suction_node import FOLDER, OFF, ON, ROOT, User, offered
 
 from handiwork_core.model.outcome import Code
@@ -18,6 +16,8 @@ from handiwork_ros.node.managed_node import ManagedNode
 from isaac_bridge.node import IsaacBridge
 from robot_description.node import RobotDescription
 from sim_bridge.node import SimBridge
+from support.nodes.checked_backend import Backend, running
+from support.nodes.ros_stage import Stage, wait_for
 
 BELT = """
   belt:

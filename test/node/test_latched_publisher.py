@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
-from ros_stage import Stage, stage, wait_for
 from std_msgs.msg import String
 
 from handiwork_ros.rclpy_support.latched_publisher import LatchedPublisher
+from support.nodes.ros_stage import Stage, stage, wait_for
 
 LOST_HISTORY = QoSProfile(
     depth=10, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.VOLATILE

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 from handiwork_msgs.msg import NodeStatus
-from lifecycle_manager import ACTIVATE, CLEANUP, CONFIGURE, DEACTIVATE, LifecycleManager
 from lifecycle_msgs.msg import Transition
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from ros_stage import Stage, stage, wait_for
 
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_ros.node.managed_node import STATUS_TOPIC, ManagedNode
 from handiwork_ros.rclpy_support.qos import STATUS
+from support.nodes.lifecycle_manager import ACTIVATE, CLEANUP, CONFIGURE, DEACTIVATE, LifecycleManager
+from support.nodes.ros_stage import Stage, stage, wait_for
 
 
 class Machine(ManagedNode):

@@ -9,10 +9,8 @@ from pathlib import Path
 
 import pytest
 import rclpy
-from lifecycle_manager import ACTIVATE, CLEANUP, CONFIGURE, DEACTIVATE, LifecycleManager
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
-from ros_stage import wait_for
 from std_srvs.srv import SetBool
 
 from conditionals_node.node import ConditionalsNode
@@ -23,6 +21,8 @@ from isaac_bridge.node import IsaacBridge
 from robot_description.node import RobotDescription
 from sim_bridge.node import SimBridge
 from suction_driver.node import SuctionDriver
+from support.nodes.lifecycle_manager import ACTIVATE, CLEANUP, CONFIGURE, DEACTIVATE, LifecycleManager
+from support.nodes.ros_stage import wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
 ROBOTS, SCENES = ROOT / "src/robot_description/robots", ROOT / "config/scenes"

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 import yaml
-from bare_stack import ARM, Stack
 from geometry_msgs.msg import PoseStamped, Quaternion
 from handiwork_msgs.action import Pick, Place, RunSkill, RunTask
 from handiwork_msgs.msg import NodeStatus, OrientationFilter
@@ -21,6 +20,7 @@ from handiwork_ros.node.managed_node import STATUS_TOPIC
 from handiwork_ros.rclpy_support.qos import STATUS
 from skill_server.params.registry import load_catalog
 from skill_server.skills import BUILTIN
+from support.nodes.bare_stack import ARM, Stack
 
 CATALOG = load_catalog(BUILTIN, ())
 SKILLS = sorted(name for name in CATALOG.skills if not name.startswith("mobile"))

@@ -18,7 +18,6 @@ from handiwork_msgs.msg import WorldObjects
 from lifecycle_msgs.msg import Transition
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from ros_stage import Stage, stage, wait_for
 from sensor_msgs.msg import JointState as JointStateMsg
 
 from handiwork_core.contracts.planning import (
@@ -50,6 +49,7 @@ from handiwork_ros.liveness.heartbeat import Heartbeats
 from handiwork_ros.rclpy_support.qos import LATCHED, LATEST, TF_STATIC
 from planner_node.node import PlannerNode
 from planner_node.pipeline.engine_worker import QUEUE_LIMIT
+from support.nodes.ros_stage import Stage, stage, wait_for
 from tf2_msgs.msg import TFMessage
 
 ROBOT_DIR = Path(__file__).resolve().parents[2] / "src/robot_description/robots/fr3"

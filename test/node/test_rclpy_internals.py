@@ -12,7 +12,6 @@ from rclpy.action import ActionClient, ActionServer
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.lifecycle import LifecycleNode
 from rclpy.node import Node
-from ros_stage import stage, wait_for
 from std_msgs.msg import Int32
 from unique_identifier_msgs.msg import UUID
 
@@ -20,6 +19,7 @@ from control_msgs.action import ParallelGripperCommand
 from handiwork_ros.rclpy_support import polling_executor, rclpy_internals
 from handiwork_ros.rclpy_support.destroy import destroy_with_actions
 from handiwork_ros.rclpy_support.polling_executor import PollingExecutor, make_busy_executor
+from support.nodes.ros_stage import stage, wait_for
 
 SRC = Path(__file__).resolve().parents[2] / "src"
 PRIVATE = re.compile(

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 import rclpy
-from bare_stack import ARM, ROBOT, Stack, until
 from geometry_msgs.msg import TransformStamped
 from handiwork_msgs.action import RunSkill
 from handiwork_msgs.msg import Contact, Contacts, ObjectStates, WorldObjects
@@ -25,6 +24,7 @@ from handiwork_core.model.world import JointState, ObjectState
 from handiwork_ros.conversions import joint_state_to_msg, object_states_to_msg
 from handiwork_ros.rclpy_support.destroy import destroy_with_actions
 from handiwork_ros.rclpy_support.qos import LATCHED, LATEST, TF_STATIC
+from support.nodes.bare_stack import ARM, ROBOT, Stack, until
 from tf2_msgs.msg import TFMessage
 
 PERIOD_S = 0.01

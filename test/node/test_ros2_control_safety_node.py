@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 from handiwork_msgs.msg import SafetyHeartbeat, SafetyState
-from ros_stage import stage, wait_for
 from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
 from test_sim_node import ABORTED, CANCELED, ROBOT, SCENE, SUCCEEDED, Client
@@ -25,6 +24,7 @@ from handiwork_core.control.trajectory_goal import ErrorCode
 from handiwork_ros.rclpy_support.qos import LATCHED, LATEST
 from handiwork_ros.safety import names
 from handiwork_safety.windows import BRAKE_S, LEAD_S
+from support.nodes.ros_stage import stage, wait_for
 
 PACE = 0.5
 """Simulated seconds per second: what happens in simulated time does so on a busy machine too."""

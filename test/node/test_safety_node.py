@@ -17,7 +17,6 @@ import pytest
 from handiwork_msgs.msg import SafetyHeartbeat, SafetyState
 from handiwork_msgs.srv import SetSpeedScale
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
-from ros_stage import wait_for
 from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
 from test_sim_node import ABORTED, SUCCEEDED, Client, client, simulation  # noqa: F401 - fixtures
@@ -27,6 +26,7 @@ from control_msgs.action import ParallelGripperCommand
 from handiwork_core.control.trajectory_goal import ErrorCode
 from handiwork_ros.rclpy_support.qos import LATCHED, LATEST
 from handiwork_ros.safety import names
+from support.nodes.ros_stage import wait_for
 
 REST_S = 20.0
 """Steady time in which an arm must rest; the machine may be busy."""

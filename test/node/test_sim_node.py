@@ -16,7 +16,6 @@ from handiwork_msgs.srv import ResetWorld, SetObjectPose, SetPaused, StepWorld
 from rclpy.action import ActionClient
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from ros_stage import Stage, stage, wait_for
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -32,6 +31,7 @@ from handiwork_ros.rclpy_support.qos import (
     TF,
 )
 from sim_bridge.node import SimBridge
+from support.nodes.ros_stage import Stage, stage, wait_for
 from tf2_msgs.msg import TFMessage
 
 ROOT = Path(__file__).parents[2]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 
 import pytest
-from bare_stack import ARM, ROBOT
 from geometry_msgs.msg import PoseStamped
 from handiwork_msgs.action import Pick, Place, RunSkill
 from handiwork_msgs.msg import OrientationFilter
 
 from handiwork_core.model.outcome import Code
 from handiwork_ros.clients.skill_client import SkillClient
+from support.nodes.bare_stack import ARM, ROBOT
 
 
 def at(frame: str = "world", x: float = 0.4, w: float = 1.0) -> PoseStamped:

@@ -14,7 +14,6 @@ from handiwork_msgs.msg import WorldObjects
 from rclpy.action import ActionClient
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from ros_stage import Stage, stage, wait_for
 from rosgraph_msgs.msg import Clock
 
 from handiwork_ros.conversions import time_from_msg
@@ -31,6 +30,7 @@ from simulation_interfaces.msg import (
     SpawnEntity,
     TagsFilter,
 )
+from support.nodes.ros_stage import Stage, stage, wait_for
 
 ROOT = Path(__file__).parents[2]
 ROBOT, SCENE = ROOT / "src/robot_description/robots/fr3", ROOT / "config/scenes/tabletop.yaml"

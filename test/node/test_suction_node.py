@@ -13,7 +13,6 @@ import pytest
 from handiwork_msgs.srv import SetBeltVelocity
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from ros_stage import Stage, stage, wait_for
 from std_msgs.msg import Bool
 from std_srvs.srv import SetBool
 
@@ -27,6 +26,7 @@ from handiwork_ros.ports.world import RosWorldSource, Subscriptions
 from handiwork_ros.rclpy_support.qos import LATEST
 from sim_bridge.node import SimBridge
 from suction_driver.node import SuctionDriver
+from support.nodes.ros_stage import Stage, stage, wait_for
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "src/robot_description/robots/ur10_suction"

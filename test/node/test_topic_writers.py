@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from ros_stage import stage, wait_for
 from rosgraph_msgs.msg import Clock as ClockMsg
 from std_msgs.msg import String
 
 from handiwork_ros.intake.topic_writers import ClockWriters, TopicWriters, publishers_of
 from handiwork_ros.rclpy_support.qos import CLOCK, LATEST
+from support.nodes.ros_stage import stage, wait_for
 
 PERIOD_S = 0.01
 

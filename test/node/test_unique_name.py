@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from handiwork_msgs.msg import NodeStatus
-from named_node import NAME
-from peer import Peer, record, until
 from rclpy.node import Node
-from ros_stage import stage
 
 from handiwork_ros.liveness.bond_topic import STATUS_TOPIC
 from handiwork_ros.node.name_claim import DISCOVERY_S
 from handiwork_ros.rclpy_support.qos import STATUS
+from support.nodes.named_node import NAME
+from support.nodes.peer import Peer, record, until
+from support.nodes.ros_stage import stage
 
 REFUSED = 2
 """Exit code."""

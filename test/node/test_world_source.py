@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 from handiwork_msgs.msg import ObjectStates
 from rclpy.node import Node
-from ros_stage import stage, wait_for
 from sensor_msgs.msg import JointState as JointStateMsg
 
 from handiwork_core.model.geometry import Pose
@@ -18,6 +17,7 @@ from handiwork_core.robot_files.loader import load_robot
 from handiwork_ros import conversions as to
 from handiwork_ros.ports.world import RosWorldSource, Subscriptions
 from handiwork_ros.rclpy_support.qos import LATEST
+from support.nodes.ros_stage import stage, wait_for
 
 ROBOT = load_robot(Path(__file__).resolve().parents[2] / "src/robot_description/robots/fr3")
 STILL = np.zeros(3)

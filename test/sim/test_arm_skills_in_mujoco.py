@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from simulated_cell import SimulatedCell
 
 from handiwork_core.contracts.skill import Context, Skill, Token
 from handiwork_core.model.conveyor import BeltSpec
@@ -22,6 +21,7 @@ from skill_server.skills import BUILTIN
 from skill_server.task.model import Entry
 from skill_server.task.read import Site, read_task
 from skill_server.task.run import run_task
+from support.cells.simulated_cell import SimulatedCell
 
 ROOT = Path(__file__).parents[2]
 CATALOG = load_catalog(BUILTIN, ())

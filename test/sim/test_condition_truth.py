@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
-from arm_motion import grasp_pose, move, solve_ik
 
 from conditionals_node.expressions.build import Builder
 from handiwork_core.control.gripper_controller import GripperGoal
@@ -20,6 +19,7 @@ from handiwork_core.robot.robot import Robot
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.scene.loader import load_scene
 from sim_bridge.mujoco.simulation import CONTROL_S, Simulation
+from support.cells.arm_motion import grasp_pose, move, solve_ik
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "test" / "data" / "conditionals" / "situations.yaml"

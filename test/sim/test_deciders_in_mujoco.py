@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # for benchmarks, which is no package of src/
-
 from benchmarks import sorting
 from benchmarks.stacking.disturbances import Disturbance, Kind
 from benchmarks.stacking.episode import Episode, is_true

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from simulated_cell import POLL_STEPS, ROOT, SimulatedCell
 
 from handiwork_core.contracts.planning import CandidatesRequest, PlanRequest, SceneQuery
 from handiwork_core.contracts.skill import Context, Skill
@@ -26,6 +25,7 @@ from skill_server.skills.base.mobile_translate import MobileTranslate, MobileTra
 from skill_server.skills.motion.home import Home, HomeParams
 from skill_server.skills.pick_place.pick import Pick, PickParams
 from skill_server.skills.pick_place.place import Place, PlaceParams
+from support.cells.simulated_cell import POLL_STEPS, ROOT, SimulatedCell
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import yaml
-from simulated_cell import ROOT, SimulatedCell
 
 from handiwork_core.contracts.skill import Context, Token
 from handiwork_core.model.geometry import Pose, Rotation
@@ -16,6 +15,7 @@ from handiwork_planning.cpu_engine import CpuEngine
 from skill_server.execution.run import run_skill
 from skill_server.skills.pick_place.pick import Pick, PickParams
 from skill_server.skills.pick_place.place import Place, PlaceParams
+from support.cells.simulated_cell import ROOT, SimulatedCell
 
 YAW = 0.8
 WORLD_T_BASE = Pose.of((0.2, -0.1, 0.3), Rotation.from_rpy(0.0, 0.0, YAW))

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
-from simulated_cell import ROOT, SimulatedCell
 
 from handiwork_core.contracts.skill import Skill
 from handiwork_core.model.outcome import Code
@@ -22,6 +21,7 @@ from skill_server.skills.articulated.close import Close, CloseParams
 from skill_server.skills.articulated.open import Open, OpenParams
 from skill_server.skills.articulated.rotate import Rotate, RotateParams
 from skill_server.skills.pick_place.pick import Pick, PickParams
+from support.cells.simulated_cell import ROOT, SimulatedCell
 
 
 class Bench:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmarks.safety_plants import ALONE, ARM, PLANTS, ZONE, Finding, force_on, move, run, watch
 
 from handiwork_core.control.drivers import ArmDriver, GripperDriver
 from handiwork_core.control.gripper_controller import GripperGoal
@@ -22,10 +22,6 @@ from handiwork_core.scene.loader import load_scene
 from sim_bridge.mujoco.simulation import CONTROL_S, Simulation
 
 ROOT = Path(__file__).parents[2]
-if str(ROOT) not in sys.path:
-    sys.path.insert(0, str(ROOT))
-
-from benchmarks.safety_plants import ALONE, ARM, PLANTS, ZONE, Finding, force_on, move, run, watch  # noqa: E402
 
 REACTION_S = 0.025
 """Longest time from a violation to the first braking command: the filter of the contact force, otherwise a period."""

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 import yaml
 from scipy.spatial import ConvexHull
-from simulated_cell import ROOT, SimulatedCell
 
 from handiwork_core.contracts.skill import StepFailed
 from handiwork_core.model.geometry import Rotation
@@ -22,6 +21,7 @@ from skill_server.geometry.orientation_cones import OrientationFilter
 from skill_server.skills.pick_place.pick import Pick, PickParams
 from skill_server.skills.pick_place.place import Place, PlaceParams
 from skill_server.state import gripper_state
+from support.cells.simulated_cell import ROOT, SimulatedCell
 
 STEEP = (OrientationFilter("z", "downward", 0.0, 20.0),)
 PICKS: dict[str, dict[str, Any]] = {

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from simulated_cell import SimulatedCell
 
 from handiwork_core.control.gripper_controller import GripperGoal
 from handiwork_core.model.geometry import Pose
@@ -17,6 +16,7 @@ from skill_server.execution.run import run_skill
 from skill_server.skills.pick_place.pick import Pick, PickParams
 from skill_server.skills.pick_place.place import Place, PlaceParams
 from skill_server.state import gripper_state
+from support.cells.simulated_cell import SimulatedCell
 
 CASES = [("tabletop", "cube", seed) for seed in range(4)] + [
     ("assorted", name, 0) for name in ("can", "ball", "peg", "hammer")

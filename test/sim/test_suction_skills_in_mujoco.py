@@ -7,8 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from simulated_cell import ROOT
-from suction_cell import SuctionCell
 
 from handiwork_core.model.conveyor import BeltSpec
 from handiwork_core.model.geometry import Pose
@@ -21,6 +19,8 @@ from skill_server.execution.run import run_skill
 from skill_server.skills.pick_place.dynamicpick import DynamicPick, DynamicPickParams
 from skill_server.skills.pick_place.pick import Pick, PickParams
 from skill_server.skills.pick_place.place import Place, PlaceParams
+from support.cells.simulated_cell import ROOT
+from support.cells.suction_cell import SuctionCell
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from simulated_cell import SimulatedCell
 
 from handiwork_core.contracts.planning import PathRest, SceneQuery
 from handiwork_core.control.trajectory_controller import Ending
@@ -23,6 +22,7 @@ from handiwork_core.model.world import World
 from sim_bridge.mujoco.spawning import Resource, read_object, with_object
 from skill_server.execution.run import run_skill
 from skill_server.skills.motion.goto_pose import GotoPose, GotoPoseParams
+from support.cells.simulated_cell import SimulatedCell
 
 WALL = "{static: true, shapes: [{type: box, size: [0.5, 0.02, 0.5]}]}"
 BLOCK = "{static: true, shapes: [{type: box, size: [0.2, 0.2, 0.2]}]}"

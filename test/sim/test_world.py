@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from arm_motion import grasp_pose, move, solve_ik
 
 from handiwork_core.control.gripper_controller import GripperGoal, GripperResult
 from handiwork_core.control.trajectory_controller import Ending, TrajectoryResult
@@ -17,6 +16,7 @@ from handiwork_core.robot.robot import Robot
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.scene.loader import load_scene
 from sim_bridge.mujoco.simulation import CONTROL_S, Simulation
+from support.cells.arm_motion import grasp_pose, move, solve_ik
 
 ROOT = Path(__file__).parents[2]
 ARM, GRIPPER, HAND = "fr3_arm", "fr3_gripper", "fr3/fr3_hand"

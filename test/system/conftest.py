@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))  # pytest's importlib mode adds no folder by itself
-
-from rig import Rig
-
 from handiwork_cli.stack.stack import Stack
+from support.stack.rig import Rig
 
 
 @pytest.fixture(scope="module")

@@ -8,9 +8,9 @@ import pytest
 from geometry_msgs.msg import PoseStamped
 from handiwork_msgs.action import Pick, Place
 from handiwork_msgs.msg import OrientationFilter
-from rig import Rig
 
 from handiwork_core.model.outcome import Code
+from support.stack.rig import Rig
 
 STILL = 1e-3
 """No joint may change by more in the whole test [rad, m]."""

@@ -6,9 +6,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from started import from_folder, launched
 
 from handiwork_cli.launch_files.package_paths import share_of
+from support.stack.started import from_folder, launched
 
 START_S = 30.0
 """Far more than the few seconds that it takes, for machines with much else to do."""

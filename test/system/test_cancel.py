@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from handiwork_msgs.action import Pick, Place
-from rig import PICK_STAGES, PLACE_STAGES, Rig
 
 from handiwork_core.model.outcome import Code
 from handiwork_ros.clients.skill_client import SkillReport
+from support.stack.rig import PICK_STAGES, PLACE_STAGES, Rig
 
 TRIES = 5
 """A stage of a few milliseconds may be over when the cancel arrives."""

@@ -9,11 +9,11 @@ import pytest
 from handiwork_msgs.action import Pick
 from handiwork_msgs.msg import Condition, TaskEvent, TaskProgress
 from handiwork_msgs.srv import WatchTask
-from rig import PICK_STAGES, PLACE_STAGES, Rig, wait_for
 
 from handiwork_core.contracts.skill import Progress
 from handiwork_core.model.outcome import Code
 from handiwork_ros.rclpy_support.qos import EVENTS, LATCHED
+from support.stack.rig import PICK_STAGES, PLACE_STAGES, Rig, wait_for
 
 IN_BIN = "{object: cube, container: bin}"
 

@@ -9,13 +9,13 @@ from collections.abc import Iterator
 import pytest
 import rclpy
 from rclpy.node import Node
-from rig import Rig
 
 from handiwork_cli.commands.stack.security import TABLE
 from handiwork_cli.launch_files.package_paths import share_of
 from handiwork_cli.security.interfaces import NodeInterfaces, load_table, nodes_of
 from handiwork_cli.stack.demo_cells import robot_of
 from handiwork_cli.stack.stack import NODES
+from support.stack.rig import Rig
 
 LAUNCH_ARGUMENTS = {"real_time_factor": "1"}
 GRAPH_S, LOOK_S = 30.0, 0.05

@@ -6,7 +6,6 @@ import json
 
 import pytest
 from handiwork_msgs.action import Pick, Place
-from rig import PICK_STAGES, PLACE_STAGES, Rig
 from test_cancel import TRIES, cancel_in
 from test_demo_loop import (  # noqa: F401 - fixture and test of the demo hold here too
     IN_BIN,
@@ -16,6 +15,7 @@ from test_demo_loop import (  # noqa: F401 - fixture and test of the demo hold h
 
 from handiwork_cli.cli import main
 from handiwork_ros.clients.skill_client import SkillReport
+from support.stack.rig import PICK_STAGES, PLACE_STAGES, Rig
 
 LAUNCH_ARGUMENTS = {"backend": "isaac_stand_in", "real_time_factor": "1"}
 """Each command has a tick to arrive; on a busy machine that is little at more than real time."""

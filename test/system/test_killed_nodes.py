@@ -11,10 +11,10 @@ import time
 
 from handiwork_msgs.action import Pick
 from handiwork_msgs.msg import Conditions
-from rig import SLOW, TERMINAL_S, Rig, end_in_time, wait_for
 
 from handiwork_core.model.outcome import Code
 from handiwork_ros.rclpy_support.qos import LATCHED
+from support.stack.rig import SLOW, TERMINAL_S, Rig, end_in_time, wait_for
 
 RESTART_S = 90.0
 """Longest wait for a goal that needs a planner which is just being started again."""

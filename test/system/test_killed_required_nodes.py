@@ -12,8 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from rig import SLOW, JointRecord, end_in_time, send_until, wait_for
-from started import Started, is_running, launched
 
 from handiwork_cli.launch_files.evaluation import plan_processes
 from handiwork_cli.launch_files.package_paths import share_of
@@ -21,6 +19,8 @@ from handiwork_cli.processes.process_runner import ProcessRunner
 from handiwork_cli.stack.stack import NODES
 from handiwork_core.model.outcome import Code
 from handiwork_ros.clients.skill_client import GoalHandle, SkillClient, SkillReport
+from support.stack.rig import SLOW, JointRecord, end_in_time, send_until, wait_for
+from support.stack.started import Started, is_running, launched
 
 WORLD_TIMEOUT_S = 2.5
 """More than the skill server's parameter world_timeout_s."""

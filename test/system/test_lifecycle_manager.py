@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from rig import SLOW, Rig, wait_for
 
 from handiwork_cli.stack.stack import NODES, Stack
 from handiwork_core.model.outcome import Code
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "node"))
-
-from lifecycle_manager import ACTIVATE, CLEANUP, CONFIGURE, DEACTIVATE, LifecycleManager
+from support.nodes.lifecycle_manager import ACTIVATE, CLEANUP, CONFIGURE, DEACTIVATE, LifecycleManager
+from support.stack.rig import SLOW, Rig, wait_for
 
 LONGEST_LOAD_S = 300.0
 """Of a planner whose kernels must be compiled first."""

@@ -14,10 +14,10 @@ from handiwork_msgs.action import Pick, Place, RunSkill
 from handiwork_msgs.srv import SetPaused
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
-from rig import PICK_STAGES, PLACE_STAGES, SLOW, Rig
 
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_ros.clients.skill_client import GoalHandle, SkillReport
+from support.stack.rig import PICK_STAGES, PLACE_STAGES, SLOW, Rig
 
 LAUNCH_ARGUMENTS = {"real_time_factor": "1"}
 BOUND_S = 3.0

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from rig import Rig
+
+from support.stack.rig import Rig
 
 LAUNCH_ARGUMENTS = {"scene": "blocked"}
 

@@ -12,12 +12,12 @@ import pytest
 import rclpy
 from handiwork_msgs.msg import ObjectState, ObjectStates
 from rclpy.executors import SingleThreadedExecutor
-from rig import SLOW, Rig, wait_for
 from sensor_msgs.msg import JointState
 
 from handiwork_core.model.outcome import Code
 from handiwork_ros.rclpy_support.destroy import destroy_with_actions
 from handiwork_ros.rclpy_support.qos import LATEST
+from support.stack.rig import SLOW, Rig, wait_for
 
 PERIOD_S = 0.01
 LOST = (Code.ROBOT_LOST, Code.STALE_WORLD)

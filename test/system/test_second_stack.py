@@ -7,10 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from rig import SLOW, Rig
-
 from handiwork_cli.launch_files.evaluation import plan_processes
 from handiwork_cli.launch_files.package_paths import share_of
+from support.stack.rig import SLOW, Rig
 
 END_S = 120.0
 """Longest wait for a process that ends after a second or two on an idle machine."""

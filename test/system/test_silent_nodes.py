@@ -7,7 +7,8 @@ import signal
 import threading
 
 import pytest
-from rig import Rig, wait_for
+
+from support.stack.rig import Rig, wait_for
 
 LAUNCH_ARGUMENTS = {"real_time_factor": "1", "watchdog_s": "6"}
 LONGER_THAN_THE_LEASE_S = 4.8

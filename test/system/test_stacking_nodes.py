@@ -5,22 +5,18 @@ from __future__ import annotations
 import os
 import re
 import signal
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from std_msgs.msg import String
 
-sys.path.insert(0, str(Path(__file__).parent))  # pytest's importlib mode adds no folder by itself
-
-import pytest
-from started import Started, launched
-
 from handiwork_ros.rclpy_support.qos import LATCHED
+from support.stack.started import Started, launched
 
 LONGEST_S = 280.0
 """Ten times what it takes on a machine that has nothing else to do."""

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from handiwork_msgs.msg import Contacts
 from handiwork_msgs.srv import SetObjectPose
-from rig import Rig, wait_for
 
 from handiwork_core.model.outcome import Code
 from handiwork_ros.clients.skill_client import GoalHandle, SkillReport, skill_goal
 from handiwork_ros.rclpy_support.qos import LATEST
 from simulation_interfaces.srv import DeleteEntity, SpawnEntity
+from support.stack.rig import Rig, wait_for
 
 WALL = "{static: true, shapes: [{type: box, size: [0.5, 0.02, 0.5]}]}"
 BLOCK = "{static: true, shapes: [{type: box, size: [0.2, 0.2, 0.2]}]}"

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 import yaml
 from handiwork_msgs.action import Place, RunTask
-from rig import SLOW, Rig, wait_for
 
 from handiwork_cli.cli import main
 from handiwork_core.model.outcome import Code
 from handiwork_ros.actions.task_report import EntryState
 from handiwork_ros.clients.skill_client import skill_goal
 from skill_server.task.robot_files import with_robot_files
+from support.stack.rig import SLOW, Rig, wait_for
 
 ROBOT_FILES = Path(__file__).resolve().parents[1] / "data/robots/simbox"
 TASK = """

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from benchmarks.two_arms.arm_gap import ArmGap
 from handiwork_msgs.action import Place
 from handiwork_msgs.srv import ResetWorld
 from sensor_msgs.msg import JointState
 
-sys.path.insert(0, str(Path(__file__).parents[1]))  # pytest's importlib mode adds no folder by itself
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
-from benchmarks.two_arms.arm_gap import ArmGap
-from rig import ContactRecord, send_until, wait_for
-
-from dual_fr3 import write_dual_fr3
 from handiwork_cli.launch_files.package_paths import share_of
 from handiwork_cli.stack.stack import Stack
 from handiwork_core.model.outcome import Code
@@ -26,6 +19,8 @@ from handiwork_core.robot_files.loader import load_robot
 from handiwork_ros.actions.task_report import EntryState, TaskFeedback
 from handiwork_ros.clients.skill_client import skill_goal
 from handiwork_ros.rclpy_support.qos import LATEST
+from support.cells.dual_fr3 import write_dual_fr3
+from support.stack.rig import ContactRecord, send_until, wait_for
 
 ROOT = Path(__file__).parents[2]
 TASK = """

@@ -1,15 +1,8 @@
-"""Makes ``benchmarks`` importable, which is no installed package, and loads each robot once."""
+"""Loads each robot once."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
-
-ROOT = Path(__file__).resolve().parents[3]
-if str(ROOT) not in sys.path:
-    sys.path.insert(0, str(ROOT))
 
 
 @pytest.fixture(scope="session", params=["panda", "ur5"])

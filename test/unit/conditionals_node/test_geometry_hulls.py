@@ -6,7 +6,6 @@ import itertools
 
 import numpy as np
 import pytest
-from pictured import at, mesh, solid
 
 from conditionals_node.predicates.containment import ObjectInContainer
 from conditionals_node.views.bounding_boxes import extent
@@ -25,6 +24,7 @@ from handiwork_core.model.world import (
     World,
     WorldObject,
 )
+from support.records.pictured import at, mesh, solid
 
 
 def test_extents_of_round_shapes_are_exact() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from pictured import BIN, CUBE, FINGERS, TABLE, at, box, mesh, state, touch, world
 
 from conditionals_node.predicates.containment import ObjectInContainer, ObjectOutsideOf
 from conditionals_node.predicates.grip import ObjectGrabbed
@@ -13,6 +12,7 @@ from conditionals_node.predicates.vertical import ObjectAbove
 from conditionals_node.predicates.widths import GripperOpen
 from handiwork_core.contracts.predicate import Truth
 from handiwork_core.model.world import Contact, World
+from support.records.pictured import BIN, CUBE, FINGERS, TABLE, at, box, mesh, state, touch, world
 
 
 @pytest.mark.parametrize(

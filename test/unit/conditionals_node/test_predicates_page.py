@@ -6,13 +6,13 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from pictured import CUBE, TABLE, at, world
 
 from conditionals_node.batch import Worlds, evaluate
 from conditionals_node.predicates import BUILTIN
 from conditionals_node.predicates.parts import Logical
 from conditionals_node.reference import text
 from handiwork_core.contracts.predicate import Truth
+from support.records.pictured import CUBE, TABLE, at, world
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "reference" / "conditions.md"
 

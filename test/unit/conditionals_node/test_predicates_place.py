@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from pictured import BIN, CUBE, FINGERS, TABLE, at, box, state, touch, world
 
 from conditionals_node.predicates.containment import (
     ObjectEnclosed,
@@ -34,6 +33,7 @@ from conditionals_node.predicates.widths import GripperFullyClosed, GripperSligh
 from handiwork_core.contracts.predicate import Predicate, Truth
 from handiwork_core.model.geometry import Pose, Rotation
 from handiwork_core.model.world import JointState, World, WorldObject
+from support.records.pictured import BIN, CUBE, FINGERS, TABLE, at, box, state, touch, world
 
 ORANGE, APPLE = box("orange", 0.04, 0.04, 0.04), box("apple", 0.04, 0.04, 0.04)
 

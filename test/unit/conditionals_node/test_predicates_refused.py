@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pictured import at, box, world
 
 from conditionals_node.batch import Poses, Worlds, evaluate
 from conditionals_node.predicates import BUILTIN
@@ -16,6 +15,7 @@ from handiwork_core.config.dataclass_loader import ConfigError, parse
 from handiwork_core.contracts.predicate import Finding, Predicate
 from handiwork_core.model.world import World
 from handiwork_core.robot_files.loader import load_robot
+from support.records.pictured import at, box, world
 
 FR3 = load_robot(Path(__file__).resolve().parents[3] / "src" / "robot_description" / "robots" / "fr3")
 KINDS = {kind.name: kind for kind in BUILTIN}

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 import numpy as np
 import pytest
-from vectors import SINGLE_PRECISION, load, mesh, poses, single
 
 from conditionals_node.batch import Worlds, evaluate
 from conditionals_node.predicates.containment import (
@@ -43,6 +42,7 @@ from handiwork_core.model.geometry import (
     frozen,
 )
 from handiwork_core.model.world import Shape, ShapeKind, WorldObject
+from support.records.vectors import SINGLE_PRECISION, load, mesh, poses, single
 
 
 def agree(

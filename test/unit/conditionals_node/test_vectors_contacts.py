@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from vectors import SINGLE_PRECISION, load, single
 
 from conditionals_node.batch import Poses, Worlds, advance, evaluate
 from conditionals_node.predicates.order import ObjectsPlacedInContainerInOrder
@@ -22,6 +21,7 @@ from handiwork_core.model.world import (
     ShapeKind,
     WorldObject,
 )
+from support.records.vectors import SINGLE_PRECISION, load, single
 
 
 def pressed(forces: np.ndarray) -> Worlds:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from network_recorder import MotionSteps, Recorded, Script, graph
 
 from decider_node.network.decider import Decider
 from decider_node.network.network import Network
@@ -15,6 +14,7 @@ from decider_node.network.priority import Selector
 from decider_node.network.states import Lock, SequenceDecider, State, StateMachineDecider, Unlock, Write
 from decider_node.network.timed import RunFor, Wait
 from decider_node.network.traversal import Rules
+from support.records.network_recorder import MotionSteps, Recorded, Script, graph
 
 TRACES = json.loads((Path(__file__).parents[2] / "data/deciders/cortex_traces.json").read_text())
 SCENARIOS: dict[str, list[str]] = TRACES["scenarios"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from network_recorder import MotionSteps, Recorded, Script, graph
 
 from decider_node.network.decider import Decider, Decision, TickContext
 from decider_node.network.errors import (
@@ -19,6 +18,7 @@ from decider_node.network.priority import Selector
 from decider_node.network.states import Lock, SequenceDecider, StateMachineDecider, Unlock
 from decider_node.network.text_view import draw
 from decider_node.network.timed import Act, RunUntil
+from support.records.network_recorder import MotionSteps, Recorded, Script, graph
 
 CHAIN = {"A": ["B", "E"], "B": ["C", "D"], "C": ["F"], "E": ["D"]}
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from kinematic_cell import TICK_S, Stacking, on_belt
 
 from decider_node.network.errors import MonitorFailed
 from decider_node.stacking.bin import stands_at
@@ -14,6 +13,7 @@ from decider_node.stacking.cell import BELT_Z_M, place_on_shelf
 from decider_node.stacking.layout import Layout
 from handiwork_core.model.geometry import Pose, Rotation, frozen
 from handiwork_core.model.world import ObjectState
+from support.cells.kinematic_cell import TICK_S, Stacking, on_belt
 
 BESIDE = Layout((0.85, 0.64), (-0.41,), 1, -0.59)
 ONE = Layout((0.64,), (-0.31,), 1, -0.59)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from kinematic_cell import HOME, TICK_S, Stacking, on_belt
 
 from decider_node.network.errors import DeciderFailed, MonitorFailed
 from decider_node.stacking.bin import HALF_TURN, HEIGHT_M, LENGTH_M, WIDTH_M, grasp_of, open_side, overlap
 from decider_node.stacking.cell import BELT_Z_M, FULL, place_on_shelf
 from decider_node.stacking.layout import Layout
 from handiwork_core.model.geometry import Pose, Rotation
+from support.cells.kinematic_cell import HOME, TICK_S, Stacking, on_belt
 
 TWO = Layout((0.64,), (-0.31,), 2, -0.59)
 

@@ -11,10 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-import virtual_ros
 from action_msgs.msg import GoalStatus
 from action_msgs.srv import CancelGoal
-from interleaver import Interleaver
 
 from control_msgs.action import FollowJointTrajectory
 from handiwork_core.model.outcome import OK, Code, Outcome
@@ -25,6 +23,8 @@ from handiwork_ros.ports import arm_and_gripper, sim_time_deadline
 from handiwork_ros.ports.arm_and_gripper import ArmClient
 from handiwork_ros.rclpy_support import action_call, ros_clock, service_call
 from handiwork_ros.rclpy_support.rclpy_internals import goal_handle
+from support.interleaving import virtual_ros
+from support.interleaving.interleaver import Interleaver
 
 HERE = sys.modules[__name__]
 MODULES = [action_call, arm_and_gripper, service_call, sim_time_deadline, ros_clock]

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from interleaver import Interleaver
 
 from handiwork_core.contracts.skill import Progress
 from handiwork_core.model.trajectory import Trajectory
 from skill_server.coordination import arm_coordinator, reservations
 from skill_server.coordination.arm_coordinator import ArmTraffic
 from skill_server.coordination.reservations import MotionReservations
+from support.interleaving.interleaver import Interleaver
 
 MODULES = [arm_coordinator, reservations]
 PLACES = {"left": ("here", "there"), "right": ("there", "here")}

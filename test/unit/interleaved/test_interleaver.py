@@ -7,7 +7,8 @@ import threading
 import time
 
 import pytest
-from interleaver import Deadlock, Interleaver
+
+from support.interleaving.interleaver import Deadlock, Interleaver
 
 HERE = sys.modules[__name__]
 SEEDS = range(200)

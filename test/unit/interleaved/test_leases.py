@@ -8,11 +8,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import virtual_ros
 from action_msgs.msg import GoalStatus
 from handiwork_msgs.action import Pick
 from handiwork_msgs.msg import SkillResult
-from interleaver import Interleaver
 
 from handiwork_core.contracts import skill
 from handiwork_core.contracts.skill import Progress, Stopped, Token
@@ -33,6 +31,8 @@ from handiwork_ros.actions.skill_action_server import (
     SkillBinding,
 )
 from handiwork_ros.conversions import outcome_to_msg
+from support.interleaving import virtual_ros
+from support.interleaving.interleaver import Interleaver
 
 MODULES = [arm_lease, multi_arm_lease, admission, skill_action_server, skill]
 ARMS = ("left", "right")

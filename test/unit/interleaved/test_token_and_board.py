@@ -8,7 +8,6 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from interleaver import Interleaver
 
 from handiwork_core.contracts import skill
 from handiwork_core.contracts.skill import Stopped, Token
@@ -16,6 +15,7 @@ from handiwork_core.model.outcome import Code
 from handiwork_core.model.trajectory import Trajectory
 from skill_server.coordination import reservations as board_module
 from skill_server.coordination.reservations import MotionReservations
+from support.interleaving.interleaver import Interleaver
 
 HERE = sys.modules[__name__]
 SEEDS = range(300)

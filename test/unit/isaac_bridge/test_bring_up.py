@@ -11,7 +11,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from fake_isaac import FakeIsaac
 from pxr import Usd, UsdGeom, UsdPhysics
 
 from handiwork_core.isaac_wire import CupState
@@ -26,6 +25,7 @@ from isaac_bridge.isaac_app.stage_index import BadStage, read_stage
 from isaac_bridge.isaac_app.startup_sequence import bring_up
 from isaac_bridge.isaac_app.versions import UnsupportedError, graph_version
 from isaac_bridge.usd.export import STEPS_PER_S, export_scene
+from support.records.fake_isaac import FakeIsaac
 
 ROOT = Path(__file__).resolve().parents[3]
 ROBOTS, SCENES = ROOT / "src/robot_description/robots", ROOT / "config/scenes"

@@ -32,8 +32,7 @@ from planner_node.engines.curobo.model.buffers import Room
 from planner_node.engines.curobo.solvers import batch_solvers
 from planner_node.engines.curobo.solvers.single_solvers import MOMENTS, SEEDS
 from planner_node.engines.curobo.solvers.spline import resampled
-
-from .conftest import ROOT, box, demo_items, hand_down, world_of
+from support.planning.demo_world import ROOT, box, demo_items, hand_down, world_of
 
 KNOTS = 24
 

@@ -29,8 +29,7 @@ from planner_node.engines.curobo.model.spheres import (
 )
 from planner_node.engines.curobo.solvers.criteria import path_weights
 from planner_node.engines.curobo.solvers.spline import resampled, timed
-
-from .conftest import box, demo_items, world_of
+from support.planning.demo_world import box, demo_items, world_of
 
 NAMES = ("a", "b")
 LIMITS = Limits(np.array([2.0, 1.5]), np.array([10.0, 8.0]), np.array([500.0, 400.0]))

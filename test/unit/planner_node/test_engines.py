@@ -25,8 +25,7 @@ from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.robot.kinematics import forward
 from handiwork_core.robot.robot import Robot
 from planner_node.engines import ENGINES, CpuEngine
-
-from .conftest import box, demo_items, hand_down, world_of
+from support.planning.demo_world import box, demo_items, hand_down, world_of
 
 FREE = SceneQuery()
 

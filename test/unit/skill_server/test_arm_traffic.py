@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2]))  # pytest's importlib mode adds no folder by itself
-
-from dual_fr3 import write_dual_fr3
 from handiwork_core.contracts.planning import (
     CandidatesRequest,
     CandidatesResult,
@@ -37,6 +32,7 @@ from skill_server.coordination import arm_coordinator
 from skill_server.coordination.arm_coordinator import ArmTraffic
 from skill_server.coordination.coordinated_ports import CoordinatedPlanner, TrafficArm
 from skill_server.coordination.reservations import MotionReservations
+from support.cells.dual_fr3 import write_dual_fr3
 
 PAIR = BodyPair("dual_fr3/right_hand", "dual_fr3/left_hand")
 LEFT, RIGHT = "left_arm", "right_arm"

@@ -35,7 +35,7 @@ from handiwork_ros.conversions import contacts_to_msg, object_states_to_msg, wor
 from handiwork_ros.rclpy_support.destroy import destroy_with_actions
 from handiwork_ros.rclpy_support.qos import EVENTS, LATCHED, LATEST
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 FR3 = ROOT / "src" / "robot_description" / "robots" / "fr3"
 LIMIT_S = 30.0
 

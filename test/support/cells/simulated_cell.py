@@ -27,7 +27,7 @@ from handiwork_core.robot.robot import Robot
 from handiwork_core.scene.loader import load_scene
 from sim_bridge.mujoco.simulation import CONTROL_S, Simulation
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 POLL_STEPS = 10
 
 

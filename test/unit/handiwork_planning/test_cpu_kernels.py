@@ -19,8 +19,7 @@ from handiwork_planning.kernels.rng import new_state, uniform
 from handiwork_planning.scene.query import Reader
 from handiwork_planning.scene.scene import Scene
 from handiwork_planning.validation import shape_distances
-
-from .conftest import world_of
+from support.planning.demo_world import world_of
 
 RNG = np.random.default_rng(5)
 CLOUD = RNG.normal(size=(20, 3)) * 0.1

@@ -21,9 +21,9 @@ from handiwork_planning.kernels.simd import load, save
 from handiwork_planning.scene.other_arms import ARM_GAP_M
 from handiwork_planning.search import free_motion, rrt_connect
 from handiwork_planning.search.requests import Deadline
+from support.planning.demo_world import box
 
 from .block_cases import Case, along, armed, case_of, least, moving, room_of, shapes_near, some_q
-from .conftest import box
 from .serial_arms import limits
 
 NOISE_M = 2.0e-5

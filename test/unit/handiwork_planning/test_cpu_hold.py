@@ -33,8 +33,7 @@ from handiwork_planning.kernels.arrays import flat
 from handiwork_planning.scene.query import Reader
 from handiwork_planning.scene.scene import Scene
 from planner_node.engines import CpuEngine
-
-from .conftest import box, hand_down, world_of
+from support.planning.demo_world import box, hand_down, world_of
 
 TILT = (1.0, 1.0, 0.0, 0.0, 0.0, 0.0)
 TURN = (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)

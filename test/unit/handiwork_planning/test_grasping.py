@@ -13,8 +13,7 @@ from handiwork_core.model.outcome import Code
 from handiwork_core.robot.kinematics import forward
 from handiwork_core.robot.robot import Robot
 from handiwork_planning.grasp_planning import GraspRequest, plan_grasp
-
-from .conftest import box, demo_items, hand_down, world_of
+from support.planning.demo_world import box, demo_items, hand_down, world_of
 
 CUBE = Pose.of((0.5, 0.0, 0.025))
 

@@ -9,7 +9,8 @@ from lifecycle_msgs.msg import Transition, TransitionEvent
 from lifecycle_msgs.srv import ChangeState, GetState
 from rclpy.node import Node
 from rclpy.task import Future
-from ros_stage import wait_for
+
+from support.nodes.ros_stage import wait_for
 
 CONFIGURE, CLEANUP = Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_CLEANUP
 ACTIVATE, DEACTIVATE = Transition.TRANSITION_ACTIVATE, Transition.TRANSITION_DEACTIVATE

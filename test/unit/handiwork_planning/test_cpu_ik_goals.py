@@ -22,8 +22,7 @@ from handiwork_planning.search.free_motion import Path
 from handiwork_planning.search.goal_configurations import goal_rounds, pose_goals
 from handiwork_planning.search.goal_search import MANY, Find, find_any
 from handiwork_planning.search.requests import Deadline, Failed
-
-from .conftest import box, demo_items, hand_down, world_of
+from support.planning.demo_world import box, demo_items, hand_down, world_of
 
 
 def never() -> bool:

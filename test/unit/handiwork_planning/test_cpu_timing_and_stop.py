@@ -22,8 +22,7 @@ from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.robot.robot import Robot
-
-from .conftest import box, hand_down, world_of
+from support.planning.demo_world import box, hand_down, world_of
 
 RESPONSE_S = 0.5
 """Ten times what a stop may take, as machines are shared."""

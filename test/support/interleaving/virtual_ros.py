@@ -10,7 +10,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from action_msgs.msg import GoalStatus
-from interleaver import Interleaver, Queue
+
+from support.interleaving.interleaver import Interleaver, Queue
 
 HERE = sys.modules[__name__]
 

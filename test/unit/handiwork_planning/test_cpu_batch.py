@@ -18,8 +18,8 @@ from handiwork_core.model.world import World
 from handiwork_core.robot.robot import Robot
 from handiwork_planning.process_pool import PlanPool, plan_many
 from planner_node.engines import CpuEngine
+from support.planning.demo_world import demo_items, hand_down, world_of
 
-from .conftest import demo_items, hand_down, world_of
 from .solids import bowl
 
 

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 from rclpy.parameter import Parameter
-from ros_stage import Stage, stage, wait_for
 
 from handiwork_cli.cli import main
 from handiwork_ros.node.managed_node import ManagedNode
+from support.nodes.ros_stage import Stage, stage, wait_for
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 ROBOT, SCENE = ROOT / "src/robot_description/robots/fr3", ROOT / "config/scenes/tabletop.yaml"
 
 

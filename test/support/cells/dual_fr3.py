@@ -10,7 +10,7 @@ import yaml
 
 from handiwork_core.robot_files.loader import expand
 
-FR3 = Path(__file__).resolve().parents[1] / "src" / "robot_description" / "robots" / "fr3"
+FR3 = Path(__file__).resolve().parents[3] / "src" / "robot_description" / "robots" / "fr3"
 SIDES = {"left": 0.4, "right": -0.4}
 """Arms in order of priority, and where each stands on the stand's y axis [m]."""
 STAND = """<link name="stand">

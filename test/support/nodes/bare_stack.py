@@ -33,7 +33,7 @@ from handiwork_ros.rclpy_support.qos import LATCHED, LATEST, TF_STATIC
 from skill_server.node import SkillServer
 from tf2_msgs.msg import TFMessage
 
-ROBOT_DIR = Path(__file__).resolve().parents[2] / "src" / "robot_description" / "robots" / "fr3"
+ROBOT_DIR = Path(__file__).resolve().parents[3] / "src" / "robot_description" / "robots" / "fr3"
 ROBOT = load_robot(ROBOT_DIR)
 ARM = ROBOT.arm("")
 EDGES_M = {"cube": (0.04, 0.04, 0.04), "bin": (0.2, 0.2, 0.1), "table": (1.0, 1.0, 0.02)}

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2]))  # pytest's importlib mode adds no folder by itself
-
-from dual_fr3 import write_dual_fr3
 from handiwork_core.contracts.planning import (
     Attachment,
     Engine,
@@ -34,8 +29,8 @@ from planner_node.engines import CpuEngine
 from planner_node.pipeline.pipeline import Heard, PlanningPipeline
 from planner_node.pipeline.planning_scene import PlanningScene
 from planner_node.pipeline.request_checks import Refused
-
-from .conftest import box, world_of
+from support.cells.dual_fr3 import write_dual_fr3
+from support.planning.demo_world import box, world_of
 
 GONE = OtherArm("right_arm", np.zeros((0, 7)))
 BASE = Pose.of((0.2, -0.1, 0.05), Rotation.from_rpy(0.0, 0.0, 0.3))

@@ -1,0 +1,1 @@
+"""Simulated cells without ROS."""

@@ -1,0 +1,1 @@
+"""Threads whose steps a seed puts in order."""

@@ -1,0 +1,1 @@
+"""Robots and shapes for tests of the planner."""

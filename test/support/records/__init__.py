@@ -1,0 +1,1 @@
+"""Recorded vectors and stand-ins."""

@@ -1,0 +1,1 @@
+"""A running stack with records of what it did."""
