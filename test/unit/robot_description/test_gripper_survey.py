@@ -17,7 +17,7 @@ from robot_description.formats.given_robot import GivenRobot
 from robot_description.import_robot.gripper_survey import GripperFacts, measure_gripper
 from robot_description.import_robot.new_robot_arms import (
     Remarks,
-    Subscriptions,
+    Wanted,
     named_arms,
     points_of,
 )
@@ -61,7 +61,7 @@ def test_arms_are_named_by_what_begins_their_joints() -> None:
     robot = load_robot(ROBOTS / "lift2")
     model = read_urdf(robot.urdf, ROBOTS / "lift2" / "robot.urdf")
     arms = named_arms(
-        model, Path("lift2.urdf"), Subscriptions("lift2", "lift2.urdf"), GivenRobot(), Remarks()
+        model, Path("lift2.urdf"), Wanted("lift2", "lift2.urdf"), GivenRobot(), Remarks()
     )
     assert list(arms) == ["fl_arm", "fr_arm"]
 
