@@ -1,0 +1,22 @@
+"""Installs handiwork, by colcon or by pip."""
+
+from setuptools import find_packages, setup
+
+PACKAGE = "handiwork"
+
+setup(
+    name=PACKAGE,
+    version="0.1.0",
+    description="The names that programs, skills, conditions and engines of your own import.",
+    packages=find_packages(include=[PACKAGE, f"{PACKAGE}.*"]),
+    package_data={PACKAGE: ["py.typed", "*.pyi"]},
+    data_files=[
+        ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
+        (f"share/{PACKAGE}", ["package.xml"]),
+    ],
+    install_requires=["setuptools"],
+    zip_safe=False,
+    maintainer="Handiwork maintainers",
+    maintainer_email="maintainers@handiwork.example",
+    license="Apache-2.0",
+)
