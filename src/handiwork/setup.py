@@ -1,8 +1,33 @@
-"""Installs handiwork, by colcon or by pip."""
+"""Installs handiwork, by colcon or by pip. Its wheel asks for all other wheels and for what they need to run."""
+
+from pathlib import Path
 
 from setuptools import find_packages, setup
 
 PACKAGE = "handiwork"
+PACKAGES = [
+    "conditionals_node",
+    "decider_node",
+    "handiwork_bringup",
+    "handiwork_core",
+    "handiwork_ros",
+    "handiwork_safety",
+    "isaac_bridge",
+    "planner_node",
+    "robot_description",
+    "sim_bridge",
+    "skill_server",
+    "suction_driver",
+]
+INTERFACES = ["handiwork-msgs", "control-msgs", "simulation-interfaces", "tf2-msgs"]
+RUN = Path(__file__).resolve().parents[2] / "requirements" / "run.txt"
+
+
+def requirements() -> list[str]:
+    """Lists what a wheel asks for. A workspace of colcon takes its dependencies from package.xml instead."""
+    lines = RUN.read_text(encoding="utf-8").splitlines() if RUN.is_file() else []
+    return [*PACKAGES, *INTERFACES, *(line for line in lines if line and not line.startswith("#"))]
+
 
 setup(
     name=PACKAGE,
@@ -14,7 +39,7 @@ setup(
         ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
         (f"share/{PACKAGE}", ["package.xml"]),
     ],
-    install_requires=["setuptools"],
+    install_requires=["setuptools", *requirements()],
     zip_safe=False,
     maintainer="Handiwork maintainers",
     maintainer_email="maintainers@handiwork.example",
