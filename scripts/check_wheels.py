@@ -13,6 +13,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from kernels import kernel_commands
+
 ROOT = Path(__file__).resolve().parents[1]
 DIST = ROOT / "dist"
 PLACE = """
@@ -66,6 +68,10 @@ def check(folder: Path, wheels: list[Path]) -> None:
     lock = ROOT / "requirements" / "lock.txt"
     run(folder, python, "-m", "pip", "install", "--quiet", "--prefer-binary", "-c", lock, *wheels)
     run(folder, python, "-c", PLACE)
+    robot = folder / "venv" / "share" / "robot_description" / "robots" / "fr3"
+    for stage in kernel_commands(python, robot):
+        for command in stage.values():
+            run(folder, *command)
     run(folder, python.with_name("handiwork"), "demo", "--out", folder / "out")
     film = folder / "out" / "demo.webp"
     if not film.is_file():
