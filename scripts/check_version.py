@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PLACES = {
     "src/*/package.xml": r"<version>(.+?)</version>",
-    "src/*/setup.py": r'version="(.+?)"',
+    "src/*/setup.py": r'(?i)version ?= ?"(.+?)"',
     "src/**/pyproject.toml": r'(?m)^version = "(.+?)"',
     "CITATION.cff": r"(?m)^version: (.+)$",
 }

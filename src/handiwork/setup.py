@@ -5,6 +5,7 @@ from pathlib import Path
 from setuptools import find_packages, setup
 
 PACKAGE = "handiwork"
+VERSION = "0.1.0"
 PACKAGES = [
     "conditionals_node",
     "decider_node",
@@ -26,12 +27,14 @@ RUN = Path(__file__).resolve().parents[2] / "requirements" / "run.txt"
 def requirements() -> list[str]:
     """Lists what a wheel asks for. A workspace of colcon takes its dependencies from package.xml instead."""
     lines = RUN.read_text(encoding="utf-8").splitlines() if RUN.is_file() else []
-    return [*PACKAGES, *INTERFACES, *(line for line in lines if line and not line.startswith("#"))]
+    # Exactly this version: an index may have other packages of these names.
+    own = [f"{name}=={VERSION}" for name in (*PACKAGES, *INTERFACES)]
+    return [*own, *(line for line in lines if line and not line.startswith("#"))]
 
 
 setup(
     name=PACKAGE,
-    version="0.1.0",
+    version=VERSION,
     description="The names that programs, skills, conditions and engines of your own import.",
     packages=find_packages(include=[PACKAGE, f"{PACKAGE}.*"]),
     package_data={PACKAGE: ["py.typed", "*.pyi"]},

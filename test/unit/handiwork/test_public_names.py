@@ -89,3 +89,13 @@ def assert_public(source: str) -> None:
         assert module.split(".")[0] not in INSIDE, f"{module} is no public module"
         if module in {"handiwork", "handiwork.testing"}:
             assert name in import_module(module).__all__
+
+
+def test_the_wheel_asks_for_every_other_package() -> None:
+    lists = {}
+    for node in ast.parse((ROOT / "src" / "handiwork" / "setup.py").read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.List):
+            lists[ast.unparse(node.targets[0])] = ast.literal_eval(node.value)
+    assert set(lists["PACKAGES"]) == INSIDE
+    interfaces = {path.parent.name for path in (ROOT / "src").glob("**/pyproject.toml")}
+    assert set(lists["INTERFACES"]) == {name.replace("_", "-") for name in interfaces}
