@@ -99,3 +99,10 @@ def test_the_wheel_asks_for_every_other_package() -> None:
     assert set(lists["PACKAGES"]) == INSIDE
     interfaces = {path.parent.name for path in (ROOT / "src").glob("**/pyproject.toml")}
     assert set(lists["INTERFACES"]) == {name.replace("_", "-") for name in interfaces}
+
+
+def test_every_name_has_its_place_on_an_api_page() -> None:
+    pages = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "api").glob("*.md"))
+    listed = re.findall(r"(?m)^::: handiwork\.(\w+)$", pages)
+    without_members = {"Array", "Function", "Goal", "Report", "ShouldStop", "T"}  # aliases of types
+    assert sorted(listed) == sorted(set(handiwork.__all__) - without_members)
