@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from handiwork_msgs.action import Pick, Place
-from handiwork_msgs.msg import NodeStatus
 from rclpy.clock import Clock, ClockType
 
 from handiwork_core.config import ConfigError
@@ -84,7 +83,7 @@ class SkillServer(ManagedNode):
     def _on_admission_change(self, text: str) -> None:
         """The node stays ACTIVE, as running goals go on; its status says that it takes no others."""
         if self.is_active:
-            self.set_status(NodeStatus.ACTIVE, text)
+            self.status_text = text
             self.publish_status()
 
     def _busy_policy(self) -> Policy:
