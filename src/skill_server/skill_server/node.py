@@ -147,7 +147,7 @@ class SkillServer(ManagedNode):
     def _doors(self, catalog: Catalog) -> Iterator[SkillDoor[Any]]:
         for name, why in catalog.broken.items():
             self.get_logger().error(f"skill {name!r} could not be loaded: {why}")
-        timeout_s = self.parameter("world_timeout_s", 2.0, "oldest world a goal may start on [s]")
+        timeout_s = self.parameter("world_timeout_s", 2.0, "oldest poses of objects a goal may start on [s]")
         words = "further folders below which goals may name files, separated by colons"
         roots = data_roots(self.parameter("data_roots", "", words), self._robot_dir)
         gate = Gate(
@@ -157,6 +157,7 @@ class SkillServer(ManagedNode):
             timeout_s,
             self._why_closed,
             self._safety.refusal,
+            lambda: self._arms.watch.why_lost,
             roots,
         )
         for skill in catalog.skills.values():
