@@ -65,13 +65,13 @@ class TopicIntake(Generic[V]):
     def take(self, message: Any, info: dict[str, Any]) -> None:
         """Check and keep a message: the callback of a subscription. Never raises."""
         with self._lock:
-            self.offer([(message, _number(info), time.monotonic())])
+            self.offer([(message, number_of(info), time.monotonic())])
 
     def repeat(self, info: dict[str, Any]) -> None:
         """Note that the newest message was sent once more. Never raises."""
         with self._lock:
             now_s = time.monotonic()
-            self.writers.take(_number(info), now_s)
+            self.writers.take(number_of(info), now_s)
             self.counter.take_good(now_s)
             self._heard_s = now_s
 
@@ -205,9 +205,10 @@ def taken(sub: Subscription) -> list[tuple[Any, int, float]]:
             break
         message, info = one
         age_s = max(0.0, wall_s - 1e-9 * info["received_timestamp"])
-        found.append((message, _number(info), now_s - age_s))
+        found.append((message, number_of(info), now_s - age_s))
     return found
 
 
-def _number(info: dict[str, Any]) -> int:
+def number_of(info: dict[str, Any]) -> int:
+    """Return the count that its writer gave a message; 0 where the middleware does not count."""
     return int(info.get("publication_sequence_number") or 0)

@@ -45,6 +45,8 @@ class Wanted:
     on_states: Callable[[], None] | None = None
     """Called when states have come. Then states and contacts are read from their bytes, which costs a tenth, and
     contacts and joints wake nobody: the newest are fetched with the next snapshot."""
+    cups: bool = False
+    """Also where contacts are not needed, or read from their bytes."""
     on_demand: bool = False
     """States wake nobody either. For who looks seldom: each message would take Python's lock from other threads."""
 
@@ -89,6 +91,8 @@ class RosWorldSource:
             self._listen(node, wanted, complain)
         else:
             self._listen_fast(node, wanted)
+            if wanted.cups:
+                self._listen_to_cups(node, complain)
         self.intake = WorldIntake(node, self._joints, self._others())
         back = JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=False)
         self._jump = node.get_clock().create_jump_callback(
@@ -103,13 +107,8 @@ class RosWorldSource:
             self._geometry.take(data, info)
 
     def _listen(self, node: Node, wanted: Wanted, complain: Complain) -> None:
-        for arm in self._robot.arms.values() if wanted.contacts else ():
-            if arm.gripper is not None and arm.gripper.suction is not None:
-                topic = f"{arm.gripper.name}_controller/suction_state"
-                cup = self._cups[arm.gripper.name] = TopicIntake(
-                    topic, suction_state_from_msg, None, self._lock, complain
-                )
-                node.create_subscription(SuctionStateMsg, topic, cup.take, STREAM)
+        if wanted.contacts:
+            self._listen_to_cups(node, complain)
         streams: list[tuple[bool, Any, str, TopicIntake[Any]]] = [
             (wanted.objects, ObjectStates, "world/object_states", self._states),
             (wanted.contacts, Contacts, "world/contacts", self._contacts),
@@ -120,6 +119,15 @@ class RosWorldSource:
             for on, kind, topic, intake in streams
             if on
         ]
+
+    def _listen_to_cups(self, node: Node, complain: Complain) -> None:
+        for arm in self._robot.arms.values():
+            if arm.gripper is not None and arm.gripper.suction is not None:
+                topic = f"{arm.gripper.name}_controller/suction_state"
+                cup = self._cups[arm.gripper.name] = TopicIntake(
+                    topic, suction_state_from_msg, None, self._lock, complain
+                )
+                node.create_subscription(SuctionStateMsg, topic, cup.take, STREAM)
 
     def _listen_fast(self, node: Node, wanted: Wanted) -> None:
         group = Unwatched()
