@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,6 +24,7 @@ from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory
 
 from decider_node.node import DeciderNode
+from decider_node.repeated_request_node import ANSWER_S, TRIES
 from handiwork_core.geometry import Pose, frozen
 from handiwork_core.outcome import OK
 from handiwork_core.robot_loader import load_robot
@@ -139,6 +141,33 @@ def deciding() -> Iterator[tuple[Cell, DeciderNode]]:
         for node in (cell.node, decider):
             destroy_with_actions(node)
         rclpy.shutdown()
+
+
+def test_a_wish_whose_answer_is_lost_is_sent_again_until_one_comes(
+    deciding: tuple[Cell, DeciderNode],
+) -> None:
+    """Right after its start the network wants the cup off and the belt to run."""
+    cell, _ = deciding
+    for kind in (SetSuction.Request, SetBeltVelocity.Request):
+        found = lambda kind=kind: [one for one in cell.asked if isinstance(one, kind)]  # noqa: E731
+        wait_for(lambda found=found: len(found()) == LOST + 1)
+        assert all(one == found()[0] for one in found()), "the same wish"
+        threading.Event().wait(4.0 * ANSWER_S)
+        assert len(found()) == LOST + 1, "an answered request is sent again"
+
+
+def test_a_service_that_never_answers_is_asked_a_bounded_number_of_times(
+    deciding: tuple[Cell, DeciderNode], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cell, decider = deciding
+    ros = decider._cell
+    assert ros is not None
+    monkeypatch.setattr(sys.modules[__name__], "LOST", 1000)
+    del cell.asked[:]
+    decider.executor.create_task(lambda: ros._cup_request.send(SetSuction.Request(on=False)))
+    wait_for(lambda: len(cell.asked) == TRIES, 2.0 * TRIES * ANSWER_S + 10.0)
+    threading.Event().wait(4.0 * ANSWER_S)
+    assert len(cell.asked) == TRIES
 
 
 @pytest.mark.parametrize("topic", STREAMS)

@@ -19,6 +19,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from decider_node.motion.command import MotionCommand
 from decider_node.motion.controller import ReactiveController, Settings
 from decider_node.motion.uneven import UnevenCycles
+from decider_node.repeated_request_node import RepeatedRequest
 from decider_node.stacking.cell import BELT_MPS, STALE_S
 from decider_node.stacking.seeds import seeds
 from handiwork_core.geometry import Array, Pose
@@ -27,7 +28,6 @@ from handiwork_core.robot import ArmSpec, Robot
 from handiwork_core.suction import SuctionState
 from handiwork_core.world import ObjectState, World
 from handiwork_ros.conversions import BadMessage, joint_state_from_msg, outcome_from_msg, time_from_msg
-from handiwork_ros.guards import guard
 from handiwork_ros.qos import LATEST
 from handiwork_ros.world_source import RosWorldSource
 
@@ -58,8 +58,13 @@ class RosCell:
         self._command: MotionCommand | None = None
         name = f"{arm.gripper.name}_controller"
         self._client = node.create_client(SetSuction, f"{name}/set_suction")
-        self._belt_runs: bool | None
-        self._belt, self._belt_runs = node.create_client(SetBeltVelocity, "sim/set_belt_velocity"), None
+        self._cup_request = RepeatedRequest(node, self._client, lambda a: self._note(a, "set_suction"))
+        self._belt_runs: bool | None = None
+        self._belt_request = RepeatedRequest(
+            node,
+            node.create_client(SetBeltVelocity, "sim/set_belt_velocity"),
+            lambda answer: self._note(answer, "set_belt_velocity"),
+        )
         self._points = node.create_publisher(JointTrajectory, f"{arm.controller}/joint_trajectory", LATEST)
 
     @property
@@ -127,16 +132,14 @@ class RosCell:
         """Calls the service where the wish is a new one; the answer is seen in the state."""
         if on != self._wanted:
             self._wanted = on
-            asked = self._client.call_async(SetSuction.Request(on=on))
-            asked.add_done_callback(guard(self._node, lambda answer: self._note(answer, "set_suction")))
+            self._cup_request.send(SetSuction.Request(on=on))
 
     def run_belt(self, *, on: bool) -> None:
         """Calls the service where the wish is a new one, as soon as there is one."""
-        if on != self._belt_runs and self._belt.service_is_ready():
+        if on != self._belt_runs:
             self._belt_runs = on
-            request = SetBeltVelocity.Request(object="belt", velocity=Vector3(y=-BELT_MPS if on else 0.0))
-            asked = self._belt.call_async(request)
-            asked.add_done_callback(guard(self._node, lambda answer: self._note(answer, "set_belt_velocity")))
+            velocity = Vector3(y=-BELT_MPS if on else 0.0)
+            self._belt_request.send(SetBeltVelocity.Request(object="belt", velocity=velocity))
 
     def go(self, command: MotionCommand) -> None:
         """The controller's target is the flange."""
@@ -159,7 +162,7 @@ class RosCell:
 
     def _note(self, answer: Any, service: str) -> None:
         """Log a refusal: the network itself decides by the measured state only."""
-        outcome = outcome_from_msg(answer.result().outcome)
+        outcome = outcome_from_msg(answer.outcome)
         if not outcome.ok:
             text = f"{service} was refused: {outcome.code.name}: {outcome.message}"
             self._node.get_logger().error(text)
