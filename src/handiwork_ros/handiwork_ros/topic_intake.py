@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
 
+from handiwork_msgs.msg import WorldObjects
 from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState as JointStateMsg
@@ -15,10 +16,10 @@ from sensor_msgs.msg import JointState as JointStateMsg
 from handiwork_core.geometry import Array
 from handiwork_core.intake import IntakeCounter
 from handiwork_core.measured_joints import MeasuredJoints
-from handiwork_core.world import JointState
+from handiwork_core.world import JointState, WorldObject
 from handiwork_core.writer_sequences import WriterSequences
 
-from .conversions import BadMessage, joint_state_from_msg
+from .conversions import BadMessage, joint_state_from_msg, world_objects_from_msg
 from .message_sizes import excess
 from .rclpy_internals import take
 from .wire_bytes import JointNumbers, JointReader
@@ -122,6 +123,32 @@ class TopicIntake(Generic[V]):
             self._complained_s, counter = now_s, self.counter
             text = f"{counter.topic}: a message was dropped, number {counter.dropped}: {counter.last_fault}"
             self._complain(text)
+
+
+class GeometryIntake(TopicIntake[tuple[int, dict[str, WorldObject]]]):
+    """Serialized WorldObjects messages of a latched topic: version and objects.
+
+    Args:
+        topic: see ``TopicIntake``.
+        lock: see ``TopicIntake``.
+        complain: see ``TopicIntake``.
+    """
+
+    def __init__(self, topic: str, lock: threading.Lock, complain: Complain) -> None:
+        super().__init__(topic, _geometry_of, (0, {}), lock, complain, WorldObjects)
+
+    def take(self, message: bytes, info: dict[str, Any]) -> None:
+        """Take a version; one that is repeated for late readers need not be decoded again."""
+        if message == self.message:
+            self.repeat(info)
+        else:
+            super().take(message, info)
+
+
+def _geometry_of(data: bytes) -> tuple[int, dict[str, WorldObject]]:
+    """Return version and objects of a serialized message."""
+    message = deserialize_message(data, WorldObjects)
+    return int(message.version), world_objects_from_msg(message)
 
 
 class JointIntake(TopicIntake[JointState]):

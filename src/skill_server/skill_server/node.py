@@ -57,7 +57,7 @@ class SkillServer(ManagedNode):
         self._robot_dir = Path(self.parameter("robot_dir", "", "folder with the robot's files"))
         self._robot = load_robot(self._robot_dir)
         policy = self._busy_policy()
-        self._world = RosWorldSource(self, self._robot, Wanted(contacts=True))
+        self._world = RosWorldSource(self, self._robot, Wanted(contacts=True, planner=True))
         self.diagnostics.add("intake", IntakeDiagnoses(self._world.statistics))
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._watch = self.create_timer(WATCH_S, guard(self, self._end_in_conflict), clock=steady)
