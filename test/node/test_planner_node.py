@@ -42,6 +42,7 @@ from handiwork_ros import conversions as to
 from handiwork_ros.clients import PlannerClient
 from handiwork_ros.liveness import LifeSigns
 from handiwork_ros.qos import LATCHED, LATEST, TF_STATIC
+from handiwork_ros.world_source import RosWorldSource, Wanted
 from planner_node.engine_worker import QUEUE_LIMIT
 from planner_node.node import PlannerNode
 from tf2_msgs.msg import TFMessage
@@ -304,6 +305,15 @@ def test_scene_updates_are_all_or_nothing(bench: Bench) -> None:
     seen = bench.ask(srv.Explain, "explain", srv.Explain.Request())
     assert seen.outcome.message == "['cube', 'wall']"
     assert seen.world_version == 5
+    with stage() as on:
+        node = Node("supervisor", context=on.context)
+        source = RosWorldSource(node, ROBOT, Wanted(planner=True))
+        on.add(node)
+        wait_for(lambda: source.snapshot().planner_objects == {"wall"})
+        before = source.snapshot().planner_version
+        bench.ask(srv.UpdateScene, "update_scene", srv.UpdateScene.Request(remove=["wall"]))
+        wait_for(lambda: source.snapshot().planner_version == before + 1)
+        assert not source.snapshot().planner_objects
 
 
 def test_attached_objects_are_refused_by_an_engine_that_cannot(bench: Bench) -> None:

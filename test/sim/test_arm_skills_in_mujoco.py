@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from simulated_cell import SimulatedCell
+from simulated_cell import UNSUPERVISED, SimulatedCell
 
 from handiwork_core.belt import BeltSpec
 from handiwork_core.geometry import Pose
@@ -46,6 +46,7 @@ class Bench:
         rng = np.random.default_rng(params.seed)
         ports = (cell, cell, cell, cell, cell)
         context = Context(self.robot, cell.spec, *ports, token, rng, params.seed, self.held, report)
+        context.supervision = UNSUPERVISED
         return run_skill(skill, params, context)
 
     def good(self, name: str, text: str) -> None:

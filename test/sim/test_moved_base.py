@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import yaml
-from simulated_cell import ROOT, SimulatedCell
+from simulated_cell import ROOT, UNSUPERVISED, SimulatedCell
 
 from handiwork_core.geometry import Pose, Rotation
 from handiwork_core.robot_loader import load_robot
@@ -42,6 +42,7 @@ def test_pick_from_a_side_of_the_base_and_place(tmp_path: Path) -> None:
         cell = SimulatedCell(robot, engine, moved_scene(tmp_path), 0)
         ports = (cell, cell, cell, cell, cell)
         context = Context(robot, cell.spec, *ports, Token(), np.random.default_rng(0), 0, {})
+        context.supervision = UNSUPERVISED
         run = run_skill(Pick(), PickParams(object="cube", direction_to_obj="left"), context)
         assert run.outcome.ok, run
         run = run_skill(Place(), PlaceParams(container="bin"), context)

@@ -14,11 +14,13 @@ from rclpy.node import Node
 
 from handiwork_core.config import ConfigError
 
+from .bond import Sample
 from .bond_topic import StatusWriter, bond_topic, sample_of, writers_of
 from .guards import guard
 from .name_claim import Claim, NameClaim
 from .qos import BOND_READER
 from .silence_limits import SchedulingDelay
+from .topic_writers import UNKNOWN_NAME
 
 POLL_S = 0.02
 STATUS_AGAIN_S = 0.1
@@ -101,12 +103,23 @@ class UniqueName:
 
     def _on_status(self, message: NodeStatus, info: Any) -> None:
         sample = sample_of(message, int(info["publication_sequence_number"]), int(info["source_timestamp"]))
+        if not self._is_namesake(sample):
+            return
         was_sole = self.claim.state is Claim.SOLE
         text = self.claim.hear(sample, time.monotonic(), self._writer.sent)
         if was_sole and self.claim.state is Claim.REFUSED:
             self._on_refusal(self._refusal())
         elif text and was_sole:
             self._node.get_logger().error(text)
+
+    def _is_namesake(self, sample: Sample) -> bool:
+        """Whether a node of this name wrote it: who only writes to the topic keeps nobody out.
+
+        Of a process that was stopped the graph may know the writer and not the node.
+        """
+        name = self._node.get_name()
+        names = (name, UNKNOWN_NAME)
+        return any(w.gid == sample.gid and w.node in names for w in writers_of(self._node, name))
 
     def _refusal(self) -> ConfigError:
         return ConfigError(f"node {self._node.get_name()}", [self.claim.refusal])

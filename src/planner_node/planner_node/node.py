@@ -18,6 +18,7 @@ from handiwork_ros.diagnostics import IntakeDiagnoses
 from handiwork_ros.frames import FrameBuffer, UnknownFrame
 from handiwork_ros.managed_node import ManagedNode
 from handiwork_ros.spinning import run
+from handiwork_ros.start_wait import OthersMissingError
 from handiwork_ros.world_source import RosWorldSource, Wanted
 
 from .desk import Heard, PlanningDesk
@@ -146,7 +147,7 @@ class PlannerNode(ManagedNode):
             except UnknownFrame as error:
                 if self.closing.is_set() or time.monotonic() > deadline:
                     fault = f"/tf_static: {error} after {self._wait_s:.0f} s; start robot_description"
-                    raise ConfigError("node planner_node", [fault]) from error
+                    raise OthersMissingError("node planner_node", [fault]) from error
             self.closing.wait(POLL_S)
 
 

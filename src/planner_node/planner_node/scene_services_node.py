@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from handiwork_msgs import srv
+from handiwork_msgs.msg import WorldObjects
 
 from handiwork_core.limits import OBJECTS
 from handiwork_core.outcome import OK, Code
 from handiwork_core.planning import Attachment, SceneQuery
 from handiwork_ros import conversions as to
 from handiwork_ros.guards import guard_service, with_outcome
+from handiwork_ros.latched_publisher import LatchedPublisher
 
 from .request_checks import Refused, check_scene
 
@@ -18,9 +21,20 @@ if TYPE_CHECKING:
     from .services_node import PlanningServices
 
 
-def add_scene_services(services: PlanningServices) -> None:
-    """Create the three services on the node."""
+def add_scene_services(services: PlanningServices) -> Callable[[], None]:
+    """Create the three services on the node.
+
+    Returns:
+        What publishes the obstacles that the planner alone knows; to be called once the services are open, too. Who
+        supervises a motion under way has it judged again when they change.
+    """
     node = services.node
+    obstacles = LatchedPublisher(node, WorldObjects, "planner/obstacles")
+
+    def publish() -> None:
+        desk = services.ready_desk()
+        version, items = desk.table.own()
+        obstacles.publish(to.world_objects_to_msg(items, version, desk.heard.snapshot().stamp_s))
 
     def attach(request: Any, response: Any) -> Any:
         desk, msg = services.ready_desk(), request.attachment
@@ -53,6 +67,7 @@ def add_scene_services(services: PlanningServices) -> None:
         add = [to.world_object_from_msg(o, f"add[{i}]") for i, o in enumerate(request.add)]
         poses = [to.pose_from_msg(p, f"add_poses[{i}]") for i, p in enumerate(request.add_poses)]
         response.world_version = desk.table.update(desk.heard.snapshot(), add, poses, request.remove)
+        publish()
         return with_outcome(response, OK)
 
     handlers: dict[str, tuple[Any, Any]] = {
@@ -62,3 +77,4 @@ def add_scene_services(services: PlanningServices) -> None:
     }
     for name, (kind, handler) in handlers.items():
         node.create_service(kind, f"planner/{name}", guard_service(node, handler))
+    return publish
