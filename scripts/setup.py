@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from kernels import kernel_commands
 from machine import Missing, check_machine
 from python_headers import find_headers
 
@@ -249,17 +250,10 @@ def compile_kernels() -> None:
     content = hash_files(sources, "kernels")
     if is_done("kernels", content):
         return
-    python = str(VENV / "bin" / "python")
     with announced("Compiling kernels"):
-        started = {
-            "planner kernels": [python, "-m", "planner_node.compile_kernels", str(ROBOT_FOR_KERNELS)],
-            "condition kernels": [python, "-c", "import conditionals_node.predicates"],
-            "safety kernels": [python, "-m", "handiwork_core.safety.compile_kernels", str(ROBOT_FOR_KERNELS)],
-        }
-        for name, running in {name: start(name, command) for name, command in started.items()}.items():
-            finish(name, *running)
-        command = [python, "-m", "decider_node.compile_kernels", str(ROBOT_FOR_KERNELS)]
-        finish("decider kernels", *start("decider kernels", command))  # on top of the planner's
+        for stage in kernel_commands(VENV / "bin" / "python", ROBOT_FOR_KERNELS):
+            for name, running in {name: start(name, command) for name, command in stage.items()}.items():
+                finish(name, *running)
     mark_done("kernels", content)
 
 
