@@ -16,6 +16,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from kernels import begin_later_kernels, compile_kernels, compile_later_kernels
 from machine import Missing, check_machine
 from python_headers import find_headers
 from steps import (
@@ -40,7 +41,6 @@ INTERFACES = (
     ROOT / "src" / "ros_underlay" / "simulation_interfaces",
     ROOT / "src" / "ros_underlay" / "tf2_msgs",
 )
-ROBOT_FOR_KERNELS = ROOT / "src" / "robot_description" / "robots" / "fr3"
 
 
 def make_venv() -> None:
@@ -189,32 +189,15 @@ def link_share(package: Path) -> None:
             link.symlink_to((package / name).resolve())
 
 
-def compile_kernels() -> None:
-    """Compiles what Numba keeps beside the sources, so that no first start and no test has to wait for it."""
-    packages = ("planner_node", "conditionals_node", "decider_node", "handiwork_core/handiwork_core/safety")
-    sources = [path for name in packages for path in (ROOT / "src" / name).rglob("*.py")]
-    content = hash_files(sources, "kernels")
-    if is_done("kernels", content):
-        return
-    python = str(VENV / "bin" / "python")
-    with announced("Compiling kernels"):
-        started = {
-            "planner kernels": [python, "-m", "planner_node.compile_kernels", str(ROBOT_FOR_KERNELS)],
-            "condition kernels": [python, "-c", "import conditionals_node.predicates"],
-            "safety kernels": [python, "-m", "handiwork_core.safety.compile_kernels", str(ROBOT_FOR_KERNELS)],
-        }
-        for name, running in {name: start(name, command) for name, command in started.items()}.items():
-            finish(name, *running)
-        command = [python, "-m", "decider_node.compile_kernels", str(ROBOT_FOR_KERNELS)]
-        finish("decider kernels", *start("decider kernels", command))  # on top of the planner's
-    mark_done("kernels", content)
-
-
-def set_up(with_dev: bool) -> None:
+def set_up(with_dev: bool, for_demo: bool) -> None:
     """Do all steps that are not done yet, one run at a time.
 
     The interfaces are built while the other wheels are downloaded and the kernels are compiled. A step that fails
     leaves no stamp, and the other strand goes on to its end, so that the next run does only what is missing.
+
+    Args:
+        with_dev: Also install what tests and checks need.
+        for_demo: Leave out the kernels that the demo does not need.
     """
     if any(os.environ.get(name) for name in ("ROS_DISTRO", "AMENT_PREFIX_PATH")):
         print("A native ROS is sourced: `colcon build` uses it; make goes on with its own wheels in .venv.")
@@ -230,6 +213,8 @@ def set_up(with_dev: bool) -> None:
             compile_kernels()
             if with_dev:
                 install_requirements(("dev",))
+            if not for_demo:
+                compile_later_kernels()
             strand.result()
 
 
@@ -237,10 +222,18 @@ def main() -> int:
     """Sets up; returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dev", action="store_true", help="also install what tests and checks need")
+    parser.add_argument("--for-demo", action="store_true", help="leave out the kernels of the decider")
+    parser.add_argument("--later-kernels", action="store_true", help="only compile these kernels")
+    parser.add_argument("--in-background", action="store_true", help="only begin to compile these kernels")
     arguments = parser.parse_args()
     start_s = time.monotonic()
     try:
-        set_up(arguments.dev)
+        if arguments.in_background:
+            begin_later_kernels()
+        elif arguments.later_kernels:
+            compile_later_kernels()
+        else:
+            set_up(arguments.dev, arguments.for_demo)
     except (Missing, OSError) as error:
         print(f"setup: {error}", file=sys.stderr)
         return 1
