@@ -17,9 +17,9 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-import em  # type: ignore[import-not-found]
-from rosidl_parser import parser  # type: ignore[import-not-found]
-from rosidl_parser.definition import IdlFile, IdlLocator  # type: ignore[import-not-found]
+import em
+from rosidl_parser import parser
+from rosidl_parser.definition import IdlFile, IdlLocator
 
 TESTED_TEMPLATE_ENGINE = "4.2."
 
