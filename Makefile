@@ -22,8 +22,9 @@ setup: ## make .venv with ROS 2, the interfaces and the packages
 setup-dev: ## the same, and what tests and checks need
 	@$(PYTHON) scripts/setup.py --dev
 
-demo: setup ## pick an object and place it into the container, in simulation
-	@.venv/bin/handiwork demo
+demo: ## pick an object and place it into the container, in simulation
+	@$(PYTHON) scripts/setup.py --for-demo
+	@.venv/bin/handiwork demo; status=$$?; $(PYTHON) scripts/setup.py --in-background; exit $$status
 
 demo-stack: setup ## stack bins off a belt with a UR10, in simulation, with the decider network drawn
 	@.venv/bin/python -m benchmarks.stacking --view
