@@ -11,10 +11,10 @@ unexport AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LIBRARY_PATH 
 unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev demo demo-stack test soak soak-all chaos lint bench clean
+.PHONY: help setup setup-dev demo demo-stack test soak soak-all chaos lint docs wheels check-wheels bench clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## make .venv with ROS 2, the interfaces and the packages
 	@$(PYTHON) scripts/setup.py
@@ -22,8 +22,9 @@ setup: ## make .venv with ROS 2, the interfaces and the packages
 setup-dev: ## the same, and what tests and checks need
 	@$(PYTHON) scripts/setup.py --dev
 
-demo: setup ## pick an object and place it into the container, in simulation
-	@.venv/bin/handiwork demo
+demo: ## pick an object and place it into the container, in simulation
+	@$(PYTHON) scripts/setup.py --for-demo
+	@.venv/bin/handiwork demo; status=$$?; $(PYTHON) scripts/setup.py --in-background; exit $$status
 
 demo-stack: setup ## stack bins off a belt with a UR10, in simulation, with the decider network drawn
 	@.venv/bin/python -m benchmarks.stacking --view
@@ -40,14 +41,29 @@ soak-all: setup ## the soak of every arm of every robot, in one table; N episode
 chaos: setup ## goals while nodes are killed, frozen, reset and sent forged messages, for MINUTES from SEED
 	@.venv/bin/handiwork chaos --minutes $(MINUTES) --seed $(SEED)
 
-lint: setup-dev ## check style, types and who imports whom
+lint: setup-dev ## check style, types, spelling and who imports whom
 	@.venv/bin/ruff check
 	@.venv/bin/ruff format --check
 	@.venv/bin/mypy
 	@.venv/bin/lint-imports
+	@.venv/bin/codespell
+
+docs: build/docs-venv/stamp ## build the documentation site into site/; any warning fails
+	@NO_MKDOCS_2_WARNING=1 build/docs-venv/bin/mkdocs build --quiet --strict
+
+build/docs-venv/stamp: requirements/docs.txt
+	@$(PYTHON) -m venv --clear build/docs-venv
+	@build/docs-venv/bin/python -m pip --disable-pip-version-check install --quiet --requirement $<
+	@touch $@
+
+wheels: setup ## build the wheels that a release publishes into dist/
+	@.venv/bin/python scripts/make_wheels.py
+
+check-wheels: wheels ## install these wheels alone into an empty environment, and run the demo from there
+	@$(PYTHON) scripts/check_wheels.py
 
 bench: setup-dev ## measure the planner
 	@.venv/bin/python -m benchmarks
 
 clean: ## remove .venv and all that was built
-	rm -rf .venv build install log out output
+	rm -rf .venv build dist site install log out output

@@ -141,7 +141,7 @@ def work(count: int = 3000) -> list[str]:
         message.position = [*(here + SPEED * 0.005 * index for here in begin[:7]), *begin[7:]]
         data = serialize_message(message)
         began = time.thread_time_ns()
-        door._take(data)
+        door._take(data, {"publication_sequence_number": index + 1})
         took_ms.append(1e-6 * (time.thread_time_ns() - began))
         if index == 0:
             door.open()

@@ -7,118 +7,44 @@ from __future__ import annotations
 
 import argparse
 import fcntl
-import hashlib
 import os
 import re
+import resource
 import shutil
-import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from kernel_steps import begin_later_kernels, compile_kernels, compile_later_kernels
 from machine import Missing, check_machine
 from python_headers import find_headers
+from steps import (
+    BUILD,
+    ROOT,
+    VENV,
+    announced,
+    finish,
+    hash_files,
+    install,
+    is_done,
+    mark_done,
+    pip,
+    start,
+)
 
-ROOT = Path(__file__).resolve().parents[1]
-VENV = ROOT / ".venv"
-BUILD = ROOT / "build"
-STAMPS = VENV / "stamps"
 REQUIREMENTS = ROOT / "requirements"
+
 INTERFACES = (
     ROOT / "src" / "handiwork_msgs",
     ROOT / "src" / "ros_underlay" / "control_msgs",
     ROOT / "src" / "ros_underlay" / "simulation_interfaces",
     ROOT / "src" / "ros_underlay" / "tf2_msgs",
 )
-ROBOT_FOR_KERNELS = ROOT / "src" / "robot_description" / "robots" / "fr3"
-OTHER_ROS = (
-    "AMENT_PREFIX_PATH",
-    "CMAKE_PREFIX_PATH",
-    "COLCON_PREFIX_PATH",
-    "LD_LIBRARY_PATH",
-    "PYTHONHOME",
-    "PYTHONPATH",
-    "ROS_DISTRO",
-    "_ROS_WHEELS_BOOTSTRAP_COMPLETE",
-)
-"""Variables by which another ROS, or another environment, would get into the build."""
-LINES_OF_LOG = 12
-
-
-def clean_environment() -> dict[str, str]:
-    """Returns the environment for the build: the venv first, no other ROS."""
-    environment = {name: value for name, value in os.environ.items() if name not in OTHER_ROS}
-    environment["VIRTUAL_ENV"] = str(VENV)
-    environment["PATH"] = f"{VENV / 'bin'}{os.pathsep}{environment.get('PATH', os.defpath)}"
-    return environment
-
-
-def hash_files(files: Iterable[Path], *words: str) -> str:
-    """Returns a hash of the files' names and contents, and of some words."""
-    digest = hashlib.sha256(repr((sys.version_info[:2], words)).encode())
-    for path in sorted(files):
-        digest.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()
-
-
-def is_done(step: str, content: str) -> bool:
-    """Tells whether a step was done with this very content."""
-    stamp = STAMPS / step
-    return stamp.is_file() and stamp.read_text(encoding="utf-8") == content
-
-
-def mark_done(step: str, content: str) -> None:
-    """Notes that a step was done with this content."""
-    STAMPS.mkdir(exist_ok=True)
-    (STAMPS / step).write_text(content, encoding="utf-8")
-
-
-@contextmanager
-def announced(what: str) -> Iterator[None]:
-    """Says what begins, and afterwards how long it took."""
-    print(f"{what} ...", end=" ", flush=True)
-    start = time.monotonic()
-    yield
-    print(f"{time.monotonic() - start:.0f} s", flush=True)
-
-
-def start(name: str, command: list[str]) -> tuple[subprocess.Popen[bytes], Path]:
-    """Starts a command in the clean environment; its output goes to a log file.
-
-    Returns:
-        The process and its log file.
-    """
-    log = BUILD / "log" / f"{name}.log"
-    log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            command, cwd=ROOT, env=clean_environment(), stdout=output, stderr=subprocess.STDOUT
-        )
-    return process, log
-
-
-def finish(name: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    """Waits for a started command.
-
-    Raises:
-        Missing: The command failed; the end of its log is shown before.
-    """
-    if process.wait() == 0:
-        return
-    tail = log.read_text(encoding="utf-8", errors="replace").splitlines()[-LINES_OF_LOG:]
-    print("failed", *tail, sep="\n", flush=True)
-    raise Missing(f"{name} failed: the lines above tell why, {log.relative_to(ROOT)} has all of them.")
-
-
-def pip(*arguments: str) -> list[str]:
-    """Returns a pip command of the venv."""
-    return [str(VENV / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", *arguments]
 
 
 def make_venv() -> None:
-    """Makes the virtual environment, anew where it was made by another Python."""
+    """Make the virtual environment; one that another Python made is removed before."""
     content = f"{sys.version} {sys.base_prefix} {VENV}"
     if is_done("venv", content):
         return
@@ -130,25 +56,46 @@ def make_venv() -> None:
     mark_done("venv", content)
 
 
+def install_build_requirements() -> None:
+    """Install what building the interfaces needs, so that it can begin while the other wheels are downloaded."""
+    run, build, lock = (REQUIREMENTS / f"{name}.txt" for name in ("run", "build", "lock"))
+    content = hash_files([run, build, lock])
+    if is_done("requirements-build", content):
+        return
+    check_machine(ROOT)
+    lines = run.read_text(encoding="utf-8").splitlines()
+    needed = [line for line in lines if line.startswith(("ros-", "numpy=="))]
+    with announced("Installing the wheels of ROS 2 and of the build"):
+        install_wheels("build", "-r", str(build), *needed)
+    mark_done("requirements-build", content)
+
+
 def install_requirements(lists: tuple[str, ...]) -> None:
-    """Installs the pinned wheels of some requirement lists."""
+    """Install the pinned wheels of some requirement lists.
+
+    Args:
+        lists: Names of files in ``requirements``, without their ending.
+    """
     files = [REQUIREMENTS / f"{name}.txt" for name in lists]
-    lock = REQUIREMENTS / "lock.txt"
-    content = hash_files([*files, lock])
+    content = hash_files([*files, REQUIREMENTS / "lock.txt"])
     step = f"requirements-{'-'.join(lists)}"
     if is_done(step, content):
         return
     check_machine(ROOT)
     with announced(f"Installing the wheels of requirements/: {', '.join(lists)}"):
-        options = [option for path in files for option in ("-r", str(path))]
-        command = pip("install", "--prefer-binary", "-c", str(lock), *options)
-        finish("pip install (is there a network?)", *start(step, command))
+        install_wheels(step, *(option for path in files for option in ("-r", str(path))))
     mark_done(step, content)
+
+
+def install_wheels(log: str, *what: str) -> None:
+    """Install pinned wheels, with the versions of lock.txt for all that they pull in."""
+    lock = str(REQUIREMENTS / "lock.txt")
+    install("pip install (is there a network?)", log, "--prefer-binary", "-c", lock, *what)
 
 
 def build_interfaces() -> None:
     """Builds the interface packages that changed, side by side, and installs them as wheels."""
-    shared = [ROOT / "cmake" / "pip_ros.cmake", REQUIREMENTS / "build.txt"]
+    shared = [*(ROOT / "cmake").glob("*.*"), REQUIREMENTS / "build.txt"]
     contents = {
         package: hash_files([*shared, *(path for path in package.rglob("*") if path.is_file())])
         for package in INTERFACES
@@ -169,7 +116,7 @@ def build_interfaces() -> None:
         for name, process, log in started:
             finish(f"building {name}", process, log)
         built = [str(path) for path in sorted(wheels.glob("*.whl"))]
-        finish("pip install", *start("wheels", pip("install", "--no-deps", "--force-reinstall", *built)))
+        install("pip install", "wheels", "--no-deps", "--force-reinstall", *built)
     for package in changed:
         mark_done(package.name, contents[package])
 
@@ -200,7 +147,7 @@ def install_packages() -> None:
     with announced(f"Installing {len(packages)} packages of src/"):
         folders = [option for package in packages for option in ("-e", str(package))]
         options = ("--no-build-isolation", "--no-deps", "--config-settings", "editable_mode=compat")
-        finish("pip install -e", *start("packages", pip("install", *options, *folders)))
+        install("pip install -e", "packages", *options, *folders)
         for package in packages:
             link_share(package)
             for name in re.findall(
@@ -242,59 +189,57 @@ def link_share(package: Path) -> None:
             link.symlink_to((package / name).resolve())
 
 
-def compile_kernels() -> None:
-    """Compiles what Numba keeps beside the sources, so that no first start and no test has to wait for it."""
-    packages = (
-        "handiwork_planning",
-        "planner_node",
-        "conditionals_node",
-        "decider_node",
-        "handiwork_core/handiwork_core/safety",
-    )
-    sources = [path for name in packages for path in (ROOT / "src" / name).rglob("*.py")]
-    content = hash_files(sources, "kernels")
-    if is_done("kernels", content):
-        return
-    python = str(VENV / "bin" / "python")
-    with announced("Compiling kernels"):
-        started = {
-            "planner kernels": [python, "-m", "planner_node.compile_kernels", str(ROBOT_FOR_KERNELS)],
-            "condition kernels": [python, "-c", "import conditionals_node.predicates"],
-            "safety kernels": [python, "-m", "handiwork_core.safety.compile_kernels", str(ROBOT_FOR_KERNELS)],
-        }
-        for name, running in {name: start(name, command) for name, command in started.items()}.items():
-            finish(name, *running)
-        command = [python, "-m", "decider_node.compile_kernels", str(ROBOT_FOR_KERNELS)]
-        finish("decider kernels", *start("decider kernels", command))  # on top of the planner's
-    mark_done("kernels", content)
+def set_up(with_dev: bool, for_demo: bool) -> None:
+    """Do all steps that are not done yet, one run at a time.
 
+    The interfaces are built while the other wheels are downloaded and the kernels are compiled. A step that fails
+    leaves no stamp, and the other strand goes on to its end, so that the next run does only what is missing.
 
-def set_up(with_dev: bool) -> None:
-    """Does all steps that are not done yet, one run at a time."""
+    Args:
+        with_dev: Also install what tests and checks need.
+        for_demo: Leave out the kernels that the demo does not need.
+    """
     if any(os.environ.get(name) for name in ("ROS_DISTRO", "AMENT_PREFIX_PATH")):
         print("A native ROS is sourced: `colcon build` uses it; make goes on with its own wheels in .venv.")
     BUILD.mkdir(exist_ok=True)
     with (BUILD / "setup.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         make_venv()
-        install_requirements(("run", "build"))
-        if with_dev:
-            install_requirements(("dev",))
-        build_interfaces()
-        install_packages()
-        compile_kernels()
+        install_build_requirements()
+        with ThreadPoolExecutor() as strands:
+            strand = strands.submit(build_interfaces)
+            install_requirements(("run",))
+            install_packages()
+            compile_kernels()
+            if with_dev:
+                install_requirements(("dev",))
+            if not for_demo:
+                compile_later_kernels()
+            strand.result()
 
 
 def main() -> int:
     """Sets up; returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dev", action="store_true", help="also install what tests and checks need")
+    parser.add_argument("--for-demo", action="store_true", help="leave out the kernels of the decider")
+    parser.add_argument("--later-kernels", action="store_true", help="only compile these kernels")
+    parser.add_argument("--in-background", action="store_true", help="only begin to compile these kernels")
     arguments = parser.parse_args()
+    start_s = time.monotonic()
     try:
-        set_up(arguments.dev)
+        if arguments.in_background:
+            begin_later_kernels()
+        elif arguments.later_kernels:
+            compile_later_kernels()
+        else:
+            set_up(arguments.dev, arguments.for_demo)
     except (Missing, OSError) as error:
         print(f"setup: {error}", file=sys.stderr)
         return 1
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if (processor_s := used.ru_utime + used.ru_stime) > 1.0:
+        print(f"Set up in {time.monotonic() - start_s:.0f} s, with {processor_s:.0f} s of processor time.")
     return 0
 
 

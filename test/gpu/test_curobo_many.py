@@ -128,11 +128,11 @@ def test_both_arms_of_a_robot_move_in_one_plan(name: str) -> None:
 LOST = """
 import numpy as np, torch
 from pathlib import Path
-from handiwork_core.geometry import Pose
-from handiwork_core.planning import JointGoals, PlanRequest
-from handiwork_core.robot_loader import load_robot
-from handiwork_core.world import World
-from planner_node.engine_choice import open_engine
+from handiwork_core.model.geometry import Pose
+from handiwork_core.contracts.planning import JointGoals, PlanRequest
+from handiwork_core.robot_files.loader import load_robot
+from handiwork_core.model.world import World
+from planner_node.pipeline.engine_selection import open_engine
 from planner_node.engines import CpuEngine, CuroboEngine
 robot, said, ended = load_robot(Path({folder!r})), [], []
 spare = CpuEngine if {with_spare} else None

@@ -12,8 +12,6 @@ from action_msgs.msg import GoalStatus
 from handiwork_msgs.action import Pick
 from rclpy.action import ActionClient
 from rclpy.node import Node
-from test_clients import Bench, bench, path
-from test_skill_action_server import ToyRun, encode, feedback
 
 from handiwork_core.contracts.skill import Stopped, Token
 from handiwork_core.model.outcome import Code
@@ -22,6 +20,9 @@ from handiwork_ros.actions.arm_lease import ArmLease
 from handiwork_ros.actions.skill_action_server import SkillActionServer, SkillBinding
 from skill_server.coordination.fence import FencedArm
 from support.nodes.ros_stage import wait_for
+
+from .test_clients import Bench, bench, path
+from .test_skill_action_server import ToyRun, encode, feedback
 
 __all__ = ["bench"]
 LIMIT_S = 20.0

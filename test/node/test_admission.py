@@ -5,10 +5,11 @@ from __future__ import annotations
 import threading
 
 import pytest
-from test_skill_action_server import DONE, Rig, lend, until
 
 from handiwork_core.model.outcome import Code
 from handiwork_ros.actions.arm_lease import Policy
+
+from .test_skill_action_server import DONE, Rig, lend, until
 
 
 class Hanging:

@@ -10,7 +10,6 @@ from action_msgs.msg import GoalStatus
 from handiwork_msgs.action import Pick
 from rclpy.action import ActionClient
 from rclpy.executors import SingleThreadedExecutor
-from test_skill_action_server import Toy, ToyRun, encode, feedback, until
 
 from handiwork_core.contracts.skill import Progress
 from handiwork_core.model.outcome import OK, Code
@@ -18,6 +17,8 @@ from handiwork_ros.actions.admission import AdmissionQueue
 from handiwork_ros.actions.arm_lease import ArmLease, Policy
 from handiwork_ros.actions.skill_action_server import ArmRequest, SkillActionServer, SkillBinding
 from handiwork_ros.rclpy_support.destroy import destroy_with_actions
+
+from .test_skill_action_server import Toy, ToyRun, encode, feedback, until
 
 ARMS = {"left": ("left",), "right": ("right",), "both": ("left", "right")}
 

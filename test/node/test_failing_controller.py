@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from test_sim_node import ABORTED, NAMES, SUCCEEDED, Client, client, simulation  # noqa: F401 - fixtures
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from handiwork_core.control.trajectory_goal import ErrorCode
 from handiwork_ros.rclpy_support.qos import LATEST
 from support.nodes.ros_stage import wait_for
+
+from .test_sim_node import ABORTED, NAMES, SUCCEEDED, Client, client, simulation  # noqa: F401 - fixtures
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ from handiwork_ros.node.watchdog import EXIT_CODE
 
 NODE = """
 import sys, threading
-from handiwork_ros.managed_node import ManagedNode
-from handiwork_ros.spinning import run
+from handiwork_ros.node.managed_node import ManagedNode
+from handiwork_ros.node.main import run
 
 class Freezing(ManagedNode):
     def __init__(self):

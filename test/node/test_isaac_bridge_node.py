@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import pytest
+from geometry_msgs.msg import TransformStamped
 from handiwork_msgs.msg import NodeStatus
 from handiwork_msgs.srv import ResetWorld, SetObjectPose, SetPaused
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
-from test_sim_node import (  # noqa: F401 - the tests of the simulation hold here too
+from std_msgs.msg import String
+
+from handiwork_core.intake.writer_sequences import HOLD_S
+from handiwork_core.model.outcome import Code
+from handiwork_ros.node.managed_node import STATUS_TOPIC, ManagedNode
+from handiwork_ros.rclpy_support.qos import LATEST, STATUS
+from isaac_bridge.node import IsaacBridge
+from sim_bridge.node import SimBridge
+from support.nodes.ros_stage import Stage, stage, wait_for
+from tf2_msgs.msg import TFMessage
+
+from .test_sim_node import (  # noqa: F401 - the tests of the simulation hold here too
     ABORTED,
     NAMES,
     ROBOT,
@@ -23,13 +37,6 @@ from test_sim_node import (  # noqa: F401 - the tests of the simulation hold her
     test_a_newer_goal_ends_the_older_one,
     test_the_gripper_reaches_what_it_can,
 )
-
-from handiwork_core.model.outcome import Code
-from handiwork_ros.node.managed_node import STATUS_TOPIC, ManagedNode
-from handiwork_ros.rclpy_support.qos import LATEST, STATUS
-from isaac_bridge.node import IsaacBridge
-from sim_bridge.node import SimBridge
-from support.nodes.ros_stage import Stage, stage, wait_for
 
 FILES = {"robot_dir": str(ROBOT), "scene_file": str(SCENE)}
 
@@ -93,6 +100,58 @@ def test_the_world_is_told_as_by_the_simulation_itself(client: Client) -> None:
     (pair,) = [c for c in client.newest["world/contacts"].contacts if {c.a, c.b} == {"cube", "table"}]
     lifts = pair.force.z if pair.a == "cube" else -pair.force.z
     assert lifts == pytest.approx(0.981, rel=0.05), "the table carries the cube"
+
+
+@contextmanager
+def second_bridge(kind: Any, topic: str, make: Callable[[], Any]) -> Iterator[None]:
+    """Another publisher of the wire, in a participant of its own."""
+    with stage() as on:
+        node = Node("second_bridge", context=on.context)
+        publisher = node.create_publisher(kind, topic, LATEST)
+        node.create_timer(0.01, lambda: publisher.publish(make()))
+        on.add(node)
+        yield
+
+
+def frame_of_the_cube() -> TFMessage:
+    frame = TransformStamped(child_frame_id="cube")
+    frame.header.frame_id, frame.transform.rotation.w = "world", 1.0
+    return TFMessage(transforms=[frame])
+
+
+@pytest.mark.parametrize(
+    ("kind", "topic", "make"),
+    [
+        (
+            JointState,
+            "isaac_joint_states",
+            lambda: JointState(name=NAMES, position=[0.0] * 7, velocity=[0.0] * 7),
+        ),
+        (String, "isaac_contacts", lambda: String(data='{"stamp": 0.0, "contacts": []}')),
+        (TFMessage, "/tf", frame_of_the_cube),
+    ],
+)
+def test_a_second_publisher_of_the_wire_is_refused_by_name(
+    client: Client, kind: Any, topic: str, make: Callable[[], Any]
+) -> None:
+    status = list[NodeStatus]()
+    client.node.create_subscription(NodeStatus, STATUS_TOPIC, status.append, STATUS)
+    adapters = lambda: [one for one in status[-4:] if one.node == "isaac_bridge"]  # noqa: E731
+    running, later = client.send(client.arm, client.motion(0.3, 60.0)), client.motion(0.3, 1.0)
+    with second_bridge(kind, topic, make):
+        ended = client.result(running)
+        assert ended.status == ABORTED
+        text = ended.result.error_string
+        assert topic in text and "/second_bridge (GID " in text and "/sim_bridge (GID " in text, text
+        wait_for(lambda: any("/second_bridge" in one.message for one in adapters()))
+        for told in ("joint_states", "world/object_states", "world/contacts"):
+            client.newest.pop(told, None)
+        threading.Event().wait(HOLD_S + 1.0)
+        refused = client.result(client.send(client.arm, later))
+        assert refused.status == ABORTED and topic in refused.result.error_string
+        assert not {"joint_states", "world/object_states", "world/contacts"} & set(client.newest)
+    wait_for(lambda: "joint_states" in client.newest, 3.0 * HOLD_S + 10.0)
+    wait_for(lambda: not any(one.message for one in adapters()))
 
 
 def test_an_object_is_put_elsewhere_and_a_paused_world_is_still_shown(client: Client) -> None:

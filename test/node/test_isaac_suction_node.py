@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from handiwork_msgs.srv import SetBeltVelocity, SetPaused, StepWorld
 from rclpy.parameter import Parameter
-from test_suction_node import FOLDER, OFF, ON, ROOT, User, offered
 
 from handiwork_core.model.outcome import Code
 from handiwork_ros.node.managed_node import ManagedNode
@@ -18,6 +17,8 @@ from robot_description.node import RobotDescription
 from sim_bridge.node import SimBridge
 from support.nodes.checked_backend import Backend, running
 from support.nodes.ros_stage import Stage, wait_for
+
+from .test_suction_node import FOLDER, OFF, ON, ROOT, User, offered
 
 BELT = """
   belt:

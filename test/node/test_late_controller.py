@@ -6,10 +6,11 @@ import random
 import threading
 
 import pytest
-from test_clients import GRIPPER, Bench, bench, in_thread, never, path
 
 from handiwork_core.model.outcome import Code
 from support.nodes.ros_stage import wait_for
+
+from .test_clients import GRIPPER, Bench, bench, in_thread, never, path
 
 __all__ = ["bench"]
 LIMIT_S = 20.0

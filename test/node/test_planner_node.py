@@ -46,6 +46,7 @@ from handiwork_core.robot_files.loader import load_robot
 from handiwork_ros import conversions as to
 from handiwork_ros.clients.ports import PlannerClient
 from handiwork_ros.liveness.heartbeat import Heartbeats
+from handiwork_ros.ports.world import RosWorldSource, Subscriptions
 from handiwork_ros.rclpy_support.qos import LATCHED, LATEST, TF_STATIC
 from planner_node.node import PlannerNode
 from planner_node.pipeline.engine_worker import QUEUE_LIMIT
@@ -310,6 +311,15 @@ def test_scene_updates_are_all_or_nothing(bench: Bench) -> None:
     seen = bench.ask(srv.Explain, "explain", srv.Explain.Request())
     assert seen.outcome.message == "['cube', 'wall']"
     assert seen.world_version == 5
+    with stage() as on:
+        node = Node("supervisor", context=on.context)
+        source = RosWorldSource(node, ROBOT, Subscriptions(planner=True))
+        on.add(node)
+        wait_for(lambda: source.snapshot().planner_objects == {"wall"})
+        before = source.snapshot().planner_version
+        bench.ask(srv.UpdateScene, "update_scene", srv.UpdateScene.Request(remove=["wall"]))
+        wait_for(lambda: source.snapshot().planner_version == before + 1)
+        assert not source.snapshot().planner_objects
 
 
 def test_attached_objects_are_refused_by_an_engine_that_cannot(bench: Bench) -> None:

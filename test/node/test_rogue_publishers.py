@@ -216,7 +216,25 @@ def test_a_stream_of_bad_messages_alone_is_a_lost_robot_with_its_publisher(stack
     assert outcome.code is Code.ROBOT_LOST, outcome
     for part in ("joint_states", "nan", "/lab/only_nan", "GID", "dropped"):
         assert part in outcome.message, outcome.message
-    until(lambda: stack.server._world.joint_age_s() < 1.0)
+    until(lambda: not stack.server._arms.watch.why_lost)
+
+
+def test_a_new_goal_is_refused_by_the_rule_that_ends_a_running_one(stack: Stack) -> None:
+    """Messages that come and repeat their stamp are no measurements: to their age alone the robot would be well."""
+    server = stack.server
+    stack.world.is_there = False
+    try:
+        with rogue("stuck_driver") as other:
+            names = [*ARM.joint_names, ARM.gripper.joint]
+            other.publish(JointStateMsg, "joint_states", lambda: joints(names, 0.1))
+            until(lambda: "repeats the stamp" in server._arms.watch.why_lost)
+            assert server._world.joint_age_s() < 1.0
+            outcome = stack.client.pick("no_such_object", timeout_s=20.0).outcome
+    finally:
+        stack.world.is_there = True
+    assert outcome.code is Code.ROBOT_LOST, outcome
+    assert "repeats the stamp" in outcome.message
+    until(lambda: not server._arms.watch.why_lost)
 
 
 def test_joints_of_others_do_not_hide_a_silent_arm(stack: Stack) -> None:
@@ -226,12 +244,13 @@ def test_joints_of_others_do_not_hide_a_silent_arm(stack: Stack) -> None:
         with rogue("wagging") as other:
             other.publish(JointStateMsg, "joint_states", lambda: joints(["tail"], 0.1))
             until(lambda: source.snapshot().joints.position.keys() == {"tail"})
+            until(lambda: ARM.joint_names[0] in stack.server._arms.watch.why_lost)
             outcome = stack.client.pick("cube", timeout_s=20.0).outcome
     finally:
         stack.world.is_there = True
     assert outcome.code is Code.ROBOT_LOST, outcome
     assert f"without {ARM.joint_names[0]!r}" in outcome.message
-    until(lambda: source.joint_age_s() < 1.0)
+    until(lambda: not stack.server._arms.watch.why_lost)
 
 
 def test_a_goal_that_runs_ends_with_the_names_of_both_publishers(stack: Stack) -> None:

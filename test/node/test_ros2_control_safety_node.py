@@ -17,7 +17,6 @@ import pytest
 from handiwork_msgs.msg import SafetyHeartbeat, SafetyState
 from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
-from test_sim_node import ABORTED, CANCELED, ROBOT, SCENE, SUCCEEDED, Client
 from trajectory_msgs.msg import JointTrajectory
 
 from handiwork_core.control.trajectory_goal import ErrorCode
@@ -25,6 +24,8 @@ from handiwork_ros.rclpy_support.qos import LATCHED, LATEST
 from handiwork_ros.safety import names
 from handiwork_safety.windows import BRAKE_S, LEAD_S
 from support.nodes.ros_stage import stage, wait_for
+
+from .test_sim_node import ABORTED, CANCELED, ROBOT, SCENE, SUCCEEDED, Client
 
 PACE = 0.5
 """Simulated seconds per second: what happens in simulated time does so on a busy machine too."""

@@ -9,10 +9,11 @@ import subprocess
 import sys
 
 import pytest
-from test_sim_node import ABORTED, SUCCEEDED, Client, client, simulation  # noqa: F401 - fixtures
 
 from handiwork_core.control.trajectory_goal import ErrorCode
 from support.nodes.ros_stage import wait_for
+
+from .test_sim_node import ABORTED, SUCCEEDED, Client, client, simulation  # noqa: F401 - fixtures
 
 COMMAND = "import sys; from handiwork_cli.cli import main; sys.exit(main(sys.argv[1:]))"
 DONE, REFUSED = 0, 1

@@ -19,7 +19,6 @@ from handiwork_msgs.srv import SetSpeedScale
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
-from test_sim_node import ABORTED, SUCCEEDED, Client, client, simulation  # noqa: F401 - fixtures
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from control_msgs.action import ParallelGripperCommand
@@ -27,6 +26,8 @@ from handiwork_core.control.trajectory_goal import ErrorCode
 from handiwork_ros.rclpy_support.qos import LATCHED, LATEST
 from handiwork_ros.safety import names
 from support.nodes.ros_stage import wait_for
+
+from .test_sim_node import ABORTED, SUCCEEDED, Client, client, simulation  # noqa: F401 - fixtures
 
 REST_S = 20.0
 """Steady time in which an arm must rest; the machine may be busy."""

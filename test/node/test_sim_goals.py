@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 from handiwork_msgs.srv import SetPaused
-from test_sim_node import ABORTED, CANCELED, NAMES, SUCCEEDED, Client, client, simulation  # noqa: F401 - fixtures
 
 from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointTolerance
 from handiwork_core.model.outcome import Code
 from support.nodes.ros_stage import wait_for
+
+from .test_sim_node import ABORTED, CANCELED, NAMES, SUCCEEDED, Client, client, simulation  # noqa: F401 - fixtures
 
 
 def test_a_goal_canceled_while_the_world_is_paused_ends_and_the_next_one_still_runs(client: Client) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 
 import pytest
 from geometry_msgs.msg import PoseStamped
@@ -11,7 +12,7 @@ from handiwork_msgs.msg import OrientationFilter
 
 from handiwork_core.model.outcome import Code
 from handiwork_ros.clients.skill_client import SkillClient
-from support.nodes.bare_stack import ARM, ROBOT
+from support.nodes.bare_stack import ARM, ROBOT, until
 
 
 def at(frame: str = "world", x: float = 0.4, w: float = 1.0) -> PoseStamped:
@@ -128,6 +129,21 @@ def test_without_a_planner_the_goal_ends_and_the_server_lives(stack):
     report = stack.client.pick("cube", on_feedback=seen.append, timeout_s=30.0)
     assert report.outcome.code is Code.PLANNER_LOST and report.outcome.stage == "select"
     assert stack.world.asked == 0 and seen and report.stages
+    assert stack.client.pick("unicorn").outcome.code is Code.UNKNOWN_OBJECT
+
+
+def test_the_status_names_checks_that_hang_until_one_returns(stack):
+    freed, answers = threading.Event(), []
+    status = lambda: stack.client.signs.sign("skill_server").message  # noqa: E731
+    for _ in range(4):
+        submit = lambda: stack.server._admission.submit("pick", freed.wait, answers.append)  # noqa: E731
+        stack.executor.create_task(submit)
+    try:
+        until(lambda: len(answers) == 4, 60.0)
+        until(lambda: "4 checks of goals hang" in status())
+    finally:
+        freed.set()
+    until(lambda: "hang" not in status())
     assert stack.client.pick("unicorn").outcome.code is Code.UNKNOWN_OBJECT
 
 

@@ -11,9 +11,12 @@ import pytest
 from handiwork_msgs.msg import NodeStatus
 from rclpy.node import Node
 
-from handiwork_ros.liveness.bond_topic import STATUS_TOPIC
+from handiwork_cli.chaos.ros.rogue import Rogue
+from handiwork_cli.chaos.trials import Fault, FaultKind
+from handiwork_ros.liveness.bond_topic import STATUS_TOPIC, bond_topic
+from handiwork_ros.liveness.heartbeat import Heartbeats
 from handiwork_ros.node.name_claim import DISCOVERY_S
-from handiwork_ros.rclpy_support.qos import STATUS
+from handiwork_ros.rclpy_support.qos import BOND_READER, STATUS
 from support.nodes.named_node import NAME
 from support.nodes.peer import Peer, record, until
 from support.nodes.ros_stage import stage
@@ -94,6 +97,37 @@ def test_a_node_that_shuts_down_makes_room(start: Callable[..., Peer]) -> None:
     first.signal(signal.SIGINT)
     assert first.exit_code() == 0
     start().wait("active")
+
+
+@pytest.mark.parametrize("kind", [FaultKind.FORGED_BOND, FaultKind.COPIED_BOND])
+def test_who_forges_a_bond_neither_ends_a_node_for_its_peers_nor_keeps_it_from_a_restart(
+    start: Callable[..., Peer], kind: FaultKind
+) -> None:
+    first = start()
+    first.wait("active")
+    with stage() as on:
+        node = Node("listener", context=on.context)
+        heard = list[NodeStatus]()
+        node.create_subscription(NodeStatus, bond_topic(NAME), heard.append, BOND_READER)
+        signs, lost = Heartbeats(node), list[str]()
+        signs.on_loss(NAME, lost.append)
+        on.add(node)
+        until("the node", lambda: signs.is_active(NAME))
+        pid = signs.pid(NAME)
+        rogue = Rogue(Fault(kind, NAME, 0.0, 60.0), (), on.context.get_domain_id())
+        try:
+            leaving = lambda: [one for one in heard if one.state == NodeStatus.SHUTTING_DOWN]  # noqa: E731
+            until("forged messages", lambda: len(leaving()) > 20)
+            is_copied = bytes(leaving()[0].bond_gid) == signs.gid(NAME)
+            assert is_copied == (kind is FaultKind.COPIED_BOND)
+            assert signs.is_active(NAME) and signs.pid(NAME) == pid and not lost
+            first.signal(signal.SIGKILL)
+            until("its end", lambda: lost == [NAME])
+            second = start()
+            second.wait("active")
+            until("its return", lambda: signs.is_active(NAME) and signs.pid(NAME) == second.process.pid)
+        finally:
+            rogue.stop()
 
 
 def test_of_two_that_start_together_one_stays(start: Callable[..., Peer]) -> None:

@@ -21,7 +21,7 @@ from skill_server.skills import BUILTIN
 from skill_server.task.model import Entry
 from skill_server.task.read import Site, read_task
 from skill_server.task.run import run_task
-from support.cells.simulated_cell import SimulatedCell
+from support.cells.simulated_cell import UNSUPERVISED, SimulatedCell
 
 ROOT = Path(__file__).parents[2]
 CATALOG = load_catalog(BUILTIN, ())
@@ -46,6 +46,7 @@ class Bench:
         rng = np.random.default_rng(params.seed)
         ports = (cell, cell, cell, cell, cell)
         context = Context(self.robot, cell.spec, *ports, token, rng, params.seed, self.held, report)
+        context.supervision = UNSUPERVISED
         return run_skill(skill, params, context)
 
     def good(self, name: str, text: str) -> None:

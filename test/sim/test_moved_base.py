@@ -15,7 +15,7 @@ from handiwork_planning.cpu_engine import CpuEngine
 from skill_server.execution.run import run_skill
 from skill_server.skills.pick_place.pick import Pick, PickParams
 from skill_server.skills.pick_place.place import Place, PlaceParams
-from support.cells.simulated_cell import ROOT, SimulatedCell
+from support.cells.simulated_cell import ROOT, UNSUPERVISED, SimulatedCell
 
 YAW = 0.8
 WORLD_T_BASE = Pose.of((0.2, -0.1, 0.3), Rotation.from_rpy(0.0, 0.0, YAW))
@@ -42,6 +42,7 @@ def test_pick_from_a_side_of_the_base_and_place(tmp_path: Path) -> None:
         cell = SimulatedCell(robot, engine, moved_scene(tmp_path), 0)
         ports = (cell, cell, cell, cell, cell)
         context = Context(robot, cell.spec, *ports, Token(), np.random.default_rng(0), 0, {})
+        context.supervision = UNSUPERVISED
         run = run_skill(Pick(), PickParams(object="cube", direction_to_obj="left"), context)
         assert run.outcome.ok, run
         run = run_skill(Place(), PlaceParams(container="bin"), context)

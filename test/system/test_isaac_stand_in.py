@@ -6,16 +6,17 @@ import json
 
 import pytest
 from handiwork_msgs.action import Pick, Place
-from test_cancel import TRIES, cancel_in
-from test_demo_loop import (  # noqa: F401 - fixture and test of the demo hold here too
-    IN_BIN,
-    events,
-    test_pick_and_place_end_in_the_container,
-)
 
 from handiwork_cli.cli import main
 from handiwork_ros.clients.skill_client import SkillReport
 from support.stack.rig import PICK_STAGES, PLACE_STAGES, Rig
+
+from .test_cancel import TRIES, cancel_in
+from .test_demo_loop import (  # noqa: F401 - fixture and test of the demo hold here too
+    IN_BIN,
+    events,
+    test_pick_and_place_end_in_the_container,
+)
 
 LAUNCH_ARGUMENTS = {"backend": "isaac_stand_in", "real_time_factor": "1"}
 """Each command has a tick to arrive; on a busy machine that is little at more than real time."""

@@ -7,10 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from handiwork_msgs.msg import Contacts
-from handiwork_msgs.srv import SetObjectPose
+from handiwork_msgs.srv import SetObjectPose, UpdateScene
 
+from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code
+from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 from handiwork_ros.clients.skill_client import GoalHandle, SkillReport, skill_goal
+from handiwork_ros.conversions import pose_to_msg, world_object_to_msg
 from handiwork_ros.rclpy_support.qos import LATEST
 from simulation_interfaces.srv import DeleteEntity, SpawnEntity
 from support.stack.rig import Rig, wait_for
@@ -124,6 +127,24 @@ def test_a_goal_that_gets_blocked_on_the_way_names_what_blocks_it(scene: Scene) 
     assert report.outcome.code is Code.PATH_BLOCKED, report.outcome
     assert report.outcome.blocking is not None and "block" in report.outcome.blocking
     assert report.outcome.stage
+    assert "the arm braked" in report.outcome.message
+
+
+def test_a_block_that_only_the_planner_is_told_of_stops_the_arm(scene: Scene) -> None:
+    shape = Shape(ShapeKind.BOX, np.full(3, 0.2), Pose.identity())
+    add = UpdateScene.Request(
+        add=[world_object_to_msg(WorldObject("fence", (shape,)))], add_poses=[pose_to_msg(Pose.of(LEFT))]
+    )
+    run = scene.under_way(LEFT, EARLY_RAD)
+    try:
+        assert scene.rig.stack.call(UpdateScene, "planner/update_scene", add).outcome.code == Code.OK
+        report = run.result(120.0)
+    finally:
+        remove = UpdateScene.Request(remove=["fence"])
+        scene.rig.stack.call(UpdateScene, "planner/update_scene", remove)
+    scene.rig.joints.assert_rests()
+    assert report.outcome.code is Code.PATH_BLOCKED, report.outcome
+    assert report.outcome.blocking is not None and "fence" in report.outcome.blocking
     assert "the arm braked" in report.outcome.message
 
 

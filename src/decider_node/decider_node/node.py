@@ -60,7 +60,7 @@ class DeciderNode(ManagedNode):
     def on_start(self) -> None:
         """Begin to listen and to decide."""
         if self._cell is None:
-            wanted = Subscriptions(objects=False, joints=False, on_states=lambda: None)
+            wanted = Subscriptions(objects=False, cups=True, on_states=lambda: None)
             source = RosWorldSource(self, self._robot, wanted)
             arm = self._robot.arm("")
             self._cell = cell = RosCell(self, source, self._robot, arm, self._bins, obstacles())
@@ -78,6 +78,8 @@ class DeciderNode(ManagedNode):
         """One tick of the network, one cycle of the arm."""
         cell = self._cell
         if cell is None or not self.is_active or cell.arm_joints.isdisjoint(message.name):
+            return
+        if self._is_contested(cell):  # no point may be made from them either: the arm brakes by itself
             return
         try:
             now_s = cell.see(message)
@@ -98,6 +100,14 @@ class DeciderNode(ManagedNode):
                 self.get_logger().error(f"{error}; the arm stops, call decider/reset to go on")
         cell.move()
 
+    def _is_contested(self, cell: RosCell) -> bool:
+        """Whether two publishers send what only one may; says who they are."""
+        conflict, before = cell.conflict(), self.status_text
+        self.status_text = conflict.message if conflict is not None else ""
+        if self.status_text and not before:
+            self.get_logger().error(f"{self.status_text}; the arm rests until then")
+        return conflict is not None
+
     def _on_reset(self, request: Any, response: Any) -> Any:
         if self._cell is None:
             response.success, response.message = False, "not started yet"
@@ -109,6 +119,7 @@ class DeciderNode(ManagedNode):
     def _show(self) -> None:
         if self.is_active and self._cell is not None:
             rests = "bins or cup were seen too long ago, the arm rests\n" if self._cell.is_stale else ""
+            rests = f"{self.status_text}; the arm rests\n" if self.status_text else rests
             self._pictures.publish(String(data=f"{rests}{self._stack.status}\n{draw(self._network)}"))
             self._markers.show(self._cell.controller.off, self._last_s)
 

@@ -109,12 +109,12 @@ class IsaacBridge(ManagedNode):
         robot, scene = self._robot, self._scene
         assert robot is not None
         assert scene is not None
-        self._world = WorldDoor(self, scene)
+        self._world = WorldDoor(self, scene, joints.wire)
         joints.on_restart.append(self._world.start_over)
         joints.on_measured.append(self._world.fetch)
         simulator = SimulatorDoor(self, scene, joints, self._world)
         self._run = RunDoor(self, scene, joints, simulator.ask, simulator.group)
-        self._cups = CupDoor(self, robot, simulator.ask, simulator.group)
+        self._cups = CupDoor(self, robot, simulator.ask, simulator.group, joints.wire)
         joints.on_restart.append(self._cups.start_over)
         joints.on_paused += [self._world.repeat, self._cups.repeat]
         thread = joints.running()

@@ -17,6 +17,7 @@ from handiwork_core.robot_files.loader import load_robot
 from handiwork_ros.node.diagnostics import IntakeDiagnoses
 from handiwork_ros.node.main import run
 from handiwork_ros.node.managed_node import ManagedNode
+from handiwork_ros.node.start_wait import OthersMissingError
 from handiwork_ros.ports.frames import FrameBuffer, UnknownFrame
 from handiwork_ros.ports.world import RosWorldSource, Subscriptions
 
@@ -146,7 +147,7 @@ class PlannerNode(ManagedNode):
             except UnknownFrame as error:
                 if self.closing.is_set() or time.monotonic() > deadline:
                     fault = f"/tf_static: {error} after {self._wait_s:.0f} s; start robot_description"
-                    raise ConfigError("node planner_node", [fault]) from error
+                    raise OthersMissingError("node planner_node", [fault]) from error
             self.closing.wait(POLL_S)
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from handiwork_msgs.action import Pick, Place
-from handiwork_msgs.msg import NodeStatus
 from rclpy.clock import Clock, ClockType
 
 from handiwork_core.config.dataclass_loader import ConfigError
@@ -57,7 +56,7 @@ class SkillServer(ManagedNode):
         self._robot_dir = Path(self.parameter("robot_dir", "", "folder with the robot's files"))
         self._robot = load_robot(self._robot_dir)
         policy = self._busy_policy()
-        self._world = RosWorldSource(self, self._robot, Subscriptions(contacts=True))
+        self._world = RosWorldSource(self, self._robot, Subscriptions(contacts=True, planner=True))
         self.diagnostics.add("intake", IntakeDiagnoses(self._world.statistics))
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._watch = self.create_timer(WATCH_S, guard(self, self._end_in_conflict), clock=steady)
@@ -84,7 +83,7 @@ class SkillServer(ManagedNode):
     def _on_admission_change(self, text: str) -> None:
         """The node stays ACTIVE, as running goals go on; its status says that it takes no others."""
         if self.is_active:
-            self.set_status(NodeStatus.ACTIVE, text)
+            self.status_text = text
             self.publish_status()
 
     def _busy_policy(self) -> Policy:
@@ -147,7 +146,7 @@ class SkillServer(ManagedNode):
     def _doors(self, catalog: Catalog) -> Iterator[SkillBinding[Any]]:
         for name, why in catalog.broken.items():
             self.get_logger().error(f"skill {name!r} could not be loaded: {why}")
-        timeout_s = self.parameter("world_timeout_s", 2.0, "oldest world a goal may start on [s]")
+        timeout_s = self.parameter("world_timeout_s", 2.0, "oldest poses of objects a goal may start on [s]")
         words = "further folders below which goals may name files, separated by colons"
         roots = data_roots(self.parameter("data_roots", "", words), self._robot_dir)
         gate = Gate(
@@ -157,6 +156,7 @@ class SkillServer(ManagedNode):
             timeout_s,
             self._why_closed,
             self._safety.refusal,
+            lambda: self._arms.watch.why_lost,
             roots,
         )
         for skill in catalog.skills.values():

@@ -29,6 +29,8 @@ from sim_bridge.mujoco.simulation import CONTROL_S, Simulation
 
 ROOT = Path(__file__).parents[3]
 POLL_STEPS = 10
+UNSUPERVISED = replace(SUPERVISED, is_on=False)
+"""For contexts of this cell: checks have a thread of their own, this simulation has one only."""
 
 
 class SimulatedCell:
@@ -113,7 +115,5 @@ class SimulatedCell:
         """Of a run with this seed, holding nothing."""
         rng = np.random.default_rng(seed)
         context = Context(self.robot, self.spec, self, self, self, self, self, Token(), rng, seed, {})
-        context.supervision = replace(
-            SUPERVISED, is_on=False
-        )  # checks have a thread, this simulation has one only
+        context.supervision = UNSUPERVISED
         return context

@@ -27,22 +27,11 @@ def test_every_predicate_has_its_line() -> None:
     assert all(len(line.split("|")[4]) > 20 for line in lines)
 
 
-IMPORTS = """
-from __future__ import annotations
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar
-from conditionals_node.predicates.measured import Relation
-from conditionals_node.predicates.parts import Part
-from conditionals_node.views import T, View
-"""
-
-
 def test_the_example_of_the_how_to_works() -> None:
     page = PAGE.parents[1] / "how-to" / "add-a-predicate.md"
     example = page.read_text(encoding="utf-8").split("```python\n")[1].split("```")[0]
     names: dict[str, object] = {"__name__": __name__}
-    exec(IMPORTS + textwrap.dedent(example), names)
+    exec(textwrap.dedent(example), names)
     kind = names["ObjectHigh"]
     assert isinstance(kind, type)
     scene = world((CUBE, at(0.0, 0.0, 0.5)), (TABLE, at(0.0, 0.0, 0.0)))

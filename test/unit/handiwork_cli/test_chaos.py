@@ -73,8 +73,9 @@ def test_a_true_loss_and_a_true_refusal_are_no_faults() -> None:
     assert Findings(0, [GOOD, lost, refused]).is_good
 
 
-def test_a_forged_status_is_no_reason_to_end() -> None:
-    forged = Trial(0, GoalKind.PICK, (Fault(FaultKind.FORGED_STATUS, "skill_server", 1.0, 2.0),))
+@pytest.mark.parametrize("kind", [FaultKind.FORGED_STATUS, FaultKind.FORGED_BOND, FaultKind.COPIED_BOND])
+def test_a_forged_sign_of_life_is_no_reason_to_end(kind: FaultKind) -> None:
+    forged = Trial(0, GoalKind.PICK, (Fault(kind, "skill_server", 1.0, 2.0),))
     assert replace(GOOD, trial=forged, code=Code.UNRESPONSIVE).is_false_end
 
 

@@ -10,7 +10,7 @@ import threading
 from pathlib import Path
 
 from handiwork_cli.launch_files.model import ProcessSpec
-from handiwork_cli.processes.process_runner import ProcessRunner
+from handiwork_cli.processes.process_runner import MOST_REFUSALS, ProcessRunner
 
 WAIT = "import signal, time; print('up', flush=True); time.sleep(600)"
 
@@ -51,6 +51,23 @@ def test_respawn_until_told_to_stop() -> None:
     code, lines = run_until([python("a", "print('up')", respawn=True)], "] up", count=3)
     assert code == 0
     assert lines.count("[a] up") >= 3
+
+
+def test_a_process_that_is_refused_again_and_again_is_not_started_for_ever() -> None:
+    code, lines = run_until([python("a", "print('up'); raise SystemExit(2)", respawn=True)], "never")
+    assert code == 1
+    assert lines.count("[a] up") == MOST_REFUSALS
+    assert "refused 3 times in a row" in lines[-1] and "correct what it says above" in lines[-1]
+
+
+def test_a_refusal_between_other_ends_counts_from_the_beginning(tmp_path: Path) -> None:
+    count = (
+        f"from pathlib import Path; p = Path({str(tmp_path / 'n')!r}); n = len(p.read_text()) if p.exists() else 0; "
+        "p.write_text('x' * (n + 1)); print('up'); raise SystemExit(75 if n % 3 == 2 else 2)"
+    )
+    code, lines = run_until([python("a", count, respawn=True)], "] up", count=9)
+    assert code == 0
+    assert lines.count("[a] up") >= 9
 
 
 def test_stubborn_process_is_killed() -> None:

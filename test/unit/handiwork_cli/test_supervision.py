@@ -17,7 +17,7 @@ from handiwork_cli.processes.process_runner import ProcessRunner
 
 REPORTS = """
 import time
-from handiwork_core.service_notify import ServiceNotifier
+from handiwork_core.process.service_notify import ServiceNotifier
 notifier = ServiceNotifier()
 notifier.send('READY=1', 'WATCHDOG_USEC=500000')
 print('up', flush=True)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gc
+
 import numpy as np
 import pytest
 
+from handiwork_core.contracts.planning import Attachment, SceneQuery
 from handiwork_core.model.geometry import Pose, Rotation
 from handiwork_core.model.world import (
     ObjectState,
@@ -13,8 +16,10 @@ from handiwork_core.model.world import (
     World,
     WorldObject,
 )
+from handiwork_core.robot.robot import Robot
 from handiwork_planning.kernels.arrays import flat
 from handiwork_planning.scene import shape_packing
+from handiwork_planning.scene.query import Reader
 from handiwork_planning.scene.scene import Scene
 from handiwork_planning.scene.shape_poses import Placing
 
@@ -101,3 +106,15 @@ def test_a_changed_world_is_packed_as_if_it_were_new() -> None:
     assert scene.names == fresh.names == ("s0", "s1", "ball")
     for changed, new in zip(scene.arrays, fresh.arrays, strict=True):
         np.testing.assert_array_equal(changed, new)
+
+
+def test_a_held_object_of_an_older_version_of_the_world_is_not_kept(robot: Robot) -> None:
+    rng, reader, scene, arm = np.random.default_rng(9), Reader(robot, Pose.identity()), Scene(), robot.arm("")
+    ball = Shape(ShapeKind.SPHERE, np.array([0.02]), Pose.identity())
+    held = SceneQuery(attached=(Attachment("held_one", arm.ee_link, Pose.identity()),))
+    for version in range(30):
+        scene.update(world_with(rng, {"held_one": ball}, version))
+        reader.read(arm, scene, held)
+    gc.collect()
+    kept = [o for o in gc.get_objects() if isinstance(o, WorldObject) and o.name == "held_one"]
+    assert len(kept) <= 2

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 SRC = Path(__file__).resolve().parents[3] / "src"
-BASE = SRC / "handiwork_ros/handiwork_ros/managed_node.py"
+BASE = SRC / "handiwork_ros/handiwork_ros/node/managed_node.py"
 
 
 def classes(path: Path) -> list[ast.ClassDef]:

@@ -9,7 +9,7 @@ from handiwork_ros.node.watchdog import EXIT_CODE
 
 START = """
 import re, threading, time
-from handiwork_ros.watchdog import Watchdog
+from handiwork_ros.node.watchdog import Watchdog
 watchdog = Watchdog('some_node', lambda: 1.0)
 watchdog.start()
 """

@@ -60,9 +60,7 @@ def test_a_gripper_is_measured_as_it_is_described(name: str) -> None:
 def test_arms_are_named_by_what_begins_their_joints() -> None:
     robot = load_robot(ROBOTS / "lift2")
     model = read_urdf(robot.urdf, ROBOTS / "lift2" / "robot.urdf")
-    arms = named_arms(
-        model, Path("lift2.urdf"), Wanted("lift2", "lift2.urdf"), GivenRobot(), Remarks()
-    )
+    arms = named_arms(model, Path("lift2.urdf"), Wanted("lift2", "lift2.urdf"), GivenRobot(), Remarks())
     assert list(arms) == ["fl_arm", "fr_arm"]
 
 

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 import yaml
-from test_task_file import CATALOG, faults, two_armed, world
 
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.model.outcome import Code
 from skill_server.params.validation import judged_parameters
+
+from .test_task_file import CATALOG, faults, two_armed, world
 
 ROBOT, WORLD = two_armed(), world()
 

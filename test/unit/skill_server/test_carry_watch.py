@@ -6,12 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from test_place_choice import made
 
 from handiwork_core.model.geometry import Pose
 from handiwork_core.robot.robot import BaseSpec
 from handiwork_core.testing.fakes import Fakes
 from skill_server.execution.grasp_monitor import LOST_AFTER_S, GraspMonitor
+
+from .test_place_choice import made
 
 
 def watched(f: Fakes, reports: list[tuple[float, bool]]) -> list[bool]:

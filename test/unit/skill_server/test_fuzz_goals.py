@@ -11,13 +11,14 @@ import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_task_file import CATALOG, GOOD, two_armed, world
 
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.contracts.skill import Skill
 from handiwork_core.model.outcome import Outcome
 from skill_server.params.parsing import parameters_from, parameters_from_yaml
 from skill_server.task.read import Site, read_task
+
+from .test_task_file import CATALOG, GOOD, two_armed, world
 
 ROBOT, WORLD = two_armed(), world()
 SKILLS = sorted(CATALOG.skills)

@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
-from test_executor import made, pick
 
 from handiwork_core.contracts.planning import ShouldStop, Verdict
 from handiwork_core.model.outcome import Code
 from handiwork_core.testing.fakes import Fakes, blocked
 from skill_server.execution.attempt_loop import MAKES_ROOM
 from skill_server.skills.pick_place.pick import PickParams
+
+from .test_executor import made, pick
 
 IN_THE_WAY = blocked(Code.ARM_IN_THE_WAY, "gantry/hand", "other")
 

@@ -8,10 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_executor import made
-from test_grasp_rows import cell, rows, saved
-from test_place_choice import made as carrying
-from test_place_choice import release_poses
 
 from handiwork_core.model.geometry import Array, Pose, Rotation
 from handiwork_core.model.outcome import Code
@@ -24,6 +20,11 @@ from skill_server.skills.pick_place.dexplace import DexPlace, DexPlaceParams
 from skill_server.skills.pick_place.pick import Pick, PickParams
 from skill_server.skills.pick_place.place import Place, PlaceParams
 from skill_server.skills.pick_place.pour import Pour, PourParams
+
+from .test_executor import made
+from .test_grasp_rows import cell, rows, saved
+from .test_place_choice import made as carrying
+from .test_place_choice import release_poses
 
 
 def pick(f: Fakes, **changed: Any) -> Any:

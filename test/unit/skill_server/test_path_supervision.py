@@ -82,6 +82,30 @@ def test_what_moved_or_is_new_is_judged_in_that_world(now: World, changed: set[s
     assert check.world is now and check.since_s == 5.0
 
 
+def test_an_obstacle_that_only_the_planner_knows_is_judged_once() -> None:
+    then = world(cube=at(0.3))
+    supervision = supervised(then)
+    now = replace(then, planner_version=1, planner_objects=frozenset({"fence"}))
+    check = begun(supervision, now, 5.0)
+    assert check.changed == {"fence"}
+    supervision.finish(OK, 5.1)
+    assert supervision.update(replace(now, stamp_s=11.0), 6.0) is None
+    again = replace(
+        now, planner_objects=frozenset({"post"})
+    )  # a planner that was started again counts from 0
+    assert begun(supervision, again, 7.0).changed == {"post"}
+    supervision.finish(REFUSED, 7.1)
+    assert supervision.fault is not None and supervision.fault.code is Code.PATH_BLOCKED
+
+
+def test_a_planner_that_lost_its_obstacles_stops_no_motion() -> None:
+    then = replace(world(cube=at(0.3)), planner_version=3, planner_objects=frozenset({"fence"}))
+    supervision = supervised(then)
+    assert supervision.update(replace(then, planner_version=0, planner_objects=frozenset()), 5.0) is None
+    assert supervision.update(replace(then, planner_version=0, planner_objects=frozenset()), 9.0) is None
+    assert supervision.fault is None
+
+
 def test_slow_motion_adds_up_to_a_change() -> None:
     supervision = supervised(world(cube=at(0.3)))
     moved = [supervision.update(world(cube=at(0.3 + 0.0011 * i)), float(i)) for i in range(12)]

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_place_choice import made, release_poses
 
 from handiwork_core.contracts.commands import (
     CloseGripper,
@@ -21,6 +20,8 @@ from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 from handiwork_core.testing.fakes import blocked
 from skill_server.geometry.orientation_cones import OrientationFilter
 from skill_server.skills.pick_place.place import Place, PlaceParams
+
+from .test_place_choice import made, release_poses
 
 SIDEWAYS = PlaceParams(
     container="tray",

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_executor import made
 
 from handiwork_core.model.outcome import BodyPair, Code
 from handiwork_core.model.world import Contact, World
@@ -18,6 +17,8 @@ from skill_server.execution.run import run_skill
 from skill_server.skills.pick_place.pick import Pick, PickParams
 from skill_server.skills.pick_place.place import Place, PlaceParams
 from skill_server.state.scene_query import touch_pairs
+
+from .test_executor import made
 
 
 def once(f: Fakes, change: Callable[[World], World], from_s: float = 0.0) -> None:

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_executor import made, pick
 
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code
@@ -14,6 +13,8 @@ from handiwork_core.testing.fakes import Fakes, blocked
 from skill_server.execution.run import run_skill
 from skill_server.skills.pick_place.pick import PickParams
 from skill_server.skills.pick_place.place import Place, PlaceParams
+
+from .test_executor import made, pick
 
 
 def fails_once(fakes: Fakes) -> None:

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 import yaml
-from test_parameters import CATALOG, read
 
 from handiwork_core.config.dataclass_loader import ConfigError
 from skill_server.params.simbox_keys import LEFT_OUT, NULLS, RENAMED
+
+from .test_parameters import CATALOG, read
 
 PAGE = Path(__file__).parents[3] / "docs/how-to/run-tasks.md"
 REFUSED = [(skill, key, why) for skill, keys in LEFT_OUT.items() for key, why in keys.items()]

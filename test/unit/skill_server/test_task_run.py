@@ -5,13 +5,14 @@ from __future__ import annotations
 import threading
 
 import pytest
-from test_task_file import GOOD, read
 
 from handiwork_core.contracts.skill import Progress, Token
 from handiwork_core.model.outcome import OK, Code, Outcome
 from skill_server.execution.run import ExecutionResult
 from skill_server.task.model import Entry
 from skill_server.task.run import Report, State, TaskProgress, TaskResult, run_task
+
+from .test_task_file import GOOD, read
 
 LIMIT_S = 20.0
 

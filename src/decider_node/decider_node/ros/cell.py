@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from builtin_interfaces.msg import Duration, Time
 from geometry_msgs.msg import Vector3
-from handiwork_msgs.msg import SuctionState as SuctionStateMsg
 from handiwork_msgs.srv import SetBeltVelocity, SetSuction
 from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -20,16 +19,19 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from decider_node.motion.command import MotionCommand
 from decider_node.motion.controller import ReactiveController, Settings
 from decider_node.motion.irregular_ticks import UnevenCycles
+from decider_node.ros.repeated_request import RepeatedRequest
 from decider_node.stacking.cell import BELT_MPS, STALE_S
 from decider_node.stacking.seeds import seeds
 from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.outcome import Outcome
 from handiwork_core.model.suction import SuctionState
 from handiwork_core.model.world import ObjectState, World
 from handiwork_core.robot.robot import ArmSpec, Robot
 from handiwork_ros.conversions import BadMessage, joint_state_from_msg, outcome_from_msg, time_from_msg
 from handiwork_ros.ports.world import RosWorldSource
-from handiwork_ros.rclpy_support.qos import LATEST, STREAM
-from handiwork_ros.rclpy_support.safe_callbacks import guard
+from handiwork_ros.rclpy_support.qos import LATEST
+
+NEVER_HEARD = SuctionState(0.0, False, False)
 
 
 class RosCell:
@@ -50,17 +52,19 @@ class RosCell:
         self._stamp = Time()
         self._measured: Array = np.zeros(0)
         self._rates: Array = np.zeros(0)
-        self._suction = SuctionState(0.0, False, False)
+        self._cup, self._suction = arm.gripper.name, NEVER_HEARD
         self._can_ask = False
         self._wanted: bool | None = None  # a node that begins anew finds the cup as the last one left it
         self._command: MotionCommand | None = None
         name = f"{arm.gripper.name}_controller"
-        self._states = node.create_subscription(
-            SuctionStateMsg, f"{name}/suction_state", guard(node, self._heard), STREAM
-        )
         self._client = node.create_client(SetSuction, f"{name}/set_suction")
-        self._belt_runs: bool | None
-        self._belt, self._belt_runs = node.create_client(SetBeltVelocity, "sim/set_belt_velocity"), None
+        self._cup_request = RepeatedRequest(node, self._client, lambda a: self._note(a, "set_suction"))
+        self._belt_runs: bool | None = None
+        self._belt_request = RepeatedRequest(
+            node,
+            node.create_client(SetBeltVelocity, "sim/set_belt_velocity"),
+            lambda answer: self._note(answer, "set_belt_velocity"),
+        )
         self._points = node.create_publisher(JointTrajectory, f"{arm.controller}/joint_trajectory", LATEST)
 
     @property
@@ -75,6 +79,10 @@ class RosCell:
         """Bins and cup were seen too long before the joints."""
         return time_from_msg(self._stamp) - min(self._world.stamp_s, self._suction.stamp_s) > STALE_S
 
+    def conflict(self) -> Outcome | None:
+        """That two publishers send what only one may, with their names and GIDs; None while all is well."""
+        return self._source.conflict()
+
     def see(self, joints: Any) -> float:
         """Take joint_states and the newest world; return the time of the joints [s].
 
@@ -88,6 +96,7 @@ class RosCell:
         self._measured = np.array([read.position[name] for name in self._arm.joint_names])
         self._rates = np.array([read.velocity[name] for name in self._arm.joint_names])
         self._world, self._stamp = self._source.snapshot(), joints.header.stamp
+        self._suction = self._world.suction.get(self._cup, NEVER_HEARD)
         return time_from_msg(self._stamp)
 
     def move(self) -> None:
@@ -123,16 +132,14 @@ class RosCell:
         """Calls the service where the wish is a new one; the answer is seen in the state."""
         if on != self._wanted:
             self._wanted = on
-            asked = self._client.call_async(SetSuction.Request(on=on))
-            asked.add_done_callback(guard(self._node, lambda answer: self._note(answer, "set_suction")))
+            self._cup_request.send(SetSuction.Request(on=on))
 
     def run_belt(self, *, on: bool) -> None:
         """Calls the service where the wish is a new one, as soon as there is one."""
-        if on != self._belt_runs and self._belt.service_is_ready():
+        if on != self._belt_runs:
             self._belt_runs = on
-            request = SetBeltVelocity.Request(object="belt", velocity=Vector3(y=-BELT_MPS if on else 0.0))
-            asked = self._belt.call_async(request)
-            asked.add_done_callback(guard(self._node, lambda answer: self._note(answer, "set_belt_velocity")))
+            velocity = Vector3(y=-BELT_MPS if on else 0.0)
+            self._belt_request.send(SetBeltVelocity.Request(object="belt", velocity=velocity))
 
     def go(self, command: MotionCommand) -> None:
         """The controller's target is the flange."""
@@ -155,11 +162,7 @@ class RosCell:
 
     def _note(self, answer: Any, service: str) -> None:
         """Log a refusal: the network itself decides by the measured state only."""
-        outcome = outcome_from_msg(answer.result().outcome)
+        outcome = outcome_from_msg(answer.outcome)
         if not outcome.ok:
             text = f"{service} was refused: {outcome.code.name}: {outcome.message}"
             self._node.get_logger().error(text)
-
-    def _heard(self, message: Any) -> None:
-        stamp_s = time_from_msg(message.stamp)
-        self._suction = SuctionState(stamp_s, message.on, message.sealed, message.object)

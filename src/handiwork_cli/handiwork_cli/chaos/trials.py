@@ -52,6 +52,8 @@ class FaultKind(Enum):
     LIFTED_TOLERANCE = "lifted_tolerance"
     MOVED_OBJECT = "moved_object"
     MANY_FRAMES = "many_frames"
+    FORGED_BOND = "forged_bond"
+    COPIED_BOND = "copied_bond"
 
 
 LASTING = frozenset(
@@ -63,8 +65,12 @@ LASTING = frozenset(
         FaultKind.SECOND_JOINTS,
         FaultKind.FORGED_STATUS,
         FaultKind.MANY_FRAMES,
+        FaultKind.FORGED_BOND,
+        FaultKind.COPIED_BOND,
     }
 )
+FORGED = (FaultKind.FORGED_STATUS, FaultKind.FORGED_BOND, FaultKind.COPIED_BOND)
+"""Signs of life that another process sends in the name of a node."""
 HARMLESS = frozenset(
     {
         FaultKind.CANCEL,
@@ -73,6 +79,8 @@ HARMLESS = frozenset(
         FaultKind.MOVED_OBJECT,
         FaultKind.FORGED_STATUS,
         FaultKind.MANY_FRAMES,
+        FaultKind.FORGED_BOND,
+        FaultKind.COPIED_BOND,
     }
 )
 """No goal may report a loss because of these: nothing that it needs is gone."""
@@ -82,7 +90,7 @@ HARMLESS = frozenset(
 class Fault:
     """One fault: when it begins after the goal was sent, and how long it lasts, both in steady time [s].
 
-    ``target`` is the node that a KILL, FREEZE or FORGED_STATUS is about.
+    ``target`` is the node that a KILL, FREEZE or forged sign of life is about.
     """
 
     kind: FaultKind
@@ -133,7 +141,7 @@ def _fault(random: np.random.Generator) -> Fault:
     nodes: tuple[str, ...] = ()
     if kind is FaultKind.KILL:
         nodes = RESTARTED
-    elif kind in (FaultKind.FREEZE, FaultKind.FORGED_STATUS):
+    elif kind in (FaultKind.FREEZE, *FORGED):
         nodes = FREEZABLE
     target = nodes[int(random.integers(len(nodes)))] if nodes else ""
     at_s = float(random.uniform(0.0, LATEST_S))

@@ -24,6 +24,12 @@ POLL_S = 0.05
 SILENT_SIGKILL_S = 2.0
 """A silent process gets SIGTERM, and SIGKILL so much later, as one that is stopped takes no other."""
 
+REFUSED_CODE = 2
+"""Exit code of a node that is refused: a bad configuration, or a second one of its name."""
+
+MOST_REFUSALS = 3
+"""Refusals in a row, after which a process is not started again: only a person can correct their reason."""
+
 _PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -33,6 +39,7 @@ class _Child:
     spec: ProcessSpec
     process: subprocess.Popen[bytes] | None = None
     restarts: int = 0
+    refusals: int = 0
     start_at: float = 0.0
     rest: dict[int, bytes] = field(default_factory=dict)
     done: bool = False
@@ -171,7 +178,10 @@ class ProcessRunner:
             child.done = True
             return
         how = f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
-        if spec.respawn and (spec.respawn_limit < 0 or child.restarts < spec.respawn_limit):
+        child.refusals = child.refusals + 1 if code == REFUSED_CODE else 0
+        if spec.respawn and child.refusals >= MOST_REFUSALS:
+            how += f", refused {child.refusals} times in a row; not started again: correct what it says above"
+        elif spec.respawn and (spec.respawn_limit < 0 or child.restarts < spec.respawn_limit):
             child.restarts += 1
             child.start_at = time.monotonic() + spec.respawn_delay_s
             self._write(f"[{spec.label}] ended ({how}); starting it again in {spec.respawn_delay_s:g} s")

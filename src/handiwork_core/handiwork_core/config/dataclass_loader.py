@@ -34,6 +34,9 @@ class ConfigError(ValueError):
     Only the first ``FAULTS_LISTED`` are kept; one more sentence counts the others.
     """
 
+    exit_code = 2
+    """Of a process that ends because of it: nothing gets better by itself."""
+
     def __init__(self, source: str, faults: Sequence[str]) -> None:
         kept, left = tuple(faults[:FAULTS_LISTED]), len(faults) - FAULTS_LISTED
         if left > 0:

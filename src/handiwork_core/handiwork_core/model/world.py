@@ -102,6 +102,10 @@ class World:
     frames: Mapping[str, Pose] = field(default_factory=dict)
     suction: Mapping[str, SuctionState] = field(default_factory=dict)
     """Suction cups by the names of their grippers."""
+    planner_version: int = 0
+    """Rises with every change of the obstacles that the planner alone was told of."""
+    planner_objects: frozenset[str] = frozenset()
+    """Their names; ``objects`` is without them."""
 
 
 def part_positions(objects: Mapping[str, WorldObject], states: Mapping[str, ObjectState]) -> dict[str, float]:

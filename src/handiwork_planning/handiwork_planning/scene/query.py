@@ -131,7 +131,8 @@ class Reader:
         self._chains: dict[
             tuple[str, tuple[tuple[str, float], ...]], tuple[Chain, list[Group], RobotArrays]
         ] = {}
-        self._covers: dict[int, tuple[object, Array]] = {}
+        self._covers: dict[str, tuple[object, Array]] = {}
+        """By the object's name, so that the solid of an older version of the world is not kept."""
         self._links: dict[str, frozenset[str]] = {}
 
     def read(self, arm: ArmSpec, scene: Scene, query: SceneQuery) -> Query:
@@ -193,11 +194,12 @@ class Reader:
         if held.link not in chain.mounts:
             raise KeyError(f"link {held.link!r} is not one of {sorted(chain.mounts)}")
         solid, mount = scene.world.objects[held.object], chain.mounts[held.link]
-        if id(solid) not in self._covers:
+        known = self._covers.get(held.object)
+        if known is None or known[0] is not solid:
             if len(self._covers) > 64:
                 self._covers.clear()
-            self._covers[id(solid)] = (solid, np.concatenate([cover(s) for s in solid.shapes]))
-        spheres = self._covers[id(solid)][1]
+            known = self._covers[held.object] = (solid, np.concatenate([cover(s) for s in solid.shapes]))
+        spheres = known[1]
         body_T_object = mount.body_T_link @ held.link_T_object.matrix()
         centres = spheres[:, :3] @ body_T_object[:3, :3].T + body_T_object[:3, 3]
         moved = np.column_stack([centres, spheres[:, 3]])

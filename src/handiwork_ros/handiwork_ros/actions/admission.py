@@ -19,6 +19,7 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
 from handiwork_core.model.outcome import Code, Outcome
+from handiwork_ros.rclpy_support.safe_callbacks import guard
 
 BEAT_S = 0.05
 """Period in which the time of the running check is measured, in steady time."""
@@ -83,7 +84,9 @@ class AdmissionQueue:
         self._count = 0
         self._worker: _Worker | None = None
         self._looked_s = self._used_s = 0.0
-        self._timer = node.create_timer(BEAT_S, self._beat, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        self._timer = node.create_timer(
+            BEAT_S, guard(node, self._beat), clock=Clock(clock_type=ClockType.STEADY_TIME)
+        )
         self._timer.cancel()
 
     @property
@@ -167,7 +170,7 @@ class AdmissionQueue:
             executor = self._node.executor
             if executor is None:
                 return
-            executor.create_task(functools.partial(self._settle, admission, value))
+            executor.create_task(guard(self._node, functools.partial(self._settle, admission, value)))
             del admission, value
 
     def _settle(self, admission: Admission, value: Any) -> None:

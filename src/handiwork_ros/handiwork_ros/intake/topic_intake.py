@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
 
+from handiwork_msgs.msg import WorldObjects
 from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState as JointStateMsg
@@ -16,9 +17,13 @@ from handiwork_core.intake.counters import IntakeCounter
 from handiwork_core.intake.writer_sequences import WriterSequences
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.measured_joints import MeasuredJoints
-from handiwork_core.model.world import JointState
+from handiwork_core.model.world import JointState, WorldObject
 from handiwork_ros.cdr.message_reader import JointNumbers, JointReader
-from handiwork_ros.conversions import BadMessage, joint_state_from_msg
+from handiwork_ros.conversions import (
+    BadMessage,
+    joint_state_from_msg,
+    world_objects_from_msg,
+)
 from handiwork_ros.rclpy_support.rclpy_internals import take
 
 from .message_sizes import excess
@@ -65,13 +70,13 @@ class TopicIntake(Generic[V]):
     def take(self, message: Any, info: dict[str, Any]) -> None:
         """Check and keep a message: the callback of a subscription. Never raises."""
         with self._lock:
-            self.offer([(message, _number(info), time.monotonic())])
+            self.offer([(message, number_of(info), time.monotonic())])
 
     def repeat(self, info: dict[str, Any]) -> None:
         """Note that the newest message was sent once more. Never raises."""
         with self._lock:
             now_s = time.monotonic()
-            self.writers.take(_number(info), now_s)
+            self.writers.take(number_of(info), now_s)
             self.counter.take_good(now_s)
             self._heard_s = now_s
 
@@ -122,6 +127,32 @@ class TopicIntake(Generic[V]):
             self._complained_s, counter = now_s, self.counter
             text = f"{counter.topic}: a message was dropped, number {counter.dropped}: {counter.last_fault}"
             self._complain(text)
+
+
+class GeometryIntake(TopicIntake[tuple[int, dict[str, WorldObject]]]):
+    """Serialized WorldObjects messages of a latched topic: version and objects.
+
+    Args:
+        topic: see ``TopicIntake``.
+        lock: see ``TopicIntake``.
+        complain: see ``TopicIntake``.
+    """
+
+    def __init__(self, topic: str, lock: threading.Lock, complain: Complain) -> None:
+        super().__init__(topic, _geometry_of, (0, {}), lock, complain, WorldObjects)
+
+    def take(self, message: bytes, info: dict[str, Any]) -> None:
+        """Take a version; one that is repeated for late readers need not be decoded again."""
+        if message == self.message:
+            self.repeat(info)
+        else:
+            super().take(message, info)
+
+
+def _geometry_of(data: bytes) -> tuple[int, dict[str, WorldObject]]:
+    """Return version and objects of a serialized message."""
+    message = deserialize_message(data, WorldObjects)
+    return int(message.version), world_objects_from_msg(message)
 
 
 class JointIntake(TopicIntake[JointState]):
@@ -205,9 +236,10 @@ def taken(sub: Subscription) -> list[tuple[Any, int, float]]:
             break
         message, info = one
         age_s = max(0.0, wall_s - 1e-9 * info["received_timestamp"])
-        found.append((message, _number(info), now_s - age_s))
+        found.append((message, number_of(info), now_s - age_s))
     return found
 
 
-def _number(info: dict[str, Any]) -> int:
+def number_of(info: dict[str, Any]) -> int:
+    """Return the count that its writer gave a message; 0 where the middleware does not count."""
     return int(info.get("publication_sequence_number") or 0)

@@ -54,7 +54,7 @@ def run(
         return _run(factory, stop, make_executor())
     except ConfigError as error:
         sys.stderr.write(f"fatal: {error}\n")
-        return 2
+        return error.exit_code
     finally:
         rclpy.try_shutdown()
         for number, handler in previous.items():

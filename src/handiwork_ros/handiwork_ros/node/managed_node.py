@@ -297,7 +297,7 @@ class ManagedNode(AsyncLifecycleNode):
         if self.closing.is_set():
             return
         is_expected = isinstance(fault, ConfigError)
-        self.status_text, self._fault_code = str(fault), 2 if is_expected else 1
+        self.status_text, self._fault_code = str(fault), getattr(fault, "exit_code", 1)
         text = str(fault) if is_expected else "".join(traceback.format_exception(fault))
         self.get_logger().fatal(text)
 

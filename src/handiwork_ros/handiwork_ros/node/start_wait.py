@@ -12,6 +12,13 @@ from .managed_node import ManagedNode
 POLL_S = 0.05
 
 
+class OthersMissingError(ConfigError):
+    """What other nodes send did not come in time; a later start may find it."""
+
+    exit_code = 75
+    """EX_TEMPFAIL of sysexits.h: who supervises the process starts it again without a limit."""
+
+
 class StartWait:
     """Declares the parameter ``start_timeout_s`` of a node, and waits in its ``on_prepare``.
 
@@ -32,7 +39,7 @@ class StartWait:
             report: shows what is waited for.
 
         Raises:
-            ConfigError: the time is up; names what has not come.
+            OthersMissingError: the time is up; names what has not come.
         """
         begin_s = time.monotonic()
         while names := ", ".join(missing()):
@@ -41,4 +48,4 @@ class StartWait:
                 return
             if 0.0 < self._limit_s < time.monotonic() - begin_s:
                 fault = f"{names} did not come within {self._limit_s:g} s; `handiwork status` shows who is missing"
-                raise ConfigError(f"node {self._node.get_name()}", [fault])
+                raise OthersMissingError(f"node {self._node.get_name()}", [fault])

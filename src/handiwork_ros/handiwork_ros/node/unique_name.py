@@ -13,6 +13,8 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
 from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_ros.intake.topic_writers import UNKNOWN_NAME
+from handiwork_ros.liveness.bond import Sample
 from handiwork_ros.liveness.bond_topic import (
     StatusWriter,
     bond_topic,
@@ -106,12 +108,23 @@ class UniqueName:
 
     def _on_status(self, message: NodeStatus, info: Any) -> None:
         sample = sample_of(message, int(info["publication_sequence_number"]), int(info["source_timestamp"]))
+        if not self._is_namesake(sample):
+            return
         was_sole = self.claim.state is Claim.SOLE
         text = self.claim.hear(sample, time.monotonic(), self._writer.sent)
         if was_sole and self.claim.state is Claim.REFUSED:
             self._on_refusal(self._refusal())
         elif text and was_sole:
             self._node.get_logger().error(text)
+
+    def _is_namesake(self, sample: Sample) -> bool:
+        """Whether a node of this name wrote it: who only writes to the topic keeps nobody out.
+
+        Of a process that was stopped the graph may know the writer and not the node.
+        """
+        name = self._node.get_name()
+        names = (name, UNKNOWN_NAME)
+        return any(w.gid == sample.gid and w.node in names for w in writers_of(self._node, name))
 
     def _refusal(self) -> ConfigError:
         return ConfigError(f"node {self._node.get_name()}", [self.claim.refusal])

@@ -13,7 +13,6 @@ from handiwork_msgs.msg import SuctionState as SuctionStateMsg
 from rclpy.clock import JumpThreshold
 from rclpy.duration import Duration
 from rclpy.node import Node
-from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState as JointStateMsg
 
@@ -26,20 +25,15 @@ from handiwork_core.model.world import (
     JointState,
     ObjectState,
     World,
-    WorldObject,
     with_parts,
 )
 from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.robot.robot import Robot
 from handiwork_ros.cdr.row_reader import ContactsDecoder, StatesDecoder, stamp_from_bytes
-from handiwork_ros.conversions import (
-    BadMessage,
-    suction_state_from_msg,
-    time_from_msg,
-    world_objects_from_msg,
-)
+from handiwork_ros.conversions import BadMessage, suction_state_from_msg, time_from_msg
 from handiwork_ros.intake.topic_intake import (
     Complain,
+    GeometryIntake,
     JointIntake,
     TopicIntake,
     taken,
@@ -62,6 +56,10 @@ class Subscriptions:
     on_states: Callable[[], None] | None = None
     """Called when states have come. Then states and contacts are read from their bytes, which costs a tenth, and
     contacts and joints wake nobody: the newest are fetched with the next snapshot."""
+    cups: bool = False
+    """Also where contacts are not needed, or read from their bytes."""
+    planner: bool = False
+    """Also which obstacles the planner alone was told of."""
     on_demand: bool = False
     """States wake nobody either. For who looks seldom: each message would take Python's lock from other threads."""
 
@@ -84,9 +82,7 @@ class RosWorldSource:
         self._lock = threading.Lock()
         self.frames = FrameBuffer(node, dynamic=False)
         complain = node.get_logger().warning
-        self._geometry: TopicIntake[tuple[int, dict[str, WorldObject]]] = TopicIntake(
-            "world/objects", _geometry_of, (0, {}), self._lock, complain, WorldObjects
-        )
+        self._geometry = GeometryIntake("world/objects", self._lock, complain)
         self._states: TopicIntake[dict[str, ObjectState]] = TopicIntake(
             "world/object_states", StatesDecoder(), {}, self._lock, complain, ObjectStates
         )
@@ -95,38 +91,33 @@ class RosWorldSource:
         )
         self._joints = JointIntake(_needed_joints(robot), self._lock, complain)
         self._cups: dict[str, TopicIntake[SuctionState | None]] = {}
+        # A second planner of the name does not start, so this topic is not watched for a second publisher.
+        self._planners = GeometryIntake("planner/obstacles", self._lock, complain)
+        if wanted.planner:
+            topic = "planner/obstacles"
+            node.create_subscription(WorldObjects, topic, self._planners.take, LATCHED, raw=True)
         self._cached: tuple[tuple[Any, ...], World] | None = None
         self._base: Pose | None = None
         self._fetched: list[tuple[Subscription, TopicIntake[Any]]] = []
         if wanted.objects:
             self._objects_sub = node.create_subscription(
-                WorldObjects, "world/objects", self._take_geometry, LATCHED, raw=True
+                WorldObjects, "world/objects", self._geometry.take, LATCHED, raw=True
             )
         if wanted.on_states is None and not wanted.on_demand:
             self._listen(node, wanted, complain)
         else:
             self._listen_fast(node, wanted)
+            if wanted.cups:
+                self._listen_to_cups(node, complain)
         self.intake = WorldIntake(node, self._joints, self._others())
         back = JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=False)
         self._jump = node.get_clock().create_jump_callback(
             back, post_callback=guard(node, lambda _jump: self.drop())
         )
 
-    def _take_geometry(self, data: bytes, info: dict[str, Any]) -> None:
-        """Take a version; one that is repeated for late readers need not be decoded again."""
-        if data == self._geometry.message:
-            self._geometry.repeat(info)
-        else:
-            self._geometry.take(data, info)
-
     def _listen(self, node: Node, wanted: Subscriptions, complain: Complain) -> None:
-        for arm in self._robot.arms.values() if wanted.contacts else ():
-            if arm.gripper is not None and arm.gripper.suction is not None:
-                topic = f"{arm.gripper.name}_controller/suction_state"
-                cup = self._cups[arm.gripper.name] = TopicIntake(
-                    topic, suction_state_from_msg, None, self._lock, complain
-                )
-                node.create_subscription(SuctionStateMsg, topic, cup.take, STREAM)
+        if wanted.contacts:
+            self._listen_to_cups(node, complain)
         streams: list[tuple[bool, Any, str, TopicIntake[Any]]] = [
             (wanted.objects, ObjectStates, "world/object_states", self._states),
             (wanted.contacts, Contacts, "world/contacts", self._contacts),
@@ -137,6 +128,15 @@ class RosWorldSource:
             for on, kind, topic, intake in streams
             if on
         ]
+
+    def _listen_to_cups(self, node: Node, complain: Complain) -> None:
+        for arm in self._robot.arms.values():
+            if arm.gripper is not None and arm.gripper.suction is not None:
+                topic = f"{arm.gripper.name}_controller/suction_state"
+                cup = self._cups[arm.gripper.name] = TopicIntake(
+                    topic, suction_state_from_msg, None, self._lock, complain
+                )
+                node.create_subscription(SuctionStateMsg, topic, cup.take, STREAM)
 
     def _listen_fast(self, node: Node, wanted: Subscriptions) -> None:
         group = PolledGroup()
@@ -179,7 +179,8 @@ class RosWorldSource:
         """Return the newest known world, of good messages only. Raises nothing."""
         with self._lock:
             self._fetch_all()
-            newest = (*(intake.message for intake in self._others()), self._joints.value())
+            streams = (*self._others(), self._planners)
+            newest = (*(intake.message for intake in streams), self._joints.value())
             # By identity, not by id(): a message that was dropped may leave its id to the next one.
             if self._cached is None or any(a is not b for a, b in zip(self._cached[0], newest, strict=True)):
                 self._cached = (newest, self._world())
@@ -257,6 +258,7 @@ class RosWorldSource:
     def _world(self) -> World:
         states, contacts, joints = self._states.value(), self._contacts.value(), self._joints.value()
         version, objects = self._geometry.value()
+        planner_version, obstacles = self._planners.value()
         states_msg, contacts_msg = self._states.message, self._contacts.message
         return World(
             stamp_s=stamp_of(states_msg) if states_msg is not None else joints.stamp_s,
@@ -268,6 +270,8 @@ class RosWorldSource:
             joints=with_parts(joints, objects, states),
             frames=self._known_frames(joints),
             suction={name: cup for name, intake in self._cups.items() if (cup := intake.value()) is not None},
+            planner_version=planner_version,
+            planner_objects=frozenset(obstacles),
         )
 
     def _known_frames(self, joints: JointState) -> dict[str, Pose]:
@@ -281,12 +285,6 @@ class RosWorldSource:
         if base is None:
             return {"robot": self._base}
         return {"robot": self._base @ link_poses(self._robot, joints.position)[base.link]}
-
-
-def _geometry_of(data: bytes) -> tuple[int, dict[str, WorldObject]]:
-    """Return version and objects of a serialized WorldObjects message."""
-    message = deserialize_message(data, WorldObjects)
-    return int(message.version), world_objects_from_msg(message)
 
 
 def _needed_joints(robot: Robot) -> tuple[str, ...]:

@@ -51,4 +51,5 @@ def with_outcome(response: Any, outcome: Outcome) -> Any:
 
 
 def _name(callback: Callable[..., Any]) -> str:
-    return getattr(callback, "__qualname__", repr(callback))
+    inner = getattr(callback, "func", callback)  # of functools.partial
+    return getattr(inner, "__qualname__", repr(inner))

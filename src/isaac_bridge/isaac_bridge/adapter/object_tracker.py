@@ -49,6 +49,11 @@ class ObjectTracker:
         self.forget()
 
     @property
+    def heard(self) -> list[str]:
+        """Objects among the frames of the newest message; the same list while the same frames come."""
+        return self._heard
+
+    @property
     def missing(self) -> list[str]:
         """Objects whose frame has not come yet."""
         return sorted(self._index.keys() - self.states.keys())

@@ -98,6 +98,11 @@ class PlanningScene:
         with self._lock:
             return frozenset(name for own in self._own for name in (own, f"{own}{OWN}"))
 
+    def own(self) -> tuple[int, tuple[WorldObject, ...]]:
+        """Return how often the planner's own obstacles were changed, and what they are now."""
+        with self._lock:
+            return self._changes, tuple(item for item, _ in self._own.values())
+
     def query(self, scene: SceneQuery) -> SceneQuery:
         """The request's scene with what the attach service has attached; the request's own entry wins."""
         with self._lock:

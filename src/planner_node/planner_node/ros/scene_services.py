@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from handiwork_msgs import srv
+from handiwork_msgs.msg import WorldObjects
 
 from handiwork_core.contracts.planning import Attachment, SceneQuery
 from handiwork_core.intake.limits import OBJECTS
 from handiwork_core.model.outcome import OK, Code
 from handiwork_ros import conversions as to
+from handiwork_ros.rclpy_support.latched_publisher import LatchedPublisher
 from handiwork_ros.rclpy_support.safe_callbacks import guard_service, with_outcome
 from planner_node.pipeline.request_checks import Refused, check_scene
 
@@ -17,9 +20,20 @@ if TYPE_CHECKING:
     from .services import PlanningServices
 
 
-def add_scene_services(services: PlanningServices) -> None:
-    """Create the three services on the node."""
+def add_scene_services(services: PlanningServices) -> Callable[[], None]:
+    """Create the three services on the node.
+
+    Returns:
+        What publishes the obstacles that the planner alone knows; to be called once the services are open, too. Who
+        supervises a motion under way has it judged again when they change.
+    """
     node = services.node
+    obstacles = LatchedPublisher(node, WorldObjects, "planner/obstacles")
+
+    def publish() -> None:
+        pipeline = services.ready_pipeline()
+        version, items = pipeline.table.own()
+        obstacles.publish(to.world_objects_to_msg(items, version, pipeline.heard.snapshot().stamp_s))
 
     def attach(request: Any, response: Any) -> Any:
         pipeline, msg = services.ready_pipeline(), request.attachment
@@ -52,6 +66,7 @@ def add_scene_services(services: PlanningServices) -> None:
         add = [to.world_object_from_msg(o, f"add[{i}]") for i, o in enumerate(request.add)]
         poses = [to.pose_from_msg(p, f"add_poses[{i}]") for i, p in enumerate(request.add_poses)]
         response.world_version = pipeline.table.update(pipeline.heard.snapshot(), add, poses, request.remove)
+        publish()
         return with_outcome(response, OK)
 
     handlers: dict[str, tuple[Any, Any]] = {
@@ -61,3 +76,4 @@ def add_scene_services(services: PlanningServices) -> None:
     }
     for name, (kind, handler) in handlers.items():
         node.create_service(kind, f"planner/{name}", guard_service(node, handler))
+    return publish

@@ -69,11 +69,12 @@ class PlanningServices:
         }
         for name, (kind, handler) in handlers.items():
             node.create_service(kind, f"planner/{name}", guard_service(node, handler), callback_group=group)
-        add_scene_services(self)
+        self._publish_obstacles = add_scene_services(self)
 
     def open(self, pipeline: PlanningPipeline, worker: EngineWorker) -> None:
         """Serve from now on."""
         self.pipeline, self._worker = pipeline, worker
+        self._publish_obstacles()
 
     def shut(self) -> None:
         """Refuse from now on; what runs goes on to its end."""

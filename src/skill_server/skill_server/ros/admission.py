@@ -27,7 +27,8 @@ Body = ArmRequest[ExecutionResult]
 class Gate:
     """``runs`` by arm; ``why_closed`` says why the server does not serve, if so; ``world_timeout_s`` is steady time.
 
-    ``why_stopped`` says why the robot's safety layer refuses motions, if so.
+    ``why_stopped`` says why the robot's safety layer refuses motions, if so; ``why_lost`` why the robot is lost, by
+    the watch that ends running goals as well.
     Files that goals name must lie below ``roots``.
     """
 
@@ -37,6 +38,7 @@ class Gate:
     world_timeout_s: float
     why_closed: Callable[[], str]
     why_stopped: Callable[[], Outcome | None]
+    why_lost: Callable[[], str]
     roots: DataRoots
 
     def world(self) -> World:
@@ -52,8 +54,8 @@ class Gate:
             raise GoalRejected(stopped)
         if (conflict := self.source.conflict()) is not None:
             raise GoalRejected(conflict)
-        if self.source.joint_age_s() > self.world_timeout_s:
-            raise GoalRejected(Outcome(Code.ROBOT_LOST, self.source.joint_silence()))
+        if why := self.why_lost():
+            raise GoalRejected(Outcome(Code.ROBOT_LOST, why))
         if self.source.state_age_s() > self.world_timeout_s:
             raise GoalRejected(Outcome(Code.STALE_WORLD, self.source.state_silence()))
         return self.source.snapshot()

@@ -31,10 +31,11 @@ from .arm_runner import ArmRunner
 
 @dataclass(frozen=True)
 class ArmSet:
-    """Runs and leases by the name of the arm, in the order of the robot's description."""
+    """Runs and leases by the name of the arm, in the order of the robot's description; one watch of the robot."""
 
     runs: dict[str, ArmRunner]
     leases: dict[str, ArmLease]
+    watch: RobotWatch
 
     @property
     def is_busy(self) -> bool:
@@ -101,7 +102,7 @@ def arm_set(
         leases[name] = ArmLease(node, stop_arm=partial(_stop, client, base))
         if len(robot.arms) > 1:
             leases[name].arm, leases[name].on_abandon = name, partial(board.evict, name)
-    arms = ArmSet(runs, leases)
+    arms = ArmSet(runs, leases, watch)
     watch.on_loss(lambda why: arms.stop_all(Code.ROBOT_LOST, why))
     return arms
 

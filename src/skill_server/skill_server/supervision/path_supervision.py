@@ -88,10 +88,20 @@ class WorldChanges:
         self._changed: frozenset[str] = frozenset()
 
     def since(self, world: World) -> frozenset[str]:
-        """Return the objects that are new, moved, or of a new version of the geometry; cheap where nothing is new."""
-        if world.states is not self._seen.states or world.objects is not self._seen.objects:
-            self._seen, self._changed = world, self._compare(world)
+        """Return the objects that are new, moved, or of a new version of the geometry; cheap where nothing is new.
+
+        The planner's own obstacles are among them, once the planner has got or lost one.
+        """
+        seen = self._seen
+        is_same = world.states is seen.states and world.objects is seen.objects
+        if not is_same or _planners_of(world) != _planners_of(seen):
+            self._seen, self._changed = world, self._compare(world) | self._planners(world)
         return self._changed
+
+    def _planners(self, world: World) -> frozenset[str]:
+        """All of the planner's own obstacles where they have changed: how they were before is not known here."""
+        is_new = _planners_of(world) != _planners_of(self._judged)
+        return world.planner_objects if is_new else frozenset()
 
     def _compare(self, world: World) -> frozenset[str]:
         poses, before = _Poses.of(world.states, self._excluded), self._poses
@@ -108,6 +118,11 @@ class WorldChanges:
         alike = np.abs((poses.turns * before.turns).sum(axis=1))
         moved |= alike < np.cos(0.5 * self._settings.angle_rad)
         return new | {name for name, is_moved in zip(poses.names, moved, strict=True) if is_moved}
+
+
+def _planners_of(world: World) -> tuple[int, frozenset[str]]:
+    """A planner that was started again counts from the beginning, so the number alone says too little."""
+    return world.planner_version, world.planner_objects
 
 
 def _picked(poses: _Poses, names: list[str]) -> _Poses:
@@ -168,7 +183,8 @@ class PathSupervision:
         if self.fault is not None or not changed or self._open is not None or now_s < self._next_s:
             return None
         assert self._since_s is not None
-        self._open = Check(world, changed & frozenset(world.objects), self._since_s)
+        there = frozenset(world.objects) | world.planner_objects
+        self._open = Check(world, changed & there, self._since_s)
         self._owed, self._since_s = frozenset(), None
         self._changes.take(world)
         if not self._open.changed:  # what had changed is gone

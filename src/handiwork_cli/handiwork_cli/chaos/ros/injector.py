@@ -9,7 +9,12 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from handiwork_cli.chaos.trials import Fault, FaultKind, Trial
+from handiwork_cli.chaos.trials import (
+    FORGED,
+    Fault,
+    FaultKind,
+    Trial,
+)
 
 if TYPE_CHECKING:
     from handiwork_cli.stack.stack import Stack
@@ -21,8 +26,8 @@ ROGUES = frozenset(
         FaultKind.BAD_JOINTS,
         FaultKind.BAD_STATES,
         FaultKind.SECOND_JOINTS,
-        FaultKind.FORGED_STATUS,
         FaultKind.MANY_FRAMES,
+        *FORGED,
     }
 )
 SHIFT_M = 0.05

@@ -10,6 +10,7 @@ import rclpy
 from geometry_msgs.msg import TransformStamped
 from handiwork_msgs.msg import NodeStatus, ObjectState, ObjectStates
 from rclpy.action import ActionClient
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
@@ -18,9 +19,15 @@ from trajectory_msgs.msg import JointTrajectoryPoint
 from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointTolerance
 from handiwork_cli.chaos.trials import Fault, FaultKind
-from handiwork_ros.node.managed_node import STATUS_TOPIC
+from handiwork_ros.liveness.bond_topic import STATUS_TOPIC, bond_topic, writers_of
 from handiwork_ros.rclpy_support.destroy import destroy_with_actions
-from handiwork_ros.rclpy_support.qos import LATEST, STATUS, TF
+from handiwork_ros.rclpy_support.qos import (
+    BOND,
+    BOND_READER,
+    LATEST,
+    STATUS,
+    TF,
+)
 from tf2_msgs.msg import TFMessage
 
 MARK = "handiwork_chaos"
@@ -78,6 +85,8 @@ def _publisher(node: Node, fault: Fault, joints: tuple[str, ...]) -> tuple[Publi
         status = node.create_publisher(NodeStatus, STATUS_TOPIC, STATUS)
         forged = NodeStatus(node=fault.target, state=NodeStatus.ACTIVE, pid=FORGED_PID)
         return lambda _count: status.publish(forged), STATUS_HZ
+    if fault.kind in (FaultKind.FORGED_BOND, FaultKind.COPIED_BOND):
+        return _bond_forger(node, fault), STATUS_HZ
     if fault.kind is FaultKind.BAD_STATES:
         states = node.create_publisher(ObjectStates, "world/object_states", LATEST)
         return lambda _count: states.publish(_bad_states()), RATE_HZ
@@ -87,6 +96,30 @@ def _publisher(node: Node, fault: Fault, joints: tuple[str, ...]) -> tuple[Publi
     value = float("nan") if fault.kind is FaultKind.BAD_JOINTS else 0.0
     states = node.create_publisher(JointState, "joint_states", LATEST)
     return lambda _count: states.publish(_joints(joints, value)), RATE_HZ
+
+
+def _bond_forger(node: Node, fault: Fault) -> Publish:
+    """Return what says that a node shuts down, then that it serves: as a writer of its own, or with the true GID."""
+    topic, true = bond_topic(fault.target), list[NodeStatus]()
+    bond = node.create_publisher(NodeStatus, topic, BOND)
+    if fault.kind is FaultKind.COPIED_BOND:
+        node.create_subscription(NodeStatus, topic, true.append, BOND_READER)
+    (own,) = (w.gid for w in writers_of(node, fault.target) if w.node == node.get_name())
+    executor = SingleThreadedExecutor(context=node.context)
+    executor.add_node(node)
+
+    def publish(count: int) -> None:
+        executor.spin_once(timeout_sec=0.0)
+        forged = NodeStatus(node=fault.target, pid=FORGED_PID, bond_gid=list(own), is_sole=True)
+        if fault.kind is FaultKind.COPIED_BOND:
+            known = next((one for one in reversed(true) if bytes(one.bond_gid) != own), None)
+            if known is None:
+                return
+            forged = known
+        forged.state = NodeStatus.ACTIVE if count % 2 else NodeStatus.SHUTTING_DOWN
+        bond.publish(forged)
+
+    return publish
 
 
 def _joints(names: tuple[str, ...], value: float) -> JointState:

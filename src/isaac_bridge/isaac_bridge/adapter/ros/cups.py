@@ -17,9 +17,11 @@ from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.suction import SuctionState
 from handiwork_core.robot.robot import Robot
 from handiwork_ros.conversions import outcome_to_msg, suction_state_to_msg
+from handiwork_ros.intake.topic_intake import number_of
 from handiwork_ros.node.managed_node import ManagedNode
 from handiwork_ros.rclpy_support.qos import LATEST
 from handiwork_ros.rclpy_support.safe_callbacks import guard, guard_service
+from isaac_bridge.adapter.ros.wire_watch import WireWatch
 
 Ask = Callable[[Any, Any], Awaitable[Any]]
 """Calls a client with a request; None where no answer came."""
@@ -35,10 +37,13 @@ class CupDoor:
         robot: whose cups they are.
         ask: calls the script.
         group: of the services and of the clients that they wait for; a reentrant one.
+        watch: of the wire.
     """
 
-    def __init__(self, node: ManagedNode, robot: Robot, ask: Ask, group: CallbackGroup) -> None:
-        self._node, self._ask = node, ask
+    def __init__(
+        self, node: ManagedNode, robot: Robot, ask: Ask, group: CallbackGroup, watch: WireWatch
+    ) -> None:
+        self._node, self._ask, self._watch = node, ask, watch
         tools = [arm.gripper for arm in robot.arms.values() if arm.gripper is not None]
         self.names = [tool.name for tool in tools if tool.suction is not None]
         self._newest: dict[str, SuctionState] = {}
@@ -51,7 +56,12 @@ class CupDoor:
             served = guard_service(node, partial(self._set, name))
             node.create_service(SetSuction, f"{controller}/set_suction", served, callback_group=group)
         if self.names:
-            node.create_subscription(String, wire.SUCTION_STATE, guard(node, self._take), LATEST)
+            take = guard(node, self._take)
+
+            def callback(message: String, info: dict[str, Any]) -> None:
+                take(message, info)  # rclpy counts the parameters, so they must be two
+
+            node.create_subscription(String, wire.SUCTION_STATE, callback, LATEST)
 
     def start_over(self) -> None:
         """The simulation began anew: what was heard is of another time."""
@@ -62,7 +72,10 @@ class CupDoor:
         for name, state in self._newest.items():
             self._states[name].publish(suction_state_to_msg(state))
 
-    def _take(self, message: String) -> None:
+    def _take(self, message: String, info: dict[str, Any]) -> None:
+        self._watch.take(wire.SUCTION_STATE, number_of(info))
+        if self._watch.conflict():
+            return
         try:
             stamp_s, cups = wire.cups_of(message.data)
         except wire.BadWire as fault:

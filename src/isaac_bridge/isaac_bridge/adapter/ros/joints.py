@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 from sensor_msgs.msg import JointState
 
@@ -16,12 +17,14 @@ from handiwork_core.robot.robot import Robot
 from handiwork_core.safety.config import SafetyConfig
 from handiwork_ros.cdr.message_reader import JointReader
 from handiwork_ros.cdr.row_writer import JointWriter
+from handiwork_ros.intake.topic_intake import number_of
 from handiwork_ros.node.managed_node import ManagedNode
 from handiwork_ros.rclpy_support.qos import LATEST, STREAM
 from handiwork_ros.rclpy_support.safe_callbacks import guard
 from handiwork_ros.rclpy_support.silence_limits import STREAM_SILENCE_S
 from isaac_bridge.adapter.joint_order import NONE, JointOrder, moving_joints
 from isaac_bridge.adapter.remote_plant import RemotePlant
+from isaac_bridge.adapter.ros.wire_watch import WireWatch
 
 JOINTS_HZ = 125.0
 """Greatest rate of joint_states per second of steady time; commands go with every measurement."""
@@ -60,7 +63,14 @@ class JointDoor:
         self._states = node.create_publisher(JointState, "joint_states", LATEST)
         self._commands = node.create_publisher(JointState, JOINT_COMMANDS, LATEST)
         self._state_writer, self._command_writer = JointWriter(self.names), JointWriter(())
-        node.create_subscription(JointState, JOINT_STATES, guard(node, self._take), STREAM, raw=True)
+        self.wire = WireWatch(node)
+        self._conflict = ""
+        take = guard(node, self._take)
+
+        def callback(data: bytes, info: dict[str, Any]) -> None:
+            take(data, info)  # rclpy counts the parameters, so they must be two
+
+        node.create_subscription(JointState, JOINT_STATES, callback, STREAM, raw=True)
 
     def open(self) -> None:
         """Obey and republish from now on."""
@@ -99,7 +109,8 @@ class JointDoor:
         self.running().plant.start_over(why)
         self.running().poll()
 
-    def _take(self, data: bytes) -> None:
+    def _take(self, data: bytes, info: dict[str, Any]) -> None:
+        self.wire.take(JOINT_STATES, number_of(info))
         try:
             heard = self._reader.read(data)
             measured = self._order.read(heard.names, heard.counts, heard.numbers, heard.stamp_s)
@@ -123,19 +134,37 @@ class JointDoor:
         self.thread = SameThread(plant)
 
     def _follow(self, thread: SameThread[RemotePlant], measured: JointArrays) -> None:
-        restarted = thread.plant.take(measured)
-        wanted = None if self.is_muted else thread.plant.command()
-        if wanted is not None:
-            self._commands.publish(self._command_writer.write(measured.stamp_s, wanted, NONE, NONE))
-        if restarted:
+        is_contested, restarted = self._is_contested(), False
+        if is_contested:
+            thread.abort(self._conflict)  # also goals that came since the last measurement
+        if not (is_contested and thread.idle):  # arms brake as they were told, and then are left alone
+            restarted = self._drive(thread.plant, measured)
+        if restarted and not is_contested:
             self._node.get_logger().warning("the simulation's clock began anew; goals are aborted")
             for callback in self.on_restart:
                 callback()
         thread.poll()
-        if restarted or self._pace.due(self._heard_s):
+        if not is_contested and (restarted or self._pace.due(self._heard_s)):
             self._republish(measured)
         for callback in self.on_measured:
             callback()
+
+    def _drive(self, plant: RemotePlant, measured: JointArrays) -> bool:
+        """Send what the controllers want now; True where the simulation began anew."""
+        restarted = plant.take(measured)
+        wanted = None if self.is_muted else plant.command()
+        if wanted is not None:
+            self._commands.publish(self._command_writer.write(measured.stamp_s, wanted, NONE, NONE))
+        return restarted
+
+    def _is_contested(self) -> bool:
+        """Whether two publishers send what one may. What they send is not passed on, so its readers see a silence."""
+        before, self._conflict = self._conflict, self.wire.conflict()
+        if self._conflict != before:
+            self._node.status_text = self._conflict
+            if self._conflict:
+                self._node.get_logger().error(f"{self._conflict}; nothing is passed on until then")
+        return bool(self._conflict)
 
     def _republish(self, measured: JointArrays) -> None:
         it = measured

@@ -22,12 +22,14 @@ from handiwork_ros.cdr.message_reader import FrameReader, Frames, text_from_byte
 from handiwork_ros.cdr.row_reader import CONTACT_NUMBERS, STATE_NUMBERS
 from handiwork_ros.cdr.row_writer import RowWriter
 from handiwork_ros.conversions import world_objects_to_msg
+from handiwork_ros.intake.topic_intake import number_of
 from handiwork_ros.node.managed_node import ManagedNode
 from handiwork_ros.rclpy_support.latched_publisher import LatchedPublisher
 from handiwork_ros.rclpy_support.polled_group import PolledGroup
 from handiwork_ros.rclpy_support.qos import LATEST
 from handiwork_ros.rclpy_support.rclpy_internals import take
 from isaac_bridge.adapter.object_tracker import ObjectTracker
+from isaac_bridge.adapter.ros.wire_watch import WireWatch
 from tf2_msgs.msg import TFMessage
 
 FRAMES = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
@@ -43,8 +45,8 @@ PLACED_M, PLACED_RAD = 0.01, 0.05
 class WorldDoor:
     """``world/objects`` from the scene file, ``world/object_states`` from ``/tf``, ``world/contacts`` from its text."""
 
-    def __init__(self, node: ManagedNode, scene: Scene) -> None:
-        self._node, self._scene = node, scene
+    def __init__(self, node: ManagedNode, scene: Scene, watch: WireWatch) -> None:
+        self._node, self._scene, self._watch = node, scene, watch
         self.tracker = ObjectTracker(item.name for item in scene.objects)
         self.version, self.time_s = 0, 0.0
         self._awaited: Mapping[str, Pose] = {}
@@ -120,21 +122,25 @@ class WorldDoor:
                 publisher.publish(data)
 
     def _take_frames(self) -> None:
-        came = [self._take_objects(self._reader.read(data)) for data in _taken(self._heard_frames)]
+        taken = _taken(self._heard_frames)
+        came = [self._take_objects(self._reader.read(data), number) for data, number in taken]
         if not any(came):
             return
         if self._arrived is not None and not self._arrived.done() and not self._elsewhere():
             self._arrived.set_result(None)
-        if self._node.is_active:
+        contacts = [self._heard_text(data, number) for data, number in _taken(self._heard_contacts)]
+        if self._node.is_active and not self._watch.conflict():
             self._tell(self._states, self._message())
-            self._pass_contacts()
+            for text in contacts:
+                self._pass_on(text)
 
-    def _take_objects(self, frames: Frames) -> bool:
+    def _take_objects(self, frames: Frames, number: int) -> bool:
         """Take the objects among the frames of one message; whether there are any."""
         heard = self.tracker.take_all(frames.edges, frames.numbers, frames.stamps_s)
         if heard is None:
             return False
         self.time_s = heard.stamp_s
+        self._watch.take_frames(self.tracker.heard, number)
         for fault in heard.faults:
             self._node.get_logger().error(f"/tf: {fault}", throttle_duration_sec=2.0)
         return True
@@ -154,9 +160,9 @@ class WorldDoor:
                 row[7:10], row[10:] = state.world_v_object, state.world_w_object
         return self._state_writer.write(self.time_s, self._names, self._numbers, self.version)
 
-    def _pass_contacts(self) -> None:
-        for data in _taken(self._heard_contacts):
-            self._pass_on(text_from_bytes(data))
+    def _heard_text(self, data: bytes, number: int) -> str:
+        self._watch.take(wire.CONTACTS, number)
+        return text_from_bytes(data)
 
     def _pass_on(self, text: str) -> None:
         try:
@@ -171,10 +177,10 @@ class WorldDoor:
         self._told[publisher] = data
 
 
-def _taken(subscription: Subscription) -> Iterator[bytes]:
-    """All that has come since the last time."""
+def _taken(subscription: Subscription) -> Iterator[tuple[bytes, int]]:
+    """All that has come since the last time, with the counts of the writers."""
     while (found := take(subscription)) is not None:
-        yield found[0]
+        yield found[0], number_of(found[1])
 
 
 def _never(_message: object) -> None:

@@ -1,0 +1,130 @@
+"""MotionSteps of the set-up: commands with log files, and stamps that tell which steps are done."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from machine import Missing
+
+ROOT = Path(__file__).resolve().parents[1]
+VENV = ROOT / ".venv"
+BUILD = ROOT / "build"
+STAMPS = VENV / "stamps"
+OTHER_ROS = (
+    "AMENT_PREFIX_PATH",
+    "CMAKE_PREFIX_PATH",
+    "COLCON_PREFIX_PATH",
+    "LD_LIBRARY_PATH",
+    "PYTHONHOME",
+    "PYTHONPATH",
+    "ROS_DISTRO",
+    "_ROS_WHEELS_BOOTSTRAP_COMPLETE",
+)
+"""Variables by which another ROS, or another environment, would get into the build."""
+LINES_OF_LOG = 12
+ONE_INSTALLATION = threading.Lock()
+"""Held while pip writes into the environment, as two of them would read each other's half-written metadata."""
+
+
+def clean_environment() -> dict[str, str]:
+    """Return the environment for the build: the venv first, no other ROS."""
+    environment = {name: value for name, value in os.environ.items() if name not in OTHER_ROS}
+    environment["VIRTUAL_ENV"] = str(VENV)
+    environment["PATH"] = f"{VENV / 'bin'}{os.pathsep}{environment.get('PATH', os.defpath)}"
+    return environment
+
+
+def hash_files(files: Iterable[Path], *words: str) -> str:
+    """Return a hash of the files' names and contents, and of some words."""
+    digest = hashlib.sha256(repr((sys.version_info[:2], words)).encode())
+    for path in sorted(files):
+        digest.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def is_done(step: str, content: str) -> bool:
+    """Return whether a step was done with this very content."""
+    stamp = STAMPS / step
+    return stamp.is_file() and stamp.read_text(encoding="utf-8") == content
+
+
+def mark_done(step: str, content: str) -> None:
+    """Note that a step was done with this content."""
+    STAMPS.mkdir(exist_ok=True)
+    (STAMPS / step).write_text(content, encoding="utf-8")
+
+
+@contextmanager
+def announced(what: str) -> Iterator[None]:
+    """Print what begins, and afterwards how long it took; steps may run side by side, so each line names its step."""
+    print(f"{what} ...", flush=True)
+    start = time.monotonic()
+    yield
+    print(f"{what}: {time.monotonic() - start:.0f} s", flush=True)
+
+
+def start(name: str, command: list[str]) -> tuple[subprocess.Popen[bytes], Path]:
+    """Start a command in the clean environment; its output goes to a log file.
+
+    Args:
+        name: The name of the log file.
+        command: The program and its arguments.
+
+    Returns:
+        The process and its log file.
+    """
+    log = BUILD / "log" / f"{name}.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command, cwd=ROOT, env=clean_environment(), stdout=output, stderr=subprocess.STDOUT
+        )
+    return process, log
+
+
+def finish(name: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    """Wait for a started command.
+
+    Args:
+        name: What failed, for the message.
+        process: The started process.
+        log: Its log file.
+
+    Raises:
+        Missing: The command failed; the end of its log is shown before.
+    """
+    if process.wait() == 0:
+        return
+    tail = log.read_text(encoding="utf-8", errors="replace").splitlines()[-LINES_OF_LOG:]
+    print(f"{name} failed", *tail, sep="\n", flush=True)
+    raise Missing(f"{name} failed: the lines above tell why, {log.relative_to(ROOT)} has all of them.")
+
+
+def pip(*arguments: str) -> list[str]:
+    """Return a pip command of the venv."""
+    return [str(VENV / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", *arguments]
+
+
+def install(name: str, log: str, *arguments: str) -> None:
+    """Install by pip, one installation at a time.
+
+    Python compiles the modules that it imports, when it first does: a third of what is installed never is.
+
+    Args:
+        name: What is installed, for the message of a failure.
+        log: The name of the log file.
+        arguments: What pip's ``install`` is given.
+
+    Raises:
+        Missing: pip failed.
+    """
+    with ONE_INSTALLATION:
+        finish(name, *start(log, pip("install", "--no-compile", *arguments)))

@@ -1,0 +1,80 @@
+"""The names that programs, skills, conditions and engines of your own import: ``from handiwork import SkillClient``.
+
+A name is loaded from its home at its first use (PEP 562). ``import handiwork`` therefore costs nothing, and only the
+names that talk to nodes, such as ``SkillClient``, need rclpy. Modules may move between releases; these names stay.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+_HOMES = {
+    "conditionals_node.batch": "Poses Verdicts Worlds evaluate",
+    "conditionals_node.predicates.measured": "Measured Relation",
+    "conditionals_node.predicates.parts": "Logical Part",
+    "conditionals_node.views.views": "T Unknown View",
+    "handiwork_core.contracts.commands": (
+        "AttachObject AwaitObject CloseGripper Command DetachObject DriveBase DummyForward ExpectJoint "
+        "Function Motion OpenGripper UpdatePoseCostMetric UpdateSpecific"
+    ),
+    "handiwork_core.model.geometry": "Array Pose Rotation",
+    "handiwork_core.model.outcome": "BodyPair Code Outcome",
+    "handiwork_core.contracts.planning": (
+        "Attachment Candidate CandidateVerdict CandidatesRequest CandidatesResult Capability Engine Goal "
+        "IkRequest IkResult JointGoals OtherArm PathRest PlanRequest PlanResult PoseGoals Report "
+        "SceneQuery ShouldStop StraightGoal Verdict"
+    ),
+    "handiwork_core.contracts.predicate": "Evidence Finding LatchedPredicate Predicate Truth",
+    "handiwork_core.robot.robot": "ArmSpec GripperSpec Robot",
+    "handiwork_core.robot_files.loader": "load_robot",
+    "handiwork_core.contracts.skill": "Context Progress Skill StepFailed",
+    "handiwork_core.contracts.skill_params": "SkillParams file_field",
+    "handiwork_core.model.trajectory": "Trajectory",
+    "handiwork_core.model.world": "Contact JointState ObjectState Shape ShapeKind World WorldObject",
+    "handiwork_ros.clients.async_skill_client": "AsyncSkillClient",
+    "handiwork_ros.clients.goal_handle": "GoalHandle",
+    "handiwork_ros.clients.skill_client": "SkillClient skill_goal",
+    "handiwork_ros.actions.skill_report": "SkillReport Stage",
+    "handiwork_ros.actions.task_report": "TaskFeedback TaskReport",
+    "handiwork_planning.process_pool": "PlanPool plan_many",
+    "planner_node.engines.curobo_batch": "CuroboPool",
+    "planner_node.engines.curobo_together": "CuroboTogether",
+    "handiwork_planning.grasp_planning": "GraspPlan GraspRequest plan_grasp",
+    "handiwork_planning.fallback_engine": "EngineLost",
+    "robot_description.formats.curobo_config": "curobo_config",
+    "skill_server.params": "checks",
+    "skill_server.motions.candidate_selection": "choose",
+    "skill_server.execution.run": "run_skill",
+    "skill_server.state.gripper_state": "ee_pose",
+    "skill_server.state.scene_query": "ignored_objects scene_for",
+}
+"""The names by the module that they come from; ``__init__.pyi`` says the same to type checkers."""
+
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
+
+__all__ = sorted(_HOME_OF)
+
+
+def __getattr__(name: str) -> object:
+    """Load a name from its home, once.
+
+    Args:
+        name: What is looked up in this package and is not there yet.
+
+    Returns:
+        The class, function or module of that name.
+
+    Raises:
+        AttributeError: The package has no such name.
+    """
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = import_module(_HOME_OF[name])
+    value = getattr(home, name) if hasattr(home, name) else import_module(f"{home.__name__}.{name}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """Return all public names, loaded or not, so that completion shows them."""
+    return list(__all__)

@@ -1,0 +1,54 @@
+"""Installs handiwork, by colcon or by pip. Its wheel asks for all other wheels and for what they need to run."""
+
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+PACKAGE = "handiwork"
+VERSION = "0.1.0"
+PACKAGES = [
+    "conditionals_node",
+    "decider_node",
+    "handiwork_bringup",
+    "handiwork_check",
+    "handiwork_cli",
+    "handiwork_core",
+    "handiwork_planning",
+    "handiwork_ros",
+    "handiwork_safety",
+    "handiwork_viz",
+    "isaac_bridge",
+    "planner_node",
+    "robot_description",
+    "sim_bridge",
+    "skill_server",
+    "suction_driver",
+]
+INTERFACES = ["handiwork-msgs", "control-msgs", "simulation-interfaces", "tf2-msgs"]
+RUN = Path(__file__).resolve().parents[2] / "requirements" / "run.txt"
+
+
+def requirements() -> list[str]:
+    """Lists what a wheel asks for. A workspace of colcon takes its dependencies from package.xml instead."""
+    lines = RUN.read_text(encoding="utf-8").splitlines() if RUN.is_file() else []
+    # Exactly this version: an index may have other packages of these names.
+    own = [f"{name}=={VERSION}" for name in (*PACKAGES, *INTERFACES)]
+    return [*own, *(line for line in lines if line and not line.startswith("#"))]
+
+
+setup(
+    name=PACKAGE,
+    version=VERSION,
+    description="The names that programs, skills, conditions and engines of your own import.",
+    packages=find_packages(include=[PACKAGE, f"{PACKAGE}.*"]),
+    package_data={PACKAGE: ["py.typed", "*.pyi"]},
+    data_files=[
+        ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
+        (f"share/{PACKAGE}", ["package.xml"]),
+    ],
+    install_requires=["setuptools", *requirements()],
+    zip_safe=False,
+    maintainer="Handiwork maintainers",
+    maintainer_email="maintainers@handiwork.example",
+    license="Apache-2.0",
+)
