@@ -78,7 +78,7 @@ def test_a_guide_imports_public_names_only(page: Path) -> None:
         assert_public(text)
 
 
-@pytest.mark.parametrize("name", ["contracts/skill.py.txt", "test.py.txt"])
+@pytest.mark.parametrize("name", ["skill.py.txt", "test.py.txt"])
 def test_a_new_skill_imports_public_names_only(name: str) -> None:
     assert_public(re.sub(r"\$\{?\w+\}?", "wave", (TEMPLATES / name).read_text(encoding="utf-8")))
 

@@ -15,7 +15,7 @@ FILES = {
     "package.xml": "package.xml",
     "README.md": "README.md",
     "{package}/__init__.py": "init.py",
-    "{package}/{name}.py": "contracts/skill.py",
+    "{package}/{name}.py": "skill.py",
     "test/test_{name}.py": "test.py",
 }
 """What is written, and the template it comes from."""
