@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import test_mobile_skills
 import test_part_skills
 import test_skills
 
@@ -31,6 +30,8 @@ from skill_server.skills.pick_place.flip import Flip, FlipParams
 from skill_server.skills.pick_place.manualpick import ManualPick, ManualPickParams
 from skill_server.skills.pick_place.pour import Pour, PourParams
 from skill_server.skills.pick_place.rotate_obj import RotateObj, RotateObjParams
+
+from . import test_mobile_skills
 
 
 def suite(

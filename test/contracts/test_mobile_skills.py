@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import test_skills
 
 from handiwork_core.contracts.skill import Skill
 from handiwork_core.model.geometry import Pose
@@ -18,6 +17,8 @@ from handiwork_core.testing.skill_contract import SkillContract
 from skill_server.execution.run import run_skill
 from skill_server.skills.base.mobile_rotate import MobileRotate, MobileRotateParams
 from skill_server.skills.base.mobile_translate import MobileTranslate, MobileTranslateParams
+
+from . import test_skills
 
 EAST = MobileTranslateParams(target=(0.3, 0.0))
 DRIVES = ("base.follow", "arm.follow", "gripper.move")

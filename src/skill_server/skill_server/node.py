@@ -156,7 +156,7 @@ class SkillServer(ManagedNode):
             timeout_s,
             self._why_closed,
             self._safety.refusal,
-            lambda: self._arms.watch.why_lost,
+            lambda: self._arms.watch.why_refused(),
             roots,
         )
         for skill in catalog.skills.values():

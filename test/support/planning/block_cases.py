@@ -18,7 +18,7 @@ from handiwork_planning.scene.query import Query, Reader
 from handiwork_planning.scene.scene import Scene
 from handiwork_planning.validation.shape_distances import distance, radius
 
-from .conftest import world_of
+from .demo_world import world_of
 from .serial_arms import limits, serial_arm
 
 Bodies = dict[str, Array]

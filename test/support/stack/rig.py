@@ -26,6 +26,8 @@ PICK_STAGES = ["select", "open", "approach", "descend", "grasp", "lift"]
 PLACE_STAGES = ["select", "transit", "descend", "release", "retreat"]
 TERMINAL_S = 2.0
 """Wall time within which every goal ends and the arm rests, whichever node is killed."""
+SETTLED = 10
+"""So many samples in a row show that the arm has come to rest."""
 REST_S = 0.3
 """World time for which an arm at rest must stay so."""
 SLOW = Pick.Goal(object="cube", max_velocity_scaling_factor=0.1)
@@ -117,9 +119,14 @@ class JointRecord:
         """Wait until the arm is really on its way."""
         wait_for("a motion of the arm", lambda: self._samples[-1].speed > speed)
 
+    def _rested(self) -> bool:
+        """An arm that swings passes rest for a moment at each end."""
+        newest = self._samples[-SETTLED:]
+        return len(newest) == SETTLED and all(sample.speed < STANDSTILL for sample in newest)
+
     def wait_rest(self, since_s: float) -> None:
         """The arm rests within the bound after the steady time ``since_s``, and stays so."""
-        wait_for("an arm at rest", lambda: self._samples[-1].speed < STANDSTILL)
+        wait_for("an arm at rest", self._rested)
         assert self._samples[-1].heard_s - since_s <= TERMINAL_S
         self.assert_rests()
 

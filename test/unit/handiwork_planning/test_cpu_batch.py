@@ -19,8 +19,7 @@ from handiwork_core.robot.robot import Robot
 from handiwork_planning.process_pool import PlanPool, plan_many
 from planner_node.engines import CpuEngine
 from support.planning.demo_world import demo_items, hand_down, world_of
-
-from .solids import bowl
+from support.planning.solids import bowl
 
 
 def problems(robot: Robot, count: int) -> tuple[list[World], list[PlanRequest]]:

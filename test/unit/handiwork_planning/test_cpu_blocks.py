@@ -21,10 +21,19 @@ from handiwork_planning.kernels.simd import load, save
 from handiwork_planning.scene.other_arms import ARM_GAP_M
 from handiwork_planning.search import free_motion, rrt_connect
 from handiwork_planning.search.requests import Deadline
+from support.planning.block_cases import (
+    Case,
+    along,
+    armed,
+    case_of,
+    least,
+    moving,
+    room_of,
+    shapes_near,
+    some_q,
+)
 from support.planning.demo_world import box
-
-from .block_cases import Case, along, armed, case_of, least, moving, room_of, shapes_near, some_q
-from .serial_arms import limits
+from support.planning.serial_arms import limits
 
 NOISE_M = 2.0e-5
 

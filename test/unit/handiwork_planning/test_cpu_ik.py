@@ -20,8 +20,7 @@ from handiwork_planning.kernels.rng import new_state
 from handiwork_planning.kernels.simd import LANES
 from handiwork_planning.scene.query import Query, Reader
 from handiwork_planning.scene.scene import Scene
-
-from .serial_arms import gap, limits, pose_of, serial_arm, tool_matrix
+from support.planning.serial_arms import gap, limits, pose_of, serial_arm, tool_matrix
 
 ARMS = [(5, 0), (6, 0), (6, 1), (7, 0), (7, 1), (14, 0)]
 

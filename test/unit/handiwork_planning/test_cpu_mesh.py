@@ -12,8 +12,7 @@ from handiwork_planning.distance.shapes import to_shape
 from handiwork_planning.scene.scene import Scene
 from handiwork_planning.validation import mesh_distances, shape_distances
 from support.planning.demo_world import world_of
-
-from .solids import bowl, box_mesh, frame, revolved
+from support.planning.solids import bowl, box_mesh, frame, revolved
 
 TURNED = Pose.of((0.1, -0.05, 0.2), Rotation.from_rpy(0.4, -0.2, 1.1))
 MESHES = {

@@ -22,8 +22,7 @@ from handiwork_core.model.world import Shape, ShapeKind
 from handiwork_core.robot.kinematics import forward, link_poses
 from handiwork_core.robot.robot import Robot
 from support.planning.demo_world import box, world_of
-
-from .solids import bowl, box_mesh, frame, mesh_shape
+from support.planning.solids import bowl, box_mesh, frame, mesh_shape
 
 HULL = np.array([(x, y, z) for x in (-0.05, 0.05) for y in (-0.04, 0.06) for z in (-0.2, 0.2)])
 TILTED = Pose.of((0.0, 0.0, 0.0), Rotation.from_rpy(0.1, 0.2, 0.3))

@@ -68,8 +68,13 @@ class RobotWatchdog:
         self._stamp_still_s = 0.0 if is_measured else self._stamp_still_s + step_s
         return self._why(feedback)
 
+    @property
+    def is_silent(self) -> bool:
+        """True while no joint states have come for longer than the limit."""
+        return self._silent_s > SILENCE_S
+
     def _why(self, feedback: Feedback) -> str:
-        if self._silent_s > SILENCE_S:
+        if self.is_silent:
             return f"no joint_states for {self._silent_s:.1f} s; is the robot or the simulation running?"
         if self._clock_still_s - self._stamp_still_s > STALL_S:
             text = f"/clock stands at {feedback.clock_s:.3f} s while the stamps of joint_states go on"

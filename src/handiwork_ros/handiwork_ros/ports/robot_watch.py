@@ -34,12 +34,22 @@ class RobotWatch:
         self._clock = node.get_clock()
         self._callbacks: list[Callable[[str], None]] = []
         self._why = ""
+        self._observed_s = -math.inf
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timer = node.create_timer(PERIOD_S, guard(node, self._observe), clock=steady)
 
     @property
     def why_lost(self) -> str:
         """Why the robot is lost now, in words; empty while it is not. From any thread."""
+        return self._why
+
+    def why_refused(self) -> str:
+        """Return why a goal must be refused now, empty where it need not. From any thread.
+
+        A robot that was silent is back with its first joint state, which may be younger than the last observation.
+        """
+        if self._watchdog.is_silent and self._world.joint_feedback()[0] > self._observed_s:
+            return ""
         return self._why
 
     def on_loss(self, callback: Callable[[str], None]) -> None:
@@ -54,7 +64,7 @@ class RobotWatch:
         why = self._watchdog.observe(Feedback(now_s, received_s, stamp_s, clock_s))
         if why and now_s - received_s > SILENT_S:
             why = f"{why}: {self._world.joint_silence()}"
-        self._why = why
+        self._why, self._observed_s = why, received_s
         if self._why and not before and math.isfinite(received_s):
             self._node.get_logger().error(f"the robot is lost: {self._why}")
         for callback in self._callbacks if self._why else ():

@@ -101,7 +101,7 @@ class PlanningScene:
     def own(self) -> tuple[int, tuple[WorldObject, ...]]:
         """Return how often the planner's own obstacles were changed, and what they are now."""
         with self._lock:
-            return self._changes, tuple(item for item, _ in self._own.values())
+            return self._changes + 1, tuple(item for item, _ in self._own.values())
 
     def query(self, scene: SceneQuery) -> SceneQuery:
         """The request's scene with what the attach service has attached; the request's own entry wins."""
