@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import test_part_skills
-import test_skills
-
 from handiwork_core.contracts.skill import Skill
 from handiwork_core.testing.fakes import Fakes, fakes
 from handiwork_core.testing.skill_contract import SkillContract
@@ -31,7 +28,7 @@ from skill_server.skills.pick_place.manualpick import ManualPick, ManualPickPara
 from skill_server.skills.pick_place.pour import Pour, PourParams
 from skill_server.skills.pick_place.rotate_obj import RotateObj, RotateObjParams
 
-from . import test_mobile_skills
+from . import test_mobile_skills, test_part_skills, test_skills
 
 
 def suite(
