@@ -155,7 +155,7 @@ def reaction(runs: int) -> None:
             brakes.wall_s = brakes.brake_s = float("nan")
             begun = brakes.yaw
             run = go(stack, LEFT, 0.12)
-            brakes.wait_yaw(begun + 0.2)
+            brakes.wait_yaw(begun + 0.04)  # of 0.32 rad on the whole way
             request = SpawnEntity.Request(name="wall", resource_string=WALL)
             request.initial_pose.header.frame_id = "world"
             place = request.initial_pose.pose.position
