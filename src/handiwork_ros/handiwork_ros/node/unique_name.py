@@ -14,7 +14,7 @@ from rclpy.node import Node
 
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_ros.intake.topic_writers import UNKNOWN_NAME
-from handiwork_ros.liveness.bond import Sample
+from handiwork_ros.liveness.bond import CANDIDATES, Sample
 from handiwork_ros.liveness.bond_topic import (
     StatusWriter,
     bond_topic,
@@ -28,6 +28,8 @@ from handiwork_ros.rclpy_support.silence_limits import SchedulingDelay
 from .name_claim import Claim, NameClaim
 
 POLL_S = 0.02
+UNNAMED_S = 5.0
+"""A writer whose node the graph does not learn for so long is taken for one of this name; less than ``YIELD_S`` [s]."""
 STATUS_AGAIN_S = 0.1
 """How often a node that looks shows that it does, for one that starts at the same time."""
 
@@ -56,6 +58,7 @@ class UniqueName:
             on_refusal: called on the executor's thread where an older node of the name is heard after the search.
         """
         self._node, self._writer, self._gid, self._on_refusal = node, writer, writer.gid, on_refusal
+        self._unnamed_s: dict[bytes, float] = {}
         self.claim = NameClaim(node.get_fully_qualified_name(), writer.gid, time.monotonic())
         receive = guard(node, self._on_status)
 
@@ -120,11 +123,18 @@ class UniqueName:
     def _is_namesake(self, sample: Sample) -> bool:
         """Whether a node of this name wrote it: who only writes to the topic keeps nobody out.
 
-        Of a process that was stopped the graph may know the writer and not the node.
+        The graph learns the node of a new writer later than its first message, and of a process that was stopped for
+        long it may never learn it: a writer that stays without a name for ``UNNAMED_S`` counts.
         """
         name = self._node.get_name()
-        names = (name, UNKNOWN_NAME)
-        return any(w.gid == sample.gid and w.node in names for w in writers_of(self._node, name))
+        node = next((w.node for w in writers_of(self._node, name) if w.gid == sample.gid), None)
+        if node != UNKNOWN_NAME:
+            self._unnamed_s.pop(sample.gid, None)
+            return node == name
+        if len(self._unnamed_s) >= CANDIDATES and sample.gid not in self._unnamed_s:
+            return False
+        now_s = time.monotonic()
+        return now_s - self._unnamed_s.setdefault(sample.gid, now_s) >= UNNAMED_S
 
     def _refusal(self) -> ConfigError:
         return ConfigError(f"node {self._node.get_name()}", [self.claim.refusal])
