@@ -23,8 +23,8 @@ from benchmarks.processes import process
 from handiwork_core.contracts.planning import PlanRequest, PoseGoals
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import Code
-from handiwork_ros.clients.ports import PlannerClient
 from handiwork_ros.liveness.heartbeat import Heartbeats
+from handiwork_ros.ports.planner import PlannerClient
 from planner_node.engines import CuroboEngine
 
 from .machine import FR3, engine, fr3

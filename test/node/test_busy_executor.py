@@ -17,6 +17,7 @@ from std_srvs.srv import Trigger
 
 from handiwork_ros.rclpy_support.destroy import destroy_with_actions
 from handiwork_ros.rclpy_support.polling_executor import POLL_S, PollingExecutor
+from support.nodes.polling import polled
 from support.nodes.ros_stage import Stage, stage, wait_for
 
 BEAT_S = 0.01
@@ -44,21 +45,9 @@ class Busy(Node):
 @pytest.fixture
 def played() -> Iterator[tuple[Stage, Busy, PollingExecutor]]:
     with stage() as made:
-        node, executor = Busy(made.context), PollingExecutor(context=made.context)
-        executor.add_node(node)
-        over = threading.Event()
-
-        def spin() -> None:
-            while not over.is_set():
-                executor.spin_once(timeout_sec=0.1)
-
-        thread = threading.Thread(target=spin)
-        thread.start()
-        yield made, node, executor
-        over.set()
-        thread.join()
-        executor.shutdown()
-        destroy_with_actions(node)
+        node = Busy(made.context)
+        with polled(node) as executor:
+            yield made, node, executor
 
 
 @pytest.mark.parametrize("rate_hz", [0, 200])

@@ -14,8 +14,8 @@ from rclpy.qos import QoSProfile
 from std_msgs.msg import Int32
 from std_srvs.srv import Trigger
 
-from handiwork_ros.rclpy_support.destroy import destroy_with_actions
 from handiwork_ros.rclpy_support.polling_executor import PollingExecutor
+from support.nodes.polling import polled
 from support.nodes.ros_stage import Stage, stage, wait_for
 
 COUNT = 60
@@ -60,22 +60,9 @@ def quick() -> Iterator[None]:
 @pytest.fixture
 def played() -> Iterator[tuple[Stage, Busy, PollingExecutor]]:
     with stage() as made:
-        node, executor = Busy(made.context), PollingExecutor(context=made.context)
-        executor.add_node(node)
-        over = threading.Event()
-
-        def spin() -> None:
-            while not over.is_set():
-                executor.spin_once(timeout_sec=0.1)
-
-        thread = threading.Thread(target=spin)
-        thread.start()
-        yield made, node, executor
-        over.set()
-        executor.create_task(lambda: None)
-        thread.join()
-        executor.shutdown()
-        destroy_with_actions(node)
+        node = Busy(made.context)
+        with polled(node) as executor:
+            yield made, node, executor
 
 
 @pytest.mark.usefixtures("quick")

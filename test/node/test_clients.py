@@ -24,10 +24,11 @@ from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import JointState
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_ros import conversions as to
-from handiwork_ros.clients.ports import ArmClient, GripperClient, RosClock
+from handiwork_ros.ports.arm_and_gripper import ArmClient, GripperClient
 from handiwork_ros.ports.frames import FrameBuffer, UnknownFrame
 from handiwork_ros.ports.world import RosWorldSource
 from handiwork_ros.rclpy_support.qos import LATEST, TF, TF_STATIC
+from handiwork_ros.rclpy_support.ros_clock import RosClock
 from support.nodes.ros_stage import Stage, stage, wait_for
 from tf2_msgs.msg import TFMessage
 

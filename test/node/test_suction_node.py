@@ -21,7 +21,7 @@ from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.suction import SuctionState
 from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.robot_files.loader import load_robot
-from handiwork_ros.clients.ports import SuctionClient, tool_client
+from handiwork_ros.ports.suction import SuctionClient, tool_client
 from handiwork_ros.ports.world import RosWorldSource, Subscriptions
 from handiwork_ros.rclpy_support.qos import LATEST
 from sim_bridge.node import SimBridge

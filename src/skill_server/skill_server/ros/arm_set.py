@@ -14,14 +14,12 @@ from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.supervision import SUPERVISED, SupervisionSettings
 from handiwork_core.robot.robot import Robot
 from handiwork_ros.actions.arm_lease import ArmLease
-from handiwork_ros.clients.ports import (
-    ArmClient,
-    RobotWatch,
-    RosClock,
-    tool_client,
-)
 from handiwork_ros.node.managed_node import ManagedNode
+from handiwork_ros.ports.arm_and_gripper import ArmClient
+from handiwork_ros.ports.robot_watch import RobotWatch
+from handiwork_ros.ports.suction import tool_client
 from handiwork_ros.ports.world import RosWorldSource
+from handiwork_ros.rclpy_support.ros_clock import RosClock
 from skill_server.coordination.arm_coordinator import ArmTraffic
 from skill_server.coordination.coordinated_ports import ArmWorld
 from skill_server.coordination.reservations import MotionReservations
