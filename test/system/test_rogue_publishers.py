@@ -110,7 +110,9 @@ def test_a_goal_on_its_way_ends_at_rest_when_a_second_publisher_comes(rig: Rig) 
     with rogue(rig, JointState, "joint_states", message):
         outcome = run.result(30.0).outcome
     assert outcome.code is Code.ROBOT_LOST, outcome
-    assert "/rogue" in outcome.message and "/sim_bridge" in outcome.message
+    # The arm stops at the first look at the graph, which may show a publisher before its node has a name.
+    assert "/rogue" in outcome.message or "a node whose name is not known (GID" in outcome.message
+    assert "/sim_bridge" in outcome.message
     rig.joints.clear()
     rig.joints.assert_rests()
     wait_forgotten(rig)

@@ -28,17 +28,24 @@ class Silence(Enum):
 
 
 def on_executor(node: Node, action: Callable[[], None]) -> None:
-    """Run ``action`` on the thread that spins ``node``: the only door from other threads.
+    """Run ``action`` on the thread that spins ``node``: the only way in from other threads.
+
+    Args:
+        node: The node whose clients or publishers ``action`` uses.
+        action: What to run. It must not block.
 
     Raises:
-        RuntimeError: the node is in no executor.
+        RuntimeError: the node is in no executor, or its executor is shut down.
     """
     executor = node.executor
     if executor is None:
         raise RuntimeError(
             f"node {node.get_name()!r} is not spun; add it to an executor before calling from a worker"
         )
-    executor.create_task(action)
+    try:
+        executor.create_task(action)
+    except AttributeError as error:  # rclpy takes the guard condition away at shutdown and then uses it
+        raise RuntimeError(f"the executor of node {node.get_name()!r} is shut down") from error
 
 
 def _never() -> bool:
