@@ -47,31 +47,10 @@ ALLOWED = {
 }
 """Pattern -> paths where the word has its plain meaning."""
 
-WEAK_STARTS = frozenset(
-    [
-        "What",
-        "Who",
-        "Whose",
-        "Whether",
-        "Which",
-        "How",
-        "Where",
-        "Why",
-        "When",
-        "Of",
-        "As",
-        "From",
-        "By",
-        "For",
-        "In",
-        "With",
-        "To",
-        "On",
-        "At",
-        "Those",
-        "Than",
-    ]
-)
+WEAK_STARTS = frozenset({
+    "What", "Who", "Whose", "Whether", "Which", "How", "Where", "Why", "When", "Of", "As", "From", "By", "For",
+    "In", "With", "To", "On", "At", "Those", "Than",
+})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
