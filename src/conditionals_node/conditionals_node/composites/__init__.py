@@ -1,4 +1,4 @@
-"""What a person says in one word and the monitor sees in several steps."""
+"""Steps that one word of a person means, each a condition of its own."""
 
 from .pick_and_place import PickAndPlace, PickAndPlaceOnSurface, StepSpec
 

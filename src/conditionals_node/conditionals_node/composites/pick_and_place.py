@@ -7,16 +7,19 @@ from dataclasses import dataclass
 from conditionals_node.arguments.argument_text import as_words
 
 RESTS = ", above_rim=0.05, require_stationary=true"
-"""What is let go over a container does not lie in it yet."""
+"""Arguments for the last step: an object that is let go over a container does not lie in it yet."""
 SINKS_M = 0.01
-"""What rests on a surface may seem so deep in it."""
+"""Depth by which an object that rests on a surface may seem to be in it, m."""
 
 
 @dataclass(frozen=True, slots=True)
 class StepSpec:
-    """One condition of a sequence, as an expression, and its part in the sequence's score.
+    """One condition of a sequence.
 
-    ``releases``: once it has held, letting the object go is no drop.
+    Attributes:
+        expression: The condition, in the expression language.
+        score: Its part in the sequence's score, 0 or more.
+        releases: True when the object may be let go, once this has held, without an event of a drop.
     """
 
     expression: str
@@ -32,7 +35,11 @@ class StepSpec:
 class PickAndPlace:
     """Each object is grabbed, brought over the container, let go, and then lies in it: a quarter of the score each.
 
-    Without ``ladder`` only two things are looked at, and only the last one scores: it was grabbed, and it lies in it.
+    Attributes:
+        object: Names of the objects.
+        container: Name of the container.
+        ladder: False for two steps only, of which only the last scores: it was grabbed, and it lies in the
+            container.
     """
 
     object: tuple[str, ...]
@@ -43,7 +50,7 @@ class PickAndPlace:
         _check(self.object, self.container, "container")
 
     def groups(self) -> dict[str, tuple[StepSpec, ...]]:
-        """A group for each object, under its name."""
+        """Return a group of steps for each object, under its name."""
         container = as_words(self.container)
         found = {}
         for name in self.object:
@@ -58,7 +65,13 @@ class PickAndPlace:
 
 @dataclass(frozen=True, slots=True)
 class PickAndPlaceOnSurface:
-    """As ``PickAndPlace``, but each object comes to rest on ``surface``."""
+    """Each object is grabbed, brought over the surface, let go, and then rests on it; else as ``PickAndPlace``.
+
+    Attributes:
+        object: Names of the objects.
+        surface: Name of the surface.
+        ladder: See ``PickAndPlace``.
+    """
 
     object: tuple[str, ...]
     surface: str
@@ -68,7 +81,7 @@ class PickAndPlaceOnSurface:
         _check(self.object, self.surface, "surface")
 
     def groups(self) -> dict[str, tuple[StepSpec, ...]]:
-        """A group for each object, under its name."""
+        """Return a group of steps for each object, under its name."""
         surface = as_words(self.surface)
         found = {}
         for name in self.object:
