@@ -97,7 +97,7 @@ class ConditionalsNode(ManagedNode):
         conditions, task = self._initial
         self.watched.begin_all(conditions, task, self._now_s())
         self._publish_all()
-        gc.freeze()  # What was loaded stays, and what a world brings goes by itself.
+        gc.freeze()  # Loaded objects stay; those of a world are freed by reference counts.
         gc.set_threshold(50_000)
 
     def _bodies(self) -> list[str] | None:
@@ -127,7 +127,7 @@ class ConditionalsNode(ManagedNode):
         self._publish_progress()
 
     def _decide(self) -> None:
-        """Decide all on the newest world, and publish what has changed."""
+        """Decide all on the newest world, and publish the changes."""
         world, now_s = self._look()
         changed = self.watched.monitor.update(world, now_s)
         for shown in changed:

@@ -38,7 +38,7 @@ class Expression(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Leaf(Expression):
-    """One predicate. ``args`` is a YAML mapping of what differs from the defaults."""
+    """One predicate. ``args`` is a YAML mapping of the arguments that differ from the defaults."""
 
     key: str
     name: str

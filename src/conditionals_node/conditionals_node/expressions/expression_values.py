@@ -50,7 +50,7 @@ def read_arguments(line: str, call: ast.Call, name: str) -> dict[str, Any]:
     return values
 
 
-def read_value(line: str, node: ast.expr, depth: int = 0) -> Any:  # noqa: ANN401 - what YAML would hold
+def read_value(line: str, node: ast.expr, depth: int = 0) -> Any:  # noqa: ANN401 - any value of YAML
     """Return the value of a node, as YAML would hold it.
 
     Args:

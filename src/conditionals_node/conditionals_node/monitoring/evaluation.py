@@ -226,7 +226,7 @@ def _pressed(before: World, after: World) -> frozenset[str]:
         return frozenset()
     if before.contacts is None or after.contacts is None:
         return frozenset([*before.states, *after.states, *_bodies(after.contacts or before.contacts or ())])
-    # The decoder keeps what has not changed, so contacts compare by identity.
+    # The decoder keeps unchanged contacts as they are, so they compare by identity.
     return frozenset(_bodies(set(before.contacts) ^ set(after.contacts)))
 
 

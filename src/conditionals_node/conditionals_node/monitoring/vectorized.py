@@ -89,7 +89,7 @@ class Sweep:
         return found
 
     def _look_at(self, world: World) -> None:
-        """Update the arrays for what is new: objects that came or went, other geometry, other contacts."""
+        """Update the arrays after a change of the objects, their geometry or the contacts."""
         if world.objects is not self._world.objects or world.states.keys() != self._world.states.keys():
             self._solids = Solids(world.objects, list(world.states))
             self._kinds = [kind for leaves in self._by_shape.values() for kind in self._laid_out(leaves)]

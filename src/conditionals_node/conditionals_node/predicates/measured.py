@@ -1,6 +1,6 @@
 """Bases of predicates: ``Relation`` for one object or several, ``Measured`` for everything else.
 
-Copy ``ObjectUpright`` in ``motion.py`` to begin: it defines what is measured, once; single worlds, batches, several
+Copy ``ObjectUpright`` in ``motion.py`` to begin: it defines its measure, once; single worlds, batches, several
 objects and the common requirements follow.
 """
 
@@ -119,7 +119,7 @@ class Relation(Measured):
             raise ValueError(f"K: is {self.K} of {len(names)} objects; write 0 to {len(names)}")
         shared = sorted(set(names) & set(self.references()))
         if shared:
-            raise ValueError(f"object: {shared[0]!r} is also what it is compared with; name another")
+            raise ValueError(f"object: {shared[0]!r} is also a reference object; name another")
         if self.require_contact_with is True and not self.references():
             raise ValueError("require_contact_with: is true, but there is no reference object; write names")
         not_negative(min_force=self.min_force)

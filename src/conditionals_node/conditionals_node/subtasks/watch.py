@@ -81,7 +81,7 @@ class TaskWatch:
         events = [_event_of(change, world.stamp_s) for change in changes]
         if self.run.current > stage:
             events.append(self._finished(stage, world.stamp_s))
-        # After the task, so that what has just arrived is not taken for dropped.
+        # After the task, so that an object that has just arrived does not count as dropped.
         events += self._tracker.update(self._eyes.look(world, self._aim(stage)))
         if changes:
             self.since_s, self.message = now_s, events[len(changes) - 1 + (self.run.current > stage)].message

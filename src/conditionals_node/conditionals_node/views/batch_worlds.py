@@ -114,7 +114,7 @@ class Worlds:
         Contacts are summed for each pair; the worlds have a contact source if the first snapshot has one.
 
         Args:
-            worlds: The snapshots, at least one. What one of them lacks is nan there.
+            worlds: The snapshots, at least one. Values that one of them lacks are nan there.
 
         Returns:
             One row for each snapshot.

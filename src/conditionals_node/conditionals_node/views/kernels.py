@@ -152,7 +152,7 @@ def depth_of_many(
         _outside_of_block(planes, points, greatest)
         for k in range(block.shape[0]):
             depth = -greatest[k] * size_c[first + k]
-            # A comparison with what is not a number is false, so that it stays.
+            # A comparison with nan is false, so that nan stays.
             if depth < block[k]:
                 block[k] = depth
 

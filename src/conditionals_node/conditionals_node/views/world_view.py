@@ -117,7 +117,7 @@ class WorldView(View[float]):
             of, at = world.states[name].world_T_object, world.states[container].world_T_object
             inner, outer = hull(world.objects[name]), hull(world.objects[container])
         except (KeyError, GeometryError):
-            # Once more, step by step, to say what is missing.
+            # Again, step by step: these name the missing part.
             of, at = self._state(name).world_T_object, self._state(container).world_T_object
             inner, outer = self._hull(name), self._hull(container)
         faces = outer.closed_faces if closed else outer.open_faces

@@ -12,10 +12,13 @@ from .context import StackContext
 
 
 def to_grasp(context: StackContext) -> MotionCommand:
-    """Along the cup's axis onto the bottom of the active bin, with the bin if that moves.
+    """Return a command along the cup's axis onto the bottom of the active bin, with the bin if that moves.
+
+    Args:
+        context: The logical state.
 
     Raises:
-        RuntimeError: there is no active bin.
+        RuntimeError: No bin is active.
     """
     if context.grasp is None or context.active is None:
         raise RuntimeError("no bin is active: dispatch picks only where one is")
