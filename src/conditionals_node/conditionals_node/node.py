@@ -52,7 +52,9 @@ class ConditionalsNode(ManagedNode):
     def __init__(self) -> None:
         super().__init__("conditionals_node")
         self._robot_dir = self.parameter("robot_dir", "", "folder: robot_description/robots/<name>")
-        self._file = self.parameter("conditions_file", "", "YAML of what is watched first; empty: nothing")
+        self._file = self.parameter(
+            "conditions_file", "", "YAML of the conditions that are watched from the start; empty: none"
+        )
         self._max_age_s = self.parameter(
             "max_age_s", 1.0, "older poses and contacts make a condition UNKNOWN [s]"
         )

@@ -39,8 +39,8 @@ class DeciderNode(ManagedNode):
     def __init__(self) -> None:
         super().__init__("decider_node")
         self._robot_dir = self.parameter("robot_dir", "", "folder: robot_description/robots/<name>")
-        self._bins = self.parameter("bins", "bin_", "how the names of bins begin")
-        self._corrects = self.parameter("corrects", True, "places are corrected by what is measured")
+        self._bins = self.parameter("bins", "bin_", "beginning of the names of bins")
+        self._corrects = self.parameter("corrects", True, "places are corrected by measured poses")
         self._cell: RosCell | None = None
         self._last_s = float("nan")
         self._pictures = self.create_publisher(String, "decider/network", LATCHED)

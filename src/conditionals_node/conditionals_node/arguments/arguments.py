@@ -35,7 +35,7 @@ def distinct(field_name: str, names: Sequence[str], least: int) -> None:
     if len(names) < least:
         raise ValueError(f"{field_name}: lists {len(names)} names; write a list of at least {least}")
     if "" in names:
-        raise ValueError(f"{field_name}: holds an empty name; take it away")
+        raise ValueError(f"{field_name}: holds an empty name; remove it")
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise ValueError(f"{field_name}: names {twice[0]!r} twice; name it once")

@@ -106,6 +106,6 @@ def _check(objects: tuple[str, ...], goal: str, field: str) -> None:
         raise ValueError("object: is empty; name at least one object")
     twice = sorted({name for name in objects if objects.count(name) > 1})
     if twice:
-        raise ValueError(f"object: {twice} are there twice; name each once")
+        raise ValueError(f"object: {twice} occur twice; name each once")
     if not goal or goal in objects:
         raise ValueError(f"{field}: is {goal!r}; name another object")

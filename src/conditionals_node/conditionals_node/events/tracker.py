@@ -195,10 +195,10 @@ class EventTracker:
         wrong = next((name for name in sight.gripped if name not in sight.intended), "")
         before, self._was.wrong = self._was.wrong, wrong
         if wrong and wrong != before:
-            text = f"{wrong} was grabbed; to be moved are {sorted(sight.intended)}"
+            text = f"{wrong} was grabbed; the task moves {sorted(sight.intended)}"
             yield Event(EventCode.WRONG_OBJECT_GRABBED, sight.stamp_s, wrong, text)
         elif before and not wrong:
-            text = f"{before}, which was grabbed wrongly, is let go"
+            text = f"{before}, which was the wrong object, is let go"
             yield Event(EventCode.WRONG_OBJECT_DETACHED, sight.stamp_s, before, text)
 
     def _gripper(self, sight: Sight) -> Iterator[Event]:
@@ -241,7 +241,9 @@ class EventTracker:
                 yield Event(EventCode.OBJECT_OUT_OF_SCENE, sight.stamp_s, name, text, beyond)
             tilted = name in self._rules.upright and motion.tilt_rad > self._rules.tip_rad
             if self._starts(self._was.tipped, name, tilted):
-                text = f"{name} leans by {motion.tilt_rad:.2f} rad, at most {self._rules.tip_rad:g} stand upright"
+                text = (
+                    f"{name} leans by {motion.tilt_rad:.2f} rad; upright is at most {self._rules.tip_rad:g}"
+                )
                 yield Event(EventCode.OBJECT_TIPPED_OVER, sight.stamp_s, name, text, motion.tilt_rad)
 
     def _drop(self, sight: Sight) -> Iterator[Event]:

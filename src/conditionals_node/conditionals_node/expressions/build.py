@@ -132,7 +132,7 @@ class Builder:
                 column.
         """
         if label and (not label.isidentifier() or label in self.kinds):
-            fault = f"name: {label!r} is no free name; use letters, digits and _, and none of a predicate"
+            fault = f"name: {label!r} cannot be a name; use letters, digits and _, and none of a predicate"
             raise ConfigError(f"condition {label!r}", [fault])
         expression = read_expression(text, self, resolve)
         if fault := excess_of(expression):

@@ -105,7 +105,7 @@ class Definitions:
             return
         there = self._named.get(condition.name)
         if there is not None and there.expression.key != condition.expression.key:
-            fault = f"name: {condition.name!r} stands for {there.expression.key} already; take another"
+            fault = f"name: {condition.name!r} means {there.expression.key} already; choose another name"
             raise ConfigError(f"condition {condition.name!r}", [fault])
         self._named.setdefault(condition.name, condition)
 
@@ -119,7 +119,7 @@ class Definitions:
 
     def _resolve(self, word: str, within: str) -> Expression:
         if word == within:
-            raise ConfigError("expression", [f"cyclic: {within} -> {within}; take the name out of it"])
+            raise ConfigError("expression", [f"cyclic: {within} -> {within}; remove the name from it"])
         if word not in self._named:
             raise ConfigError("expression", [_unknown(word, self._named)])
         return Named(word, self._named[word].expression)
@@ -144,7 +144,7 @@ class _Batch:
         for i, spec in enumerate(self._specs):
             if spec.expression is not None and spec.name:
                 if spec.name in self._index or spec.name in self._named:
-                    self._faults.append(f"conditions[{i}].name: {spec.name!r} is there twice; rename one")
+                    self._faults.append(f"conditions[{i}].name: {spec.name!r} occurs twice; rename one")
                 self._index.setdefault(spec.name, i)
         found = [self._entry(i) for i in range(len(self._specs))]
         return [condition for condition in found if condition is not None]
@@ -172,11 +172,11 @@ class _Batch:
     def _resolve(self, word: str) -> Expression:
         if word in self._path:
             loop = [*self._path[self._path.index(word) :], word]
-            raise ConfigError("expression", [f"cyclic: {' -> '.join(loop)}; take one of them out"])
+            raise ConfigError("expression", [f"cyclic: {' -> '.join(loop)}; remove one of them"])
         if word in self._index:
             condition = self._entry(self._index[word])
             if condition is None:
-                raise ConfigError("expression", [f"condition {word!r} has faults itself; correct it first"])
+                raise ConfigError("expression", [f"condition {word!r} has faults; correct it first"])
             return Named(word, condition.expression)
         if word in self._named:
             return Named(word, self._named[word].expression)

@@ -45,7 +45,7 @@ def read_arguments(line: str, call: ast.Call, name: str) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for item in call.keywords:
         if item.arg is None:
-            raise bad(line, item.value, f"{name}: ** is not understood; write argument=value")
+            raise bad(line, item.value, f"{name}: ** is not allowed; write argument=value")
         values[item.arg] = read_value(line, item.value)
     return values
 

@@ -39,7 +39,7 @@ class JointInRange(Measured):
         """Return the distance to the nearer end."""
         at = view.joint(self.joint)
         words, evidence = (
-            "joint %s stands at %.4f, from %g to %g is wanted",
+            "joint %s is at %.4f, %g to %g needed",
             (("position", at, "", self.joint),),
         )
         margin = view.least(at - self.lower, self.upper - at)

@@ -69,4 +69,4 @@ class TaskSpec:
         names = [subtask.name for subtask in self.subtasks]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
-            raise ValueError(f"subtasks: {twice} are there twice; rename one")
+            raise ValueError(f"subtasks: {twice} occur twice; rename one")

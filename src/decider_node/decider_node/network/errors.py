@@ -23,7 +23,7 @@ class CycleFound(NetworkError):
     """A decider is its own descendant, so that a tick could not end."""
 
     def __init__(self, names: Iterable[str]) -> None:
-        super().__init__(f"the network has a cycle: {' > '.join(names)}; take one of these children away")
+        super().__init__(f"the network has a cycle: {' > '.join(names)}; remove one of these children")
 
 
 class LockNotReleased(NetworkError):

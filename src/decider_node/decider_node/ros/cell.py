@@ -53,7 +53,9 @@ class RosCell:
         self, node: Node, source: RosWorldSource, robot: Robot, arm: ArmSpec, bins: str, obstacles: World
     ) -> None:
         if arm.gripper is None or arm.gripper.suction is None:
-            raise ValueError(f"arm {arm.name!r} has no suction cup: the bins are held by one")
+            raise ValueError(
+                f"arm {arm.name!r} has no suction cup, which the bins need; choose an arm with one"
+            )
         self._node, self._source, self._arm, self._prefix = node, source, arm, bins
         self.arm_joints = frozenset(arm.joint_names)
         self._ee_T_tip = Pose.of((0.0, 0.0, arm.gripper.tcp_offset_m))

@@ -201,4 +201,4 @@ def _no_open_place(context: StackContext) -> str:
     empty = [index for index in range(len(context.layout)) if index not in context.places]
     found = {index: blockers(context, index) for index in empty}
     text = ", ".join(f"{' and '.join(names)} in place {index}" for index, names in found.items() if names)
-    return f"no place of the stack is open, there is {text}: take what is there away" if text else ""
+    return f"no place of the stack is open, there is {text}: remove these bins" if text else ""

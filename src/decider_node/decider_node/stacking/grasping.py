@@ -21,7 +21,7 @@ def to_grasp(context: StackContext) -> MotionCommand:
         RuntimeError: No bin is active.
     """
     if context.grasp is None or context.active is None:
-        raise RuntimeError("no bin is active: dispatch picks only where one is")
+        raise RuntimeError("no bin is active: dispatch may decide for pick_bin only with one")
     grasp = context.grasp
     away = grasp.world_T_tip.translation_m - context.tip.translation_m
     length = min(grasp.length_m, float(np.linalg.norm(away)) + 0.02)

@@ -108,7 +108,7 @@ class PlacePlan:
         """
         context.correction[:] = 0.0
         if context.place is None:
-            raise RuntimeError("no place is open: dispatch places only where one is")
+            raise RuntimeError("no place is open: dispatch may decide for place_bin only with one")
         self._index, self._place = context.place, context.layout.place(context.place)
         self._tip, self._posture = tip_for(context, self._place)
         at = self._tip.translation_m
