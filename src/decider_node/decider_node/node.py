@@ -83,14 +83,14 @@ class DeciderNode(ManagedNode):
         cell = self._cell
         if cell is None or not self.is_active or cell.arm_joints.isdisjoint(message.name):
             return
-        if self._is_contested(cell):  # no point may be made from them either: the arm brakes by itself
+        if self._is_contested(cell):  # their joints must not make a point: the arm brakes by itself
             return
         try:
             now_s = cell.see(message)
         except (
             BadMessage,
             ValueError,
-        ) as error:  # the last point has been followed: the arm brakes by itself
+        ) as error:  # after the last point the arm brakes by itself
             text = f"joint_states: a message was dropped, the arm waits for a good one: {error}"
             self.get_logger().error(text, throttle_duration_sec=5.0)
             return

@@ -1,4 +1,4 @@
-"""Steps that one word of a person means, each a condition of its own."""
+"""Composites: one entry of a task that expands to several steps, each a condition."""
 
 from .pick_and_place import PickAndPlace, PickAndPlaceOnSurface, StepSpec
 

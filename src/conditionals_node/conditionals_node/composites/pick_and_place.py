@@ -1,4 +1,4 @@
-"""Moving objects, as conditions in order: grab, above, drop, verify."""
+"""Composites that move objects, as conditions in order: grab, above, drop, verify."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class PickAndPlace:
         for name in self.object:
             item = as_words(name)
             inside = f"object_in_container(object={item}, container={container}"
-            # An object that is lowered into the container is below its rim, but still where it should be.
+            # A lowered object is below the container's rim; that is a right place too.
             there = f"(object_above(object={item}, reference_object={container}) or {inside}))"
             verify = f"{inside}, require_gripper_detached=true{RESTS if self.ladder else ''})"
             found[name] = _steps(item, there, verify, self.ladder)
@@ -96,7 +96,7 @@ def _steps(item: str, there: str, verify: str, ladder: bool) -> tuple[StepSpec, 
     grabbed = f"object_grabbed(object={item})"
     if not ladder:
         return StepSpec(grabbed, 0.0), StepSpec(verify, 1.0)
-    # What falls elsewhere was not let go there, and loses all steps.
+    # An object that falls elsewhere was not let go there, and loses all steps.
     dropped = f"not {grabbed} and {there}"
     return StepSpec(grabbed), StepSpec(there), StepSpec(dropped, releases=True), StepSpec(verify)
 

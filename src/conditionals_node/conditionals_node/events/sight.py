@@ -85,7 +85,7 @@ class Eyes:
         return found
 
     def _is_gripped(self, fingers: set[str] | None) -> bool:
-        """True when all fingers of a hand press on it."""
+        """Return True when all fingers of a hand press on the object."""
         return fingers is not None and any(len(hand) > 1 and fingers.issuperset(hand) for hand in self._hands)
 
     def _motion(self, name: str, state: ObjectState) -> Motion:

@@ -96,7 +96,7 @@ def _tree(line: str) -> ast.expr:
         )
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of bad escapes; they are text like any other
+            warnings.simplefilter("ignore")  # bad escapes are text like any other
             return ast.parse(line, mode="eval").body
     except SyntaxError as error:
         raise _refused(f"column {error.offset or 0}: {error.msg}; correct the expression there") from error

@@ -142,7 +142,7 @@ class Evaluation:
         due: set[str] = set()
         moved = set(_moved(before, world))
         if 2 * len(moved) > len(world.states):
-            return set(self._slots)  # nearly all of them, and cheaper than to find out which
+            return set(self._slots)  # cheaper than to find out which of nearly all
         for name in moved:
             due.update(self._by_subject.get(name, ()))
         pressed = _pressed(before, world)
@@ -185,7 +185,7 @@ class Evaluation:
         else:
             slot.finding = predicate.evaluate(self._world)
         slot.stale = bool(stale)
-        assert slot.finding is not None  # by one of the three
+        assert slot.finding is not None  # set by one of the three branches
         return slot.finding
 
 

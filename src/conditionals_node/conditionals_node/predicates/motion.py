@@ -123,7 +123,7 @@ class ObjectAt(Relation):
         return [place] if self.quaternion_wxyz is None else [place, self._turned(view, name)]
 
     def _turned(self, view: View[T], name: str) -> Part[T]:
-        assert self.quaternion_wxyz is not None  # asked for only then
+        assert self.quaternion_wxyz is not None  # called only then
         wanted = Rotation.from_wxyz(self.quaternion_wxyz).matrix()
         axes = view.axes(name)
         # The squared gaps of the three axes add up to 8 sin^2(angle / 2), which stays exact near zero.

@@ -18,7 +18,7 @@ T = TypeVar("T", float, Array)
 
 Vec: TypeAlias = tuple[T, T, T]
 Box: TypeAlias = tuple[T, T, T, T, T, T]
-"""Lowest corner, then highest."""
+"""Lowest corner, then highest, m."""
 
 
 class Unknown(Exception):

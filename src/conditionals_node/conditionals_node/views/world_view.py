@@ -23,7 +23,7 @@ from .views import Box, Point, Unknown, Vec, View
 CENTROID, ENDLESS = Point.CENTROID, math.inf
 IDENTITY_AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 NO_TOUCH = (0.0, 0.0, 0.0, 0.0, math.nan, math.nan, math.nan)
-"""Net force, sum of sizes, mean point."""
+"""Net force, N, sum of sizes, N, and mean point, m, of bodies that do not touch."""
 
 Touch = tuple[float, float, float, float, float, float, float]
 Axes = tuple[Vec[float], Vec[float], Vec[float]]

@@ -88,7 +88,7 @@ def solve_bounded(
                     x[i] -= change * steps[r, i]
                     moved = max(moved, abs(change * steps[r, i]))
         for i in range(n):
-            # One signed multiplier serves both ends: it moves freely where the value is beyond, and back to nothing.
+            # One signed multiplier serves both limits; it is zero while the value is within them.
             free = x[i] + push[i] * inverse[i, i]
             wanted = min(max(free, low[i]), high[i])
             new = (free - wanted) / inverse[i, i]

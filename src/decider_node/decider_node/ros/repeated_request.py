@@ -14,7 +14,7 @@ from rclpy.task import Future
 from handiwork_ros.rclpy_support.safe_callbacks import guard
 
 ANSWER_S = 0.5
-"""Steady time after which an answer counts as lost: a server at work answers within milliseconds."""
+"""Steady time after which an answer counts as lost, s: a running server answers within milliseconds."""
 TRIES = 6
 LOOK_S = 0.1
 

@@ -150,11 +150,11 @@ def _blocks(context: StackContext, name: str) -> bool:
 
 
 class CannotGoOn(Exception):
-    """Nothing is left that the arm could pick and place."""
+    """The arm can pick and place nothing that is left."""
 
 
 class Refused:
-    """Stops the network when nothing can be picked or placed any more, and no person has helped for ``PATIENCE_S``."""
+    """Stops the network when nothing can be picked or placed any more, and that lasts for ``PATIENCE_S``."""
 
     name = "refused bins"
 
@@ -174,7 +174,7 @@ class Refused:
         why = obstruction(context)
         self._since_s = (self._since_s if self._since_s is not None else now_s) if why else None
         if self._since_s is not None and now_s - self._since_s > PATIENCE_S:
-            self._since_s = None  # after a reset there is as much time again
+            self._since_s = None  # a reset gives the full time again
             raise CannotGoOn(f"{why}. Nothing else can be done; then reset the network")
 
 

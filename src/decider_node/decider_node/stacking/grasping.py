@@ -1,4 +1,4 @@
-"""The way onto the active bin."""
+"""The approach to the active bin."""
 
 from __future__ import annotations
 

@@ -12,11 +12,11 @@ from .bin import HEIGHT_M, LENGTH_M, PLACED_M, WIDTH_M, overlap, stands_at
 from .context import StackContext
 
 LOST_S = 0.2
-"""A stacked bin must be seen out of its place for this long before it counts as lost: one reading may be wrong."""
+"""Time for which a stacked bin must be seen out of its place before it counts as lost, s: one reading may be wrong."""
 LEANING_CLEARANCE_M = 0.2
-"""A bin that leans nearer than this, by the level, to a place would be hit by the bin that is placed there."""
+"""Horizontal distance of a leaning bin from a place below which the bin placed there would hit it, m."""
 NEAR_PLACE_M = float(np.hypot(LENGTH_M, WIDTH_M))
-"""Bins whose middles are farther apart by the level than this cannot overlap while both are level."""
+"""Horizontal distance of two bins' middles above which they cannot overlap while both are level, m."""
 
 
 class StackMonitor:
@@ -150,5 +150,5 @@ def choose_place(context: StackContext, now_s: float) -> None:
     if context.place is not None and is_open(context, context.place):
         return
     if context.place is not None:
-        context.is_lifted = False  # the bin may hang between others: it goes up before it goes elsewhere
+        context.is_lifted = False  # the bin may hang between others: it is lifted first
     context.place = next(open_places(context), None)

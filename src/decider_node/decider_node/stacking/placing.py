@@ -70,12 +70,12 @@ def tip_by_wall(context: StackContext) -> tuple[Pose, Array | None]:
     up = np.round(bin_T_tip.rotation.matrix()[:, 2]) * -1.0
     shelf = place_on_shelf()
     out = shelf.rotation.matrix()[:, 2]
-    # Columns of the wanted rotation in a frame whose z is the open side: "up" goes to the world's.
+    # Columns of the wanted rotation in a frame whose z is the open side: "up" becomes the z of world.
     side = np.cross(up, (0.0, 0.0, 1.0))
     turn = Rotation.from_matrix(
         np.column_stack([UP, np.cross(UP, out), out]) @ np.column_stack([up, side, (0.0, 0.0, 1.0)]).T
     )
-    lower = 0.5 * WIDTH_M  # of a bin that lies as it shall
+    lower = 0.5 * WIDTH_M  # of a bin in its nominal pose on the shelf
     height = 0.5 * float(np.array([LENGTH_M, WIDTH_M, HEIGHT_M]) @ np.abs(up)) - lower
     tip = Pose.of(shelf.translation_m + (0.0, 0.0, height), turn) @ bin_T_tip
     return tip, context.cell.configuration(tip, context.cell.joints())
