@@ -63,7 +63,7 @@ def test_a_named_expression_is_watched_used_and_forgotten(peer: Peer) -> None:
     [
         (WatchCondition.Request(expression="in_bin and"), "expression", "column"),
         (WatchCondition.Request(expression="nothing"), "expression", "'nothing'"),
-        (WatchCondition.Request(name="gone", expression="in_bin"), "name", "stands for not in_bin already"),
+        (WatchCondition.Request(name="gone", expression="in_bin"), "name", "means not in_bin already"),
         (WatchCondition.Request(name="a", expression="a"), "expression", "cyclic: a -> a"),
         (WatchCondition.Request(expression="choose(3, gone, in_bin)"), "expression", "K: is 3"),
         (WatchCondition.Request(name="x", expression="gone", hold=-1.0), "hold", "-1"),

@@ -1,4 +1,4 @@
-"""The robot and the engine of this folder's tests; lets them import what they share, as importlib mode does not."""
+"""The robot and the engine of this folder's tests; makes shared modules importable, which importlib mode does not."""
 
 from __future__ import annotations
 

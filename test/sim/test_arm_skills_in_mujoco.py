@@ -1,4 +1,4 @@
-"""The skills that move what is held, with the CPU engine and physics; a whole task twice with one seed. No ROS."""
+"""The skills that move a held object, with the CPU engine and physics; a whole task twice with one seed. No ROS."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CATALOG = load_catalog(BUILTIN, ())
 
 
 class Bench:
-    """A simulated cell in which skills are run by name, as ``run_skill`` does."""
+    """A simulated cell that runs skills by name, as ``run_skill`` does."""
 
     def __init__(self, robot: Robot, engine: Any, scene: str) -> None:
         self.robot = robot

@@ -1,4 +1,4 @@
-"""A belt carries what lies on it by friction, at the speed it is told. No ROS."""
+"""A belt carries the objects on it by friction, at its commanded speed. No ROS."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ROBOT = load_robot(ROOT / "src/robot_description/robots/fr3")
 
 
 def place(sim: Simulation) -> Array:
-    """Where the parcel is."""
+    """Return the position of the parcel."""
     return sim.world.object_states()["parcel"].world_T_object.translation_m
 
 

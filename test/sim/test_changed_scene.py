@@ -1,4 +1,4 @@
-"""Objects taken in and out of the running MuJoCo world: all else goes on as if nothing had happened."""
+"""Objects are added to and removed from the running MuJoCo world, and nothing else changes."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ objects:
 """
 
 
-def test_a_concave_mesh_is_refused_with_its_mend_and_its_hull_is_taken(tmp_path: Path) -> None:
+def test_a_concave_mesh_is_refused_with_its_remedy_and_its_hull_is_taken(tmp_path: Path) -> None:
     (tmp_path / "tray.obj").write_text(TETRAHEDRON)
     path, robot = tmp_path / "scene.yaml", load_robot(ROBOT)
     path.write_text(SCENE.replace("CONCAVE", "true"))

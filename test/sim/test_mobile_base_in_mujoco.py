@@ -1,4 +1,4 @@
-"""A mobile FR3 in physics, with the CPU engine: what is out of reach is fetched and brought elsewhere. No ROS."""
+"""A mobile FR3 in physics, with the CPU engine: an object out of reach is fetched and brought elsewhere. No ROS."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Driver:
 
 
 class MobileCell(SimulatedCell):
-    """As planner_node does, tells the engine of the joints that the arm does not move."""
+    """A cell that gives the engine the joints that the arm does not move, as planner_node does."""
 
     def base_q(self) -> Array:
         return self.sim.measured("base")
@@ -83,18 +83,18 @@ class MobileCell(SimulatedCell):
             world, joints=JointState(joints.stamp_s, {**joints.position, **self._standing()}, joints.velocity)
         )
 
-    def _told(self, scene: SceneQuery) -> SceneQuery:
+    def _with_base(self, scene: SceneQuery) -> SceneQuery:
         return replace(scene, gripper_m=(*scene.gripper_m, *self._standing().items()))
 
     def plan(self, request: PlanRequest, *, should_stop: Any) -> Any:
-        return super().plan(replace(request, scene=self._told(request.scene)), should_stop=should_stop)
+        return super().plan(replace(request, scene=self._with_base(request.scene)), should_stop=should_stop)
 
     def check_candidates(self, request: CandidatesRequest, *, should_stop: Any) -> Any:
-        scenes = tuple(self._told(scene) for scene in request.scenes)
+        scenes = tuple(self._with_base(scene) for scene in request.scenes)
         return super().check_candidates(replace(request, scenes=scenes), should_stop=should_stop)
 
     def validate(self, arm: str, trajectory: Trajectory, scene: SceneQuery, *, should_stop: Any) -> Any:
-        return super().validate(arm, trajectory, self._told(scene), should_stop=should_stop)
+        return super().validate(arm, trajectory, self._with_base(scene), should_stop=should_stop)
 
     def context(self, seed: int) -> Context:
         return replace(super().context(seed), base=Driver(self))

@@ -1,4 +1,4 @@
-"""Pick and place where the arm's base is not the world's origin, which tells world and base frame apart."""
+"""Pick and place with the arm's base away from the world's origin, so that world and base frame differ."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WORLD_T_BASE = Pose.of((0.2, -0.1, 0.3), Rotation.from_rpy(0.0, 0.0, YAW))
 
 
 def moved_scene(folder: Path) -> str:
-    """The tabletop scene, robot and all, moved by ``WORLD_T_BASE``; its name as seen from the scenes' folder."""
+    """Write the tabletop scene, moved by ``WORLD_T_BASE`` with its robot; return its name in the scenes' folder."""
     scenes = ROOT / "config/scenes"
     scene = yaml.safe_load((scenes / "tabletop.yaml").read_text())
     scene["robot_base"] = {"position": WORLD_T_BASE.translation_m.tolist(), "yaw": YAW}

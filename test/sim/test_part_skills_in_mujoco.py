@@ -1,4 +1,4 @@
-"""Open, close and rotate in physics, with the CPU engine; a cube in the drawer goes along. No ROS."""
+"""Open, close and rotate in physics, with the CPU engine; a cube in the drawer moves with it. No ROS."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from support.cells.simulated_cell import ROOT, SimulatedCell
 
 
 class Bench:
-    """A cell in which skills run one after another."""
+    """A cell that runs skills one after another."""
 
     def __init__(self, robot: Robot, engine: Any, scene: str, seed: int) -> None:
         self.cell = SimulatedCell(robot, engine, scene, seed)

@@ -18,7 +18,7 @@ from sim_bridge.mujoco.simulation import CONTROL_S, Simulation
 ROOT = Path(__file__).parents[2]
 PARTS = {"drawer": ("cabinet", "drawer"), "door": ("cupboard", "door"), "knob": ("stove", "knob")}
 PUSH = {"drawer": 20.0, "door": 3.0, "knob": 0.3}
-"""What moves them well [N or N*m]."""
+"""Force or torque that moves the part, N or N m."""
 
 
 def simulate(robot: Robot, scene: str, seed: int = 1) -> Simulation:

@@ -1,4 +1,4 @@
-"""Every robot holds its home in simulation and stands on what it stands on, for five seconds."""
+"""Every robot holds its home in simulation and stands on its base for five seconds."""
 
 from __future__ import annotations
 

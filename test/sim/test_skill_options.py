@@ -1,4 +1,4 @@
-"""Options of Pick and Place in physics, with the CPU engine: what is asked for is planned, held and done."""
+"""Options of Pick and Place in physics, with the CPU engine: each is planned, held and done as the goal says."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_place(cell: SimulatedCell, changed: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("mode", ["ik", "forward"])
 def test_obstacles_count_in_both_test_modes(robot: Robot, engine: Any, tmp_path: Path, mode: str) -> None:
-    """A lid over the cube: every grasp from above stands in it, and without it there is one."""
+    """With a lid over the cube it blocks every grasp from above; without the lid there is a grasp."""
     scene = yaml.safe_load((ROOT / "config/scenes/place_modes.yaml").read_text())
     scene["objects"] = {name: scene["objects"][name] for name in ("floor", "pedestal", "table", "cube")}
     scene["objects"]["cube"]["randomize"] = None

@@ -1,4 +1,4 @@
-"""Pick and place with the CPU engine and physics: what is held is held by friction, what is dropped falls. No ROS."""
+"""Pick and place with the CPU engine and physics: friction holds the object, and a dropped one falls. No ROS."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_a_drop_ends_the_goal_within_a_fifth_of_a_second(robot: Robot, engine: A
     assert 0.0 < noticed[0] - touched[0] <= 0.2
 
 
-def test_a_drop_is_mended_by_a_new_grasp(robot: Robot, engine: Any) -> None:
+def test_a_drop_is_repaired_by_a_new_grasp(robot: Robot, engine: Any) -> None:
     cell = SimulatedCell(robot, engine, "tabletop", 0)
     context = cell.context(0)
     assert run_skill(Pick(), PickParams(object="cube"), context).outcome.ok

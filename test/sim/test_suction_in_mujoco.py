@@ -1,4 +1,4 @@
-"""The simulated cup: it seals on what its whole rim touches, holds by force, and lets go at once. No ROS."""
+"""The simulated cup seals on a body that its whole rim touches, holds by force, and lets go at once. No ROS."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ ROOT = Path(__file__).parents[2]
 ROBOT = load_robot(ROOT / "src/robot_description/robots/ur10_suction")
 SCENE = load_scene(ROOT / "config/scenes/suction.yaml")
 HALF_M, WEIGHT_N = 0.04, 0.4 * 9.81
-"""Of the parcel."""
+"""Half edge and weight of the parcel."""
 
 
 class Cell:
-    """The arm at home, its cup pointing down in mid-air, and a parcel that is put before it."""
+    """The arm at home, its cup pointing down in mid-air, and a parcel before it."""
 
     def __init__(self) -> None:
         self.sim = Simulation(ROBOT, SCENE)
@@ -29,7 +29,7 @@ class Cell:
         self.tip = self.sim.world.body_pose("ur10_suction/suction_tip")
 
     def offer(self, gap_m: float, tilt_rad: float = 0.0, aside_m: float = 0.0) -> None:
-        """Hold the parcel's top so far from the rim for one look of the cup."""
+        """Hold the parcel's top at a distance from the rim for one update of the cup."""
         down = Rotation.from_matrix(self.tip.rotation.matrix() @ np.diag([1.0, -1.0, -1.0]))
         turn = down @ Rotation.from_axis_angle((1.0, 0.0, 0.0), tilt_rad)
         at = self.tip.apply(np.array([aside_m, 0.0, HALF_M + gap_m]))

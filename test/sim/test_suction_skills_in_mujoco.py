@@ -39,12 +39,12 @@ HALF_M = {"carton": 0.06, "parcel": 0.04, "can": 0.055}
 
 
 def on_tray(name: str, seed: int) -> PlaceParams:
-    """Let go a little over the tray."""
+    """Return a place that lets go a little over the tray."""
     return PlaceParams(container="tray", place_z_offset=HALF_M[name] + 0.004, seed=seed)
 
 
 EPISODES = int(os.environ.get("SUCTION_EPISODES", "3"))
-"""More for a soak by hand."""
+"""A larger number serves a soak by hand."""
 
 
 @pytest.mark.parametrize(("name", "seed"), [(list(HALF_M)[seed % 3], seed) for seed in range(EPISODES)])

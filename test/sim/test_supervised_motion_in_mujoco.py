@@ -1,4 +1,4 @@
-"""A wall is put before an arm under way, with real physics and the real engine: the arm brakes and touches nothing."""
+"""A wall is put before a moving arm, with real physics and the real engine: the arm brakes and touches nothing."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ RIGHT, LEFT = (0.45, -0.35, 0.35), (0.45, 0.35, 0.35)
 
 
 class WatchedCell(SimulatedCell):
-    """Brakes as the controller does, lets checks end before it goes on, and notes what touches the robot."""
+    """Brakes as the controller does, lets checks end before it goes on, and records the bodies that touch the robot."""
 
     def start_watch(self, text: str, place: tuple[float, float, float]) -> None:
         self.text, self.place, self.version = text, place, 1
@@ -84,7 +84,7 @@ class WatchedCell(SimulatedCell):
 
 
 def swept(robot: Any, engine: Any, text: str, place: tuple[float, float, float], *, is_on: bool) -> Any:
-    """Go from one side to the other while something is put at ``place``; the cell and the outcome."""
+    """Go from one side to the other while an object is put at ``place``; return the cell and the outcome."""
     cell = WatchedCell(robot, engine, "tabletop", 0)
     cell.start_watch("", place)
     context = cell.context(0)
@@ -104,7 +104,7 @@ def test_a_wall_put_across_the_way_is_touched_only_without_supervision(
 ) -> None:
     cell, outcome = swept(robot, engine, WALL, (0.45, 0.06, 0.25), is_on=is_on)
     if not is_on:
-        # Then the safety layer alone is left, which notices the wall by what it takes to run into it.
+        # Then only the safety layer is left, which notices the wall by the contact.
         assert "presses with" in outcome.message, outcome
         return
     assert cell.force_n == 0.0

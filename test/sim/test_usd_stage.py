@@ -82,13 +82,13 @@ def assert_same_mass(prim: Usd.Prim, body: Any) -> None:
     turn = Rotation.from_wxyz(body.iquat).matrix()
     theirs = turn @ np.diag(body.inertia) @ turn.T
     moments = np.linalg.eigvalsh(ours)
-    if moments[0] + moments[1] < moments[2]:  # MuJoCo balances what no solid can have
+    if moments[0] + moments[1] < moments[2]:  # MuJoCo corrects moments that no solid can have
         theirs, ours = np.diag([np.trace(theirs)] * 3), np.diag([np.trace(ours)] * 3)
     assert np.allclose(ours, theirs, rtol=1e-3, atol=1e-5 * np.trace(theirs))
 
 
 def points_of(prim: Usd.Prim) -> Array:
-    """Points whose hull is a solid, in its body's frame."""
+    """Return the points whose hull is a solid, in its body's frame."""
     points = READERS[prim.GetTypeName()](Attributes(prim))
     matrix = np.array(UsdGeom.Xformable(prim).GetLocalTransformation())
     return points @ matrix[:3, :3] + matrix[3, :3]
@@ -200,7 +200,10 @@ def test_joints_are_those_of_the_simulation(names: tuple[str, str]) -> None:
 
 
 def assert_frames_meet(it: Cell, joint: Any, name: str, unit: float) -> None:
-    """The joint's frames differ by its position at home, along or about their x, the axis of the simulation."""
+    """Check that the joint's frames differ by its position at home, along or about their x.
+
+    x is the axis of the simulation.
+    """
     ends = []
     for relation, place, turn in (
         (joint.GetBody0Rel(), joint.GetLocalPos0Attr(), joint.GetLocalRot0Attr()),
@@ -287,7 +290,7 @@ def test_drives_are_those_of_the_simulation() -> None:
     assert drive.GetMaxForceAttr().Get() == pytest.approx(sum(s.forcerange[1] for s in servos))
     arm = UsdPhysics.DriveAPI(it.prim(f"{it.found.robot_path}/joints/fr3_joint2"), "angular")
     assert arm.GetTypeAttr().Get() == "acceleration"
-    stiffness = math.radians(world_model.ARM_BANDWIDTH**2)  # an angular drive is told per degree
+    stiffness = math.radians(world_model.ARM_BANDWIDTH**2)  # the gains of an angular drive are per degree
     assert arm.GetStiffnessAttr().Get() == pytest.approx(stiffness)
     assert arm.GetDampingAttr().Get() == pytest.approx(math.radians(2.0 * world_model.ARM_BANDWIDTH))
     assert arm.GetTargetPositionAttr().Get() == pytest.approx(math.degrees(it.robot.arm("").home_q[1]))

@@ -1,4 +1,4 @@
-"""Robot and scene in MuJoCo: what stands stays, what is commanded is followed, what is grasped is held by friction."""
+"""Robot and scene in MuJoCo: objects at rest stay, commands are followed, a grasped object is held by friction."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def simulate(robot: Robot, scene: str = "tabletop", seed: int | None = None) -> 
 
 
 def follow(simulation: Simulation, goal: TrajectoryGoal) -> tuple[TrajectoryResult, float]:
-    """Follow to the end; return the result and the largest distance to the reference [rad]."""
+    """Follow to the end; return the result and the largest distance to the reference, rad."""
     controller = simulation.arms[ARM].controller
     controller.start(goal, simulation.measured(ARM))
     worst = 0.0
@@ -45,7 +45,7 @@ def follow(simulation: Simulation, goal: TrajectoryGoal) -> tuple[TrajectoryResu
 
 
 def pressed(simulation: Simulation, goal: TrajectoryGoal) -> tuple[float, str]:
-    """Follow to the end; return the greatest force of the robot on the cube [N] and why the goal was refused."""
+    """Follow to the end; return the greatest force of the robot on the cube, N, and why the goal was refused."""
     controller, worst = simulation.arms[ARM].controller, 0.0
     try:
         controller.start(goal, simulation.measured(ARM))

@@ -1,4 +1,4 @@
-"""Conditions that would grow without bound are refused, however they are written."""
+"""Conditions that would grow without bound are refused in all spellings."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def definitions() -> Definitions:
 
 
 def chain(definitions: Definitions, expression: str, count: int) -> None:
-    """Conditions x1, x2 and so on, each made of the one before."""
+    """Return conditions x1, x2 and so on, each made of the one before."""
     for k in range(count):
         definitions.keep(definitions.make(f"x{k + 1}", "", expression.format(k), 0.0))
 

@@ -1,4 +1,4 @@
-"""What every registered predicate keeps, whatever it decides. Add a new one to ``CASES``."""
+"""The contract of every registered predicate. Add a new one to ``CASES``."""
 
 from __future__ import annotations
 
@@ -100,15 +100,15 @@ TURN_CHANGES_NOTHING = {
     "wrong_object_grabbed",
 }
 NOT_AGAINST_GRAVITY = {"object_behind", "object_in_front_of", "object_right_of", "object_upright"}
-"""These may be turned about z, with the robot."""
+"""Predicates whose worlds may be turned about z, with the robot."""
 SHIFT_COUNTS = {"object_at"}
 OTHERS_MAY_DECIDE = {"object_groups_in_containers", "object_grabbed", "object_inside", "objects_stationary"}
-"""What is unknown of one of several objects does not always matter."""
+"""Predicates of several objects that may be known although one object is not."""
 BODIES = ("b", "fr3/fr3_leftfinger", "fr3/fr3_rightfinger")
 
 
 def random_world(rng: np.random.Generator) -> World:
-    """Three boxes near each other, with forces between them and the fingers."""
+    """Return three boxes near each other, with forces between them and the fingers."""
     objects, states = {}, {}
     for name, spread in (("a", 0.15), ("b", 0.05), ("c", 0.15)):
         shape = Shape(ShapeKind.BOX, frozen(rng.uniform(0.05, 0.3, 3)), Pose.identity())
@@ -136,7 +136,7 @@ def random_turn(rng: np.random.Generator) -> Rotation:
 
 
 def resized(world: World, rng: np.random.Generator) -> dict[str, WorldObject]:
-    """Its objects, every other one of another size."""
+    """Return the objects of the world, every other one in another size."""
     found = dict(world.objects)
     for name, item in world.objects.items():
         if rng.random() < 0.5:
@@ -148,7 +148,7 @@ def resized(world: World, rng: np.random.Generator) -> dict[str, WorldObject]:
 
 
 def moved(world: World, by: Pose) -> World:
-    """The same world, seen from elsewhere."""
+    """Return the same world in another frame."""
     turn = by.rotation.matrix()
     states = {
         name: ObjectState(by @ s.world_T_object, turn @ s.world_v_object, turn @ s.world_w_object, s.stamp_s)
@@ -231,7 +231,7 @@ def test_a_rigid_motion_of_everything_changes_nothing(predicate: Predicate, seed
 
 
 def decided(predicate: Predicate, worlds: Sequence[World]) -> Verdicts:
-    """Of a batch; the one with a memory begins with none."""
+    """Decide a batch; a predicate with a memory begins with none."""
     if isinstance(predicate, ObjectsPlacedInContainerInOrder):
         return advance(predicate, None, Worlds.of(worlds))[0]
     return evaluate(predicate, Worlds.of(worlds))

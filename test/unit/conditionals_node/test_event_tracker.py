@@ -1,4 +1,4 @@
-"""Events against traces of another implementation, and where ours tells less, or better."""
+"""Events against traces of another implementation, and the cases where ours reports fewer, or more precise ones."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WITH_SUBJECT = {250, 257, 258, 259, 260, 262, 264}
 
 
 def sights(v: dict[str, np.ndarray], world: int) -> list[Sight | None]:
-    """What one world shows; None where it is frozen."""
+    """Return the sights of one world, one for each instant; None while it is frozen."""
     names = [str(name) for name in v["objects"]]
     found: list[Sight | None] = []
     for t in range(len(v["touch"])):
@@ -49,14 +49,14 @@ def test_all_events_agree_with_the_traces() -> None:
     theirs: dict[tuple[int, int], list[tuple[int, str, float]]] = {}
     for step, world, code, info in zip(v["ev_step"], v["ev_env"], v["ev_code"], v["ev_info"], strict=True):
         subject, number = SUBJECT.search(str(info)), NUMBER.search(str(info))
-        # Letting go of a wrong object has a code of its own here.
+        # The release of a wrong object has its own code here.
         ours = int(code) or int(EventCode.WRONG_OBJECT_DETACHED)
         value = float(number.group(1)) if number else np.nan
         name = subject.group(1) if subject and ours in WITH_SUBJECT else ""
         theirs.setdefault((int(step), int(world)), []).append((ours, name, value))
-    # Theirs tells the mean way of all worlds in which the same object stopped in the same step.
-    told_together = Counter(
-        (step, name) for (step, _), told in theirs.items() for code, name, _ in told if code in PUSHED
+    # Theirs reports the mean way of all worlds in which the same object stopped in the same step.
+    reported_together = Counter(
+        (step, name) for (step, _), events in theirs.items() for code, name, _ in events if code in PUSHED
     )
     count = compared = 0
     for world in range(v["touch"].shape[1]):
@@ -67,7 +67,7 @@ def test_all_events_agree_with_the_traces() -> None:
             assert [int(event.code) for event in found] == [code for code, _, _ in wanted], (t, world)
             for event, (code, name, value) in zip(found, wanted, strict=True):
                 assert not name or event.subject == name
-                if code in PUSHED and told_together[(t, name)] == 1:
+                if code in PUSHED and reported_together[(t, name)] == 1:
                     assert event.value == pytest.approx(value, abs=6e-4)
                     compared += 1
             count += len(found)
@@ -109,10 +109,10 @@ def test_a_gripper_that_holds_something_is_not_fully_closed() -> None:
     ]
 
 
-def test_the_same_event_within_two_seconds_is_told_once() -> None:
+def test_the_same_event_within_two_seconds_is_reported_once() -> None:
     touches = [sight(0.1 * i, touches_surface=i % 2 == 0) for i in range(60)]
-    told = play(EventRules(), *touches)
-    assert sum(map(len, told)) == 1
+    reported = play(EventRules(), *touches)
+    assert sum(map(len, reported)) == 1
     later = [sight(3.0 * i, touches_surface=i % 2 == 0) for i in range(6)]
     assert sum(map(len, play(EventRules(), *later))) == 3
 
@@ -127,7 +127,7 @@ def test_objects_that_are_back_may_leave_and_tip_again() -> None:
     assert play(rules, *places) == [[], both, [], both, []]
 
 
-def test_pushes_are_told_at_their_end_with_their_length() -> None:
+def test_pushes_are_reported_at_their_end_with_their_length() -> None:
     rules = EventRules(tell_starts=True)
     tracker = EventTracker(rules)
     path = [(0.0, 0.5, 0.2), (1.0, 0.6, 0.2), (2.0, 0.7, 0.0)]

@@ -48,7 +48,7 @@ def values(letters: str) -> list[Finding]:
 
 
 def of_all_completions(letters: str, low: int, high: int) -> Truth:
-    """What is certain when each UNKNOWN may turn out either way."""
+    """Return the value that is certain when each UNKNOWN may be TRUE or FALSE."""
     choices = [[x] if x != "U" else ["T", "F"] for x in letters]
     verdicts = {low <= list(filled).count("T") <= high for filled in itertools.product(*choices)}
     return Truth.UNKNOWN if len(verdicts) == 2 else Truth.of(verdicts.pop())
@@ -105,7 +105,7 @@ def test_all_any_and_choose_agree_with_the_vectors() -> None:
     for row, truth in enumerate(vectors["truth"]):
         parts = [finding("T" if t else "F") for t in truth]
         for k in range(6):
-            # all and any take no K; more than there are parts is refused before anything is decided.
+            # all and any take no K; a K above the number of parts is refused before any decision.
             assert (counted(parts, 4, 4).truth is Truth.TRUE) == vectors[f"all_{k}"][row]
             assert (counted(parts, 1, 4).truth is Truth.TRUE) == vectors[f"any_{k}"][row]
             if k <= 4:
@@ -199,13 +199,13 @@ def test_names_stand_for_other_conditions() -> None:
         ("gripper_open(\x00)", ["expression:"]),
     ],
 )
-def test_every_fault_names_its_place_and_its_mend(text: str, words: list[str]) -> None:
+def test_every_fault_names_its_place_and_its_remedy(text: str, words: list[str]) -> None:
     with pytest.raises(ConfigError) as caught:
         read(text)
     assert all(word in str(caught.value) for word in words), str(caught.value)
 
 
-def test_all_faults_of_an_expression_are_told_at_once() -> None:
+def test_all_faults_of_an_expression_are_reported_at_once() -> None:
     with pytest.raises(ConfigError) as caught:
         read("nothing and object_grabbed(thing=a) or choose(7, gripper_open())")
     assert [fault.split(":")[1] for fault in caught.value.faults] == [
@@ -230,11 +230,11 @@ def test_conditions_of_a_file_may_speak_of_each_other_in_any_order_but_not_in_ci
     ]
     made = Definitions(BUILDER).read(specs, faults)
     assert [condition.key for condition in made][:2] == ["a", "b"]
-    told = "\n".join(faults)
-    assert "c -> d -> e -> c" in told
-    assert "f -> f" in told
-    assert "conditions[5].name: 'b' is there twice" in told
-    assert "conditions[6].name: 'gripper_open' is no free name" in told
+    reported = "\n".join(faults)
+    assert "c -> d -> e -> c" in reported
+    assert "f -> f" in reported
+    assert "conditions[5].name: 'b' occurs twice" in reported
+    assert "conditions[6].name: 'gripper_open' cannot be a name" in reported
 
 
 def test_a_name_in_a_request_must_be_free_and_must_not_speak_of_itself() -> None:
@@ -245,7 +245,7 @@ def test_a_name_in_a_request_must_be_free_and_must_not_speak_of_itself() -> None
     assert definitions.make("ready", "", "", 0.0) is made
     definitions.keep(definitions.make("ready", "", "gripper_open()", 0.0))
     for expression, word in (
-        (GRABBED, "stands for gripper_open() already"),
+        (GRABBED, "means gripper_open() already"),
         ("not ready", "cyclic: ready -> ready"),
     ):
         with pytest.raises(ConfigError, match=word.replace("(", r"\(").replace(")", r"\)")):

@@ -1,4 +1,4 @@
-"""Whatever a person writes, or a program sends, ends in a condition or in one error with named faults."""
+"""Any text of a person or a program ends in a condition or in one error with named faults."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def definitions() -> Definitions:
 
 
 def ends_well(action: Callable[[], Any]) -> Any:
-    """What the action gives; None where it is refused, with faults that say something."""
+    """Return the result of the action; None where it is refused, with faults that name something."""
     try:
         return action()
     except ConfigError as error:
@@ -74,7 +74,7 @@ def ends_well(action: Callable[[], Any]) -> Any:
 
 
 def decides(condition: Any) -> None:
-    """A condition that was accepted decides an empty world without an exception, and reads back from its key."""
+    """Check that an accepted condition decides an empty world without an exception, and reads back from its key."""
     if condition is None:
         return
     found = condition.expression.decide(lambda leaf: leaf.predicate.evaluate(World(0.0)))

@@ -1,4 +1,4 @@
-"""What the monitor keeps of geometry is given up with it."""
+"""The monitor clears its caches of geometry when the geometry changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hulls and boxes: exact where they can be, named errors where they cannot."""
+"""Hulls and boxes: exact where they can be, named errors elsewhere."""
 
 from __future__ import annotations
 

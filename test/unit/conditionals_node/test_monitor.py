@@ -1,4 +1,4 @@
-"""Building conditions strictly, and the monitor's memory: since, hold time, staleness, steps back of the clock."""
+"""Strict building of conditions, and the monitor's memory: since, hold time, staleness, steps back of the clock."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def only(monitor: Monitor) -> ConditionStatus:
     return shown
 
 
-def test_changes_are_told_once_with_their_time() -> None:
+def test_changes_are_reported_once_with_their_time() -> None:
     monitor = watching()
     assert [c.finding.truth for c in monitor.update(world(0.0, 1.0), 1.0)] == [Truth.TRUE]
     assert monitor.update(world(0.05, 2.0), 2.0) == []
@@ -82,7 +82,7 @@ def test_old_contacts_and_joints_are_unknown() -> None:
     assert Monitor(10.0).decide(opened, joints, 9.0).truth is Truth.TRUE
 
 
-def test_a_step_back_of_the_clock_starts_anew() -> None:
+def test_a_step_back_of_the_clock_starts_again() -> None:
     monitor = watching(hold_s=5.0)
     monitor.update(world(0.0, 100.0), 100.0)
     (change,) = monitor.update(world(0.5, 1.0), 1.0)
@@ -186,11 +186,11 @@ def test_what_was_before_is_remembered_for_each_condition_until_time_jumps_back(
     monitor.watch(Condition("plain", "plain", "", leaf), 0.0)
     monitor.watch(Condition("opposite", "opposite", "", Not(leaf)), 0.0)
     still = world(0.0, 1.0)
-    told = []
+    seen = []
     for _ in range(4):
         monitor.update(still, 1.0)
-        told.append([shown.finding.truth for shown in monitor.shown()])
-    assert told == [[Truth.FALSE, Truth.TRUE]] * 2 + [[Truth.TRUE, Truth.FALSE]] * 2
+        seen.append([shown.finding.truth for shown in monitor.shown()])
+    assert seen == [[Truth.FALSE, Truth.TRUE]] * 2 + [[Truth.TRUE, Truth.FALSE]] * 2
     assert monitor.decide(Condition("once", "once", "", leaf), still, 1.0).truth is Truth.UNKNOWN
     monitor.update(world(0.0, 0.5), 0.5)
     assert monitor.shown()[0].finding.reason == "world 1"

@@ -1,4 +1,4 @@
-"""Where objects are and how they stand, on worlds that a person can picture."""
+"""Predicates of the place and the orientation of objects, on worlds that a person can picture."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_a_container_may_lie_or_be_carried(turn: tuple[float, float, float]) -> 
         assert ObjectInContainer("cube", "bin").evaluate(scene).truth is Truth.of(inside)
 
 
-def test_what_decided_is_told() -> None:
+def test_what_decided_is_reported() -> None:
     scene = world((BIN, at(0, 0, 0)), (CUBE, at(0.11, 0.0, 0.05)))
     found = ObjectInContainer("cube", "bin").evaluate(scene)
     numbers = {item.name: item for item in found.evidence}

@@ -1,4 +1,4 @@
-"""The machine of a task against traces of another implementation, and where ours is stricter."""
+"""The machine of a task against traces of another implementation, and the cases where ours is stricter."""
 
 from __future__ import annotations
 
@@ -78,10 +78,10 @@ def test_stages_places_scores_and_changes_agree_with_the_traces() -> None:
             ended += run.done and not v["out_done"][task, t]
             assert run.done or not v["out_done"][task, t]
             # Theirs names the first condition that a change completed, or lost.
-            told = [
+            codes = [
                 code(_name(v, task, change.group.steps[change.first]), change.gained) for change in changes
             ]
-            status_before_end = told[-1] if told else 0
+            status_before_end = codes[-1] if codes else 0
             assert status_before_end == v["out_status"][task, t]
             if run.run is not None:
                 places = [group.next for group in run.run.groups]
@@ -105,8 +105,8 @@ def group(*weights: float, skip: bool = False) -> Group:
 
 
 def play_letters(run: TaskRun, *snapshots: str) -> list[str]:
-    """Each snapshot names what is TRUE; a letter with ? is UNKNOWN. Returns what changed: +c gained, -c lost."""
-    told = []
+    """Return the changes, "+c" for gained and "-c" for lost; a snapshot lists its TRUE letters, ? marks UNKNOWN."""
+    found = []
     for holding in snapshots:
 
         def truth(step: Step, holding: str = holding) -> Truth:
@@ -115,8 +115,8 @@ def play_letters(run: TaskRun, *snapshots: str) -> list[str]:
             return Truth.of(step.key in holding)
 
         changes = run.update(truth)
-        told.append("".join(("+" if change.gained else "-") + change.step.key for change in changes))
-    return told
+        found.append("".join(("+" if change.gained else "-") + change.step.key for change in changes))
+    return found
 
 
 def one_group(*weights: float, skip: bool = False) -> TaskRun:

@@ -1,4 +1,4 @@
-"""Tasks from YAML: what composites expand to, what is refused, and a whole task on worlds that a person can picture."""
+"""Tasks from YAML: expansion of composites, refusals, and a whole task on worlds that a person can picture."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ OBJECTS = {
 
 
 def world(t: float, cube: tuple[float, float, float], *held: str, can_x: float = -0.3) -> World:
-    """Bin at x = 0.5 m; ``held`` objects are squeezed by both fingers."""
+    """Return a world with a bin at x = 0.5 m; both fingers squeeze the ``held`` objects."""
     places = {"cube": cube, "can": (can_x, 0.0, 0.04), "bin": (0.5, 0.0, 0.05), "table": (0.0, 0.0, -0.025)}
     contacts = []
     for name in held:
@@ -69,7 +69,7 @@ def world(t: float, cube: tuple[float, float, float], *held: str, can_x: float =
 
 
 class Played:
-    """A task that is shown one world after the other."""
+    """A task that gets one world after the other."""
 
     def __init__(self, text: str) -> None:
         self.evaluation = Evaluation(max_age_s=1.0)
@@ -98,7 +98,7 @@ def test_a_pick_and_place_earns_a_quarter_for_each_step() -> None:
     assert "tidy" in played.watch.message
 
 
-def test_what_is_dropped_on_the_way_loses_its_score_and_is_told() -> None:
+def test_what_is_dropped_on_the_way_loses_its_score_and_is_reported() -> None:
     played = Played(PUT_AWAY)
     played.show(ON_TABLE, "cube")
     assert played.watch.run.score() == 0.25
@@ -218,7 +218,7 @@ def test_without_the_ladder_it_expands_as_the_vectors_say() -> None:
     assert [leaf.name for leaf in leaves] == vectors["names"]
     assert list(group.shares()) == vectors["weights"]
     given = [yaml.safe_load(leaf.args) for leaf in leaves]
-    # That no contact is asked for is the default here.
+    # No contact is required by default here.
     wanted = [{k: v for k, v in args.items() if k != "require_contact_with"} for args in vectors["kwargs"]]
     assert given == wanted
 
@@ -237,11 +237,15 @@ def test_its_short_traces_agree_with_the_vectors(name: str, truths: list[str]) -
     names = dict(zip("gi", VECTORS["pick_and_place"]["names"], strict=True))
     for truth, (_, status, stage, score) in zip(truths, VECTORS["pick_and_place"][name], strict=True):
         changes = run.update(lambda step, truth=truth: Truth.of(step.key in truth))
-        told = [
+        names_of_changes = [
             f"{names[change.group.steps[change.first].key].upper()}_{'SUCCESS' if change.gained else 'FAILURE'}"
             for change in changes
         ]
-        assert (told[-1] if told else "OK", run.current, run.score()) == (status, stage, score)
+        assert (names_of_changes[-1] if names_of_changes else "OK", run.current, run.score()) == (
+            status,
+            stage,
+            score,
+        )
 
 
 @pytest.mark.parametrize(
@@ -258,7 +262,7 @@ def test_its_short_traces_agree_with_the_vectors(name: str, truths: list[str]) -
             ["subtasks[0].pick_and_place.container: is 'cube'"],
         ),
         (PUT_AWAY.replace("[cube]", "[]"), ["object: is empty"]),
-        (PUT_AWAY.replace("[cube]", "[cube, cube]"), ["['cube'] are there twice"]),
+        (PUT_AWAY.replace("[cube]", "[cube, cube]"), ["['cube'] occur twice"]),
         (PUT_AWAY.replace("put,", "put, K: 2,"), ["K: is 2; it counts with logical: choose only"]),
         (PUT_AWAY.replace("put,", "put, logical: choose, K: 2,"), ["subtasks[0].K: is 2; with 1 groups"]),
         (PUT_AWAY.replace("put,", "put, score: 2.0,"), ["subtasks[0].score: is 2"]),

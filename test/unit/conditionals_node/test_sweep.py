@@ -1,4 +1,4 @@
-"""Leaves that are decided as rows have the values that they have one by one, and words when somebody asks."""
+"""Leaves that are decided as rows have the values that they have one by one, and words on request."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def scene(seed: int) -> World:
 
 
 def shaken(world: World, seed: int) -> World:
-    """The same objects elsewhere, with other contacts."""
+    """Return the same objects in other places, with other contacts."""
     rng = np.random.default_rng(1000 + seed)
 
     def vector() -> Array:
@@ -124,7 +124,7 @@ def test_rows_find_the_values_that_single_decisions_find(text: str) -> None:
 
 
 class Asked(Evaluation):
-    """Counts what is decided one by one."""
+    """Counts the leaves that are decided one by one."""
 
     def __init__(self) -> None:
         super().__init__(1.0)

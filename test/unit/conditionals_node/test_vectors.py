@@ -48,7 +48,7 @@ from support.records.vectors import SINGLE_PRECISION, load, mesh, poses, single
 def agree(
     predicate: Predicate, worlds: Worlds, verdicts: np.ndarray, guard: float, rows: np.ndarray | bool = True
 ) -> Array:
-    """Batch and single worlds give the verdicts where the margin is not round-off; returns the margins."""
+    """Check that a batch and single worlds give the verdicts where the margin is not round-off; return the margins."""
     margin = evaluate(predicate, worlds).margin
     sure = (np.abs(margin) > guard) & rows
     assert sure.mean() > 0.9
@@ -88,7 +88,7 @@ def test_containment() -> None:
 
 
 def direction_worlds(data: Mapping[str, np.ndarray]) -> Worlds:
-    """Objects whose centroid lies where that of the vectors does."""
+    """Return objects whose centroids lie where those of the vectors do."""
     objects = {}
     for name in ("a", "b"):
         turns = [Rotation.from_wxyz(q).matrix() for q in data[f"{name}_quat"]]
@@ -109,7 +109,7 @@ def direction_worlds(data: Mapping[str, np.ndarray]) -> Worlds:
 def test_directions(kind: type[Direction]) -> None:
     data = load("directional")
     worlds, tried = direction_worlds(data), 0
-    # Where both stand in one place, to single precision, there is no direction to agree on.
+    # Two objects in one place, to single precision, have no direction.
     apart = np.linalg.norm((data["a_pos"] - data["b_pos"])[:, :2], axis=1) > 1e-5
     assert (~apart).sum() < 30
     for frame in ("robot", "world", "cam"):

@@ -25,7 +25,7 @@ from support.records.vectors import SINGLE_PRECISION, load, single
 
 
 def pressed(forces: np.ndarray) -> Worlds:
-    """Block ``a`` over block ``b``, pressed on by it."""
+    """Return block ``a`` over block ``b``, which presses on it."""
     n = len(forces)
     level, above = np.tile([1.0, 0.0, 0.0, 0.0], (n, 1)), np.tile([0.0, 0.0, 0.1], (n, 1))
     block = Shape(ShapeKind.BOX, frozen((0.1, 0.1, 0.1)), Pose.identity())
@@ -94,7 +94,7 @@ ITEMS = ("i0", "i1", "i2")
 
 
 def ordered_worlds(data: Mapping[str, np.ndarray], step: int) -> Worlds:
-    """Items in a box or beside it, touching its floor or not, held or not."""
+    """Return items in a box or beside it, touching its floor or not, held or not."""
     inside, n = data["inside"][step], data["inside"].shape[1]
     small = Shape(ShapeKind.BOX, frozen((0.02, 0.02, 0.02)), Pose.identity())
     large = Shape(ShapeKind.BOX, frozen((0.3, 0.3, 0.1)), Pose.identity())

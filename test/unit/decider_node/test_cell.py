@@ -1,4 +1,4 @@
-"""The scene file of the cell says what the cell's own solids say."""
+"""The scene file of the cell equals the cell's own solids."""
 
 from __future__ import annotations
 

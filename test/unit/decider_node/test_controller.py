@@ -1,4 +1,4 @@
-"""The reactive controller keeps all limits, follows what moves, and goes round what is in the way."""
+"""The reactive controller keeps all limits, follows a moving target, and goes round obstacles."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def made(robot: Robot) -> ReactiveController:
 def run(
     controller: ReactiveController, q: Array, command: Callable[[float], MotionCommand], seconds: float
 ) -> list[Reference]:
-    """An arm that is where it was told to be one cycle ago."""
+    """Run an arm that is where it was commanded to be one cycle ago."""
     references = []
     for k in range(round(seconds / DT)):
         references.append(controller.step(command(k * DT), q, DT))
@@ -87,7 +87,7 @@ def test_what_is_out_of_reach_is_approached_as_far_as_the_limits_let_and_rested_
     references = run(controller, arm.home_q, lambda _: MotionCommand(beyond), 8.0)
     assert not references[-1].is_reachable
     assert min(r.q[3] for r in references) >= low[3]
-    # Where its spheres and the limits meet it may tremble, by no more than this.
+    # It may tremble by this where its spheres and the limits meet.
     last = np.array([r.q for r in references[-100:]])
     assert np.ptp(last, axis=0).max() < 0.03
 

@@ -20,7 +20,7 @@ TRACES = json.loads((Path(__file__).parents[2] / "data/deciders/cortex_traces.js
 SCENARIOS: dict[str, list[str]] = TRACES["scenarios"]
 LETTERS = {"A": ["B", "E"], "B": ["C", "D"], "C": ["F"], "E": ["D", "F"]}
 Plan = dict[str, str | None]
-"""What is chosen anew; the keys ``lock`` and ``unlock`` name a node."""
+"""The new choice of each decider; the keys ``lock`` and ``unlock`` name a decider."""
 
 PLANS: dict[str, list[Plan | None]] = {
     "same_path": [{"A": "B", "B": "C"}, {}, {}],
@@ -123,7 +123,7 @@ def test_a_sequence_can_loop() -> None:
     )
 
 
-def test_an_interrupted_sequence_begins_anew() -> None:
+def test_an_interrupted_sequence_begins_again() -> None:
     run(
         machine_network(SequenceDecider([MotionSteps("s1", 5)]), "O"),
         "sequence_interrupted_restarts",

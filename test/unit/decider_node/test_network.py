@@ -1,4 +1,4 @@
-"""What the network does by default: exits, locks, monitors, errors and resets."""
+"""The default rules of the network: exits, locks, monitors, errors and resets."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ class Given(Decider[Script]):
         return None
 
 
-def test_parameters_are_bound_anew_without_an_entry() -> None:
+def test_parameters_are_bound_again_without_an_entry() -> None:
     network = Network(Given("root", {"child": Given("leaf")}), Script())
     assert [calls(network, now_s) for now_s in (1.0, 2.0)] == ["1.0", "2.0"]
     with pytest.raises(DeciderFailed, match="'leaf' needs parameters float, was given NoneType"):

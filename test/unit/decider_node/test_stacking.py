@@ -135,9 +135,9 @@ def leaning(at: tuple[float, float, float]) -> Pose:
 
 def test_a_leaning_bin_that_nobody_takes_away_stops_the_network_by_name_and_a_reset_recovers() -> None:
     stacking = Stacking({"bin_0": leaning((0.05, 0.57, BELT_Z_M + 0.1))}, TWO)
-    told = "'refused bins' raised CannotGoOn: bin_0 leans by 34 degrees.*lay it down, or take it away"
+    words = "'refused bins' raised CannotGoOn: bin_0 leans by 34 degrees.*lay it down, or take it away"
     for _ in range(2):
-        with pytest.raises(MonitorFailed, match=told):
+        with pytest.raises(MonitorFailed, match=words):
             stacking.run(round(31.0 / TICK_S))
         stacking.network.reset()
     assert stacking.cell.stops == 2
@@ -223,7 +223,7 @@ def test_bins_overlap_as_their_boxes_do(heading: float) -> None:
     assert not overlap(middle, Pose.of((0.9, -0.1, 0.2), slanted))
 
 
-def test_who_begins_anew_finds_what_is_stacked_and_what_the_cup_holds() -> None:
+def test_a_new_start_finds_the_stacked_bins_and_the_bin_in_the_cup() -> None:
     first = Pose.of(TWO.place(0).translation_m + (0.004, 0.0, 0.0), TWO.place(0).rotation @ HALF_TURN)
     stacking = Stacking({"bin_0": first, "bin_1": on_belt(0.57, upside_down=True)}, TWO)
     cell = stacking.cell

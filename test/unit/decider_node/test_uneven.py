@@ -1,4 +1,4 @@
-"""Points of a controller whose cycles come unevenly."""
+"""Points of a controller whose cycles have uneven intervals."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def made() -> tuple[UnevenCycles, Array, Array]:
 
 
 def at(point: Point, stamp_s: float, now_s: float) -> Array:
-    """Where an arm is that follows the line of a point."""
+    """Return the positions of an arm that follows the line of a point."""
     return point.q + point.rate * (now_s - stamp_s - point.ahead_s)
 
 
