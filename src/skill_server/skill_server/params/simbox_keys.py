@@ -1,4 +1,4 @@
-"""Keys of the SimBox format that have another name here, or none; the latter are refused with what to write instead."""
+"""Keys of the SimBox format with another name here, or with none; errors on the latter say what to write instead."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
     "dexplace": {"align_obj_tol": "align_obj_tol_deg"},
     "flip": {"open_wait_steps": "gripper_change_steps"},
 }
-"""By skill, then by key of the format."""
+"""The name here, by skill and then by key of the format."""
 
 NULLS = frozenset(
     {
@@ -26,7 +26,7 @@ NULLS = frozenset(
         *("first_motion", "tcp_offset", "quaternion", "euler", "way_points_ori", "adjust_ori"),
     }
 )
-"""Keys whose null is as if they were not written."""
+"""Keys with the same meaning when they are null and when they are absent."""
 
 _PICKS = {"close_wait_steps": "write gripper_change_steps"}
 _PLACES = {
@@ -93,4 +93,4 @@ LEFT_OUT: Mapping[str, Mapping[str, str]] = {
     "rotate": _PARTS,
     "artpreplan": _PARTS,
 }
-"""By skill, then by key of the format: why it has no meaning here, and what to write."""
+"""The reason why a key of the format has no meaning here, and what to write, by skill and then by key."""
