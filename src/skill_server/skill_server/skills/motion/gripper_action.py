@@ -77,7 +77,7 @@ class GripperAction(Skill[GripperActionParams]):
     def is_success(
         self, params: GripperActionParams, before: World, after: World, context: Context
     ) -> Outcome:
-        """Check that the named object is held after closing, or that no finger touches the released one after opening."""
+        """Check that the named object is held after closing, or that no finger touches the released one."""
         gripper = context.arm_spec.gripper
         assert gripper is not None
         width = f"the opening is {gripper_state.width_m(after, gripper) * 1e3:.0f} mm"
