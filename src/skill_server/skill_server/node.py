@@ -40,7 +40,10 @@ from .ros.run_task_action import run_task_binding
 from .skills import BUILTIN
 
 ACTIONS = {"pick": Pick, "place": Place}
-"""The action types of built-in skills; the class of a plug-in may have its own in ``action_type``. ``run_skill`` serves all."""
+"""The action types of built-in skills; the class of a plug-in may name its own in ``action_type``.
+
+All other skills are called by ``run_skill``.
+"""
 
 
 WATCH_S = 0.1
@@ -93,7 +96,10 @@ class SkillServer(ManagedNode):
             raise ConfigError("node skill_server", [f"parameter busy_policy: {error}"]) from error
 
     def _planner(self, signs: Heartbeats) -> Planner:
-        """Return the planner port; a goal waits for a planner that restarts, and its arm ends the motion that was judged good."""
+        """Return the planner port.
+
+        A goal waits for a planner that restarts, and its arm ends the motion that was judged good.
+        """
         text = "how long a goal waits for a lost planner_node [s of steady time]; 0: it ends at once"
         patience_s = self.parameter("planner_patience_s", 60.0, text)
         client = PlannerClient(self, self._robot, signs)

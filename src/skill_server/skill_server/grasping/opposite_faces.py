@@ -1,4 +1,4 @@
-"""Contacts of two parallel pads on a convex hull: one flat on a face, the other on the opposite side, over that face."""
+"""Contacts of two parallel pads on a convex hull: one flat on a face, the other opposite to it, over that face."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _inside(outline: Array, point: Array) -> bool:
 
 
 def _touches(far: Array, point: Array) -> bool:
-    """Check that the point is on the far contact: in its outline, or at its middle where that is an edge or a corner."""
+    """Check that the point is on the far contact: in its outline, or at the middle of an edge or a corner."""
     outline = _outline(far)
     if outline is not None:
         return _inside(outline, point)

@@ -71,7 +71,9 @@ def cup_tool(robot: Robot, arm: ArmSpec, gripper: GripperSpec) -> CupTool:
 
 
 def suction_grasps(body: WorldObject, world_T_object: Pose, tool: CupTool) -> GraspSet:
-    """Make grasps on the faces of a body, best first: from above and near the middle, with the tool clear of the body.
+    """Make grasps on the faces of a body, best first: from above and near the middle.
+
+    The tool is clear of the body.
 
     Args:
         body: Object to grasp.

@@ -61,7 +61,7 @@ def places(shape: Shape, radius_m: float, bend_m: float) -> Iterator[Place]:
 
 
 def _sagitta(radius_m: float, rim_m: float) -> float:
-    """Return the distance of a rim's plane from the top of the ball on which it rests; infinite where they do not meet."""
+    """Return the distance of a rim's plane from the top of the ball below it; infinite where they do not meet."""
     return radius_m - float(np.sqrt(radius_m**2 - rim_m**2)) if radius_m > rim_m else float("inf")
 
 

@@ -127,13 +127,13 @@ def drive_to(goal: Array, params: BaseParams, context: Context) -> Sequence[Comm
     """
     world, robot, base = context.world.snapshot(), context.robot, base_of(context.robot)
     if context.base is None:
-        text = f"nothing drives {base.controller!r}; start its controller"
+        text = f"the base controller {base.controller!r} is not available; start it"
         raise StepFailed(Outcome(Code.CONTROLLER_REFUSED, text, "select"))
     mine = {*context.arm_spec.joint_names, *base.joint_names}
     others = [name for arm in robot.arms.values() for name in arm.joint_names if name not in mine]
     busy = [name for name in others if abs(world.joints.velocity.get(name, 0.0)) > STANDING]
     if busy:
-        text = f"{busy[0]!r} of another arm moves; drive when all arms stand"
+        text = f"{busy[0]!r} of another arm moves; drive when all arms are at rest"
         raise StepFailed(Outcome(Code.BUSY, text, "select"))
     start = base_q(robot, world.joints.position)
     path = start + np.linspace(0.0, 1.0, _looks(goal - start))[:, None] * (goal - start)
@@ -200,6 +200,6 @@ def judged(goal: Array, params: BaseParams, after: World, context: Context) -> O
     off = base_q(context.robot, after.joints.position) - goal
     gap, turn = float(np.hypot(off[0], off[1])), abs(float(off[2]))
     good = gap <= params.tolerance_m and turn <= params.tolerance_rad
-    text = f"the base stands {gap * 1e3:.1f} mm and {turn:.3f} rad from where it should"
+    text = f"the base is {gap * 1e3:.1f} mm and {turn:.3f} rad from its goal"
     code = Code.OK if good else Code.NOT_REACHED
     return Outcome(code, text, position_error_m=gap, angle_error_rad=turn)

@@ -52,8 +52,7 @@ def first_touch(
     """Find the first place on a path of the base where a body comes too near to an obstacle.
 
     All other joints are as measured. Shapes are judged by the boxes around them, which are never smaller than the
-    shapes.
-    Bodies that touch at the start, as wheels do the floor, may go on touching.
+    shapes. Bodies that touch at the start, as wheels do the floor, may go on touching.
 
     Args:
         robot: Robot with a base.

@@ -50,7 +50,7 @@ def _names(made: dict[str, Any], fields: Sequence[str], skill: str, faults: list
     """Rename keys, and refuse keys without a meaning here."""
     for key, field in RENAMED.get(skill, {}).items():
         if key in made and field in made:
-            faults.append(f"{key}: stands beside {field}, which is the same; keep one of the two")
+            faults.append(f"{key}: is given beside {field}, which is the same; keep one of the two")
         elif key in made:
             made[field] = made.pop(key)
     for key, why in LEFT_OUT.get(skill, {}).items():
@@ -71,7 +71,7 @@ def _slice(made: dict[str, Any], faults: list[str]) -> None:
         return
     for key, one in (("constraint_axis", axes[value[0]]), ("constraint_ratio_range", value[1:])):
         if key in made and made[key] != one:
-            faults.append(f"constraints: stands beside {key}; keep one of the two")
+            faults.append(f"constraints: is given beside {key}; keep one of the two")
         made[key] = one
 
 

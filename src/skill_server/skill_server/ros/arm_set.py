@@ -1,4 +1,4 @@
-"""The arms of the robot, each with its clients, lease and held objects; several arms share the reservations of paths."""
+"""The arms of the robot, each with its clients, lease and held objects; several arms share their reservations."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class ArmSet:
         return any(lease.is_busy for lease in self.leases.values())
 
     def supervised(self) -> list[str]:
-        """Return the names of the arms with a running goal, their grippers, and the base, which any of them may drive."""
+        """Return the names of the arms with a running goal, of their grippers, and of the base, which any may drive."""
         busy = [runs for name, runs in self.runs.items() if self.leases[name].is_busy]
         tools = [runs.arm_spec.gripper.name for runs in busy if runs.arm_spec.gripper is not None]
         bases = {runs.robot.base.name for runs in busy if runs.robot.base is not None}

@@ -27,7 +27,7 @@ from skill_server.params.validation import Judge, apart_from
 P = TypeVar("P")
 
 WorldTFrame = Callable[[str, str], Pose]
-"""Returns the pose in ``world`` of a frame; the second argument is the goal field that named it. Raises UnknownFrame."""
+"""Returns world_T_frame of a frame; the second argument is the goal field with its name. Raises UnknownFrame."""
 
 
 def decode_goal(params_type: type[P], goal: Any, world_T_frame: WorldTFrame, judge: Judge | None = None) -> P:

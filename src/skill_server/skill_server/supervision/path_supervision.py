@@ -1,7 +1,8 @@
-"""Decides when the rest of a motion must be validated again, and whether the arm must brake. No ROS, no threads.
+"""Decides when the rest of a motion must be validated again, and whether the arm must brake.
 
 No check is made while nothing changes: a lost planner does not stop a motion that was judged good, as long as the
 world stays as it was. Once the world has changed, the rest must be judged within a stated time, or the arm brakes.
+The module uses no ROS and no threads.
 """
 
 from __future__ import annotations
@@ -103,8 +104,7 @@ class WorldChanges:
         """Return the objects that are new, moved, or of a new version of the geometry.
 
         The planner's own obstacles are among them, once the planner has got or lost one. The call is cheap while
-        nothing is
-        new.
+        nothing is new.
 
         Args:
             world: Newest snapshot.
@@ -141,7 +141,10 @@ class WorldChanges:
 
 
 def _planners_of(world: World) -> tuple[int, frozenset[str]]:
-    """Return number and names: a planner that was started again counts from the beginning, so the number is not enough."""
+    """Return the number of the planner's obstacles with their names.
+
+    A planner that was started again counts from the beginning, so the number alone is not enough.
+    """
     return world.planner_version, world.planner_objects
 
 

@@ -35,8 +35,7 @@ class SupervisedArm:
     """Decorates ``arm`` for one motion.
 
     The thread that follows compares the worlds; checks run on threads of their own, one at a time, so that waiting
-    for
-    an answer never delays a stop.
+    for an answer never delays a stop.
 
     Attributes:
         arm: Follows and brakes.
@@ -169,7 +168,9 @@ def without(scene: SceneQuery, gone: frozenset[str]) -> SceneQuery:
 
 
 def excluded_by(scene: SceneQuery) -> frozenset[str]:
-    """Return the bodies whose motion is no reason for a check: ignored, held by any arm, or touched on purpose.
+    """Return the bodies whose motion is no reason for a check.
+
+    They are ignored, held by any arm, or touched on purpose.
 
     Args:
         scene: Scene of a motion.

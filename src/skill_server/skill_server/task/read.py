@@ -132,7 +132,7 @@ def _body(data: Mapping[str, Any], reading: _Reading) -> tuple[str, Mapping[str,
         return "", data
     for key in data:
         if key != "tasks":
-            reading.fault(str(key)[:80], "stands beside tasks; move it into the task")
+            reading.fault(str(key)[:80], "is given beside tasks; move it into the task")
     tasks = data["tasks"]
     if not isinstance(tasks, list) or len(tasks) != 1 or not isinstance(tasks[0], Mapping):
         reading.fault("tasks", f"is {shown(tasks)}; write a list of exactly one task")

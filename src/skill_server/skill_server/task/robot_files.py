@@ -19,8 +19,7 @@ def with_robot_files(text: str, path: Path) -> str:
     """Return the text of a task file with the content of each robot file next to its name.
 
     A file is looked up from the task file's folder and from those above. A name that is not found, and a task that
-    cannot
-    be parsed, stay as they are: parsing the task reports them.
+    cannot be parsed, stay as they are: parsing the task reports them.
 
     Args:
         text: Text of the task file.

@@ -161,7 +161,9 @@ class RobotReading:
             held = self.robot.posture[joint]
             if abs(value - held) > TURN_RAD:
                 name = next(n for n in ("body_home", "head_home", "lift_home") if n in given)
-                self.fault(where(name), f"wants {joint} at {value}, which is held at {held}; {start}")
+                self.fault(
+                    where(name), f"wants {joint} at {value}, and the robot holds it at {held}; {start}"
+                )
         for name in STAGE:
             if given.get(name) is not None:
                 self.note(where(name), "is for stages that handiwork export-usd writes, of a robot like this")
@@ -174,18 +176,18 @@ class RobotReading:
         for name in ("euler", "translation"):
             if getattr(entry, name) is not None and here is None:
                 self.note(
-                    f"{path}.{name}", "is not checked: without a scene nobody knows where the robot stands"
+                    f"{path}.{name}", "is not checked: the pose of the robot is not known without a scene"
                 )
         if here is None:
             return
         turn = None if entry.euler is None else Rotation.from_rpy(*np.radians(entry.euler))
         if turn is not None and turn.angle_to(here.rotation) > TURN_RAD:
-            words = f"robot {self.robot.name!r} stands turned by {_orientation(here.rotation)}"
+            words = f"robot {self.robot.name!r} is turned by {_orientation(here.rotation)}"
             remedy = f"take a scene whose robot_base has {_orientation(turn)}, or leave it out"
             self.fault(f"{path}.euler", f"is {list(entry.euler or ())} deg; {words}: {remedy}")
         place = here.translation_m if entry.translation is None else np.array(entry.translation)
         if np.linalg.norm(place - here.translation_m) > SHIFT_M:
-            words = f"robot {self.robot.name!r} stands at {np.round(here.translation_m, 3).tolist()}"
+            words = f"robot {self.robot.name!r} is at {np.round(here.translation_m, 3).tolist()}"
             remedy = "take a scene whose robot_base has that position, or leave it out"
             self.fault(f"{path}.translation", f"is {place.tolist()} m; {words}: {remedy}")
 

@@ -64,7 +64,7 @@ class Rotate(Skill[RotateParams]):
             return calm
         turned = part.position - then.position
         good = abs(turned - params.angle) <= params.tolerance * part.joint.range
-        text = f"{part.name!r} turned by {turned:.3f} rad, {params.angle:.3f} rad were asked for"
+        text = f"{part.name!r} turned by {turned:.3f} rad, angle is {params.angle:.3f} rad"
         return Outcome(Code.OK if good else Code.NOT_IN_PLACE, text)
 
 

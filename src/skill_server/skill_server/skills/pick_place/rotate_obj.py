@@ -106,7 +106,7 @@ class RotateObj(Skill[RotateObjParams]):
         turn = then.rotation @ arm_motions.intrinsic_xyz(_angles(params, context.seed))
         off = turn.angle_to(now.rotation)
         good = gap <= params.success_threshold_move and off <= params.success_threshold_rotate
-        text = f"{held.object!r} is {gap * 1e3:.1f} mm and {off:.3f} rad from where it should be"
+        text = f"{held.object!r} is {gap * 1e3:.1f} mm and {off:.3f} rad from its goal"
         return Outcome(
             Code.OK if good else Code.NOT_IN_PLACE, text, position_error_m=gap, angle_error_rad=off
         )
