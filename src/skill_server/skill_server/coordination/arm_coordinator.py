@@ -101,7 +101,7 @@ class ArmTraffic:
         return self.board.post(self.arm.name, trajectory, seen, self._visit)
 
     def begin(self) -> None:
-        """Mark the begin of the reserved motion."""
+        """Mark the start of the reserved motion."""
         self.board.begin(self.arm.name, self.clock.now_s(), self._visit)
 
     def end(self) -> None:
@@ -158,7 +158,7 @@ class ArmTraffic:
 
         Returns:
             True when a new try may succeed; False when waiting has no use, for the reason ``why``, or the run must
-                stop.
+            stop.
         """
         between = f" ({pair.a} - {pair.b})" if pair is not None else ""
         moves = self.board.moves(blocking_arm)

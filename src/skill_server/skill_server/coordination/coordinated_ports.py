@@ -175,7 +175,7 @@ class CoordinatedPlanner:
 
 @dataclass(frozen=True)
 class TrafficArm:
-    """Marks the begin and the end of reserved motions.
+    """Marks the start and the end of reserved motions.
 
     Attributes:
         arm: Arm port.

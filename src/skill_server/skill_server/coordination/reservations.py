@@ -134,7 +134,7 @@ class MotionReservations:
             return True
 
     def begin(self, arm: str, now_s: float, visit: int | None = None) -> None:
-        """Mark the begin of the reserved motion.
+        """Mark the start of the reserved motion.
 
         Args:
             arm: Name of the arm.

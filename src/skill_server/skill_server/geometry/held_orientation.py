@@ -41,8 +41,7 @@ def held_rotations(
         n: Largest number of rotations.
 
     Returns:
-        Rotations base_R_ee, (m, 3, 3), m at most ``n``; the present one is first where it satisfies the
-            constraints.
+        Rotations base_R_ee, (m, 3, 3), m at most ``n``; the present one is first where it satisfies the constraints.
 
     Raises:
         StepFailed: NO_CANDIDATE where no rotation satisfies the other constraints.

@@ -76,8 +76,8 @@ def way_back(walked: Sequence[Command], context: Context) -> tuple[Command, ...]
         context: Context of the run.
 
     Returns:
-        Opening and detaching; then one straight motion to the end of the last free motion. The motion is left out where
-        the last motion was free, or none was.
+        Opening and detaching; then one straight motion to the end of the last free motion. The motion is left out
+        where the last motion was free, or none was.
     """
     free = [c for c in walked if c.world_T_ee is not None and c.motion is Motion.FREE]
     moves = [c for c in walked if c.world_T_ee is not None]

@@ -1,4 +1,4 @@
-"""The action ``run_task``: a whole task file, checked before any motion, on arms that it owns from begin to end."""
+"""The action ``run_task``: a whole task file, checked before any motion, on arms that it owns from start to end."""
 
 from __future__ import annotations
 

@@ -244,8 +244,8 @@ def is_lost(world: World, robot: Robot, arm: ArmSpec, name: str) -> bool:
         name: Name of the object.
 
     Returns:
-        True for an object that the world lacks or no finger touches, or, without contacts, that closed fingers
-            cannot hold.
+        True for an object that the world lacks or no finger touches, or, without contacts, that closed fingers cannot
+        hold.
     """
     if name not in world.objects:
         return True

@@ -22,8 +22,7 @@ def process_valid(context: Context, after: World, name: str, code: Code) -> Outc
 
     Returns:
         OK, or ``code`` where a joint of the arm or the object was ever faster than the SimBox format allows, or a
-            link of
-        ``forbid_collision_links`` touched something.
+        link of ``forbid_collision_links`` touched something.
     """
     seen = context.fastest
     seen.see(after)

@@ -277,5 +277,5 @@ def _verdict(skill: Skill[P], params: P, arm: ArmSpec, path: str, reading: _Read
     try:
         return skill.is_feasible(params, reading.site.robot, arm, reading.site.world)
     except Exception as error:  # noqa: BLE001 - the border of plug-in code
-        text = f"skill {skill.name!r} raised {error!r} when it looked at this; correct the skill"
+        text = f"skill {skill.name!r} raised {error!r} in its check; correct the skill"
         return Outcome(Code.INTERNAL, text)

@@ -127,7 +127,7 @@ class RobotReading:
     def _file(self, entry: RobotEntry, path: str) -> Mapping[str, Any]:
         if entry.robot_config_file and entry.robot_config is None:
             found = "was found neither beside the task file nor above it"
-            remedy = "put it there and use `handiwork task`, or take the key away: the robot's own files hold"
+            remedy = "put it there and use `handiwork task`, or remove the key: the robot's own files apply"
             self.fault(f"{path}.{FILE}", f"is {entry.robot_config_file!r}, which {found}; {remedy}")
         return entry.robot_config or {}
 
