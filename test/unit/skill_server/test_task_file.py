@@ -157,7 +157,7 @@ def test_the_world_is_asked_where_it_is_known() -> None:
     [
         ("", "skills: is None"),
         ("[]", "holds a list"),
-        ("skills: [", "correct the YAML"),
+        ("skills: [", "mend the YAML"),
         ("skills: 1\nskills: 2", "stands twice"),
         ("a: &x 1\nskills: *x", "write the value out"),
         ("tasks: []", "exactly one task"),
