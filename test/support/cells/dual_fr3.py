@@ -19,7 +19,7 @@ STAND = """<link name="stand">
 
 
 def write_dual_fr3(folder: Path) -> Path:
-    """Write robot.yaml, URDF and spheres to ``folder``; returns it."""
+    """Write robot.yaml, URDF and spheres to ``folder``, and return the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     spec, spheres = (yaml.safe_load((FR3 / name).read_text()) for name in ("robot.yaml", "spheres.yaml"))
     body = re.search(r"<robot\b[^>]*>(.*)</robot>", expand(FR3 / spec["urdf"]), re.DOTALL)

@@ -22,12 +22,12 @@ ROBOT, SCENE = ROOT / "src/robot_description/robots/fr3", ROOT / "config/scenes/
 
 
 def files() -> list[Parameter]:
-    """Parameters that every node of a backend has."""
+    """Return the parameters that every node of a backend has."""
     return [Parameter("robot_dir", value=str(ROBOT)), Parameter("scene_file", value=str(SCENE))]
 
 
 def number(name: str, value: float | str) -> Parameter:
-    """One more parameter."""
+    """Return one more parameter."""
     return Parameter(name, value=value)
 
 
@@ -39,18 +39,18 @@ class Backend:
     nodes: Sequence[ManagedNode]
 
     def check(self, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[str, Any]]:
-        """Exit code, and the findings that are no pass, by their checks."""
+        """Return the exit code, and the findings other than a pass, by their checks."""
         capsys.readouterr()
         code = main(["check-backend", "--json", *words])
-        told = json.loads(capsys.readouterr().out)
-        assert told["good"] is (code == 0)
-        assert told["findings"]
-        return code, {row["check"]: row for row in told["findings"] if row["verdict"] != "pass"}
+        report = json.loads(capsys.readouterr().out)
+        assert report["good"] is (code == 0)
+        assert report["findings"]
+        return code, {row["check"]: row for row in report["findings"] if row["verdict"] != "pass"}
 
 
 @contextmanager
 def running(make: Callable[[Stage], Sequence[ManagedNode]]) -> Iterator[Backend]:
-    """Nodes that are active, until the block ends."""
+    """Yield active nodes until the block ends."""
     with stage() as on:
         nodes = make(on)
         for node in nodes:

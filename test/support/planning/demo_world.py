@@ -53,7 +53,7 @@ def demo_items() -> list[tuple[str, tuple[Shape, ...], Pose]]:
 
 
 def hand_down(robot: Robot, x: float, y: float, z: float, yaw: float = 0.0) -> Pose:
-    """EE pose whose tool centre is at (x, y, z), pointing down."""
+    """Return an EE pose whose tool centre is at (x, y, z), pointing down."""
     gripper = robot.arm("").gripper
     assert gripper is not None
     return Pose.of((x, y, z + gripper.tcp_offset_m), Rotation.from_rpy(np.pi, 0.0, yaw))

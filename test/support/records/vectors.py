@@ -44,7 +44,7 @@ def poses(data: Mapping[str, np.ndarray], name: str, rows: object = slice(None))
 
 
 def single(worlds: Worlds, i: int) -> World:
-    """One world of a batch."""
+    """Return one world of a batch."""
     still = np.zeros((worlds.n, 3))
     states = {
         name: ObjectState(

@@ -1,4 +1,4 @@
-"""A goal that is wrong in several ways is told all of them at once, whatever door it comes by."""
+"""A goal with several faults gets all of them at once, from every action."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def task(skill: str, **parameters: Any) -> str:
 
 
 def keys(text: str) -> set[str]:
-    """Fields at fault; every fault stands at the skill, and says what to do after a semicolon."""
+    """Return the fields at fault; every fault belongs to the skill, and has a correction after a semicolon."""
     where = "skills[0].gantry[0].left[0]."
     found = faults(text, WORLD)
     assert all(fault.startswith(where) and ";" in fault for fault in found), found
@@ -50,7 +50,7 @@ def keys(text: str) -> set[str]:
         ("pick", {"object": "cub", "nonsense": 1}, {"object", "nonsense"}),
         ("pick", {"objects": [3], "test_mode": "x"}, {"objects", "test_mode"}),
         ("pick", {"test_mode": "x", "seed": 2**70}, {"object", "test_mode", "seed"}),
-        # What is measured against a value that cannot be read is not judged.
+        # A comparison with a value that cannot be parsed is not judged.
         (
             "pick",
             {"object": "cube", "lift_th": 0.3, "post_grasp_offset_min": "high"},

@@ -1,4 +1,4 @@
-"""Closings of hulls: a pad on a face, the other over it, and nothing that would tip."""
+"""Closings of hulls: a pad on a face, the other over it, and none that would tip the body."""
 
 from __future__ import annotations
 

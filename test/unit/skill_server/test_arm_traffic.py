@@ -1,4 +1,4 @@
-"""An arm among others: it waits for what will go away, says so, and gives up on what will not."""
+"""An arm among others: it waits for an arm that will go away, reports the wait, and gives up on one that stays."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def motion(start: float, end: float) -> Trajectory:
 
 @dataclass
 class Cell:
-    """Both arms by the one number that all their joints have; an arm is in the way wherever that is above 0.5."""
+    """Both arms by the one number that all their joints have; an arm is in the way when its number is above 0.5."""
 
     robot: Robot
     at: dict[str, float] = field(default_factory=lambda: {LEFT: 0.0, RIGHT: 0.0})
@@ -110,7 +110,7 @@ class Cell:
 class Side:
     traffic: ArmTraffic
     planner: CoordinatedPlanner
-    told: list[str]
+    stages: list[str]
 
     def plan(self, should_stop: ShouldStop = never) -> PlanResult:
         request = PlanRequest(self.traffic.arm.name, np.zeros(7), JointGoals(np.zeros((1, 7))))
@@ -121,11 +121,11 @@ def sides(robot: Robot, patience_s: float = 30.0) -> tuple[Cell, Side, Side]:
     cell, board, made = Cell(robot), MotionReservations(tuple(robot.arms)), list[Side]()
     for spec in robot.arms.values():
         traffic = ArmTraffic(board, robot, spec, cell, cell, lambda _arm: {}, patience_s)
-        told: list[str] = []
-        traffic.enter(lambda progress, told=told: told.append(progress.stage))(
+        stages: list[str] = []
+        traffic.enter(lambda progress, stages=stages: stages.append(progress.stage))(
             Progress("approach", 0, 1, 0.0)
         )  # type: ignore[misc]
-        made.append(Side(traffic, CoordinatedPlanner(cell, traffic), told))
+        made.append(Side(traffic, CoordinatedPlanner(cell, traffic), stages))
     return cell, made[0], made[1]
 
 
@@ -149,15 +149,15 @@ def test_a_goal_waits_for_a_motion_to_end_and_says_so(dual: Robot) -> None:
     board, way = left.traffic.board, motion(0.0, 1.0)
     assert right.planner.validate(RIGHT, way, SceneQuery(), should_stop=never).code is Code.OK
     thread, results = in_thread(left.plan)
-    until(lambda: len(left.told) > 1)
-    assert not results and left.told[1].startswith("waiting for right_arm: it moves in the way")
-    assert "right_hand" in left.told[1]
+    until(lambda: len(left.stages) > 1)
+    assert not results and left.stages[1].startswith("waiting for right_arm: it moves in the way")
+    assert "right_hand" in left.stages[1]
     arm = TrafficArm(Follower(cell, RIGHT), right.traffic)
     assert arm.follow(way, should_stop=never).ok
-    cell.at[RIGHT] = 0.0  # it went on while the other looked
+    cell.at[RIGHT] = 0.0  # it moved on between two checks of the other
     board.end(RIGHT)
     thread.join(LIMIT_S)
-    assert results[0].code is Code.OK and left.told[-1] == "approach"
+    assert results[0].code is Code.OK and left.stages[-1] == "approach"
 
 
 @dataclass
@@ -179,7 +179,7 @@ def test_what_fails_without_the_others_too_is_told_at_once(dual: Robot) -> None:
     cell, left, _ = sides(dual)
     cell.is_blocked = lambda _scene: True  # type: ignore[method-assign]
     assert left.plan().code is Code.GOAL_IN_COLLISION
-    assert left.told == ["approach"] and cell.asked == 2
+    assert left.stages == ["approach"] and cell.asked == 2
 
 
 def test_an_idle_arm_in_the_way_is_named_with_the_mend(dual: Robot, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -205,7 +205,7 @@ def test_a_cancel_ends_the_wait_at_once(dual: Robot) -> None:
     cell.at[RIGHT] = 1.0
     stop = threading.Event()
     thread, results = in_thread(lambda: left.plan(stop.is_set))
-    until(lambda: len(left.told) > 1)
+    until(lambda: len(left.stages) > 1)
     stop.set()
     thread.join(1.0)
     assert not thread.is_alive() and results[0].code is Code.CANCELED
@@ -220,7 +220,7 @@ def test_candidates_wait_as_well(dual: Robot) -> None:
         target=lambda: results.append(left.planner.check_candidates(request, should_stop=never))
     )
     thread.start()
-    until(lambda: len(left.told) > 1)
+    until(lambda: len(left.stages) > 1)
     cell.at[RIGHT] = 0.0
     left.traffic.board.end(RIGHT)
     thread.join(LIMIT_S)

@@ -1,4 +1,4 @@
-"""Waiting for an object on a belt: when it comes, when it is past, when it stands, and a stop meanwhile."""
+"""Waiting for an object on a belt: when it comes, when it has passed, when it is at rest, and with a stop."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ POINT = np.array([0.4, 0.5, 0.02])
 
 
 class Belt:
-    """The fakes' world with a cube that moves with time."""
+    """The world of the fakes with a cube that moves with time."""
 
     def __init__(self, made: Fakes, speed: np.ndarray) -> None:
         self._source, self._cell, self._speed = made.context.world, made.cell, speed

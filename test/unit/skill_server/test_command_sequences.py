@@ -1,4 +1,4 @@
-"""The command lists of Pick and Place have the functions, poses and repetitions of the SimBox format's."""
+"""The command lists of Pick and Place have the functions, poses and repetitions of those of the SimBox format."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ GRASP, CASE_STEPS = Pose.of((0.5, 0.1, 0.15), DOWN), {"pick": 40, "place": 10}
 
 
 def ours(commands: Sequence[Command], start: Pose) -> list[list[Any]]:
-    """Rows [function, weights, position, orientation wxyz, repetitions], as the file has them."""
+    """Return rows [function, weights, position, orientation wxyz, repetitions], as in the file."""
     rows: list[list[Any]] = []
     here = start
     for command in commands:
@@ -52,7 +52,7 @@ def ours(commands: Sequence[Command], start: Pose) -> list[list[Any]]:
         here = command.world_T_ee or here
         function = command.function
         weights = function.hold_vec_weight if isinstance(function, UpdatePoseCostMetric) else None
-        # A command repeated is a command that waits; one that moves counts once for the move.
+        # A repeated command is a command that waits; one that moves counts once for the motion.
         times = (1 if moved else 0) + round(command.dwell_s / STEP_S)
         row = [
             NAMES[type(function)],
@@ -66,7 +66,7 @@ def ours(commands: Sequence[Command], start: Pose) -> list[list[Any]]:
 
 
 def merged(rows: list[list[Any]]) -> list[list[Any]]:
-    """Equal neighbours as one with all repetitions."""
+    """Join equal neighbours into one row with all repetitions."""
     made: list[list[Any]] = []
     for row in rows:
         same = made and made[-1][:2] == row[:2] and np.allclose(made[-1][2], row[2], atol=1e-6)
@@ -86,10 +86,10 @@ def unit(wxyz: list[float]) -> Rotation:
 
 
 def without_bookkeeping(rows: list[list[Any]], start: Pose) -> list[list[Any]]:
-    """Leave out what differs on purpose.
+    """Leave out the rows that differ on purpose.
 
-    The object may be touched during one move here, where the SimBox format ignores it by ``update_specific``; holds are
-    lifted as soon as the move that they are for has ended; the hand opens, or keeps closed, before the first move.
+    The object may be touched during one motion here, where the SimBox format ignores it by ``update_specific``; holds
+    are removed as soon as their motion has ended; the hand opens, or stays closed, before the first motion.
     """
     first = [row for row in rows if row[0] == "update_pose_cost_metric"][:1]
     kept = [

@@ -1,4 +1,4 @@
-"""What is measured late is waited for: on a busy machine the clock runs ahead of the joints."""
+"""Late measurements are awaited: on a busy machine the clock runs ahead of the joints."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_silence_ends_the_wait() -> None:
 
 
 def delayed(f: Fakes, snapshots: int) -> None:
-    """Joints stay as they were for some snapshots after the motion, in each of which 0.2 s go by."""
+    """Keep the old joints for some snapshots after the motion; 0.2 s pass in each."""
     live, old, left = f.context.world.snapshot, f.context.world.snapshot().joints, snapshots
     follow = f.context.arm.follow
     moved = False

@@ -61,7 +61,7 @@ def test_pick_then_place_reports_every_stage() -> None:
     assert run.outcome.ok, run.outcome
     assert [s.stage for s in run.stages] == ["select", "transit", "descend", "release", "retreat"]
     assert not f.context.held
-    # Let go with its origin place_z_offset over the tray's top.
+    # Released with its origin place_z_offset over the tray's top.
     assert f.context.release_height_m == pytest.approx(0.02 + 0.03, abs=1e-3)
 
 
@@ -259,7 +259,7 @@ def test_an_object_lost_between_two_goals_can_be_picked_again() -> None:
 
 @pytest.mark.parametrize(("alarms", "code"), [(1, Code.OK), (2, Code.OK), (9, Code.STALE_WORLD)])
 def test_a_false_alarm_of_the_watch_is_no_cancel(alarms: int, code: Code) -> None:
-    """The arm stops, what is held is still there, and the motion is planned again from where the arm is."""
+    """The arm stops, the held object is still there, and the motion is planned again from the present configuration."""
     f: Any = made()
     assert pick(f).outcome.ok
     left, follow = [alarms], f.context.arm.follow

@@ -1,4 +1,4 @@
-"""A body that was abandoned wakes up late and finds no port that it could move anything with."""
+"""An abandoned body wakes up late, and every port that could cause a motion refuses it."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_a_live_body_passes(name: str) -> None:
 
 @dataclass
 class GatedArm:
-    """Sends at the gate: it looks at ``should_stop`` right before, as the arm's client does."""
+    """Sends at the gate: it checks ``should_stop`` right before, as the arm's client does."""
 
     arrived: threading.Event = field(default_factory=threading.Event)
     gate: threading.Event = field(default_factory=threading.Event)

@@ -1,4 +1,4 @@
-"""Malformed parameters and task files: whatever they hold, the answer is a named error, or values of right types."""
+"""Malformed parameters and task files: the answer is always a named error, or values of the right types."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def fields_of(skill: Skill[Any]) -> list[str]:
 
 
 def like(default: object) -> st.SearchStrategy[Any]:
-    """Values of the type of a field's default, as extreme as they may be."""
+    """Make values of the type of a field's default, as extreme as they may be."""
     if isinstance(default, bool):
         return st.booleans()
     if isinstance(default, int):
@@ -56,7 +56,7 @@ def like(default: object) -> st.SearchStrategy[Any]:
 
 @st.composite
 def malformed(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
-    """A skill, and a mapping of some of its fields to anything, names of objects mostly right."""
+    """Make a skill, and a mapping of some of its fields to any values, with mostly valid names of objects."""
     name = draw(st.sampled_from(SKILLS))
     keys = draw(st.lists(st.sampled_from(fields_of(CATALOG.find(name))), max_size=6, unique=True))
     defaults = {f.name: f.default for f in dataclasses.fields(CATALOG.find(name).params_type)}
@@ -70,8 +70,8 @@ def malformed(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
     return name, data
 
 
-def told(error: ConfigError, source: str = "") -> None:
-    """Every fault is a sentence that begins with its key."""
+def check_faults(error: ConfigError, source: str = "") -> None:
+    """Check that every fault is a sentence that begins with its key."""
     assert error.faults
     assert error.source.startswith(source)
     for fault in error.faults:
@@ -90,7 +90,7 @@ def test_any_parameters_end_in_a_named_error_or_are_judged_by_the_skill(
     try:
         params = parameters_from(skill, data, "", "fuzz")
     except ConfigError as error:
-        told(error)
+        check_faults(error)
         return
     with np.errstate(all="ignore"):
         verdict = skill.is_feasible(params, ROBOT, ROBOT.arms["left_arm"], WORLD)
@@ -104,12 +104,12 @@ def test_any_text_of_parameters_ends_in_a_named_error_or_in_values(name: str, te
     try:
         parameters_from_yaml(CATALOG.find(name), text, "", "fuzz")
     except ConfigError as error:
-        told(error)
+        check_faults(error)
 
 
 @st.composite
 def broken_task(draw: st.DrawFn) -> str:
-    """The good file with a few of its nodes replaced by anything, or its text with a few characters changed."""
+    """Make the valid file with a few of its nodes replaced by any values, or its text with a few characters changed."""
     if draw(st.booleans()):
         text = list(GOOD)
         for _ in range(draw(st.integers(1, 8))):
@@ -135,7 +135,7 @@ def test_any_task_file_ends_in_named_errors_or_is_a_task(text: str) -> None:
             task = read_task(text, "fuzz.yaml", Site(CATALOG, ROBOT, WORLD))
         assert task.entries
     except ConfigError as error:
-        told(error, "fuzz.yaml")
+        check_faults(error, "fuzz.yaml")
 
 
 @pytest.mark.parametrize("name", SKILLS)

@@ -1,4 +1,4 @@
-"""Bad goals are refused by field, with what would be right."""
+"""Bad goals are refused with the field and the valid values."""
 
 from __future__ import annotations
 
@@ -227,10 +227,10 @@ def test_what_would_do_nothing_is_refused(
     world = context.world.snapshot()
     assert skill.is_feasible(params, context.robot, context.arm_spec, world).ok
     verdict = skill.is_feasible(replace(params, **changed), context.robot, context.arm_spec, world)
-    told = {one.field_name: one.message for one in verdict.all}
+    messages = {one.field_name: one.message for one in verdict.all}
     (field_name,) = changed
-    assert f"does nothing here: {words}" in told[field_name]
-    assert "leave it out" in told[field_name]
+    assert f"does nothing here: {words}" in messages[field_name]
+    assert "leave it out" in messages[field_name]
 
 
 def test_defaults_are_accepted() -> None:

@@ -1,4 +1,4 @@
-"""Annotations: bad files end in one clear sentence, good ones give grasps that fit the gripper and the goal."""
+"""Annotations: bad files end in one clear sentence, valid ones give grasps that fit the gripper and the goal."""
 
 from __future__ import annotations
 

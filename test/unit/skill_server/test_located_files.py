@@ -1,4 +1,4 @@
-"""Files that goals name lie below the data folders, and no answer tells which files exist elsewhere."""
+"""Files that goals name are below the data folders, and no answer reveals which files exist elsewhere."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FOREIGN = ["/etc/passwd", "/etc/absent", "/proc/self/fd/1", "/dev/zero", "../out
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TwoFiles(SkillParams):
-    """A plug-in's parameters."""
+    """The parameters of a plug-in."""
 
     first: str = file_field()
     second: str = file_field()

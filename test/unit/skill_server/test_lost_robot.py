@@ -1,6 +1,6 @@
-"""A robot that dies at any call of a port: every wait after that ends, whatever clock it counts in.
+"""A robot that is lost at any call of a port: every later wait ends, whatever its clock is.
 
-The dead robot's clock and measurements stand still and its controllers say that all is done. So each wait for a
+The lost robot's clock and measurements do not change, and its controllers report success. So each wait for a
 measurement would last for ever; the watchdog sets the token, and that ends all of them.
 """
 
@@ -35,7 +35,7 @@ ENDLESS = 2000
 
 
 class DeadPorts:
-    """Ports of a cell that die with a given call."""
+    """Ports of a cell that are lost with a given call."""
 
     def __init__(self, f: Fakes, dies_at: int) -> None:
         self.f, self.dies_at, self.calls = f, dies_at, 0

@@ -1,4 +1,4 @@
-"""A run among other arms: a trajectory that came too late is planned anew, and who is to make room goes home first."""
+"""A run among other arms: a late trajectory is planned again, and the arm that must yield goes home first."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ IN_THE_WAY = blocked(Code.ARM_IN_THE_WAY, "gantry/hand", "other")
 
 @dataclass
 class ReservedPath:
-    """A right of way by script."""
+    """A scripted right of way."""
 
     yields: bool = True
     tries: int = 5

@@ -17,7 +17,7 @@ WALL = OUTER - INNER
 
 
 def ring() -> Shape:
-    """Walls 1 cm thick around a hole of 12 cm; triangles counter-clockwise from outside."""
+    """Make walls 1 cm thick around a hole of 12 cm; triangles counter-clockwise from outside."""
     square = np.array([(1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0), (1.0, -1.0)])
     loops = [
         np.column_stack([half * square, np.full(4, z)]) for half in (OUTER, INNER) for z in (0.0, HEIGHT)

@@ -1,4 +1,4 @@
-"""The motion board: no two motions stand on it unseen by each other, and waiting in a circle is found."""
+"""The reservations: no motion is reserved that was not judged against all others, and waiting in a circle is found."""
 
 from __future__ import annotations
 

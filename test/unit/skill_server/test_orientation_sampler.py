@@ -1,4 +1,4 @@
-"""Constrained orientations are made, not hoped for."""
+"""Constrained orientations are constructed, and not found by rejection."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_no_orientation_left_names_the_constraints() -> None:
 
 
 def around(seed: int) -> list[Cone]:
-    """Two to four constraints of any width from 0.03 to 50 degrees, which some rotation satisfies."""
+    """Make two to four constraints of any width from 0.03 to 50 degrees that some rotation satisfies."""
     rng = np.random.default_rng(seed)
     turn = cones_of([OrientationFilter("z", "upward", 0.0, 180.0)])[0].sample(rng, 1)[0]
     made = []

@@ -22,7 +22,7 @@ SKILLS = [("Pick", PickParams), ("Place", PlaceParams)]
 
 
 def fields_of(action: str) -> dict[str, tuple[str, str]]:
-    """Type and default, as written, of every goal field."""
+    """Return type and default, as written, of every goal field."""
     text = (ROOT / f"src/handiwork_msgs/action/{action}.action").read_text(encoding="utf-8")
     lines = [line for line in text.split("\n---")[0].splitlines() if line and not line.startswith("#")]
     found = [FIELD.match(line) for line in lines]
@@ -44,7 +44,7 @@ def test_parameters_have_the_fields_and_defaults_of_the_action(action: str, para
     wanted = {
         name: value(*written) for name, written in fields_of(action).items() if name not in OF_THE_SERVER
     }
-    # What has no default in the dataclass has an empty one in the action: it must be given.
+    # A field without a default in the dataclass has an empty one in the action: it must be given.
     given = {
         f.name: "" if f.default is dataclasses.MISSING else f.default for f in dataclasses.fields(params_type)
     }

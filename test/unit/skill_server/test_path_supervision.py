@@ -1,4 +1,4 @@
-"""When the rest of a motion is judged again, what is judged, and when the arm must brake; without threads."""
+"""The rest of a motion: when it is judged again, in which scene, and when the arm must brake; without threads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Place: release poses keep every constraint, a tilt is taken out, success modes judge what they say."""
+"""Place: release poses satisfy every constraint, a tilt is removed, success modes judge as described."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def test_success_modes(changed: dict[str, Any], cube: tuple[float, float, float]
 
 @pytest.mark.parametrize(("x", "good"), [(0.4, True), (0.52, False)])
 def test_beside_a_turned_container_is_not_inside(x: float, good: bool) -> None:
-    """At x = 0.52 the cube lies within the axis-aligned bounds of the turned tray, but beside the tray."""
+    """At x = 0.52 the cube is within the axis-aligned bounds of the turned tray, but beside the tray."""
     f = made()
     f.cell.poses["tray"] = Pose.of((0.4, -0.3, 0.01), Rotation.from_rpy(0.0, 0.0, np.pi / 4))
     before = f.context.world.snapshot()

@@ -1,4 +1,4 @@
-"""Place horizontally, in a plane, with held components, of a part of the container, and by planned ways."""
+"""Place horizontally, in a plane, with held components, on a part of the container, and by planned paths."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SIDEWAYS = PlaceParams(
 
 
 def objects_at(params: PlaceParams) -> tuple[Any, list[Any]]:
-    """The fakes and, per candidate, positions of the object before the release and at it."""
+    """Return the fakes and, for each candidate, positions of the object before the release and at it."""
     f = made()
     release_poses(f, params)
     candidates = [c for request in f.planner.candidates for c in request.candidates]

@@ -1,4 +1,4 @@
-"""Speeds are looked at all the way: what was too fast on the way and is at rest in the end is no success."""
+"""Speeds are checked during the whole run: an object that was too fast and is at rest at the end is no success."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from .test_executor import made
 
 
 def once(f: Fakes, change: Callable[[World], World], from_s: float = 0.0) -> None:
-    """Change the world once, while the arm is on a way that begins after ``from_s``."""
+    """Change the world once, during a motion of the arm that begins after ``from_s``."""
     source = f.context.world
-    shown, begun, told = source.snapshot, list[float](), list[float]()
+    shown, begun, changed = source.snapshot, list[float](), list[float]()
 
     def snapshot() -> World:
         world = shown()
         if f.arm.followed == 0 or world.stamp_s < from_s:
             return world
         begun.append(world.stamp_s)
-        if world.stamp_s == begun[0] or (told and told[0] != world.stamp_s):
+        if world.stamp_s == begun[0] or (changed and changed[0] != world.stamp_s):
             return world
-        told.append(world.stamp_s)
+        changed.append(world.stamp_s)
         return change(world)
 
     source.snapshot = snapshot  # type: ignore[method-assign]

@@ -1,4 +1,4 @@
-"""After a failure: give up, the next candidate, or a new grasp, as the goal says."""
+"""After a failure: give up, take the next candidate, or grasp again, as the goal asks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .test_executor import made, pick
 
 
 def fails_once(fakes: Fakes) -> None:
-    """The first closing misses."""
+    """Let the first closing miss."""
     width, closings = dict(fakes.cell.width_of), []
     fakes.cell.width_of = {}
     move = fakes.gripper.move

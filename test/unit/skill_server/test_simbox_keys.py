@@ -1,4 +1,4 @@
-"""Keys of the SimBox format: translated where they have a meaning here, else refused with what to write instead."""
+"""Keys of the SimBox format: translated where they have a meaning here, else refused with the key to write instead."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_keys_without_a_meaning_say_what_to_write(skill: str, key: str, why: str
 def test_both_names_at_once_are_one_too_many(skill: str, key: str, field: str) -> None:
     with pytest.raises(ConfigError) as caught:
         read(skill, yaml.safe_dump({key: 1, field: 1}))
-    assert any(fault.startswith(f"{key}: stands beside {field}") for fault in caught.value.faults)
+    assert any(fault.startswith(f"{key}: is given beside {field}") for fault in caught.value.faults)
 
 
 @pytest.mark.parametrize("skill", sorted(CATALOG.skills))

@@ -1,4 +1,4 @@
-"""A cup is put where its rim fits, its load bears and its holder is free."""
+"""A cup is put on places where its rim fits, it can bear the load and its holder is free."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def box(*edges: float, at: Pose = FLAT) -> Shape:
 
 
 def tips(body: WorldObject, pose: Pose = FLAT) -> tuple[np.ndarray, np.ndarray]:
-    """Rim middles (n, 3) and axes out of the cup (n, 3) in the world."""
+    """Return the middles (n, 3) of the rim and the axes out of the cup (n, 3) in the world."""
     made = suction_grasps(body, pose, TOOL).grasps
     axes = np.array([g.world_T_ee.rotation.matrix()[:, 2] for g in made]).reshape(-1, 3)
     return np.array([g.world_T_ee.translation_m for g in made]).reshape(-1, 3) + 0.161709 * axes, axes

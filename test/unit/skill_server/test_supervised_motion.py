@@ -1,4 +1,4 @@
-"""A run whose world changes while the arm is under way: it brakes, plans again, or says what blocks it."""
+"""A run whose world changes during a motion: the arm brakes, plans again, or reports the obstacle."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def made() -> Fakes:
 
 
 def wait_for_checks() -> None:
-    """Let the checks that run end, before the fake arm moves on."""
+    """Wait for the end of running checks, before the fake arm moves on."""
     for thread in threading.enumerate():
         if thread.name == "path-check":
             thread.join(20.0)

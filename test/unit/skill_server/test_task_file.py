@@ -1,4 +1,4 @@
-"""Task files: what is read, and that every fault is told at once with its path and the mend."""
+"""Task files: the parsed task, and errors with every fault at once, its path and the correction."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def test_the_world_is_asked_where_it_is_known() -> None:
         ("skills: 1\nskills: 2", "stands twice"),
         ("a: &x 1\nskills: *x", "write the value out"),
         ("tasks: []", "exactly one task"),
-        ("tasks: [{skills: []}]\nname: x", "name: stands beside tasks"),
+        ("tasks: [{skills: []}]\nname: x", "name: is given beside tasks"),
         ("skills: " + "[" * 3000, "nested more than 40 deep"),
         ("skills: !!timestamp 2001-99-99", "is not understood; leave it out"),
         ("x" * 1_000_001, "keep it within"),

@@ -1,4 +1,4 @@
-"""``robots`` of a task file: the robot that is meant, where it stands, and what its robot file changes."""
+"""The key ``robots`` of a task file: the named robot, its pose, and the changes that its robot file makes."""
 
 from __future__ import annotations
 
@@ -96,8 +96,8 @@ def test_a_robot_may_have_another_name_in_a_task_that_says_its_class(lift2: Robo
     )
     (fault,) = faults(text_of(entry(name="my_arms", target_class="FR3"), name="my_arms"), lift2)
     assert "robots[0].target_class: is 'FR3'" in fault
-    told = faults(text_of(entry(name="my_arms")), lift2)
-    assert "robots[0].name: is 'my_arms'; the robot here is 'lift2'" in told[0]
+    found = faults(text_of(entry(name="my_arms")), lift2)
+    assert "robots[0].name: is 'my_arms'; the robot here is 'lift2'" in found[0]
 
 
 @pytest.mark.parametrize(
@@ -117,16 +117,16 @@ def test_a_robot_may_have_another_name_in_a_task_that_says_its_class(lift2: Robo
 def test_what_is_wrong_in_an_entry_has_its_path_value_and_mend(
     lift2: Robot, fields: dict[str, Any], words: list[str]
 ) -> None:
-    told = faults(text_of(entry(**fields)), lift2)
-    assert len(told) == 1
-    assert all(word in told[0] for word in words), told
+    found = faults(text_of(entry(**fields)), lift2)
+    assert len(found) == 1
+    assert all(word in found[0] for word in words), found
 
 
 @pytest.mark.parametrize("robots", [[], [{"name": "lift2"}, {"name": "b"}], {"name": "lift2"}, "lift2"])
 def test_one_robot_runs_here(lift2: Robot, robots: Any) -> None:
-    told = faults(yaml.safe_dump({"robots": robots, "skills": [{"lift2": PICKS}]}), lift2)
-    assert len(told) == 1
-    assert "robots: is" in told[0] and "write a list of one entry" in told[0]
+    found = faults(yaml.safe_dump({"robots": robots, "skills": [{"lift2": PICKS}]}), lift2)
+    assert len(found) == 1
+    assert "robots: is" in found[0] and "write a list of one entry" in found[0]
 
 
 def test_without_a_scene_the_place_is_noted_as_unchecked(lift2: Robot) -> None:
@@ -156,12 +156,12 @@ def test_a_robot_file_above_the_task_changes_the_robot_of_the_task_alone(
 
 def test_faults_of_a_robot_file_name_it(lift2: Robot, tmp_path: Path) -> None:
     (tmp_path / "lift2.yaml").write_text("{ee_axis: y, tcp_offset: 0.5}", encoding="utf-8")
-    told = faults(
+    found = faults(
         with_robot_files(text_of(entry(robot_config_file="lift2.yaml")), tmp_path / "t.yaml"), lift2
     )
-    assert any("robot_config_file lift2.yaml.ee_axis: is 'y'" in fault for fault in told), told
-    assert any("robot_config_file lift2.yaml.fl_ee_path: missing" in fault for fault in told)
-    assert any("robot_config_file lift2.yaml.tcp_offset: is 0.5" in fault for fault in told)
+    assert any("robot_config_file lift2.yaml.ee_axis: is 'y'" in fault for fault in found), found
+    assert any("robot_config_file lift2.yaml.fl_ee_path: missing" in fault for fault in found)
+    assert any("robot_config_file lift2.yaml.tcp_offset: is 0.5" in fault for fault in found)
 
 
 def test_a_table_of_depths_travels_with_the_task(tmp_path: Path) -> None:

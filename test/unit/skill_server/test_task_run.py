@@ -18,7 +18,7 @@ LIMIT_S = 20.0
 
 
 class Doer:
-    """Records what runs; ``meet``: paths that wait for one another; ``fails``, ``waits``: paths."""
+    """Records the skills that run; ``meet``: paths that wait for one another; ``fails``, ``waits``: paths."""
 
     def __init__(self) -> None:
         self.log: list[str] = []
