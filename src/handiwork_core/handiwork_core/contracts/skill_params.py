@@ -1,4 +1,4 @@
-"""The parameters that every skill has: what the executor reads. A skill's own dataclass extends these."""
+"""The parameters that every skill has, which the executor reads. A skill's own dataclass extends these."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FILE = "file"
 def file_field() -> str:
     """Return a text field that names a file and is empty by default.
 
-    The skill server replaces its value by a whole path below its data folders, or refuses the goal.
+    The skill server replaces the field's value by an absolute path below its data folders, or refuses the goal.
     """
     return dataclasses.field(default="", metadata={FILE: True})
 
@@ -35,5 +35,5 @@ class SkillParams:
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """Objects whose motion makes the chosen commands wrong."""
+        """Objects whose motion invalidates the chosen commands."""
         return ()
