@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.fixture(scope="module")
 def plain() -> ModuleType:
-    """The module as it is where PyYAML has no libyaml."""
+    """Return the module as it is if PyYAML has no libyaml."""
     spec = importlib.util.spec_from_file_location("plain_yaml", strict_yaml.__file__)
     assert spec is not None
     assert spec.loader is not None

@@ -19,10 +19,18 @@ def file_field() -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkillParams:
-    """Extend it by a dataclass with the same three arguments; every field becomes a key of ``run_skill``.
+    """The common parameters. Extend it by a dataclass with the same three arguments of ``dataclass``.
 
-    ``ignore_substring``: objects whose name contains one of these are no obstacle; ``t_eps`` [m] and ``o_eps`` [rad]:
-    tolerances of a waypoint; factors scale the joints' limits; ``allowed_planning_time`` [s] for one plan.
+    Every field becomes a key of ``run_skill``.
+
+    Attributes:
+        ignore_substring: Objects whose name contains one of these are no obstacle.
+        t_eps: Tolerance of a waypoint, m.
+        o_eps: Tolerance of a waypoint, rad.
+        max_velocity_scaling_factor: Share of the joints' velocity limits, (0, 1].
+        max_acceleration_scaling_factor: Share of the joints' acceleration limits, (0, 1].
+        allowed_planning_time: Longest time for one plan, s.
+        seed: Seed of every random choice.
     """
 
     ignore_substring: tuple[str, ...] = ()

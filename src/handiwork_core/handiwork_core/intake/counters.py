@@ -99,7 +99,7 @@ class IntakeCounter:
         """
         if not self.dropped_since_good:
             return f"{self.topic} is silent; {advice}"
-        by = f"published by {listed(publishers)}; stop or repair what publishes them"
+        by = f"published by {listed(publishers)}; stop or repair the publisher"
         count = self.dropped_since_good
         return f"{self.topic} has no good message: the last {count} were dropped, because {self.last_fault}; {by}"
 
@@ -110,7 +110,7 @@ def listed(publishers: Iterable[Publisher]) -> str:
     Args:
         publishers: The publishers.
     """
-    return " and ".join(str(one) for one in publishers) or "nobody whom the ROS graph knows"
+    return " and ".join(str(one) for one in publishers) or "no node that the ROS graph knows"
 
 
 def duplicate_name(names: Sequence[str]) -> str:

@@ -79,10 +79,10 @@ class RobotWatchdog:
         if self.is_silent:
             return f"no joint_states for {self._silent_s:.1f} s; is the robot or the simulation running?"
         if self._clock_still_s - self._stamp_still_s > STALL_S:
-            text = f"/clock stands at {feedback.clock_s:.3f} s while the stamps of joint_states go on"
+            text = f"/clock stays at {feedback.clock_s:.3f} s while the stamps of joint_states advance"
             return f"{text}; check the publisher of /clock"
         if self._stamp_still_s - self._clock_still_s > STALL_S:
-            text = f"joint_states repeats the stamp {feedback.stamp_s:.3f} s while the clock goes on"
+            text = f"joint_states repeats the stamp {feedback.stamp_s:.3f} s while the clock advances"
             return f"{text}; check the robot's driver"
         return ""
 

@@ -29,7 +29,9 @@ def absent_inertias(root: ET.Element) -> list[str]:
     faults = []
     for name in moving:
         if name in links and name not in weighed:
-            text = "moves and has no mass, nor has what is fixed to it; add <inertial> with mass and inertia"
+            text = (
+                "moves and has no mass, nor have the links fixed to it; add <inertial> with mass and inertia"
+            )
             faults.append(f"link {name}: {text}")
     for name, link in links.items():
         if _mass(link) > 0.0 and link.find("inertial/inertia") is None:

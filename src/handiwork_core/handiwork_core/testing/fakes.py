@@ -1,6 +1,6 @@
 """Fakes of all ports around one small cell.
 
-Time moves by hand, the arm follows exactly, the gripper holds what it closes on.
+Time advances only in calls, the arm follows exactly, the gripper holds the object on which it closes.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ def _position(robot: Robot, joint: Joint, positions: Mapping[str, Array]) -> Arr
 
 
 def _turned(axis: Array, angles: Array) -> Array:
-    """Rotation matrices (n, 3, 3) about a unit ``axis`` by ``angles`` (n,) [rad]."""
+    """Return rotation matrices (n, 3, 3) about a unit ``axis`` by ``angles`` (n,), rad."""
     k = np.cross(axis, np.eye(3)).T
     sin, cos = np.sin(angles)[:, None, None], np.cos(angles)[:, None, None]
     out: Array = np.eye(3) + sin * k + (1.0 - cos) * (k @ k)

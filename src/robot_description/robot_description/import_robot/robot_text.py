@@ -30,7 +30,7 @@ def robot_yaml(described: Described) -> str:
         f"name: {wanted.name}",
         f"urdf: {wanted.urdf}",
         "spheres: spheres.yaml",
-        "# What a URDF cannot hold [rad/s^2, rad/s^3; m/s^2, m/s^3].",
+        "# Limits that a URDF cannot hold [rad/s^2, rad/s^3; m/s^2, m/s^3].",
         "limits:",
         *(f"  {j}: {{acceleration: {a:g}, jerk: {b:g}}}" for j, (a, b) in described.motion.items()),
         "# Pairs of links that never count as touching.",

@@ -185,7 +185,7 @@ class GripFields:
             if link is None:
                 self._fault(f"{name}[{i}]", unknown_link(self.robot, path))
         if None not in found and set(found) != set(gripper.finger_links):
-            words = f"what is held touches {list(gripper.finger_links)}"
+            words = f"held objects touch {list(gripper.finger_links)}"
             self._fault(name, f"means {found}; {words}, write those")
 
     def _extra_depth(self) -> tuple[tuple[float, float], ...]:
