@@ -60,7 +60,7 @@ def test_an_unknown_belt_is_named() -> None:
 
 @pytest.mark.parametrize(("old", "new", "words"), [
     ("velocity: [0.0, 0.08, 0.0]", "velocity: [0.0, 80.0, 0.0]", "at most 5 m/s"),
-    ("    mass: 0.1\n", "    mass: 0.1\n    belt: {velocity: [0.1, 0.0, 0.0]}\n", "belongs to what is static"),
+    ("    mass: 0.1\n", "    mass: 0.1\n    belt: {velocity: [0.1, 0.0, 0.0]}\n", "only static objects have one"),
 ])  # fmt: skip
 def test_a_wrong_belt_is_named(tmp_path: Path, old: str, new: str, words: str) -> None:
     text = SCENE_FILE.read_text()

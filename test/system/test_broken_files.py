@@ -43,7 +43,7 @@ def assert_refused(folder: Path, arguments: dict[str, str], words: tuple[str, ..
         pytest.param(
             "size: [0.045,", "size: [-0.045,", ("objects.cube.shapes", "-0.045", "more than 0"), id="value"
         ),
-        pytest.param("objects:\n", "objects: [\n", ("line ", "column ", "mend the YAML"), id="no-yaml"),
+        pytest.param("objects:\n", "objects: [\n", ("line ", "column ", "correct the YAML"), id="no-yaml"),
     ],
 )
 def test_broken_scene(tmp_path: Path, old: str, new: str, words: tuple[str, ...]) -> None:
@@ -76,7 +76,7 @@ def test_broken_scene(tmp_path: Path, old: str, new: str, words: tuple[str, ...]
             ("arms.fr3_arm.joints", "fr3_joint0", "fr3_joint"),
             id="no-joint",
         ),
-        pytest.param("arms:\n", "arms: {\n", ("line ", "column ", "mend the YAML"), id="no-yaml"),
+        pytest.param("arms:\n", "arms: {\n", ("line ", "column ", "correct the YAML"), id="no-yaml"),
     ],
 )
 def test_broken_robot(tmp_path: Path, old: str, new: str, words: tuple[str, ...]) -> None:

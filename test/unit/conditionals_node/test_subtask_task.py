@@ -251,7 +251,7 @@ def test_its_short_traces_agree_with_the_vectors(name: str, truths: list[str]) -
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("[", ["task", "mend the YAML"]),
+        ("[", ["task", "correct the YAML"]),
         ("3", ["task", "mapping"]),
         ("{name: t}", ["subtasks: missing"]),
         ("{name: t, subtasks: []}", ["subtasks: is empty"]),

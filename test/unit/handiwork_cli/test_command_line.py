@@ -82,7 +82,7 @@ def test_words_of_run_are_yaml_values() -> None:
         "seed": None,
     }
     assert (words.skill, words.arm, words.when_busy) == ("pick", "left", "")
-    for bad, told in (("object", "no key=value"), ("=3", "no key=value"), ("a=[1", "mend the YAML")):
+    for bad, told in (("object", "no key=value"), ("=3", "no key=value"), ("a=[1", "correct the YAML")):
         with pytest.raises(ConfigError, match=told):
             parameters_of([bad])
     with pytest.raises(ConfigError, match="stands twice"):

@@ -50,7 +50,7 @@ def test_a_drawer_moves_along_its_axis() -> None:
 
 
 @pytest.mark.parametrize("position", [2.0, 4.0, 6.0])
-def test_turns_beyond_half_a_circle_are_told_apart_within_the_range(position: float) -> None:
+def test_turns_beyond_half_a_circle_are_distinguished_within_the_range(position: float) -> None:
     one = joint(JointKind.REVOLUTE, 1.0, 6.5)
     assert one.position(one.at(position)) == pytest.approx(position)
 

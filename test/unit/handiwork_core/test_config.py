@@ -68,7 +68,7 @@ def test_a_value_may_have_one_of_several_kinds(given: object, value: object) -> 
         ({"who": ["a", 3]}, ["who[1]", "3", "text"]),
     ],
 )
-def test_a_fault_names_key_value_and_mend(change: dict[str, object], words: list[str]) -> None:
+def test_a_fault_names_key_value_and_remedy(change: dict[str, object], words: list[str]) -> None:
     with pytest.raises(ConfigError) as caught:
         parse(Outer, {**GOOD, **change}, "here")
     assert caught.value.source == "here"
@@ -76,7 +76,7 @@ def test_a_fault_names_key_value_and_mend(change: dict[str, object], words: list
     assert all(word in fault for word in words), fault
 
 
-def test_all_faults_are_told_at_once() -> None:
+def test_all_faults_are_reported_at_once() -> None:
     with pytest.raises(ConfigError) as caught:
         parse(Outer, {"nmae": 1, "corner": 2}, "here")
     assert len(caught.value.faults) == 4

@@ -1,4 +1,4 @@
-"""A port that somebody keeps for themselves is noticed; one that is shared, as DDS does it, is none."""
+"""A port that another program holds alone is reported; one that is shared, as DDS does it, is not."""
 
 from __future__ import annotations
 

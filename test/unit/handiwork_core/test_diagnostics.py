@@ -1,4 +1,4 @@
-"""Diagnoses say what is wrong, and meters measure what they promise."""
+"""Diagnoses name the fault, and meters measure the right rates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rotations and poses: the group's laws, the quaternion order, and what is refused."""
+"""Rotations and poses: the group's laws, the quaternion order, and the refusals."""
 
 from __future__ import annotations
 

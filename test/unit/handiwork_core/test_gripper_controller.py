@@ -1,4 +1,4 @@
-"""The gripper controller against a finger that moves freely or meets something."""
+"""The gripper controller with a finger that moves freely or meets an object."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SPEC = GripperSpec("hand", "finger", ("left", "right"), 0.0, 0.08, 2.0, 70.0, 0.
 def run(
     controller: GripperController, position: float, obstacle: float = -1.0, limit_s: float = 5.0
 ) -> tuple[float, float]:
-    """Let the finger follow its reference down to ``obstacle``; return where it ended and how long it took."""
+    """Let the finger follow its reference down to ``obstacle``; return its last position and the duration."""
     elapsed = 0.0
     velocity = 0.0
     while controller.busy and elapsed < limit_s:
@@ -73,7 +73,7 @@ def test_effort_and_speed_are_limits_while_moving() -> None:
 
 
 @pytest.mark.parametrize(
-    ("goal", "told"),
+    ("goal", "words"),
     [
         (GripperGoal(0.05), "position 0.0500 is outside 0.0000 to 0.0400"),
         (GripperGoal(float("nan")), "must be finite"),
@@ -81,10 +81,10 @@ def test_effort_and_speed_are_limits_while_moving() -> None:
         (GripperGoal(0.02), ""),
     ],
 )
-def test_bad_goals_are_named(goal: GripperGoal, told: str) -> None:
+def test_bad_goals_are_named(goal: GripperGoal, words: str) -> None:
     message = GripperController(SPEC, 0.2, 0.04).check(goal)
-    assert told in message
-    assert bool(told) == bool(message)
+    assert words in message
+    assert bool(words) == bool(message)
 
 
 def test_a_finger_that_chatters_on_its_object_has_stalled() -> None:

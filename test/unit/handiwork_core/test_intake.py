@@ -1,4 +1,4 @@
-"""Messages are counted, and silence is explained by what was dropped and who published it."""
+"""Messages are counted, and silence is explained by the dropped messages and their publishers."""
 
 from __future__ import annotations
 

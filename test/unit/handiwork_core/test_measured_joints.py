@@ -40,7 +40,7 @@ def test_publishers_of_different_joints_are_joined_and_do_not_contest() -> None:
     assert joints.contested(2.0) == ()
 
 
-def test_a_silent_arm_is_silent_though_the_hand_still_speaks() -> None:
+def test_a_silent_arm_is_silent_though_the_hand_still_publishes() -> None:
     joints = MeasuredJoints(ARM)
     measure(joints, ARM, 1, 0.0)
     for k in range(100):

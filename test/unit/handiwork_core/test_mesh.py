@@ -1,4 +1,4 @@
-"""Meshes that close a solid: what is mended, what is refused, and how files and scenes give them."""
+"""Meshes that close a solid: the repairs, the refusals, and the forms in files and scenes."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_good_mesh_keeps_its_volume_and_cannot_be_written() -> None:
         triangles[0, 0] = 1
 
 
-def test_doubled_vertices_and_wrongly_facing_triangles_are_mended() -> None:
+def test_doubled_vertices_and_wrongly_facing_triangles_are_repaired() -> None:
     rng = np.random.default_rng(0)
     assert_unit_cube(*closed_mesh(CORNERS[CUBE].reshape(-1, 3), np.arange(36).reshape(-1, 3)))
     assert_unit_cube(*closed_mesh(CORNERS, CUBE[:, ::-1]))
@@ -74,7 +74,7 @@ MOEBIUS = np.array([[i, (i + 1) % 5, (i + 2) % 5] for i in range(5)])
 
 
 @pytest.mark.parametrize(
-    ("vertices", "triangles", "told"),
+    ("vertices", "triangles", "words"),
     [
         (CORNERS, CUBE[1:], "3 edges with one triangle"),
         (CORNERS, np.concatenate([CUBE, CUBE[:1]]), "more than two"),
@@ -87,12 +87,12 @@ MOEBIUS = np.array([[i, (i + 1) % 5, (i + 2) % 5] for i in range(5)])
         (np.random.default_rng(1).random((5, 3)), MOEBIUS, "edges with one triangle"),
     ],
 )
-def test_what_cannot_be_mended_is_refused_with_its_fault(
+def test_other_faults_are_refused_by_name(
     vertices: np.ndarray,  # type: ignore[type-arg]
     triangles: np.ndarray,  # type: ignore[type-arg]
-    told: str,
+    words: str,
 ) -> None:
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(ValueError, match=words):
         closed_mesh(vertices, triangles)
 
 
@@ -132,7 +132,7 @@ def test_files_give_solids(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "shape", "told"),
+    ("text", "shape", "words"),
     [
         (obj_text().rsplit("\n", 1)[0], "", "close it, or load it as its convex hull"),
         (obj_text() + "\nf 1 2 99", "", "no face of 8 vertices"),
@@ -140,12 +140,12 @@ def test_files_give_solids(tmp_path: Path, name: str) -> None:
         (obj_text(), "{type: box, size: [1, 1, 1], concave: true}", "concave belongs to type mesh"),
     ],
 )
-def test_bad_files_are_faults_that_name_the_object(tmp_path: Path, text: str, shape: str, told: str) -> None:
+def test_bad_files_are_faults_that_name_the_object(tmp_path: Path, text: str, shape: str, words: str) -> None:
     (tmp_path / "bad.obj").write_text(text)
     scene = SCENE.replace("FILE", "bad.obj")
     if shape:
         scene = scene.replace("{type: mesh, file: bad.obj, size: [0.1], concave: true}", shape)
     path = tmp_path / "scene.yaml"
     path.write_text(scene)
-    with pytest.raises(ConfigError, match=told):
+    with pytest.raises(ConfigError, match=words):
         load_scene(path)

@@ -1,4 +1,4 @@
-"""A mobile base of ``robot.yaml``: three joints below what was the root, and what is refused."""
+"""A mobile base of ``robot.yaml``: three joints below the former root, and the refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that others name: only regular ones, bounded, below the roots, and no word on what exists elsewhere."""
+"""Files that other processes name: regular ones only, bounded, below the roots, and without hints on other files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Broken robot folders stop with the file, the key and the mend."""
+"""Broken robot folders stop with the file, the key and the remedy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When the watchdog calls a robot lost: by observed silence, never by time in which the observer did not run."""
+"""The watchdog reports a lost robot by observed silence, never by time in which the observer did not run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BOUND_S = 3.0
 
 @dataclass
 class Plant:
-    """A robot and its clock, of which a test switches off what it wants."""
+    """A robot and its clock; a test can switch off either."""
 
     now_s: float = 100.0
     received_s: float = 100.0
@@ -42,7 +42,7 @@ class Plant:
 
 
 def lost_after(watchdog: RobotWatchdog, plant: Plant, tick_s: float = TICK_S, limit_s: float = 60.0) -> float:
-    """Steady time until the robot is lost, infinite when it is not within the limit."""
+    """Return the steady time until the robot is lost, infinite if it is not lost within the limit."""
     begun_s = plant.now_s
     while plant.now_s < begun_s + limit_s:
         if watchdog.observe(plant.after(tick_s)):

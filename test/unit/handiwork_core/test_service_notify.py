@@ -1,4 +1,4 @@
-"""The sd_notify protocol as its users see it: a datagram socket that is named by the environment."""
+"""The sd_notify protocol for its users: a datagram socket that the environment names."""
 
 from __future__ import annotations
 

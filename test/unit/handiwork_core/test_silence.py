@@ -1,4 +1,4 @@
-"""Silence counts the time that somebody could have spoken in, and nothing else."""
+"""Silence counts only the time in which the thread could have run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Robot files of the SimBox format: what they change, what they must agree with, and every fault at once."""
+"""Robot files of the SimBox format: their changes, the checked agreements, and every fault at once."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def robot(name: str) -> Robot:
 
 
 def file(name: str, **changes: Any) -> dict[str, Any]:
-    """The published file of a robot with changes; None takes a field away."""
+    """Return the published file of a robot with changes; None removes a field."""
     return {k: v for k, v in {**read_yaml(FILES / f"{name}.yaml"), **changes}.items() if v is not None}
 
 
@@ -148,12 +148,12 @@ def test_a_table_of_depths_is_read_without_its_first_entry_and_bounds_the_widths
         ("fr3_robotiq", {"extra_depth_file": "fr3.yaml"}, ["extra_depth_file", "no JSON"]),
     ],
 )
-def test_what_is_wrong_is_told_with_field_value_and_mend(
+def test_a_fault_is_reported_with_field_value_and_remedy(
     name: str, changes: dict[str, Any], words: list[str]
 ) -> None:
-    told = faults(name, **changes)
-    assert any(all(word in fault for word in words) for fault in told), told
-    assert len(told) <= 2, told
+    found = faults(name, **changes)
+    assert any(all(word in fault for word in words) for fault in found), found
+    assert len(found) <= 2, found
 
 
 @pytest.mark.parametrize("shift", [0.02, -0.02])
@@ -162,15 +162,15 @@ def test_keypoints_follow_the_axes_of_the_hand(shift: float) -> None:
     for point, axis in (("tool_head", 0), ("tool_side", 1)):
         moved = list(points[point])
         moved[axis] += shift
-        told = faults("split_aloha", fl_gripper_keypoints={**points, point: moved})
-        assert any(f"fl_gripper_keypoints.{point}: is" in fault for fault in told), told
+        found = faults("split_aloha", fl_gripper_keypoints={**points, point: moved})
+        assert any(f"fl_gripper_keypoints.{point}: is" in fault for fault in found), found
 
 
-def test_all_faults_are_told_at_once_whatever_their_kind() -> None:
-    told = faults("fr3", tcp_offset="x", ee_axis="y", gripper_max_width=1.0, fl_ee_path=None, colour="red")
+def test_faults_of_all_kinds_are_reported_at_once() -> None:
+    found = faults("fr3", tcp_offset="x", ee_axis="y", gripper_max_width=1.0, fl_ee_path=None, colour="red")
     for name in ("tcp_offset", "ee_axis", "gripper_max_width", "fl_ee_path", "colour"):
-        assert sum(fault.startswith(f"{name}: ") for fault in told) == 1, told
-    assert len(told) == 5
+        assert sum(fault.startswith(f"{name}: ") for fault in found) == 1, found
+    assert len(found) == 5
 
 
 def test_every_documented_field_is_in_one_of_the_published_files() -> None:

@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.fixture(scope="module")
 def plain() -> ModuleType:
-    """The module as it is where PyYAML has no libyaml."""
+    """Return the module as it is if PyYAML has no libyaml."""
     spec = importlib.util.spec_from_file_location("plain_yaml", strict_yaml.__file__)
     assert spec is not None
     assert spec.loader is not None
@@ -60,7 +60,7 @@ def test_faults_are_found_at_the_same_place(plain: ModuleType, text: str, line: 
             module.value_of(text)
         assert caught.value.problem_mark is not None
         assert caught.value.problem_mark.line == line
-    with pytest.raises(ConfigError, match=rf"sent: line {line + 1}, column \d+: .*mend the YAML there"):
+    with pytest.raises(ConfigError, match=rf"sent: line {line + 1}, column \d+: .*correct the YAML there"):
         mapping_from_yaml(text, "sent")
 
 

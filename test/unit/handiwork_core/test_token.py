@@ -1,4 +1,4 @@
-"""Tokens: the first reason wins, children follow their parent, a parent never its children."""
+"""Tokens: the first reason wins; children follow their parent; a parent never follows its children."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def motion(end: tuple[float, float] = (1.0, -0.5), duration_s: float = 1.5) -> T
 def run(
     controller: TrajectoryController, steps: int = 5000, stuck_after: int | None = None
 ) -> tuple[Array, Array]:
-    """Follow the reference exactly, until the arm gets stuck; return measured positions and velocities."""
+    """Follow the reference exactly until the arm gets stuck; return measured positions and velocities."""
     q, qd = controller.reference.position, np.zeros(2)
     positions, velocities = [], []
     for index in range(steps):
@@ -126,7 +126,7 @@ def test_an_arm_that_stops_short_ends_with_goal_tolerance() -> None:
     assert controller.result is not None
     assert controller.result.code is ErrorCode.GOAL_TOLERANCE_VIOLATED
     assert "0.30 s after the end" in controller.result.message
-    # 1.5 s of motion, 0.3 s of patience, and the time that the arm must be still.
+    # 1.5 s of motion, 0.3 s of goal time, and the time for which the arm must be still.
     assert len(positions) * STEP_S == pytest.approx(1.8 + STILL_S, abs=0.02)
 
 
@@ -157,7 +157,7 @@ def with_nan() -> Array:
 
 
 @pytest.mark.parametrize(
-    ("goal", "code", "told"),
+    ("goal", "code", "words"),
     [
         (
             changed(joint_names=("shoulder", "wrist")),
@@ -220,10 +220,10 @@ def with_nan() -> Array:
     ],
 )
 def test_bad_goals_are_refused_with_the_joint_the_value_and_the_limit(
-    goal: TrajectoryGoal, code: ErrorCode, told: str
+    goal: TrajectoryGoal, code: ErrorCode, words: str
 ) -> None:
     controller = TrajectoryController(LIMITS, np.zeros(2))
-    with pytest.raises(GoalRefused, match=told) as caught:
+    with pytest.raises(GoalRefused, match=words) as caught:
         controller.start(goal, np.zeros(2))
     assert caught.value.code is code
     assert not controller.busy
@@ -260,7 +260,7 @@ def test_a_stream_goes_on_while_the_arm_brakes_for_its_silence() -> None:
 
 
 def rough_ride(stamped: bool) -> tuple[Array, Array]:
-    """Places and velocities of an arm whose points, 10 ms apart, come 0 to 90 ms late, some not at all."""
+    """Return positions and velocities of an arm whose points, 10 ms apart, come 0 to 90 ms late, some not at all."""
     rng, controller, q = np.random.default_rng(3), TrajectoryController(LIMITS, np.zeros(2)), np.zeros(2)
     way, pace = np.array([1.0, -0.7]), 0.8
     arrivals: dict[int, list[int]] = {}
@@ -363,7 +363,7 @@ def test_a_goal_begins_on_its_own_path_though_the_arm_was_held_elsewhere() -> No
 
 
 def scheduled(times_s: list[float], end: float) -> TrajectoryController:
-    """A controller that is to move its first joint to ``end``, in equal parts."""
+    """Return a controller that is to move its first joint to ``end``, in equal parts."""
     controller = TrajectoryController(LIMITS, np.zeros(2))
     q = np.outer(np.linspace(0.0, end, len(times_s) + 1)[1:], [1.0, 0.0])
     controller.schedule(np.array(times_s), q, np.zeros((len(times_s), 2)))

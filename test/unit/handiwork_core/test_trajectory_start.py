@@ -1,4 +1,4 @@
-"""A trajectory's own time of start: now, awaited, partly over, over."""
+"""The start time of a trajectory: now, in the future, partly past, past."""
 
 from __future__ import annotations
 

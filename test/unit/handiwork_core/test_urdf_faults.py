@@ -1,4 +1,4 @@
-"""Each thing that a URDF can get wrong has its own words, and all are told at once."""
+"""Each fault of a URDF has its own text, and all faults are reported at once."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_a_sound_one_has_none() -> None:
         ),
     ],
 )  # fmt: skip
-def test_a_fault_is_told_alone_and_with_its_mend(inside: str, words: list[str]) -> None:
+def test_a_fault_is_reported_alone_and_with_its_remedy(inside: str, words: list[str]) -> None:
     found = faults_of(inside)
     assert len(found) == 1, found
     assert all(word in found[0] for word in words), found
@@ -105,7 +105,7 @@ def test_mass_may_hang_on_a_link_that_is_fixed_to_the_moved_one() -> None:
     assert len(faults_of(light + link("d", "") + joint("cd", "c", "d", "", "fixed"))) == 1
 
 
-def test_all_faults_are_told_at_once() -> None:
+def test_all_faults_are_reported_at_once() -> None:
     broken = SOUND.replace('xyz="0 0 1"', 'xyz="0 0 0"', 1).replace(link("b"), link("b", ""))
     broken += link("d") + joint("cd", "c", "d", mimic("nobody")) + link("loose")
     texts = faults_of(broken)

@@ -1,4 +1,4 @@
-"""OpenUSD files: unit, scale, shear, up axis, instances, purposes, gprims, and what is broken."""
+"""OpenUSD files: unit, scale, shear, up axis, instances, purposes, gprims, and broken files."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def op(kind: str, value: str) -> str:
 
 
 def spaced(text: str) -> str:
-    """Braces on lines of their own, as the format wants it."""
+    """Put braces on lines of their own, as the format requires."""
     return text.replace("{", "{\n").replace("}", "\n}\n")
 
 

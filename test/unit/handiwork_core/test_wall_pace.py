@@ -1,4 +1,4 @@
-"""A fast simulation's messages are thinned by steady time; a hiccup costs none."""
+"""The messages of a fast simulation are thinned by steady time; a short stall costs none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Folders for logs and kernels are found where HOME is read-only, and the planted ones of others are not taken."""
+"""Folders for logs and kernels are found if HOME is read-only; folders planted by other users are not used."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from handiwork_core.process.kernel_cache import chosen_folder
 from handiwork_core.process.writable_folders import cache_folder, choose_log_folder
 
 READ_ONLY = "/dev/null/home"
-"""Below a file nobody can write, root neither."""
+"""No user can write below a file, not even root."""
 
 
 def test_the_named_folder_goes_first_and_the_users_own_before_shared_ones(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Two writers of a topic are told from one that lost messages or came back."""
+"""Two writers of a topic are distinguished from one that lost messages or was restarted."""
 
 from __future__ import annotations
 

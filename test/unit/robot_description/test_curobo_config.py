@@ -1,4 +1,4 @@
-"""The configuration for cuRobo says what the robot says, and holds what cuRobo's loader asks for."""
+"""The configuration for cuRobo agrees with the robot, and has the fields that cuRobo's loader needs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_every_free_joint_is_planned_or_locked_and_no_mimic_is_named() -> None:
     assert cspace["max_jerk"][:7] == [ROBOT.joints[name].jerk for name in arm.joint_names]
 
 
-def test_a_joint_that_nobody_locks_stands_at_its_home() -> None:
+def test_a_joint_that_is_not_locked_is_at_its_home() -> None:
     made = curobo_config(ROBOT, Path("/r/fr3.urdf"), CuroboUse(("fr3_arm",)))["robot_cfg"]["kinematics"]
     assert made["lock_joints"] == {"fr3_finger_joint1": 0.04}
 
@@ -57,7 +57,7 @@ def test_pairs_that_are_checked_are_those_that_we_check() -> None:
         assert (frozenset((a, b)) in ignored) == ((min(a, b), max(a, b)) in ROBOT.ignored_pairs)
     assert frozenset(("fr3_hand", "attached_object")) in ignored
     assert frozenset(("fr3_leftfinger", "attached_object")) in ignored
-    # Nothing between the last joint and the hand moves against what is held; all else does.
+    # No link between the last joint and the hand moves against the held object; all others do.
     assert frozenset(("fr3_link7", "attached_object")) in ignored
     assert frozenset(("fr3_link6", "attached_object")) not in ignored
 

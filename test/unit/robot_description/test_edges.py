@@ -41,7 +41,7 @@ def test_unmeasured_joints_have_no_edge() -> None:
     assert {edge.child for edge in edges} == {"fr3/fr3_leftfinger", "fr3/fr3_rightfinger"}
 
 
-def test_pace_keeps_thirty_of_a_hundred_and_starts_anew_after_a_step_back() -> None:
+def test_pace_keeps_thirty_of_a_hundred_and_restarts_after_a_step_back() -> None:
     pace = Pace(30.0)
     assert sum(pace.due(0.01 * i) for i in range(400)) == 100
     assert pace.due(0.5)

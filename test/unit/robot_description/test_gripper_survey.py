@@ -1,4 +1,4 @@
-"""Grippers measured on their shapes are those that people wrote down."""
+"""Measured grippers agree with those that people described."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_gripper_is_measured_as_it_is_described(name: str) -> None:
     assert facts.tcp_m[facts.ee_axis] == pytest.approx(spec.tcp_offset_m, abs=0.001)
     assert set(facts.finger_links) == set(spec.finger_links)
     for position, width in facts.rows:
-        # Where fingers are parallel the pads are exact; a linkage's tips are rounded hulls.
+        # The pads of parallel fingers are exact; the tips of a linkage are rounded hulls.
         assert width == pytest.approx(spec.width(position), abs=0.0003 if name == "fr3" else 0.003)
     assert (facts.slope is not None) == (not spec.width_table)
 

@@ -1,4 +1,4 @@
-"""Distances to a mesh and the points in it are those of the solid that it stands for."""
+"""Distances to a mesh and the points in it are those of its solid."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``handiwork new-robot``: what it writes loads, covers the robot, and is planned with."""
+"""``handiwork new-robot``: its output loads, covers the robot, and can be planned with."""
 
 from __future__ import annotations
 
@@ -94,14 +94,14 @@ def test_the_report_tells_coverage_and_what_is_assumed(
     doubtful = without_tcp.replace('ixx="0.05" iyy="0.05"', 'ixx="0.05" iyy="0.2"')
     short.write_text(doubtful + "</robot>", encoding="utf-8")
     assert main(["new-robot", str(short), "--out", str(tmp_path / "out"), "--samples", "300"]) == 0
-    told = capsys.readouterr().out
-    assert "missing: arms.short_arm.tcp_link" in told
-    assert "doubtful: link base: inertia with principal moments 0.05, 0.05, 0.2 kg*m^2 breaks" in told
-    assert "assumed: limits of turn, lift" in told
+    printed = capsys.readouterr().out
+    assert "missing: arms.short_arm.tcp_link" in printed
+    assert "doubtful: link base: inertia with principal moments 0.05, 0.05, 0.2 kg*m^2 breaks" in printed
+    assert "assumed: limits of turn, lift" in printed
     gripper = load_robot(tmp_path / "out").arm("").gripper
     assert gripper is not None
     assert gripper.tcp_offset_m == pytest.approx(0.11, abs=0.002)  # 10 mm behind the fingertips
-    row = next(line.split() for line in told.splitlines() if line.startswith("elbow"))
+    row = next(line.split() for line in printed.splitlines() if line.startswith("elbow"))
     assert int(row[1]) > 5
     assert float(row[2]) < 20.0
 
@@ -175,13 +175,13 @@ def test_an_xrdf_file_gives_spheres_pairs_limits_and_home(
     (tmp_path / "bench.xrdf").write_text(XRDF, encoding="utf-8")
     words = ["--from-xrdf", str(tmp_path / "bench.xrdf"), "--urdf", str(URDF), "--out", str(tmp_path / "out")]
     assert main(["new-robot", *words, "--samples", "50"]) == 0
-    robot, told = load_robot(tmp_path / "out"), capsys.readouterr().out
+    robot, printed = load_robot(tmp_path / "out"), capsys.readouterr().out
     assert [item.link for item in robot.spheres] == ["base", "elbow", "wrist_1", "palm"]
     assert robot.spheres[1].radii.tolist() == [0.06]
     assert robot.arm("").home_q.tolist() == [0.1, 0.2, -0.3, 0.0, 0.0, 0.0]
     assert [robot.joints[name].jerk for name in ARM] == [10, 20, 30, 40, 50, 60]
     assert robot.ignored_pairs == {("base", "palm"), ("elbow", "wrist_1")}
-    missing = [line for line in told.splitlines() if line.startswith("missing: ")]
+    missing = [line for line in printed.splitlines() if line.startswith("missing: ")]
     left_out = (
         "modifier add_frame",
         "self_collision.buffer_distance",
@@ -219,6 +219,6 @@ def test_a_fault_of_an_xrdf_file_is_named(
         )
         == 2
     )
-    told = capsys.readouterr().err
-    assert all(word in told for word in words), told
+    printed = capsys.readouterr().err
+    assert all(word in printed for word in words), printed
     assert not out.exists()

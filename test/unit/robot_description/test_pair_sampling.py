@@ -1,4 +1,4 @@
-"""Pairs are judged alike by sampling and by what the geometry says; many poses equal one pose at a time."""
+"""Sampling and geometry give the same verdicts on pairs; many poses equal one pose at a time."""
 
 from __future__ import annotations
 

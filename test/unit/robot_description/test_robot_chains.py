@@ -1,4 +1,4 @@
-"""Every arm's kinematics are those that its maker publishes, and every arm plans from its home."""
+"""The kinematics of every arm are those that its maker publishes, and every arm plans from its home."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ COUNT = 1000
 
 
 def published(chain: list[Any], q: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Turns (n, 3, 3) and places (n, 3) of the EE link in the root, from the published numbers alone."""
+    """Return rotations (n, 3, 3) and positions (n, 3) of the EE link in the root, from the published numbers alone."""
     turn, place = np.tile(np.eye(3), (COUNT, 1, 1)), np.zeros((COUNT, 3))
     for name, kind, xyz, rpy, axis in chain:
         place = place + turn @ np.array(xyz)

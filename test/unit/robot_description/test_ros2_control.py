@@ -1,4 +1,4 @@
-"""Every ros2_control file fits its robot: its joints, valid interfaces, tolerances that are looked at."""
+"""Every ros2_control file fits its robot: its joints, valid interfaces, tolerances that are checked."""
 
 from __future__ import annotations
 

@@ -18,10 +18,10 @@ from handiwork_core.robot_files.loader import load_robot
 ROBOTS = Path(__file__).resolve().parents[3] / "src" / "robot_description" / "robots"
 PROTRUSION_M = 0.010
 MOVED_GAP_M, STILL_GAP_M = 0.006, 0.012
-"""What may lie outside the spheres: of links that an arm or a gripper moves, and of those that stand still."""
+"""Largest gaps beside the spheres: of links that an arm or a gripper moves, and of links that do not move."""
 POINTS = 6000
 Solid = tuple[Callable[[Array], Array], Array]
-"""Distance of points (n, 3) in the link's frame where they are outside (0 inside), and points on the surface."""
+"""Distance function of points (n, 3) in the link's frame (0 inside), and points on the surface."""
 
 
 def ball(rng: np.random.Generator, count: int) -> Array:
@@ -34,7 +34,7 @@ def numbers(element: ET.Element | None, key: str) -> list[float]:
 
 
 def solid(collision: ET.Element, rng: np.random.Generator) -> Solid:
-    """Written from the definitions alone; points lie on faces, and half of them on edges."""
+    """Return a solid made from the definitions alone; points lie on faces, and half of them on edges."""
     origin, shape = collision.find("origin"), next(iter(collision.find("geometry") or ()))
     place = Pose.of(numbers(origin, "xyz"), Rotation.from_rpy(*numbers(origin, "rpy")))
     edge = rng.random(POINTS) < 0.5
@@ -67,7 +67,7 @@ def outside_all(solids: list[Solid], points: Array) -> Array:
 
 
 def on_the_outside(solids: list[Solid]) -> Array:
-    """Points of each solid's surface that lie in no other: a hair further out, they are outside of all."""
+    """Return points of each solid's surface that lie in no other solid: just beyond them is free space."""
     kept = []
     for i, (_, points) in enumerate(solids):
         others = solids[:i] + solids[i + 1 :]
@@ -108,7 +108,7 @@ def test_spheres_cover_the_primitives_and_stick_out_little(folder: Path) -> None
 
 
 def uncovered_m(points: Array, centers: Array, radii: Array) -> float:
-    """Largest distance of a point from the nearest sphere; few spheres are near enough to be asked."""
+    """Return the largest distance of a point from the nearest sphere; only few spheres are near enough to matter."""
     largest = float(radii.max())
     bare = np.full(len(points), np.inf)
     for i, near in enumerate(cKDTree(centers).query_ball_point(points, largest + 0.02)):

@@ -1,4 +1,4 @@
-"""Arms, tools and grippers are found in the robots that we know, and in made-up ones."""
+"""Arms, tools and grippers are found in known robots and in artificial ones."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ BAD = {
     f"{CHEST}.shapes": ([], f"{CHEST}.shapes: is empty"),
     f"{CHEST}.randomize": ({"size_scale": [0.9, 1.1]}, f"{CHEST}.randomize: has size_scale"),
     f"{CHEST}.color": ([2, 0, 0, 1], "must lie in 0..1"),
-    "articulations.pen": (GOOD["articulations"]["chest"], "'pen' stands twice"),
+    "articulations.pen": (GOOD["articulations"]["chest"], "'pen' appears twice"),
 }
 
 

@@ -157,8 +157,8 @@ def test_the_world_is_asked_where_it_is_known() -> None:
     [
         ("", "skills: is None"),
         ("[]", "holds a list"),
-        ("skills: [", "mend the YAML"),
-        ("skills: 1\nskills: 2", "stands twice"),
+        ("skills: [", "correct the YAML"),
+        ("skills: 1\nskills: 2", "appears twice"),
         ("a: &x 1\nskills: *x", "write the value out"),
         ("tasks: []", "exactly one task"),
         ("tasks: [{skills: []}]\nname: x", "name: is given beside tasks"),

@@ -1,4 +1,4 @@
-"""The file of limits: what is accepted, and what each fault says."""
+"""The file of limits: the accepted values, and the text of each fault."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def test_spheres_and_tools_are_where_the_robots_kinematics_has_them(name: str) -
 @pytest.mark.parametrize("shape", [ZoneShape.BOX, ZoneShape.CYLINDER, ZoneShape.HALF_SPACE])
 @pytest.mark.parametrize("frame", list(ZoneFrame))
 def test_a_zone_is_kept_from_the_side_that_the_arm_comes_from(shape: ZoneShape, frame: ZoneFrame) -> None:
-    """The first command whose stop would come too near is refused, those before are not."""
+    """Check that the first command whose stop would come too near is refused, and that no earlier one is."""
     robot = load_robot(ROBOTS / "fr3")
     base = Pose.of((1.0, 2.0, 0.5), Rotation.from_axis_angle((0, 0, 1), 0.7))
     place = np.array([0.0, 0.35 if shape is ZoneShape.HALF_SPACE else 0.45, 0.4])
@@ -105,7 +105,7 @@ def test_a_zone_is_kept_from_the_side_that_the_arm_comes_from(shape: ZoneShape, 
 
 
 def near(robot: Robot, q: Array, zone: Zone, place: Array) -> float:
-    """Least distance of a sphere from the zone, which the test has at ``place`` and facing along -y of the robot."""
+    """Return the least distance of a sphere from the zone, which is at ``place`` and faces along -y of the robot."""
     poses = link_poses(robot, dict(zip(moving(robot), q.tolist(), strict=True)))
     least = np.inf
     for item in robot.spheres:
