@@ -1,4 +1,4 @@
-"""What an arm holds is measured for every result, whatever its record says."""
+"""The object that an arm holds is measured for every result, independently of its record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every managed node says on /diagnostics how it is, and one diagnosis that fails hides no other."""
+"""Every managed node publishes its state on /diagnostics, and one diagnosis that fails hides no other."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EVENT_S = 30.0
 
 
 class Rig:
-    """A managed node and what is heard of it."""
+    """A managed node and its received diagnostics."""
 
     def __init__(self) -> None:
         self.context = rclpy.Context()
@@ -40,7 +40,7 @@ class Rig:
             self.executor.spin_once(timeout_sec=0.05)
 
     def status(self, name: str, level: Level | None = None) -> DiagnosticStatus:
-        """The newest status of a component, once it has a level."""
+        """Return the newest status of a component, once it has a level."""
         end_s, pause = time.monotonic() + EVENT_S, threading.Event()
         while time.monotonic() < end_s:
             newest = self.messages[-1].status if self.messages else ()

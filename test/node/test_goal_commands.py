@@ -1,4 +1,4 @@
-"""Commands that send goals say what is missing where no stack runs."""
+"""Commands that send goals report what is missing if no stack runs."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def test_without_a_stack_the_mend_is_told(
     (tmp_path / "task.yaml").write_text("name: nothing\n", encoding="utf-8")
     extra = [str(tmp_path / "task.yaml")] if words[0] == "task" else []
     assert main([*words, *extra]) == 1
-    told = capsys.readouterr().err
-    assert told.startswith(f"handiwork {words[0]}: skill_server is not active")
-    assert "start the stack, or set its ROS_DOMAIN_ID" in told
+    errors = capsys.readouterr().err
+    assert errors.startswith(f"handiwork {words[0]}: skill_server is not active")
+    assert "start the stack, or set its ROS_DOMAIN_ID" in errors
 
 
 @pytest.mark.parametrize(

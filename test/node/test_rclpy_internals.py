@@ -1,4 +1,4 @@
-"""What is used of rclpy beyond its documented interface behaves as it is assumed to, in the installed version."""
+"""The undocumented parts of rclpy that are used behave as assumed, in the installed version."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contract that every skill's action server keeps, with a toy skill, under both busy policies."""
+"""The contract of every skill's action server, with a toy skill, under both busy policies."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ DONE = ("SUCCEEDED", Code.OK)
 
 @dataclasses.dataclass
 class ToyRun:
-    """What the toy's body returns."""
+    """The return value of the toy's body."""
 
     outcome: Outcome
 
 
 class Toy:
-    """object "run <n>": n stages of 10 ms; "bug": raises; "deaf": ignores its token until freed; else: refused."""
+    """object "run <n>": n stages of 10 ms; "bug": raises; "deaf": ignores its token until freed; otherwise: refused."""
 
     def __init__(self) -> None:
         self.running, self.overlaps, self.started = 0, 0, 0
@@ -161,7 +161,7 @@ class Rig:
         return stop
 
     def on_client(self, call):
-        """Clients are called on the thread that spins them."""
+        """Call a client on the thread that spins it."""
         done: list = []
         self.client_executor.create_task(lambda: done.append(call()))
         until(lambda: bool(done))
@@ -226,7 +226,7 @@ def rig(request):
 
 @contextlib.contextmanager
 def lend(made: Rig):
-    """Nothing may be left over: no overlap on the arm, no thread."""
+    """Check that nothing is left: no overlap on the arm, no thread."""
     others = {thread for thread in threading.enumerate()}
     yield made
     mine = [t for t in threading.enumerate() if t.name == "skill" or t.name.startswith("goal-check")]

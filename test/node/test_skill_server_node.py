@@ -1,4 +1,4 @@
-"""The real skill server with a world, a controller and no planner: what it refuses, and that nothing moves then."""
+"""The real skill server with a world, a controller and no planner: the goals that it refuses, without any motion."""
 
 from __future__ import annotations
 

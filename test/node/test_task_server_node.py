@@ -1,4 +1,4 @@
-"""``run_task`` and ``run_skill`` of a live server: what is bad is told in full, and nothing moves."""
+"""``run_task`` and ``run_skill`` of a live server: all faults are reported, and nothing moves."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_asyncio_gets_the_same_reports(stack):
 
 
 def noise(chance: Random) -> str:
-    """Half-broken YAML: a good text with a few characters changed, or plain noise."""
+    """Draw half-broken YAML: a good text with a few characters changed, or plain noise."""
     text = list(
         chance.choice(
             [GOOD, "{object: cube, lift_th: 0.1}", "", "".join(chance.choices(string.printable, k=60))]

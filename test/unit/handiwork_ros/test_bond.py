@@ -1,4 +1,4 @@
-"""The bond follows one DDS writer: nobody else hides its loss or causes one."""
+"""The bond follows one DDS writer: no other writer hides its loss or causes one."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class FakeProcess:
 
 @dataclass
 class Graph:
-    """A bond in a graph that the test writes."""
+    """A bond in a graph that the test defines."""
 
     writers: list[Writer] = field(default_factory=lambda: [Writer(TRUE, NAME)])
     alive: int | None = 1
@@ -59,7 +59,7 @@ class Graph:
         self.events += self.bond.receive(sample, self.now_s, lambda: self.writers)
 
     def beat(self) -> None:
-        """A message of the true writer."""
+        """Receive a message of the true writer."""
         sequence = self.newest.sequence + 1
         self.newest = replace(self.newest, sequence=sequence, source_ns=1000 * sequence)
         self.receive(self.newest)
@@ -68,7 +68,7 @@ class Graph:
         self.events += self.bond.look(self.now_s, self.delay_s, lambda: self.writers, self.alive)
 
     def run(self, seconds: float, *, beats: bool = True, forged: Sample | None = None) -> None:
-        """Let time pass, with looks, and the messages that are asked for."""
+        """Let time pass with checks, and with messages if requested."""
         end_s = self.now_s + seconds
         next_beat_s, next_look_s, next_forged_s = self.now_s, self.now_s, self.now_s
         while self.now_s < end_s:

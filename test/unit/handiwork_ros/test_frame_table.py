@@ -1,4 +1,4 @@
-"""Frames: a bounded number, and none that nobody publishes any more."""
+"""The number of frames is bounded, and frames that are not published any more are removed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Of two nodes of one full name one stays, whatever the order of their messages."""
+"""Of two nodes of one full name one stays, for every order of their messages."""
 
 from __future__ import annotations
 

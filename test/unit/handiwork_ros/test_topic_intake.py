@@ -1,4 +1,4 @@
-"""Whatever a message holds, it is counted, and the last good value stays with its age."""
+"""Every message is counted, and the last good value is kept with its age."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def test_bad_contacts_geometry_and_cups_are_dropped() -> None:
     assert geometry.message is None and "version" in geometry.counter.last_fault
     cup, _ = of(suction_state_from_msg, None)
     cup.offer([(SuctionState(force=math.nan), 1, 1.0)])
-    assert cup.value() is not None  # nan: nothing measures it
+    assert cup.value() is not None  # nan: not measured
     cup.offer([(SuctionState(force=math.inf, sealed=True), 2, 2.0)])
     assert not cup.value().sealed and "force" in cup.counter.last_fault
 
