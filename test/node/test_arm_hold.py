@@ -153,7 +153,7 @@ def test_a_waiting_goal_for_both_is_cancelled_at_once(pair: Pair) -> None:
     assert pair.end(right)[0] is Code.OK
 
 
-def test_whoever_preempts_one_arm_ends_the_goal_that_holds_both(pair: Pair) -> None:
+def test_a_goal_that_preempts_one_arm_ends_the_goal_that_holds_both(pair: Pair) -> None:
     both = pair.send("both", "run 500")
     until(lambda: pair.toys["both"].running == 1)
     right = pair.send("right", "run 1", Policy.LATEST_WINS)

@@ -113,7 +113,7 @@ def test_contacts_and_cups_are_what_the_adapter_reads() -> None:
         assert wire.cups_of(received[wire.SUCTION_STATE])[1] == session.cups()
 
 
-def test_belts_run_as_they_are_told() -> None:
+def test_belts_run_as_commanded() -> None:
     with speaking() as (on, session, user):
         sender = user.create_publisher(TwistStamped, wire.BELT_VELOCITY, 10)
         wait_for(lambda: sender.get_subscription_count() == 1)

@@ -51,7 +51,7 @@ def played() -> Iterator[tuple[Stage, Busy, PollingExecutor]]:
 
 
 @pytest.mark.parametrize("rate_hz", [0, 200])
-def test_services_are_answered_and_all_messages_heard(
+def test_services_are_answered_and_all_messages_received(
     played: tuple[Stage, Busy, PollingExecutor], rate_hz: int
 ) -> None:
     made, busy, _ = played
@@ -100,7 +100,7 @@ def test_requests_that_come_together_do_not_wait_for_one_another(
     assert between < 0.5 * 7 * POLL_S / BEAT_S, "one for each look would take twice as long"
 
 
-def test_events_are_told(played: tuple[Stage, Busy, PollingExecutor]) -> None:
+def test_events_are_reported(played: tuple[Stage, Busy, PollingExecutor]) -> None:
     """A publisher with an incompatible QoS causes an event."""
     made, busy, executor = played
     counts: list[int] = []

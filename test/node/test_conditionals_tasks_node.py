@@ -119,7 +119,7 @@ def test_a_task_of_a_request_takes_the_place_of_the_one_before(peer: Peer) -> No
     assert not peer.call(WatchTask.Request(restart=True)).progress.done
 
 
-def test_drawings_come_while_somebody_looks_and_show_the_verdict(peer: Peer) -> None:
+def test_drawings_come_while_there_is_a_subscriber_and_show_the_verdict(peer: Peer) -> None:
     peer.wait(lambda: peer.value("in_bin") == Condition.TRUE)
     peer.look_at_markers()
     peer.wait(lambda: bool(peer.markers))

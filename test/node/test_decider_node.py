@@ -143,7 +143,7 @@ def deciding() -> Iterator[tuple[Cell, DeciderNode]]:
         rclpy.shutdown()
 
 
-def test_a_wish_whose_answer_is_lost_is_sent_again_until_one_comes(
+def test_a_request_whose_answer_is_lost_is_sent_again_until_one_comes(
     deciding: tuple[Cell, DeciderNode],
 ) -> None:
     """Right after its start the network requests the cup off and the belt on."""

@@ -68,7 +68,7 @@ def rig() -> Iterator[Rig]:
 
 
 @pytest.mark.usefixtures("nothing_left_over")
-def test_state_and_scheduling_are_told(rig: Rig) -> None:
+def test_state_and_scheduling_are_reported(rig: Rig) -> None:
     state = rig.status("state", Level.OK)
     assert {pair.key: pair.value for pair in state.values} == {"state": "active"}
     assert rig.status("scheduling").values[0].key == "greatest delay [s]"
@@ -85,7 +85,7 @@ def test_a_diagnosis_that_fails_hides_no_other(rig: Rig) -> None:
 
 
 @pytest.mark.usefixtures("nothing_left_over")
-def test_dropped_messages_and_publishers_are_told(rig: Rig) -> None:
+def test_dropped_messages_and_publishers_are_reported(rig: Rig) -> None:
     dropped = [0]
 
     def statistics() -> tuple[IntakeStatistics, ...]:

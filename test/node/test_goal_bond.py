@@ -90,7 +90,7 @@ def test_a_server_whose_executor_is_held_up_ends_its_goal_itself(
     assert report.outcome.code is Code.OK, report.outcome
 
 
-def test_a_client_that_is_held_up_itself_blames_nobody(
+def test_a_client_that_is_held_up_itself_reports_no_loss(
     client: SkillClient, start: Callable[..., Peer]
 ) -> None:
     server = start("goal_server.py", "--goal-s", "4")
@@ -118,7 +118,7 @@ def stopped_until_given_up(client: SkillClient, start: Callable[..., Peer]) -> P
     return server
 
 
-def test_who_gives_up_a_server_has_asked_it_to_cancel(
+def test_a_client_that_gives_up_a_server_has_asked_it_to_cancel(
     client: SkillClient, start: Callable[..., Peer]
 ) -> None:
     stopped_until_given_up(client, start)

@@ -13,7 +13,7 @@ from handiwork_cli.commands.goals import connection, safety
 @pytest.mark.parametrize(
     "words", [["pick", "cube"], ["place", "cube", "bin"], ["run", "home"], ["task", "run"]]
 )
-def test_without_a_stack_the_mend_is_told(
+def test_without_a_stack_the_remedy_is_printed(
     words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(connection, "READY_S", 0.5)
@@ -33,7 +33,7 @@ def test_without_a_stack_the_mend_is_told(
         (["safety"], "no safety/state"),
     ],
 )
-def test_without_a_safety_layer_nobody_believes_in_a_stop(
+def test_without_a_safety_layer_a_stop_is_not_reported_as_done(
     words: list[str], text: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(safety, "ANSWER_S", 0.5)

@@ -133,7 +133,7 @@ def test_random_goals_are_decoded_or_refused(text, frame, values, number):
     assert all(map(math.isfinite, params.grasp_poses[0].translation_m))
 
 
-def test_every_fault_of_a_message_is_told_with_what_its_skill_finds_in_the_rest():
+def test_every_fault_of_a_message_is_reported_with_the_faults_that_its_skill_finds_in_the_rest():
     goal = Pick.Goal(
         object="cube",
         pre_grasp_offset=math.nan,

@@ -97,7 +97,7 @@ def test_a_trajectory_ends_where_it_was_to_end_and_a_reset_restarts_the_clock(cl
     assert client.result(client.send(client.arm, client.motion(0.2, 1.0))).status == SUCCEEDED
 
 
-def test_the_world_is_told_as_by_the_simulation_itself(client: Client) -> None:
+def test_the_world_is_published_as_by_the_simulation_itself(client: Client) -> None:
     objects = {item.name for item in client.newest["world/objects"].objects}
     assert {state.name for state in client.newest["world/object_states"].states} == objects
     assert {*NAMES, "fr3_finger_joint1", "fr3_finger_joint2"} == set(client.joints())

@@ -91,7 +91,7 @@ def test_the_checker_believes_the_cup(cell: Cell, capsys: pytest.CaptureFixture[
     assert cell.backend.check(capsys, *words) == (0, {})
 
 
-def test_a_belt_runs_as_it_is_told(cell: Cell) -> None:
+def test_a_belt_runs_as_commanded(cell: Cell) -> None:
     def ask(name: str, speed: float) -> int:
         request = SetBeltVelocity.Request(object=name)
         request.velocity.y = speed

@@ -340,7 +340,7 @@ def test_a_deactivated_planner_says_so(bench: Bench) -> None:
     assert bench.client.plan(joint_request(), should_stop=never).code is Code.NOT_ACTIVE
 
 
-def test_a_silent_planner_is_lost_and_a_stop_is_heard(bench: Bench) -> None:
+def test_a_silent_planner_is_lost_and_a_stop_ends_the_call(bench: Bench) -> None:
     SlowEngine.gate.clear()
     stop_at = time.monotonic() + 0.3
     assert (

@@ -186,7 +186,9 @@ def test_a_release_by_another_publisher_does_not_hide_a_button_that_is_held(oper
     assert operator.state.state == SafetyState.EMERGENCY_STOP
 
 
-def test_a_latched_request_is_heard_though_it_was_made_before_the_robot_was_found(operator: Operator) -> None:
+def test_a_latched_request_is_received_though_it_was_made_before_the_robot_was_found(
+    operator: Operator,
+) -> None:
     latched = QoSProfile(
         depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
     )

@@ -46,7 +46,7 @@ def test_an_entry_of_robots_is_held_against_the_robot_that_runs(stack):
     assert len(report.faults) == 1 and report.faults[0].startswith("robots[0].euler: is [0.0, 0.0, 90.0] deg")
 
 
-def test_an_unknown_step_is_told(stack):
+def test_an_unknown_step_is_reported(stack):
     report = stack.client.run_task(GOOD, resume_from="7.1")
     assert (report.outcome.code, report.outcome.field_name) == (Code.BAD_GOAL, "resume_from")
 

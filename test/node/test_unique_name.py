@@ -50,7 +50,7 @@ def shown() -> Iterator[dict[int, NodeStatus]]:
         yield newest
 
 
-def test_the_second_is_refused_and_told_who_the_first_is(
+def test_the_second_is_refused_and_its_error_names_the_first(
     start: Callable[..., Peer], shown: dict[int, NodeStatus]
 ) -> None:
     first = start()
@@ -100,7 +100,7 @@ def test_a_node_that_shuts_down_makes_room(start: Callable[..., Peer]) -> None:
 
 
 @pytest.mark.parametrize("kind", [FaultKind.FORGED_BOND, FaultKind.COPIED_BOND])
-def test_who_forges_a_bond_neither_ends_a_node_for_its_peers_nor_keeps_it_from_a_restart(
+def test_a_forged_bond_neither_ends_a_node_for_its_peers_nor_keeps_it_from_a_restart(
     start: Callable[..., Peer], kind: FaultKind
 ) -> None:
     first = start()

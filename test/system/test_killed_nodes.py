@@ -84,7 +84,7 @@ def test_skill_server_killed_while_the_arm_moves(rig: Rig) -> None:
     assert_others_kept(rig, before, "skill_server")
 
 
-def test_conditionals_node_killed_disturbs_nobody(rig: Rig) -> None:
+def test_conditionals_node_killed_disturbs_no_other_node(rig: Rig) -> None:
     before = rig.pids()
     received: list[tuple[float, Conditions]] = []
 

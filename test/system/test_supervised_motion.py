@@ -130,7 +130,7 @@ def test_a_goal_that_gets_blocked_on_the_way_names_what_blocks_it(scene: Scene) 
     assert "the arm braked" in report.outcome.message
 
 
-def test_a_block_that_only_the_planner_is_told_of_stops_the_arm(scene: Scene) -> None:
+def test_a_block_that_only_the_planner_knows_stops_the_arm(scene: Scene) -> None:
     shape = Shape(ShapeKind.BOX, np.full(3, 0.2), Pose.identity())
     add = UpdateScene.Request(
         add=[world_object_to_msg(WorldObject("fence", (shape,)))], add_poses=[pose_to_msg(Pose.of(LEFT))]

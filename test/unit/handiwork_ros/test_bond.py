@@ -203,7 +203,7 @@ def test_a_restart_is_one_loss_and_a_new_bond(graph: Graph) -> None:
     assert graph.processes[10].is_closed
 
 
-def test_a_restart_after_the_loss_was_told_is_no_second_loss(graph: Graph) -> None:
+def test_a_restart_after_the_loss_was_reported_is_no_second_loss(graph: Graph) -> None:
     graph.processes[10].has_ended = True
     graph.run(1.0, beats=False)
     graph.writers.append(Writer(OTHER, NAME))

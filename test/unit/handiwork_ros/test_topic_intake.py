@@ -78,7 +78,7 @@ def test_bad_joints_are_dropped_and_the_last_good_ones_stay(case: str) -> None:
     assert intake.value().position["j1"] == 4.0 and intake.heard_s() == 20.0
 
 
-def test_efforts_that_nobody_measured_are_no_fault() -> None:
+def test_efforts_that_were_not_measured_are_no_fault() -> None:
     intake, _ = of_joints()
     message = JointStateMsg(name=NAMES, position=[1.0] * 3, velocity=[0.0] * 3, effort=[math.nan] * 3)
     intake.offer([(serialize_message(message), 1, 10.0)])

@@ -41,14 +41,14 @@ def test_joint_states_are_read_as_written(names: list[str], frame: str, effort: 
         assert found.numbers.tolist() == [value for values in wanted for value in values]
 
 
-def test_names_of_equal_length_are_told_apart() -> None:
+def test_names_of_equal_length_are_distinguished() -> None:
     reader = JointReader()
     for names in (["left", "rght"], ["rght", "left"], ["left", "rght"]):
         for _ in range(2):
             assert reader.read(serialize_message(joints(names, 1.0))).names == names
 
 
-def test_counts_that_are_told_otherwise_are_read_as_they_are() -> None:
+def test_counts_that_differ_are_read_as_they_are() -> None:
     reader, message = JointReader(), joints(["a", "b"], 1.0)
     reader.read(serialize_message(message))
     message.position, message.velocity = [1.0, 2.0, 3.0], [4.0]
@@ -95,7 +95,7 @@ def test_frames_are_read_as_written() -> None:
     assert reader.read(serialize_message(frames(edges[:1], 3.0))).numbers[0, 0] == 3.0
 
 
-def test_frames_with_names_of_equal_length_are_told_apart() -> None:
+def test_frames_with_names_of_equal_length_are_distinguished() -> None:
     reader = FrameReader()
     for child in ("cube", "ball", "cube"):
         assert reader.read(serialize_message(frames([("world", child)], 0.0))).edges == [("world", child)]

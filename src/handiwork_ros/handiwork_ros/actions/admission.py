@@ -57,7 +57,7 @@ class Admission:
 
 @dataclass(eq=False)
 class _Worker:
-    """One thread and the admissions handed to it; None ends it."""
+    """One thread and the queue of its admissions; None ends it."""
 
     number: int
     work: queue.SimpleQueue[Admission | None]
@@ -222,7 +222,7 @@ class AdmissionQueue:
         self._abandoned[admission] = name
         self._worker.work.put(None)
         self._worker = self._running = None
-        text = f"checking the goal took longer than {self._limit_s:g} s and was abandoned; look at its files and sizes"
+        text = f"checking the goal took longer than {self._limit_s:g} s and was abandoned; check its files and sizes"
         count = f"{len(self._abandoned)} of {self._most} threads hang"
         self._node.get_logger().error(f"{admission.name}: {text} (thread {name}, {count})")
         admission.answer(Outcome(Code.UNRESPONSIVE, text, "check"))

@@ -175,7 +175,7 @@ class SkillActionServer(Generic[E]):
             return self._binding.admit(goal)
         except GoalRejected as refusal:
             return refusal
-        except Exception as error:  # broad on purpose: the border of plug-in code
+        except Exception as error:  # broad on purpose: plug-in code
             log.exception("%s: the check of a goal failed", self._binding.name)
             text = f"the check of the goal raised {error!r}; see the skill server's log"
             return GoalRejected(Outcome(Code.INTERNAL, text))
@@ -329,7 +329,7 @@ def _call(body: Callable[[Token, Report], E], job: Job, report: Report) -> E | O
         return body(job.token, report)
     except Stopped:
         return Outcome(job.token.reason, f"skill {job.skill!r} was stopped")
-    except Exception as error:  # broad on purpose: the border of plug-in code
+    except Exception as error:  # broad on purpose: plug-in code
         log.exception("skill %s failed unexpectedly", job.skill)
         return Outcome(Code.INTERNAL, f"skill {job.skill!r} raised {error!r}; see the skill server's log")
 

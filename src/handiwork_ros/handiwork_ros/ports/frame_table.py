@@ -54,7 +54,7 @@ class FrameTable(Generic[T]):
 
     def _prune(self, now_s: float) -> None:
         if now_s - self._pruned_s > FRAME_LIFETIME_S:
-            # No message came for this long, as in a paused world, so no frame is older than another.
+            # No message came for this long, as in a paused world, so no frame has aged.
             self._heard_s = dict.fromkeys(self.links, now_s)
         for name in [name for name, heard_s in self._heard_s.items() if now_s - heard_s > FRAME_LIFETIME_S]:
             del self.links[name], self._heard_s[name]

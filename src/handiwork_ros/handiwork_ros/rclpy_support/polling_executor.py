@@ -100,7 +100,7 @@ class PollingExecutor(SingleThreadedExecutor):
         with ExitStack() as held:
             try:
                 return _is_any_ready(self, nodes, held)
-            except internals.InvalidHandle:  # something is being destroyed
+            except internals.InvalidHandle:  # an entity is being destroyed
                 return True
 
     def _serve_for(self, limit_s: float) -> bool:
@@ -173,7 +173,7 @@ def _is_any_ready(executor: PollingExecutor, nodes: list[Any], held: ExitStack) 
 
 
 def _serve(entity: Any, call: Callable[[Any], None]) -> bool:
-    """Call back within the entity's group; False when that may not be now."""
+    """Call an entity within its callback group; return False if the group does not allow it now."""
     group = entity.callback_group
     if not group.can_execute(entity) or not group.beginning_execution(entity):
         return False

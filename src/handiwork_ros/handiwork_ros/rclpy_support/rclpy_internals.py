@@ -229,7 +229,7 @@ def _checks() -> list[tuple[str, Callable[[], bool]]]:
             lambda: "gc.trigger()" in source(Executor._make_handler),
         ),
         (
-            "the executor does not look at _executor_triggered of guards",
+            "the executor does not read _executor_triggered of guards",
             lambda: "_executor_triggered" in source(Executor._wait_for_ready_callbacks),
         ),
         (

@@ -27,7 +27,7 @@ def guard(node: Node, callback: Callable[..., None]) -> Callable[..., None]:
     def guarded(*args: Any) -> None:
         try:
             callback(*args)
-        except Exception:  # noqa: BLE001 - the border between the executor and our code
+        except Exception:  # noqa: BLE001 - an exception must not end spin()
             node.get_logger().error(f"{_name(callback)} failed:\n{traceback.format_exc()}")
 
     return guarded
@@ -48,7 +48,7 @@ def guard_service(node: Node, handler: Callable[[Any, Any], Any]) -> Callable[[A
         try:
             answer = handler(request, response)
             return await answer if inspect.isawaitable(answer) else answer
-        except Exception as error:  # noqa: BLE001 - the border between the executor and our code
+        except Exception as error:  # noqa: BLE001 - an exception must not end spin()
             expected = getattr(error, "outcome", None)
             if isinstance(expected, Outcome):
                 return with_outcome(response, expected)
