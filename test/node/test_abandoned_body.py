@@ -1,5 +1,4 @@
-"""A skill that sleeps through its cancel wakes up later, with the real lease, arm client and action server, and moves
-nothing."""
+"""A body that returns long after its cancel moves nothing, with the real lease, arm client and action server."""
 
 from __future__ import annotations
 
@@ -29,7 +28,7 @@ LIMIT_S = 20.0
 
 
 class Server:
-    """Object "deaf": ignores its token until it is woken, then moves; else: moves at once."""
+    """Object "deaf": the body ignores its token until it is freed, then moves; every other object: it moves at once."""
 
     def __init__(self, bench: Bench) -> None:
         self.bench, self.wake, self.asleep = bench, threading.Event(), threading.Event()

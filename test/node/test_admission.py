@@ -1,4 +1,4 @@
-"""Checks of goals that hang, and all that must go on meanwhile."""
+"""Checks of goals that hang, and the work that must continue meanwhile."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Goals for one arm of two, and for both at once: what runs together, what waits, what a stop ends."""
+"""Goals for one arm of two, and for both at once: parallel goals, goals that wait, and the effect of a stop."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Pair:
         self.executor.add_node(self.node)
         self.toys = {name: Toy() for name in ARMS}
         self.stopped: list[str] = []
-        self.told: list[int] = []
+        self.indices: list[int] = []
         self.leases = {name: self.lease(name) for name in ("left", "right")}
         door = SkillBinding("pick", Pick, self.admit, encode, feedback, lambda goal: f"toy of {goal.arm}")
         self.admission = AdmissionQueue(self.node)
@@ -62,7 +62,7 @@ class Pair:
     def burst(self, token, report):
         for i in range(50):
             report(Progress(f"s{i}", i, 50, 0.0))
-        until(lambda: bool(self.told) and self.told[-1] == 49)
+        until(lambda: bool(self.indices) and self.indices[-1] == 49)
         return ToyRun(OK)
 
     def spin(self) -> None:
@@ -73,7 +73,7 @@ class Pair:
         goal, sent = Pick.Goal(arm=arm, object=what, when_busy=policy.value), []
 
         def note(message) -> None:
-            self.told.append(message.feedback.feedback.index)
+            self.indices.append(message.feedback.feedback.index)
 
         self.executor.create_task(lambda: sent.append(self.client.send_goal_async(goal, note)))
         until(lambda: bool(sent) and sent[0].done())
@@ -153,7 +153,7 @@ def test_a_waiting_goal_for_both_is_cancelled_at_once(pair: Pair) -> None:
     assert pair.end(right)[0] is Code.OK
 
 
-def test_whoever_preempts_one_arm_ends_the_goal_that_holds_both(pair: Pair) -> None:
+def test_a_goal_that_preempts_one_arm_ends_the_goal_that_holds_both(pair: Pair) -> None:
     both = pair.send("both", "run 500")
     until(lambda: pair.toys["both"].running == 1)
     right = pair.send("right", "run 1", Policy.LATEST_WINS)
@@ -175,4 +175,4 @@ def test_a_deaf_body_on_both_arms_is_answered_for_and_both_are_stopped(pair: Pai
 
 def test_feedback_comes_in_order(pair: Pair) -> None:
     assert pair.end(pair.send("left", "burst"))[0] is Code.OK
-    assert pair.told == sorted(pair.told)
+    assert pair.indices == sorted(pair.indices)

@@ -1,4 +1,4 @@
-"""What an arm holds is measured for every result, whatever its record says."""
+"""The object that an arm holds is measured for every result, independently of its record."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def made() -> tuple[Fakes, ArmRunner]:
     return f, ArmRunner(**{item.name: getattr(f.context, item.name) for item in fields(ArmRunner)})
 
 
-def test_what_is_grasped_but_not_recorded_is_told() -> None:
+def test_a_grasped_object_that_is_not_recorded_is_reported() -> None:
     f, runs = made()
     f.cell.in_hand = "cube"
     assert runs.result(OK, None).held_object == "cube"
 
 
-def test_what_was_recorded_but_is_gone_is_not_told() -> None:
+def test_a_recorded_object_that_is_gone_is_not_reported() -> None:
     f, runs = made()
     runs.held["cube"] = Attachment("cube", "hand", Pose.identity())
     assert runs.result(OK, None).held_object == ""

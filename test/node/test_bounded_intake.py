@@ -1,4 +1,4 @@
-"""Messages that are too large are refused as they are: what was known before stays, and the next one is taken."""
+"""Messages that are too large are refused unread: the earlier value is kept, and the next message is taken."""
 
 from __future__ import annotations
 

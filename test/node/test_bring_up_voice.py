@@ -1,4 +1,4 @@
-"""The bring-up script's node, heard and asked over ROS; behind it stands a session that only keeps what is asked."""
+"""The bring-up script's node over ROS, with a session that only records the requests."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class KeptSession:
 
 @contextmanager
 def speaking() -> Iterator[tuple[Stage, KeptSession, Node]]:
-    """The script's loop in a thread, with time running on in it, and a user."""
+    """Run the script's loop in a thread, with advancing time, and a user."""
     session, over = KeptSession(), threading.Event()
     voice = Voice(session)  # type: ignore[arg-type]
 
@@ -102,18 +102,18 @@ def test_services_reach_the_session() -> None:
 
 def test_contacts_and_cups_are_what_the_adapter_reads() -> None:
     with speaking() as (_, session, user):
-        heard: dict[str, str] = {}
+        received: dict[str, str] = {}
         for topic in (wire.CONTACTS, wire.SUCTION_STATE):
-            user.create_subscription(String, topic, lambda m, key=topic: heard.update({key: m.data}), 1)
-        wait_for(lambda: len(heard) == 2)
-        stamp_s, (contact,) = wire.contacts_of(heard[wire.CONTACTS])
+            user.create_subscription(String, topic, lambda m, key=topic: received.update({key: m.data}), 1)
+        wait_for(lambda: len(received) == 2)
+        stamp_s, (contact,) = wire.contacts_of(received[wire.CONTACTS])
         assert 0.0 < stamp_s <= session.time_s
         assert (contact.a, contact.b) == ("box", "table")
         assert contact.force_on_a_n.tolist() == pytest.approx([0.0, 0.0, 2.0])
-        assert wire.cups_of(heard[wire.SUCTION_STATE])[1] == session.cups()
+        assert wire.cups_of(received[wire.SUCTION_STATE])[1] == session.cups()
 
 
-def test_belts_run_as_they_are_told() -> None:
+def test_belts_run_as_commanded() -> None:
     with speaking() as (on, session, user):
         sender = user.create_publisher(TwistStamped, wire.BELT_VELOCITY, 10)
         wait_for(lambda: sender.get_subscription_count() == 1)

@@ -1,4 +1,4 @@
-"""The executor for busy nodes: topics, timers, services and tasks all get their turn, busy or not."""
+"""The executor for busy nodes serves topics, timers, services and tasks, under load and without."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ BEAT_S = 0.01
 class Busy(Node):
     def __init__(self, context: Context) -> None:
         super().__init__("busy", context=context)
-        self.heard: list[int] = []
+        self.numbers: list[int] = []
         self.beats = 0
         self.beats_at_answers: list[int] = []
-        self.create_subscription(Int32, "number", lambda message: self.heard.append(message.data), 100)
+        self.create_subscription(Int32, "number", lambda message: self.numbers.append(message.data), 100)
         self.create_service(Trigger, "ask", self._answer)
         self.create_timer(BEAT_S, self._beat)
 
@@ -51,7 +51,7 @@ def played() -> Iterator[tuple[Stage, Busy, PollingExecutor]]:
 
 
 @pytest.mark.parametrize("rate_hz", [0, 200])
-def test_services_are_answered_and_all_messages_heard(
+def test_services_are_answered_and_all_messages_received(
     played: tuple[Stage, Busy, PollingExecutor], rate_hz: int
 ) -> None:
     made, busy, _ = played
@@ -74,8 +74,8 @@ def test_services_are_answered_and_all_messages_heard(
         )
         assert done.wait(10.0)
     if timer is not None:
-        wait_for(lambda: len(busy.heard) == 150)
-        assert busy.heard == sent
+        wait_for(lambda: len(busy.numbers) == 150)
+        assert busy.numbers == sent
     beats = busy.beats
     wait_for(lambda: busy.beats > beats + 3)
 
@@ -100,22 +100,22 @@ def test_requests_that_come_together_do_not_wait_for_one_another(
     assert between < 0.5 * 7 * POLL_S / BEAT_S, "one for each look would take twice as long"
 
 
-def test_events_are_told(played: tuple[Stage, Busy, PollingExecutor]) -> None:
-    """A publisher that offers less than is asked for."""
+def test_events_are_reported(played: tuple[Stage, Busy, PollingExecutor]) -> None:
+    """A publisher with an incompatible QoS causes an event."""
     made, busy, executor = played
-    told: list[int] = []
-    events = SubscriptionEventCallbacks(incompatible_qos=lambda info: told.append(info.total_count))
+    counts: list[int] = []
+    events = SubscriptionEventCallbacks(incompatible_qos=lambda info: counts.append(info.total_count))
     executor.create_task(
         lambda: busy.create_subscription(Int32, "promised", _nothing, 1, event_callbacks=events)
     )
     peer = Node("peer", context=made.context)
     made.add(peer)
     peer.create_publisher(Int32, "promised", qos_profile_sensor_data)
-    wait_for(lambda: bool(told))
+    wait_for(lambda: bool(counts))
 
 
 def _nothing(_message: Int32) -> None:
-    """Nothing comes."""
+    """Receive nothing."""
 
 
 def test_tasks_from_other_threads_wake_it(played: tuple[Stage, Busy, PollingExecutor]) -> None:
@@ -129,7 +129,7 @@ def test_tasks_from_other_threads_wake_it(played: tuple[Stage, Busy, PollingExec
 
 
 def test_it_waits_less_often_than_the_ordinary_one() -> None:
-    """Two waits for each callback are one here."""
+    """rclpy waits twice for each callback, this executor once."""
     counts = []
     for kind in (SingleThreadedExecutor, PollingExecutor):
         with stage() as made:

@@ -1,4 +1,4 @@
-"""The busy executor while threads hand in tasks, publish, ask and remake entities at instants that a seed draws."""
+"""The busy executor while threads create tasks, publish, call services and recreate entities at random times."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Busy(Node):
         self.beats += 1
 
     def remake(self) -> None:
-        """On the executor: entities come and go."""
+        """Create and destroy entities on the executor."""
         self.destroy_timer(self.beat)
         self.beat = self.create_timer(0.001, self._on_beat)
 

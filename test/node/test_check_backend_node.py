@@ -104,7 +104,7 @@ def test_another_robot_is_missing_and_unknown_groups_are_refused(
 
 
 class second_publisher:
-    """A node that says the same thing 40 times a second, for as long as the block lasts."""
+    """A node that publishes the same message 40 times a second inside the block."""
 
     def __init__(self, backend: Backend, kind: Any, topic: str, profile: Any, tell: Any) -> None:
         self._on = backend.on

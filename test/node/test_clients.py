@@ -1,4 +1,4 @@
-"""Arm, gripper, clock and frames against small real action servers whose behaviour the test decides."""
+"""Arm, gripper, clock and frames with small real action servers whose behaviour the test controls."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ class Robot:
 
 
 class _turn:
-    """Lets the executor take one turn."""
+    """Wait for one turn of the executor."""
 
     def __await__(self) -> Iterator[None]:
         yield
@@ -223,7 +223,7 @@ def test_silence_of_the_joints_is_a_lost_robot(bench: Bench) -> None:
 
 
 def test_an_executor_that_was_held_up_does_not_blame_the_robot(bench: Bench) -> None:
-    """Nothing is received meanwhile, whatever the robot sends."""
+    """Block the executor, so that no message of the robot is received."""
     bench.robot.endless = True
     stop = threading.Event()
     thread, outcomes = in_thread(lambda: bench.arm.follow(path(), should_stop=stop.is_set))

@@ -1,4 +1,4 @@
-"""The conditions node in this process: latched state, events, and its services' answers to good and bad requests."""
+"""The conditions node in this process: latched state, events, and responses to good and bad requests."""
 
 from __future__ import annotations
 

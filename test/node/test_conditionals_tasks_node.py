@@ -99,9 +99,9 @@ def test_progress_and_events_of_the_files_task_are_published(peer: Peer) -> None
     peer.cube_x = 0.0
     peer.wait(lambda: peer.progress.done)
     peer.wait(lambda: len(peer.task_events) >= 4)
-    told = [event.code for event in peer.task_events]
+    found = [event.code for event in peer.task_events]
     gained, done = TaskEvent.CONDITION_GAINED, TaskEvent.SUBTASK_DONE
-    assert told == [gained, done, gained, TaskEvent.TASK_DONE]
+    assert found == [gained, done, gained, TaskEvent.TASK_DONE]
 
 
 def test_a_task_of_a_request_takes_the_place_of_the_one_before(peer: Peer) -> None:
@@ -119,7 +119,7 @@ def test_a_task_of_a_request_takes_the_place_of_the_one_before(peer: Peer) -> No
     assert not peer.call(WatchTask.Request(restart=True)).progress.done
 
 
-def test_drawings_come_while_somebody_looks_and_show_the_verdict(peer: Peer) -> None:
+def test_drawings_come_while_there_is_a_subscriber_and_show_the_verdict(peer: Peer) -> None:
     peer.wait(lambda: peer.value("in_bin") == Condition.TRUE)
     peer.look_at_markers()
     peer.wait(lambda: bool(peer.markers))
@@ -139,6 +139,6 @@ def test_messages_make_lines_for_a_terminal(peer: Peer) -> None:
     assert all(len(line) <= 100 for line in lines)
     assert "\x1b[32mTRUE" in "".join(table_lines(list(peer.latest.values()), stamp, 100, colour=True))
     assert next(iter(progress_lines(peer.progress))).startswith("task away: 0%")
-    told = list(why_lines(peer.latest["gone"], stamp))
-    assert told[:2] == ["gone: FALSE", "  is       not in_bin"]
-    assert any("depth" in line and "cube" in line for line in told)
+    found = list(why_lines(peer.latest["gone"], stamp))
+    assert found[:2] == ["gone: FALSE", "  is       not in_bin"]
+    assert any("depth" in line and "cube" in line for line in found)

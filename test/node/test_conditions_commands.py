@@ -33,7 +33,7 @@ def peer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peer]:
 
 
 def handiwork(*words: str) -> tuple[int, str, str]:
-    """Exit code and both outputs."""
+    """Return the exit code and both outputs of a command."""
     run = subprocess.run(
         [sys.executable, "-c", COMMAND, *words],
         capture_output=True,

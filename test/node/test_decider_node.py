@@ -1,4 +1,4 @@
-"""The stacking node among publishers and services that a test controls: contested streams, requests that get lost."""
+"""The stacking node with publishers and services that a test controls: contested streams, lost requests."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ STREAMS: dict[str, tuple[Any, Any]] = {
 
 
 class Cell:
-    """A robot and a world that stand still, and services whose first answers never come."""
+    """A robot and a world at rest, and services whose first answers never come."""
 
     def __init__(self) -> None:
         self.node = Node("fake_cell")
@@ -94,7 +94,7 @@ class Cell:
     async def _answer(self, request: Any, response: Any) -> Any:
         self.asked.append(request)
         if sum(type(one) is type(request) for one in self.asked) <= LOST:
-            await Future()  # as where the answer is lost on its way
+            await Future()  # as if the answer were lost
         response.outcome = outcome_to_msg(OK)
         return response
 
@@ -143,10 +143,10 @@ def deciding() -> Iterator[tuple[Cell, DeciderNode]]:
         rclpy.shutdown()
 
 
-def test_a_wish_whose_answer_is_lost_is_sent_again_until_one_comes(
+def test_a_request_whose_answer_is_lost_is_sent_again_until_one_comes(
     deciding: tuple[Cell, DeciderNode],
 ) -> None:
-    """Right after its start the network wants the cup off and the belt to run."""
+    """Right after its start the network requests the cup off and the belt on."""
     cell, _ = deciding
     for kind in (SetSuction.Request, SetBeltVelocity.Request):
         found = lambda kind=kind: [one for one in cell.asked if isinstance(one, kind)]  # noqa: E731

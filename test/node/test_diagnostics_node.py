@@ -1,4 +1,4 @@
-"""Every managed node says on /diagnostics how it is, and one diagnosis that fails hides no other."""
+"""Every managed node publishes its state on /diagnostics, and one diagnosis that fails hides no other."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EVENT_S = 30.0
 
 
 class Rig:
-    """A managed node and what is heard of it."""
+    """A managed node and its received diagnostics."""
 
     def __init__(self) -> None:
         self.context = rclpy.Context()
@@ -40,7 +40,7 @@ class Rig:
             self.executor.spin_once(timeout_sec=0.05)
 
     def status(self, name: str, level: Level | None = None) -> DiagnosticStatus:
-        """The newest status of a component, once it has a level."""
+        """Return the newest status of a component, once it has a level."""
         end_s, pause = time.monotonic() + EVENT_S, threading.Event()
         while time.monotonic() < end_s:
             newest = self.messages[-1].status if self.messages else ()
@@ -68,7 +68,7 @@ def rig() -> Iterator[Rig]:
 
 
 @pytest.mark.usefixtures("nothing_left_over")
-def test_state_and_scheduling_are_told(rig: Rig) -> None:
+def test_state_and_scheduling_are_reported(rig: Rig) -> None:
     state = rig.status("state", Level.OK)
     assert {pair.key: pair.value for pair in state.values} == {"state": "active"}
     assert rig.status("scheduling").values[0].key == "greatest delay [s]"
@@ -85,7 +85,7 @@ def test_a_diagnosis_that_fails_hides_no_other(rig: Rig) -> None:
 
 
 @pytest.mark.usefixtures("nothing_left_over")
-def test_dropped_messages_and_publishers_are_told(rig: Rig) -> None:
+def test_dropped_messages_and_publishers_are_reported(rig: Rig) -> None:
     dropped = [0]
 
     def statistics() -> tuple[IntakeStatistics, ...]:

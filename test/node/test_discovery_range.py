@@ -1,4 +1,4 @@
-"""Nodes that are started without a wish for a network receive from this machine alone."""
+"""Nodes that are started without network settings receive from this machine only."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ RTPS_BASE, PORTS_OF_A_DOMAIN = 7400, 250
 
 LOOPBACK = "127.0.0.1"
 MULTICAST = "239.255.0.1"
-"""A socket that is bound to a group gets what comes on the interfaces which joined it: here, loopback alone."""
+"""A socket that is bound to a group receives on the interfaces that joined it: here, only on loopback."""
 
 NODE = """
 import sys, rclpy
@@ -29,7 +29,7 @@ sys.stdin.read()
 
 
 def bound_addresses(pid: int, domain_id: int) -> set[str]:
-    """IPv4 addresses to which a process has bound the receiving UDP ports of a domain."""
+    """Return the IPv4 addresses to which a process has bound the receiving UDP ports of a domain."""
     inodes = set()
     for link in Path(f"/proc/{pid}/fd").iterdir():
         target = str(link.readlink())

@@ -1,4 +1,4 @@
-"""A controller that raises, on the thread that controls the robot: the log and the client learn of it."""
+"""A controller that raises, on the thread that controls the robot: the log and the client report it."""
 
 # ruff: noqa: F811 a fixture is named where it is used
 
@@ -19,7 +19,7 @@ from .test_sim_node import ABORTED, NAMES, SUCCEEDED, Client, client, simulation
 
 @pytest.fixture
 def broken(client: Client, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
-    """The arm's controller takes neither goals nor points."""
+    """Make the arm's controller raise for goals and points."""
 
     def fail(*_values: Any) -> None:
         raise RuntimeError("the drive is gone")

@@ -1,4 +1,4 @@
-"""A node whose executor is blocked, and that nobody supervises, ends itself and says where it stood."""
+"""A node whose executor is blocked, without a supervisor, ends itself and prints its tracebacks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A goal ends as UNRESPONSIVE only when its server is gone or answers no cancel; nobody forges that, or hides it."""
+"""A goal ends as UNRESPONSIVE only when its server is gone or answers no cancel; no writer can forge or hide that."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from support.nodes.peer import Peer, record, until
 
 @pytest.fixture
 def start(nothing_left_over: None) -> Iterator[Callable[..., Peer]]:
-    """Starts peers that are ended with the test."""
+    """Yield a function that starts peers, which end with the test."""
     peers: list[Peer] = []
 
     def begin(script: str, *options: str) -> Peer:
@@ -45,7 +45,7 @@ def ready(client: SkillClient) -> None:
 
 
 def pause(seconds: float) -> None:
-    """Let a process be stopped for a time that is what the test is about."""
+    """Stop a process for the time under test."""
     threading.Event().wait(seconds)
 
 
@@ -90,7 +90,7 @@ def test_a_server_whose_executor_is_held_up_ends_its_goal_itself(
     assert report.outcome.code is Code.OK, report.outcome
 
 
-def test_a_client_that_is_held_up_itself_blames_nobody(
+def test_a_client_that_is_held_up_itself_reports_no_loss(
     client: SkillClient, start: Callable[..., Peer]
 ) -> None:
     server = start("goal_server.py", "--goal-s", "4")
@@ -105,7 +105,7 @@ def test_a_client_that_is_held_up_itself_blames_nobody(
 
 
 def stopped_until_given_up(client: SkillClient, start: Callable[..., Peer]) -> Peer:
-    """A server that was stopped in the middle of a goal until the client gave the goal up."""
+    """Stop a server in the middle of a goal until the client gives the goal up."""
     server = start("goal_server.py")
     ready(client)
     run = client.send(Pick.Goal(object="cube"))
@@ -118,7 +118,7 @@ def stopped_until_given_up(client: SkillClient, start: Callable[..., Peer]) -> P
     return server
 
 
-def test_who_gives_up_a_server_has_asked_it_to_cancel(
+def test_a_client_that_gives_up_a_server_has_asked_it_to_cancel(
     client: SkillClient, start: Callable[..., Peer]
 ) -> None:
     stopped_until_given_up(client, start)

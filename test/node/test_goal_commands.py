@@ -1,4 +1,4 @@
-"""Commands that send goals say what is missing where no stack runs."""
+"""Commands that send goals report what is missing if no stack runs."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from handiwork_cli.commands.goals import connection, safety
 @pytest.mark.parametrize(
     "words", [["pick", "cube"], ["place", "cube", "bin"], ["run", "home"], ["task", "run"]]
 )
-def test_without_a_stack_the_mend_is_told(
+def test_without_a_stack_the_remedy_is_printed(
     words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(connection, "READY_S", 0.5)
     (tmp_path / "task.yaml").write_text("name: nothing\n", encoding="utf-8")
     extra = [str(tmp_path / "task.yaml")] if words[0] == "task" else []
     assert main([*words, *extra]) == 1
-    told = capsys.readouterr().err
-    assert told.startswith(f"handiwork {words[0]}: skill_server is not active")
-    assert "start the stack, or set its ROS_DOMAIN_ID" in told
+    errors = capsys.readouterr().err
+    assert errors.startswith(f"handiwork {words[0]}: skill_server is not active")
+    assert "start the stack, or set its ROS_DOMAIN_ID" in errors
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_without_a_stack_the_mend_is_told(
         (["safety"], "no safety/state"),
     ],
 )
-def test_without_a_safety_layer_nobody_believes_in_a_stop(
+def test_without_a_safety_layer_a_stop_is_not_reported_as_done(
     words: list[str], text: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(safety, "ANSWER_S", 0.5)

@@ -1,4 +1,4 @@
-"""Whatever a goal holds, decoding gives checked parameters or a refusal that names the field."""
+"""Decoding any goal gives checked parameters or a refusal that names the field."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_random_goals_are_decoded_or_refused(text, frame, values, number):
     assert all(map(math.isfinite, params.grasp_poses[0].translation_m))
 
 
-def test_every_fault_of_a_message_is_told_with_what_its_skill_finds_in_the_rest():
+def test_every_fault_of_a_message_is_reported_with_the_faults_that_its_skill_finds_in_the_rest():
     goal = Pick.Goal(
         object="cube",
         pre_grasp_offset=math.nan,
@@ -143,10 +143,10 @@ def test_every_fault_of_a_message_is_told_with_what_its_skill_finds_in_the_rest(
     )
 
     def judge(params: PickParams) -> Outcome:
-        # What could not be read has its default.
+        # A field that could not be read has its default.
         assert (params.pre_grasp_offset, params.grasp_poses) == (PickParams(object="").pre_grasp_offset, ())
-        told = (Outcome(Code.BAD_GOAL, params.recovery, "check", "recovery"),)
-        return Outcome(Code.BAD_NUMBER, "follows", "check", "pre_grasp_offset", others=told)
+        others_found = (Outcome(Code.BAD_GOAL, params.recovery, "check", "recovery"),)
+        return Outcome(Code.BAD_NUMBER, "follows", "check", "pre_grasp_offset", others=others_found)
 
     with pytest.raises(GoalRejected) as caught:
         decode_goal(PickParams, goal, frames, judge)

@@ -1,4 +1,4 @@
-"""The adapter in front of the stand-in: the contract's goals, restarts, objects, and what is wrong with a wire."""
+"""The adapter with the stand-in: the contract's goals, restarts, objects, and faults of the messages."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ def end(on: Stage, nodes: list[ManagedNode]) -> None:
 
 UNNAMED = "a node whose name is not known"
 ON_THEIR_WAY_S = 1.0
-"""Messages that were sent before the adapter fell silent have arrived by then."""
+"""The time in which messages that were sent before the adapter fell silent arrive, s."""
 
 
 @pytest.fixture(scope="module")
 def wired() -> Iterator[Client]:
-    """One world behind the wire for all tests."""
+    """Start one simulated world for all tests."""
     with stage() as on:
         world = SimBridge(context=on.context, parameter_overrides=parameters(interface="isaac"))
         adapter = IsaacBridge(context=on.context, parameter_overrides=parameters())
@@ -97,7 +97,7 @@ def test_a_trajectory_ends_where_it_was_to_end_and_a_reset_restarts_the_clock(cl
     assert client.result(client.send(client.arm, client.motion(0.2, 1.0))).status == SUCCEEDED
 
 
-def test_the_world_is_told_as_by_the_simulation_itself(client: Client) -> None:
+def test_the_world_is_published_as_by_the_simulation_itself(client: Client) -> None:
     objects = {item.name for item in client.newest["world/objects"].objects}
     assert {state.name for state in client.newest["world/object_states"].states} == objects
     assert {*NAMES, "fr3_finger_joint1", "fr3_finger_joint2"} == set(client.joints())
@@ -109,7 +109,7 @@ def test_the_world_is_told_as_by_the_simulation_itself(client: Client) -> None:
 
 @contextmanager
 def second_bridge(kind: Any, topic: str, make: Callable[[], Any]) -> Iterator[None]:
-    """Another publisher of the wire, in a participant of its own."""
+    """Start another publisher of the same topics, in a participant of its own."""
     with stage() as on:
         node = Node("second_bridge", context=on.context)
         publisher = node.create_publisher(kind, topic, LATEST)
@@ -153,8 +153,8 @@ def test_a_second_publisher_of_the_wire_is_refused_by_name(
         )
         wait_for(lambda: any("/second_bridge" in one.message for one in adapters()))
         threading.Event().wait(ON_THEIR_WAY_S)
-        for told in ("joint_states", "world/object_states", "world/contacts"):
-            client.newest.pop(told, None)
+        for stream in ("joint_states", "world/object_states", "world/contacts"):
+            client.newest.pop(stream, None)
         threading.Event().wait(HOLD_S + 1.0)
         refused = client.result(client.send(client.arm, later))
         assert refused.status == ABORTED and topic in refused.result.error_string
@@ -189,8 +189,8 @@ def test_an_articulation_that_lacks_a_joint_ends_the_adapter_with_its_name() -> 
     with stage() as on:
         adapter = IsaacBridge(context=on.context, parameter_overrides=parameters())
         peer = Node("peer", context=on.context)
-        heard: list[NodeStatus] = []
-        peer.create_subscription(NodeStatus, STATUS_TOPIC, heard.append, STATUS)
+        received: list[NodeStatus] = []
+        peer.create_subscription(NodeStatus, STATUS_TOPIC, received.append, STATUS)
         wire = peer.create_publisher(JointState, "isaac_joint_states", LATEST)
         few = JointState(name=NAMES, position=[0.0] * 7, velocity=[0.0] * 7)
         peer.create_timer(0.02, lambda: wire.publish(few))
@@ -199,6 +199,6 @@ def test_an_articulation_that_lacks_a_joint_ends_the_adapter_with_its_name() -> 
         try:
             wait_for(lambda: adapter.exit_code is not None, 60.0)
             assert adapter.exit_code == 2
-            wait_for(lambda: bool(heard) and "fr3_finger_joint1" in heard[-1].message)
+            wait_for(lambda: bool(received) and "fr3_finger_joint1" in received[-1].message)
         finally:
             end(on, [adapter])

@@ -1,4 +1,4 @@
-"""A robot with a cup, and a belt, over Isaac Sim's wire: seals as clients see them, the checker, belts, steps."""
+"""A robot with a cup, and a belt, over Isaac Sim's topics: seals as clients see them, the checker, belts, steps."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ BELT = """
 
 @dataclass(frozen=True)
 class Cell:
-    """The stand-in and the adapter, and somebody who uses them."""
+    """The stand-in, the adapter, and a client."""
 
     backend: Backend
     user: User
@@ -91,7 +91,7 @@ def test_the_checker_believes_the_cup(cell: Cell, capsys: pytest.CaptureFixture[
     assert cell.backend.check(capsys, *words) == (0, {})
 
 
-def test_a_belt_runs_as_it_is_told(cell: Cell) -> None:
+def test_a_belt_runs_as_commanded(cell: Cell) -> None:
     def ask(name: str, speed: float) -> int:
         request = SetBeltVelocity.Request(object=name)
         request.velocity.y = speed

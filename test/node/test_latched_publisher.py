@@ -1,4 +1,4 @@
-"""A latched message reaches also a subscriber to which the middleware does not hand what was published before."""
+"""A latched message also reaches a subscriber to which the middleware does not send earlier messages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from support.nodes.ros_stage import Stage, stage, wait_for
 LOST_HISTORY = QoSProfile(
     depth=10, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.VOLATILE
 )
-"""How a subscriber is served that has lost the latched message: it gets only what is published from now on."""
+"""The profile of a subscriber that has lost the latched message: it receives only messages from now on."""
 LIMIT_S = 30.0
 
 

@@ -1,4 +1,4 @@
-"""A controller that answers late: a stop never says OK while a goal handed in before it may still move the arm."""
+"""A controller that answers late: a stop is never OK while an earlier goal may still move the arm."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NOT_YET_S = 0.2
 
 
 def test_a_stop_while_the_goal_is_unanswered_waits_for_its_end(bench: Bench) -> None:
-    """A stop that looked at the former, finished goal said OK, and then the arm moved."""
+    """A stop must not be OK because of the former, finished goal while a new one may still move the arm."""
     assert bench.arm.follow(path(), should_stop=never).ok
     bench.robot.endless = bench.robot.holds = True
     bench.robot.arrived.clear()
@@ -63,7 +63,7 @@ def test_a_goal_whose_answer_is_later_than_every_wait_is_cancelled_when_it_comes
 
 
 def test_a_stop_outlasts_a_goal_that_never_arrived(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A controller that lives and does not know the goal never got it, so the arm is not blocked for ever."""
+    """A live controller that does not know the goal never received it, so the arm is not blocked for ever."""
     sent = bench.arm._client.send_goal_async
     monkeypatch.setattr(
         bench.arm._client,
@@ -78,14 +78,14 @@ def test_a_stop_outlasts_a_goal_that_never_arrived(bench: Bench, monkeypatch: py
 
 
 class _Unanswered:
-    """A request that was lost on its way."""
+    """A request that was lost."""
 
     def add_done_callback(self, _callback: object) -> None:
-        """Nothing comes."""
+        """Never call back."""
 
 
 def test_a_motion_that_began_before_a_stop_is_not_sent_after_it(bench: Bench) -> None:
-    """The body was between its look at the token and the sending when the arm was stopped for it."""
+    """The arm was stopped while the body was between its check of the token and the sending."""
     asked = 0
 
     def should_stop() -> bool:

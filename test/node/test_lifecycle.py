@@ -1,4 +1,4 @@
-"""The life cycle of a managed node over its services: what it says is what it does, also while a transition runs."""
+"""The life cycle of a managed node over its services: its reported state is its true state at all times."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from support.nodes.ros_stage import Stage, stage, wait_for
 
 
 class Machine(ManagedNode):
-    """Loads, stops and ends as the test lets it, and counts what is called."""
+    """Loads, stops and ends under the control of the test, and counts the calls."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__("machine", **options)
@@ -64,7 +64,7 @@ class Machine(ManagedNode):
 
 
 class Bench:
-    """A machine that a manager drives, and what it says on ``handiwork/status``."""
+    """A machine that a lifecycle manager drives, and its messages on ``handiwork/status``."""
 
     def __init__(self, made: Stage, *, autostart: bool) -> None:
         self.made = made

@@ -1,4 +1,4 @@
-"""Every node of ours through all states and twice through most, in the hands of a manager."""
+"""A lifecycle manager takes every node of ours through all states, and twice through most."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ CATALOG = load_catalog(BUILTIN, ())
 SKILLS = sorted(name for name in CATALOG.skills if not name.startswith("mobile"))
 HUGE = [0.5] * 1000
 NOT_NUMBERS = [math.nan, math.inf, -math.inf, "high", None, [], [1.0], {"a": 1}, True, HUGE]
-"""No value of ``t_eps``, whatever else stands beside it."""
+"""A value that ``t_eps`` never has, with any other fields."""
 VALUES = st.one_of(
     st.sampled_from([*NOT_NUMBERS, 0, -1, 1e308, 2**70, "", "cub", "cube", [[0.0] * 3] * 200, {"min": "x"}]),
     st.floats(),
@@ -40,13 +40,13 @@ EACH = settings(
     deadline=None,
     derandomize=True,
     database=None,
-    phases=[Phase.generate],  # a found goal is told as it is: shrinking sends hundreds more
+    phases=[Phase.generate],  # a failing goal is reported as it is: shrinking sends hundreds more
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
 
 class Plain(yaml.SafeDumper):
-    """Writes every value out: aliases are refused before any value is looked at."""
+    """Writes every value without aliases, which are refused before any value is checked."""
 
     def ignore_aliases(self, data: object) -> bool:
         return True
@@ -54,7 +54,7 @@ class Plain(yaml.SafeDumper):
 
 @st.composite
 def wrong_parameters(draw: st.DrawFn) -> RunSkill.Goal:
-    """A skill with the names that it needs, some fields spoiled, ``t_eps`` always."""
+    """Draw a skill with the names that it needs, some fields invalid, ``t_eps`` always."""
     skill = CATALOG.find(draw(st.sampled_from(SKILLS)))
     fields = sorted(skill.params_type.__dataclass_fields__)
     names = {"object": "cube", "container": "bin", "target": "bin"}
@@ -66,7 +66,7 @@ def wrong_parameters(draw: st.DrawFn) -> RunSkill.Goal:
 
 
 def value_of(kind: str) -> st.SearchStrategy[Any]:
-    """Anything that the message's type can carry."""
+    """Draw any value of the message's type."""
     made = {
         "double": FLOATS,
         "string": WORDS,
@@ -96,7 +96,7 @@ def stamped(frame: str, x: float) -> PoseStamped:
 
 @st.composite
 def wrong_message(draw: st.DrawFn, action: Any, **good: str) -> Any:
-    """A goal with some fields spoiled, ``t_eps`` always."""
+    """Draw a goal with some fields invalid, ``t_eps`` always."""
     kinds = action.Goal.get_fields_and_field_types()
     keys = sorted(key for key in kinds if key not in ("arm", "when_busy"))
     chosen = draw(st.lists(st.sampled_from(keys), max_size=6, unique=True))
@@ -106,7 +106,7 @@ def wrong_message(draw: st.DrawFn, action: Any, **good: str) -> Any:
 
 
 def refused(stack: Stack, goal: Any) -> None:
-    """A named error that tells of ``t_eps``, and nothing was asked of a controller."""
+    """Check for a named error about ``t_eps``, without any request to a controller."""
     outcome = stack.client.send(goal).result(20.0).outcome
     assert Code.BAD_GOAL <= outcome.code <= Code.CONTRADICTION, outcome
     assert outcome.field_name, outcome
@@ -179,7 +179,7 @@ GROWING = {
 
 @pytest.mark.parametrize("name", GROWING)
 def test_no_text_silences_the_server(stack: Stack, name: str) -> None:
-    """The status goes on, and the next goal is answered."""
+    """The status continues, and the next goal is answered."""
     beats: list[float] = []
     listener = stack.client.node.create_subscription(
         NodeStatus, STATUS_TOPIC, lambda _message: beats.append(time.monotonic()), STATUS
@@ -212,6 +212,6 @@ def test_the_server_answers_as_before_and_the_arm_is_where_it_was(stack: Stack) 
     report = stack.client.pick("unicorn")
     assert report.outcome.code is Code.UNKNOWN_OBJECT
     assert report.stopped_at[ARM.joint_names[0]] == pytest.approx(float(ARM.home_q[0]))
-    # What the server takes is still tried: it gets as far as the planner, which is not there.
+    # An accepted goal is executed up to the planner, which is not there.
     assert stack.client.pick("cube", timeout_s=30.0).outcome.code is Code.PLANNER_LOST
     assert stack.world.asked == 0

@@ -1,4 +1,4 @@
-"""A planner that is lost is asked again once it is back, unless nobody wants it any more or it takes too long."""
+"""A request to a lost planner is repeated once it is back, unless it was cancelled or this takes too long."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ REQUEST = PlanRequest("arm", np.zeros(6), JointGoals(np.zeros((1, 6))))
 
 
 class Lossy:
-    """Is lost for the first ``losses`` calls."""
+    """A planner that is lost for the first ``losses`` calls."""
 
     def __init__(self, losses: int) -> None:
         self.losses, self.asked = losses, 0

@@ -1,4 +1,4 @@
-"""The planning services over a real node, with an engine whose duration and answers the test decides."""
+"""The planning services over a real node, with an engine whose duration and answers the test controls."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def never() -> bool:
 
 
 class SlowEngine(Engine):
-    """Goes straight to the first goal, once ``gate`` is open; refuses attached objects."""
+    """Moves straight to the first goal, once ``gate`` is open; refuses attached objects."""
 
     name = "slow"
     capabilities = frozenset({Capability.JOINT_GOALS, Capability.POSE_GOALS})
@@ -116,7 +116,7 @@ class Bench:
     signs: Heartbeats
 
     def ask(self, kind: Any, name: str, request: Any) -> Any:
-        """Raw call; the client is made and used on the executor's thread."""
+        """Call a service; the client is made and used on the executor's thread."""
         answer: list[Any] = []
 
         def send() -> None:
@@ -240,11 +240,11 @@ def test_a_planner_with_a_full_queue_is_asked_again_while_there_is_time(
     assert worker is not None
     submit = worker.submit
 
-    def told(job: Any) -> bool:
+    def recorded_submit(job: Any) -> bool:
         taken.append(submit(job))
         return taken[-1]
 
-    monkeypatch.setattr(worker, "submit", told)
+    monkeypatch.setattr(worker, "submit", recorded_submit)
     asked = [
         threading.Thread(
             target=lambda: results.append(bench.client.plan(joint_request(), should_stop=never).code)
@@ -340,7 +340,7 @@ def test_a_deactivated_planner_says_so(bench: Bench) -> None:
     assert bench.client.plan(joint_request(), should_stop=never).code is Code.NOT_ACTIVE
 
 
-def test_a_silent_planner_is_lost_and_a_stop_is_heard(bench: Bench) -> None:
+def test_a_silent_planner_is_lost_and_a_stop_ends_the_call(bench: Bench) -> None:
     SlowEngine.gate.clear()
     stop_at = time.monotonic() + 0.3
     assert (

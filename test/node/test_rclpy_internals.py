@@ -1,4 +1,4 @@
-"""What is used of rclpy beyond its documented interface behaves as it is assumed to, in the installed version."""
+"""The undocumented parts of rclpy that are used behave as assumed, in the installed version."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_the_installed_version_fits() -> None:
     assert rclpy_internals.faults() == (), "see handiwork_ros/rclpy_support/rclpy_internals.py"
 
 
-def test_nobody_else_uses_what_rclpy_does_not_promise() -> None:
+def test_no_other_module_uses_undocumented_parts_of_rclpy() -> None:
     files = [path for path in SRC.rglob("*.py") if path.name != "rclpy_internals.py"]
     assert len(files) > 400
     found = [
@@ -98,7 +98,7 @@ def test_a_guard_that_is_noted_is_served_by_the_next_full_wait() -> None:
         destroy_with_actions(node)
 
 
-def test_messages_are_taken_and_callbacks_told_apart() -> None:
+def test_messages_are_taken_and_callbacks_distinguished() -> None:
     with stage() as made:
         node = Node("taker", context=made.context)
         alone = node.create_subscription(Int32, "number", lambda _message: None, 10)

@@ -52,7 +52,7 @@ def peer() -> Iterator[Node]:
 
 def test_model_and_frames(peer: Node) -> None:
     robot = load_robot(FR3)
-    heard, framed = threading.Event(), threading.Event()
+    described, framed = threading.Event(), threading.Event()
     models: list[str] = []
     frames = FrameBuffer(peer)
     joints_pub = peer.create_publisher(JointState, "joint_states", LATEST)
@@ -61,7 +61,7 @@ def test_model_and_frames(peer: Node) -> None:
 
     def on_model(msg: String) -> None:
         models.append(msg.data)
-        heard.set()
+        described.set()
 
     def look() -> None:
         msg = JointState(name=[*names, "fr3_finger_joint1"], position=[*q, 0.02])
@@ -75,7 +75,7 @@ def test_model_and_frames(peer: Node) -> None:
 
     peer.create_subscription(String, "robot_description", on_model, LATCHED)
     peer.create_timer(0.05, look)
-    assert heard.wait(LIMIT_S), "no robot_description"
+    assert described.wait(LIMIT_S), "no robot_description"
     assert models[0] == robot.urdf
     assert framed.wait(LIMIT_S), f"frames known: {frames.known()}"
     want = link_poses(robot, {**dict(zip(names, q, strict=True)), "fr3_finger_joint1": 0.02})
@@ -90,6 +90,6 @@ def test_a_late_subscriber_that_lost_the_latched_message_gets_it_again(
     before, late = threading.Event(), threading.Event()
     peer.create_subscription(kind, topic, lambda _message: before.set(), TF_STATIC)
     assert before.wait(LIMIT_S), f"nothing was published on {topic}"
-    # A volatile subscriber is given nothing of what was published before it came.
+    # A volatile subscriber receives no earlier messages.
     peer.create_subscription(kind, topic, lambda _message: late.set(), TF)
     assert late.wait(LIMIT_S), f"{topic} was not repeated"

@@ -1,4 +1,4 @@
-"""Publishers of bad messages and second publishers of a stream, beside a world and a skill server that are well."""
+"""Publishers of bad messages and second publishers of a stream, beside a faultless world and skill server."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LOST = (Code.ROBOT_LOST, Code.STALE_WORLD)
 
 
 class Rogue:
-    """A node of its own, in a context of its own, that publishes what a test wants, a hundred times a second."""
+    """A node in a context of its own that publishes a message of the test a hundred times a second."""
 
     def __init__(self, name: str = "rogue", namespace: str = "lab") -> None:
         self.context = rclpy.Context()
@@ -72,7 +72,7 @@ def rogue(name: str = "rogue", namespace: str = "lab") -> Iterator[Rogue]:
 
 @pytest.fixture(scope="module")
 def well() -> Iterator[Stack]:
-    """A stack whose world has appeared."""
+    """Yield a stack whose world has appeared."""
     made = Stack()
     try:
         until(lambda: made.client.signs.sign("skill_server") is not None)
@@ -85,7 +85,7 @@ def well() -> Iterator[Stack]:
 
 @pytest.fixture
 def stack(well: Stack) -> Stack:
-    """The stack, in which no conflict of a former test is left."""
+    """Wait until no conflict of an earlier test is left."""
     source = well.server._world
     quiet = lambda: source.conflict() is None and not source._joints.contested(time.monotonic())  # noqa: E731
     until(quiet, 3.0 * HOLD_S + 10.0)
@@ -93,7 +93,7 @@ def stack(well: Stack) -> Stack:
 
 
 def knows(stack: Stack, topic: str, node: str) -> bool:
-    """Whether the server knows the publisher by name: the graph may have it before the name of its node."""
+    """Check whether the server knows the publisher by name: the graph may list it before the name of its node."""
     return node in {one.node for one in stack.server._world.intake.writers.of(topic)}
 
 
@@ -220,7 +220,7 @@ def test_a_stream_of_bad_messages_alone_is_a_lost_robot_with_its_publisher(stack
 
 
 def test_a_new_goal_is_refused_by_the_rule_that_ends_a_running_one(stack: Stack) -> None:
-    """Messages that come and repeat their stamp are no measurements: to their age alone the robot would be well."""
+    """Messages that repeat their stamp are no measurements, although their age alone would be accepted."""
     server = stack.server
     stack.world.is_there = False
     try:

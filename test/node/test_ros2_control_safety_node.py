@@ -28,12 +28,12 @@ from support.nodes.ros_stage import stage, wait_for
 from .test_sim_node import ABORTED, CANCELED, ROBOT, SCENE, SUCCEEDED, Client
 
 PACE = 0.5
-"""Simulated seconds per second: what happens in simulated time does so on a busy machine too."""
+"""The simulated seconds per second, slow enough for a busy machine."""
 COMMANDS = "fr3_arm_hardware_controller/joint_trajectory"
 
 
 def node_command(module: str, values: Mapping[str, object]) -> list[str]:
-    """What starts a node with these parameters."""
+    """Return the command that starts a node with these parameters."""
     command = [sys.executable, "-m", module, "--ros-args"]
     for name, value in values.items():
         command += ["-p", f"{name}:={value}"]
@@ -41,7 +41,7 @@ def node_command(module: str, values: Mapping[str, object]) -> list[str]:
 
 
 class Rig:
-    """A client in this process; the simulated hardware and safety_node, which may be killed, in their own."""
+    """A client in this process; the simulated hardware and safety_node, which may be killed, in their own processes."""
 
     def __init__(self, client: Client, folder: Path) -> None:
         self.client, self._folder = client, folder
@@ -112,7 +112,7 @@ def rig(hardware: Rig) -> Rig:
     hardware.client.start_over()
     if hardware.process is None:
         hardware.start()
-    elif hardware.states[-1].state == SafetyState.PROTECTIVE_STOP:  # what an earlier test has left behind
+    elif hardware.states[-1].state == SafetyState.PROTECTIVE_STOP:  # a remainder of an earlier test
         assert hardware.call(names.RECOVER).success
         hardware.until(SafetyState.NORMAL)
     return hardware
@@ -139,7 +139,7 @@ def test_a_killed_safety_node_leaves_the_arm_at_rest_on_its_path(rig: Rig) -> No
     killed_s = client.now_s()
     assert rig.process is not None
     rig.process.kill()
-    # In simulated time, and what was measured and on its way when the process died.
+    # In simulated time, plus the measurements that were under way when the process died.
     wait_for(lambda: client.speed() < 0.01, 20.0)
     assert client.now_s() - killed_s < LEAD_S + BRAKE_S + 0.5
     still = client.joints()["fr3_joint1"]
@@ -217,7 +217,7 @@ def test_a_lost_heartbeat_brakes_the_hardware_and_leaves_it_ready(rig: Rig) -> N
 
 
 def test_a_goal_after_another_begins_where_that_one_ended(rig: Rig) -> None:
-    """Without a reset of the world between them, and after a goal that was refused."""
+    """The goals follow each other without a reset of the world, and after a goal that was refused."""
     client = rig.client
     begin = client.joints()["fr3_joint1"]
     for turn in (0.3, -0.5, 0.2):
@@ -229,7 +229,7 @@ def test_a_goal_after_another_begins_where_that_one_ended(rig: Rig) -> None:
 
 
 def test_the_simulated_hardware_latches_no_stop_of_its_own(rig: Rig) -> None:
-    """It follows a jolt, as hardware does. Nobody could end a stop of its own, and every later goal would fail."""
+    """The hardware follows a jump of the command. A stop of its own could not be ended, and later goals would fail."""
     client = rig.client
     jolts = client.node.create_publisher(JointTrajectory, COMMANDS, LATEST)
     wait_for(lambda: jolts.get_subscription_count() > 1, 20.0)  # the hardware and this test
@@ -244,7 +244,7 @@ def test_the_simulated_hardware_latches_no_stop_of_its_own(rig: Rig) -> None:
 
 
 def jolt(client: Client, turn: float, duration_s: float) -> JointTrajectory:
-    """A window that turns the first joint far too sharply for the safety layer."""
+    """Make a window that turns the first joint far too sharply for the safety layer."""
     message = client.motion(turn, duration_s).trajectory
     still = client.motion(0.0, 0.5 * duration_s).trajectory.points[0]
     message.points = [still, message.points[0]]

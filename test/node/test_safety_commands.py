@@ -20,7 +20,7 @@ DONE, REFUSED = 0, 1
 
 
 def handiwork(*words: str) -> tuple[int, str, str]:
-    """Exit code and both outputs."""
+    """Return the exit code and both outputs of a command."""
     run = subprocess.run(
         [sys.executable, "-c", COMMAND, *words],
         capture_output=True,
@@ -34,7 +34,7 @@ def handiwork(*words: str) -> tuple[int, str, str]:
 
 @pytest.fixture(autouse=True)
 def ready(client: Client) -> None:
-    """In normal mode, whatever a test has left behind."""
+    """Bring the simulation to normal mode, after any earlier test."""
     handiwork("safety", "reset")
     handiwork("safety", "recover")
     assert handiwork("safety", "speed", "1")[0] == DONE

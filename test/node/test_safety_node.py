@@ -30,11 +30,11 @@ from support.nodes.ros_stage import wait_for
 from .test_sim_node import ABORTED, SUCCEEDED, Client, client, simulation  # noqa: F401 - fixtures
 
 REST_S = 20.0
-"""Steady time in which an arm must rest; the machine may be busy."""
+"""The longest time until an arm is at rest, s of steady time; the machine may be busy."""
 
 
 class Operator:
-    """Somebody at the panel: hears the state, presses the button, calls the services."""
+    """A client of the safety layer: receives the state, publishes stops, calls the services."""
 
     def __init__(self, client: Client) -> None:
         self.client, node = client, client.node
@@ -70,7 +70,7 @@ class Operator:
         wait_for(lambda: self.state.at_rest, REST_S)
 
     def make_ready(self) -> None:
-        """Whatever a test left behind."""
+        """End the stops that a test left behind."""
         self.press(down=False)
         wait_for(lambda: not self.state.emergency_stop_pressed, REST_S)
         self.until_rest()
@@ -186,13 +186,15 @@ def test_a_release_by_another_publisher_does_not_hide_a_button_that_is_held(oper
     assert operator.state.state == SafetyState.EMERGENCY_STOP
 
 
-def test_a_latched_request_is_heard_though_it_was_made_before_the_robot_was_found(operator: Operator) -> None:
+def test_a_latched_request_is_received_though_it_was_made_before_the_robot_was_found(
+    operator: Operator,
+) -> None:
     latched = QoSProfile(
         depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
     )
     node = operator.client.node
     publisher = node.create_publisher(Bool, names.EMERGENCY_STOP, latched)
-    # Published before any subscription can have matched: only a latched reader gets it.
+    # Published before any subscription can have matched: only a latched subscriber receives it.
     publisher.publish(Bool(data=True))
     operator.until(SafetyState.EMERGENCY_STOP)
     operator.client.executor.create_task(node.destroy_publisher, publisher)
@@ -248,7 +250,7 @@ def test_a_lost_heartbeat_stops_a_supervised_motion_and_no_other(client: Client,
     assert "heartbeat of /skill_server was lost" in answer.result.error_string
     assert client.speed() < 0.02
     operator.until(SafetyState.NORMAL)
-    # A client that is no lease holder is not stopped by a silence that concerns others.
+    # A client without a lease is not stopped by the silence of a lease holder.
     answer = client.result(client.send(client.arm, client.motion(-0.5, 3.0)))
     assert answer.status == SUCCEEDED
 
@@ -288,6 +290,6 @@ def test_a_holder_that_dies_or_freezes_in_mid_motion_stops_the_arm(
 
 
 def test_a_frozen_plain_client_holds_no_lease(client: Client, operator: Operator) -> None:
-    """Its goal goes on to its end, under the limits."""
+    """A goal without a lease continues to its end, under the limits."""
     answer = client.result(client.send(client.arm, client.motion(0.4, 2.5)))
     assert answer.status == SUCCEEDED, operator.state.reason

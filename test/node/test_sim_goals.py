@@ -1,4 +1,4 @@
-"""Goals of the simulation's controllers: ended in a paused world, watched on the way, late."""
+"""Goals of the simulation's controllers: ended in a paused world, with feedback, and late."""
 
 # ruff: noqa: F811 a fixture is named where it is used
 
@@ -29,16 +29,16 @@ def test_a_goal_canceled_while_the_world_is_paused_ends_and_the_next_one_still_r
 
 
 def test_a_followed_trajectory_tells_where_it_is(client: Client) -> None:
-    told: list[Any] = []
+    feedbacks: list[Any] = []
     goal = client.motion(0.3, 1.0)
     handle = client.answer(
         lambda: client.arm.send_goal_async(
-            goal, feedback_callback=lambda message: told.append(message.feedback)
+            goal, feedback_callback=lambda message: feedbacks.append(message.feedback)
         )
     )
     assert client.result(handle).status == SUCCEEDED
-    assert len(told) >= 10
-    middle = told[len(told) // 2]
+    assert len(feedbacks) >= 10
+    middle = feedbacks[len(feedbacks) // 2]
     assert list(middle.joint_names) == NAMES
     assert middle.desired.velocities[0] > 0.0
     wanted, actual = middle.desired.positions[0], middle.actual.positions[0]

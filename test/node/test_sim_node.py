@@ -73,24 +73,24 @@ class Client:
 
     @property
     def is_complete(self) -> bool:
-        """Every topic was heard, and every server was found."""
+        """Check that a message of every topic came, and every server was found."""
         servers = self.arm.server_is_ready() and self.gripper.server_is_ready()
         found = all(service.service_is_ready() for service in self.services.values())
         return servers and found and set(self.newest) == set(TOPICS)
 
     def start_over(self) -> None:
-        """The world as its scene file says, running, and heard as it is now."""
+        """Reset the world to its scene file, let it run, and receive its current state."""
         assert self.call("set_paused", SetPaused.Request(paused=False)).outcome.code == Code.OK
         answer = self.call("reset", ResetWorld.Request())
         assert answer.outcome.code == Code.OK, answer.outcome.message
         wait_for(lambda: self.newest["world/objects"].version == answer.world_version)
-        for topic in (*TOPICS, *TOPICS):  # the first message of each may have been on its way before
+        for topic in (*TOPICS, *TOPICS):  # the first message of each may have been sent before
             if topic != "world/objects":
                 self.newest.pop(topic)
                 wait_for(lambda topic=topic: topic in self.newest)
 
     def answer(self, call: Any, timeout_s: float = 20.0) -> Any:
-        """The value of the future that ``call`` makes on the executor's thread."""
+        """Return the value of the future that ``call`` makes on the executor's thread."""
         done, values = threading.Event(), []
 
         def start() -> None:
@@ -135,7 +135,7 @@ class Client:
 
 @pytest.fixture(scope="module")
 def simulation() -> Iterator[Client]:
-    """One simulation for all tests of a module."""
+    """Start one simulation for all tests of a module."""
     with stage() as on:
         values = {"robot_dir": str(ROBOT), "scene_file": str(SCENE)}
         arguments = [Parameter(name, value=value) for name, value in values.items()]

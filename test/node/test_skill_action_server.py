@@ -1,4 +1,4 @@
-"""The contract that every skill's action server keeps, with a toy skill, under both busy policies."""
+"""The contract of every skill's action server, with a toy skill, under both busy policies."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ DONE = ("SUCCEEDED", Code.OK)
 
 @dataclasses.dataclass
 class ToyRun:
-    """What the toy's body returns."""
+    """The return value of the toy's body."""
 
     outcome: Outcome
 
 
 class Toy:
-    """object "run <n>": n stages of 10 ms; "bug": raises; "deaf": ignores its token until freed; else: refused."""
+    """object "run <n>": n stages of 10 ms; "bug": raises; "deaf": ignores its token until freed; otherwise: refused."""
 
     def __init__(self) -> None:
         self.running, self.overlaps, self.started = 0, 0, 0
@@ -161,7 +161,7 @@ class Rig:
         return stop
 
     def on_client(self, call):
-        """Clients are called on the thread that spins them."""
+        """Call a client on the thread that spins it."""
         done: list = []
         self.client_executor.create_task(lambda: done.append(call()))
         until(lambda: bool(done))
@@ -226,7 +226,7 @@ def rig(request):
 
 @contextlib.contextmanager
 def lend(made: Rig):
-    """Nothing may be left over: no overlap on the arm, no thread."""
+    """Check that nothing is left: no overlap on the arm, no thread."""
     others = {thread for thread in threading.enumerate()}
     yield made
     mine = [t for t in threading.enumerate() if t.name == "skill" or t.name.startswith("goal-check")]
@@ -364,7 +364,7 @@ def test_a_failing_encoder_still_tells_the_outcome(rig):
         return encode(outcome, run)
 
     server = rig.servers[0]
-    server._door = dataclasses.replace(server._door, encode=broken)
+    server._binding = dataclasses.replace(server._binding, encode=broken)
     handle = rig.send("run 1")
     assert rig.end(handle)[1] is Code.INTERNAL
     assert "planted" in rig.last.message
@@ -390,7 +390,7 @@ def without_outcome(_outcome, _run):
 @pytest.mark.parametrize(("goal", "code"), [("run 1", Code.INTERNAL), ("nonsense", Code.UNKNOWN_OBJECT)])
 def test_the_last_fallback_needs_no_encoder(rig, broken, goal, code):
     server = rig.servers[0]
-    server._door = dataclasses.replace(server._door, encode=broken, encode_for=raising)
+    server._binding = dataclasses.replace(server._binding, encode=broken, encode_for=raising)
     assert rig.run(goal) == ("ABORTED", code)
     assert "filling the result raised" in rig.last.message
     assert rig.last.name == code.name
@@ -398,7 +398,7 @@ def test_the_last_fallback_needs_no_encoder(rig, broken, goal, code):
 
 def test_the_plain_encoder_is_asked_where_the_one_that_reads_the_world_fails(rig):
     server = rig.servers[0]
-    server._door = dataclasses.replace(server._door, encode_for=raising)
+    server._binding = dataclasses.replace(server._binding, encode_for=raising)
     assert rig.run("nonsense") == ("ABORTED", Code.UNKNOWN_OBJECT)
     assert rig.last.field == "object" and "planted" in rig.last.message
 
@@ -420,7 +420,7 @@ def test_an_error_of_the_server_itself_aborts_with_a_filled_outcome(rig, monkeyp
 def test_a_body_that_sets_no_outcome_is_no_success(rig):
     server = rig.servers[0]
     body = lambda _token, _report: ToyRun(Outcome(Code.UNSET))  # noqa: E731 - a body
-    server._door = dataclasses.replace(server._door, admit=lambda _goal: body)
+    server._binding = dataclasses.replace(server._binding, admit=lambda _goal: body)
     assert rig.run("anything") == ("ABORTED", Code.INTERNAL)
 
 

@@ -1,4 +1,4 @@
-"""The client gives a terminal outcome whatever happens to the server."""
+"""The client gives a terminal outcome for every fault of the server."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from handiwork_ros.rclpy_support.destroy import destroy_with_actions
 
 
 class FakeServer:
-    """Shows life signs and takes goals that end only when cancelled, as long as it obeys."""
+    """Publishes its status and takes goals that end only when cancelled, while ``obeys`` is true."""
 
     def __init__(self) -> None:
         self.context = rclpy.Context()
@@ -52,7 +52,7 @@ class FakeServer:
             self._status.publish(NodeStatus(node="skill_server", state=NodeStatus.ACTIVE))
 
     def restart(self) -> None:
-        """Go on with another writer, as the process does that takes the place of one that has ended."""
+        """Continue with another writer, as a process that replaces one that has ended."""
 
         def replace() -> None:
             self.node.destroy_publisher(self._status._bond)
@@ -191,7 +191,7 @@ def test_a_silent_server_that_answers_no_cancel_ends_the_wait(server, client):
 
 
 def test_a_restarted_server_ends_the_wait(server, client):
-    server.obeys = False  # else the goal, which this fake keeps, is canceled, and its result counts
+    server.obeys = False  # otherwise the goal, which this fake keeps, is canceled, and its result counts
     run = client.send(Pick.Goal(object="cube"))
     until(lambda: server.running == 1)
     server.restart()
@@ -226,7 +226,7 @@ def sockets() -> int:
 
 
 def test_a_closed_client_leaves_no_socket_to_the_garbage_collector():
-    SkillClient().close()  # what rclpy opens once and keeps
+    SkillClient().close()  # rclpy opens some files once and keeps them
     before = sockets()
     gc.collect()
     gc.disable()

@@ -1,4 +1,4 @@
-"""The real skill server with a world, a controller and no planner: what it refuses, and that nothing moves then."""
+"""The real skill server with a world, a controller and no planner: the goals that it refuses, without any motion."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_a_bad_run_skill_names_its_field_and_nothing_moves(stack, goal, code, fi
     assert report.outcome.message and stack.world.asked == 0
 
 
-def test_all_faults_of_parameters_are_told_at_once(stack):
+def test_all_faults_of_parameters_are_reported_at_once(stack):
     message = stack.client.send(RunSkill.Goal(skill="pick", parameters=UNKNOWN_KEYS)).result(20.0).message
     for part in (
         "objct: unknown key; did you mean 'object'?",
@@ -147,7 +147,7 @@ def test_the_status_names_checks_that_hang_until_one_returns(stack):
     assert stack.client.pick("unicorn").outcome.code is Code.UNKNOWN_OBJECT
 
 
-def test_a_client_without_a_server_is_told_so():
+def test_a_client_without_a_server_gets_an_error():
     with SkillClient(domain_id=101) as alone:
         assert not alone.wait_ready(0.2)
         report = alone.pick("cube", timeout_s=30.0)

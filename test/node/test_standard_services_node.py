@@ -58,7 +58,7 @@ BRICK = "{mass: 0.2, shapes: [{type: box, size: [0.1, 0.05, 0.03]}]}"
 
 
 class Client:
-    """Calls on the executor's thread and waits for the answers."""
+    """A client that calls on the executor's thread and waits for the answers."""
 
     def __init__(self, on: Stage) -> None:
         self.node, self.executor = Node("client", context=on.context), on.executor
@@ -127,7 +127,7 @@ def serving() -> Iterator[Client]:
 
 @pytest.fixture
 def client(serving: Client) -> Client:
-    """The scene as declared, playing."""
+    """Reset the scene and let it play."""
     serving.ask("set_simulation_state", state=SimulationState(state=PLAYING))
     assert serving.code("reset_simulation") == OK
     return serving
@@ -282,7 +282,7 @@ def test_steps_need_a_pause_and_are_counted(client: Client) -> None:
     goal = SimulateSteps.Goal(steps=5)
     handle = client.answer(
         lambda: client.steps.send_goal_async(
-            goal, feedback_callback=lambda told: counts.append(told.feedback.completed_steps)
+            goal, feedback_callback=lambda message: counts.append(message.feedback.completed_steps)
         )
     )
     ended = client.answer(handle.get_result_async)

@@ -1,4 +1,4 @@
-"""Processes as a user starts them, where HOME is read-only or the domain's port is taken: a sentence, no traceback."""
+"""Processes with a read-only HOME, or a used port of the domain, print a sentence and no traceback."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ ON, OFF = TOOL.min_width_m, TOOL.max_width_m
 
 
 class User:
-    """A client of the cup with the world as it hears of it."""
+    """A client of the cup with the world from its messages."""
 
     def __init__(self, on: Stage, *, sim_time: bool) -> None:
         given = [Parameter("use_sim_time", value=sim_time)]
@@ -69,7 +69,7 @@ def simulated(scene: str, robot: Path = FOLDER) -> Iterator[tuple[Stage, SimBrid
 
 
 def put_before_cup(node: SimBridge, gap_m: float) -> None:
-    """The parcel's top so far from the rim, at once with a seal if the cup is on."""
+    """Put the parcel's top at a distance from the rim; it seals at once if the cup is on."""
     tip = link_poses(ROBOT, {})["suction_tip"]
     turn = Rotation.from_matrix(tip.rotation.matrix() @ np.diag([1.0, -1.0, -1.0]))
     pose = Pose.of(tip.apply(np.array([0.0, 0.0, 0.04 + gap_m])), turn)
@@ -79,7 +79,7 @@ def put_before_cup(node: SimBridge, gap_m: float) -> None:
 
 @contextmanager
 def offered(node: SimBridge, user: User) -> Iterator[None]:
-    """Put the parcel before the cup again and again, until there is a seal."""
+    """Put the parcel before the cup repeatedly, until there is a seal."""
     until = threading.Event()
 
     def keep_offering() -> None:

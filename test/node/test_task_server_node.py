@@ -1,4 +1,4 @@
-"""``run_task`` and ``run_skill`` of a live server: what is bad is told in full, and nothing moves."""
+"""``run_task`` and ``run_skill`` of a live server: all faults are reported, and nothing moves."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_an_entry_of_robots_is_held_against_the_robot_that_runs(stack):
     assert len(report.faults) == 1 and report.faults[0].startswith("robots[0].euler: is [0.0, 0.0, 90.0] deg")
 
 
-def test_an_unknown_step_is_told(stack):
+def test_an_unknown_step_is_reported(stack):
     report = stack.client.run_task(GOOD, resume_from="7.1")
     assert (report.outcome.code, report.outcome.field_name) == (Code.BAD_GOAL, "resume_from")
 
@@ -78,7 +78,7 @@ def test_asyncio_gets_the_same_reports(stack):
 
 
 def noise(chance: Random) -> str:
-    """Half-broken YAML: a good text with a few characters changed, or plain noise."""
+    """Draw half-broken YAML: a good text with a few characters changed, or plain noise."""
     text = list(
         chance.choice(
             [GOOD, "{object: cube, lift_th: 0.1}", "", "".join(chance.choices(string.printable, k=60))]

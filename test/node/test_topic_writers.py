@@ -1,4 +1,4 @@
-"""Publishers of a topic are known by node and GID, and two that send the time at once are noticed."""
+"""Publishers of a topic are known by node and GID, and two that send the time at once are detected."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PERIOD_S = 0.01
 
 
 class ClockSource(Node):
-    """Publishes ``/clock`` a hundred times a second; its time stands still, so nothing else happens."""
+    """Publishes ``/clock`` a hundred times a second; its time does not advance, so nothing else happens."""
 
     def __init__(self, name: str, context: object) -> None:
         super().__init__(name, context=context, namespace="lab")

@@ -22,12 +22,12 @@ from support.nodes.peer import Peer, record, until
 from support.nodes.ros_stage import stage
 
 REFUSED = 2
-"""Exit code."""
+"""The exit code of a refused node."""
 
 
 @pytest.fixture
 def start(nothing_left_over: None) -> Iterator[Callable[..., Peer]]:
-    """Starts managed nodes that are ended with the test."""
+    """Yield a function that starts managed nodes, which end with the test."""
     peers: list[Peer] = []
 
     def begin(*options: str) -> Peer:
@@ -41,7 +41,7 @@ def start(nothing_left_over: None) -> Iterator[Callable[..., Peer]]:
 
 @pytest.fixture
 def shown() -> Iterator[dict[int, NodeStatus]]:
-    """The newest status of each process."""
+    """Return the newest status of each process."""
     newest: dict[int, NodeStatus] = {}
     with stage() as on:
         node = Node("listener", context=on.context)
@@ -50,7 +50,7 @@ def shown() -> Iterator[dict[int, NodeStatus]]:
         yield newest
 
 
-def test_the_second_is_refused_and_told_who_the_first_is(
+def test_the_second_is_refused_and_its_error_names_the_first(
     start: Callable[..., Peer], shown: dict[int, NodeStatus]
 ) -> None:
     first = start()
@@ -100,15 +100,15 @@ def test_a_node_that_shuts_down_makes_room(start: Callable[..., Peer]) -> None:
 
 
 @pytest.mark.parametrize("kind", [FaultKind.FORGED_BOND, FaultKind.COPIED_BOND])
-def test_who_forges_a_bond_neither_ends_a_node_for_its_peers_nor_keeps_it_from_a_restart(
+def test_a_forged_bond_neither_ends_a_node_for_its_peers_nor_keeps_it_from_a_restart(
     start: Callable[..., Peer], kind: FaultKind
 ) -> None:
     first = start()
     first.wait("active")
     with stage() as on:
         node = Node("listener", context=on.context)
-        heard = list[NodeStatus]()
-        node.create_subscription(NodeStatus, bond_topic(NAME), heard.append, BOND_READER)
+        received = list[NodeStatus]()
+        node.create_subscription(NodeStatus, bond_topic(NAME), received.append, BOND_READER)
         signs, lost = Heartbeats(node), list[str]()
         signs.on_loss(NAME, lost.append)
         on.add(node)
@@ -116,7 +116,7 @@ def test_who_forges_a_bond_neither_ends_a_node_for_its_peers_nor_keeps_it_from_a
         pid = signs.pid(NAME)
         rogue = Rogue(Fault(kind, NAME, 0.0, 60.0), (), on.context.get_domain_id())
         try:
-            leaving = lambda: [one for one in heard if one.state == NodeStatus.SHUTTING_DOWN]  # noqa: E731
+            leaving = lambda: [one for one in received if one.state == NodeStatus.SHUTTING_DOWN]  # noqa: E731
             until("forged messages", lambda: len(leaving()) > 20)
             is_copied = bytes(leaving()[0].bond_gid) == signs.gid(NAME)
             assert is_copied == (kind is FaultKind.COPIED_BOND)

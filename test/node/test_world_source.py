@@ -1,4 +1,4 @@
-"""A world that is fetched when someone looks: nobody is woken, and yet the newest is seen, as old as it is."""
+"""A world that is polled does not wake the executor, and still returns the newest messages with their age."""
 
 from __future__ import annotations
 
@@ -65,6 +65,6 @@ def test_the_newest_is_fetched_on_demand_with_its_age(nothing_left_over: None) -
         state_pub.publish(states(9.0))
         joint_pub.publish(joints(9.0))
         wait_for(lambda: has_heard(witness, 9.0, 9.0))
-        source.drop()  # as at a jump back in time: what had come by then is of the run before
+        source.drop()  # as at a jump back in time: earlier messages belong to the run before
         assert source.state_age_s() == source.joint_age_s() == float("inf")
         assert not source.snapshot().states

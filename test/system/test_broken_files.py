@@ -1,4 +1,4 @@
-"""A broken scene or robot file stops the start within seconds, with file, key and mend."""
+"""A broken scene or robot file stops the start within seconds, with file, key and remedy."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from handiwork_cli.launch_files.package_paths import share_of
 from support.stack.started import from_folder, launched
 
 START_S = 30.0
-"""Far more than the few seconds that it takes, for machines with much else to do."""
+"""The longest time of a start that fails, s; it takes a few seconds on an idle machine."""
 
 
 def replaced(path: Path, old: str, new: str) -> None:
-    """Break a copy; the text to break must be there."""
+    """Break a copy of a file; the text to break must be there."""
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new, 1))
 
 
 def assert_refused(folder: Path, arguments: dict[str, str], words: tuple[str, ...]) -> None:
-    """The launch ends by itself, not with zero, has said these words, and leaves no process."""
+    """Check that the launch ends by itself, not with zero, printed these words, and leaves no process."""
     with launched(folder / "launch.log", arguments) as started:
         assert started.exit_code(START_S) != 0
         output = started.output

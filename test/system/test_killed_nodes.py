@@ -17,12 +17,12 @@ from handiwork_ros.rclpy_support.qos import LATCHED
 from support.stack.rig import SLOW, TERMINAL_S, Rig, end_in_time, wait_for
 
 RESTART_S = 90.0
-"""Longest wait for a goal that needs a planner which is just being started again."""
+"""The longest wait for a goal that needs a planner which is just being started again."""
 LAUNCH_ARGUMENTS = {"real_time_factor": "1"}
 
 
 def kill(rig: Rig, node: str) -> tuple[int, float]:
-    """Kill at once; the old process id, and when [s]."""
+    """Kill a node at once; return the old process id and the time, s."""
     pid = rig.client.signs.pid(node)
     assert pid is not None
     os.kill(pid, signal.SIGKILL)
@@ -84,24 +84,24 @@ def test_skill_server_killed_while_the_arm_moves(rig: Rig) -> None:
     assert_others_kept(rig, before, "skill_server")
 
 
-def test_conditionals_node_killed_disturbs_nobody(rig: Rig) -> None:
+def test_conditionals_node_killed_disturbs_no_other_node(rig: Rig) -> None:
     before = rig.pids()
-    heard: list[tuple[float, Conditions]] = []
+    received: list[tuple[float, Conditions]] = []
 
     def note(message: Conditions) -> None:
-        heard.append((time.monotonic(), message))
+        received.append((time.monotonic(), message))
 
     rig.client.node.create_subscription(Conditions, "conditions", note, LATCHED)
-    wait_for("conditions", lambda: bool(heard))
-    watched = {item.key for item in heard[-1][1].conditions}
+    wait_for("conditions", lambda: bool(received))
+    watched = {item.key for item in received[-1][1].conditions}
     run = rig.send_until(Pick.Goal(object="cube"), "approach")
     old, _ = kill(rig, "conditionals_node")
     report = run.result()
     assert report.ok, report.outcome
     rig.wait_restarted("conditionals_node", old)
     active_s = time.monotonic()
-    wait_for("the same conditions as before", lambda: heard[-1][0] > active_s)
-    assert {item.key for item in heard[-1][1].conditions} == watched
+    wait_for("the same conditions as before", lambda: received[-1][0] > active_s)
+    assert {item.key for item in received[-1][1].conditions} == watched
     held, reason = rig.stack.settled("object_grabbed", "{object: cube}", 10.0)
     assert held, reason
     assert_others_kept(rig, before, "conditionals_node")

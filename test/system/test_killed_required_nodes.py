@@ -1,4 +1,4 @@
-"""SIGKILL of nodes without which nothing can run: the goal ends, and so does everything that was started."""
+"""SIGKILL of required nodes: the goal ends, and so do all started processes."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ WORLD_TIMEOUT_S = 2.5
 
 
 def wait_active(client: SkillClient) -> dict[str, int]:
-    """The process ids of all nodes, once all are active."""
+    """Return the process ids of all nodes, once all are active."""
     wait_for("all nodes active", lambda: all(client.signs.is_active(n) for n in NODES), 120.0)
     assert client.wait_ready(30.0)
     return {name: pid for name in NODES if (pid := client.signs.pid(name)) is not None}
 
 
 def send_moving(client: SkillClient) -> GoalHandle[SkillReport]:
-    """A goal whose arm is on its way."""
+    """Send a goal and wait until its arm moves."""
     joints = JointRecord(client.node)
     run = send_until(client.send, SLOW, "approach")
     joints.next()
@@ -50,7 +50,7 @@ def launched_stack(folder: Path) -> Iterator[tuple[Started, SkillClient, dict[st
 
 @contextmanager
 def unguarded_stack() -> Iterator[tuple[SkillClient, dict[str, int]]]:
-    """The same processes, but no end of one ends the others, as when each was started by hand."""
+    """Start the same processes, but so that the end of one does not end the others."""
     path = share_of("handiwork_bringup") / "launch/bringup.launch.xml"
     specs = [replace(spec, required=False, respawn=False) for spec in plan_processes(path, {})]
     runner = ProcessRunner(specs)

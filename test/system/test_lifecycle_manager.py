@@ -1,4 +1,4 @@
-"""The whole stack in the hands of a lifecycle manager: nothing serves, and no arm moves, in a state that forbids it."""
+"""The whole stack with a lifecycle manager: no node serves, and no arm moves, in a state that forbids it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from support.nodes.lifecycle_manager import ACTIVATE, CLEANUP, CONFIGURE, DEACTI
 from support.stack.rig import SLOW, Rig, wait_for
 
 LONGEST_LOAD_S = 300.0
-"""Of a planner whose kernels must be compiled first."""
+"""The longest start of a planner whose kernels must be compiled first, s."""
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,7 @@ def managed() -> Iterator[tuple[Rig, LifecycleManager]]:
 
 
 def assert_nothing_moves(rig: Rig) -> Code:
-    """A goal is refused; as long as joints are published they stay where they are."""
+    """Check that a goal is refused, and that published joints do not change."""
     report = rig.client.pick("cube", timeout_s=20.0)
     assert not report.ok
     return report.outcome.code

@@ -21,14 +21,14 @@ from support.stack.rig import PICK_STAGES, PLACE_STAGES, SLOW, Rig
 
 LAUNCH_ARGUMENTS = {"real_time_factor": "1"}
 BOUND_S = 3.0
-"""Steady time from the last joint_states to the result, as docs/explanation/architecture.md states it."""
+"""The longest time from the last joint_states to the result, s, as docs/explanation/architecture.md states it."""
 PAUSED_S = 5.0
 PICK, PLACE = Pick.Goal(object="cube"), Place.Goal(container="bin")
 LONG_WAIT = RunSkill.Goal(skill="wait", parameters="{wait_steps: 1800}")
 
 
 class Lateness(threading.Thread):
-    """Adds up by how much this process is served late: on a loaded machine the bound is longer by that."""
+    """Sums up the scheduling delay of this process: on a loaded machine the bound is longer by it."""
 
     PERIOD_S = 0.01
 
@@ -49,7 +49,7 @@ class Lateness(threading.Thread):
 
 
 def ended(rig: Rig, run: GoalHandle[SkillReport], lateness: Lateness) -> Outcome:
-    """The outcome, which must come in time."""
+    """Return the outcome, which must come in time."""
     late_s = lateness.total_s
     outcome = run.result(30.0).outcome
     took_s = time.monotonic() - rig.joints.last_s
@@ -58,7 +58,7 @@ def ended(rig: Rig, run: GoalHandle[SkillReport], lateness: Lateness) -> Outcome
 
 
 def lost(rig: Rig, run: GoalHandle[SkillReport], lateness: Lateness) -> None:
-    """The goal ends in time, with the cause and with what is known of the arm."""
+    """Check that the goal ends in time, with the cause and the known state of the arm."""
     outcome = ended(rig, run, lateness)
     assert outcome.code is Code.ROBOT_LOST, outcome
     assert "joint_states" in outcome.message
@@ -66,7 +66,7 @@ def lost(rig: Rig, run: GoalHandle[SkillReport], lateness: Lateness) -> None:
 
 
 def assert_comes_to_rest(rig: Rig) -> None:
-    """The joints kept their speed while the world stood still; they brake as soon as it goes on."""
+    """The joints kept their speed while the world was paused; they brake as soon as it continues."""
     rig.joints.next()
     rig.joints.wait_rest(time.monotonic())
 

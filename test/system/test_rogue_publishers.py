@@ -24,7 +24,7 @@ PERIOD_S = 0.01
 LOST = (Code.ROBOT_LOST, Code.STALE_WORLD)
 NAMED_S = 30.0
 FORGOTTEN_S = 30.0
-"""Longest time until a publisher that has ended is forgotten: its lease, the hold time, and a busy machine."""
+"""The longest time until a publisher that has ended is forgotten: its lease, the hold time, and a busy machine."""
 
 
 def nan_joints(rig: Rig) -> JointState:
@@ -40,7 +40,7 @@ def nan_states(_rig: Rig) -> ObjectStates:
 
 @contextmanager
 def rogue(rig: Rig, kind: Any, topic: str, message: Any) -> Iterator[None]:
-    """A node of its own that publishes one message a hundred times a second."""
+    """Run a node of its own that publishes one message a hundred times a second."""
     context, end = rclpy.Context(), threading.Event()
     rclpy.init(context=context)
     node = rclpy.create_node("rogue", context=context)
@@ -73,7 +73,7 @@ def names_rogue(outcome: Outcome) -> bool:
 
 
 def wait_forgotten(rig: Rig) -> None:
-    """Wait until goals are looked at again as if there had been no rogue."""
+    """Wait until goals are accepted again as without a rogue publisher."""
     wait_for(
         "a skill server without a conflict",
         lambda: rig.client.pick("no_such_object").outcome.code is Code.UNKNOWN_OBJECT,
@@ -92,7 +92,7 @@ def test_nan_at_100_hz_never_makes_a_failure_ok(
     message = make(rig)
     with rogue(rig, kind, topic, message):
         ended, named_by_s = list[Outcome](), time.monotonic() + NAMED_S
-        # The graph is looked at twice a second, so a quick machine ends twenty goals before it shows the stranger.
+        # The graph is queried twice a second, so a fast machine ends twenty goals before it shows the second publisher.
         while len(ended) < 20 or not (any(map(names_rogue, ended)) or time.monotonic() > named_by_s):
             ended.append(rig.client.pick("no_such_object", timeout_s=20.0).outcome)
     for outcome in ended:
@@ -110,7 +110,7 @@ def test_a_goal_on_its_way_ends_at_rest_when_a_second_publisher_comes(rig: Rig) 
     with rogue(rig, JointState, "joint_states", message):
         outcome = run.result(30.0).outcome
     assert outcome.code is Code.ROBOT_LOST, outcome
-    # The arm stops at the first look at the graph, which may show a publisher before its node has a name.
+    # The arm stops at the first query of the graph, which may show a publisher before its node has a name.
     assert "/rogue" in outcome.message or "a node whose name is not known (GID" in outcome.message
     assert "/sim_bridge" in outcome.message
     rig.joints.clear()

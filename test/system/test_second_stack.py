@@ -12,9 +12,9 @@ from handiwork_cli.launch_files.package_paths import share_of
 from support.stack.rig import SLOW, Rig
 
 END_S = 120.0
-"""Longest wait for a process that ends after a second or two on an idle machine."""
+"""The longest wait for a process that ends after a second or two on an idle machine."""
 REFUSED = 2
-"""Exit code."""
+"""The exit code of a refused launch."""
 
 
 def ended(command: list[str]) -> subprocess.CompletedProcess[str]:

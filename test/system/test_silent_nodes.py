@@ -1,4 +1,4 @@
-"""Nodes that fall silent are ended and started again, and what was published meanwhile is not lost for others."""
+"""Nodes that fall silent are ended and started again, and messages of that time are not lost for others."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_a_stopped_process_is_replaced_and_used_again(rig: Rig, node: str) -> No
 @pytest.mark.parametrize("delay_s", [0.0, 0.5])
 def test_a_server_starts_again_after_the_publisher_of_frames_was_stopped(rig: Rig, delay_s: float) -> None:
     stopped = stop(rig, "robot_description")
-    threading.Event().wait(LONGER_THAN_THE_LEASE_S)  # the very fault: nothing else happens meanwhile
+    threading.Event().wait(LONGER_THAN_THE_LEASE_S)  # the fault under test: nothing else happens meanwhile
     os.kill(stopped, signal.SIGCONT)
     threading.Event().wait(delay_s)
     old = rig.client.signs.pid("skill_server")

@@ -1,4 +1,4 @@
-"""Joints of parts to messages and back, and what is refused."""
+"""Conversions of joints of parts to messages and back, and the refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bond follows one DDS writer: nobody else hides its loss or causes one."""
+"""The bond follows one DDS writer: no other writer hides its loss or causes one."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class FakeProcess:
 
 @dataclass
 class Graph:
-    """A bond in a graph that the test writes."""
+    """A bond in a graph that the test defines."""
 
     writers: list[Writer] = field(default_factory=lambda: [Writer(TRUE, NAME)])
     alive: int | None = 1
@@ -55,20 +55,20 @@ class Graph:
         self.bond = Bond(NAME, lambda pid, _space: self.processes.setdefault(pid, FakeProcess()))
         self.newest = Sample(TRUE, 0, ACTIVE, "", 10, "here", "space")
 
-    def hear(self, sample: Sample) -> None:
-        self.events += self.bond.hear(sample, self.now_s, lambda: self.writers)
+    def receive(self, sample: Sample) -> None:
+        self.events += self.bond.receive(sample, self.now_s, lambda: self.writers)
 
     def beat(self) -> None:
-        """A message of the true writer."""
+        """Receive a message of the true writer."""
         sequence = self.newest.sequence + 1
         self.newest = replace(self.newest, sequence=sequence, source_ns=1000 * sequence)
-        self.hear(self.newest)
+        self.receive(self.newest)
 
     def look(self) -> None:
         self.events += self.bond.look(self.now_s, self.delay_s, lambda: self.writers, self.alive)
 
     def run(self, seconds: float, *, beats: bool = True, forged: Sample | None = None) -> None:
-        """Let time pass, with looks, and the messages that are asked for."""
+        """Let time pass with checks, and with messages if requested."""
         end_s = self.now_s + seconds
         next_beat_s, next_look_s, next_forged_s = self.now_s, self.now_s, self.now_s
         while self.now_s < end_s:
@@ -79,7 +79,7 @@ class Graph:
             if forged is not None and self.now_s >= next_forged_s:
                 next_forged_s += 0.1
                 forged = replace(forged, sequence=forged.sequence + 1)
-                self.hear(forged)
+                self.receive(forged)
             if self.now_s >= next_look_s:
                 next_look_s += LOOK_S
                 self.look()
@@ -195,7 +195,7 @@ def test_a_stopped_process_returns_with_its_writer(graph: Graph) -> None:
 def test_a_restart_is_one_loss_and_a_new_bond(graph: Graph) -> None:
     graph.processes[10].has_ended = True
     graph.writers.append(Writer(OTHER, NAME))
-    graph.hear(Sample(OTHER, 1, ACTIVE, "", 11))
+    graph.receive(Sample(OTHER, 1, ACTIVE, "", 11))
     assert len(graph.of(EventKind.LOST)) == 1
     assert "restarted" in graph.of(EventKind.LOST)[0]
     assert graph.bond.sign is not None and graph.bond.sign.pid == 11
@@ -203,11 +203,11 @@ def test_a_restart_is_one_loss_and_a_new_bond(graph: Graph) -> None:
     assert graph.processes[10].is_closed
 
 
-def test_a_restart_after_the_loss_was_told_is_no_second_loss(graph: Graph) -> None:
+def test_a_restart_after_the_loss_was_reported_is_no_second_loss(graph: Graph) -> None:
     graph.processes[10].has_ended = True
     graph.run(1.0, beats=False)
     graph.writers.append(Writer(OTHER, NAME))
-    graph.hear(Sample(OTHER, 1, ACTIVE, "", 11))
+    graph.receive(Sample(OTHER, 1, ACTIVE, "", 11))
     assert len(graph.of(EventKind.LOST)) == 1
     assert graph.bond.sign is not None and graph.bond.sign.gid == OTHER
 
@@ -289,7 +289,7 @@ def test_a_middleware_without_sequence_numbers_is_believed() -> None:
     graph = Graph()
     for _ in range(3):
         graph.now_s += PERIOD_S
-        graph.hear(Sample(TRUE, NO_SEQUENCE, ACTIVE, "", 10))
+        graph.receive(Sample(TRUE, NO_SEQUENCE, ACTIVE, "", 10))
     assert graph.bond.sign is not None and graph.bond.sign.heard_s == graph.now_s
     assert not graph.events
 
@@ -297,7 +297,7 @@ def test_a_middleware_without_sequence_numbers_is_believed() -> None:
 @pytest.mark.parametrize("writers", [1, 2])
 def test_a_message_that_is_delivered_again_disturbs_nothing(graph: Graph, writers: int) -> None:
     graph.writers += [Writer(OTHER, "rogue")] * (writers - 1)
-    graph.hear(graph.newest)
+    graph.receive(graph.newest)
     graph.run(3.0)
     assert not graph.events
     assert graph.bond.sign is not None and graph.now_s - graph.bond.sign.heard_s < 2 * PERIOD_S
@@ -323,7 +323,7 @@ def test_a_status_that_was_repeated_leaves_nothing_behind(graph: Graph) -> None:
 
 def test_many_unknown_writers_take_bounded_room(graph: Graph) -> None:
     for number in range(10 * CANDIDATES):
-        graph.hear(Sample(number.to_bytes(16, "big"), 1, ACTIVE, "", number))
+        graph.receive(Sample(number.to_bytes(16, "big"), 1, ACTIVE, "", number))
     graph.run(UNNAMED_S + 1.0)
     assert len(graph.of(EventKind.INTRUDER)) <= CANDIDATES
     assert len(graph.bond._candidates) <= CANDIDATES

@@ -1,4 +1,4 @@
-"""Messages to values and back, and every refusal on the way in."""
+"""Conversions of messages to values and back, and every refusal of a message."""
 
 from __future__ import annotations
 
@@ -187,11 +187,11 @@ def test_meshes_come_back_and_open_ones_are_refused() -> None:
     assert back.triangles is not None
     assert np.sort(np.linalg.norm(back.vertices, axis=1)).tolist() == [0.0, 1.0, 1.0, 1.0]
     assert signed_volume(back.vertices, back.triangles) == pytest.approx(1.0 / 6.0)
-    for bad, told in (
+    for bad, text in (
         (list(msg.triangles)[:9], "at least four"),
         ([0, 1], "three for each"),
         ([0, 1, 9] * 4, "vertices from 0"),
     ):
         msg.triangles = bad
-        with pytest.raises(to.BadMessage, match=told):
+        with pytest.raises(to.BadMessage, match=text):
             to.shape_from_msg(msg)

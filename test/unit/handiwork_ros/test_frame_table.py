@@ -1,4 +1,4 @@
-"""Frames: a bounded number, and none that nobody publishes any more."""
+"""The number of frames is bounded, and frames that are not published any more are removed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def test_frames_beyond_the_limit_are_refused_and_counted() -> None:
         assert (len(table.links), table.links["b"]) == (FRAMES, 2)
 
 
-def test_frames_that_nobody_publishes_are_forgotten_while_others_come() -> None:
+def test_frames_without_a_publisher_are_forgotten_while_others_come() -> None:
     table, now_s = FrameTable[int](forgets=True), 0.0
     table.keep([("gone", 0), ("here", 0)], now_s)
     while now_s < FRAME_LIFETIME_S - 1.0:

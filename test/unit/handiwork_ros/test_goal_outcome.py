@@ -1,4 +1,4 @@
-"""A goal succeeded only when the middleware's status and the outcome in the result both say so."""
+"""A goal succeeded only when the middleware's status and the outcome in the result agree on it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A message that nobody filled never reads as a success, whatever its type."""
+"""A message of any type that was never filled does not read as a success."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from handiwork_core.model.outcome import Code
 from handiwork_ros.conversions import finding_from_msg
 
 NEUTRAL = {"UNSET", "UNKNOWN", "NONE", "UNCONFIGURED", "NOT_STARTED"}
-"""What a constant of value zero may be called."""
+"""The allowed names of a constant with the value zero."""
 
 
 def types_of(module: Any) -> list[Any]:
@@ -23,13 +23,13 @@ def types_of(module: Any) -> list[Any]:
 
 
 def answers() -> list[Any]:
-    """The types with which services and actions answer, as messages that nobody filled."""
+    """Yield the unfilled responses and results of all services and actions."""
     services = [kind.Response() for kind in types_of(handiwork_msgs.srv) if hasattr(kind, "Response")]
     return services + [kind.Result() for kind in types_of(handiwork_msgs.action) if hasattr(kind, "Result")]
 
 
 def outcomes_in(message: Any) -> list[OutcomeMsg]:
-    """Every outcome of a message and of its parts."""
+    """Yield every outcome of a message and of its parts."""
     if isinstance(message, OutcomeMsg):
         return [message]
     slots = getattr(message, "get_fields_and_field_types", dict)()

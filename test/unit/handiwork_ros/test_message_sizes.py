@@ -1,4 +1,4 @@
-"""Counts are read from serialized messages without making anything of them."""
+"""Counts are read from serialized messages without deserializing them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tf2_msgs.msg import TFMessage
 
 
 def world(objects: int, shapes: int, frame: str = "world") -> WorldObjects:
-    """Objects with names of any length and shapes of every kind."""
+    """Draw objects with names of any length and shapes of every kind."""
     chance = np.random.default_rng(objects + shapes)
     message = WorldObjects(version=7)
     message.header.frame_id = frame

@@ -1,4 +1,4 @@
-"""Of two nodes of one full name one stays, whatever the order of their messages."""
+"""Of two nodes of one full name one stays, for every order of their messages."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_a_free_name_is_taken_after_the_discovery_time() -> None:
     assert made.state is Claim.SOLE
 
 
-def test_a_writer_that_was_not_heard_yet_is_waited_for_but_not_for_ever() -> None:
+def test_the_search_waits_for_a_writer_without_a_message_but_not_for_ever() -> None:
     made = claim(HIGH)
     made.look(DISCOVERY_S + 0.1, 0.0, 1)
     assert made.state is Claim.LOOKING
@@ -45,9 +45,9 @@ def test_the_search_takes_longer_where_the_scheduler_is_late() -> None:
     assert made.state is Claim.SOLE
 
 
-def test_who_runs_already_stays_and_is_named() -> None:
+def test_a_node_that_runs_already_stays_and_is_named() -> None:
     made = claim(LOW)
-    made.hear(replace(RUNNING, gid=HIGH), 0.1)
+    made.receive(replace(RUNNING, gid=HIGH), 0.1)
     assert made.state is Claim.REFUSED
     for part in ("/skill_server", "1234", "lab7", "ROS_DOMAIN_ID", "namespace"):
         assert part in made.refusal
@@ -55,33 +55,33 @@ def test_who_runs_already_stays_and_is_named() -> None:
 
 def test_of_two_that_start_at_the_same_time_the_lower_gid_stays() -> None:
     low, high = claim(LOW), claim(HIGH)
-    low.hear(Sample(HIGH, 1, 0, "", 2, "b", is_sole=False), 0.1)
-    high.hear(Sample(LOW, 1, 0, "", 1, "a", is_sole=False), 0.1)
+    low.receive(Sample(HIGH, 1, 0, "", 2, "b", is_sole=False), 0.1)
+    high.receive(Sample(LOW, 1, 0, "", 1, "a", is_sole=False), 0.1)
     assert (low.state, high.state) == (Claim.LOOKING, Claim.REFUSED)
     low.look(DISCOVERY_S, 0.0, 0)
     assert low.state is Claim.SOLE
 
 
-def test_a_node_that_shuts_down_refuses_nobody() -> None:
+def test_a_node_that_shuts_down_refuses_no_other() -> None:
     made = claim(HIGH)
-    made.hear(replace(RUNNING, is_leaving=True), 0.1)
+    made.receive(replace(RUNNING, is_leaving=True), 0.1)
     made.look(DISCOVERY_S, 0.0, 0)
     assert made.state is Claim.SOLE
     assert not made.warning(DISCOVERY_S)
 
 
-def test_its_own_messages_are_nobody_else() -> None:
+def test_its_own_messages_are_of_no_other_node() -> None:
     made = claim(LOW)
-    assert made.hear(RUNNING, 0.1) == ""
+    assert made.receive(RUNNING, 0.1) == ""
     assert made.state is Claim.LOOKING
 
 
-def test_one_that_appears_later_is_named_once_in_the_log_and_in_the_status_while_it_is_heard() -> None:
+def test_one_that_appears_later_is_named_once_in_the_log_and_in_the_status_while_its_messages_come() -> None:
     made = claim(LOW)
     made.look(DISCOVERY_S, 0.0, 0)
     other = Sample(HIGH, 1, 3, "", 77, "lab8")
-    assert "pid 77 on lab8" in made.hear(other, 10.0)
-    assert made.hear(other, 10.4) == ""
+    assert "pid 77 on lab8" in made.receive(other, 10.0)
+    assert made.receive(other, 10.4) == ""
     assert made.state is Claim.SOLE
     assert "pid 77 on lab8" in made.warning(10.5)
     assert made.warning(20.0) == ""
@@ -93,35 +93,35 @@ def sole(gid: bytes) -> NameClaim:
     return made
 
 
-def test_who_hears_too_late_that_an_older_one_runs_yields_to_it() -> None:
+def test_a_node_that_finds_an_older_one_too_late_yields_to_it() -> None:
     made = sole(LOW)
-    made.hear(replace(RUNNING, gid=HIGH, sequence=500), DISCOVERY_S + YIELD_S, sent=20)
+    made.receive(replace(RUNNING, gid=HIGH, sequence=500), DISCOVERY_S + YIELD_S, sent=20)
     assert made.state is Claim.REFUSED
     assert "1234" in made.refusal
 
 
-def test_who_runs_stays_when_a_younger_one_is_heard() -> None:
+def test_a_node_that_runs_stays_when_a_younger_one_appears() -> None:
     made = sole(HIGH)
-    assert "1234" in made.hear(replace(RUNNING, sequence=2), 1.0, sent=20)
+    assert "1234" in made.receive(replace(RUNNING, sequence=2), 1.0, sent=20)
     assert made.state is Claim.SOLE
 
 
-def test_nobody_yields_while_the_other_still_looks_or_when_it_has_run_for_long() -> None:
+def test_no_node_yields_while_the_other_still_searches_or_when_it_has_run_for_long() -> None:
     made = sole(LOW)
-    made.hear(replace(RUNNING, gid=HIGH, sequence=500, is_sole=False), 1.0, sent=20)
-    made.hear(replace(RUNNING, gid=HIGH, sequence=500), DISCOVERY_S + YIELD_S + 0.1, sent=20)
+    made.receive(replace(RUNNING, gid=HIGH, sequence=500, is_sole=False), 1.0, sent=20)
+    made.receive(replace(RUNNING, gid=HIGH, sequence=500), DISCOVERY_S + YIELD_S + 0.1, sent=20)
     assert made.state is Claim.SOLE
 
 
 def test_of_two_that_found_the_name_free_together_the_lower_gid_stays() -> None:
     low, high = sole(LOW), sole(HIGH)
-    low.hear(replace(RUNNING, gid=HIGH, sequence=5), 1.0, sent=6)
-    high.hear(replace(RUNNING, gid=LOW, sequence=6), 1.0, sent=5)
+    low.receive(replace(RUNNING, gid=HIGH, sequence=5), 1.0, sent=6)
+    high.receive(replace(RUNNING, gid=LOW, sequence=6), 1.0, sent=5)
     assert (low.state, high.state) == (Claim.SOLE, Claim.REFUSED)
 
 
 def test_a_node_that_did_not_search_never_yields() -> None:
     made = claim(HIGH)
     made.settle()
-    made.hear(replace(RUNNING, sequence=500), 0.1)
+    made.receive(replace(RUNNING, sequence=500), 0.1)
     assert made.state is Claim.SOLE

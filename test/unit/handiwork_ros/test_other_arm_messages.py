@@ -1,4 +1,4 @@
-"""An arm on its way survives its message; what cannot be rows of joints is refused."""
+"""An arm with its path survives its message; numbers that are no rows of joints are refused."""
 
 from __future__ import annotations
 

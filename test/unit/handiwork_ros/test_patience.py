@@ -1,4 +1,4 @@
-"""Results are waited for by the world's time, and as long as a message may take."""
+"""The wait for a result is limited by the world's time and by the travel time of a message."""
 
 from __future__ import annotations
 

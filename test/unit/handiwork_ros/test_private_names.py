@@ -1,4 +1,4 @@
-"""No node takes a private name of ``ManagedNode``: an override of its timers would end its status without a word."""
+"""No node takes a private name of ``ManagedNode``: an override of its timers would end its status silently."""
 
 from __future__ import annotations
 

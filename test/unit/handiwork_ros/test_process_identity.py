@@ -1,4 +1,4 @@
-"""The end of a process of this machine is known at once, and nothing is claimed of other machines."""
+"""The end of a process of this machine is known at once; ends on other machines are not known."""
 
 from __future__ import annotations
 

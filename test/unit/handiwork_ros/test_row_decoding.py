@@ -1,4 +1,4 @@
-"""Reading states and contacts from bytes gives what the ordinary way gives, and keeps what has not changed."""
+"""States and contacts read from bytes equal those of the ordinary conversion, and unchanged ones are kept."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_a_bad_number_is_refused_by_name_and_leaves_no_trace(number: str, value:
 
 
 def test_padding_may_hold_anything() -> None:
-    """What fills up to the next number is not defined, and differs from message to message."""
+    """The padding before a number is not defined, and differs from message to message."""
     message = random_contacts(np.random.default_rng(6), 3, 1.0)
     data, decoder = bytearray(serialize_message(message)), ContactsDecoder()
     first = decoder(bytes(data))

@@ -1,4 +1,4 @@
-"""What is written as bytes is what the message says."""
+"""The written bytes equal the serialized message."""
 
 from __future__ import annotations
 

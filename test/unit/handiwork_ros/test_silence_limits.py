@@ -27,9 +27,9 @@ def test_no_delay_lifts_a_limit_beyond_its_ceiling() -> None:
     assert silence_limit_s(SILENCE_S, 1000.0) == GREATEST_GROWTH * SILENCE_S
 
 
-@pytest.mark.parametrize("told_s", [float("nan"), float("inf"), -5.0])
-def test_a_delay_that_cannot_be_is_left_out(told_s: float) -> None:
-    assert silence_limit_s(SILENCE_S, 0.1, told_s) == pytest.approx(SILENCE_S + DELAY_GAIN * 0.1)
+@pytest.mark.parametrize("delay_s", [float("nan"), float("inf"), -5.0])
+def test_a_delay_that_cannot_be_is_left_out(delay_s: float) -> None:
+    assert silence_limit_s(SILENCE_S, 0.1, delay_s) == pytest.approx(SILENCE_S + DELAY_GAIN * 0.1)
 
 
 def test_a_client_waits_longer_than_a_process_that_was_stopped_for_three_seconds() -> None:

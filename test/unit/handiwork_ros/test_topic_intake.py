@@ -1,4 +1,4 @@
-"""Whatever a message holds, it is counted, and the last good value stays with its age."""
+"""Every message is counted, and the last good value is kept with its age."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_bad_joints_are_dropped_and_the_last_good_ones_stay(case: str) -> None:
     assert intake.value().position["j1"] == 4.0 and intake.heard_s() == 20.0
 
 
-def test_efforts_that_nobody_measured_are_no_fault() -> None:
+def test_efforts_that_were_not_measured_are_no_fault() -> None:
     intake, _ = of_joints()
     message = JointStateMsg(name=NAMES, position=[1.0] * 3, velocity=[0.0] * 3, effort=[math.nan] * 3)
     intake.offer([(serialize_message(message), 1, 10.0)])
@@ -153,7 +153,7 @@ def test_bad_contacts_geometry_and_cups_are_dropped() -> None:
     assert geometry.message is None and "version" in geometry.counter.last_fault
     cup, _ = of(suction_state_from_msg, None)
     cup.offer([(SuctionState(force=math.nan), 1, 1.0)])
-    assert cup.value() is not None  # nan: nothing measures it
+    assert cup.value() is not None  # nan: not measured
     cup.offer([(SuctionState(force=math.inf, sealed=True), 2, 2.0)])
     assert not cup.value().sealed and "force" in cup.counter.last_fault
 

@@ -1,4 +1,4 @@
-"""A process whose executor stands still ends itself and shows where it stands."""
+"""A process whose executor is blocked ends itself and prints its tracebacks."""
 
 from __future__ import annotations
 

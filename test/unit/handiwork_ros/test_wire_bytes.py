@@ -1,4 +1,4 @@
-"""What is read from bytes equals what the message says, whatever its names, sizes and stamps."""
+"""Values read from bytes equal those of the message, for all names, sizes and stamps."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def joints(
 @pytest.mark.parametrize("effort", [True, False])
 def test_joint_states_are_read_as_written(names: list[str], frame: str, effort: bool) -> None:
     reader = JointReader()
-    for turn in range(3):  # the first goes the ordinary way, the others by the places that it had
+    for turn in range(3):  # the first is read in the ordinary way, the others at its positions
         message = joints(names, 1.5 * turn, stamp=turn, frame=frame, effort=effort)
         found = reader.read(serialize_message(message))
         assert found.stamp_s == pytest.approx(turn + 0.25)
@@ -41,14 +41,14 @@ def test_joint_states_are_read_as_written(names: list[str], frame: str, effort: 
         assert found.numbers.tolist() == [value for values in wanted for value in values]
 
 
-def test_names_of_equal_length_are_told_apart() -> None:
+def test_names_of_equal_length_are_distinguished() -> None:
     reader = JointReader()
     for names in (["left", "rght"], ["rght", "left"], ["left", "rght"]):
         for _ in range(2):
             assert reader.read(serialize_message(joints(names, 1.0))).names == names
 
 
-def test_counts_that_are_told_otherwise_are_read_as_they_are() -> None:
+def test_counts_that_differ_are_read_as_they_are() -> None:
     reader, message = JointReader(), joints(["a", "b"], 1.0)
     reader.read(serialize_message(message))
     message.position, message.velocity = [1.0, 2.0, 3.0], [4.0]
@@ -70,7 +70,7 @@ def frames(edges: list[tuple[str, str]], first: float) -> TFMessage:
 
 
 def big_endian(data: bytes, message: TFMessage) -> bytes:
-    """The same message as a machine of the other endianness writes it; of one frame, named by a letter each."""
+    """Serialize a message of one frame, named by a letter each, in the other endianness."""
     (frame,) = message.transforms
     at, turn = frame.transform.translation, frame.transform.rotation
     parts = struct.pack(">IiI", 1, frame.header.stamp.sec, frame.header.stamp.nanosec)
@@ -83,7 +83,10 @@ def big_endian(data: bytes, message: TFMessage) -> bytes:
 def test_frames_are_read_as_written() -> None:
     reader = FrameReader()
     edges = [("world", "cube"), ("world", "a"), ("fr3/fr3_link0", "fr3/x")]
-    for first in (1.0, 1.5):  # the first is searched for its numbers, the second has them where they were
+    for first in (
+        1.0,
+        1.5,
+    ):  # the numbers of the first are searched, the second has them at the same positions
         found = reader.read(serialize_message(frames(edges, first)))
         assert found.edges == edges
         assert found.stamps_s.tolist() == [0.5, 1.5, 2.5]
@@ -92,7 +95,7 @@ def test_frames_are_read_as_written() -> None:
     assert reader.read(serialize_message(frames(edges[:1], 3.0))).numbers[0, 0] == 3.0
 
 
-def test_frames_with_names_of_equal_length_are_told_apart() -> None:
+def test_frames_with_names_of_equal_length_are_distinguished() -> None:
     reader = FrameReader()
     for child in ("cube", "ball", "cube"):
         assert reader.read(serialize_message(frames([("world", child)], 0.0))).edges == [("world", child)]
