@@ -47,9 +47,9 @@ class EngineLost(Exception):
 class FallbackEngine(Engine):
     """Delegates to the engine that ``make`` builds.
 
-    When that engine raises EngineLost the request ends with PLANNER_LOST and the cause. The next request goes to a
-    newly built one or, if there is a ``spare``, to that one from then on. After a fatal loss without a spare ``give_up``
-    is called: the process has to be started again.
+    When that engine raises EngineLost the request ends with PLANNER_LOST and the cause. The next request goes to a new
+    engine or, if there is a ``spare``, to that one from then on. After a fatal loss without a spare ``give_up`` is
+    called: the process has to be started again.
     """
 
     def __init__(self, make: Make, spare: Make | None, say: Say, give_up: Say) -> None:

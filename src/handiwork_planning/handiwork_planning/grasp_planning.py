@@ -1,4 +1,4 @@
-"""A grasp in one call, with any engine: a free motion to the approach, a line to the grasp, a line up with the object."""
+"""A grasp in one call, with any engine: a free motion to the approach, a line to the grasp, a line up with it."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class GraspPlan:
     Attributes:
         code: OK, or the reason of the failure.
         message: The reason in words; empty with OK.
-        parts: Motions to the approach, to the grasp, and up with the object; all three exactly when ``code`` is OK.
+        parts: Motions to the approach, to the grasp, and up with the object; three exactly when ``code`` is OK.
         grasp_index: Row of ``GraspRequest.world_T_ee``; -1 without a plan.
         planning_time_s: Time spent, s.
     """
@@ -159,7 +159,7 @@ def _planned(
     should_stop: ShouldStop,
     spent_s: float,
 ) -> GraspPlan:
-    """Plan freely to the first configurations of all that are left, then along the lines of the grasp that was reached."""
+    """Plan freely to the first configurations of all that are left, then the lines of the grasp that was reached."""
     left = sorted(good, key=lambda i: good[i].cost)
     last = PlanResult(Code.PLAN_BUDGET, f"checking the grasps took all of budget_s = {request.budget_s:g} s")
     while left and spent_s < request.budget_s:

@@ -136,7 +136,7 @@ def _relaxed(query: Query) -> Query:
 
 
 def _guilty(samples: Samples, bad: int, can_yield: NDArray[np.bool_]) -> Ints:
-    """Return the way points that shape the motion up to sample ``bad``: those rounded there, else the ends of its line."""
+    """Return the way points that shape the motion up to sample ``bad``: rounded ones, else the ends of its line."""
     low, high = int(samples.near[bad - 1, 0]), int(samples.near[bad, 1])
     rounded = np.arange((low + 1) // 2, high // 2 + 1)
     rounded = rounded[can_yield[rounded]]

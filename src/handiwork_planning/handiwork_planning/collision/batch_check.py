@@ -87,7 +87,7 @@ class Checker(NamedTuple):
 
 @inlined
 def farthest(reach: Floats, most: Floats, g: int, after: int, before: int) -> np.float32:
-    """Return the longest way that joints ``after``..``before`` may move group ``g`` on a piece, m.
+    """Return the longest way that joints ``after``..``before`` may move group ``g`` on a piece, m; 0 up to FINEST_M.
 
     Args:
         reach: Lever of each group about each joint, (g, n), m/rad or m/m.

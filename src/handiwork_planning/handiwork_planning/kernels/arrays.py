@@ -21,8 +21,8 @@ OFF = -1.0e9
 class RobotArrays(NamedTuple):
     """One arm at one gripper opening as a serial chain of n joints that all turn about, or slide along, local z.
 
-    Body 0 is all that the arm does not move; body j + 1 is moved by joints 0..j. A group is a set of spheres of one body:
-    one link, or a patch of an attached object.
+    Body 0 is all that the arm does not move; body j + 1 is moved by joints 0..j. A group is a set of spheres of one
+    body: one link, or a patch of an attached object.
     """
 
     chain: Array

@@ -254,7 +254,10 @@ class Reader:
         return [Group(held.object, held.link, mount.body, part, attached=True) for part in patches(moved)]
 
     def _margins(self, scene: Scene, query: SceneQuery, groups: list[Group]) -> Array:
-        """Return the margins (g, m + g); what the arm does not move is off, and so are ignored, attached, allowed bodies."""
+        """Return the margins (g, m + g).
+
+        Bodies that the arm does not move are off, and so are ignored, attached and allowed bodies.
+        """
         skipped = query.ignored | {a.object for a in query.attached}
         skipped |= {a.object for other in query.others for a in other.attached}
         links = [0.0 if g.attached else LINK_MARGIN_M for g in groups]
