@@ -41,7 +41,7 @@ class Samples(NamedTuple):
 
 @kernel
 def _position(pieces: Pieces, laws: Laws, i: int, t: float, q: Array, rate: Array, total: Array) -> None:
-    """Compute position and velocity (n,) at ``t`` [s] after the start of stretch ``i``, and the integral of position."""
+    """Compute position and velocity (n,) at ``t`` [s] after the start of stretch ``i``, and the position's integral."""
     p, u, v, a = laws.piece[i], laws.along[i, 0], laws.along[i, 1], laws.along[i, 2]
     # With w(t) = u + v t + a t^2 / 2 the place on the piece: its first and second powers, integrated.
     w = u + v * t + 0.5 * a * t * t
