@@ -1,4 +1,4 @@
-"""Repetition, and how soon a stop is heeded."""
+"""Repetition, and the time until a stop takes effect."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from handiwork_core.robot.robot import Robot
 from support.planning.demo_world import box, hand_down, world_of
 
 RESPONSE_S = 0.5
-"""Ten times what a stop may take, as machines are shared."""
+"""Ten times the allowed duration of a stop, as machines are shared."""
 
 
 def stopped_after(engine: Engine, work: str, robot: Robot) -> float:
-    """Seconds from a flag set by another thread until the call returns, which must say CANCELED."""
+    """Return the seconds from a flag set by another thread until the call returns, which must say CANCELED."""
     flag, raised = threading.Event(), [0.0]
 
     def raise_flag() -> None:
