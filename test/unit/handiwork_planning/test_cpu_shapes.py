@@ -129,7 +129,7 @@ def test_a_held_object_of_every_kind_is_carried_around(engine: Engine, robot: Ro
 
 
 def crossings(robot: Robot, t: Trajectory, half: tuple[float, float], middle: Array) -> int:
-    """Count how often a sphere's centre passes y = 0 inside the plate, from 250 samples; the definition of tunnelling."""
+    """Count the passes of a sphere's centre through y = 0 inside the plate, from 250 samples; that is tunnelling."""
     places = []
     for time_s in np.linspace(0.0, t.duration_s, 250):
         q, _ = t.sample(float(time_s))
