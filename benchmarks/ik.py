@@ -43,7 +43,7 @@ class Poses:
 
 
 def drawn(robot: Robot, count: int, seed: int) -> Poses:
-    """Return poses of configurations that are uniform within limits; a joint with more than one turn gets one about zero.
+    """Return poses of configurations that are uniform within limits; a joint with several turns gets one about zero.
 
     Args:
         robot: The robot.

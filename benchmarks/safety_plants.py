@@ -86,7 +86,7 @@ class Plant:
 
 @dataclass
 class Finding:
-    """The reaction to a fault: times since the start [s], nan if something did not happen; ``peak_n`` [N] is unfiltered."""
+    """The reaction to a fault: times since the start [s], nan for what did not happen; ``peak_n`` [N] is unfiltered."""
 
     status: SafetyStatus
     result: TrajectoryResult | None

@@ -1,4 +1,4 @@
-"""From a path to a trajectory: time it, test it again for collisions, and round a corner less if it touches."""
+"""The step from path to trajectory: time it, test it again for collisions, and round a corner less if it touches."""
 
 from __future__ import annotations
 

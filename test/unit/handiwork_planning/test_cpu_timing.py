@@ -192,7 +192,7 @@ def test_the_pace_is_not_slower_than_that_of_a_linear_program(seed: int) -> None
 
 @pytest.mark.parametrize("seed", [269, 418, 711, 1137, 1251, 2481, *range(20)])
 def test_passing_a_way_point_is_never_much_slower_than_stopping(seed: int) -> None:
-    """In the first six, the greatest speed at the start of the bend would allow only near rest in its middle."""
+    """The first six would be near rest in the middle of the bend after the greatest speed at its start."""
     rng = np.random.default_rng(seed)
     limits = any_limits(rng, gentle=seed % 2 == 0)
     points = np.cumsum(rng.normal(size=(3, 7)) * 10.0 ** rng.uniform(-5.0, 0.5, (3, 1)), axis=0)

@@ -1,4 +1,4 @@
-"""From start and goal configurations to a timed motion that keeps held components all along."""
+"""A timed motion between configurations that keeps held components all along."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From way points to the samples of a short, smooth motion.
+"""The samples of a short, smooth motion along way points.
 
 Corners are rounded (blending), the speed along that path is the greatest possible (reachability), and a moving average
 over time bounds jerk (jerk_filter): the fastest motion with bounded acceleration, later by one window.

@@ -1,4 +1,4 @@
-"""From a recording to files: an animated WebP, and a picture of its best moment."""
+"""Files of a recording: an animated WebP, and a picture of its best moment."""
 
 from __future__ import annotations
 
