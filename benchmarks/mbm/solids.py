@@ -69,7 +69,10 @@ def world_distance(world: World, points: Array) -> Array:
 
 
 def _corner(beyond: Array) -> Array:
-    """Return the distance from the distances beyond each pair of parallel faces (..., k), which meet at right angles."""
+    """Return the distance to a corner or face.
+
+    ``beyond`` (..., k): distances beyond each pair of parallel faces, which meet at right angles.
+    """
     outside = np.linalg.norm(np.maximum(beyond, 0.0), axis=-1)
     return np.asarray(outside + np.minimum(beyond.max(axis=-1), 0.0))
 
@@ -87,7 +90,7 @@ def _hull(vertices: Array, points: Array) -> Array:
 
 
 def _triangle(corners: Array, points: Array) -> Array:
-    """Return the distance (m,) of ``points`` (m, 3) to a triangle (3, 3): to its plane above it, else an edge."""
+    """Return the distance (m,) of ``points`` (m, 3) to a triangle (3, 3): to its plane, or to an edge."""
     edges = [(corners[i], corners[(i + 1) % 3] - corners[i]) for i in range(3)]
     normal = np.cross(edges[0][1], -edges[2][1])
     normal = normal / np.linalg.norm(normal)

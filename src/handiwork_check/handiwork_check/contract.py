@@ -1,4 +1,4 @@
-"""The robot-and-world contract of one robot, as a table. Knows no ROS."""
+"""The robot-and-world contract of one robot, as a table. Imports no ROS."""
 
 from __future__ import annotations
 

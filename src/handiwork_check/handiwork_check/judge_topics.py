@@ -27,7 +27,7 @@ def judge_topics(rules: Sequence[TopicRule], recording: Recording) -> Iterator[F
         check = f"topic {rule.name}"
         if not publishers:
             remedy = f"publish {rule.type} on {rule.name}"
-            yield missing(check, "nobody publishes it", remedy, required=rule.required)
+            yield missing(check, "it has no publisher", remedy, required=rule.required)
             continue
         fault = _type_fault(rule, publishers) or _count_fault(rule, publishers)
         yield fault or passed(check, f"{rule.type} by {', '.join(sorted(p.node for p in publishers))}")
@@ -51,7 +51,7 @@ def judge_rates(rules: Sequence[TopicRule], recording: Recording) -> Iterator[Fi
             continue
         received, check = recording.received.get(rule.name, ()), f"rate {rule.name}"
         if not received:
-            remedy = "publish also while nobody subscribed yet, and without waiting for a first request"
+            remedy = "publish also without subscribers, and without waiting for a first request"
             yield failed(check, "is offered, and nothing came", remedy)
         elif rule.rate_hz > 0.0:
             rate_hz = measured_rate(received)
@@ -81,7 +81,7 @@ def judge_interfaces(
     for rule in rules:
         check = f"{kind} {rule.name}"
         if rule.name not in offered:
-            yield missing(check, "nobody offers it", f"serve {rule.type} as {rule.name}", required=True)
+            yield missing(check, "it has no server", f"serve {rule.type} as {rule.name}", required=True)
         elif offered[rule.name] != rule.type:
             yield failed(check, f"is a {offered[rule.name]}", f"serve it as {rule.type}")
         else:

@@ -90,7 +90,7 @@ def test_twenty_problems_come_out_the_same_twice(engine: Engine, robot: Robot) -
 
 def test_a_trajectory_too_long_to_judge_is_refused_unread(engine: Engine, robot: Robot) -> None:
     arm, home = robot.arm(""), np.array(robot.arm("").home_q)
-    for count, step, word in ((60_000, 0.01, "samples"), (49_000, 1.0, "looks")):
+    for count, step, word in ((60_000, 0.01, "samples"), (49_000, 1.0, "configurations")):
         q = np.tile(home, (count, 1))
         q[1:-1:2, 0] += 0.5
         still = np.zeros_like(q)

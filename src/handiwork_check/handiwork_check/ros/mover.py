@@ -179,7 +179,7 @@ class Mover:
         while not client.server_is_ready() and time.monotonic() < end_s:
             pause.wait(0.02)
         run = GoalSequence(self._node, client).start(goal, 0, lambda: False)
-        assert run is not None  # nobody ends the generation of this sequence
+        assert run is not None  # the generation of this sequence is never ended
         if run.accepted:
             return run, ""
         return run, f"{name} {'refused the goal' if run.answered.is_set() else 'did not answer'}"

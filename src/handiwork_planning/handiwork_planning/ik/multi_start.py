@@ -191,16 +191,13 @@ def settle(
 
 @kernel
 def refill(s: Search, k: int, tries: int, scratch: Array) -> bool:
-    """Give a lane the next start of the queue.
+    """Give a lane the next start of the queue; return False, and leave the lane idle, if there is none.
 
     Args:
         s: The search.
         k: The lane.
         tries: Largest number of starts per pose.
         scratch: Scratch, (2, LANES).
-
-    Returns:
-        Whether there was a start; otherwise the lane is idle.
     """
     cursor, count, order = s.cursor, s.counts, s.order
     s.lane_pose[k] = -1
@@ -255,7 +252,7 @@ def work(
     iterations: int,
     c: Checker,
 ) -> bool:
-    """Continue the search for some iterations.
+    """Continue the search for some iterations, and return whether it is done.
 
     Args:
         s: The search.
@@ -263,9 +260,6 @@ def work(
         enough: Number of solutions, of all poses together, that ends the search.
         iterations: Number of iterations.
         c: Robot, world and margins.
-
-    Returns:
-        Whether the search is done.
     """
     n = len(c.robot.lower)
     q, hit, scratch = (

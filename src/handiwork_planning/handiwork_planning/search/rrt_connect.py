@@ -24,10 +24,7 @@ CLEAR_SHARE = 0.3
 """Smallest share of a blocked edge for which the part before the obstacle is kept."""
 LOCAL, SPREAD_RAD = 0.9, 2.0
 """Share of samples that are drawn around a node of the tree, and their largest distance from it, joint by joint.
-
-Whole-range samples are mostly farther than an edge is long, and all are in the same directions from the nodes at the
-rim.
-"""
+Whole-range samples are mostly farther than an edge is long, and in the same directions from the nodes at the rim."""
 CHUNK = 64
 """Number of nodes whose distances are computed together."""
 
@@ -149,14 +146,12 @@ def add_node(trees: Trees, side: int, q: Array, parent: int) -> int:
 def extend(
     trees: Trees, side: int, near: int, share: float, target: Array, c: Checker, hit: Ints
 ) -> tuple[int, bool]:
-    """Add a node at a share of the way from a node to ``target``.
-
-    If the way is blocked, the part before the obstacle is taken if it is long enough.
+    """Add a node at a share of the way to ``target``; on a blocked way the part before the obstacle, if long enough.
 
     Args:
         trees: Search state.
         side: The tree that grows.
-        near: Index of the node.
+        near: Index of the node where the way begins.
         share: Share of the way, above 0 and at most 1.
         target: Configuration, (n,), rad or m.
         c: Robot, world and margins.

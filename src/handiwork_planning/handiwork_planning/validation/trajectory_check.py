@@ -74,7 +74,7 @@ def collisions(
     coarse = _centres(robot, arm, root, gripper, bodies, trajectory.q)
     counts = _counts(trajectory, coarse)
     if counts.sum() > MOST_ROWS:
-        text = f"the trajectory needs {counts.sum()} samples to be judged, more than {MOST_ROWS}; judge it in parts"
+        text = f"the trajectory has {counts.sum()} configurations to judge, more than {MOST_ROWS}; judge it in parts"
         return Verdict(Code.TRAJECTORY_REFUSED, text, at=0)
     q, owner = _refine(trajectory, counts)
     frames = frames_of(robot, arm, root, gripper, q)
