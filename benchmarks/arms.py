@@ -1,8 +1,8 @@
 """Pick and place by every arm in physics: ``python -m benchmarks.arms [--episodes 100] [--robot lift2] [--arm A]``.
 
-The scenes, objects and goals are those of ``handiwork soak``, without ROS: time passes only while somebody waits for
-the world, so an episode costs its computing time alone, and a seed repeats scene and choices. Every failure is told
-with its seed: ``--robot R --arm A --seed N --episodes 1`` shows it again. What is judged is Place's own verdict and, on
+The scenes, objects and goals are those of ``handiwork soak``, without ROS: time passes only during waits for the
+world, so an episode costs its computing time alone, and a seed repeats scene and choices. Every failure is printed
+with its seed: ``--robot R --arm A --seed N --episodes 1`` repeats it. The criteria are Place's own verdict and, in
 the settled world, that the object's middle is within the box around the container.
 """
 
@@ -42,12 +42,17 @@ from support.cells.suction_cell import SuctionCell  # noqa: E402
 
 NEEDED_RATE = 0.98
 PATIENCE_S = 60.0
-"""Steady time for one plan: on a busy machine it must not decide."""
+"""Steady time for one plan, s: long, so that a busy machine does not change the result."""
 SETTLE_S = 0.5
 
 
 def inside(cell: SimulatedCell, target: Target) -> Outcome:
-    """Whether the settled object's middle lies within the box around its container."""
+    """Check whether the settled object's middle is within the box around its container.
+
+    Args:
+        cell: The cell after Place.
+        target: Object and container.
+    """
     cell.sim.advance(int(SETTLE_S / CONTROL_S))
     poses = {name: state.world_T_object for name, state in cell.snapshot().states.items()}
     box = object_box(cell.objects[target.container]).moved(poses[target.container])
@@ -59,7 +64,15 @@ def inside(cell: SimulatedCell, target: Target) -> Outcome:
 
 
 def episode(robot: Robot, engine: CpuEngine, scene: str, target: Target, seed: int) -> tuple[str, Outcome]:
-    """The part that ended the episode, and how."""
+    """Run Pick, Place and the check, and return the part that ended the episode, and its outcome.
+
+    Args:
+        robot: The robot.
+        engine: The planner.
+        scene: Name of the scene.
+        target: Object, container and arm.
+        seed: Seed of scene and choices.
+    """
     gripper = robot.arm(target.arm).gripper
     cell_of = SimulatedCell if gripper is None or gripper.suction is None else SuctionCell
     cell = cell_of(robot, engine, scene, seed, target.arm)
@@ -76,7 +89,14 @@ def episode(robot: Robot, engine: CpuEngine, scene: str, target: Target, seed: i
 
 
 def measure(robot: Robot, name: str, arm: str, seeds: range) -> float:
-    """Print the failures and one row of the table; the rate."""
+    """Print the failures and one row of the table, and return the share of good episodes.
+
+    Args:
+        robot: The robot.
+        name: Its name.
+        arm: Name of the arm.
+        seeds: Seeds of the episodes.
+    """
     target, scene = target_of(robot, arm), scene_of(name)
     base = load_scene(ROOT / f"config/scenes/{scene}.yaml").world_T_base
     engine = CpuEngine(robot, base, lambda _part, _what: None)
@@ -104,14 +124,19 @@ def measure(robot: Robot, name: str, arm: str, seeds: range) -> float:
 
 
 def cases(name: str, arm: str) -> Iterator[tuple[Robot, str, str]]:
-    """Robot, its name, and arm: of all that stand at a table, or of the one that is named."""
+    """Yield every robot, its name, and arm.
+
+    Args:
+        name: Name of one robot; empty for all that have a table.
+        arm: Name of one arm; empty for all.
+    """
     for found in [name] if name else standing_robots():
         robot = robot_of(found)
         yield from ((robot, found, each) for each in ([arm] if arm else robot.arms))
 
 
 def main() -> int:
-    """Zero exactly when enough episodes of every arm succeed."""
+    """Measure, and return zero exactly when enough episodes of every arm succeed."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

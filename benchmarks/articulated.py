@@ -1,7 +1,7 @@
 """Success of open, close and rotate in physics: ``python -m benchmarks.articulated [--episodes 25] [--scene door]``.
 
 Every episode is a seed of its own: scattered scene, open and close it again, or turn a knob and turn it back. No ROS.
-A failure is told with its seed, so that ``--seed N --episodes 1 --scene S`` shows it again.
+A failure is printed with its seed, so that ``--seed N --episodes 1 --scene S`` repeats it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from skill_server.skills.articulated.rotate import Rotate, RotateParams  # noqa:
 from support.cells.simulated_cell import SimulatedCell  # noqa: E402
 
 PATIENCE_S = 60.0
-"""Steady time for one plan: on a busy machine it must not decide."""
+"""Steady time for one plan, s: long, so that a busy machine does not change the result."""
 EPISODES: dict[str, tuple[tuple[Skill[Any], Any], ...]] = {
     "drawer": ((Open(), OpenParams(object="drawer")), (Close(), CloseParams(object="drawer"))),
     "door": ((Open(), OpenParams(object="door")), (Close(), CloseParams(object="door"))),
@@ -42,7 +42,14 @@ EPISODES: dict[str, tuple[tuple[Skill[Any], Any], ...]] = {
 
 
 def episode(robot: Robot, engine: CpuEngine, scene: str, seed: int) -> list[tuple[str, ExecutionResult]]:
-    """The skills that ran, up to the first that failed."""
+    """Run the skills of a scene up to the first that fails, and return their names and results.
+
+    Args:
+        robot: The robot.
+        engine: The planner.
+        scene: Name of the scene.
+        seed: Seed of scene and choices.
+    """
     context = SimulatedCell(robot, engine, scene, seed).context(seed)
     made = []
     for skill, params in EPISODES[scene]:
@@ -55,7 +62,14 @@ def episode(robot: Robot, engine: CpuEngine, scene: str, seed: int) -> list[tupl
 
 
 def measure(robot: Robot, engine: CpuEngine, scene: str, seeds: range) -> bool:
-    """Print one row; False when a failure has no cause of its own."""
+    """Print one row; return False when a failure has no cause of its own.
+
+    Args:
+        robot: The robot.
+        engine: The planner.
+        scene: Name of the scene.
+        seeds: Seeds of the episodes.
+    """
     began, failed, planned, known = time.process_time(), Counter[str](), list[float](), True
     for seed in seeds:
         runs = episode(robot, engine, scene, seed)

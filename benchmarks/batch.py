@@ -1,4 +1,4 @@
-"""How planning of many problems grows with workers: ``python -m benchmarks.batch [--plans 400] [--seed 0]``."""
+"""Growth of the rate of planning with workers: ``python -m benchmarks.batch [--plans 400] [--seed 0]``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,13 @@ from .planning import demo_world, down
 
 
 def problems(robot: Robot, count: int, seed: int) -> list[PlanRequest]:
-    """From home to one random pose above the table or the bin each."""
+    """Return requests from home to one random pose above the table or the bin each.
+
+    Args:
+        robot: The robot.
+        count: Number of requests.
+        seed: Seed of the poses and the requests.
+    """
     rng, home = np.random.default_rng(seed), np.array(robot.arm("").home_q)
     return [
         PlanRequest(

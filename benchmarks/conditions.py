@@ -43,11 +43,17 @@ ROUNDS = 15
 
 
 def boxy(name: str, *size: float) -> WorldObject:
+    """Return an object that is a box.
+
+    Args:
+        name: Name of the object.
+        size: Edges, (3,), m.
+    """
     return WorldObject(name, (Shape(ShapeKind.BOX, frozen(size), Pose.identity()),))
 
 
 def bowl() -> WorldObject:
-    """Half a ball of 192 points, of which most are corners of the hull."""
+    """Return half a ball of 192 points, of which most are corners of the hull."""
     turns, tilts = np.arange(24) * (np.pi / 12), np.linspace(0.05, np.pi / 2, 8)
     points = [(np.sin(t) * np.cos(a), np.sin(t) * np.sin(a), 1.0 - np.cos(t)) for t in tilts for a in turns]
     return WorldObject(
@@ -85,7 +91,12 @@ PREDICATES: tuple[Predicate, ...] = (
 
 
 def random_worlds(n: int, seed: int) -> list[World]:
-    """Objects near each other, with forces between them."""
+    """Return worlds of objects near each other, with forces between them.
+
+    Args:
+        n: Number of worlds.
+        seed: Seed of the poses and forces.
+    """
     rng = np.random.default_rng(seed)
     pairs = [("cube", "bin"), ("cube", "table"), *(("cube", finger) for finger in FINGERS)]
     return [_world(rng, pairs) for _ in range(n)]
@@ -102,7 +113,12 @@ def _world(rng: np.random.Generator, pairs: list[tuple[str, str]]) -> World:
 
 
 def seconds(work: Callable[[], object], calls: int) -> float:
-    """CPU time of one call, the best round."""
+    """Return the CPU time of one call in the best round, s.
+
+    Args:
+        work: The call.
+        calls: Calls per round.
+    """
     work()
     spent = []
     for _ in range(ROUNDS):
@@ -114,7 +130,15 @@ def seconds(work: Callable[[], object], calls: int) -> float:
 
 
 def torch_containment(container: str, worlds: Worlds) -> Callable[[], Any] | None:
-    """The plain formulation: turn the point out and in, one product with all planes, the greatest distance."""
+    """Return the plain formulation: turn the point out and in, one product with all planes, the greatest distance.
+
+    Args:
+        container: Name of the container.
+        worlds: The worlds.
+
+    Returns:
+        A function of the verdicts, (n,) bool; None without torch.
+    """
     try:
         import torch
     except ImportError:
@@ -143,13 +167,21 @@ def torch_containment(container: str, worlds: Worlds) -> Callable[[], Any] | Non
 
 
 def fresh(worlds: Worlds) -> Worlds:
-    """The same worlds, with nothing kept from earlier questions."""
+    """Return the same worlds without cached results.
+
+    Args:
+        worlds: The worlds; changed.
+    """
     worlds.derived.clear()
     return worlds
 
 
 def show_containment(worlds: list[World]) -> None:
-    """Against torch."""
+    """Print the times of ObjectInContainer beside those of torch.
+
+    Args:
+        worlds: The worlds.
+    """
     print(
         f"{'object_in_container':<36}{'worlds':>8}{'us/call':>10}{'ns/world':>10}{'torch us':>10}{'ns/world':>10}"
     )
@@ -169,7 +201,11 @@ def show_containment(worlds: list[World]) -> None:
 
 
 def show_all(worlds: list[World]) -> None:
-    """Every measured predicate, alone and in a batch."""
+    """Print the time of every predicate, alone and in a batch.
+
+    Args:
+        worlds: The worlds.
+    """
     batch = Worlds.of(worlds)
     print(f"\n{'predicate':<36}{'one world us':>14}{f'{batch.n} worlds ns/world':>26}")
     for predicate in PREDICATES:
@@ -181,7 +217,11 @@ def show_all(worlds: list[World]) -> None:
 
 
 def alone(world: World) -> World:
-    """A world from which nothing was derived yet."""
+    """Return a world without cached results.
+
+    Args:
+        world: The world; changed.
+    """
     world.derived.clear()
     return world
 

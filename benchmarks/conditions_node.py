@@ -37,7 +37,7 @@ from handiwork_core.model.world import (
 ROOT = Path(__file__).resolve().parents[1]
 OBJECTS, BINS, PERIODS = 50, 4, 50
 STAMP_AT = 4
-"""Byte of a serialized message where the header's stamp begins."""
+"""First byte of the header's stamp in a serialized message."""
 CONDITIONS = [
     *[("object_in_container", {"object": f"item_{i}", "container": f"bin_{i % BINS}"}) for i in range(35)],
     *[("object_above", {"object": f"item_{i}", "reference_object": f"bin_{i % BINS}"}) for i in range(20)],
@@ -51,7 +51,13 @@ assert len(CONDITIONS) == 100
 
 @dataclass(frozen=True)
 class Load:
-    """How much of the world moves, and how fast it is told."""
+    """How much of the world moves, and the rate of its messages.
+
+    Attributes:
+        name: Label of the row.
+        moving: Number of items that move.
+        rate_hz: Worlds per second, Hz.
+    """
 
     name: str
     moving: int
@@ -72,7 +78,12 @@ def geometry() -> list[WorldObject]:
 
 
 def states(phase: int, moving: int) -> dict[str, ObjectState]:
-    """Items swing in and out of their bins once in ``PERIODS`` worlds; the others stand still."""
+    """Return the states of a world: items swing in and out of their bins once in ``PERIODS`` worlds.
+
+    Args:
+        phase: Index of the world.
+        moving: Number of items that move; the others are still.
+    """
     found = {}
     for i, name in enumerate(names()):
         angle = 2.0 * np.pi * (phase / PERIODS + i / 7.0)
@@ -88,7 +99,12 @@ def states(phase: int, moving: int) -> dict[str, ObjectState]:
 
 
 def contacts(phase: int, moving: int) -> list[Contact]:
-    """Every item presses on the table, with a force that is never twice the same where it moves."""
+    """Return the contacts of a world: every item presses on the table, a moving one with a force that changes.
+
+    Args:
+        phase: Index of the world.
+        moving: Number of items that move.
+    """
     rng = np.random.default_rng(phase)
     forces = [
         (0.0, 0.0, 1.0 + (0.1 * rng.random() if i < moving else 0.0)) for i in range(OBJECTS - BINS - 1)
@@ -97,7 +113,7 @@ def contacts(phase: int, moving: int) -> list[Contact]:
 
 
 class Bench:
-    """Publishes worlds, hears events, and looks at the processor time of the node."""
+    """Publishes worlds, receives events, and reads the processor time of the node."""
 
     def __init__(self, pid: int) -> None:
         import rclpy
@@ -145,7 +161,11 @@ class Bench:
         self.delays_s.append(time.time() - stamp.sec - 1e-9 * stamp.nanosec)
 
     def messages(self, load: Load) -> list[list[bytearray]]:
-        """Serialized worlds of one period; only the stamps are written later."""
+        """Return the serialized worlds of one period; only the stamps are written later.
+
+        Args:
+            load: How much moves.
+        """
         from rclpy.serialization import serialize_message
 
         from handiwork_ros.conversions import contacts_to_msg, joint_state_to_msg, object_states_to_msg
@@ -163,7 +183,15 @@ class Bench:
         ]
 
     def play(self, load: Load, seconds: float) -> tuple[float, float]:
-        """Publish for so long; returns the node's share of a core [%] and the rate that was kept [Hz]."""
+        """Publish worlds for some time.
+
+        Args:
+            load: How much moves, and the rate.
+            seconds: The time, s.
+
+        Returns:
+            The node's share of a core, %, and the rate that was reached, Hz.
+        """
         worlds, period = self.messages(load), 1.0 / load.rate_hz
         begin, used, sent = time.monotonic(), used_s(self.pid), 0
         while (now := time.monotonic()) - begin < seconds:
@@ -180,13 +208,21 @@ class Bench:
 
 
 def used_s(pid: int) -> float:
-    """Processor seconds of a process so far."""
+    """Return the processor time of a process so far, s.
+
+    Args:
+        pid: The process.
+    """
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def start(folder: Path) -> subprocess.Popen[bytes]:
-    """The node, with the hundred conditions."""
+    """Start the node with the hundred conditions.
+
+    Args:
+        folder: Folder for its configuration file.
+    """
     file = folder / "conditions.yaml"
     file.write_text(
         yaml.safe_dump({"conditions": [{"name": name, "args": args} for name, args in CONDITIONS]})
@@ -218,8 +254,8 @@ def main() -> None:
                 share, rate = bench.play(load, options.seconds)
                 delays = 1e3 * np.array(bench.delays_s or [np.nan])
                 p50, p99 = np.percentile(delays, (50, 99))
-                told = len(bench.delays_s) / options.seconds
-                row = f"{share:>12.1f}{rate:>9.1f}{told:>10.1f}{p50:>8.2f}{p99:>8.2f}"
+                events = len(bench.delays_s) / options.seconds
+                row = f"{share:>12.1f}{rate:>9.1f}{events:>10.1f}{p50:>8.2f}{p99:>8.2f}"
                 print(f"{load.name:<26}{row}", flush=True)
         finally:
             process.send_signal(signal.SIGINT)

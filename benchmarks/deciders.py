@@ -1,6 +1,6 @@
-"""Times a tick of the bin-stacking network and a cycle of the reactive controller: ``python -m benchmarks.deciders``.
+"""Time a tick of the bin-stacking network and a cycle of the reactive controller: ``python -m benchmarks.deciders``.
 
-Processor time of one thread [ms]; the cell stands still and the arm follows its commands.
+Processor time of one thread [ms]; the cell is still and the arm follows its commands.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TICKS = 1000
 
 
 def filled() -> Episode:
-    """A cell with 35 of 36 bins in their places and one on the belt, looked at from a cell that is read once."""
+    """Return a cell with 35 of 36 bins in their places and one on the belt; its bins are read once."""
     episode = Episode(FULL, 0, spares=0)
     cell, names = episode.cell, [f"bin_{k}" for k in range(len(FULL))]
     for _ in range(300):
@@ -37,13 +37,19 @@ def filled() -> Episode:
 
 
 def say(what: str, times: list[float], limit: str) -> None:
-    """Prints the median and the 99th percentile."""
+    """Print the median and the 99th percentile.
+
+    Args:
+        what: Label of the row.
+        times: Durations, s.
+        limit: The wanted figure.
+    """
     ms = 1e3 * np.array(times)
     print(f"{what}: median {np.median(ms):.3f} ms, p99 {np.percentile(ms, 99):.3f} ms (wanted: {limit})")
 
 
 def main() -> None:
-    """Measures both."""
+    """Measure both."""
     episode = filled()
     ticks, cycles = [], []
     q: Array = episode.cell.joints()

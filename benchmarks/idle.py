@@ -1,4 +1,4 @@
-"""Processor time of each node while nothing is asked of it: ``python benchmarks/idle.py [--seconds 10]``."""
+"""Processor time of each node without any request: ``python benchmarks/idle.py [--seconds 10]``."""
 
 from __future__ import annotations
 
@@ -13,17 +13,27 @@ from handiwork_msgs.srv import SetPaused
 from handiwork_cli.stack.stack import NODES, Stack
 
 SETTLE_S = 3.0
-"""Discovery and warm-up go on for a while after the last node is active."""
+"""Time after the last node is active during which discovery and warm-up continue, s."""
 
 
 def used_s(pid: int) -> float:
-    """Processor seconds of a process, its own and the kernel's, so far."""
+    """Return the processor time of a process so far, its own and the kernel's, s.
+
+    Args:
+        pid: The process.
+    """
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def measure(stack: Stack, seconds: float, what: str) -> None:
-    """Print one row: percent of one core for each node, and their sum."""
+    """Print one row: percent of one core for each node, and their sum.
+
+    Args:
+        stack: The stack.
+        seconds: Length of the measurement, s.
+        what: Label of the row.
+    """
     time.sleep(SETTLE_S)  # noqa: TID251 - a measurement takes its time
     pids = {name: stack.client.signs.pid(name) or 0 for name in NODES}
     before, began = {name: used_s(pid) for name, pid in pids.items()}, time.monotonic()
@@ -34,7 +44,12 @@ def measure(stack: Stack, seconds: float, what: str) -> None:
 
 
 def pause(stack: Stack, paused: bool) -> None:
-    """Stop the world's time, or let it go on."""
+    """Pause the world's time, or continue it.
+
+    Args:
+        stack: The stack.
+        paused: Whether to pause.
+    """
     stack.call(SetPaused, "sim/set_paused", SetPaused.Request(paused=paused))
 
 

@@ -26,19 +26,30 @@ from .ik_arms import ARMS, from_file, limits
 from .ik_peers import PEERS, Absent
 
 WITHIN = 2.0e-5
-"""[m] and [rad]."""
+"""Largest error of a pose that counts as found, m and rad."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Poses:
-    """What is to be reached, in the base frame, and a configuration (k, dof) of each that reaches it."""
+    """Poses to reach.
+
+    Attributes:
+        poses: base_T_ee.
+        reference: A configuration of each that reaches it, (k, dof), rad.
+    """
 
     poses: tuple[Pose, ...]
     reference: Array
 
 
 def drawn(robot: Robot, count: int, seed: int) -> Poses:
-    """Even within limits, of a joint with more than one turn within half a turn of zero."""
+    """Return poses of configurations that are uniform within limits; a joint with several turns gets one about zero.
+
+    Args:
+        robot: The robot.
+        count: Number of poses.
+        seed: Seed of the configurations.
+    """
     low, high = limits(robot)
     q = np.random.default_rng(seed).uniform(
         np.maximum(low, -np.pi), np.minimum(high, np.pi), (count, len(low))
@@ -47,14 +58,24 @@ def drawn(robot: Robot, count: int, seed: int) -> Poses:
 
 
 def read(path: Path) -> Poses:
-    """``pose``: rows x, y, z, qw, qx, qy, qz; ``q_ref``: configurations."""
+    """Read poses and configurations from a JSON file.
+
+    Args:
+        path: The file. ``pose``: rows x, y, z, qw, qx, qy, qz; ``q_ref``: configurations.
+    """
     content = json.loads(path.read_text(encoding="utf-8"))
     poses = tuple(Pose.of(row[:3], Rotation.from_wxyz(row[3:])) for row in content["pose"])
     return Poses(poses, np.array(content["q_ref"]))
 
 
 def reached(robot: Robot, poses: Sequence[Pose], q: Array) -> Array:
-    """(k,) bool by plain forward kinematics."""
+    """Check by plain forward kinematics which poses are reached, (k,) bool.
+
+    Args:
+        robot: The robot.
+        poses: base_T_ee.
+        q: Configurations, (k, dof), rad; nan without a solution.
+    """
     low, high = limits(robot)
     good = np.zeros(len(poses), dtype=bool)
     for i in np.flatnonzero(np.isfinite(q).all(axis=1)):
@@ -65,13 +86,26 @@ def reached(robot: Robot, poses: Sequence[Pose], q: Array) -> Array:
 
 
 def show(name: str, good: Array, total_s: float, single_us: Array) -> None:
+    """Print one row.
+
+    Args:
+        name: Its label.
+        good: Whether each pose was found, (k,) bool.
+        total_s: Time for all poses, s.
+        single_us: Time for each pose, (k,), us.
+    """
     p50, p95, p99 = np.percentile(single_us, [50, 95, 99])
     found, rate = 100.0 * good.mean(), good.sum() / total_s
     print(f"{name:<44}{found:>8.2f}{rate:>12.0f}{p50:>10.1f}{p95:>9.1f}{p99:>9.1f}", flush=True)
 
 
 def engine_rows(robot: Robot, work: Poses) -> None:
-    """All poses in one request for the rate, one request each for the percentiles."""
+    """Print the engine's rows: all poses in one request for the rate, one request each for the percentiles.
+
+    Args:
+        robot: The robot.
+        work: The poses.
+    """
     engine = CpuEngine(robot, Pose.identity(), lambda _share, _text: None)
     home = np.array(robot.arm("").home_q)
     free = np.array([engine.explain("", q, SceneQuery()).code is Code.OK for q in work.reference])
@@ -99,7 +133,12 @@ def engine_rows(robot: Robot, work: Poses) -> None:
 
 
 def peer_rows(robot: Robot, work: Poses) -> None:
-    """Other solvers, a pose at a time, without collisions; an absent one is named."""
+    """Print the rows of other solvers, a pose at a time, without collisions; an absent one is named.
+
+    Args:
+        robot: The robot.
+        work: The poses.
+    """
     for name, make in PEERS.items():
         try:
             solve = make(robot)

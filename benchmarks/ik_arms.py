@@ -31,7 +31,15 @@ AHEAD = np.array([0.0, 0.0, 1.0])
 
 @dataclass(frozen=True)
 class Row:
-    """``count`` spheres of ``radius`` from ``a`` to ``b`` in the frame of a link [m]."""
+    """Spheres in a row, in the frame of a link.
+
+    Attributes:
+        link: Index of the link.
+        radius: Radius, m.
+        a: First centre, m.
+        b: Last centre, m.
+        count: Number of spheres.
+    """
 
     link: int
     radius: float
@@ -76,12 +84,12 @@ UR10E_ROWS = (
 
 
 def fr3() -> Robot:
-    """As the product knows it."""
+    """Return the FR3 of the product."""
     return load_robot(Path(__file__).parents[1] / "src/robot_description/robots/fr3")
 
 
 def panda() -> Robot:
-    """With its hand, whose frame is the tool."""
+    """Return the Panda with its hand, whose frame is the tool."""
     along = [
         Pose.of((0.0, 0.0, 0.0), Rotation.from_axis_angle((1.0, 0.0, 0.0), alpha)) @ Pose.of((a, 0.0, d))
         for a, d, alpha in zip(PANDA_A, PANDA_D, PANDA_ALPHA, strict=True)
@@ -92,7 +100,7 @@ def panda() -> Robot:
 
 
 def ur10e() -> Robot:
-    """In the axes of ROS, where the base looks the other way than in the table."""
+    """Return the UR10e in the axes of ROS, in which the base is turned by half a turn from the table."""
     after = [
         Pose.of((a, 0.0, d), Rotation.from_axis_angle((1.0, 0.0, 0.0), alpha))
         for a, d, alpha in zip(UR10E_A, UR10E_D, UR10E_ALPHA, strict=True)
@@ -104,7 +112,12 @@ def ur10e() -> Robot:
 
 
 def from_file(path: Path, frame: str) -> Robot:
-    """A robot of spheres in the layout of ``mbm/data``; ``self_buffer`` of a link widens its spheres."""
+    """Return a robot of spheres from a file in the layout of ``mbm/data``.
+
+    Args:
+        path: The file; ``self_buffer`` of a link widens its spheres.
+        frame: Name of the tool's link.
+    """
     content = json.loads(path.read_text(encoding="utf-8"))
     for link in content["frames"]:
         link["T"] = link["T"][:3]
@@ -120,7 +133,11 @@ ARMS: dict[str, Callable[[], Robot]] = {"fr3": fr3, "panda": panda, "ur10e": ur1
 
 
 def limits(robot: Robot) -> tuple[Array, Array]:
-    """Lowest and highest positions (dof,)."""
+    """Return the lowest and highest positions, (dof,) each, rad.
+
+    Args:
+        robot: The robot.
+    """
     joints = [robot.joints[name] for name in robot.arm("").joint_names]
     return np.array([j.lower for j in joints]), np.array([j.upper for j in joints])
 
@@ -134,7 +151,10 @@ def _serial(
     rows: tuple[Row, ...],
     apart: int,
 ) -> Robot:
-    """Revolute about z after each of ``steps`` but the last; links nearer than ``apart`` are not tested."""
+    """Return a robot with a joint about z after each of ``steps`` but the last.
+
+    Links nearer than ``apart`` in the chain are not tested against each other.
+    """
     n = len(home)
     joints = {
         f"joint{i + 1}": Joint(

@@ -13,10 +13,10 @@ from handiwork_core.robot.robot import Robot
 from .ik_arms import limits
 
 GRID = 40
-"""Values of a seventh joint that are tried, in random order."""
+"""Number of values of a seventh joint that are tried, in random order."""
 
 Solve = Callable[[Array, Array], "Array | None"]
-"""From a pose (4, 4) and a configuration at hand to one within limits."""
+"""A solver: from a pose (4, 4) and a configuration to start from to one within limits."""
 
 
 class Absent(Exception):
@@ -24,7 +24,14 @@ class Absent(Exception):
 
 
 def eaik(robot: Robot) -> Solve:
-    """EAIK: all solutions of six joints by subproblems; a seventh is locked at one value after the other."""
+    """Return EAIK: all solutions of six joints by subproblems; a seventh is locked at one value after the other.
+
+    Args:
+        robot: The robot.
+
+    Raises:
+        Absent: EAIK is not installed, or cannot solve the arm.
+    """
     try:
         from eaik.pybindings.EAIK import Robot as Peer
     except ImportError:
@@ -64,7 +71,14 @@ def eaik(robot: Robot) -> Solve:
 
 
 def frankik(robot: Robot) -> Solve:
-    """frankik: the Panda alone, its seventh joint as above; it takes the flange's pose, not the hand's."""
+    """Return frankik: the Panda alone, its seventh joint as above; it takes the flange's pose, not the hand's.
+
+    Args:
+        robot: The robot.
+
+    Raises:
+        Absent: frankik is not installed, or does not know the arm.
+    """
     if robot.name.split("_")[0] != "panda":
         raise Absent(f"does not know {robot.name}")
     try:

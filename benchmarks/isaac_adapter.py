@@ -1,9 +1,9 @@
-"""What the adapter in front of Isaac Sim's wire costs, and whether the demo succeeds as over plain MuJoCo.
+"""Cost of the adapter in front of Isaac Sim's interface, and the demo's success over it and over plain MuJoCo.
 
 ``python -m benchmarks.isaac_adapter [--episodes 50] [--seconds 20]``. Latency: from ``isaac_joint_states`` to the same
-stamp on ``joint_states``, both heard in one other process. Load:
-processor time of the adapter's process while joints come at 200 Hz of wall time, the stand-in at twice real time. Both
-with the stand-in and the adapter alone, and beside all other nodes.
+stamp on ``joint_states``, both received in one other process. Load: processor time of the adapter's process while
+joints come at 200 Hz of wall time, the stand-in at twice real time. Both with the stand-in and the adapter alone, and
+beside all other nodes.
 """
 
 from __future__ import annotations
@@ -41,32 +41,43 @@ from isaac_bridge.adapter.ros.joints import JointDoor
 ROOT = Path(__file__).resolve().parents[1]
 BACKENDS = ("mujoco", "isaac_stand_in")
 FACTOR = 2.0
-"""Of real time: the stand-in then sends joints at 200 Hz."""
+"""Real time factor: the stand-in then sends joints at 200 Hz."""
 SETTLE_S = 5.0
 SPEED = 0.01
-"""Of the joints while work is measured [rad/s]: fast enough for a command at each measurement."""
+"""Speed of the joints while work is measured, rad/s: fast enough for a command at each measurement."""
 
 
 class Stamps:
-    """When each stamp of a topic was heard, in steady time."""
+    """The steady time of arrival of each stamp of a topic."""
 
     def __init__(self, node: Node, topic: str) -> None:
-        self.heard: dict[tuple[int, int], float] = {}
+        self.received: dict[tuple[int, int], float] = {}
         node.create_subscription(JointState, topic, self._take, LATEST)
 
     def _take(self, message: JointState) -> None:
         stamp = message.header.stamp
-        self.heard[stamp.sec, stamp.nanosec] = time.monotonic()
+        self.received[stamp.sec, stamp.nanosec] = time.monotonic()
 
 
 def used_s(pid: int) -> float:
-    """Processor seconds of a process so far."""
+    """Return the processor time of a process so far, s.
+
+    Args:
+        pid: The process.
+    """
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def listen(seconds: float) -> tuple[Stamps, Stamps]:
-    """Hear both topics in one process."""
+    """Receive both topics in one process.
+
+    Args:
+        seconds: Duration, s.
+
+    Returns:
+        The stamps before and after the adapter.
+    """
     import rclpy
 
     context = rclpy.Context()
@@ -84,7 +95,11 @@ def listen(seconds: float) -> tuple[Stamps, Stamps]:
 
 
 def cost_alone(seconds: float) -> list[str]:
-    """Latency and load of the adapter with the stand-in and nobody else."""
+    """Measure latency and load of the adapter with the stand-in and no other node.
+
+    Args:
+        seconds: Length of each measurement, s.
+    """
     places = ["-p", f"robot_dir:={ROOT}/src/robot_description/robots/fr3"]
     places += ["-p", f"scene_file:={ROOT}/config/scenes/tabletop.yaml"]
     wire = ["-p", "speaks:=isaac", "-p", f"real_time_factor:={FACTOR}"]
@@ -94,7 +109,11 @@ def cost_alone(seconds: float) -> list[str]:
 
 
 def cost_beside(seconds: float) -> list[str]:
-    """Latency and load of the adapter in a stack that stands still."""
+    """Measure latency and load of the adapter in a stack without motion.
+
+    Args:
+        seconds: Length of each measurement, s.
+    """
     arguments = {"backend": "isaac_stand_in", "engine": "cpu", "real_time_factor": str(FACTOR)}
     with Stack(arguments, write=lambda line: print(line, file=sys.stderr)) as stack:
         stack.wait_active()
@@ -102,19 +121,25 @@ def cost_beside(seconds: float) -> list[str]:
 
 
 def measured(where: str, pid: int, seconds: float) -> list[str]:
-    """Lines on the adapter's process, which has just been started."""
+    """Return table rows about the adapter's process, which has just been started.
+
+    Args:
+        where: Label of the rows.
+        pid: The process.
+        seconds: Length of each measurement, s.
+    """
     threading.Event().wait(SETTLE_S)
     used, began = used_s(pid), time.monotonic()
     threading.Event().wait(seconds)
     share = (used_s(pid) - used) / (time.monotonic() - began)
     before, after = listen(seconds)
-    rate_hz = (len(before.heard) - 1) / (max(before.heard.values()) - min(before.heard.values()))
-    both = before.heard.keys() & after.heard.keys()
-    added_ms = 1e3 * np.array([after.heard[stamp] - before.heard[stamp] for stamp in both])
+    rate_hz = (len(before.received) - 1) / (max(before.received.values()) - min(before.received.values()))
+    both = before.received.keys() & after.received.keys()
+    added_ms = 1e3 * np.array([after.received[stamp] - before.received[stamp] for stamp in both])
     p50, p95, p99 = np.percentile(added_ms, (50, 95, 99))
     load = os.getloadavg()[0]
     return [
-        f"| {where}: isaac_joint_states heard | {rate_hz:.0f} Hz |",
+        f"| {where}: isaac_joint_states received | {rate_hz:.0f} Hz |",
         f"| {where}: joint_states after isaac_joint_states, p50 / p95 / p99 | {p50:.2f} / {p95:.2f} / {p99:.2f} ms"
         f" (n = {len(both)}) |",
         f"| {where}: adapter, share of one core | {100.0 * share:.1f} % |",
@@ -123,29 +148,33 @@ def measured(where: str, pid: int, seconds: float) -> list[str]:
 
 
 def work(count: int = 3000) -> list[str]:
-    """Processor time from the bytes of one measurement to the command and the joint state that it causes."""
+    """Measure the processor time from the bytes of one measurement to the command and joint state that it causes.
+
+    Args:
+        count: Number of measurements.
+    """
     import rclpy
 
     context = rclpy.Context()
     rclpy.init(context=context)
     robot = robot_of("fr3")
     node = ManagedNode("work", context=context)
-    door = JointDoor(node, robot, 0.02, SafetyConfig(), Pose.identity())
-    door._pace = RateLimiter(1e6)  # every joint state, though measurements come faster here than on a wire
-    begin = home(robot, door.names)
-    message = JointState(name=list(door.names), position=begin)
-    message.velocity = message.effort = [0.0] * len(door.names)
+    port = JointDoor(node, robot, 0.02, SafetyConfig(), Pose.identity())
+    port._pace = RateLimiter(1e6)  # every joint state, though measurements come faster here than over DDS
+    begin = home(robot, port.names)
+    message = JointState(name=list(port.names), position=begin)
+    message.velocity = message.effort = [0.0] * len(port.names)
     took_ms, arm = [], robot.arm("")
     for index in range(count):
         message.header.stamp.sec, message.header.stamp.nanosec = divmod(5_000_000 * (index + 1), 10**9)
         message.position = [*(here + SPEED * 0.005 * index for here in begin[:7]), *begin[7:]]
         data = serialize_message(message)
         began = time.thread_time_ns()
-        door._take(data, {"publication_sequence_number": index + 1})
+        port._take(data, {"publication_sequence_number": index + 1})
         took_ms.append(1e-6 * (time.thread_time_ns() - began))
         if index == 0:
-            door.open()
-            controller = door.running().plant.arms[arm.name].controller
+            port.open()
+            controller = port.running().plant.arms[arm.name].controller
             start, t = controller.reference.position, np.linspace(0.0, 60.0, 100)
             path = start + SPEED * np.outer(t, np.ones(len(start)))
             rates = np.full(path.shape, SPEED)
@@ -162,12 +191,23 @@ def work(count: int = 3000) -> list[str]:
 
 
 def home(robot: Robot, names: Sequence[str]) -> list[float]:
-    """Where the world starts."""
+    """Return the joint positions at the start of the world, rad or m.
+
+    Args:
+        robot: The robot.
+        names: Names of the joints.
+    """
     return [joint_position(robot, name, {}) for name in names]
 
 
 def success(episodes: int, seed: int, factor: float) -> list[str]:
-    """Randomised pick and place over each backend, equal seeds."""
+    """Run randomised pick and place over each backend, with equal seeds.
+
+    Args:
+        episodes: Number of episodes per backend.
+        seed: Seed of the first.
+        factor: Simulated seconds per second.
+    """
     rows = []
     for backend in BACKENDS:
         words = argparse.Namespace(
@@ -189,7 +229,11 @@ def success(episodes: int, seed: int, factor: float) -> list[str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print both tables."""
+    """Print both tables.
+
+    Args:
+        arguments: The command line; None for that of the process.
+    """
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--episodes", type=int, default=50, help="over each backend; 0: none")
     parser.add_argument("--seed", type=int, default=0)

@@ -1,6 +1,6 @@
-"""How long it takes until the end, the stop and the return of a node's process are found.
+"""Time until the end, the stop and the return of a node's process are found.
 
-Run by ``python -m benchmarks.liveness``; starts small processes of its own in a DDS domain of their own.
+Run by ``python -m benchmarks.liveness``; starts small processes in a DDS domain of their own.
 """
 
 from __future__ import annotations
@@ -22,14 +22,21 @@ from handiwork_cli.processes.ros_environment import with_ros_defaults
 NAME = "skill_server"
 STATUS_PERIOD_S = 0.4
 LIMIT_S = 20.0
-"""Longest wait for anything."""
+"""Longest wait for any event, s."""
 
 FORGED_PERIOD_S = 0.1
 
 
 @dataclass(frozen=True)
 class Case:
-    """What happens to the process; ``is_remote``: as if it ran on another machine."""
+    """One loss of a process.
+
+    Attributes:
+        name: Label of the row.
+        number: The signal that is sent.
+        is_remote: Treat the process as one of another machine.
+        is_forged: Another process publishes a forged status.
+    """
 
     name: str
     number: signal.Signals
@@ -48,7 +55,7 @@ CASES = (
 
 
 def main() -> None:
-    """Print the table, or be one of its processes."""
+    """Print the table, or run as one of its processes."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trials", type=int, default=10)
     parser.add_argument("--be", choices=("node", "remote", "forger"), help="internal")
@@ -66,7 +73,11 @@ def main() -> None:
 
 
 def serve(kind: str) -> None:
-    """Publish a status until the end: the true one, one from another machine, or a forged one."""
+    """Publish a status until the end: the true one, one from another machine, or a forged one.
+
+    Args:
+        kind: "node", "remote" or "forger".
+    """
     import rclpy
     from handiwork_msgs.msg import NodeStatus
 
@@ -94,7 +105,14 @@ def serve(kind: str) -> None:
 
 
 def trial(case: Case) -> float:
-    """Return how long one loss took to be found [s]."""
+    """Return the time until one loss was found, s.
+
+    Args:
+        case: The loss.
+
+    Raises:
+        RuntimeError: it was not found in time.
+    """
     from handiwork_ros.clients.skill_client import SkillClient
 
     processes = [start("remote" if case.is_remote else "node")]
@@ -107,7 +125,7 @@ def trial(case: Case) -> float:
                 processes.append(start("forger"))
                 topic = client.node.resolve_topic_name(f"handiwork/bond/{NAME}")
                 until(lambda: client.node.count_publishers(topic) == 2)
-            # The pauses between messages and looks make the moment matter; the start of a process is no fixed one.
+            # The result depends on the phase between messages and checks; the start of a process makes it random.
             begin_s = time.monotonic()
             processes[0].send_signal(case.number)
             if not lost.wait(LIMIT_S):
@@ -120,12 +138,23 @@ def trial(case: Case) -> float:
 
 
 def start(kind: str) -> subprocess.Popen[bytes]:
-    """Start one of the processes."""
+    """Start one of the processes.
+
+    Args:
+        kind: "node", "remote" or "forger".
+    """
     return subprocess.Popen([sys.executable, "-m", "benchmarks.liveness", "--be", kind])
 
 
 def until(is_so: Callable[[], bool]) -> None:
-    """Wait for something."""
+    """Wait until a condition holds.
+
+    Args:
+        is_so: The condition.
+
+    Raises:
+        RuntimeError: it did not hold in time.
+    """
     end_s, pause = time.monotonic() + LIMIT_S, threading.Event()
     while not is_so():
         if time.monotonic() > end_s:

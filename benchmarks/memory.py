@@ -33,10 +33,11 @@ class Growth:
     """A line through the memory of one process.
 
     Attributes:
-        samples: how many were used, the warm-up left out.
-        first_mb, last_mb: at the ends of what was used [MB].
-        slope_mb_h: of the line [MB/h].
-        error_mb_h: standard error of the slope [MB/h]; samples close in time are alike, so it is a lower bound.
+        samples: Number of samples after the warm-up.
+        first_mb: Memory at the first of them, MB.
+        last_mb: Memory at the last of them, MB.
+        slope_mb_h: Slope of the line, MB/h.
+        error_mb_h: Standard error of the slope, MB/h; samples close in time are alike, so it is a lower bound.
     """
 
     samples: int
@@ -50,9 +51,9 @@ def growth(times_s: Array, rss_bytes: Array, warm_up_s: float) -> Growth | None:
     """Fit a line by least squares.
 
     Args:
-        times_s: (n,) since the process was first seen [s].
-        rss_bytes: (n,) its memory.
-        warm_up_s: what is earlier does not count [s].
+        times_s: Time since the process was first seen, (n,), s.
+        rss_bytes: Its memory, (n,), bytes.
+        warm_up_s: Earlier samples do not count, s.
 
     Returns:
         The line; None with fewer than ``LEAST_SAMPLES`` samples after the warm-up.
@@ -70,7 +71,11 @@ def growth(times_s: Array, rss_bytes: Array, warm_up_s: float) -> Growth | None:
 
 
 def anonymous_bytes(pid: int) -> int | None:
-    """Return what a process holds that is no file's (RssAnon); None where it has ended."""
+    """Return the memory of a process that belongs to no file (RssAnon), bytes; None if it has ended.
+
+    Args:
+        pid: The process.
+    """
     try:
         text = (PROC / str(pid) / "status").read_text()
     except OSError:
@@ -80,7 +85,11 @@ def anonymous_bytes(pid: int) -> int | None:
 
 
 def family(root: int) -> list[int]:
-    """Return a process and all its descendants."""
+    """Return a process and all its descendants.
+
+    Args:
+        root: The process.
+    """
     children: dict[int, list[int]] = defaultdict(list)
     for folder in PROC.iterdir():
         if folder.name.isdigit():
@@ -96,7 +105,11 @@ def family(root: int) -> list[int]:
 
 
 def name_of(pid: int) -> str:
-    """Return the ROS name of a node's process, else the name of its program."""
+    """Return the ROS name of a node's process, else the name of its program.
+
+    Args:
+        pid: The process.
+    """
     try:
         arguments = (PROC / str(pid) / "cmdline").read_bytes().split(b"\0")
     except OSError:
@@ -125,7 +138,11 @@ class Watch:
                 self._names[pid] = name_of(pid)
 
     def growths(self, warm_up_s: float) -> dict[str, Growth]:
-        """Return the growth of each process that lived long enough, by name and process id."""
+        """Return the growth of each process that lived long enough, by name and process id.
+
+        Args:
+            warm_up_s: Earlier samples of each process do not count, s.
+        """
         found = {}
         for pid, series in self._series.items():
             rows = np.array(series, dtype=np.float64)
@@ -136,7 +153,11 @@ class Watch:
 
 
 def table(growths: dict[str, Growth]) -> str:
-    """As Markdown."""
+    """Return the growths as Markdown.
+
+    Args:
+        growths: Growth of each process.
+    """
     lines = ["| process | samples | first, MB | last, MB | slope, MB/h | standard error |"]
     lines.append("| --- | ---: | ---: | ---: | ---: | ---: |")
     lines += [
@@ -147,7 +168,7 @@ def table(growths: dict[str, Growth]) -> str:
 
 
 def parsed() -> argparse.Namespace:
-    """The command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.memory", description=__doc__)
     parser.add_argument("--minutes", type=float, default=10.0, help="how long it is watched")
     parser.add_argument(
@@ -166,7 +187,13 @@ def parsed() -> argparse.Namespace:
 
 
 def watch(root: int, arguments: argparse.Namespace, started: subprocess.Popen[bytes] | None) -> Watch:
-    """Sample until the time is over, or what was started has ended."""
+    """Sample until the time is over, or the started process has ended.
+
+    Args:
+        root: The process that is watched with its descendants.
+        arguments: The command line.
+        started: The process that this one has started; None without one.
+    """
     found, end_s = Watch(root), time.monotonic() + 60.0 * arguments.minutes
     while time.monotonic() < end_s and (started is None or started.poll() is None):
         found.sample()
@@ -175,7 +202,7 @@ def watch(root: int, arguments: argparse.Namespace, started: subprocess.Popen[by
 
 
 def main() -> int:
-    """Print the table; the exit status is 1 where a process grows faster than the limit."""
+    """Print the table; the exit status is 1 if a process grows faster than the limit."""
     arguments = parsed()
     if arguments.pid:
         growths = watch(arguments.pid, arguments, None).growths(60.0 * arguments.warm_up)
@@ -195,7 +222,11 @@ def main() -> int:
 
 
 def end(started: subprocess.Popen[bytes]) -> None:
-    """End the soak with its stack."""
+    """End the soak with its stack.
+
+    Args:
+        started: The soak.
+    """
     if started.poll() is None:
         os.killpg(started.pid, signal.SIGINT)
         try:

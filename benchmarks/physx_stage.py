@@ -1,9 +1,9 @@
-"""Runs exported stages in PhysX, without Isaac Sim: ``python benchmarks/physx_stage.py out/tabletop.usda ...``.
+"""Run exported stages in PhysX, without Isaac Sim: ``python benchmarks/physx_stage.py out/tabletop.usda ...``.
 
 Needs an environment of its own, as PhysX brings an OpenUSD that usd-core may not meet in one process:
 ``pip install numpy ovphysx==0.7.0.74035321 physx-usd-schemas newton-usd-schemas`` (licence: NVIDIA's). For each stage
-it holds the home for 2 s, then moves the first joint and all joints that others mimic, and prints how far all is from
-where it should be. A suction cup stays where it is: only Isaac Sim opens its joint.
+it holds the home for 2 s, then moves the first joint and all joints that others mimic, and prints the distance of
+all joints from their targets. A suction cup stays in its place: only Isaac Sim opens its joint.
 """
 
 # ruff: noqa: ANN401 PhysX has no types that could be named here
@@ -19,7 +19,7 @@ import numpy as np
 
 STEP_S, HOLD_STEPS, MOVE_STEPS = 0.005, 400, 400
 MOVE = 0.1
-"""Of the first joint [rad or m], and by this share of their range of joints that lead others."""
+"""Move of the first joint [rad or m], and share of their range by which joints that lead others move."""
 
 
 class Cell:
@@ -45,7 +45,12 @@ class Cell:
         physx.wait_all()
 
     def read(self, what: str, pattern: str = "") -> np.ndarray:
-        """A tensor of the robot, or of what the pattern names."""
+        """Return a tensor of the robot, or of the bodies of a pattern.
+
+        Args:
+            what: Name of the tensor's type in PhysX.
+            pattern: Path of the bodies; empty for the robot.
+        """
         binding = self._bind(what, pattern)
         values = np.zeros(binding.shape, dtype=np.float32)
         if values.size:
@@ -53,20 +58,28 @@ class Cell:
         return values
 
     def names(self) -> list[str]:
-        """Joints in PhysX's order."""
+        """Return the joints in PhysX's order."""
         return list(self._bind("ARTICULATION_DOF_POSITION", "").dof_names)
 
     def aim(self, targets: np.ndarray) -> None:
-        """Set the drives' targets."""
+        """Set the drives' targets.
+
+        Args:
+            targets: Positions, (1, n), rad or m.
+        """
         self._bind("ARTICULATION_DOF_POSITION_TARGET", "").write(targets)
 
     def run(self, steps: int) -> None:
-        """Let time go on."""
+        """Advance time.
+
+        Args:
+            steps: Number of physics steps.
+        """
         for _ in range(steps):
             self._physx.step_sync(STEP_S)
 
     def close(self) -> None:
-        """Let go of the stage."""
+        """Release the stage."""
         self._physx.wait_task(self._physx.detach_ovstage())
         self._stage.destroy()
 
@@ -78,7 +91,11 @@ class Cell:
 
 
 def measure(cell: Cell) -> tuple[float, float, float, float]:
-    """Drift at home, objects' greatest way, error of the moved joints, error of those that mimic; [rad or m]."""
+    """Return drift at home, objects' longest way, error of the moved joints, error of those that mimic [rad or m].
+
+    Args:
+        cell: The stage.
+    """
     names = cell.names()
     home = cell.read("ARTICULATION_DOF_POSITION")[0]
     objects = cell.read("RIGID_BODY_POSE", "/World/Objects/*")[:, :3]

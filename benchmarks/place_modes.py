@@ -1,7 +1,7 @@
 """Success of Place in physics, by mode: ``python benchmarks/place_modes.py [--episodes 10] [--mode cup] [--seed 0]``.
 
-Every episode is a seed of its own: scattered scene, Pick, Place. No ROS; time goes as fast as it can. A failure is
-told with its seed, so that ``--seed N --episodes 1 --mode M`` shows it again.
+Every episode is a seed of its own: scattered scene, Pick, Place. No ROS; time passes as fast as possible. A failure
+is printed with its seed, so that ``--seed N --episodes 1 --mode M`` repeats it.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from support.cells.simulated_cell import SimulatedCell  # noqa: E402
 SCENE = "place_modes"
 UNKNOWN = (Code.INTERNAL,)
 PATIENCE_S = 60.0
-"""Steady time for one plan: on a busy machine it must not decide."""
+"""Steady time for one plan, s: long, so that a busy machine does not change the result."""
 
 
 @dataclass(frozen=True)
 class Mode:
-    """What is picked, and how it is placed."""
+    """Parameters of Pick and Place."""
 
     pick: PickParams
     place: PlaceParams
@@ -83,7 +83,14 @@ MODES = {
 
 
 def episode(robot: Robot, engine: CpuEngine, mode: Mode, seed: int) -> tuple[str, Outcome]:
-    """The skill that ended the episode, and how."""
+    """Run Pick and Place, and return the skill that ended the episode, and its outcome.
+
+    Args:
+        robot: The robot.
+        engine: The planner.
+        mode: Parameters of the skills.
+        seed: Seed of scene and choices.
+    """
     cell = SimulatedCell(robot, engine, SCENE, seed)
     context = cell.context(seed)
     ended = run_skill(
@@ -96,7 +103,14 @@ def episode(robot: Robot, engine: CpuEngine, mode: Mode, seed: int) -> tuple[str
 
 
 def measure(robot: Robot, engine: CpuEngine, name: str, seeds: range) -> bool:
-    """Print one row; False when a failure has no cause of its own."""
+    """Print one row; return False when a failure has no cause of its own.
+
+    Args:
+        robot: The robot.
+        engine: The planner.
+        name: Name of the mode.
+        seeds: Seeds of the episodes.
+    """
     began, failed = time.process_time(), Counter[str]()
     known = True
     for seed in seeds:

@@ -54,12 +54,26 @@ def demo_world() -> World:
 
 
 def down(robot: Robot, x: float, y: float, z: float, yaw: float) -> Pose:
+    """Return a pose of the EE above a place, pointing down.
+
+    Args:
+        robot: The robot.
+        x: Place of the fingertips in the world, m.
+        y: Place of the fingertips in the world, m.
+        z: Place of the fingertips in the world, m.
+        yaw: Turn about the vertical, rad.
+    """
     gripper = robot.arm("").gripper
     return Pose.of((x, y, z + (gripper.tcp_offset_m if gripper else 0.0)), Rotation.from_rpy(np.pi, 0.0, yaw))
 
 
 def clocked(work: Callable[[int], object], runs: int) -> Array:
-    """Milliseconds (runs,)."""
+    """Return the wall time of each run, (runs,), ms.
+
+    Args:
+        work: Called with the index of the run.
+        runs: Number of runs.
+    """
     spent = []
     for i in range(runs):
         before = time.perf_counter()
@@ -69,11 +83,25 @@ def clocked(work: Callable[[int], object], runs: int) -> Array:
 
 
 def show(name: str, ms: Array) -> None:
+    """Print one row of percentiles.
+
+    Args:
+        name: Its label.
+        ms: Times, (n,), ms.
+    """
     p50, p95, p99 = np.percentile(ms, [50, 95, 99])
     print(f"{name:<34}{p50:>9.2f}{p95:>9.2f}{p99:>9.2f}{len(ms):>7}")
 
 
 def measure(engine: Engine, robot: Robot, runs: int, seed: int) -> None:
+    """Print the table.
+
+    Args:
+        engine: The planner.
+        robot: The robot.
+        runs: Number of plans.
+        seed: Seed of goals and plans.
+    """
     rng, home, yaws = (
         np.random.default_rng(seed),
         np.array(robot.arm("").home_q),

@@ -14,7 +14,14 @@ END_S = 15.0
 
 @contextmanager
 def process(*arguments: str) -> Iterator[int]:
-    """A Python process, until the end; its id."""
+    """Run a Python process within the block.
+
+    Args:
+        arguments: Its command line after the interpreter.
+
+    Yields:
+        Its process id.
+    """
     started = subprocess.Popen([sys.executable, *arguments], start_new_session=True)
     try:
         yield started.pid

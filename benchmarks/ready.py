@@ -18,11 +18,15 @@ import numpy as np
 ROOT = Path(__file__).parents[1]
 ROBOTS = ROOT / "src/robot_description/robots"
 LONGEST_S = 2.0
-"""What the largest robot may take [s of processor time, and of a clock where nothing else runs]."""
+"""Largest time of the largest robot, s of processor time, and of wall time on an idle machine."""
 
 
 def once(folder: Path) -> None:
-    """The child: print wall and processor time [s] of each part, since it began to import."""
+    """Print wall and processor time [s] of each part, since the import began; this runs in the child process.
+
+    Args:
+        folder: The robot's folder.
+    """
     began, used = time.perf_counter(), time.process_time()
 
     def mark() -> tuple[float, float]:
@@ -45,15 +49,27 @@ def once(folder: Path) -> None:
 
 
 def measured(folder: Path) -> tuple[int, dict[str, list[float]]]:
-    """One fresh process."""
+    """Measure in a new process.
+
+    Args:
+        folder: The robot's folder.
+
+    Returns:
+        Number of spheres, and wall and processor time of each part, s.
+    """
     command = [sys.executable, "-m", "benchmarks.ready", "--once", str(folder)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    told = json.loads(done.stdout.splitlines()[-1])
-    return told["spheres"], told["marks"]
+    found = json.loads(done.stdout.splitlines()[-1])
+    return found["spheres"], found["marks"]
 
 
 def row(folder: Path, runs: int) -> tuple[str, float]:
-    """A line of the table, and the median of the processor time until ready [s]. The first run may compile."""
+    """Return a line of the table, and the median of the processor time until ready, s. The first run may compile.
+
+    Args:
+        folder: The robot's folder.
+        runs: Number of runs after the first.
+    """
     found = [measured(folder) for _ in range(runs + 1)][1:]
     parts = list(found[0][1])
     medians = {part: np.median([marks[part] for _, marks in found], axis=0) for part in parts}

@@ -1,4 +1,4 @@
-"""What the safety layer costs in each control period, and how fast it reacts: ``python -m benchmarks.safety``.
+"""Cost of the safety layer in each control period, and its time of reaction: ``python -m benchmarks.safety``.
 
 Cost is processor time of the thread, as other work on the machine does not count. Reaction is simulated time from the
 first period that exceeds a limit, found by other code, to the end of the period whose command brakes.
@@ -28,7 +28,14 @@ FAR = replace(ZONE, frame=ZoneFrame.ROBOT, center=(0.0, 0.0, 30.0))
 
 
 def costs(name: str, scene: str, zones: int, seconds: float) -> np.ndarray:
-    """Processor time [us] of each control period in which all arms swing, with so many zones."""
+    """Measure the processor time of each control period in which all arms swing, us.
+
+    Args:
+        name: Name of the robot.
+        scene: Name of the scene.
+        zones: Number of zones.
+        seconds: Simulated time, s.
+    """
     robot = load_robot(ROOT / f"src/robot_description/robots/{name}")
     config = SafetyConfig(zones=tuple(replace(FAR, name=f"zone {i}") for i in range(zones)))
     simulation = Simulation(robot, load_scene(ROOT / f"config/scenes/{scene}.yaml"), config)
@@ -58,7 +65,11 @@ def costs(name: str, scene: str, zones: int, seconds: float) -> np.ndarray:
 
 
 def shares(values: list[float] | np.ndarray) -> str:
-    """p50, p95, p99 of a row of numbers."""
+    """Return p50, p95 and p99 as cells of a table.
+
+    Args:
+        values: Numbers, (n,).
+    """
     return " | ".join(f"{value:.1f}" for value in np.percentile(values, [50, 95, 99]))
 
 

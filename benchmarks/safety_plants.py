@@ -1,8 +1,8 @@
 """Planted faults, one for each limit of the safety layer, run in the real simulation and judged by other code.
 
-A fault that the controllers themselves would refuse is planted below them, as a controller that goes wrong. When a
-limit is first exceeded is found from what the controller wants and what the world measures, with numpy, not with the
-code of the safety layer.
+A fault that the controllers themselves would refuse is planted below them, as a controller that goes wrong. The time at
+which a limit is first exceeded is found from the controller's reference and the measured world, with numpy, not with
+the code of the safety layer.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ ROOT = Path(__file__).parents[1]
 ARM = "fr3_arm"
 LONGEST_S = 9.5
 ALONE = SafetyConfig(contact_force=0.0, effort_scale=0.0)
-"""So that one limit is tried at a time; those that are tried are switched on again."""
+"""A configuration in which one limit is tried at a time; those that are tried are switched on again."""
 
 
 class FaultyController(TrajectoryController):
-    """A controller that from some moment on wants what ``wants`` says; periods are counted from the start."""
+    """A controller that replaces its reference by that of ``wants``; periods are counted from the start."""
 
     wants: Callable[[int, Reference], Reference]
     periods: int = 0
@@ -41,13 +41,24 @@ class FaultyController(TrajectoryController):
     def in_place_of(
         cls, controller: TrajectoryController, wants: Callable[[int, Reference], Reference]
     ) -> FaultyController:
-        """The same controller, gone wrong."""
+        """Return the same controller with a fault.
+
+        Args:
+            controller: The controller.
+            wants: From period and true reference to the faulty reference.
+        """
         made = cls(controller.limits, controller.reference.position, controller.tolerances)
         made.wants = wants
         return made
 
     def update(self, q: Array, qd: Array, step_s: float) -> Reference:
-        """What is wanted now."""
+        """Return the faulty reference.
+
+        Args:
+            q: Measured positions, (n,), rad.
+            qd: Measured velocities, (n,), rad/s.
+            step_s: The control period, s.
+        """
         good = super().update(q, qd, step_s)
         self.reference = self.wants(self.periods, good)
         self.periods += 1
@@ -56,7 +67,15 @@ class FaultyController(TrajectoryController):
 
 @dataclass(frozen=True)
 class Plant:
-    """A fault: ``start`` plants it; ``exceeds`` judges one period, given the simulation and what was wanted before."""
+    """A fault.
+
+    Attributes:
+        cause: The cause that the safety layer must name.
+        start: Plants the fault.
+        exceeds: Judges one period, given the simulation and the reference of the period before.
+        config: The limits.
+        scene: Name of the scene.
+    """
 
     cause: Cause
     start: Callable[[Simulation, np.random.Generator], None]
@@ -67,7 +86,7 @@ class Plant:
 
 @dataclass
 class Finding:
-    """What happened: times since the start [s], nan where something did not happen; ``peak_n`` [N] is unfiltered."""
+    """The reaction to a fault: times since the start [s], nan for what did not happen; ``peak_n`` [N] is unfiltered."""
 
     status: SafetyStatus
     result: TrajectoryResult | None
@@ -78,22 +97,29 @@ class Finding:
     worst_brake: float = 0.0
     """Greatest deceleration that the stop commanded, as a share of the joints' limits."""
     closest_m: float = float("inf")
-    """Of any sphere of the arm to a zone, measured."""
+    """Smallest measured distance of any sphere of the arm to a zone, m."""
     reasons: list[str] = field(default_factory=list)
 
     @property
     def reaction_s(self) -> float:
-        """From the first period that exceeded the limit to the end of that whose command brakes."""
+        """The time from the first period that exceeded the limit to the end of that whose command brakes, s."""
         return self.braked_s - self.exceeded_s + CONTROL_S
 
     @property
     def stop_s(self) -> float:
-        """From the first braking command to standstill."""
+        """The time from the first braking command to standstill, s."""
         return self.rest_s - self.braked_s
 
 
 def run(robot: Robot, plant: Plant, seed: int, longest_s: float = LONGEST_S) -> Finding:
-    """Plant the fault, and look until the arm rests, for ``longest_s`` of simulated time at most."""
+    """Plant a fault in a new simulation, and watch until the arm rests.
+
+    Args:
+        robot: The robot.
+        plant: The fault.
+        seed: Seed of its parameters.
+        longest_s: Largest simulated time, s.
+    """
     simulation = Simulation(robot, load_scene(ROOT / f"config/scenes/{plant.scene}.yaml"), plant.config)
     return watch(simulation, plant, np.random.default_rng(seed), longest_s)
 
@@ -101,7 +127,14 @@ def run(robot: Robot, plant: Plant, seed: int, longest_s: float = LONGEST_S) -> 
 def watch(
     simulation: Simulation, plant: Plant, rng: np.random.Generator, longest_s: float = LONGEST_S
 ) -> Finding:
-    """The same in a simulation that is there."""
+    """Plant a fault in a simulation, and watch until the arm rests.
+
+    Args:
+        simulation: The simulation.
+        plant: The fault.
+        rng: Random numbers for its parameters.
+        longest_s: Largest simulated time, s.
+    """
     plant.start(simulation, rng)
     arm, safety = simulation.arms[ARM], simulation.safety
     found, before = Finding(safety.status, None), arm.controller.reference
@@ -109,7 +142,7 @@ def watch(
     for period in range(round(longest_s / CONTROL_S)):
         now_s = period * CONTROL_S
         simulation.advance(1)
-        # What was wanted and measured at the beginning of the period decided about it.
+        # The reference and the measurement at the beginning of a period decide about it.
         if np.isnan(found.exceeded_s) and plant.exceeds(simulation, before):
             found.exceeded_s = now_s
         rate = safety.rate[arm.indices]
@@ -133,7 +166,11 @@ def watch(
 
 
 def force_on(simulation: Simulation) -> float:
-    """Net contact force on the robot [N] from the world's contacts."""
+    """Return the net contact force on the robot from the world's contacts, N.
+
+    Args:
+        simulation: The simulation.
+    """
     own, total = f"{simulation.robot.name}/", np.zeros(3)
     for contact in simulation.world.contacts():
         if contact.a.startswith(own) != contact.b.startswith(own):
@@ -142,7 +179,12 @@ def force_on(simulation: Simulation) -> float:
 
 
 def gap(simulation: Simulation, config: SafetyConfig) -> float:
-    """Least distance of the measured arm's spheres from a box that is a zone [m]; inf without one."""
+    """Return the least distance of the measured arm's spheres from a box that is a zone, m; inf without one.
+
+    Args:
+        simulation: The simulation.
+        config: The limits; its first zone counts.
+    """
     if not config.zones:
         return float("inf")
     zone, joints = config.zones[0], simulation.world.joints()
@@ -158,7 +200,14 @@ def gap(simulation: Simulation, config: SafetyConfig) -> float:
 
 
 def move(simulation: Simulation, turn: Array, duration_s: float, *, blind: bool = False) -> None:
-    """Start a quintic motion by ``turn`` (dof,) [rad]; ``blind`` lifts the path tolerance of the controller itself."""
+    """Start a quintic motion.
+
+    Args:
+        simulation: The simulation.
+        turn: Move of the joints, (dof,), rad.
+        duration_s: Duration, s.
+        blind: Lift the path tolerance of the controller itself.
+    """
     arm, spec = simulation.arms[ARM], simulation.robot.arms[ARM]
     start = simulation.measured(ARM)
     t = np.linspace(0.0, duration_s, max(3, round(duration_s / 0.01) + 1))
@@ -171,14 +220,26 @@ def move(simulation: Simulation, turn: Array, duration_s: float, *, blind: bool 
 
 
 def go_wrong(simulation: Simulation, wants: Callable[[int, Reference], Reference]) -> None:
-    """Put a faulty controller in the place of the arm's, on a slow motion."""
+    """Replace the arm's controller by a faulty one, on a slow motion.
+
+    Args:
+        simulation: The simulation.
+        wants: From period and true reference to the faulty reference.
+    """
     arm = simulation.arms[ARM]
     arm.controller = FaultyController.in_place_of(arm.controller, wants)
     move(simulation, np.eye(7)[0] * 0.2, 3.0)
 
 
 def ramp(joint: int, rise: float, top: float, begin: int) -> Callable[[int, Reference], Reference]:
-    """Speed up one joint by ``rise`` [rad/s^2] to ``top`` [rad/s] from period ``begin`` on; the others stand."""
+    """Return a fault that speeds up one joint from a period on; the others stop.
+
+    Args:
+        joint: Index of the joint.
+        rise: Acceleration, rad/s^2.
+        top: Largest speed, rad/s.
+        begin: The period.
+    """
     held: list[Reference] = []
 
     def wants(period: int, good: Reference) -> Reference:
@@ -200,14 +261,32 @@ def ramp(joint: int, rise: float, top: float, begin: int) -> Callable[[int, Refe
 
 
 def too_fast(simulation: Simulation, rng: np.random.Generator) -> None:
+    """Plant a joint that is too fast.
+
+    Args:
+        simulation: The simulation.
+        rng: Random numbers.
+    """
     go_wrong(simulation, ramp(0, 8.0, 4.0, int(rng.integers(50, 500))))
 
 
 def beyond_limit(simulation: Simulation, rng: np.random.Generator) -> None:
+    """Plant a joint that moves beyond its limit.
+
+    Args:
+        simulation: The simulation.
+        rng: Random numbers.
+    """
     go_wrong(simulation, ramp(6, 5.0, float(rng.uniform(0.5, 2.0)), int(rng.integers(50, 200))))
 
 
 def step(simulation: Simulation, rng: np.random.Generator) -> None:
+    """Plant a jump of the reference.
+
+    Args:
+        simulation: The simulation.
+        rng: Random numbers.
+    """
     begin, jump = int(rng.integers(50, 500)), float(rng.uniform(0.03, 0.15))
 
     def wants(period: int, good: Reference) -> Reference:
@@ -217,28 +296,55 @@ def step(simulation: Simulation, rng: np.random.Generator) -> None:
 
 
 def sharp(simulation: Simulation, rng: np.random.Generator) -> None:
+    """Start a motion with too much acceleration.
+
+    Args:
+        simulation: The simulation.
+        rng: Random numbers.
+    """
     turn, sharpness = float(rng.uniform(0.08, 0.2)), float(rng.uniform(1.7, 2.5))
     duration_s = np.sqrt(5.7735 * turn / (sharpness * 10.0))
     move(simulation, np.eye(7)[int(rng.integers(0, 3))] * turn, float(duration_s))
 
 
 def fast_tool(simulation: Simulation, rng: np.random.Generator) -> None:
+    """Start a motion with too fast a tool.
+
+    Args:
+        simulation: The simulation.
+        rng: Random numbers.
+    """
     move(simulation, np.eye(7)[0] * float(rng.choice([-1.0, 1.0])) * float(rng.uniform(0.8, 1.4)), 1.2)
 
 
 def press_down(simulation: Simulation, rng: np.random.Generator) -> None:
-    """Into the table, with the path tolerance lifted."""
+    """Start a motion into the table, with the path tolerance lifted.
+
+    Args:
+        simulation: The simulation.
+        rng: Random numbers.
+    """
     turn = np.array([0.0, 1.75, 0.0, 0.2, 0.0, 1.3, 0.0])
     move(simulation, turn, float(rng.uniform(6.0, 9.0)), blind=True)
 
 
 def sweep(simulation: Simulation, rng: np.random.Generator) -> None:
-    """Swing towards the side, at a speed of one's own."""
+    """Swing towards the side, at a random speed.
+
+    Args:
+        simulation: The simulation.
+        rng: Random numbers.
+    """
     move(simulation, np.eye(7)[0] * 1.5, float(rng.uniform(1.3, 3.0)))
 
 
 def excess(what: str, scale: float) -> Callable[[Simulation, Reference], bool]:
-    """Whether the controller wants a greater velocity or acceleration than the joints may have, times ``scale``."""
+    """Return a check whether the reference exceeds the joints' velocity or acceleration.
+
+    Args:
+        what: "velocity" or "acceleration".
+        scale: Factor of the limits.
+    """
 
     def exceeds(simulation: Simulation, before: Reference) -> bool:
         controller = simulation.arms[ARM].controller
@@ -252,14 +358,24 @@ def excess(what: str, scale: float) -> Callable[[Simulation, Reference], bool]:
 
 
 def jumps(simulation: Simulation, before: Reference) -> bool:
-    """Whether the wanted position went farther in a period than any joint could."""
+    """Check whether the reference went farther in a period than any joint could.
+
+    Args:
+        simulation: The simulation.
+        before: The reference of the period before.
+    """
     controller = simulation.arms[ARM].controller
     way = np.abs(controller.reference.position - before.position) / CONTROL_S
     return bool((way > 1.05 * controller.limits.velocity).any())
 
 
 def is_beyond(simulation: Simulation, _before: Reference) -> bool:
-    """Whether a joint can no longer brake in front of its limit."""
+    """Check whether a joint can no longer brake in front of its limit.
+
+    Args:
+        simulation: The simulation.
+        _before: The reference of the period before.
+    """
     controller = simulation.arms[ARM].controller
     limits, q, qd = controller.limits, controller.reference.position, controller.reference.velocity
     rest = q + qd * np.abs(qd) / (2.0 * limits.acceleration)
@@ -267,7 +383,11 @@ def is_beyond(simulation: Simulation, _before: Reference) -> bool:
 
 
 def tool_excess(limit: float) -> Callable[[Simulation, Reference], bool]:
-    """Whether the tool moves faster than ``limit`` [m/s], by differences of the wanted tool position."""
+    """Return a check whether the tool is too fast, by differences of the reference's tool position.
+
+    Args:
+        limit: Largest speed, m/s.
+    """
 
     def exceeds(simulation: Simulation, before: Reference) -> bool:
         controller = simulation.arms[ARM].controller
@@ -286,13 +406,23 @@ def tool_excess(limit: float) -> Callable[[Simulation, Reference], bool]:
 
 
 def effort_excess(simulation: Simulation, _before: Reference) -> bool:
+    """Check whether an effort exceeds 95 % of its limit.
+
+    Args:
+        simulation: The simulation.
+        _before: The reference of the period before.
+    """
     spec, arm = simulation.robot.arms[ARM], simulation.arms[ARM]
     limits = np.array([simulation.robot.joints[name].effort for name in spec.joint_names])
     return bool((np.abs(simulation.world.joints().effort[arm.indices]) > 0.95 * limits).any())
 
 
 def force_excess(limit: float) -> Callable[[Simulation, Reference], bool]:
-    """Whether the net contact force exceeds ``limit`` [N]."""
+    """Return a check whether the net contact force is too large.
+
+    Args:
+        limit: Largest force, N.
+    """
     return lambda simulation, _before: force_on(simulation) > limit
 
 

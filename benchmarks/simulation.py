@@ -1,4 +1,4 @@
-"""How fast the simulation runs on one core: the world alone, with controllers, and with every message published."""
+"""Speed of the simulation on one core: the world alone, with controllers, and with every message published."""
 
 from __future__ import annotations
 
@@ -22,7 +22,13 @@ ROOT = Path(__file__).parents[1]
 
 
 def swing(simulation: Simulation, arm: str, seconds: float) -> None:
-    """Give the arm a motion of the first joint that lasts ``seconds``."""
+    """Give the arm a motion of the first joint.
+
+    Args:
+        simulation: The simulation.
+        arm: Name of the arm.
+        seconds: Duration, s.
+    """
     start = simulation.measured(arm)
     t = np.arange(0.0, seconds, 0.02)
     turn = 0.25 * (1.0 - np.cos(2.0 * np.pi * t))[:, None] * np.eye(len(start))[0]

@@ -1,6 +1,7 @@
-"""From a skill's goal accepted to its first command, planning left out: ``python benchmarks/skill_overhead.py``.
+"""Time from a skill's accepted goal to its first command, without planning: ``python benchmarks/skill_overhead.py``.
 
-Both ends are the first news of a goal on a status topic, of ``run_skill`` and of the controller, as they come in here.
+Both ends are the first messages about a goal on a status topic, of ``run_skill`` and of the controller, as received in
+this process.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ CONTROLLERS = {
     "arm": "fr3_arm_controller/follow_joint_trajectory",
 }
 WAIT_S = 1.0
-"""Longest wait for news that is late after a result."""
+"""Longest wait for a status that is late after a result, s."""
 
 
 class News:
-    """When each action's newest goal was first heard of [s of steady time]."""
+    """The time of the first status of each action's goals, s of steady time."""
 
     def __init__(self, stack: Stack) -> None:
         self._changed = threading.Condition()
@@ -50,20 +51,43 @@ class News:
             self._changed.notify_all()
 
     def count(self, name: str) -> int:
-        """Goals heard of so far."""
+        """Return the number of goals so far.
+
+        Args:
+            name: Name of the action.
+        """
         with self._changed:
             return len(self._at_s[name])
 
     def at_s(self, name: str, index: int) -> float:
-        """When goal ``index`` was heard of; waits for it."""
+        """Wait for a goal and return the time of its first status, s of steady time.
+
+        Args:
+            name: Name of the action.
+            index: Number of the goal.
+
+        Raises:
+            TimeoutError: there was no such goal in time.
+        """
         with self._changed:
             if not self._changed.wait_for(lambda: len(self._at_s[name]) > index, WAIT_S):
-                raise TimeoutError(f"{name}: goal {index} was not heard of within {WAIT_S} s")
+                raise TimeoutError(f"{name}: no status of goal {index} within {WAIT_S} s")
             return self._at_s[name][index]
 
 
 def overhead_s(stack: Stack, news: News, skill: str, parameters: dict[str, object], first: str) -> float:
-    """One run: from accepted to the first command of controller ``first``, without what the planner took."""
+    """Run a skill, and return the time from its acceptance to the first command, without that of planning, s.
+
+    Args:
+        stack: The stack.
+        news: The status messages.
+        skill: Name of the skill.
+        parameters: Its parameters.
+        first: Name of the controller that gets the first command.
+
+    Raises:
+        RuntimeError: the skill failed.
+    """
     ours, theirs = news.count(SKILL), news.count(first)
     report = stack.client.run(skill, parameters)
     if not report.outcome.ok:

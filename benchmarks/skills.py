@@ -1,4 +1,4 @@
-"""CPU time of choosing: ``python benchmarks/skills.py [--runs 200]``. Place candidates, annotated grasps, overlaps."""
+"""CPU time of choices: ``python benchmarks/skills.py [--runs 200]``: placing, annotated grasps, overlaps."""
 
 from __future__ import annotations
 
@@ -41,6 +41,12 @@ def setting() -> PlaceSetting:
 
 
 def rows(n: int, rng: np.random.Generator) -> Array:
+    """Return random annotated grasps, (n, 17).
+
+    Args:
+        n: Number of grasps.
+        rng: Random numbers.
+    """
     made = rng.random((n, 17))
     axes, _ = np.linalg.qr(rng.normal(size=(n, 3, 3)))
     made[:, 4:13] = (axes * np.linalg.det(axes)[:, None, None]).reshape(n, 9)
@@ -48,7 +54,12 @@ def rows(n: int, rng: np.random.Generator) -> Array:
 
 
 def spent(work: Callable[[], object], runs: int) -> Array:
-    """CPU time of each run (runs,) [ms]."""
+    """Return the CPU time of each run, (runs,), ms.
+
+    Args:
+        work: The work.
+        runs: Number of runs.
+    """
     found = []
     for _ in range(runs):
         before = time.thread_time()

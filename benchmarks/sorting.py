@@ -1,4 +1,4 @@
-"""Sorts coloured cubes from a running belt into two bins with an FR3: ``python -m benchmarks.sorting --seeds 3``."""
+"""Sort coloured cubes from a running belt into two bins with an FR3: ``python -m benchmarks.sorting --seeds 3``."""
 
 from __future__ import annotations
 
@@ -40,12 +40,17 @@ DOWN = Rotation.from_rpy(np.pi, 0.0, 0.0)
 
 
 def box(size: ArrayLike, at: ArrayLike = (0.0, 0.0, 0.0)) -> Shape:
-    """A solid box."""
+    """Return a solid box.
+
+    Args:
+        size: Edges, (3,), m.
+        at: Its middle in the object's frame, (3,), m.
+    """
     return Shape(ShapeKind.BOX, np.asarray(size, dtype=np.float64), Pose.of(at))
 
 
 def fixtures() -> tuple[SceneObject, ...]:
-    """Floor, belt, and two open bins."""
+    """Return floor, belt, and two open bins."""
     half = 0.5 * BIN_M
     walls = [box((0.01, BIN_M, BIN_HIGH_M), (s * half, 0, 0.5 * BIN_HIGH_M)) for s in (-1, 1)]
     walls += [box((BIN_M, 0.01, BIN_HIGH_M), (0, s * half, 0.5 * BIN_HIGH_M)) for s in (-1, 1)]
@@ -64,7 +69,11 @@ def fixtures() -> tuple[SceneObject, ...]:
 
 
 def scene(seed: int) -> Scene:
-    """Cubes of random colour, place across the belt and heading."""
+    """Return a scene of cubes with random colours, places across the belt and headings.
+
+    Args:
+        seed: Seed of the choices.
+    """
     rng, items = np.random.default_rng(seed), []
     for k in range(CUBES):
         colour = str(rng.choice(list(BINS)))
@@ -98,36 +107,44 @@ class SortingCell:
         self._width_m = OPEN_M
 
     def cubes(self) -> dict[str, ObjectState]:
-        """All cubes."""
+        """Return the states of all cubes."""
         return {name: state for name, state in self.world.object_states().items() if name in self._names}
 
     def tip(self) -> Pose:
-        """Between the fingertips."""
+        """Return the pose between the fingertips in the world."""
         return self.world.body_pose(self._ee) @ self._ee_T_tip
 
     def joints(self) -> Array:
-        """Measured."""
+        """Return the measured joints, (7,), rad."""
         return self.world.joints().position[self._arm]
 
     def width(self) -> float:
-        """Measured."""
+        """Return the measured opening, m."""
         return self.gripper.width(float(self.world.joints().position[self._fingers[0]]))
 
     def grip(self, width_m: float) -> None:
-        """The fingers go there at the speed of their limit."""
+        """Move the fingers at the speed of their limit.
+
+        Args:
+            width_m: Wanted opening, m.
+        """
         self._width_m = width_m
 
     def go(self, command: MotionCommand) -> None:
-        """The controller's target is the hand."""
+        """Send a command to the controller, whose target is the hand.
+
+        Args:
+            command: The command, for the tip.
+        """
         hand = command.world_T_target @ self._ee_T_tip.inverse()
         self._command = MotionCommand(hand, command.approach, self.arm.home_q, command.world_v_target)
 
     def stop(self) -> None:
-        """Brakes."""
+        """Brake."""
         self._command = None
 
     def advance(self) -> None:
-        """One cycle."""
+        """Run one cycle of the controller and its physics."""
         q = self.joints()
         if self._command is None:
             reference = self.controller.stop(q, CYCLE_S)
@@ -140,7 +157,14 @@ class SortingCell:
 
 
 def run(seed: int) -> tuple[int, int, float]:
-    """Sorts one belt; returns cubes in the right bin, cubes, and simulated time."""
+    """Sort one belt.
+
+    Args:
+        seed: Seed of the scene.
+
+    Returns:
+        Number of cubes in the right bin, number of cubes, and simulated time, s.
+    """
     cell = SortingCell(seed)
     bins = {colour: Pose.of((x, y, LET_GO_M - 0.1), DOWN) for colour, (x, y) in BINS.items()}
     context = SortingContext(cell, bins, np.array([0.0, BELT_MPS, 0.0]))
@@ -159,7 +183,7 @@ def run(seed: int) -> tuple[int, int, float]:
 
 
 def main() -> int:
-    """Runs all seeds."""
+    """Run all seeds."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.sorting", description=__doc__)
     parser.add_argument("--seeds", type=int, default=3)
     total = good = 0

@@ -12,7 +12,7 @@ from handiwork_cli.stack.stack import Stack
 
 
 def start_s() -> float:
-    """Start the stack, wait until it serves, end it; how long the first two took [s]."""
+    """Start the stack, wait until it serves, end it; return the duration of the first two, s."""
     began = time.monotonic()
     with Stack({"engine": "cpu"}, write=lambda line: print(line, file=sys.stderr)) as stack:
         stack.wait_active()

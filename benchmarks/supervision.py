@@ -1,7 +1,7 @@
-"""Cost and speed of supervising motions that are under way: ``python -m benchmarks.supervision [--runs 20]``.
+"""Cost and speed of the supervision of motions in progress: ``python -m benchmarks.supervision [--runs 20]``.
 
-First the engine alone: how long the whole of a motion and its rest take to judge. Then the whole stack over MuJoCo: the
-time from an announced obstacle to the brake, and what checks cost while an object on a belt moves all the time.
+First the engine alone: the time to judge a whole motion and its rest. Then the whole stack over MuJoCo: the
+time from an announced obstacle to the brake, and the cost of checks while an object on a belt moves all the time.
 """
 
 # ruff: noqa: ANN401 messages of ROS
@@ -46,7 +46,12 @@ CANCELING = 3
 
 
 def milliseconds(work: Callable[[], Any], times: int = 20) -> tuple[float, float]:
-    """Median and 95th percentile of the duration of a call."""
+    """Return the median and the 95th percentile of the duration of a call, ms.
+
+    Args:
+        work: The call.
+        times: Number of calls.
+    """
     took = []
     for _ in range(times):
         begun = time.perf_counter()
@@ -96,7 +101,7 @@ def _boxes(places: Array) -> World:
 
 
 class Brakes:
-    """When geometry arrived that names an object, and when a goal of the arm was asked to end; steady time."""
+    """Steady times of the geometry that names an object, and of the first cancelled goal of the arm."""
 
     def __init__(self, stack: Stack) -> None:
         from action_msgs.msg import GoalStatusArray
@@ -128,13 +133,23 @@ class Brakes:
             self.moved.notify_all()
 
     def wait_yaw(self, angle: float) -> None:
-        """Return once the first joint is beyond an angle [rad]."""
+        """Wait until the first joint is beyond an angle.
+
+        Args:
+            angle: The angle, rad.
+        """
         with self.moved:
             assert self.moved.wait_for(lambda: self.yaw > angle, 60.0)
 
 
 def go(stack: Stack, place: list[float], speed: float) -> Any:
-    """Send the hand somewhere."""
+    """Send the hand to a place.
+
+    Args:
+        stack: The stack.
+        place: The place in the world, (3,), m.
+        speed: Share of the velocity limits.
+    """
     from handiwork_ros.clients.skill_client import skill_goal
 
     return stack.client.send(
@@ -143,7 +158,11 @@ def go(stack: Stack, place: list[float], speed: float) -> Any:
 
 
 def reaction(runs: int) -> None:
-    """Put a wall in the way of a moving arm, so many times."""
+    """Put a wall in the way of a moving arm, several times.
+
+    Args:
+        runs: Number of times.
+    """
     from simulation_interfaces.srv import DeleteEntity, SpawnEntity
 
     took = []
@@ -155,7 +174,7 @@ def reaction(runs: int) -> None:
             brakes.wall_s = brakes.brake_s = float("nan")
             begun = brakes.yaw
             run = go(stack, LEFT, 0.12)
-            brakes.wait_yaw(begun + 0.04)  # of 0.32 rad on the whole way
+            brakes.wait_yaw(begun + 0.04)  # the whole way is 0.32 rad
             request = SpawnEntity.Request(name="wall", resource_string=WALL)
             request.initial_pose.header.frame_id = "world"
             place = request.initial_pose.pose.position
@@ -173,13 +192,17 @@ def reaction(runs: int) -> None:
 
 
 def cpu_s(pid: int) -> float:
-    """Processor time of a process so far [s]."""
+    """Return the processor time of a process so far, s.
+
+    Args:
+        pid: The process.
+    """
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) * TICK_S
 
 
 def belt() -> None:
-    """Compare processor shares during slow motions beside a belt that stands and one that runs."""
+    """Compare processor shares during slow motions beside a belt at rest and one that runs."""
     from handiwork_msgs.srv import ResetWorld, SetBeltVelocity
 
     with Stack({"real_time_factor": "1", "scene": "belt"}) as stack:
@@ -200,7 +223,7 @@ def belt() -> None:
 
 
 def main() -> None:
-    """Run all three, or the one that is named."""
+    """Run all three measurements, or the one that is named."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=20, help="of the reaction")
     parser.add_argument("--only", choices=["engine", "reaction", "belt"])

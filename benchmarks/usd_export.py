@@ -1,6 +1,6 @@
-"""How long a scene file of many objects takes to become an OpenUSD stage: reading both files, building, writing.
+"""Time to export a scene file of many objects to an OpenUSD stage: reading both files, building, writing.
 
-``python -m benchmarks.usd_export``; the first run, which also loads OpenUSD itself, is told apart.
+``python -m benchmarks.usd_export``; the first run, which also loads OpenUSD itself, is reported separately.
 """
 
 from __future__ import annotations
@@ -28,7 +28,15 @@ KINDS = (
 
 
 def write_scene(folder: Path, count: int) -> Path:
-    """A scene of objects in rows, of all kinds in turn; the mesh is the hull of 200 points."""
+    """Write a scene of objects in rows, of all kinds in turn; the mesh is the hull of 200 points.
+
+    Args:
+        folder: Folder of the files.
+        count: Number of objects.
+
+    Returns:
+        The scene file.
+    """
     points = np.random.default_rng(1).normal(size=(200, 3))
     points *= 0.03 / np.linalg.norm(points, axis=1, keepdims=True)
     rows = [f"v {x} {y} {z}" for x, y, z in points.tolist()]

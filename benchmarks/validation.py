@@ -1,6 +1,6 @@
-"""Cost of the second opinion on trajectories, for every robot: ``python -m benchmarks.validation [--robot lift2]``.
+"""Cost of the second judgement of trajectories, for every robot: ``python -m benchmarks.validation [--robot lift2]``.
 
-Each arm moves between free configurations over its own table; where a robot has two arms, the same motions are judged
+Each arm moves between free configurations over its own table; if a robot has two arms, the same motions are judged
 once more against the other arm on a way of its own. Processor time.
 """
 
@@ -29,11 +29,19 @@ from sim_bridge.mujoco.simulation import Simulation
 
 ROOT = Path(__file__).parents[1]
 SPREAD_RAD = 0.6
-"""Goals are drawn this far about home."""
+"""Largest distance of goals from home, per joint, rad."""
 
 
 def motions(engine: CpuEngine, robot: Robot, arm: str, count: int, seed: int) -> list[Trajectory]:
-    """Plans from home to drawn configurations."""
+    """Return plans from home to random configurations.
+
+    Args:
+        engine: The planner.
+        robot: The robot.
+        arm: Name of the arm.
+        count: Number of plans.
+        seed: Seed of the configurations.
+    """
     rng, home, found = np.random.default_rng(seed), np.array(robot.arm(arm).home_q), []
     for i in range(20 * count):
         goal = JointGoals(home[None] + rng.uniform(-SPREAD_RAD, SPREAD_RAD, (1, len(home))))
@@ -46,7 +54,15 @@ def motions(engine: CpuEngine, robot: Robot, arm: str, count: int, seed: int) ->
 
 
 def judged(engine: CpuEngine, robot: Robot, arm: str, ways: list[Trajectory], query: SceneQuery) -> Array:
-    """Milliseconds (k,) of processor time."""
+    """Return the processor time of each judgement, (k,), ms.
+
+    Args:
+        engine: The planner.
+        robot: The robot.
+        arm: Name of the arm.
+        ways: Its motions.
+        query: The scene.
+    """
     spent, home = [], np.array(robot.arm(arm).home_q)
     for way in ways:
         before = time.process_time()
@@ -56,7 +72,13 @@ def judged(engine: CpuEngine, robot: Robot, arm: str, ways: list[Trajectory], qu
 
 
 def measure(name: str, runs: int, seed: int) -> None:
-    """Prints one line for each arm, and one for each against the other arm."""
+    """Print one line for each arm, and one for each against the other arm.
+
+    Args:
+        name: Name of the robot.
+        runs: Number of motions.
+        seed: Seed of the motions.
+    """
     robot = robot_of(name)
     scene = load_scene(ROOT / f"config/scenes/{scene_of(name)}.yaml")
     simulation = Simulation(robot, scene)
@@ -74,13 +96,18 @@ def measure(name: str, runs: int, seed: int) -> None:
 
 
 def show(what: str, ms: Array) -> None:
-    """One line of the table."""
+    """Print one line of the table.
+
+    Args:
+        what: Its label.
+        ms: Times, (n,), ms.
+    """
     p50, p95 = np.percentile(ms, [50, 95])
     print(f"| {what} | {len(ms)} | {p50:.1f} | {p95:.1f} |", flush=True)
 
 
 def main() -> None:
-    """Prints the table."""
+    """Print the table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.validation", description=__doc__)
     parser.add_argument("--robot", default="", help="one robot, not all")
     parser.add_argument("--runs", type=int, default=30)

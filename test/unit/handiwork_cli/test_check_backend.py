@@ -23,14 +23,14 @@ from handiwork_check.judge_contacts import judge_contacts
 from handiwork_check.judge_frames import judge_frames
 from handiwork_check.judge_joints import amounts, judge_motion, judge_readings
 from handiwork_check.judge_tools import judge_gripper, judge_suction
-from handiwork_check.judge_topics import judge_doors, judge_rates, judge_topics
+from handiwork_check.judge_topics import judge_interfaces, judge_rates, judge_topics
 from handiwork_check.recording import (
     ArmMotion,
     FrameMessage,
     GripperMotion,
-    Heard,
     JointSample,
     Publisher,
+    Received,
     Recording,
     SuctionTrial,
 )
@@ -62,8 +62,8 @@ def sample(
     return JointSample(at_s, 40.0 + at_s, tuple(position), tuple(position.values()), speeds)
 
 
-def stream(rate_hz: float, over_s: float = 3.0) -> tuple[Heard, ...]:
-    return tuple(Heard(i / rate_hz, 40.0 + i / rate_hz) for i in range(int(over_s * rate_hz)))
+def stream(rate_hz: float, over_s: float = 3.0) -> tuple[Received, ...]:
+    return tuple(Received(i / rate_hz, 40.0 + i / rate_hz) for i in range(int(over_s * rate_hz)))
 
 
 def good() -> Recording:
@@ -81,7 +81,7 @@ def good() -> Recording:
         publishers=publishers,
         services={},
         actions={rule.name: rule.type for rule in action_rules(ROBOT)},
-        heard={rule.name: stream(rule.rate_hz or 1.0) for rule in RULES},
+        received={rule.name: stream(rule.rate_hz or 1.0) for rule in RULES},
         joints=tuple(sample(i / 100.0, HOME) for i in range(300)),
         frames=(FrameMessage(True, 1, (("world", f"fr3/{ROBOT.root_link}"),)), *moving),
         objects={"cube": body},
@@ -92,7 +92,7 @@ def good() -> Recording:
 
 
 def motion(moved: Mapping[str, float] | None = None, *, speed_share: float = 1.0) -> ArmMotion:
-    """A motion of one second; ``moved`` replaces what the joints were told."""
+    """A motion of one second; ``moved`` replaces the commanded moves of the joints."""
     start = sample(0.0, HOME)
     asked = amounts(ROBOT, ARM, start)
     moved = asked if moved is None else moved
@@ -121,8 +121,8 @@ def judge(recording: Recording) -> list[Finding]:
     return [
         *judge_topics(RULES, recording),
         *judge_rates(RULES, recording),
-        *judge_doors("action", action_rules(ROBOT), recording.actions),
-        *judge_doors("service", service_rules(ROBOT), recording.services),
+        *judge_interfaces("action", action_rules(ROBOT), recording.actions),
+        *judge_interfaces("service", service_rules(ROBOT), recording.services),
         *judge_clock(recording),
         *judge_frames(ROBOT, recording),
         *judge_readings(ROBOT, recording),
@@ -131,10 +131,10 @@ def judge(recording: Recording) -> list[Finding]:
 
 
 def fault(findings: Sequence[Finding], check: str) -> Finding:
-    """The one fault there is: of this check, with its mend, and the report says so."""
+    """The one fault there is: of this check, with its remedy, and the report says so."""
     faults = [finding for finding in findings if finding.is_fault]
     assert [finding.check for finding in faults] == [check]
-    assert faults[0].mend
+    assert faults[0].remedy
     assert not is_good(findings)
     return faults[0]
 
@@ -166,7 +166,7 @@ def test_fault_1_a_missing_topic() -> None:
     publishers = {name: found for name, found in recording.publishers.items() if name != "/world/contacts"}
     found = fault(judge(replace(recording, publishers=publishers)), "topic /world/contacts")
     assert found.verdict is Verdict.MISSING
-    assert "handiwork_msgs/msg/Contacts" in found.mend
+    assert "handiwork_msgs/msg/Contacts" in found.remedy
 
 
 def test_fault_2_a_wrong_type() -> None:
@@ -193,21 +193,21 @@ def test_fault_3_quality_of_service(topic: str, changes: dict[str, bool], word: 
 
 def test_fault_4_too_few_messages() -> None:
     recording = good()
-    slow = replace(recording, heard={**recording.heard, "/world/object_states": stream(20.0)})
+    slow = replace(recording, received={**recording.received, "/world/object_states": stream(20.0)})
     assert "20 Hz of 50 Hz" in fault(judge(slow), "rate /world/object_states").text
 
 
 def test_a_slow_simulation_is_judged_by_its_own_time() -> None:
     recording = good()
-    slow = tuple(Heard(4.0 * one.heard_s, one.stamp_s) for one in stream(100.0))
-    assert is_good(judge(replace(recording, heard={**recording.heard, "/joint_states": slow})))
+    slow = tuple(Received(4.0 * one.received_s, one.stamp_s) for one in stream(100.0))
+    assert is_good(judge(replace(recording, received={**recording.received, "/joint_states": slow})))
 
 
 def test_fault_5_a_clock_that_goes_back() -> None:
     recording = good()
     ticks = stream(100.0)
     back = (*ticks[:150], *(replace(tick, stamp_s=tick.stamp_s - 0.2) for tick in ticks[150:]))
-    found = fault(judge(replace(recording, heard={**recording.heard, "/clock": back})), "clock forward")
+    found = fault(judge(replace(recording, received={**recording.received, "/clock": back})), "clock forward")
     assert "/clock went back from 41.490 s to 41.300 s" in found.text
 
 
@@ -215,7 +215,9 @@ def test_a_clock_that_stands_still_is_told() -> None:
     recording = good()
     frozen_clock = tuple(replace(tick, stamp_s=41.0) for tick in stream(100.0))
     faults = [
-        f for f in judge(replace(recording, heard={**recording.heard, "/clock": frozen_clock})) if f.is_fault
+        f
+        for f in judge(replace(recording, received={**recording.received, "/clock": frozen_clock}))
+        if f.is_fault
     ]
     assert "clock going on" in [finding.check for finding in faults]
 
@@ -224,9 +226,9 @@ def test_a_clock_that_stands_still_is_told() -> None:
 def test_only_a_real_robot_may_lack_a_clock(wall: bool) -> None:
     recording = good()
     publishers = {name: found for name, found in recording.publishers.items() if name != "/clock"}
-    heard = {name: found for name, found in recording.heard.items() if name != "/clock"}
+    received = {name: found for name, found in recording.received.items() if name != "/clock"}
     system_s = recording.joints[-1].stamp_s if wall else 1.8e9
-    without = replace(recording, publishers=publishers, heard=heard, system_s=system_s)
+    without = replace(recording, publishers=publishers, received=received, system_s=system_s)
     assert is_simulated(without) is not wall
     assert is_good(list(judge_clock(without))) is wall
 
@@ -273,8 +275,8 @@ def test_fault_8_joints_in_another_order() -> None:
     first, second = ARM.joint_names[:2]
     swapped = {**told, first: told[second], second: told[first]}
     found = fault(list(judge_motion(motion(swapped))), f"joints order {ARM.name}")
-    assert f"{first} was told" in found.text
-    assert f"as {second} was told" in found.text
+    assert f"{first} was commanded" in found.text
+    assert f"as {second} was commanded" in found.text
 
 
 @pytest.mark.parametrize(

@@ -170,7 +170,7 @@ def test_the_first_blocked_row_of_a_path(all_cases: dict[str, Case], name: str, 
         assert least(case, along(good, max(4, 250 // rows))) > -FINEST_M - NOISE_M
         if bad >= 0:
             assert 1 <= bad < rows
-            # What touches there touches in a piece that division looked at; samples may just miss its deepest place.
+            # The pair that touches there touches in a tested piece; samples may just miss its deepest place.
             assert room_of(case, query, hit, along(path[bad - 1 : bad + 1], 1000)) < 1.0e-4
     assert seen[False] > 0 and (rows < 2 or seen[True] > 0), seen
 

@@ -52,7 +52,7 @@ def never() -> bool:
 
 
 def changes(base: Pose, first: Pose, pose: Pose) -> Array:
-    """(6,) rotation vector [rad] and translation [m] from ``first`` to ``pose``, in axes of the base."""
+    """Return the rotation vector [rad] and translation [m] from ``first`` to ``pose``, in axes of the base."""
     w, *xyz = (pose.rotation @ first.rotation.inverse()).wxyz
     sine = float(np.linalg.norm(xyz))
     turn = np.array(xyz) * (2.0 * np.arctan2(sine, w) / sine if sine > 1e-12 else 2.0)
@@ -61,7 +61,7 @@ def changes(base: Pose, first: Pose, pose: Pose) -> Array:
 
 
 def assert_held(robot: Robot, base: Pose, t: Trajectory, weights: tuple[float, ...], finer: int = 3) -> None:
-    """At every sample and between: written from the definition, on the slow kinematics."""
+    """Check every sample and the middle between two: written from the definition, on the slow kinematics."""
     first, allowed = base @ forward(robot, "", t.q[0]), np.array([HOLD_RAD] * 3 + [HOLD_M] * 3)
     for time_s in np.linspace(0.0, t.duration_s, finer * len(t.t_s)):
         change = changes(base, first, base @ forward(robot, "", t.sample(float(time_s))[0]))
@@ -95,7 +95,7 @@ def test_projection_brings_held_components_back_and_moves_little(
 
 
 def cup_and_wall(engine: Engine, robot: Robot, wall_m: float) -> tuple[Array, SceneQuery]:
-    """A cup in the hand on one side of a wall: the start and the scene in which the hand holds it."""
+    """Return the start and the scene of a cup in the hand on one side of a wall."""
     engine.update_world(
         world_of(
             ("wall", (box((0.5, 0.03, wall_m)),), Pose.of((0.55, 0.0, 0.5 * wall_m))),

@@ -99,7 +99,7 @@ def test_what_a_configuration_reaches_is_reached_within_limits(joints: int, slid
 
 
 def by_scipy(robot: Robot, goal: Array, rng: np.random.Generator) -> float:
-    """Smallest error [m or rad] that bounded least squares finds from 8 starts."""
+    """Return the smallest error [m or rad] that bounded least squares finds from 8 starts."""
 
     def missing(q: Array) -> Array:
         return (tool_matrix(robot, q)[:3] - goal[:3]).ravel()

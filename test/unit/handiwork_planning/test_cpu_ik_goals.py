@@ -1,4 +1,4 @@
-"""Goal sets and batches of poses in a world: what is free, what is owed to which pose, and what a failure says."""
+"""Goal sets and batches of poses in a world: free goals, their poses, and the messages of failures."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def test_a_search_asks_for_no_more_than_enough(robot: Robot, query: Query) -> No
 
 
 def rounds_of(*sizes: int) -> Iterator[tuple[Array, Array]]:
-    """Goals numbered on, each owned by the pose of ten times its number."""
+    """Return goals with consecutive numbers, each owned by the pose of ten times its number."""
     first = 0
     for size in sizes:
         numbers = np.arange(first, first + size)
@@ -190,7 +190,7 @@ def rounds_of(*sizes: int) -> Iterator[tuple[Array, Array]]:
 
 
 def asked(goal: int, refusals: list[Code], seen: list[tuple[int, int, float]]) -> Find:
-    """A search that is refused as told, then reaches the goal of number ``goal``; notes goals, seed and time."""
+    """Return a search that fails with the given codes, then reaches goal ``goal``; it notes goals, seed and time."""
 
     def find(goals: Array, salt: int, deadline: Deadline) -> Path:
         seen.append((len(goals), salt, deadline.budget_s))

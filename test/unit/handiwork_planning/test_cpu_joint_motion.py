@@ -1,4 +1,4 @@
-"""Paths between configurations: at once where both ends are clear, with the same meaning where one is not."""
+"""Paths between configurations: at once if both ends are clear, with the same meaning if one is not."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ SAY = "from kernels.outer import outer; print(outer(1.0), sum(outer.stats.cache_
 
 
 def said(folder: Path) -> list[str]:
-    """What a fresh process computes, and how many kernels it found on disk."""
+    """Return the result of a new process, and the number of kernels that it found on disk."""
     env = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache"), "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(
         [sys.executable, "-c", SAY], cwd=folder, env=env, capture_output=True, text=True, check=True

@@ -24,7 +24,7 @@ MESHES = {
 
 
 def distances(shape: Shape, pose: Pose, points: Array) -> Array:
-    """By the kernels, for points in the shape's frame."""
+    """Return distances by the kernels, for points in the shape's frame."""
     scene = Scene()
     scene.update(world_of(("thing", (shape,), pose)))
     world_T_shape = pose @ shape.object_T_shape
@@ -32,7 +32,7 @@ def distances(shape: Shape, pose: Pose, points: Array) -> Array:
 
 
 def points_around(shape: Shape, count: int, seed: int) -> Array:
-    """Near the surface, in the box, and far away."""
+    """Return points near the surface, in the box, and far away."""
     rng, corners = np.random.default_rng(seed), shape.vertices
     assert corners is not None
     low, high = corners.min(axis=0), corners.max(axis=0)
@@ -102,7 +102,7 @@ def test_a_tree_holds_each_triangle_once_inside_its_boxes() -> None:
 
 
 def covered(shape: Shape, seed: int) -> tuple[float, float]:
-    """Farthest that a point of the surface is outside every sphere, and that a sphere stands out [m]."""
+    """Return the largest distance of a surface point to all spheres, and by which a sphere stands out [m]."""
     rng, balls = np.random.default_rng(seed), sphere_cover.cover(shape)
     assert shape.vertices is not None and shape.triangles is not None
     corners = shape.vertices[shape.triangles]

@@ -1,4 +1,4 @@
-"""The packed world: poses of shapes against Pose itself, what is left alone, and what is packed again."""
+"""The packed world: poses of shapes against Pose itself, shapes that are kept, and shapes that are packed again."""
 
 from __future__ import annotations
 

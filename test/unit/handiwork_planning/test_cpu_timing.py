@@ -47,7 +47,7 @@ def stops(count: int) -> Corners:
 
 
 def between(t: Trajectory, fine: int = 21) -> tuple[Array, Array]:
-    """Velocities and accelerations (m, fine, n) of the cubics between samples."""
+    """Return velocities and accelerations (m, fine, n) of the cubics between samples."""
     u = np.linspace(0.0, 1.0, fine)[None, :, None]
     h = np.diff(t.t_s)[:, None, None]
     q0, q1, v0, v1 = (x[:, None] for x in (t.q[:-1], t.q[1:], t.qd[:-1] * h[:, 0], t.qd[1:] * h[:, 0]))
@@ -57,7 +57,7 @@ def between(t: Trajectory, fine: int = 21) -> tuple[Array, Array]:
 
 
 def to_polyline(q: Array, points: Array) -> Array:
-    """(m,) distance [rad] of each row of ``q`` from the straight motions through ``points``."""
+    """Return the distance (m,) [rad] of each row of ``q`` from the straight motions through ``points``."""
     nearest = np.full(len(q), np.inf)
     for a, b in pairwise(points):
         share = np.clip((q - a) @ (b - a) / ((b - a) @ (b - a)), 0.0, 1.0)
@@ -146,7 +146,7 @@ def test_a_path_that_goes_nowhere_is_a_rest() -> None:
 
 
 def best_by_linear_program(pieces: Pieces, velocity: Array, acceleration: Array) -> Array:
-    """Squared speeds (p + 1,) with the greatest sum; where one profile is above all others, it is that one."""
+    """Return squared speeds (p + 1,) with the greatest sum; a profile above all others is that one."""
     count = len(pieces.length)
     rows, most = [], []
     top = np.full(count + 1, np.inf)
@@ -174,7 +174,7 @@ def best_by_linear_program(pieces: Pieces, velocity: Array, acceleration: Array)
 
 
 def time_of(pieces: Pieces, x: Array) -> float:
-    """Seconds when the squared speed is linear on each piece."""
+    """Return the duration [s] when the squared speed is linear on each piece."""
     v = np.sqrt(np.maximum(x, 0.0))
     return float((2.0 * pieces.length / np.maximum(v[:-1] + v[1:], 1e-9)).sum())
 
@@ -192,7 +192,7 @@ def test_the_pace_is_not_slower_than_that_of_a_linear_program(seed: int) -> None
 
 @pytest.mark.parametrize("seed", [269, 418, 711, 1137, 1251, 2481, *range(20)])
 def test_passing_a_way_point_is_never_much_slower_than_stopping(seed: int) -> None:
-    """In the first six the greatest speed at the start of the bend would leave nothing but near rest in its middle."""
+    """The first six would be near rest in the middle of the bend after the greatest speed at its start."""
     rng = np.random.default_rng(seed)
     limits = any_limits(rng, gentle=seed % 2 == 0)
     points = np.cumsum(rng.normal(size=(3, 7)) * 10.0 ** rng.uniform(-5.0, 0.5, (3, 1)), axis=0)

@@ -1,4 +1,4 @@
-"""What timing does where rounding a corner would touch: obstacles are stood in for by rules about the path."""
+"""Timing of corners whose rounding would touch: rules about the path take the place of obstacles."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from handiwork_planning.search.requests import Deadline, Failed, limits_of
 from .test_cpu_timing import to_polyline
 
 Rule = Callable[[Array, bool], Array]
-"""Which of some configurations (m, n) touch; the second says whether the look is the lenient one."""
+"""Returns which configurations (m, n) touch; the second argument selects the lenient test."""
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def path(robot: Robot) -> Array:
 def timed(
     robot: Robot, query: Query, path: Array, rule: Rule, monkeypatch: pytest.MonkeyPatch, never: bool = False
 ) -> tuple[Array, float]:
-    """Positions and duration when ``rule`` takes the place of collision checks."""
+    """Return positions and duration when ``rule`` takes the place of collision checks."""
 
     def first(q: Array, asked: Query, hit: Ints) -> int:
         hit[:] = 0

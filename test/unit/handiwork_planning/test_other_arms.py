@@ -1,4 +1,4 @@
-"""Another arm as an obstacle: where it stands, all along its way, and what it holds."""
+"""Another arm as an obstacle: at rest, all along its way, and with the object that it holds."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def never() -> bool:
 def reach(
     engine: Engine, dual: Robot, arm: str, place: tuple[float, float, float], *others: OtherArm
 ) -> Array:
-    """A configuration with the tool centre at a place of the stand's frame [m], pointing down."""
+    """Return a configuration with the tool centre at a place of the stand's frame [m], pointing down."""
     down = Rotation.from_rpy(np.pi, 0.0, 0.0)
     pose = BASE @ Pose.of((place[0], place[1], place[2] + 0.1034), down)
     request = IkRequest(arm, (pose,), dual.arm(arm).home_q, SceneQuery(others=others))
@@ -71,7 +71,7 @@ def motion(engine: Engine, arm: str, start: Array, goal: Array, scene: SceneQuer
 
 
 def balls(dual: Robot, arm: str, q: Array) -> Array:
-    """(n, 4) spheres of the links that an arm moves, by the core's own forward kinematics."""
+    """Return the spheres (n, 4) of the links that an arm moves, by the core's own forward kinematics."""
     poses = link_poses(dual, dict(zip(dual.arm(arm).joint_names, q.tolist(), strict=True)))
     moved = [s for s in dual.spheres if s.link.startswith(arm[:-3]) and not s.link.endswith("link0")]
     return np.concatenate(
@@ -107,7 +107,7 @@ def test_fewer_spheres_cover_the_many() -> None:
     assert ((apart + many[:, None, 3] - few[None, :, 3]).min(axis=1) < 1e-12).all()
 
 
-def test_an_arm_that_stands_in_the_way_is_named_and_gone_when_it_is_told_so(
+def test_an_arm_that_stands_in_the_way_is_named_and_gone_when_the_query_says_so(
     cell: Engine, dual: Robot
 ) -> None:
     right = reach(cell, dual, "right_arm", (0.5, 0.1, 0.2))

@@ -22,7 +22,7 @@ def body(rng: np.random.Generator, count: int) -> Body:
 
 
 def way(rng: np.random.Generator, rows: int, middle: float) -> Array:
-    """(rows, 4, 4) poses on a line that begins ``middle`` [m] away."""
+    """Return poses (rows, 4, 4) on a line that begins ``middle`` [m] away."""
     place = [np.array([middle + 0.001 * i, 0.0, 0.0]) for i in range(rows)]
     turn = [Rotation.from_rpy(*(0.01 * i + rng.uniform(0.0, 0.01, 3))) for i in range(rows)]
     return np.stack([Pose.of(tuple(p), r).matrix() for p, r in zip(place, turn, strict=True)])

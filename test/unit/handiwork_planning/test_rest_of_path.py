@@ -1,4 +1,4 @@
-"""The rest of a motion under way, judged by the CPU engine against what has changed."""
+"""The rest of a motion in progress, judged by the CPU engine against changes of the world."""
 
 from __future__ import annotations
 
