@@ -144,3 +144,13 @@ def test_it_waits_less_often_than_the_ordinary_one() -> None:
             executor.shutdown()
             destroy_with_actions(node)
     assert counts[1] < 0.75 * counts[0]
+
+
+def test_a_task_after_the_shutdown_is_dropped_without_an_error(
+    played: tuple[Stage, Busy, PollingExecutor],
+) -> None:
+    made, _, _ = played
+    node = Node("late", context=made.context)
+    with polled(node) as executor:
+        pass
+    assert not executor.create_task(lambda: None).done()

@@ -10,8 +10,8 @@ import pytest
 from handiwork_cli.launch_files.package_paths import share_of
 from support.stack.started import from_folder, launched
 
-START_S = 30.0
-"""The longest time of a start that fails, s; it takes a few seconds on an idle machine."""
+START_S = 110.0
+"""The longest wait for a start that fails, s: a few on an idle machine, more than 30 at a load of ten."""
 
 
 def replaced(path: Path, old: str, new: str) -> None:

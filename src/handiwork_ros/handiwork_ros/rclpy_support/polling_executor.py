@@ -12,6 +12,7 @@ from rclpy.event_handler import EventHandler
 from rclpy.executors import Executor, SingleThreadedExecutor
 from rclpy.logging import get_logger
 from rclpy.subscription import Subscription
+from rclpy.task import Task
 from rclpy.timer import Timer
 from rclpy.waitable import NumberOfEntities
 
@@ -78,6 +79,26 @@ class PollingExecutor(SingleThreadedExecutor):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self._full_s = float("-inf")
+
+    def create_task(self, callback: Callable[..., Any], *args: Any, **options: Any) -> Task:
+        """Run ``callback`` during spin. After the shutdown the task is dropped, as nothing would run it.
+
+        rclpy's own raises an AttributeError then, which would end a worker that reports while the node ends.
+
+        Args:
+            callback: The callback or coroutine.
+            *args: Its arguments.
+            **options: Its keyword arguments.
+
+        Returns:
+            The task; it is never done where the executor is shut down.
+        """
+        try:
+            return super().create_task(callback, *args, **options)
+        except AttributeError:
+            if not internals.is_shut_down(self):
+                raise
+            return Task(callback, args, options)
 
     def spin_once(self, timeout_sec: float | None = None) -> None:
         """Serve topics and timers for a while; if another entity is ready, or none is, wait as rclpy does.

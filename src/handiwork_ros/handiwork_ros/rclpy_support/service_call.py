@@ -11,6 +11,8 @@ from typing import Any
 from rclpy.client import Client
 from rclpy.node import Node
 
+from . import rclpy_internals as internals
+
 POLL_S = 0.01
 
 SETTLE_S = 0.25
@@ -45,10 +47,9 @@ def on_executor(node: Node, action: Callable[[], None]) -> None:
         raise RuntimeError(
             f"node {node.get_name()!r} is not spun; add it to an executor before calling from a worker"
         )
-    try:
-        executor.create_task(action)
-    except AttributeError as error:  # rclpy takes the guard condition away at shutdown and then uses it
-        raise RuntimeError(f"the executor of node {node.get_name()!r} is shut down") from error
+    if internals.is_shut_down(executor):
+        raise RuntimeError(f"the executor of node {node.get_name()!r} is shut down")
+    executor.create_task(action)
 
 
 def _never() -> bool:
