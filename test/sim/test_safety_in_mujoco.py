@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from benchmarks.safety_plants import ALONE, ARM, PLANTS, ZONE, Finding, force_on, move, run, watch
+from benchmarks.safety.plants import ALONE, ARM, PLANTS, ZONE, Finding, force_on, move, run, watch
 
 from handiwork_core.control.drivers import ArmDriver, GripperDriver
 from handiwork_core.control.gripper_controller import GripperGoal

@@ -58,8 +58,10 @@ def test_the_folders_of_the_tests_are_those_of_the_package(package: str) -> None
     assert not strange
 
 
-def test_a_folder_holds_few_test_modules() -> None:
-    count = Counter(path.parent for path in TESTS.rglob("test_*.py"))
+@pytest.mark.parametrize(("folder", "modules"), [("test", "test_*.py"), ("benchmarks", "*.py")])
+def test_a_folder_outside_the_packages_holds_few_modules(folder: str, modules: str) -> None:
+    files = [path for path in (ROOT / folder).rglob(modules) if path.name != "__init__.py"]
+    count = Counter(path.parent for path in files)
     assert all(number <= MOST_MODULES for number in count.values()), count.most_common(3)
 
 
