@@ -41,22 +41,18 @@ QUICK = {
     "growth": "--problems 2 --seeds 1",
 }
 PLAIN = {
-    name: (f"benchmarks.{name}", "")
-    for name in (
-        "ik",
-        "skills",
-        "place_modes",
-        "conditions",
-        "conditions_node",
-        "batch",
-        "planning",
-        "validation",
-        "simulation",
-        "idle",
-        "startup",
-        "ready",
-    )
-    if Path(__file__).with_name(f"{name}.py").exists()
+    "ik": ("benchmarks.ik", ""),
+    "skills": ("benchmarks.skills", ""),
+    "place_modes": ("benchmarks.skills.place_modes", ""),
+    "conditions": ("benchmarks.conditions", ""),
+    "conditions_node": ("benchmarks.conditions.node", ""),
+    "batch": ("benchmarks.planning.batch", ""),
+    "planning": ("benchmarks.planning", ""),
+    "validation": ("benchmarks.planning.validation", ""),
+    "simulation": ("benchmarks.simulation", ""),
+    "idle": ("benchmarks.nodes.idle", ""),
+    "startup": ("benchmarks.nodes.startup", ""),
+    "ready": ("benchmarks.nodes.ready", ""),
 }
 """Parts that print plain text; conditions_node, idle and startup need ROS."""
 PACKAGES = ("numpy", "numba", "llvmlite", "scipy")

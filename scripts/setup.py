@@ -162,14 +162,32 @@ def install_packages() -> None:
     with announced(f"Installing {len(packages)} packages of src/"):
         folders = [option for package in packages for option in ("-e", str(package))]
         options = ("--no-build-isolation", "--no-deps", "--config-settings", "editable_mode=compat")
+        commands = [(package.name, name) for package in packages for name in commands_of(package)]
+        for package, name in commands:
+            unlink_command(package, name)
         install("pip install -e", "packages", *options, *folders)
         for package in packages:
             link_share(package)
-            for name in re.findall(
-                r'"(\w+) = \w+\.\w+:main"', (package / "setup.py").read_text(encoding="utf-8")
-            ):
-                link_command(package.name, name)
+        for package, name in commands:
+            link_command(package, name)
     mark_done("packages", content)
+
+
+def commands_of(package: Path) -> list[str]:
+    """Returns the names of the commands that a package's setup.py declares."""
+    return re.findall(r'"(\w+) = \w+\.\w+:main"', (package / "setup.py").read_text(encoding="utf-8"))
+
+
+def places_of(package: str, name: str) -> tuple[Path, Path]:
+    """Returns where a command can be called from: in bin/, and in lib/<package>/ as ROS expects it."""
+    return VENV / "bin" / name, VENV / "lib" / package / name
+
+
+def unlink_command(package: str, name: str) -> None:
+    """Removes the links of an earlier set-up: pip would write through one to where another package had the command."""
+    for link in places_of(package, name):
+        if link.is_symlink():
+            link.unlink()
 
 
 def link_command(package: str, name: str) -> None:
@@ -182,10 +200,8 @@ def link_command(package: str, name: str) -> None:
     Raises:
         Missing: pip made no such command.
     """
-    places = (VENV / "bin" / name, VENV / "lib" / package / name)
-    for link in places:
-        if link.is_symlink():
-            link.unlink()
+    unlink_command(package, name)
+    places = places_of(package, name)
     made = [path for path in places if path.exists()]
     if not made:
         raise Missing(f"pip made no command {name!r} of {package}: run `make clean` and try again.")

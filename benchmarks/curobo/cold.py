@@ -9,7 +9,7 @@ import time
 
 import numpy as np
 
-from benchmarks.planning import demo_world, down
+from benchmarks.planning.demo import demo_world, down
 from handiwork_core.contracts.planning import PlanRequest, PoseGoals
 from handiwork_core.model.geometry import Pose
 from planner_node.engines import CuroboEngine

@@ -9,7 +9,7 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-from benchmarks.planning import demo_world
+from benchmarks.planning.demo import demo_world
 from handiwork_core.contracts.planning import Engine
 from handiwork_core.model.geometry import Pose
 from handiwork_core.robot.robot import Robot

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.mbm.rows import markdown
-from benchmarks.planning import down
+from benchmarks.planning.demo import down
 from handiwork_core.contracts.planning import IkRequest, PlanRequest, PoseGoals
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import Code

@@ -18,8 +18,8 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
 from benchmarks.mbm.rows import markdown
-from benchmarks.planning import down
-from benchmarks.processes import process
+from benchmarks.nodes.processes import process
+from benchmarks.planning.demo import down
 from handiwork_core.contracts.planning import PlanRequest, PoseGoals
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import Code

@@ -11,7 +11,7 @@ from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 from sensor_msgs.msg import JointState as JointStateMsg
 
-from benchmarks.planning import demo_world
+from benchmarks.planning.demo import demo_world
 from handiwork_core.model.world import JointState
 from handiwork_ros import conversions as to
 from handiwork_ros.rclpy_support.qos import LATCHED, LATEST, TF_STATIC

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.planning import demo_world, down
+from benchmarks.planning.demo import demo_world, down
 from handiwork_core.contracts.planning import (
     Attachment,
     PlanRequest,

@@ -25,15 +25,14 @@ from handiwork_planning.fallback_engine import FallbackEngine
 from handiwork_planning.kernels.kinematics import tool_poses
 from planner_node.engines import CuroboEngine
 from planner_node.engines.curobo.model.spheres import INFLATE_M
+from support.paths import ROBOTS
 
 pytestmark = pytest.mark.skipif(
     bool(CuroboEngine.why_not()), reason=f"no cuRobo here: {CuroboEngine.why_not()}"
 )
 
 ACTIVATION_M = 0.01
-ROBOTS = sorted(
-    path.parent for path in Path(__file__).parents[2].glob("src/robot_description/robots/*/robot.yaml")
-)
+FOLDERS = sorted(path.parent for path in ROBOTS.glob("*/robot.yaml"))
 SHAPES = (
     (ShapeKind.BOX, (0.3, 0.2, 0.4), (0.5, 0.3, 0.2)),
     (ShapeKind.SPHERE, (0.12,), (0.4, -0.4, 0.5)),
@@ -44,7 +43,7 @@ SHAPES = (
 
 @pytest.fixture(scope="module")
 def robot() -> Robot:
-    return load_robot(Path(__file__).parents[2] / "src/robot_description/robots/fr3")
+    return load_robot(ROBOTS / "fr3")
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +95,7 @@ def test_both_engines_see_the_same_collisions(engine: CuroboEngine) -> None:
     assert differ.mean() < 0.01, "meshes are not exactly round, but nearly"
 
 
-@pytest.mark.parametrize("folder", ROBOTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: path.name)
 def test_every_robot_is_seen_alike(folder: Path) -> None:
     robot = load_robot(folder)
     engine = CuroboEngine(robot, Pose.identity(), lambda _share, _text: None)

@@ -20,8 +20,8 @@ from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.scene.loader import load_scene
 from sim_bridge.mujoco.simulation import CONTROL_S, Simulation
 from support.cells.arm_motion import grasp_pose, move, solve_ik
+from support.paths import ROBOTS, ROOT
 
-ROOT = Path(__file__).parents[2]
 FILE = ROOT / "test" / "data" / "conditionals" / "situations.yaml"
 SITUATIONS: dict[str, Any] = yaml.safe_load(FILE.read_text(encoding="utf-8"))
 EXPLAINED: set[str] = set()
@@ -102,7 +102,7 @@ class Cell:
 
 @pytest.fixture(scope="module")
 def cell(tmp_path_factory: pytest.TempPathFactory) -> Cell:
-    robot = load_robot(ROOT / "src" / "robot_description" / "robots" / "fr3")
+    robot = load_robot(ROBOTS / "fr3")
     return Cell(robot, tmp_path_factory.mktemp("truth"))
 
 

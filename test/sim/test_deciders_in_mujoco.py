@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from benchmarks import sorting
+from benchmarks.deciders import sorting
 from benchmarks.stacking.disturbances import Disturbance, Kind
 from benchmarks.stacking.episode import Episode, is_true
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -25,9 +24,9 @@ from sim_bridge.isaac_emulation.joint_emulation import (
 )
 from sim_bridge.mujoco.simulation import Simulation
 from sim_bridge.mujoco.world_model import driven_joints
+from support.paths import ROBOTS, ROOT
 
-ROOT = Path(__file__).parents[2]
-ROBOT = load_robot(ROOT / "src/robot_description/robots/fr3")
+ROBOT = load_robot(ROBOTS / "fr3")
 SCENE = load_scene(ROOT / "config/scenes/tabletop.yaml")
 ARM, TOOL = "fr3_arm", "fr3_gripper"
 TICK_STEPS = 10
@@ -240,7 +239,7 @@ def test_a_command_without_a_fitting_array_or_for_a_strange_joint_is_refused() -
 
 
 def test_an_articulation_orders_its_joints_by_layers() -> None:
-    robot = load_robot(ROOT / "src/robot_description/robots/genie1")
+    robot = load_robot(ROBOTS / "genie1")
     joints = {joint.name: joint for joint in driven_joints(robot)}
     names = articulation_order(robot, tuple(reversed(joints.values())))
     assert sorted(names) == sorted(joints)

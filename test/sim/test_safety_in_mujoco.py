@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks.safety_plants import ALONE, ARM, PLANTS, ZONE, Finding, force_on, move, run, watch
+from benchmarks.safety.plants import ALONE, ARM, PLANTS, ZONE, Finding, force_on, move, run, watch
 
 from handiwork_core.control.drivers import ArmDriver, GripperDriver
 from handiwork_core.control.gripper_controller import GripperGoal
@@ -20,8 +19,7 @@ from handiwork_core.safety.state import Cause, Mode, Refusal
 from handiwork_core.safety.supervisor import lost_lease
 from handiwork_core.scene.loader import load_scene
 from sim_bridge.mujoco.simulation import CONTROL_S, Simulation
-
-ROOT = Path(__file__).parents[2]
+from support.paths import ROBOTS, ROOT
 
 REACTION_S = 0.025
 """Longest time from a violation to the first braking command: the filter of the contact force, otherwise a period."""
@@ -277,7 +275,7 @@ def test_full_speed_comes_back_when_the_reduced_mode_ends(robot: Robot) -> None:
 
 
 def test_a_fault_of_one_arm_stops_both() -> None:
-    robot = load_robot(ROOT / "src/robot_description/robots/genie1")
+    robot = load_robot(ROBOTS / "genie1")
     simulation = Simulation(robot, load_scene(ROOT / "config/scenes/genie1_table.yaml"))
     names = list(robot.arms)
     for name in names:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,8 +17,8 @@ from handiwork_core.scene.loader import load_scene
 from handiwork_safety.supervised_robot import SupervisedRobot
 from handiwork_safety.windows import BRAKE_S, LEAD_S
 from sim_bridge.mujoco.simulation import CONTROL_S, Simulation
+from support.paths import ROOT
 
-ROOT = Path(__file__).parents[2]
 ARM = "fr3_arm"
 PERIODS = 5
 """Periods of the simulation for each measurement: 100 Hz."""

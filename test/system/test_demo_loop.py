@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import pytest
 from handiwork_msgs.action import Pick
@@ -13,6 +12,7 @@ from handiwork_msgs.srv import WatchTask
 from handiwork_core.contracts.skill import Progress
 from handiwork_core.model.outcome import Code
 from handiwork_ros.rclpy_support.qos import EVENTS, LATCHED
+from support.paths import ROOT
 from support.stack.rig import PICK_STAGES, PLACE_STAGES, Rig, wait_for
 
 IN_BIN = "{object: cube, container: bin}"
@@ -118,7 +118,7 @@ def test_second_goal_for_a_busy_arm_is_refused_and_disturbs_nothing(rig: Rig) ->
 
 
 def test_the_example_of_the_readme_runs(rig: Rig, capsys: pytest.CaptureFixture[str]) -> None:
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
     example = readme.split("```python\n")[1].split("```")[0]
     exec(example, {})
     reported = capsys.readouterr().out

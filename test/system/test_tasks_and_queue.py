@@ -18,9 +18,10 @@ from handiwork_core.model.outcome import Code
 from handiwork_ros.actions.task_report import EntryState
 from handiwork_ros.clients.skill_client import skill_goal
 from skill_server.task.robot_files import with_robot_files
+from support.paths import DATA
 from support.stack.rig import SLOW, Rig, wait_for
 
-ROBOT_FILES = Path(__file__).resolve().parents[1] / "data/robots/simbox"
+ROBOT_FILES = DATA / "robots/simbox"
 TASK = """
 seed: 3
 skills:

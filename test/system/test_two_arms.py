@@ -20,9 +20,9 @@ from handiwork_ros.actions.task_report import EntryState, TaskFeedback
 from handiwork_ros.clients.skill_client import skill_goal
 from handiwork_ros.rclpy_support.qos import LATEST
 from support.cells.dual_fr3 import write_dual_fr3
+from support.paths import ROOT
 from support.stack.rig import ContactRecord, send_until, wait_for
 
-ROOT = Path(__file__).parents[2]
 TASK = """
 skills:
 - dual_fr3:

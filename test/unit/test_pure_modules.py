@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-SRC = Path(__file__).resolve().parents[2] / "src"
+from support.paths import ROOT
+
+SRC = ROOT / "src"
 ROS_EDGE = {"handiwork_ros"}
 BLOCKED = (
     "rclpy",

@@ -9,8 +9,9 @@ from typing import Any
 import yaml
 
 from handiwork_core.robot_files.loader import expand
+from support.paths import ROBOTS
 
-FR3 = Path(__file__).resolve().parents[3] / "src" / "robot_description" / "robots" / "fr3"
+FR3 = ROBOTS / "fr3"
 SIDES = {"left": 0.4, "right": -0.4}
 """Arms in order of priority, and where each stands on the stand's y axis [m]."""
 STAND = """<link name="stand">

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,8 +25,8 @@ from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.robot.robot import Robot
 from handiwork_core.scene.loader import load_scene
 from sim_bridge.mujoco.simulation import CONTROL_S, Simulation
+from support.paths import ROOT
 
-ROOT = Path(__file__).parents[3]
 POLL_STEPS = 10
 UNSUPERVISED = replace(SUPERVISED, is_on=False)
 """For contexts of this cell: checks have a thread of their own, this simulation has one only."""

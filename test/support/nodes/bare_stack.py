@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from pathlib import Path
 
 import pytest
 import rclpy
@@ -31,9 +30,10 @@ from handiwork_ros.conversions import joint_state_to_msg, object_states_to_msg, 
 from handiwork_ros.rclpy_support.destroy import destroy_with_actions
 from handiwork_ros.rclpy_support.qos import LATCHED, LATEST, TF_STATIC
 from skill_server.node import SkillServer
+from support.paths import ROBOTS
 from tf2_msgs.msg import TFMessage
 
-ROBOT_DIR = Path(__file__).resolve().parents[3] / "src" / "robot_description" / "robots" / "fr3"
+ROBOT_DIR = ROBOTS / "fr3"
 ROBOT = load_robot(ROBOT_DIR)
 ARM = ROBOT.arm("")
 EDGES_M = {"cube": (0.04, 0.04, 0.04), "bin": (0.2, 0.2, 0.1), "table": (1.0, 1.0, 0.02)}

@@ -7,7 +7,6 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,9 +15,9 @@ from rclpy.parameter import Parameter
 from handiwork_cli.cli import main
 from handiwork_ros.node.managed_node import ManagedNode
 from support.nodes.ros_stage import Stage, stage, wait_for
+from support.paths import ROBOTS, ROOT
 
-ROOT = Path(__file__).parents[3]
-ROBOT, SCENE = ROOT / "src/robot_description/robots/fr3", ROOT / "config/scenes/tabletop.yaml"
+ROBOT, SCENE = ROBOTS / "fr3", ROOT / "config/scenes/tabletop.yaml"
 
 
 def files() -> list[Parameter]:

@@ -34,9 +34,9 @@ from handiwork_core.model.world import (
 from handiwork_ros.conversions import contacts_to_msg, object_states_to_msg, world_objects_to_msg
 from handiwork_ros.rclpy_support.destroy import destroy_with_actions
 from handiwork_ros.rclpy_support.qos import EVENTS, LATCHED, LATEST
+from support.paths import ROBOTS
 
-ROOT = Path(__file__).resolve().parents[3]
-FR3 = ROOT / "src" / "robot_description" / "robots" / "fr3"
+FR3 = ROBOTS / "fr3"
 LIMIT_S = 30.0
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 
 import pytest
 
@@ -19,8 +18,9 @@ from handiwork_core.intake.limits import (
     TASK_ENTRIES,
 )
 from handiwork_core.robot_files.loader import load_robot
+from support.paths import ROBOTS
 
-ROBOT = load_robot(Path(__file__).resolve().parents[3] / "src" / "robot_description" / "robots" / "fr3")
+ROBOT = load_robot(ROBOTS / "fr3")
 LEAF = "object_grabbed(object=cube)"
 
 

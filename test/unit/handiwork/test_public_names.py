@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 import handiwork
+from support.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[3]
 INSIDE = {path.parent.name for path in (ROOT / "src").glob("*/setup.py")} - {"handiwork"}
 TEMPLATES = ROOT / "src" / "handiwork_cli" / "handiwork_cli" / "templates" / "skill"
 GUIDES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

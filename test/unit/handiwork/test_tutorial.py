@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from handiwork_cli.cli import main
+from support.paths import ROOT
 
-PAGE = (Path(__file__).resolve().parents[3] / "docs" / "tutorial.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
 WRITTEN = """        (pose,) = choice.candidate.world_T_ee
         return (Command("go", UpdateSpecific(ignored), pose, choice.q[0]),)
 """

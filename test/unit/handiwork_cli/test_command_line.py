@@ -21,8 +21,8 @@ from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.contracts.skill import Progress
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.scene.loader import load_scene
+from support.paths import ROOT
 
-ROOT = Path(__file__).parents[3]
 TASK = ROOT / "config/tasks/tidy.yaml"
 
 

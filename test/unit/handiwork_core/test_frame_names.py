@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-from pathlib import Path
 
 import pytest
 
-SRC = Path(__file__).resolve().parents[3] / "src"
+from support.paths import ROOT
+
+SRC = ROOT / "src"
 FRAME = r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*"
 NAME = re.compile(rf"_*({FRAME})_[TR]_({FRAME})")
 ANY_FRAMES = {"link", "object", "frame", "target"}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,9 +17,8 @@ from handiwork_core.robot.kinematics import forward, link_poses
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_planning.cpu_engine import CpuEngine
 from robot_description.collision_pairs.many_poses import free_joints, many_link_poses
+from support.paths import ROBOTS, ROOT
 
-ROOT = Path(__file__).resolve().parents[3]
-ROBOTS = ROOT / "src/robot_description/robots"
 CHAINS = json.loads((ROOT / "test/data/robots/chains.json").read_text(encoding="utf-8"))
 COUNT = 1000
 

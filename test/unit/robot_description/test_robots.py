@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,8 +13,8 @@ from handiwork_core.robot_files.loader import load_robot
 from robot_description.collision_pairs.many_poses import free_joints, many_link_poses
 from robot_description.collision_pairs.pair_sampling import pair_gaps
 from robot_description.solids.primitives import primitives, union_distance
+from support.paths import ROBOTS
 
-ROBOTS = Path(__file__).resolve().parents[3] / "src" / "robot_description" / "robots"
 FOLDERS = sorted(path.parent for path in ROBOTS.glob("*/robot.yaml"))
 SAMPLES = 300
 NEAREST = 10

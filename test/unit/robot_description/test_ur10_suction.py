@@ -16,8 +16,9 @@ from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.robot_files.suction_file import SuctionFile
 from handiwork_planning.cpu_engine import CpuEngine
+from support.paths import ROBOTS
 
-FOLDER = Path(__file__).resolve().parents[3] / "src/robot_description/robots/ur10_suction"
+FOLDER = ROBOTS / "ur10_suction"
 ROBOT = load_robot(FOLDER)
 ARM = ROBOT.arm("ur10_arm")
 DH = (

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[3]
+from support.paths import ROOT
 
 
 def checked(tag: str) -> subprocess.CompletedProcess[str]:

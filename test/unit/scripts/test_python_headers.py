@@ -12,7 +12,9 @@ from types import ModuleType
 
 import pytest
 
-SCRIPTS = Path(__file__).resolve().parents[3] / "scripts"
+from support.paths import ROOT
+
+SCRIPTS = ROOT / "scripts"
 
 
 @pytest.fixture

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
-RUNNER = Path(__file__).resolve().parents[3] / "cmake" / "run_generator.py"
+from support.paths import ROOT
+
+RUNNER = ROOT / "cmake" / "run_generator.py"
 NAME = "rosidl_typesupport_introspection_c"
 INTERFACES = {
     "Pair": "double first; double second;",

@@ -12,7 +12,7 @@ from handiwork_core.robot.robot import BaseSpec
 from handiwork_core.testing.fakes import Fakes
 from skill_server.execution.grasp_monitor import LOST_AFTER_S, GraspMonitor
 
-from .test_place_choice import made
+from .placing.test_place_choice import made
 
 
 def watched(f: Fakes, reports: list[tuple[float, bool]]) -> list[bool]:

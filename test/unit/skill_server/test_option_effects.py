@@ -21,10 +21,10 @@ from skill_server.skills.pick_place.pick import Pick, PickParams
 from skill_server.skills.pick_place.place import Place, PlaceParams
 from skill_server.skills.pick_place.pour import Pour, PourParams
 
-from .test_executor import made
-from .test_grasp_rows import cell, rows, saved
-from .test_place_choice import made as carrying
-from .test_place_choice import release_poses
+from .execution.test_executor import made
+from .grasping.test_grasp_rows import cell, rows, saved
+from .placing.test_place_choice import made as carrying
+from .placing.test_place_choice import release_poses
 
 
 def pick(f: Fakes, **changed: Any) -> Any:

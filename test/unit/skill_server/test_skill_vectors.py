@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -36,8 +35,8 @@ from skill_server.placing.release_points import (
 )
 from skill_server.placing.success import by_mode
 from skill_server.placing.success_modes import Placed
+from support.paths import ROOT
 
-ROOT = Path(__file__).parents[3]
 DATA = ROOT / "test/data/skills"
 ROBOTS = {
     "fr3": (2, 0.1043, [[0, 0, -1], [0, 1, 0], [1, 0, 0]]),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,8 +16,8 @@ from handiwork_core.safety.config import SafetyConfig, Zone, ZoneFrame, ZoneShap
 from handiwork_core.safety.monitor import SafetyMonitor
 from handiwork_core.safety.robot_model import Scratch
 from handiwork_core.safety.state import Cause, Violation
+from support.paths import ROBOTS
 
-ROBOTS = Path(__file__).parents[4] / "src/robot_description/robots"
 STEP_S = 0.002
 PERCEIVED = SafetyConfig(acceleration_scale=1e6, velocity_scale=1e6, tool_speed=1e6)
 
