@@ -242,9 +242,9 @@ def test_arms_whose_goals_meet_are_told_so(both: dual_arm.TogetherCore, dual: Ro
         replace(r, goal=PoseGoals((Pose.of(middle, rotation),)))
         for r, rotation in zip((left, right), turned, strict=True)
     ]
-    with pytest.raises(Failed) as told:
+    with pytest.raises(Failed) as raised:
         both.plan_both((meet[0], meet[1]), Deadline.start(never, 10.0))
-    assert told.value.code in (Code.GOAL_IN_COLLISION, Code.NO_IK), told.value.message
+    assert raised.value.code in (Code.GOAL_IN_COLLISION, Code.NO_IK), raised.value.message
 
 
 def test_the_distance_of_two_arms_is_what_the_engine_says(dual: Robot) -> None:
@@ -263,13 +263,13 @@ def test_the_distance_of_two_arms_is_what_the_engine_says(dual: Robot) -> None:
         bodies, shapes = query.robot.group_body, len(query.scene.kind)
         mine = np.flatnonzero(bodies > 0)
         theirs = np.flatnonzero(query.margins[:, shapes:].max(axis=1) > 0.005)
-        told = min(
+        expected = min(
             d[np.ix_(mine, shapes + theirs)].min(initial=1.0),
             d[np.ix_(theirs, shapes + mine)].min(initial=1.0),
         )
-        if told < 0.25:
+        if expected < 0.25:
             seen += 1
             # The engine covers a standing arm's spheres as they are, its fingers also fully open.
-            assert told - 1e-4 <= distance, (told, distance, pair)
-            assert distance < told + 0.06, (told, distance, pair)
+            assert expected - 1e-4 <= distance, (expected, distance, pair)
+            assert distance < expected + 0.06, (expected, distance, pair)
     assert seen > 5

@@ -34,7 +34,7 @@ GOOD = {"torch": "2.11.0+cu130", "warp-lang": "1.19.0", "cuda-core": "1.2.0", "n
 
 
 class Fragile(CpuEngine):
-    """Fails as often as the class is told to."""
+    """An engine that fails as often as the class attributes say."""
 
     name = "fragile"
     here = True
@@ -114,20 +114,22 @@ def test_the_probe_names_what_is_missing_or_of_a_wrong_version() -> None:
         ("nvidia-curobo", "0.7.6"),
         ("torch", "2.12.0rc1"),
     ):
-        told = on({**GOOD, name: bad})
-        assert told.startswith(f"{name} is {bad}") and told.count(". ") == 0, told
+        reason = on({**GOOD, name: bad})
+        assert reason.startswith(f"{name} is {bad}") and reason.count(". ") == 0, reason
 
 
-def test_an_old_driver_is_told_with_all_versions_in_one_sentence() -> None:
+def test_an_old_driver_is_reported_with_all_versions_in_one_sentence() -> None:
     def on(driver: str, cuda_of_torch: str, versions: dict[str, str]) -> str:
         seen = Machine(lambda: True, versions.get, lambda _: True, lambda: driver, lambda: cuda_of_torch)
         return why_absent(seen)
 
     assert on("580.159.04", "13.0", GOOD) == on("", "13.0", GOOD) == on("470.1", "", GOOD) == ""
-    told = on("570.12", "13.0", GOOD)
-    assert told.startswith("the NVIDIA driver is 570.12, and CUDA 13.0 needs 580") and told.count(". ") == 0
+    reason = on("570.12", "13.0", GOOD)
+    assert (
+        reason.startswith("the NVIDIA driver is 570.12, and CUDA 13.0 needs 580") and reason.count(". ") == 0
+    )
     for name, version in GOOD.items():
-        assert f"{name} {version}" in told
+        assert f"{name} {version}" in reason
     wrong = on("580.1", "13.0", {**GOOD, "warp-lang": "1.2"})
     assert wrong.startswith("warp-lang is 1.2")
     for part in ("driver 580.1", "CUDA of torch 13.0", "torch 2.11.0+cu130", "nvidia-curobo 0.8.1"):
