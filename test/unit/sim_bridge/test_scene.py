@@ -124,7 +124,7 @@ def test_a_scene_without_room_says_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "expected"),
     [
         ("mass: 0.2", "mass: -0.2", "objects.block: static is False and mass -0.2; give a mass"),
         ("mass: 0.2", "mas: 0.2", "objects.block.mas: unknown key; did you mean 'mass'?"),
@@ -154,12 +154,12 @@ def test_a_scene_without_room_says_so(tmp_path: Path) -> None:
         ("  block:", "  world:", "'world' is no name"),
     ],
 )
-def test_faults_name_file_key_and_mend(tmp_path: Path, old: str, new: str, told: str) -> None:
+def test_faults_name_file_key_and_remedy(tmp_path: Path, old: str, new: str, expected: str) -> None:
     assert old in SMALL
     path = write(tmp_path, SMALL.replace(old, new))
     with pytest.raises(ConfigError) as caught:
         load_scene(path)
-    assert told in str(caught.value)
+    assert expected in str(caught.value)
     assert str(path) in str(caught.value)
 
 
@@ -197,11 +197,11 @@ def test_meshes_become_convex_hulls(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "told"), [(None, "cannot be read"), ("v 0 0 0\nv 1 0 0\n", "2 usable vertices")]
+    ("content", "expected"), [(None, "cannot be read"), ("v 0 0 0\nv 1 0 0\n", "2 usable vertices")]
 )
-def test_bad_meshes_are_faults(tmp_path: Path, content: str | None, told: str) -> None:
+def test_bad_meshes_are_faults(tmp_path: Path, content: str | None, expected: str) -> None:
     if content is not None:
         (tmp_path / "bad.obj").write_text(content)
     text = SMALL.replace("{type: box, size: [0.04, 0.04, 0.04]}", "{type: mesh, file: bad.obj}")
-    with pytest.raises(ConfigError, match=told):
+    with pytest.raises(ConfigError, match=expected):
         load_scene(write(tmp_path, text))
