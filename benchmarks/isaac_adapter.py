@@ -36,7 +36,7 @@ from handiwork_core.robot.robot import Robot
 from handiwork_core.safety.config import SafetyConfig
 from handiwork_ros.node.managed_node import ManagedNode
 from handiwork_ros.rclpy_support.qos import LATEST
-from isaac_bridge.adapter.ros.joints import JointDoor
+from isaac_bridge.adapter.ros.joints import JointInterface
 
 ROOT = Path(__file__).resolve().parents[1]
 BACKENDS = ("mujoco", "isaac_stand_in")
@@ -130,22 +130,22 @@ def work(count: int = 3000) -> list[str]:
     rclpy.init(context=context)
     robot = robot_of("fr3")
     node = ManagedNode("work", context=context)
-    door = JointDoor(node, robot, 0.02, SafetyConfig(), Pose.identity())
-    door._pace = RateLimiter(1e6)  # every joint state, though measurements come faster here than on a wire
-    begin = home(robot, door.names)
-    message = JointState(name=list(door.names), position=begin)
-    message.velocity = message.effort = [0.0] * len(door.names)
+    joints = JointInterface(node, robot, 0.02, SafetyConfig(), Pose.identity())
+    joints._pace = RateLimiter(1e6)  # every joint state, though measurements come faster here than on a wire
+    begin = home(robot, joints.names)
+    message = JointState(name=list(joints.names), position=begin)
+    message.velocity = message.effort = [0.0] * len(joints.names)
     took_ms, arm = [], robot.arm("")
     for index in range(count):
         message.header.stamp.sec, message.header.stamp.nanosec = divmod(5_000_000 * (index + 1), 10**9)
         message.position = [*(here + SPEED * 0.005 * index for here in begin[:7]), *begin[7:]]
         data = serialize_message(message)
         began = time.thread_time_ns()
-        door._take(data, {"publication_sequence_number": index + 1})
+        joints._take(data, {"publication_sequence_number": index + 1})
         took_ms.append(1e-6 * (time.thread_time_ns() - began))
         if index == 0:
-            door.open()
-            controller = door.running().plant.arms[arm.name].controller
+            joints.open()
+            controller = joints.running().plant.arms[arm.name].controller
             start, t = controller.reference.position, np.linspace(0.0, 60.0, 100)
             path = start + SPEED * np.outer(t, np.ones(len(start)))
             rates = np.full(path.shape, SPEED)

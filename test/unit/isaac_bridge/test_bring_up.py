@@ -102,9 +102,9 @@ def test_graph_is_built_as_it_is_written(monkeypatch: pytest.MonkeyPatch, stage_
     assert values["Commands.inputs:queueSize"] == 1
     assert values["Controller.inputs:robotPath"] == "/World/ur10_suction"
     assert values["States.inputs:targetPrim"] == [("path", "/World/ur10_suction")]
-    told = [path for _, path in values["Frames.inputs:targetPrims"]]
-    assert "/World/Objects/carton" in told
-    assert not any(path.startswith("/World/ur10") for path in told)
+    targets = [path for _, path in values["Frames.inputs:targetPrims"]]
+    assert "/World/Objects/carton" in targets
+    assert not any(path.startswith("/World/ur10") for path in targets)
     assert ("Commands.outputs:positionCommand", "Controller.inputs:positionCommand") in changes["CONNECT"]
 
 
@@ -231,7 +231,7 @@ def test_session_reads_the_report_with_the_step_of_the_stage(cell: tuple[FakeIsa
     header = SimpleNamespace(collider0=1, collider1=2, contact_data_offset=0, num_contact_data=1)
     isaac.report = ([header], [point])
     paths = {1: "/World/Objects/carton/solid_0", 2: "/World/Objects/table/solid_0"}
-    session.door.path_of = paths.__getitem__  # type: ignore[method-assign]
+    session.app.path_of = paths.__getitem__  # type: ignore[method-assign]
     (contact,) = session.contacts()
     assert (contact.a, contact.b) == ("carton", "table")
     assert contact.force_on_a_n[2] == pytest.approx(0.01 * STEPS_PER_S)

@@ -45,7 +45,7 @@ def test_joints_that_are_not_ours_are_listed() -> None:
     ("names", "position", "velocity", "words"),
     [
         (["a", "b"], [0.0] * 2, [0.0] * 2, "joint 'c' is not there"),
-        (["a", "b", "c", "c"], [0.0] * 4, [0.0] * 4, "joint 'c' stands twice"),
+        (["a", "b", "c", "c"], [0.0] * 4, [0.0] * 4, "joint 'c' is there twice"),
         (["a", "b", "c"], [0.0] * 2, [0.0] * 3, "2 numbers of position for 3"),
         (["a", "b", "c"], [0.0] * 3, [], "0 numbers of velocity for 3"),
         (["a", "b", "c"], [0.0, math.nan, 0.0], [0.0] * 3, "position of joint 'b' is not finite"),
