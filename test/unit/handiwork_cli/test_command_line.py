@@ -82,10 +82,10 @@ def test_words_of_run_are_yaml_values() -> None:
         "seed": None,
     }
     assert (words.skill, words.arm, words.when_busy) == ("pick", "left", "")
-    for bad, told in (("object", "no key=value"), ("=3", "no key=value"), ("a=[1", "mend the YAML")):
-        with pytest.raises(ConfigError, match=told):
+    for bad, expected in (("object", "no key=value"), ("=3", "no key=value"), ("a=[1", "mend the YAML")):
+        with pytest.raises(ConfigError, match=expected):
             parameters_of([bad])
-    with pytest.raises(ConfigError, match="stands twice"):
+    with pytest.raises(ConfigError, match="is given twice"):
         parameters_of(["a=1", "a=2"])
 
 
