@@ -33,7 +33,7 @@ ACTIVE_S = 300.0
 
 @pytest.fixture(scope="module")
 def domain() -> Iterator[None]:
-    """A DDS domain away from the default one, on this machine alone, before anything of ROS starts."""
+    """Set a DDS domain away from the default one, on this machine alone, before anything of ROS starts."""
     os.environ.setdefault("ROS_DOMAIN_ID", str(20 + os.getpid() % 80))
     os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
     return
@@ -41,13 +41,13 @@ def domain() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def processes() -> dict[str, list[int]]:
-    """By node: process ids as they started, and return codes as they ended."""
+    """Return, by node, process ids as they started, and return codes as they ended."""
     return {"pids": [], "codes": []}
 
 
 @launch_pytest.fixture(scope="module")
 def bringup(domain: None, processes: dict[str, list[int]]) -> launch.LaunchDescription:
-    """The whole stack, with every start and end noted."""
+    """Start the whole stack, and note every start and end."""
     path = Path(index.get_package_share_directory("handiwork_bringup")) / "launch/bringup.launch.xml"
     return launch.LaunchDescription(
         [

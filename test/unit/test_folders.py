@@ -1,4 +1,4 @@
-"""The folders of src/: small, importing downwards only, and rclpy only where the name says so."""
+"""The folders of src/: small, importing downwards only, with rclpy only in those that are named for it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SRC = Path(__file__).resolve().parents[2] / "src"
 PACKAGES = sorted(path.parent.name for path in SRC.glob("*/setup.py"))
 MOST_MODULES = 15
 ENTRIES = {"node", "cli", "__main__"}
-"""Modules that begin a process stand at the top of a package, above its folders."""
+"""The modules that begin a process; they are at the top of a package, above its folders."""
 ROS = {
     "rclpy",
     "handiwork_msgs",
@@ -25,7 +25,7 @@ ROS = {
     "simulation_interfaces",
 }
 ALL_ROS = {"handiwork_ros"}
-"""Packages whose every folder may import rclpy."""
+"""The packages in which every folder may import rclpy."""
 
 
 def folder_of(path: Path, package: str) -> str:

@@ -1,4 +1,4 @@
-"""The files say the same after they were read as before, and the robots stand and move as the files say."""
+"""The files have the same content after reading as before, and the robots and motions are those of the files."""
 
 from __future__ import annotations
 

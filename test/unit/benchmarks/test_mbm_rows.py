@@ -1,4 +1,4 @@
-"""Tables say what the rows hold."""
+"""Tables contain the content of the rows."""
 
 from __future__ import annotations
 

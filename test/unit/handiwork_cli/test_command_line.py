@@ -1,4 +1,4 @@
-"""What the handiwork command understands, and what it prints of stages."""
+"""The words of the handiwork command, and its output of stages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The software renderer draws what is nearest, fills triangles exactly, and its films can be read."""
+"""The software renderer draws the nearest surface, fills triangles exactly, and its films can be read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page shows what the robot is and follows its sliders; the pictures show the frames."""
+"""The page shows the robot and follows its sliders; the pictures show the frames."""
 
 from __future__ import annotations
 
@@ -53,7 +53,12 @@ def test_the_page_is_served_without_a_display(page: RobotPage) -> None:
 
 
 def answer(port: int, *lines: str) -> bytes:
-    """The status line for raw request lines."""
+    """Return the status line of the response to raw request lines.
+
+    Args:
+        port: Port of the page.
+        lines: Header lines of the request.
+    """
     with socket.create_connection(("127.0.0.1", port), timeout=LIMIT_S) as link:
         link.sendall("\r\n".join(("GET / HTTP/1.1", *lines, "", "")).encode())
         return link.makefile("rb").readline().strip()

@@ -1,4 +1,4 @@
-"""Which arms the soak visits, what its table says, and how an episode that failed is repeated."""
+"""The arms that the soak visits, its table, and the repetition of a failed episode."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_waits_last_from_the_feedback_that_tells_of_one_to_the_next_stage() -> N
 
 
 class Running:
-    """A goal of a server that was silent for a while: it ends some time after the cancel."""
+    """The goal of a server that was silent for a while: it ends some time after the cancel."""
 
     def __init__(self, *, has_ended: bool) -> None:
         self._ended, self.canceled = threading.Event(), 0

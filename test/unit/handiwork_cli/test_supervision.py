@@ -1,4 +1,4 @@
-"""A process whose reports cease is ended and started again, whatever has stopped it; others are left alone."""
+"""A process whose reports cease is ended and started again, for any reason of the silence; others are not touched."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LIMIT_S = 60.0
 
 
 class Run:
-    """A runner in a thread, and what it writes."""
+    """A runner in a thread, and its output."""
 
     def __init__(self, spec: ProcessSpec) -> None:
         self.lines: list[str] = []
@@ -121,5 +121,5 @@ def test_the_supervisor_of_the_runner_hears_the_runner_and_not_its_processes(
             run.wait_for("NOTIFY_SOCKET")
             assert address not in run.lines[0]
             assert "WATCHDOG_USEC" not in run.lines[0]
-            heard = [systemd.recv(100) for _ in range(4)]
-        assert heard == [b"READY=1", b"WATCHDOG=1", b"WATCHDOG=1", b"WATCHDOG=1"]
+            received = [systemd.recv(100) for _ in range(4)]
+        assert received == [b"READY=1", b"WATCHDOG=1", b"WATCHDOG=1", b"WATCHDOG=1"]

@@ -1,6 +1,6 @@
 """The bring-up script's parts: versions, order of steps, the calls that build the graph, resets, cups, contacts.
 
-Isaac Sim is not here; ``fake_isaac`` records what would be asked of it.
+Isaac Sim is not installed here; ``fake_isaac`` records the calls.
 """
 
 from __future__ import annotations
@@ -211,7 +211,7 @@ def test_contacts_are_net_forces_in_order_of_names() -> None:
     names = {1: "table", 2: "cube", 3: ""}
     points = [SimpleNamespace(position=(x, 0.0, 0.0), impulse=(0.0, 0.0, 0.01)) for x in (0.0, 0.2, 9.0)]
     headers = [
-        # On the table from the cube, then on the cube from the table, then something that is none of ours.
+        # On the table from the cube, then on the cube from the table, then a body that is not ours.
         SimpleNamespace(collider0=1, collider1=2, contact_data_offset=0, num_contact_data=1),
         SimpleNamespace(collider0=2, collider1=1, contact_data_offset=1, num_contact_data=1),
         SimpleNamespace(collider0=2, collider1=3, contact_data_offset=2, num_contact_data=1),

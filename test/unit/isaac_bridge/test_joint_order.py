@@ -1,4 +1,4 @@
-"""Joints of an articulation in our order, and what is wrong with a message that cannot be used."""
+"""Joints of an articulation in our order, and the faults of messages that cannot be used."""
 
 from __future__ import annotations
 

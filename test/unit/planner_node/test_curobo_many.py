@@ -1,4 +1,4 @@
-"""Batches and both arms without a GPU: cuRobo's place is taken by solvers that answer with straight ways."""
+"""Batches and both arms without a GPU: solvers that answer with straight paths replace cuRobo."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ KNOTS = 24
 
 
 class StraightSolvers:
-    """In cuRobo's place: straight ways, or through the middle of the seeds."""
+    """A stand-in for cuRobo: straight paths, or paths through the middle of the seeds."""
 
     made: list[StraightSolvers] = []  # noqa: RUF012
 
@@ -197,7 +197,13 @@ def both(dual: Robot, monkeypatch: pytest.MonkeyPatch) -> dual_arm.TogetherCore:
 
 
 def at(dual: Robot, arm: str, q: Array) -> Pose:
-    """The tool in the root's frame."""
+    """Return the tool in the root's frame.
+
+    Args:
+        dual: The robot.
+        arm: Name of the arm.
+        q: Joint positions, (n,), rad.
+    """
     spec = dual.arm(arm)
     return link_poses(dual, dict(zip(spec.joint_names, q.tolist(), strict=True)))[spec.ee_link]
 

@@ -1,4 +1,4 @@
-"""Which engine is taken, why, and what happens to one that loses its device."""
+"""The choice of the engine with its reason, and the behaviour of one that loses its device."""
 
 from __future__ import annotations
 
@@ -211,19 +211,25 @@ def test_an_engine_that_does_not_load_gives_way_or_is_refused(robot: Robot) -> N
 
 
 class OutOfMemoryError(RuntimeError):
-    """As torch's."""
+    """An error with the name of torch's."""
 
 
 class AcceleratorError(RuntimeError):
-    """As torch's."""
+    """An error with the name of torch's."""
 
 
 class CUDAError(Exception):
-    """As cuda-core's, which is no RuntimeError."""
+    """An error with the name of cuda-core's, which is no RuntimeError."""
 
 
 def real(module: str, name: str, stand_in: type[Exception]) -> type[Exception]:
-    """The library's own class where it is installed."""
+    """Return the library's own class where it is installed.
+
+    Args:
+        module: Name of the module.
+        name: Name of the class.
+        stand_in: The class that is returned otherwise.
+    """
     try:
         return getattr(importlib.import_module(module), name, stand_in)
     except ImportError:

@@ -1,4 +1,4 @@
-"""What any engine has to do in the demo world: the same for all, run with each that can run on this machine."""
+"""The requirements of any engine in the demo world: the same tests run with each that can run on this machine."""
 
 from __future__ import annotations
 
@@ -66,7 +66,14 @@ def good(engine: Engine, request: PlanRequest) -> Trajectory:
 
 
 def assert_sound(engine: Engine, robot: Robot, t: Trajectory, request: PlanRequest) -> None:
-    """Start, rest, limits of velocity, acceleration and jerk, and the referee's dense look."""
+    """Check start, rest, limits of velocity, acceleration and jerk, and the referee's dense samples.
+
+    Args:
+        engine: The engine.
+        robot: The robot.
+        t: The trajectory.
+        request: The request that it answers.
+    """
     joints = [robot.joints[n] for n in robot.arm("").joint_names]
     np.testing.assert_allclose(t.q[0], request.start_q, atol=1e-9)
     assert np.abs(t.qd[[0, -1]]).max() < 1e-9
@@ -103,7 +110,12 @@ def test_plans_are_sound_and_repeat(engine: Engine, robot: Robot, seed: int) -> 
 
 
 def pick(engine: Engine, robot: Robot) -> tuple[Array, Array, Pose]:
-    """Configurations above and at the cube, and the pose above."""
+    """Return configurations above and at the cube, and the pose above.
+
+    Args:
+        engine: The engine.
+        robot: The robot.
+    """
     above, at = hand_down(robot, 0.5, 0.0, 0.125), hand_down(robot, 0.5, 0.0, 0.025)
     scenes = (FREE, SceneQuery(ignored=frozenset({"cube"})))
     request = CandidatesRequest("", home(robot), (Candidate((above, at)),), scenes)
@@ -150,7 +162,13 @@ def swing(robot: Robot) -> tuple[Array, Array]:
 
 
 def timed(q: Array, robot: Robot, duration_s: float) -> Trajectory:
-    """Quintic rest-to-rest motion between two rows, written without the engine."""
+    """Return a quintic rest-to-rest motion between two rows, computed without the engine.
+
+    Args:
+        q: Joint positions of both rows, (2, n), rad.
+        robot: The robot.
+        duration_s: Duration, s.
+    """
     t = np.linspace(0.0, duration_s, int(duration_s * 100) + 1)
     u = (t / duration_s)[:, None]
     d = q[1] - q[0]

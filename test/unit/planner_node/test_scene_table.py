@@ -1,4 +1,4 @@
-"""The planner's own obstacles: taken whole or not at all, and never hidden."""
+"""The planner's own obstacles: changed as a whole or not at all, and never hidden."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scene files: what they give, what is refused and how that is said."""
+"""Scene files: their content, the refused ones, and the messages of refusals."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from handiwork_core.scene.layout import world_boxes
 from handiwork_core.scene.loader import ObjectSpec, load_scene
 
 DROP_M = 0.005
-"""What is put down this near to the ground lies at once."""
+"""Objects that are put down this near to their support rest at once."""
 SCENES = Path(__file__).parents[3] / "config" / "scenes"
 
 SMALL = """
@@ -52,7 +52,12 @@ def test_every_shipped_scene_loads_and_scatters(name: str) -> None:
 
 
 def rests(item: ObjectSpec, others: list[ObjectSpec]) -> bool:
-    """Whether an object's lowest point lies on another one's box, or inside of it, as a ball in a cup does."""
+    """Return whether an object's lowest point is on another one's box, or inside of it, like a ball in a cup.
+
+    Args:
+        item: The object.
+        others: The other objects.
+    """
     low, high = box_of(item)
     middle = 0.5 * (low + high)
     for other in others:
@@ -65,7 +70,11 @@ def rests(item: ObjectSpec, others: list[ObjectSpec]) -> bool:
 
 
 def box_of(item: ObjectSpec) -> tuple[np.ndarray, np.ndarray]:
-    """Lowest and highest corner of an object."""
+    """Return the lowest and the highest corner of an object.
+
+    Args:
+        item: The object.
+    """
     boxes = world_boxes(item)
     return boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)
 
