@@ -65,7 +65,7 @@ class SimBridge(ManagedNode):
             "robot_dir", "", "folder of the robot: robot_description/robots/<name>"
         )
         self._scene_file = self.parameter("scene_file", "", "scene YAML: config/scenes/<name>.yaml")
-        text = "simulated seconds per second; 0 is as fast as it goes"
+        text = "simulated seconds per second; 0: as fast as possible"
         self._factor = self.parameter("real_time_factor", 1.0, text)
         self._paused = self.parameter("paused", False, "start with the world paused")
         self._seed = self.parameter("seed", 0, "seed of the scene's random choices")
