@@ -97,7 +97,7 @@ def _group(element: Element, condition: Condition) -> Group:
 
 
 def _node(element: Element, condition: Condition) -> Node:
-    element.text("output", "")  # everything goes to the screen
+    element.text("output", "")  # all output is printed on the screen
     return Node(
         place=element.place,
         condition=condition,

@@ -182,12 +182,12 @@ def _lock(folder: int, file_name: str, kind: int) -> int | None:
         file = os.open(name, FILE_FLAGS, 0o600, dir_fd=folder)
     except OSError as error:
         raise DomainError(
-            f"{runtime_folder() / name} is no file of ours ({error.strerror}); remove it"
+            f"{runtime_folder() / name} is not a file of Handiwork ({error.strerror}); remove it"
         ) from error
     try:
         found = os.fstat(file)
         if not stat.S_ISREG(found.st_mode) or found.st_uid != os.getuid() or found.st_nlink != 1:
-            raise DomainError(f"{runtime_folder() / name} is no file of ours; remove it")
+            raise DomainError(f"{runtime_folder() / name} is not a file of Handiwork; remove it")
         fcntl.flock(file, kind | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(file)

@@ -82,7 +82,7 @@ class IsaacApp:
 
         context = omni.usd.get_context()
         if not context.open_stage(path):
-            raise UnsupportedError(f"Isaac Sim cannot open {path}: look at its log.")
+            raise UnsupportedError(f"Isaac Sim cannot open {path}: read its log.")
         return context.get_stage()
 
     def build(self, graph: Graph) -> None:

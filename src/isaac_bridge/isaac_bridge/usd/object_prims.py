@@ -87,7 +87,7 @@ class ObjectPrims:
         if drive.friction > 0.0:
             unit = "N" if slides else "N*m"
             self.notes.append(
-                f"{item.name}: {drive.friction:g} {unit} of friction in its joint are left out; PhysX has them for "
+                f"{item.name}: {drive.friction:g} {unit} of joint friction are omitted; PhysX supports them for "
                 "joints of robots alone, so give damping instead"
             )
 

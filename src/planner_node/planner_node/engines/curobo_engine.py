@@ -19,6 +19,11 @@ class CuroboEngine(CpuEngine):
     it is created.
 
     A GPU that fails raises ``fallback_engine.EngineLost``: wrap this engine in ``FallbackEngine``.
+
+    Args:
+        robot: The robot.
+        world_T_base: The robot's base in the world.
+        report: Receives the progress.
     """
 
     name: ClassVar[str] = "curobo"

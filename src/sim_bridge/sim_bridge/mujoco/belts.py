@@ -20,7 +20,7 @@ MASS_KG = 1e6
 """The mass of a belt; all that it carries is light beside this."""
 
 SOFT = (0.02, 1.0)
-"""Time constant [s] and damping ratio of contacts with a belt: the solver lifts what slides over stiffer ones."""
+"""Time constant [s] and damping ratio of contacts with a belt: on stiffer ones the solver lifts sliding objects."""
 
 ACCELERATION = 2.0
 """The acceleration of a belt to another speed [m/s^2]."""

@@ -228,7 +228,7 @@ class MujocoWorld:
             joint.qvel[:] = 0.0
         for cup in self.cups.values():
             if cup.object == name:
-                cup.let_go(f"{name!r} was put elsewhere")
+                cup.let_go(f"{name!r} was moved")
         self._mj.mj_forward(self.model, self.data)
 
     def set_object_state(self, name: str, pose: Pose, linear: Array, angular: Array) -> None:

@@ -143,7 +143,7 @@ def _reset(stack: Stack, seed: int) -> str:
 
 
 def _episode(stack: Stack, index: int, seed: int, targets: Sequence[Target], tally: Tally) -> Failure | None:
-    """Every arm picks its object, then every arm places it; arms of one skill work at the same time."""
+    """Let every arm pick its object, then place it; the arms run one skill at the same time."""
     if fault := _reset(stack, seed):
         return Failure(index, seed, "reset", "RESET", fault)
     begin_s, failure = time.monotonic(), None

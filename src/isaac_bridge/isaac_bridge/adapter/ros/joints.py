@@ -142,7 +142,7 @@ class JointInterface:
     def _follow(self, thread: SameThread[RemotePlant], measured: JointArrays) -> None:
         is_contested, restarted = self._is_contested(), False
         if is_contested:
-            thread.abort(self._conflict)  # also goals that came since the last measurement
+            thread.abort(self._conflict)  # also goals that were accepted since the last measurement
         if not (is_contested and thread.idle):  # arms brake first; after that nothing is sent
             restarted = self._drive(thread.plant, measured)
         if restarted and not is_contested:

@@ -177,7 +177,7 @@ class Attempts:
         if found is None:
             raise Failed(
                 Code.PATH_BLOCKED,
-                f"cuRobo found no motion in {MOST} tries: {self.words(goals)}; clear the way",
+                f"cuRobo found no motion in {MOST} tries: {self.words(goals)}; remove obstacles",
             )
         return found
 
@@ -197,7 +197,7 @@ class Attempts:
         if first_blocked(self.judge.query.checker, way, hit) < 0:
             return "none was free by cuRobo's spheres"
         pair = self.judge.query.pair(hit)
-        return f"on the straight way {pair.a} would hit {pair.b}"
+        return f"on the straight path {pair.a} would hit {pair.b}"
 
     def _seeds(self, ends: Array, turn: int, rng: np.random.Generator) -> Array | None:
         """Return a turn's seeds. None means straight paths; later turns use the road map or random places near home."""

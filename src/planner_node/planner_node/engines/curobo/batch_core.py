@@ -32,7 +32,12 @@ Found = tuple[Trajectory, int]
 
 
 class Lane:
-    """The scene, spheres and obstacle rows of one problem of a batch; they do not change while others are read."""
+    """The scene, spheres and obstacle rows of one problem of a batch; they do not change while others are read.
+
+    Args:
+        robot: The robot of all problems.
+        world_T_root: The robot's root in the world.
+    """
 
     def __init__(self, robot: Robot, world_T_root: Pose) -> None:
         self.core, self._rows = Core(robot, world_T_root), SceneRows(world_T_root)

@@ -53,7 +53,7 @@ FEATURES = (
 )
 ABOUT = (
     f"Handiwork's MuJoCo world. One step is {TICK_S} s. A format {FORMAT!r} is an object as a scene file writes it, or "
-    "<scene file>#<object>. Time never goes back, so no reset has SCOPE_TIME. Entities are objects; the robot is none."
+    "<scene file>#<object>. Time never goes back, so no reset has SCOPE_TIME. Entities are objects; the robot is not one."
 )
 
 
@@ -177,7 +177,7 @@ class RunServices:
             raise Refused(FAILED, str(error)) from error
         if scope & SPAWNED:
             self._spawns.spawned = ()
-        put_result(response, OK, "time goes on: it is never reset" if scope & TIME else "")
+        put_result(response, OK, "time continues: it is never reset" if scope & TIME else "")
 
     async def step(self, request: Any, response: Any) -> None:
         """Handle StepSimulation.
