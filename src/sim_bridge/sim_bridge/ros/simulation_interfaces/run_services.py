@@ -53,7 +53,7 @@ FEATURES = (
 )
 ABOUT = (
     f"Handiwork's MuJoCo world. One step is {TICK_S} s. A format {FORMAT!r} is an object as a scene file writes it, or "
-    "<scene file>#<object>. Time never goes back, so no reset has SCOPE_TIME. Entities are objects; the robot is not one."
+    "<scene file>#<object>. Time never goes back, so no reset has SCOPE_TIME. Entities are objects, not the robot."
 )
 
 
