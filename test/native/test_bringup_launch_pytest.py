@@ -1,4 +1,4 @@
-"""The bring-up by ROS's own launch, on a native installation: it comes up, picks and places, and ends cleanly.
+"""The bring-up by ROS's own launch, on a native installation: it starts, picks and places, and ends cleanly.
 
 Run it by ``python3 -m pytest -c test/native/pytest.ini test/native`` in a sourced workspace.
 """

@@ -155,7 +155,7 @@ def test_the_picture_shows_the_frames_where_the_camera_sees_them(robot: Robot) -
     points = np.concatenate(body)
     length, camera = LONG * float(np.ptp(points, axis=0).max()), head_camera(points)
     for panel, link in ((0, "fr3_hand"), (1, "fr3_hand_tcp")):
-        for axis in (0, 2):  # y is behind the hand in part
+        for axis in (0, 2):  # the hand hides a part of y
             tip = poses[link].apply(1.02 * length * np.eye(3)[axis])
             x, y, _ = camera.project(tip, width, height)
             pixel = picture.getpixel((panel * width + int(x), int(y)))

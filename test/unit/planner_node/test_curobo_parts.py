@@ -1,4 +1,4 @@
-"""What the cuRobo engine does without a GPU: splines, solids, rows of the scene, spheres, pose criteria, choices."""
+"""The parts of the cuRobo engine that need no GPU: splines, solids, rows of the scene, spheres, pose criteria, choices."""
 
 from __future__ import annotations
 
