@@ -1,4 +1,4 @@
-"""The parts of the cuRobo engine that need no GPU: splines, solids, rows of the scene, spheres, pose criteria, choices."""
+"""Parts of the cuRobo engine that need no GPU: splines, solids, rows of the scene, spheres, pose criteria, choices."""
 
 from __future__ import annotations
 
