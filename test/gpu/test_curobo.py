@@ -66,6 +66,12 @@ def round_world() -> World:
 
 
 def configurations(engine: CuroboEngine, count: int) -> Array:
+    """Return random configurations within the joint limits, (count, n), rad.
+
+    Args:
+        engine: The engine with the robot.
+        count: Number of configurations.
+    """
     query = engine._core.read(engine._gpu.robot.arm(""), SceneQuery())
     return np.random.default_rng(3).uniform(
         query.robot.lower, query.robot.upper, (count, len(query.robot.lower))

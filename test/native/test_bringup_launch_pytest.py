@@ -72,6 +72,11 @@ def robot(domain: None) -> Iterator[SkillClient]:
 
 
 def missing(robot: SkillClient) -> list[str]:
+    """Return the names of the nodes that are not active.
+
+    Args:
+        robot: The client.
+    """
     return [name for name in NODES if not robot.signs.is_active(name)]
 
 

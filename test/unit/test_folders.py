@@ -29,6 +29,12 @@ ALL_ROS = {"handiwork_ros"}
 
 
 def folder_of(path: Path, package: str) -> str:
+    """Return a file's folder in a package as a dotted name.
+
+    Args:
+        path: The file.
+        package: Name of the package.
+    """
     return ".".join(path.parent.relative_to(SRC / package).parts)
 
 
@@ -83,6 +89,11 @@ def test_ros_is_imported_at_the_top_of_modules_in_ros_folders_only(package: str)
 
 
 def source_of(module: str) -> str:
+    """Return the code of a module.
+
+    Args:
+        module: Full name of the module.
+    """
     path = SRC / module.split(".")[0] / Path(*module.split("."))
     file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
     return file.read_text(encoding="utf-8")

@@ -25,6 +25,12 @@ TILTED = Pose.of((0.2, -0.1, 0.4), Rotation.from_rpy(0.3, -0.8, 1.9))
 
 
 def world_with(shape: Shape, place: Pose) -> World:
+    """Return a world with one object.
+
+    Args:
+        shape: Shape of the object.
+        place: world_T_object.
+    """
     still = np.zeros(3)
     return World(
         0.0, 1, {"thing": WorldObject("thing", (shape,))}, {"thing": ObjectState(place, still, still, 0.0)}

@@ -16,6 +16,12 @@ NONE = Row("b/1", "b", 0.5, 0.5, NAN, None, None, why="PATH_BLOCKED: walls")
 
 
 def cells(text: str, name: str) -> list[str]:
+    """Return the cells of a row.
+
+    Args:
+        text: The table.
+        name: First characters of the row.
+    """
     return next(line for line in text.splitlines() if line.startswith(f"| {name}")).strip("| ").split(" | ")
 
 

@@ -58,11 +58,24 @@ HOME = {**dict(zip(ARM.joint_names, ARM.home_q.tolist(), strict=True)), "fr3_fin
 def sample(
     at_s: float, position: Mapping[str, float], speed: Mapping[str, float] | None = None
 ) -> JointSample:
+    """Return a sample of the joints.
+
+    Args:
+        at_s: Time of arrival, s.
+        position: Joint -> position, rad or m.
+        speed: Joint -> velocity, rad/s or m/s; None for rest.
+    """
     speeds = tuple((speed or {}).get(name, 0.0) for name in position)
     return JointSample(at_s, 40.0 + at_s, tuple(position), tuple(position.values()), speeds)
 
 
 def stream(rate_hz: float, over_s: float = 3.0) -> tuple[Heard, ...]:
+    """Return the arrivals of messages at a constant rate.
+
+    Args:
+        rate_hz: The rate.
+        over_s: Duration, s.
+    """
     return tuple(Heard(i / rate_hz, 40.0 + i / rate_hz) for i in range(int(over_s * rate_hz)))
 
 
@@ -356,10 +369,22 @@ def test_fault_11_a_stall_that_is_not_told(changes: dict[str, object]) -> None:
 
 
 def air(*, sealed: bool, why: str = "nothing before the cup") -> SuctionTrial:
+    """Return a trial of the cup without an object.
+
+    Args:
+        sealed: Whether the cup reports a seal.
+        why: Reason that it reports.
+    """
     return SuctionTrial("cup", True, "", SuctionState(1.0, True, sealed, why=why))
 
 
 def seal(*, sealed: bool, held: str) -> SuctionTrial:
+    """Return a trial of the cup on a box.
+
+    Args:
+        sealed: Whether the cup reports a seal.
+        held: Object that it reports.
+    """
     return SuctionTrial("cup", True, "box", SuctionState(1.0, True, sealed, held))
 
 

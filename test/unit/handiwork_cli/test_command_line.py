@@ -32,6 +32,11 @@ class Report:
 
 
 def parsed(*words: str) -> argparse.Namespace:
+    """Return the parsed command line.
+
+    Args:
+        words: Words of the command line.
+    """
     parser = argparse.ArgumentParser()
     commands = parser.add_subparsers(dest="command", required=True)
     for command in COMMANDS:

@@ -16,6 +16,13 @@ BRINGUP = Path(__file__).resolve().parents[3] / "launch" / "bringup.launch.xml"
 
 
 def commands(folder: Path, body: str, **arguments: str) -> list[tuple[str, ...]]:
+    """Return the commands of the processes of a launch file.
+
+    Args:
+        folder: Folder of the file.
+        body: Elements inside of ``<launch>``.
+        arguments: Launch arguments.
+    """
     path = folder / "it.launch.xml"
     path.write_text(f"<launch>\n{body}\n</launch>")
     return [spec.command for spec in plan_processes(path, arguments)]

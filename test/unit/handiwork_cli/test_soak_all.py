@@ -19,15 +19,33 @@ from handiwork_core.contracts.skill import Progress
 
 
 def fed(waits: Waits, *stages: str) -> None:
+    """Send feedback of stages.
+
+    Args:
+        waits: Receives the feedback.
+        stages: Names of the stages.
+    """
     for stage in stages:
         waits(Progress(stage, 0, 1, 0.0))
 
 
 def tally_of(episodes: int, *failures: Failure, wanted: int = 100) -> Tally:
+    """Return a tally in which episode i takes i seconds.
+
+    Args:
+        episodes: Number of episodes.
+        failures: Failed episodes.
+        wanted: Number of requested episodes.
+    """
     return Tally(wanted, episodes, list(failures), episode_s=[float(i) for i in range(episodes)])
 
 
 def options(*words: str) -> argparse.Namespace:
+    """Return the parsed command line of ``soak-all``.
+
+    Args:
+        words: Words after the command.
+    """
     parser = argparse.ArgumentParser()
     commands = parser.add_subparsers(required=True)
     soak_all.add_parser(commands)

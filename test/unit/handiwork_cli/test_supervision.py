@@ -47,9 +47,20 @@ class Run:
         self._thread.join(LIMIT_S)
 
     def count(self, text: str) -> int:
+        """Return the number of lines with a text.
+
+        Args:
+            text: The text.
+        """
         return sum(text in line for line in self.lines)
 
     def wait_for(self, text: str, count: int = 1) -> None:
+        """Wait until lines with a text were printed.
+
+        Args:
+            text: The text.
+            count: Number of lines.
+        """
         end_s = time.monotonic() + LIMIT_S
         while self.count(text) < count:
             assert time.monotonic() < end_s, f"{text!r} did not come {count} times: {self.lines}"
@@ -57,6 +68,11 @@ class Run:
 
 
 def python(code: str) -> ProcessSpec:
+    """Return a respawned process that runs Python code.
+
+    Args:
+        code: The code.
+    """
     return ProcessSpec("a", (sys.executable, "-u", "-c", code), respawn=True)
 
 

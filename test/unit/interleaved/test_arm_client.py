@@ -50,7 +50,13 @@ class Controller:
         return "moving" in self.states.values() or "braking" in self.states.values()
 
     def serve(self, key: bytes, answer: Callable[[bool], None], end: Callable[[int], None]) -> None:
-        """Serve one goal, in a thread of its own."""
+        """Serve one goal, in a thread of its own.
+
+        Args:
+            key: Id of the goal.
+            answer: Receives whether the goal is accepted.
+            end: Receives the final status.
+        """
         self.run.sleep(self.run.draw([0.0, 0.01, 0.3, 1.2]))
         self.run.wait(lambda: not self.is_held, None)
         self.states[key] = "moving"
@@ -65,6 +71,11 @@ class Controller:
         end(GoalStatus.STATUS_CANCELED if is_cancelled else GoalStatus.STATUS_SUCCEEDED)
 
     def cancel(self, key: bytes) -> int:
+        """Brake a goal; return a code of CancelGoal.
+
+        Args:
+            key: Id of the goal.
+        """
         state = self.states.get(key, "")
         if not state:
             return int(CancelGoal.Response.ERROR_UNKNOWN_GOAL_ID)
@@ -185,6 +196,13 @@ class FormerArm:
 
 
 def arm_of(kind: type, run: Interleaver, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Controller]:
+    """Return a client of the arm and its controller.
+
+    Args:
+        kind: Class of the client.
+        run: The interleaver.
+        monkeypatch: The fixture.
+    """
     controller, node = Controller(run), virtual_ros.Node(run)
     client, world = Client(node, controller), World(controller)
     if kind is FormerArm:

@@ -37,12 +37,22 @@ class Cell:
         self.done: list[str] = []
 
     def traffic(self, arm: str) -> ArmTraffic:
+        """Return an arm's access to the others.
+
+        Args:
+            arm: Name of the arm.
+        """
         spec: Any = SimpleNamespace(name=arm)
         clock: Any = SimpleNamespace(now_s=lambda: self.run.now_s)
         nothing: Any = None
         return ArmTraffic(self.board, nothing, spec, nothing, clock, lambda _arm: {}, PATIENCE_S)
 
     def serve(self, arm: str) -> None:
+        """Run all rounds of an arm: visit its places, make room when required, and move home.
+
+        Args:
+            arm: Name of the arm.
+        """
         for _ in range(ROUNDS):
             traffic = self.traffic(arm)
             traffic.enter(lambda _progress: None)(Progress("work", 0, 1, 0.0))
@@ -113,6 +123,11 @@ class Cell:
 
 
 def played(seed: int) -> Cell:
+    """Run both arms, and check that all rounds are done.
+
+    Args:
+        seed: Seed of the interleaving.
+    """
     run = Interleaver(seed, MODULES)
     with run.patched():
         cell = Cell(run)

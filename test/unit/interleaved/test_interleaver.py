@@ -37,6 +37,12 @@ class LockedCounter(Counter):
 
 
 def counted(kind: type[Counter], seed: int) -> int:
+    """Return the count after three threads have added to it.
+
+    Args:
+        kind: Class of the counter.
+        seed: Seed of the interleaving.
+    """
     run = Interleaver(seed, [HERE])
     with run.patched():
         counter = kind()

@@ -52,6 +52,13 @@ class Cell:
     stops: int = 0
 
     def move(self, arms: tuple[str, ...], token: Token, steps: int) -> Outcome:
+        """Move arms stepwise; fail when another body moves one of them.
+
+        Args:
+            arms: Names of the arms.
+            token: Token of the body.
+            steps: Number of steps.
+        """
         for _ in range(steps):
             if token.is_revoked:
                 raise Stopped
@@ -88,6 +95,11 @@ class Bench:
         self.server = SkillActionServer(self.leases["left"], binding, checks, policy=policy, arms=self.leases)
 
     def admit(self, goal: Any) -> ArmRequest[Any]:
+        """Accept a goal, or reject a bad one.
+
+        Args:
+            goal: The goal.
+        """
         if goal.what == "bad":
             raise GoalRejected(Outcome(Code.BAD_GOAL, "planted"))
 

@@ -30,6 +30,11 @@ class FormerToken:
         self.reason = Code.OK
 
     def set(self, reason: Code) -> None:
+        """Set the token, if it is not set yet.
+
+        Args:
+            reason: The reason that readers get.
+        """
         if not self._event.is_set():
             self.reason = reason
             self._event.set()

@@ -15,6 +15,14 @@ ORDER = JointOrder(("a", "b", "c"))
 
 
 def read(order: JointOrder, names: list[str], *arrays: list[float], stamp_s: float = 0.0) -> JointArrays:
+    """Read one message.
+
+    Args:
+        order: The reader.
+        names: Names of the joints.
+        arrays: Positions, velocities and efforts.
+        stamp_s: Time of the measurement, s.
+    """
     position, velocity, effort = arrays
     counts = len(position), len(velocity), len(effort)
     return order.read(names, counts, np.array([*position, *velocity, *effort]), stamp_s)

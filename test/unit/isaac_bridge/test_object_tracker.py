@@ -15,6 +15,12 @@ HERE = (0.5, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0)
 
 
 def turned(x: float, angle: float) -> tuple[float, ...]:
+    """Return a pose as numbers: x, 0, 0.1 m, and a rotation about z.
+
+    Args:
+        x: Position along x, m.
+        angle: Angle, rad.
+    """
     return (x, 0.0, 0.1, 0.0, 0.0, math.sin(angle / 2.0), math.cos(angle / 2.0))
 
 

@@ -17,6 +17,12 @@ versions = pytest.mark.parametrize("version", list(DOCUMENTED))
 
 
 def values(graph: Graph, name: str) -> dict[str, object]:
+    """Return the values of a node's inputs.
+
+    Args:
+        graph: The graph.
+        name: Name of the node.
+    """
     return dict(next(node for node in graph.nodes if node.name == name).values)
 
 

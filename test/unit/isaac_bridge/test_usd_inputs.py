@@ -48,6 +48,13 @@ def Xform "thing" ( prepend apiSchemas = ["PhysicsRigidBodyAPI"] )
 
 
 def exported(folder: Path, body: str, name: str = "crate") -> tuple[Path, Usd.Stage]:
+    """Export a scene with one object; return the file and the stage.
+
+    Args:
+        folder: Folder of all files.
+        body: Keys of the object in the scene file.
+        name: Name of the object.
+    """
     path, out = folder / "scene.yaml", folder / "made/stage.usda"
     path.write_text(SCENE.format(name=name, body=body), encoding="utf-8")
     export_scene(load_scene(path), ROBOT, FR3, out)

@@ -92,6 +92,12 @@ def never() -> bool:
 
 
 def problems(robot: Robot, count: int) -> list[Problem]:
+    """Return problems with a post that is elsewhere in every world.
+
+    Args:
+        robot: The robot.
+        count: Number of problems.
+    """
     home, found = np.array(robot.arm("").home_q), []
     for i in range(count):
         extra = ("post", (box((0.04, 0.04, 0.3)),), Pose.of((0.35, 0.35 + 0.01 * i, 0.15)))
@@ -209,6 +215,12 @@ def at(dual: Robot, arm: str, q: Array) -> Pose:
 
 
 def requests(dual: Robot, turn_rad: float) -> tuple[PlanRequest, PlanRequest]:
+    """Return a request for each of the first two arms: to turn the last joint from home.
+
+    Args:
+        dual: The robot.
+        turn_rad: Angle, rad.
+    """
     made = []
     for name, arm in list(dual.arms.items())[:2]:
         q = np.array(arm.home_q)

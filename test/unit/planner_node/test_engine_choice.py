@@ -73,18 +73,29 @@ def _fresh() -> None:
 
 
 def request(robot: Robot) -> PlanRequest:
+    """Return a request from home to home.
+
+    Args:
+        robot: The robot.
+    """
     home = np.array(robot.arm("").home_q)
     return PlanRequest("", home, JointGoals(home[None]))
 
 
 def opened(robot: Robot, spare: type[Fragile] | None) -> tuple[FallbackEngine, list[str], list[str]]:
-    said: list[str] = []
+    """Return a fragile engine with its lists of warnings and of fatal texts.
+
+    Args:
+        robot: The robot.
+        spare: The engine after a loss; None for none.
+    """
+    warnings: list[str] = []
     ended: list[str] = []
     engine = open_engine(
-        Fragile, spare, (robot, Pose.identity()), lambda _s, _t: None, said.append, ended.append
+        Fragile, spare, (robot, Pose.identity()), lambda _s, _t: None, warnings.append, ended.append
     )
     assert isinstance(engine, FallbackEngine)
-    return engine, said, ended
+    return engine, warnings, ended
 
 
 def test_auto_takes_the_first_that_can_run_and_says_why() -> None:
@@ -165,12 +176,12 @@ def test_choosing_the_cpu_imports_no_torch() -> None:
 
 
 def test_a_lost_engine_ends_the_goal_with_its_cause_and_is_built_anew(robot: Robot) -> None:
-    engine, said, ended = opened(robot, None)
+    engine, warnings, ended = opened(robot, None)
     world = World(0.0, 7)
     engine.update_world(world)
     Fragile.losses.append(EngineLost("the GPU is out of memory"))
     lost = engine.plan(request(robot), lambda: False)
-    assert lost.code is Code.PLANNER_LOST and "out of memory" in lost.message and said == [lost.message]
+    assert lost.code is Code.PLANNER_LOST and "out of memory" in lost.message and warnings == [lost.message]
     again = engine.plan(request(robot), lambda: False)
     assert again.code is Code.OK and Fragile.made == 2 and not ended
     assert isinstance(engine.engine, Fragile) and engine.engine.worlds == [world]
@@ -180,10 +191,10 @@ def test_a_lost_engine_ends_the_goal_with_its_cause_and_is_built_anew(robot: Rob
 
 
 def test_a_spare_takes_over_for_good(robot: Robot) -> None:
-    engine, said, ended = opened(robot, Spare)
+    engine, warnings, ended = opened(robot, Spare)
     Fragile.losses.append(EngineLost("the device is lost", is_fatal=True))
     assert engine.plan(request(robot), lambda: False).code is Code.PLANNER_LOST
-    assert "spare" in said[0] and not ended
+    assert "spare" in warnings[0] and not ended
     assert engine.plan(request(robot), lambda: False).message == "spare"
     assert engine.name == "spare"
 
@@ -202,12 +213,12 @@ def test_an_engine_that_does_not_load_gives_way_or_is_refused(robot: Robot) -> N
         def __init__(self, robot: Robot, world_T_base: Pose, report: Report) -> None:
             raise EngineLost("torch sees no CUDA device")
 
-    said: list[str] = []
+    warnings: list[str] = []
     given = (robot, Pose.identity())
-    engine = open_engine(Broken, Spare, given, lambda _s, _t: None, said.append, said.append)
-    assert isinstance(engine, Spare) and "sees no CUDA device" in said[0]
+    engine = open_engine(Broken, Spare, given, lambda _s, _t: None, warnings.append, warnings.append)
+    assert isinstance(engine, Spare) and "sees no CUDA device" in warnings[0]
     with pytest.raises(ConfigError, match="sees no CUDA device"):
-        open_engine(Broken, None, given, lambda _s, _t: None, said.append, said.append)
+        open_engine(Broken, None, given, lambda _s, _t: None, warnings.append, warnings.append)
 
 
 class OutOfMemoryError(RuntimeError):
@@ -270,18 +281,18 @@ def test_what_gpu_libraries_raise_ends_the_goal_and_falls_back(
             with cuda.guarded("optimising trajectories"):
                 raise kind(text)
 
-    said: list[str] = []
+    warnings: list[str] = []
     ended: list[str] = []
     given = (robot, Pose.identity())
     spare = Spare if with_spare else None
-    engine = open_engine(Raising, spare, given, lambda _s, _t: None, said.append, ended.append)
+    engine = open_engine(Raising, spare, given, lambda _s, _t: None, warnings.append, ended.append)
     lost = engine.plan(request(robot), lambda: False)
     assert lost.code is Code.PLANNER_LOST and "while optimising trajectories" in lost.message
     assert ("out of memory" if "memory." in text or "MEMORY" in text else "CUDA failed") in lost.message
     if with_spare:
         assert engine.plan(request(robot), lambda: False).message == "spare" and not ended
     else:
-        assert bool(ended) is fatal and said == [lost.message]
+        assert bool(ended) is fatal and warnings == [lost.message]
 
 
 @pytest.mark.parametrize("error", [ValueError("wrong shape"), KeyError("q"), RuntimeError("no such joint")])

@@ -55,10 +55,21 @@ def never() -> bool:
 
 
 def home(robot: Robot) -> Array:
+    """Return the home of the only arm, (n,), rad.
+
+    Args:
+        robot: The robot.
+    """
     return np.array(robot.arm("").home_q)
 
 
 def good(engine: Engine, request: PlanRequest) -> Trajectory:
+    """Plan, and return the trajectory.
+
+    Args:
+        engine: The engine.
+        request: A request that must succeed.
+    """
     result = engine.plan(request, never)
     assert result.code is Code.OK, result.message
     assert result.trajectory is not None
@@ -155,6 +166,11 @@ def test_lift_of_a_touching_object_is_allowed_but_going_deeper_is_not(engine: En
 
 
 def swing(robot: Robot) -> tuple[Array, Array]:
+    """Return two configurations that differ in the first joint by 2.6 rad.
+
+    Args:
+        robot: The robot.
+    """
     a = home(robot)
     b = a.copy()
     a[0], b[0] = -1.3, 1.3

@@ -19,10 +19,20 @@ from planner_node.pipeline.request_checks import Refused
 
 
 def box(name: str) -> WorldObject:
+    """Return a box of 1 m.
+
+    Args:
+        name: Its name.
+    """
     return WorldObject(name, (Shape(ShapeKind.BOX, np.ones(3), Pose.identity()),))
 
 
 def received(*names: str) -> World:
+    """Return a received world of version 3 with boxes at the origin.
+
+    Args:
+        names: Their names.
+    """
     states = {n: ObjectState(Pose.identity(), np.zeros(3), np.zeros(3), 0.0) for n in names}
     return World(0.0, 3, {n: box(n) for n in names}, states)
 

@@ -34,6 +34,12 @@ objects:
 
 
 def write(tmp_path: Path, text: str) -> Path:
+    """Write a scene file; return its path.
+
+    Args:
+        tmp_path: Folder of the file.
+        text: Its content.
+    """
     path = tmp_path / "scene.yaml"
     path.write_text(text)
     return path

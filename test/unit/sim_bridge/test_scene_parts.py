@@ -72,6 +72,12 @@ def load(tmp_path: Path, change: dict[str, Any] | None = None) -> Scene:
 
 
 def measured(scene: Scene, part: SceneObject) -> float:
+    """Return the position of a part's joint by its pose, and check that the pose is on the joint's path.
+
+    Args:
+        scene: The scene.
+        part: The part.
+    """
     joint = part.body.articulation
     assert joint is not None
     body = next(item for item in scene.objects if item.name == joint.body)
