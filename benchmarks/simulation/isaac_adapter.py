@@ -1,9 +1,9 @@
 """Cost of the adapter in front of Isaac Sim's interface, and the demo's success over it and over plain MuJoCo.
 
 ``python -m benchmarks.simulation.isaac_adapter [--episodes 50] [--seconds 20]``. Latency: from
-``isaac_joint_states`` to the same stamp on ``joint_states``, both received in one other process. Load: processor time of the adapter's process while
-joints come at 200 Hz of wall time, the stand-in at twice real time. Both with the stand-in and the adapter alone, and
-beside all other nodes.
+``isaac_joint_states`` to the same stamp on ``joint_states``, both received in one other process. Load: processor time of the
+adapter's process while joints come at 200 Hz of wall time, the stand-in at twice real time. Both with the stand-in and
+the adapter alone, and beside all other nodes.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from handiwork_core.robot.robot import Robot
 from handiwork_core.safety.config import SafetyConfig
 from handiwork_ros.node.managed_node import ManagedNode
 from handiwork_ros.rclpy_support.qos import LATEST
-from isaac_bridge.adapter.ros.joints import JointDoor
+from isaac_bridge.adapter.ros.joints import JointInterface
 
 ROOT = Path(__file__).resolve().parents[2]
 BACKENDS = ("mujoco", "isaac_stand_in")
@@ -159,22 +159,22 @@ def work(count: int = 3000) -> list[str]:
     rclpy.init(context=context)
     robot = robot_of("fr3")
     node = ManagedNode("work", context=context)
-    port = JointDoor(node, robot, 0.02, SafetyConfig(), Pose.identity())
-    port._pace = RateLimiter(1e6)  # every joint state, though measurements come faster here than over DDS
-    begin = home(robot, port.names)
-    message = JointState(name=list(port.names), position=begin)
-    message.velocity = message.effort = [0.0] * len(port.names)
+    joints = JointInterface(node, robot, 0.02, SafetyConfig(), Pose.identity())
+    joints._pace = RateLimiter(1e6)  # every joint state, though measurements come faster here than over DDS
+    begin = home(robot, joints.names)
+    message = JointState(name=list(joints.names), position=begin)
+    message.velocity = message.effort = [0.0] * len(joints.names)
     took_ms, arm = [], robot.arm("")
     for index in range(count):
         message.header.stamp.sec, message.header.stamp.nanosec = divmod(5_000_000 * (index + 1), 10**9)
         message.position = [*(here + SPEED * 0.005 * index for here in begin[:7]), *begin[7:]]
         data = serialize_message(message)
         began = time.thread_time_ns()
-        port._take(data, {"publication_sequence_number": index + 1})
+        joints._take(data, {"publication_sequence_number": index + 1})
         took_ms.append(1e-6 * (time.thread_time_ns() - began))
         if index == 0:
-            port.open()
-            controller = port.running().plant.arms[arm.name].controller
+            joints.open()
+            controller = joints.running().plant.arms[arm.name].controller
             start, t = controller.reference.position, np.linspace(0.0, 60.0, 100)
             path = start + SPEED * np.outer(t, np.ones(len(start)))
             rates = np.full(path.shape, SPEED)

@@ -1,4 +1,4 @@
-"""What only a GPU can show: both engines see the same, and a GPU without memory ends the goal, not the planner."""
+"""Tests that need a GPU: both engines judge alike, and a GPU without memory ends the goal, not the planner."""
 
 from __future__ import annotations
 
@@ -65,6 +65,12 @@ def round_world() -> World:
 
 
 def configurations(engine: CuroboEngine, count: int) -> Array:
+    """Return random configurations within the joint limits, (count, n), rad.
+
+    Args:
+        engine: The engine with the robot.
+        count: Number of configurations.
+    """
     query = engine._core.read(engine._gpu.robot.arm(""), SceneQuery())
     return np.random.default_rng(3).uniform(
         query.robot.lower, query.robot.upper, (count, len(query.robot.lower))
@@ -135,7 +141,7 @@ def test_no_memory_ends_the_goal_and_the_next_one_is_planned(robot: Robot) -> No
     torch.cuda.set_per_process_memory_fraction(1e-6)
     try:
         lost = guarded.plan(request, lambda: False)
-        # Small tensors may still find room in what is reserved: then a world that has to grow does not.
+        # Small tensors may still fit into reserved memory; a world that has to grow does not.
         crowd = round_world()
         many = {f"box{i}": WorldObject(f"box{i}", (crowd.objects["BOX"].shapes)) for i in range(200)}
         states = dict.fromkeys(many, crowd.states["BOX"])

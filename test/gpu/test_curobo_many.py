@@ -43,7 +43,11 @@ def quiet(_share: float, _text: str) -> None:
 
 
 def crowded(i: int) -> World:
-    """A table, a rod that may be held, and a post, ball or can that is elsewhere in every world."""
+    """Return a table, a rod that may be held, and a post, ball or can that is elsewhere in every world.
+
+    Args:
+        i: Index of the world.
+    """
     still = np.zeros(3)
     shapes = (
         Shape(ShapeKind.BOX, np.array((0.08, 0.08, 0.5)), Pose.identity()),

@@ -176,7 +176,7 @@ def test_a_clock_that_begins_again_aborts_the_goal_and_the_arm_stays_where_it_wa
     wire.queue.put(stale)
     wire.tick()
     assert wire.arm.controller.result.ending is Ending.ABORTED
-    assert "began anew" in wire.arm.controller.result.message
+    assert "was restarted" in wire.arm.controller.result.message
     for _ in range(100):
         wire.tick()
     assert wire.place() == pytest.approx(home, abs=0.005), "what was sent before the restart does not last"

@@ -17,7 +17,7 @@ TESTS = ROOT / "test"
 PACKAGES = sorted(path.parent.name for path in SRC.glob("*/setup.py"))
 MOST_MODULES = 15
 ENTRIES = {"node", "cli", "__main__"}
-"""Modules that begin a process stand at the top of a package, above its folders."""
+"""The modules that begin a process; they are at the top of a package, above its folders."""
 ROS = {
     "rclpy",
     "handiwork_msgs",
@@ -28,10 +28,16 @@ ROS = {
     "simulation_interfaces",
 }
 ALL_ROS = {"handiwork_ros"}
-"""Packages whose every folder may import rclpy."""
+"""The packages in which every folder may import rclpy."""
 
 
 def folder_of(path: Path, package: str) -> str:
+    """Return a file's folder in a package as a dotted name.
+
+    Args:
+        path: The file.
+        package: Name of the package.
+    """
     return ".".join(path.parent.relative_to(SRC / package).parts)
 
 
@@ -104,6 +110,11 @@ def test_ros_is_imported_at_the_top_of_modules_in_ros_folders_only(package: str)
 
 
 def source_of(module: str) -> str:
+    """Return the code of a module.
+
+    Args:
+        module: Full name of the module.
+    """
     path = SRC / module.split(".")[0] / Path(*module.split("."))
     file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
     return file.read_text(encoding="utf-8")

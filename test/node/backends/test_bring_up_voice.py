@@ -17,7 +17,7 @@ from std_srvs.srv import SetBool, Trigger
 from handiwork_core import isaac_wire as wire
 from handiwork_core.model.geometry import Pose, frozen
 from handiwork_core.model.world import Contact
-from isaac_bridge.isaac_app.ros.bridge_topics import Voice
+from isaac_bridge.isaac_app.ros.bridge_topics import BridgeTopics
 from support.nodes.ros_stage import Stage, stage, wait_for
 from tf2_msgs.msg import TFMessage
 
@@ -27,7 +27,7 @@ class KeptSession:
         self.asked: list[Any] = []
         self.time_s = 0.0
         self.index = SimpleNamespace(grippers={"cup": "/cup"})
-        self.door = SimpleNamespace(time_s=lambda: self.time_s)
+        self.app = SimpleNamespace(time_s=lambda: self.time_s)
 
     def reset(self) -> None:
         self.asked.append("reset")
@@ -60,7 +60,7 @@ class KeptSession:
 def speaking() -> Iterator[tuple[Stage, KeptSession, Node]]:
     """Run the script's loop in a thread, with advancing time, and a user."""
     session, over = KeptSession(), threading.Event()
-    voice = Voice(session)  # type: ignore[arg-type]
+    voice = BridgeTopics(session)  # type: ignore[arg-type]
 
     def run() -> None:
         while not over.wait(0.002):

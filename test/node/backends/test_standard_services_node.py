@@ -260,7 +260,7 @@ def test_a_reset_takes_what_its_scope_says(client: Client) -> None:
     answer = client.ask("reset_simulation", scope=4)
     assert (answer.result.result, answer.result.error_message) == (OK, "")
     assert client.entities() == SCENE_NAMES
-    assert "time goes on" in client.ask("reset_simulation").result.error_message
+    assert "time continues" in client.ask("reset_simulation").result.error_message
     wait_for(lambda: client.now_s > before_s)
 
 

@@ -146,9 +146,11 @@ def bench(nothing_left_over: None) -> Iterator[Bench]:
         made.add(node)
         made.add(planner)
         wait_for(lambda: signs.is_active("planner_node"))
-        wait_for(lambda: planner._desk is not None and planner._desk.heard.has_geometry())
-        wait_for(lambda: planner._desk is not None and "cube" in planner._desk.heard.snapshot().states)
-        wait_for(lambda: planner._desk is not None and planner._desk.heard.joint_age_s() < 0.5)
+        wait_for(lambda: planner._pipeline is not None and planner._pipeline.readers.has_geometry())
+        wait_for(
+            lambda: planner._pipeline is not None and "cube" in planner._pipeline.readers.snapshot().states
+        )
+        wait_for(lambda: planner._pipeline is not None and planner._pipeline.readers.joint_age_s() < 0.5)
         yield Bench(made, planner, client, node, signs)
         SlowEngine.gate.set()
         planner.begin_shutdown()

@@ -57,16 +57,29 @@ HOME = {**dict(zip(ARM.joint_names, ARM.home_q.tolist(), strict=True)), "fr3_fin
 def sample(
     at_s: float, position: Mapping[str, float], speed: Mapping[str, float] | None = None
 ) -> JointSample:
+    """Return a sample of the joints.
+
+    Args:
+        at_s: Time of arrival, s.
+        position: Joint -> position, rad or m.
+        speed: Joint -> velocity, rad/s or m/s; None for rest.
+    """
     speeds = tuple((speed or {}).get(name, 0.0) for name in position)
     return JointSample(at_s, 40.0 + at_s, tuple(position), tuple(position.values()), speeds)
 
 
 def stream(rate_hz: float, over_s: float = 3.0) -> tuple[Received, ...]:
+    """Return the arrivals of messages at a constant rate.
+
+    Args:
+        rate_hz: The rate.
+        over_s: Duration, s.
+    """
     return tuple(Received(i / rate_hz, 40.0 + i / rate_hz) for i in range(int(over_s * rate_hz)))
 
 
 def good() -> Recording:
-    """What a simulator gives that keeps the contract."""
+    """Return the recording of a simulator that keeps the contract."""
     latched = {"/tf_static", "/robot_description", "/world/objects"}
     publishers = {
         rule.name: (Publisher("world", rule.type, rule.reliable, rule.name in latched),) for rule in RULES
@@ -91,7 +104,12 @@ def good() -> Recording:
 
 
 def motion(moved: Mapping[str, float] | None = None, *, speed_share: float = 1.0) -> ArmMotion:
-    """A motion of one second; ``moved`` replaces the commanded moves of the joints."""
+    """Return a motion of one second.
+
+    Args:
+        moved: Joint -> distance that it moves, rad or m; None for the requested distances.
+        speed_share: Measured speed as a share of the true one.
+    """
     start = sample(0.0, HOME)
     asked = amounts(ROBOT, ARM, start)
     moved = asked if moved is None else moved
@@ -104,7 +122,7 @@ def motion(moved: Mapping[str, float] | None = None, *, speed_share: float = 1.0
 
 
 def grip(**changes: object) -> list[GripperMotion]:
-    """Open, close, and close on a cube of 40 mm."""
+    """Return the measurements of opening, closing, and closing on a cube of 40 mm."""
     motions = [
         GripperMotion(GRIPPER.name, 0.04, 0.03, 0.04, reached=True, stalled=False),
         GripperMotion(GRIPPER.name, 0.0, 0.04, 0.0, reached=True, stalled=False),
@@ -116,7 +134,11 @@ def grip(**changes: object) -> list[GripperMotion]:
 
 
 def judge(recording: Recording) -> list[Finding]:
-    """All that listening alone can tell."""
+    """Return all findings from a recording of topics alone.
+
+    Args:
+        recording: The recording.
+    """
     return [
         *judge_topics(RULES, recording),
         *judge_rates(RULES, recording),
@@ -130,7 +152,12 @@ def judge(recording: Recording) -> list[Finding]:
 
 
 def fault(findings: Sequence[Finding], check: str) -> Finding:
-    """The one fault there is: of this check, with its remedy, and the report says so."""
+    """Return the only fault: of this check, with a remedy, and part of the report.
+
+    Args:
+        findings: All findings.
+        check: Name of the check.
+    """
     faults = [finding for finding in findings if finding.is_fault]
     assert [finding.check for finding in faults] == [check]
     assert faults[0].remedy
@@ -270,9 +297,9 @@ def test_a_frame_with_two_parents_is_told() -> None:
 
 
 def test_fault_8_joints_in_another_order() -> None:
-    told = motion().asked
+    asked = motion().asked
     first, second = ARM.joint_names[:2]
-    swapped = {**told, first: told[second], second: told[first]}
+    swapped = {**asked, first: asked[second], second: asked[first]}
     found = fault(list(judge_motion(motion(swapped))), f"joints order {ARM.name}")
     assert f"{first} was commanded" in found.text
     assert f"as {second} was commanded" in found.text
@@ -343,10 +370,22 @@ def test_fault_11_a_stall_that_is_not_told(changes: dict[str, object]) -> None:
 
 
 def air(*, sealed: bool, why: str = "nothing before the cup") -> SuctionTrial:
+    """Return a trial of the cup without an object.
+
+    Args:
+        sealed: Whether the cup reports a seal.
+        why: Reason that it reports.
+    """
     return SuctionTrial("cup", True, "", SuctionState(1.0, True, sealed, why=why))
 
 
 def seal(*, sealed: bool, held: str) -> SuctionTrial:
+    """Return a trial of the cup on a box.
+
+    Args:
+        sealed: Whether the cup reports a seal.
+        held: Object that it reports.
+    """
     return SuctionTrial("cup", True, "box", SuctionState(1.0, True, sealed, held))
 
 
@@ -374,7 +413,7 @@ def test_fault_13_contact_forces(share: float, word: str) -> None:
 
 def test_the_report_for_programs_has_every_finding() -> None:
     findings = judge(replace(good(), actions={}))
-    told = json.loads(report_json("fr3", findings))
-    assert told["good"] is False
-    assert [row["check"] for row in told["findings"]] == [finding.check for finding in findings]
-    assert {row["verdict"] for row in told["findings"]} == {"pass", "missing"}
+    report = json.loads(report_json("fr3", findings))
+    assert report["good"] is False
+    assert [row["check"] for row in report["findings"]] == [finding.check for finding in findings]
+    assert {row["verdict"] for row in report["findings"]} == {"pass", "missing"}

@@ -9,6 +9,11 @@ from support.paths import ROOT
 
 
 def checked(tag: str) -> subprocess.CompletedProcess[str]:
+    """Run the script.
+
+    Args:
+        tag: The tag of the release.
+    """
     command = [sys.executable, str(ROOT / "scripts" / "check_version.py"), tag]
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
 

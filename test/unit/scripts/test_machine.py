@@ -1,4 +1,4 @@
-"""The set-up must refuse a machine that cannot serve it, in one sentence that names the mend."""
+"""The set-up must refuse an unsuitable machine in one sentence that names the remedy."""
 
 from __future__ import annotations
 

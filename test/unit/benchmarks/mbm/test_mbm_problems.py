@@ -1,4 +1,4 @@
-"""The files say the same after they were read as before, and the robots stand and move as the files say."""
+"""The files have the same content after reading as before, and the robots and motions are those of the files."""
 
 from __future__ import annotations
 
@@ -19,6 +19,11 @@ from handiwork_core.robot.urdf import read_urdf
 
 
 def raw(robot: str) -> dict:
+    """Return the content of a robot's file.
+
+    Args:
+        robot: Name of the robot.
+    """
     return json.loads(lzma.decompress((DATA / f"{robot}.json.xz").read_bytes()))
 
 
@@ -89,6 +94,11 @@ def test_forward_kinematics_equals_a_product_of_exponentials(robot):
 
 
 def zero_poses(content: dict) -> dict[str, np.ndarray]:
+    """Return the frames' poses at zero joint positions, (4, 4) each, by name.
+
+    Args:
+        content: Content of a robot's file.
+    """
     poses = {"": np.eye(4)}
     for frame in content["frames"]:
         poses[frame["name"]] = poses[frame["parent"]] @ np.vstack([frame["T"], [0.0, 0.0, 0.0, 1.0]])

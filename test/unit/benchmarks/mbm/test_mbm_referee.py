@@ -25,6 +25,12 @@ TILTED = Pose.of((0.2, -0.1, 0.4), Rotation.from_rpy(0.3, -0.8, 1.9))
 
 
 def world_with(shape: Shape, place: Pose) -> World:
+    """Return a world with one object.
+
+    Args:
+        shape: Shape of the object.
+        place: world_T_object.
+    """
     still = np.zeros(3)
     return World(
         0.0, 1, {"thing": WorldObject("thing", (shape,))}, {"thing": ObjectState(place, still, still, 0.0)}
@@ -32,7 +38,12 @@ def world_with(shape: Shape, place: Pose) -> World:
 
 
 def surface(kind: ShapeKind, size: np.ndarray) -> np.ndarray:
-    """Points (m, 3) that cover the surface, about 5 mm apart."""
+    """Return points (m, 3) that cover the surface of a shape, about 5 mm apart.
+
+    Args:
+        kind: Kind of the shape.
+        size: Its size, m.
+    """
     if kind is ShapeKind.BOX:
         axes = [np.linspace(-0.5 * s, 0.5 * s, max(2, int(s / 0.004))) for s in size]
         grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
@@ -102,7 +113,7 @@ def test_a_body_put_into_the_arm_is_found_with_its_depth(panda, kind, size, half
     radii = np.concatenate([s.radii for s in panda.robot.spheres])
     farthest = int(np.argmax(centres[:, 0] + radii))
     for depth in (0.0021, 0.0019, -0.01):
-        # The narrow side of the body, local y, looks at the sphere that reaches farthest to the front.
+        # The narrow side of the body, local y, faces the sphere that reaches farthest to the front.
         beyond = centres[farthest] + [radii[farthest] - depth + half, 0.0, 0.0]
         place = Pose.of(beyond, Rotation.from_axis_angle((0, 0, 1), np.pi / 2))
         world = world_with(Shape(kind, np.array(size), HERE), place)
@@ -141,7 +152,13 @@ def test_wrong_ends_and_limits_are_found(panda):
 
 
 def quintic(a, b, duration):
-    """Rest to rest; the largest rates are 1.875 / T, 5.774 / T^2 and 60 / T^3 times the way."""
+    """Return a motion from rest to rest. Its largest rates are 1.875 / T, 5.774 / T^2 and 60 / T^3 times the distance.
+
+    Args:
+        a: Joint positions at the start, (n,), rad.
+        b: Joint positions at the end, (n,), rad.
+        duration: Duration T, s.
+    """
     t = np.linspace(0.0, duration, 101)
     u = (t / duration)[:, None]
     shape = (u**3 * (10 - 15 * u + 6 * u**2), 30 * u**2 * (1 - u) ** 2, 60 * u * (1 - u) * (1 - 2 * u))
@@ -181,7 +198,7 @@ def test_curves_are_followed_between_samples(panda):
 
 
 def test_straight_motions_of_published_problems_touch_what_the_definition_says(sphere_robot):
-    """By one sample at a time, one sphere at a time."""
+    """Compare with one sample at a time, one sphere at a time."""
     referee = Referee(sphere_robot.robot, sphere_robot.world_T_root)
     problem = load_problems(sphere_robot.robot.name, ["cage"], per_scene=1)[0]
     line = densified(np.array([problem.start, problem.goals[0]]))[::25]

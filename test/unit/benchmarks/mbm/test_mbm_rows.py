@@ -1,4 +1,4 @@
-"""Tables say what the rows hold."""
+"""Tables contain the content of the rows."""
 
 from __future__ import annotations
 
@@ -16,6 +16,12 @@ NONE = Row("b/1", "b", 0.5, 0.5, NAN, None, None, why="PATH_BLOCKED: walls")
 
 
 def cells(text: str, name: str) -> list[str]:
+    """Return the cells of a row.
+
+    Args:
+        text: The table.
+        name: First characters of the row.
+    """
     return next(line for line in text.splitlines() if line.startswith(f"| {name}")).strip("| ").split(" | ")
 
 

@@ -1,4 +1,4 @@
-"""Synthetic robots and worlds are what their names say."""
+"""Synthetic robots and worlds have the properties of their names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is given to peers and what they answer survives the files, and their answers are judged."""
+"""Problems for peers and their answers survive the files, and the answers are judged."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ open(sys.argv[4], "w").write(json.dumps(rows))
 
 @pytest.fixture
 def fake_peer(tmp_path, monkeypatch):
-    """A peer whose process answers with straight lines."""
+    """Return a peer whose process answers with straight lines."""
     script, python = tmp_path / "peer.py", tmp_path / "python"
     script.write_text(FAKE)
     python.write_text(f'#!/bin/sh\nexec {sys.executable} {script} "$@"\n')

@@ -1,4 +1,4 @@
-"""Chaos trials repeat by their seed, and their verdicts call false what is false."""
+"""Chaos trials repeat by their seed, and their verdicts report false results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The launch files mean here what they mean to ros2 launch, and faults name file and line."""
+"""The launch files have the same meaning here as for ros2 launch, and faults name file and line."""
 
 from __future__ import annotations
 
@@ -17,6 +17,13 @@ BRINGUP = ROOT / "launch" / "bringup.launch.xml"
 
 
 def commands(folder: Path, body: str, **arguments: str) -> list[tuple[str, ...]]:
+    """Return the commands of the processes of a launch file.
+
+    Args:
+        folder: Folder of the file.
+        body: Elements inside of ``<launch>``.
+        arguments: Launch arguments.
+    """
     path = folder / "it.launch.xml"
     path.write_text(f"<launch>\n{body}\n</launch>")
     return [spec.command for spec in plan_processes(path, arguments)]
@@ -157,7 +164,11 @@ WISHES = (*DISCOVERY, "RMW_IMPLEMENTATION")
 
 
 def planned_discovery(path: Path, **arguments: str) -> set[tuple[str, str, str]]:
-    """Discovery range, peers and name of the DDS profile of each process that a launch file starts."""
+    """Return discovery range, peers and name of the DDS profile of each process that a launch file starts.
+
+    Args:
+        path: The launch file.
+    """
     required = {a.name: "x" for a in declared_arguments(path) if a.default is None}
     found = set()
     for spec in plan_processes(path, {**required, **arguments}):

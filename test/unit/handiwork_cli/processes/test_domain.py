@@ -1,4 +1,4 @@
-"""Leases of domains and node names lie where nobody else can plant something, and name who holds them."""
+"""Leases of domains and node names are in a folder that no other user can write to, and name their holder."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from handiwork_cli.processes.domain import (
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A runtime folder of the test's own."""
+    """Return a runtime folder of the test's own."""
     path = tmp_path / "run"
     path.mkdir(mode=0o700)
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(path))
@@ -34,7 +34,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def no_runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """No runtime folder; returns the folder for temporary files."""
+    """Remove the runtime folder; return the folder for temporary files."""
     monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     if Path(f"/run/user/{os.getuid()}").exists():
@@ -179,6 +179,6 @@ def test_a_second_launch_is_refused_before_anything_is_started(
     monkeypatch.setenv("ROS_DOMAIN_ID", "142")
     with lease_nodes(142, ["/skill_server"]):
         assert main(["launch", "handiwork_bringup", "bringup.launch.xml"]) == 2
-    told = capsys.readouterr()
-    assert str(os.getpid()) in told.err
-    assert not told.out
+    printed = capsys.readouterr()
+    assert str(os.getpid()) in printed.err
+    assert not printed.out

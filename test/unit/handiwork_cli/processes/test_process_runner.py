@@ -16,10 +16,24 @@ WAIT = "import signal, time; print('up', flush=True); time.sleep(600)"
 
 
 def python(label: str, code: str, **options: object) -> ProcessSpec:
+    """Return a process that runs Python code.
+
+    Args:
+        label: Label of the process.
+        code: The code.
+        options: Options of ``ProcessSpec``.
+    """
     return ProcessSpec(label, (sys.executable, "-c", code), **options)  # type: ignore[arg-type]
 
 
 def run_until(specs: list[ProcessSpec], line: str, count: int = 1) -> tuple[int, list[str]]:
+    """Run processes until a text was printed; return the exit code of the runner, and all lines.
+
+    Args:
+        specs: The processes.
+        line: The text.
+        count: Number of lines with the text after which the runner stops.
+    """
     lines: list[str] = []
 
     def write(text: str) -> None:

@@ -1,4 +1,4 @@
-"""A process whose reports cease is ended and started again, whatever has stopped it; others are left alone."""
+"""A process whose reports cease is ended and started again, for any reason of the silence; others are not touched."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LIMIT_S = 60.0
 
 
 class Run:
-    """A runner in a thread, and what it writes."""
+    """A runner in a thread, and its output."""
 
     def __init__(self, spec: ProcessSpec) -> None:
         self.lines: list[str] = []
@@ -47,9 +47,20 @@ class Run:
         self._thread.join(LIMIT_S)
 
     def count(self, text: str) -> int:
+        """Return the number of lines with a text.
+
+        Args:
+            text: The text.
+        """
         return sum(text in line for line in self.lines)
 
     def wait_for(self, text: str, count: int = 1) -> None:
+        """Wait until lines with a text were printed.
+
+        Args:
+            text: The text.
+            count: Number of lines.
+        """
         end_s = time.monotonic() + LIMIT_S
         while self.count(text) < count:
             assert time.monotonic() < end_s, f"{text!r} did not come {count} times: {self.lines}"
@@ -57,6 +68,11 @@ class Run:
 
 
 def python(code: str) -> ProcessSpec:
+    """Return a respawned process that runs Python code.
+
+    Args:
+        code: The code.
+    """
     return ProcessSpec("a", (sys.executable, "-u", "-c", code), respawn=True)
 
 
@@ -121,5 +137,5 @@ def test_the_supervisor_of_the_runner_hears_the_runner_and_not_its_processes(
             run.wait_for("NOTIFY_SOCKET")
             assert address not in run.lines[0]
             assert "WATCHDOG_USEC" not in run.lines[0]
-            heard = [systemd.recv(100) for _ in range(4)]
-        assert heard == [b"READY=1", b"WATCHDOG=1", b"WATCHDOG=1", b"WATCHDOG=1"]
+            received = [systemd.recv(100) for _ in range(4)]
+        assert received == [b"READY=1", b"WATCHDOG=1", b"WATCHDOG=1", b"WATCHDOG=1"]

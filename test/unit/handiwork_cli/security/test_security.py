@@ -19,11 +19,23 @@ SOURCE = share_of("handiwork_bringup") / TABLE
 
 
 def enclaves(robot: str) -> dict[str, Xml.Element]:
+    """Return the enclaves of a robot's policy by their paths.
+
+    Args:
+        robot: Name of the robot.
+    """
     root = Xml.fromstring(policy_text(nodes_of(load_table(SOURCE), robot_of(robot))))
     return {enclave.attrib["path"]: enclave for enclave in root.iter("enclave")}
 
 
 def allowed(enclave: Xml.Element, group: str, right: str) -> set[str]:
+    """Return the names that an enclave allows.
+
+    Args:
+        enclave: The enclave.
+        group: topics, services or actions.
+        right: Attribute of the group.
+    """
     return {item.text or "" for found in enclave.iter(group) if right in found.attrib for item in found}
 
 

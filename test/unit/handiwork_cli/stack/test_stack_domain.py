@@ -28,7 +28,7 @@ def test_a_later_stack_leases_a_domain_of_its_own(no_processes: None) -> None:
     os.environ.pop("ROS_DOMAIN_ID", None)
     with stack.Stack({}):
         pass
-    with lease_free_domain() as other, stack.Stack({}):  # another run of this machine comes between
+    with lease_free_domain() as other, stack.Stack({}):  # another run on this machine starts between both
         assert os.environ["ROS_DOMAIN_ID"] != str(other.domain_id)
 
 

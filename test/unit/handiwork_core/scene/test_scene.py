@@ -1,4 +1,4 @@
-"""Scene files: what they give, what is refused and how that is said."""
+"""Scene files: their content, the refused ones, and the messages of refusals."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from handiwork_core.scene.loader import ObjectSpec, load_scene
 from support.paths import ROOT
 
 DROP_M = 0.005
-"""What is put down this near to the ground lies at once."""
+"""Objects that are put down this near to their support rest at once."""
 SCENES = ROOT / "config" / "scenes"
 
 SMALL = """
@@ -35,6 +35,12 @@ objects:
 
 
 def write(tmp_path: Path, text: str) -> Path:
+    """Write a scene file; return its path.
+
+    Args:
+        tmp_path: Folder of the file.
+        text: Its content.
+    """
     path = tmp_path / "scene.yaml"
     path.write_text(text)
     return path
@@ -53,7 +59,12 @@ def test_every_shipped_scene_loads_and_scatters(name: str) -> None:
 
 
 def rests(item: ObjectSpec, others: list[ObjectSpec]) -> bool:
-    """Whether an object's lowest point lies on another one's box, or inside of it, as a ball in a cup does."""
+    """Return whether an object's lowest point is on another one's box, or inside of it, like a ball in a cup.
+
+    Args:
+        item: The object.
+        others: The other objects.
+    """
     low, high = box_of(item)
     middle = 0.5 * (low + high)
     for other in others:
@@ -66,7 +77,11 @@ def rests(item: ObjectSpec, others: list[ObjectSpec]) -> bool:
 
 
 def box_of(item: ObjectSpec) -> tuple[np.ndarray, np.ndarray]:
-    """Lowest and highest corner of an object."""
+    """Return the lowest and the highest corner of an object.
+
+    Args:
+        item: The object.
+    """
     boxes = world_boxes(item)
     return boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)
 
@@ -125,7 +140,7 @@ def test_a_scene_without_room_says_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "expected"),
     [
         ("mass: 0.2", "mass: -0.2", "objects.block: static is False and mass -0.2; give a mass"),
         ("mass: 0.2", "mas: 0.2", "objects.block.mas: unknown key; did you mean 'mass'?"),
@@ -155,12 +170,12 @@ def test_a_scene_without_room_says_so(tmp_path: Path) -> None:
         ("  block:", "  world:", "'world' is no name"),
     ],
 )
-def test_faults_name_file_key_and_mend(tmp_path: Path, old: str, new: str, told: str) -> None:
+def test_faults_name_file_key_and_remedy(tmp_path: Path, old: str, new: str, expected: str) -> None:
     assert old in SMALL
     path = write(tmp_path, SMALL.replace(old, new))
     with pytest.raises(ConfigError) as caught:
         load_scene(path)
-    assert told in str(caught.value)
+    assert expected in str(caught.value)
     assert str(path) in str(caught.value)
 
 
@@ -198,11 +213,11 @@ def test_meshes_become_convex_hulls(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "told"), [(None, "cannot be read"), ("v 0 0 0\nv 1 0 0\n", "2 usable vertices")]
+    ("content", "expected"), [(None, "cannot be read"), ("v 0 0 0\nv 1 0 0\n", "2 usable vertices")]
 )
-def test_bad_meshes_are_faults(tmp_path: Path, content: str | None, told: str) -> None:
+def test_bad_meshes_are_faults(tmp_path: Path, content: str | None, expected: str) -> None:
     if content is not None:
         (tmp_path / "bad.obj").write_text(content)
     text = SMALL.replace("{type: box, size: [0.04, 0.04, 0.04]}", "{type: mesh, file: bad.obj}")
-    with pytest.raises(ConfigError, match=told):
+    with pytest.raises(ConfigError, match=expected):
         load_scene(write(tmp_path, text))

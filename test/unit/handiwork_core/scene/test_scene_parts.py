@@ -1,4 +1,4 @@
-"""Bodies with moving parts in scene files: what they give, how a seed draws them, what is refused."""
+"""Bodies with moving parts in scene files: their content, their random draws, and the refused files."""
 
 from __future__ import annotations
 
@@ -51,7 +51,12 @@ GOOD: dict[str, Any] = {
 
 
 def load(tmp_path: Path, change: dict[str, Any] | None = None) -> Scene:
-    """The good scene with values set at dotted keys; ``None`` takes a key away."""
+    """Load the good scene with values set at dotted keys; ``None`` removes a key.
+
+    Args:
+        tmp_path: Folder of the file.
+        change: Dotted key -> value.
+    """
     data = copy.deepcopy(GOOD)
     for key, value in (change or {}).items():
         *way, last = key.split(".")
@@ -68,6 +73,12 @@ def load(tmp_path: Path, change: dict[str, Any] | None = None) -> Scene:
 
 
 def measured(scene: Scene, part: SceneObject) -> float:
+    """Return the position of a part's joint by its pose, and check that the pose is on the joint's path.
+
+    Args:
+        scene: The scene.
+        part: The part.
+    """
     joint = part.body.articulation
     assert joint is not None
     body = next(item for item in scene.objects if item.name == joint.body)

@@ -1,4 +1,4 @@
-"""The software renderer draws what is nearest, fills triangles exactly, and its films can be read."""
+"""The software renderer draws the nearest surface, fills triangles exactly, and its films can be read."""
 
 from __future__ import annotations
 
@@ -19,6 +19,11 @@ from handiwork_viz.film.solids import joined, solid_of
 
 
 def drawn(*triangles: list[tuple[float, float, float]]) -> np.ndarray:
+    """Draw triangles into 10 rows of 12 pixels; return the index of the triangle at each pixel, -1 for none.
+
+    Args:
+        triangles: Three corners each, in pixels, with their depth.
+    """
     index = np.full((10, 12), -1, dtype=np.int32)
     fill(np.array(triangles, dtype=np.float32), 0, np.zeros((10, 12), dtype=np.float32), index)
     return index

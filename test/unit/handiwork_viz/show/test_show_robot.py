@@ -1,4 +1,4 @@
-"""The page shows what the robot is and follows its sliders; the pictures show the frames."""
+"""The page shows the robot and follows its sliders; the pictures show the frames."""
 
 from __future__ import annotations
 
@@ -54,7 +54,12 @@ def test_the_page_is_served_without_a_display(page: RobotPage) -> None:
 
 
 def answer(port: int, *lines: str) -> bytes:
-    """The status line for raw request lines."""
+    """Return the status line of the response to raw request lines.
+
+    Args:
+        port: Port of the page.
+        lines: Header lines of the request.
+    """
     with socket.create_connection(("127.0.0.1", port), timeout=LIMIT_S) as link:
         link.sendall("\r\n".join(("GET / HTTP/1.1", *lines, "", "")).encode())
         return link.makefile("rb").readline().strip()
@@ -151,7 +156,7 @@ def test_the_picture_shows_the_frames_where_the_camera_sees_them(robot: Robot) -
     points = np.concatenate(body)
     length, camera = LONG * float(np.ptp(points, axis=0).max()), head_camera(points)
     for panel, link in ((0, "fr3_hand"), (1, "fr3_hand_tcp")):
-        for axis in (0, 2):  # y is behind the hand in part
+        for axis in (0, 2):  # the hand hides a part of y
             tip = poses[link].apply(1.02 * length * np.eye(3)[axis])
             x, y, _ = camera.project(tip, width, height)
             pixel = picture.getpixel((panel * width + int(x), int(y)))

@@ -1,4 +1,4 @@
-"""Joints of an articulation in our order, and what is wrong with a message that cannot be used."""
+"""Joints of an articulation in our order, and the faults of messages that cannot be used."""
 
 from __future__ import annotations
 
@@ -15,6 +15,14 @@ ORDER = JointOrder(("a", "b", "c"))
 
 
 def read(order: JointOrder, names: list[str], *arrays: list[float], stamp_s: float = 0.0) -> JointArrays:
+    """Read one message.
+
+    Args:
+        order: The reader.
+        names: Names of the joints.
+        arrays: Positions, velocities and efforts.
+        stamp_s: Time of the measurement, s.
+    """
     position, velocity, effort = arrays
     counts = len(position), len(velocity), len(effort)
     return order.read(names, counts, np.array([*position, *velocity, *effort]), stamp_s)
@@ -45,7 +53,7 @@ def test_joints_that_are_not_ours_are_listed() -> None:
     ("names", "position", "velocity", "words"),
     [
         (["a", "b"], [0.0] * 2, [0.0] * 2, "joint 'c' is not there"),
-        (["a", "b", "c", "c"], [0.0] * 4, [0.0] * 4, "joint 'c' stands twice"),
+        (["a", "b", "c", "c"], [0.0] * 4, [0.0] * 4, "joint 'c' is there twice"),
         (["a", "b", "c"], [0.0] * 2, [0.0] * 3, "2 numbers of position for 3"),
         (["a", "b", "c"], [0.0] * 3, [], "0 numbers of velocity for 3"),
         (["a", "b", "c"], [0.0, math.nan, 0.0], [0.0] * 3, "position of joint 'b' is not finite"),

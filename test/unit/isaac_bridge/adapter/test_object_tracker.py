@@ -1,4 +1,4 @@
-"""Poses become states: what moves has a velocity, what rests keeps its state, a restart begins anew."""
+"""Poses become states: moving objects have a velocity, resting ones keep their state, a restart begins again."""
 
 from __future__ import annotations
 
@@ -15,6 +15,12 @@ HERE = (0.5, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0)
 
 
 def turned(x: float, angle: float) -> tuple[float, ...]:
+    """Return a pose as numbers: x, 0, 0.1 m, and a rotation about z.
+
+    Args:
+        x: Position along x, m.
+        angle: Angle, rad.
+    """
     return (x, 0.0, 0.1, 0.0, 0.0, math.sin(angle / 2.0), math.cos(angle / 2.0))
 
 
@@ -66,16 +72,16 @@ def test_all_at_once_is_one_after_the_other(seed: int) -> None:
     together, apart = ObjectTracker(names), ObjectTracker(names)
     numbers, stamps_s = np.tile(HERE, (4, 1)), np.zeros(4)
     for _ in range(12):
-        heard = rng.permutation(4)[: rng.integers(0, 5)]  # a message may have some of them, in any order
-        stamps_s[heard] += rng.choice([-0.1, 0.0, 0.01, 0.02], len(heard), p=[0.05, 0.1, 0.4, 0.45])
-        numbers[heard, 0] += rng.choice([0.0, 1e-9, 0.01], len(heard))
-        if len(heard) and rng.random() < 0.1:
-            numbers[heard[0], 6] = rng.choice([np.nan, 0.5, 1.0])
-        edges = [("world", names[i]) for i in heard]
-        told = together.take_all(edges, numbers[heard], stamps_s[heard])
-        singly = [apart.take(names[i], tuple(numbers[i].tolist()), float(stamps_s[i])) for i in heard]
-        assert (told is None) == (len(heard) == 0)
-        assert told is None or told == (stamps_s[heard].max(), [fault for fault in singly if fault])
+        present = rng.permutation(4)[: rng.integers(0, 5)]  # a message may have some of them, in any order
+        stamps_s[present] += rng.choice([-0.1, 0.0, 0.01, 0.02], len(present), p=[0.05, 0.1, 0.4, 0.45])
+        numbers[present, 0] += rng.choice([0.0, 1e-9, 0.01], len(present))
+        if len(present) and rng.random() < 0.1:
+            numbers[present[0], 6] = rng.choice([np.nan, 0.5, 1.0])
+        edges = [("world", names[i]) for i in present]
+        taken = together.take_all(edges, numbers[present], stamps_s[present])
+        singly = [apart.take(names[i], tuple(numbers[i].tolist()), float(stamps_s[i])) for i in present]
+        assert (taken is None) == (len(present) == 0)
+        assert taken is None or taken == (stamps_s[present].max(), [fault for fault in singly if fault])
         assert list(together.states) == list(apart.states)
         for one, other in zip(together.states.values(), apart.states.values(), strict=True):
             assert one.stamp_s == other.stamp_s

@@ -17,6 +17,12 @@ versions = pytest.mark.parametrize("version", list(DOCUMENTED))
 
 
 def values(graph: Graph, name: str) -> dict[str, object]:
+    """Return the values of a node's inputs.
+
+    Args:
+        graph: The graph.
+        name: Name of the node.
+    """
     return dict(next(node for node in graph.nodes if node.name == name).values)
 
 
@@ -49,14 +55,14 @@ def test_topics_depth_and_triggers(version: str) -> None:
 @versions
 def test_no_frame_of_the_robot_is_published(version: str) -> None:
     graph = ros_graph(version, CELL)
-    told = [
+    targets = [
         path
         for node in graph.nodes
         for name, value in node.values
         if name == "targetPrims" and isinstance(value, Targets)
         for path in value.paths
     ]
-    assert set(told) == {*CELL.objects, *CELL.fixed}
+    assert set(targets) == {*CELL.objects, *CELL.fixed}
 
 
 @pytest.mark.parametrize(

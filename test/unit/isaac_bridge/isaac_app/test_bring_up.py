@@ -1,6 +1,6 @@
 """The bring-up script's parts: versions, order of steps, the calls that build the graph, resets, cups, contacts.
 
-Isaac Sim is not here; ``fake_isaac`` records what would be asked of it.
+Isaac Sim is not installed here; ``fake_isaac`` records the calls.
 """
 
 from __future__ import annotations
@@ -102,9 +102,9 @@ def test_graph_is_built_as_it_is_written(monkeypatch: pytest.MonkeyPatch, stage_
     assert values["Commands.inputs:queueSize"] == 1
     assert values["Controller.inputs:robotPath"] == "/World/ur10_suction"
     assert values["States.inputs:targetPrim"] == [("path", "/World/ur10_suction")]
-    told = [path for _, path in values["Frames.inputs:targetPrims"]]
-    assert "/World/Objects/carton" in told
-    assert not any(path.startswith("/World/ur10") for path in told)
+    targets = [path for _, path in values["Frames.inputs:targetPrims"]]
+    assert "/World/Objects/carton" in targets
+    assert not any(path.startswith("/World/ur10") for path in targets)
     assert ("Commands.outputs:positionCommand", "Controller.inputs:positionCommand") in changes["CONNECT"]
 
 
@@ -211,7 +211,7 @@ def test_contacts_are_net_forces_in_order_of_names() -> None:
     names = {1: "table", 2: "cube", 3: ""}
     points = [SimpleNamespace(position=(x, 0.0, 0.0), impulse=(0.0, 0.0, 0.01)) for x in (0.0, 0.2, 9.0)]
     headers = [
-        # On the table from the cube, then on the cube from the table, then something that is none of ours.
+        # On the table from the cube, then on the cube from the table, then a body that is not ours.
         SimpleNamespace(collider0=1, collider1=2, contact_data_offset=0, num_contact_data=1),
         SimpleNamespace(collider0=2, collider1=1, contact_data_offset=1, num_contact_data=1),
         SimpleNamespace(collider0=2, collider1=3, contact_data_offset=2, num_contact_data=1),
@@ -231,7 +231,7 @@ def test_session_reads_the_report_with_the_step_of_the_stage(cell: tuple[FakeIsa
     header = SimpleNamespace(collider0=1, collider1=2, contact_data_offset=0, num_contact_data=1)
     isaac.report = ([header], [point])
     paths = {1: "/World/Objects/carton/solid_0", 2: "/World/Objects/table/solid_0"}
-    session.door.path_of = paths.__getitem__  # type: ignore[method-assign]
+    session.app.path_of = paths.__getitem__  # type: ignore[method-assign]
     (contact,) = session.contacts()
     assert (contact.a, contact.b) == ("carton", "table")
     assert contact.force_on_a_n[2] == pytest.approx(0.01 * STEPS_PER_S)

@@ -1,4 +1,4 @@
-"""What a user may hand to the export: each fault by its name, or put right; assets stay references."""
+"""The inputs that a user may give to the export: each fault is named, or corrected; assets stay references."""
 
 from __future__ import annotations
 
@@ -48,6 +48,13 @@ def Xform "thing" ( prepend apiSchemas = ["PhysicsRigidBodyAPI"] )
 
 
 def exported(folder: Path, body: str, name: str = "crate") -> tuple[Path, Usd.Stage]:
+    """Export a scene with one object; return the file and the stage.
+
+    Args:
+        folder: Folder of all files.
+        body: Keys of the object in the scene file.
+        name: Name of the object.
+    """
     path, out = folder / "scene.yaml", folder / "made/stage.usda"
     path.write_text(SCENE.format(name=name, body=body), encoding="utf-8")
     export_scene(load_scene(path), ROBOT, FR3, out)
@@ -55,7 +62,13 @@ def exported(folder: Path, body: str, name: str = "crate") -> tuple[Path, Usd.St
 
 
 def edges(stage: Usd.Stage, path: str, purpose: str) -> np.ndarray:
-    """Lowest and highest corner in the frame of the object."""
+    """Return the lowest and the highest corner in the frame of the object.
+
+    Args:
+        stage: The stage.
+        path: Path of the object.
+        purpose: Purpose of the prims that are measured.
+    """
     cache = UsdGeom.BBoxCache(Usd.TimeCode.Default(), [purpose])
     prim, frame = stage.GetPrimAtPath(path), stage.GetPrimAtPath(f"{OBJECTS}/crate")
     found = cache.ComputeRelativeBound(prim, frame).ComputeAlignedRange()

@@ -1,4 +1,4 @@
-"""What any engine has to do in the demo world: the same for all, run with each that can run on this machine."""
+"""The requirements of any engine in the demo world: the same tests run with each that can run on this machine."""
 
 from __future__ import annotations
 
@@ -55,10 +55,21 @@ def never() -> bool:
 
 
 def home(robot: Robot) -> Array:
+    """Return the home of the only arm, (n,), rad.
+
+    Args:
+        robot: The robot.
+    """
     return np.array(robot.arm("").home_q)
 
 
 def good(engine: Engine, request: PlanRequest) -> Trajectory:
+    """Plan, and return the trajectory.
+
+    Args:
+        engine: The engine.
+        request: A request that must succeed.
+    """
     result = engine.plan(request, never)
     assert result.code is Code.OK, result.message
     assert result.trajectory is not None
@@ -66,7 +77,14 @@ def good(engine: Engine, request: PlanRequest) -> Trajectory:
 
 
 def assert_sound(engine: Engine, robot: Robot, t: Trajectory, request: PlanRequest) -> None:
-    """Start, rest, limits of velocity, acceleration and jerk, and the referee's dense look."""
+    """Check start, rest, limits of velocity, acceleration and jerk, and the referee's dense samples.
+
+    Args:
+        engine: The engine.
+        robot: The robot.
+        t: The trajectory.
+        request: The request that it answers.
+    """
     joints = [robot.joints[n] for n in robot.arm("").joint_names]
     np.testing.assert_allclose(t.q[0], request.start_q, atol=1e-9)
     assert np.abs(t.qd[[0, -1]]).max() < 1e-9
@@ -103,7 +121,12 @@ def test_plans_are_sound_and_repeat(engine: Engine, robot: Robot, seed: int) -> 
 
 
 def pick(engine: Engine, robot: Robot) -> tuple[Array, Array, Pose]:
-    """Configurations above and at the cube, and the pose above."""
+    """Return configurations above and at the cube, and the pose above.
+
+    Args:
+        engine: The engine.
+        robot: The robot.
+    """
     above, at = hand_down(robot, 0.5, 0.0, 0.125), hand_down(robot, 0.5, 0.0, 0.025)
     scenes = (FREE, SceneQuery(ignored=frozenset({"cube"})))
     request = CandidatesRequest("", home(robot), (Candidate((above, at)),), scenes)
@@ -143,6 +166,11 @@ def test_lift_of_a_touching_object_is_allowed_but_going_deeper_is_not(engine: En
 
 
 def swing(robot: Robot) -> tuple[Array, Array]:
+    """Return two configurations that differ in the first joint by 2.6 rad.
+
+    Args:
+        robot: The robot.
+    """
     a = home(robot)
     b = a.copy()
     a[0], b[0] = -1.3, 1.3
@@ -150,7 +178,13 @@ def swing(robot: Robot) -> tuple[Array, Array]:
 
 
 def timed(q: Array, robot: Robot, duration_s: float) -> Trajectory:
-    """Quintic rest-to-rest motion between two rows, written without the engine."""
+    """Return a quintic rest-to-rest motion between two rows, computed without the engine.
+
+    Args:
+        q: Joint positions of both rows, (2, n), rad.
+        robot: The robot.
+        duration_s: Duration, s.
+    """
     t = np.linspace(0.0, duration_s, int(duration_s * 100) + 1)
     u = (t / duration_s)[:, None]
     d = q[1] - q[0]

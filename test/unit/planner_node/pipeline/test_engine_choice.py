@@ -1,4 +1,4 @@
-"""Which engine is taken, why, and what happens to one that loses its device."""
+"""The choice of the engine with its reason, and the behaviour of one that loses its device."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ GOOD = {"torch": "2.11.0+cu130", "warp-lang": "1.19.0", "cuda-core": "1.2.0", "n
 
 
 class Fragile(CpuEngine):
-    """Fails as often as the class is told to."""
+    """An engine that fails as often as the class attributes say."""
 
     name = "fragile"
     here = True
@@ -73,18 +73,29 @@ def _fresh() -> None:
 
 
 def request(robot: Robot) -> PlanRequest:
+    """Return a request from home to home.
+
+    Args:
+        robot: The robot.
+    """
     home = np.array(robot.arm("").home_q)
     return PlanRequest("", home, JointGoals(home[None]))
 
 
 def opened(robot: Robot, spare: type[Fragile] | None) -> tuple[FallbackEngine, list[str], list[str]]:
-    said: list[str] = []
+    """Return a fragile engine with its lists of warnings and of fatal texts.
+
+    Args:
+        robot: The robot.
+        spare: The engine after a loss; None for none.
+    """
+    warnings: list[str] = []
     ended: list[str] = []
     engine = open_engine(
-        Fragile, spare, (robot, Pose.identity()), lambda _s, _t: None, said.append, ended.append
+        Fragile, spare, (robot, Pose.identity()), lambda _s, _t: None, warnings.append, ended.append
     )
     assert isinstance(engine, FallbackEngine)
-    return engine, said, ended
+    return engine, warnings, ended
 
 
 def test_auto_takes_the_first_that_can_run_and_says_why() -> None:
@@ -114,20 +125,22 @@ def test_the_probe_names_what_is_missing_or_of_a_wrong_version() -> None:
         ("nvidia-curobo", "0.7.6"),
         ("torch", "2.12.0rc1"),
     ):
-        told = on({**GOOD, name: bad})
-        assert told.startswith(f"{name} is {bad}") and told.count(". ") == 0, told
+        reason = on({**GOOD, name: bad})
+        assert reason.startswith(f"{name} is {bad}") and reason.count(". ") == 0, reason
 
 
-def test_an_old_driver_is_told_with_all_versions_in_one_sentence() -> None:
+def test_an_old_driver_is_reported_with_all_versions_in_one_sentence() -> None:
     def on(driver: str, cuda_of_torch: str, versions: dict[str, str]) -> str:
         seen = Machine(lambda: True, versions.get, lambda _: True, lambda: driver, lambda: cuda_of_torch)
         return why_absent(seen)
 
     assert on("580.159.04", "13.0", GOOD) == on("", "13.0", GOOD) == on("470.1", "", GOOD) == ""
-    told = on("570.12", "13.0", GOOD)
-    assert told.startswith("the NVIDIA driver is 570.12, and CUDA 13.0 needs 580") and told.count(". ") == 0
+    reason = on("570.12", "13.0", GOOD)
+    assert (
+        reason.startswith("the NVIDIA driver is 570.12, and CUDA 13.0 needs 580") and reason.count(". ") == 0
+    )
     for name, version in GOOD.items():
-        assert f"{name} {version}" in told
+        assert f"{name} {version}" in reason
     wrong = on("580.1", "13.0", {**GOOD, "warp-lang": "1.2"})
     assert wrong.startswith("warp-lang is 1.2")
     for part in ("driver 580.1", "CUDA of torch 13.0", "torch 2.11.0+cu130", "nvidia-curobo 0.8.1"):
@@ -163,12 +176,12 @@ def test_choosing_the_cpu_imports_no_torch() -> None:
 
 
 def test_a_lost_engine_ends_the_goal_with_its_cause_and_is_built_anew(robot: Robot) -> None:
-    engine, said, ended = opened(robot, None)
+    engine, warnings, ended = opened(robot, None)
     world = World(0.0, 7)
     engine.update_world(world)
     Fragile.losses.append(EngineLost("the GPU is out of memory"))
     lost = engine.plan(request(robot), lambda: False)
-    assert lost.code is Code.PLANNER_LOST and "out of memory" in lost.message and said == [lost.message]
+    assert lost.code is Code.PLANNER_LOST and "out of memory" in lost.message and warnings == [lost.message]
     again = engine.plan(request(robot), lambda: False)
     assert again.code is Code.OK and Fragile.made == 2 and not ended
     assert isinstance(engine.engine, Fragile) and engine.engine.worlds == [world]
@@ -178,10 +191,10 @@ def test_a_lost_engine_ends_the_goal_with_its_cause_and_is_built_anew(robot: Rob
 
 
 def test_a_spare_takes_over_for_good(robot: Robot) -> None:
-    engine, said, ended = opened(robot, Spare)
+    engine, warnings, ended = opened(robot, Spare)
     Fragile.losses.append(EngineLost("the device is lost", is_fatal=True))
     assert engine.plan(request(robot), lambda: False).code is Code.PLANNER_LOST
-    assert "spare" in said[0] and not ended
+    assert "spare" in warnings[0] and not ended
     assert engine.plan(request(robot), lambda: False).message == "spare"
     assert engine.name == "spare"
 
@@ -200,28 +213,34 @@ def test_an_engine_that_does_not_load_gives_way_or_is_refused(robot: Robot) -> N
         def __init__(self, robot: Robot, world_T_base: Pose, report: Report) -> None:
             raise EngineLost("torch sees no CUDA device")
 
-    said: list[str] = []
+    warnings: list[str] = []
     given = (robot, Pose.identity())
-    engine = open_engine(Broken, Spare, given, lambda _s, _t: None, said.append, said.append)
-    assert isinstance(engine, Spare) and "sees no CUDA device" in said[0]
+    engine = open_engine(Broken, Spare, given, lambda _s, _t: None, warnings.append, warnings.append)
+    assert isinstance(engine, Spare) and "sees no CUDA device" in warnings[0]
     with pytest.raises(ConfigError, match="sees no CUDA device"):
-        open_engine(Broken, None, given, lambda _s, _t: None, said.append, said.append)
+        open_engine(Broken, None, given, lambda _s, _t: None, warnings.append, warnings.append)
 
 
 class OutOfMemoryError(RuntimeError):
-    """As torch's."""
+    """An error with the name of torch's."""
 
 
 class AcceleratorError(RuntimeError):
-    """As torch's."""
+    """An error with the name of torch's."""
 
 
 class CUDAError(Exception):
-    """As cuda-core's, which is no RuntimeError."""
+    """An error with the name of cuda-core's, which is no RuntimeError."""
 
 
 def real(module: str, name: str, stand_in: type[Exception]) -> type[Exception]:
-    """The library's own class where it is installed."""
+    """Return the library's own class where it is installed.
+
+    Args:
+        module: Name of the module.
+        name: Name of the class.
+        stand_in: The class that is returned otherwise.
+    """
     try:
         return getattr(importlib.import_module(module), name, stand_in)
     except ImportError:
@@ -262,18 +281,18 @@ def test_what_gpu_libraries_raise_ends_the_goal_and_falls_back(
             with cuda.guarded("optimising trajectories"):
                 raise kind(text)
 
-    said: list[str] = []
+    warnings: list[str] = []
     ended: list[str] = []
     given = (robot, Pose.identity())
     spare = Spare if with_spare else None
-    engine = open_engine(Raising, spare, given, lambda _s, _t: None, said.append, ended.append)
+    engine = open_engine(Raising, spare, given, lambda _s, _t: None, warnings.append, ended.append)
     lost = engine.plan(request(robot), lambda: False)
     assert lost.code is Code.PLANNER_LOST and "while optimising trajectories" in lost.message
     assert ("out of memory" if "memory." in text or "MEMORY" in text else "CUDA failed") in lost.message
     if with_spare:
         assert engine.plan(request(robot), lambda: False).message == "spare" and not ended
     else:
-        assert bool(ended) is fatal and said == [lost.message]
+        assert bool(ended) is fatal and warnings == [lost.message]
 
 
 @pytest.mark.parametrize("error", [ValueError("wrong shape"), KeyError("q"), RuntimeError("no such joint")])

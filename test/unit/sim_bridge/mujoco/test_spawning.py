@@ -1,4 +1,4 @@
-"""Objects that come and go: how they are read, named and found, and both versions of the messages."""
+"""Objects that are spawned and deleted: how they are read, named and found, and both versions of the messages."""
 
 from __future__ import annotations
 

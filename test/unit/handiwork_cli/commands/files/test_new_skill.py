@@ -1,4 +1,4 @@
-"""``handiwork new-skill``: what it writes is a package whose test passes and whose skill is found."""
+"""``handiwork new-skill``: it writes a package whose test passes and whose skill is found."""
 
 from __future__ import annotations
 
@@ -15,7 +15,15 @@ LIMIT_S = 100
 
 
 def python(folder: Path, *words: str) -> str:
-    """Run Python in the folder, with the package on its path and no entry of the test run's own."""
+    """Run Python in a folder, with the package on its path and no entry of the test run's own.
+
+    Args:
+        folder: The folder.
+        words: Arguments of Python.
+
+    Returns:
+        Its output.
+    """
     path = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
     environment = {**os.environ, "PYTHONPATH": path}
     done = subprocess.run(
@@ -46,7 +54,7 @@ def test_the_written_package_passes_its_tests_and_is_found_by_its_entry_point(tm
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "expected"),
     [
         (["Wave"], "lower case"),
         (["wave__twice"], "single underscores"),
@@ -56,10 +64,10 @@ def test_the_written_package_passes_its_tests_and_is_found_by_its_entry_point(tm
     ],
 )
 def test_bad_names_are_refused(
-    words: list[str], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    words: list[str], expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["new-skill", *words, "--into", str(tmp_path)]) == 2
-    assert told in capsys.readouterr().err
+    assert expected in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 
 

@@ -1,4 +1,4 @@
-"""Which arms the soak visits, what its table says, and how an episode that failed is repeated."""
+"""The arms that the soak visits, its table, and the repetition of a failed episode."""
 
 from __future__ import annotations
 
@@ -19,15 +19,33 @@ from handiwork_core.contracts.skill import Progress
 
 
 def fed(waits: Waits, *stages: str) -> None:
+    """Send feedback of stages.
+
+    Args:
+        waits: Receives the feedback.
+        stages: Names of the stages.
+    """
     for stage in stages:
         waits(Progress(stage, 0, 1, 0.0))
 
 
 def tally_of(episodes: int, *failures: Failure, wanted: int = 100) -> Tally:
+    """Return a tally in which episode i takes i seconds.
+
+    Args:
+        episodes: Number of episodes.
+        failures: Failed episodes.
+        wanted: Number of requested episodes.
+    """
     return Tally(wanted, episodes, list(failures), episode_s=[float(i) for i in range(episodes)])
 
 
 def options(*words: str) -> argparse.Namespace:
+    """Return the parsed command line of ``soak-all``.
+
+    Args:
+        words: Words after the command.
+    """
     parser = argparse.ArgumentParser()
     commands = parser.add_subparsers(required=True)
     soak_all.add_parser(commands)
@@ -108,7 +126,7 @@ def test_waits_last_from_the_feedback_that_tells_of_one_to_the_next_stage() -> N
 
 
 class Running:
-    """A goal of a server that was silent for a while: it ends some time after the cancel."""
+    """The goal of a server that was silent for a while: it ends some time after the cancel."""
 
     def __init__(self, *, has_ended: bool) -> None:
         self._ended, self.canceled = threading.Event(), 0

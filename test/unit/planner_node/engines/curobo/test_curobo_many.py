@@ -1,4 +1,4 @@
-"""Batches and both arms without a GPU: cuRobo's place is taken by solvers that answer with straight ways."""
+"""Batches and both arms without a GPU: solvers that answer with straight paths replace cuRobo."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ KNOTS = 24
 
 
 class StraightSolvers:
-    """In cuRobo's place: straight ways, or through the middle of the seeds."""
+    """A stand-in for cuRobo: straight paths, or paths through the middle of the seeds."""
 
     made: list[StraightSolvers] = []  # noqa: RUF012
 
@@ -93,6 +93,12 @@ def never() -> bool:
 
 
 def problems(robot: Robot, count: int) -> list[Problem]:
+    """Return problems with a post that is elsewhere in every world.
+
+    Args:
+        robot: The robot.
+        count: Number of problems.
+    """
     home, found = np.array(robot.arm("").home_q), []
     for i in range(count):
         extra = ("post", (box((0.04, 0.04, 0.3)),), Pose.of((0.35, 0.35 + 0.01 * i, 0.15)))
@@ -198,12 +204,24 @@ def both(dual: Robot, monkeypatch: pytest.MonkeyPatch) -> dual_arm.TogetherCore:
 
 
 def at(dual: Robot, arm: str, q: Array) -> Pose:
-    """The tool in the root's frame."""
+    """Return the tool in the root's frame.
+
+    Args:
+        dual: The robot.
+        arm: Name of the arm.
+        q: Joint positions, (n,), rad.
+    """
     spec = dual.arm(arm)
     return link_poses(dual, dict(zip(spec.joint_names, q.tolist(), strict=True)))[spec.ee_link]
 
 
 def requests(dual: Robot, turn_rad: float) -> tuple[PlanRequest, PlanRequest]:
+    """Return a request for each of the first two arms: to turn the last joint from home.
+
+    Args:
+        dual: The robot.
+        turn_rad: Angle, rad.
+    """
     made = []
     for name, arm in list(dual.arms.items())[:2]:
         q = np.array(arm.home_q)
@@ -243,9 +261,9 @@ def test_arms_whose_goals_meet_are_told_so(both: dual_arm.TogetherCore, dual: Ro
         replace(r, goal=PoseGoals((Pose.of(middle, rotation),)))
         for r, rotation in zip((left, right), turned, strict=True)
     ]
-    with pytest.raises(Failed) as told:
+    with pytest.raises(Failed) as raised:
         both.plan_both((meet[0], meet[1]), Deadline.start(never, 10.0))
-    assert told.value.code in (Code.GOAL_IN_COLLISION, Code.NO_IK), told.value.message
+    assert raised.value.code in (Code.GOAL_IN_COLLISION, Code.NO_IK), raised.value.message
 
 
 def test_the_distance_of_two_arms_is_what_the_engine_says(dual: Robot) -> None:
@@ -264,13 +282,13 @@ def test_the_distance_of_two_arms_is_what_the_engine_says(dual: Robot) -> None:
         bodies, shapes = query.robot.group_body, len(query.scene.kind)
         mine = np.flatnonzero(bodies > 0)
         theirs = np.flatnonzero(query.margins[:, shapes:].max(axis=1) > 0.005)
-        told = min(
+        expected = min(
             d[np.ix_(mine, shapes + theirs)].min(initial=1.0),
             d[np.ix_(theirs, shapes + mine)].min(initial=1.0),
         )
-        if told < 0.25:
+        if expected < 0.25:
             seen += 1
             # The engine covers a standing arm's spheres as they are, its fingers also fully open.
-            assert told - 1e-4 <= distance, (told, distance, pair)
-            assert distance < told + 0.06, (told, distance, pair)
+            assert expected - 1e-4 <= distance, (expected, distance, pair)
+            assert distance < expected + 0.06, (expected, distance, pair)
     assert seen > 5

@@ -1,4 +1,4 @@
-"""What the cuRobo engine does without a GPU: splines, solids, rows of the scene, spheres, pose criteria, choices."""
+"""Parts of the cuRobo engine that need no GPU: splines, solids, rows of the scene, spheres, pose criteria, choices."""
 
 from __future__ import annotations
 
@@ -36,7 +36,11 @@ LIMITS = Limits(np.array([2.0, 1.5]), np.array([10.0, 8.0]), np.array([500.0, 40
 
 
 def knot_values(seed: int) -> tuple[Array, BSpline]:
-    """A cubic B-spline at rest at both ends, and its values at the knots, with the rest that cuRobo puts before it."""
+    """Return a cubic B-spline at rest at both ends, and its values at the knots, with cuRobo's rest before it.
+
+    Args:
+        seed: Seed of the control points.
+    """
     inner = np.random.default_rng(seed).uniform(-1.0, 1.0, (12, 2))
     control = np.concatenate([np.repeat([[0.0, 0.0]], 4, axis=0), inner, np.repeat([[1.0, -0.5]], 4, axis=0)])
     spline = BSpline(np.arange(-3.0, len(control) + 1.0), control, 3)
@@ -59,7 +63,7 @@ def test_a_b_spline_is_found_again_and_is_as_fast_as_the_limits_allow(seed: int)
     assert max(shares) < 1.0 + 1e-6 and max(shares) > 0.97, shares
     np.testing.assert_array_equal(t.q[[0, -1]], values[[0, -1]])
     assert np.abs(t.qd[[0, -1]]).max() == 0.0 and np.abs(t.qdd[[0, -1]]).max() < 1e-6
-    # The first segment is rest, and was cut off: what is left is the spline from its second knot on.
+    # The first segment is rest and was removed: the rest is the spline from its second knot on.
     share = t.t_s / t.t_s[-1]
     steps = len(values) - 3
     np.testing.assert_allclose(t.q, spline(1.0 + share * steps), atol=1e-9)

@@ -1,4 +1,4 @@
-"""What fits in one launch on a GPU; no GPU is needed to count it."""
+"""The obstacles that fit in one launch on a GPU; no GPU is needed to count them."""
 
 from __future__ import annotations
 
