@@ -1,9 +1,9 @@
 """Cost of the adapter in front of Isaac Sim's interface, and the demo's success over it and over plain MuJoCo.
 
 ``python -m benchmarks.simulation.isaac_adapter [--episodes 50] [--seconds 20]``. Latency: from
-``isaac_joint_states`` to the same stamp on ``joint_states``, both received in one other process. Load: processor time of the
-adapter's process while joints come at 200 Hz of wall time, the stand-in at twice real time. Both with the stand-in and
-the adapter alone, and beside all other nodes.
+``isaac_joint_states`` to the same stamp on ``joint_states``, both received in one other process. Load: processor time
+of the adapter's process while joints come at 200 Hz of wall time, the stand-in at twice real time. Both with the
+stand-in and the adapter alone, and beside all other nodes.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from handiwork_core.robot_files.loader import load_robot
 from handiwork_planning.scene.other_arms import coarse, swept
 from handiwork_planning.scene.robot_model import fold, joint_values, link_groups
 from planner_node.engines import CpuEngine
-from planner_node.pipeline.pipeline import Heard, PlanningPipeline
+from planner_node.pipeline.pipeline import PlanningPipeline, WorldReaders
 from planner_node.pipeline.planning_scene import PlanningScene
 from planner_node.pipeline.request_checks import Refused
 from support.cells.dual_fr3 import write_dual_fr3
@@ -175,14 +175,14 @@ def test_what_the_other_arm_holds_is_where_its_hand_is(cell: Engine, dual: Robot
     assert cell.explain("left_arm", beside, holding).code is Code.OK  # where it was seen last is no obstacle
 
 
-def test_the_desk_reads_joints_of_other_arms_as_measured(cell: Engine, dual: Robot) -> None:
+def test_the_pipeline_reads_joints_of_other_arms_as_measured(cell: Engine, dual: Robot) -> None:
     world = world_of(("cube", (box((0.05, 0.05, 0.05)),), Pose.of((3.0, 0.0, 0.0))))
     right = reach(cell, dual, "right_arm", (0.5, 0.1, 0.2))
     left = reach(cell, dual, "left_arm", (0.5, 0.12, 0.2), GONE)
     names = dual.arm("right_arm").joint_names
     joints = JointState(0.0, dict(zip(names, right.tolist(), strict=True)))
-    heard = Heard(lambda: replace(world, joints=joints), lambda: True, lambda: 0.0)
-    pipeline = PlanningPipeline(dual, cell, PlanningScene(), heard)
+    readers = WorldReaders(lambda: replace(world, joints=joints), lambda: True, lambda: 0.0)
+    pipeline = PlanningPipeline(dual, cell, PlanningScene(), readers)
     verdict, _ = pipeline.explain(dual.arm("left_arm"), left, SceneQuery(), 0)
     assert verdict.code is Code.START_IN_COLLISION
     assert pipeline.explain(dual.arm("left_arm"), left, SceneQuery(others=(GONE,)), 0)[0].code is Code.OK

@@ -60,12 +60,12 @@ class KeptSession:
 def speaking() -> Iterator[tuple[Stage, KeptSession, Node]]:
     """Run the script's loop in a thread, with advancing time, and a user."""
     session, over = KeptSession(), threading.Event()
-    voice = BridgeTopics(session)  # type: ignore[arg-type]
+    topics = BridgeTopics(session)  # type: ignore[arg-type]
 
     def run() -> None:
         while not over.wait(0.002):
             session.time_s += 0.02
-            voice.between_frames()
+            topics.between_frames()
 
     thread = threading.Thread(target=run)
     thread.start()
@@ -77,7 +77,7 @@ def speaking() -> Iterator[tuple[Stage, KeptSession, Node]]:
     finally:
         over.set()
         thread.join()
-        voice.close()
+        topics.close()
 
 
 def ask(on: Stage, user: Node, kind: Any, name: str, request: Any) -> Any:
