@@ -11,7 +11,7 @@ unexport AMENT_PREFIX_PATH CMAKE_PREFIX_PATH COLCON_PREFIX_PATH LD_LIBRARY_PATH 
 unexport _ROS_WHEELS_BOOTSTRAP_COMPLETE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev demo demo-stack test soak soak-all chaos lint docs wheels check-wheels bench clean
+.PHONY: help setup setup-dev demo demo-stack test test-fast soak soak-all chaos lint docs wheels check-wheels bench clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,6 +31,9 @@ demo-stack: setup ## stack bins off a belt with a UR10, in simulation, with the 
 
 test: setup-dev ## run all tests; PYTEST_ARGS goes to pytest
 	@.venv/bin/python -m pytest --numprocesses=auto --no-loadscope-reorder $(PYTEST_ARGS)
+
+test-fast: setup-dev ## run the tests that start no node and no process and take no seconds: two minutes on two cores
+	@.venv/bin/python -m pytest --numprocesses=auto -m "not slow and not processes" test/unit test/contracts $(PYTEST_ARGS)
 
 soak: setup ## run N randomised episodes from SEED and print success rate and times
 	@.venv/bin/handiwork soak --episodes $(N) --seed $(SEED)

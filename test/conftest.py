@@ -16,7 +16,8 @@ from handiwork_cli.processes.domain import Lease, lease_free_domain
 
 ROOT = Path(__file__).resolve().parents[1]
 LEFT_OVER_GRACE_S = 5.0
-WITH_NODES = ("test/node/", "test/system/", "test/nightly/")
+WITH_STACKS = ("test/system/", "test/nightly/")
+WITH_NODES = ("test/node/",)
 _LEASE = pytest.StashKey[Lease]()
 
 # On a machine that hangs for half a minute hypothesis would report that a test's data are too slow.
@@ -40,29 +41,26 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the tests with nodes first: they take longest, and one process runs them all."""
-    items.sort(key=lambda item: not starts_nodes(item.nodeid))
+    """Put the tests with stacks first, then those with nodes: one process runs all stacks, and ends last else."""
+    items.sort(
+        key=lambda item: (not item.nodeid.startswith(WITH_STACKS), not item.nodeid.startswith(WITH_NODES))
+    )
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Give workers whole files, and one of them all files that start nodes: two stacks slow each other down."""
+    """Give parallel workers whole files, and one of them all that starts stacks, as two stacks starve each other.
+
+    Tests of single nodes wait most of the time, each worker in a domain of its own: they disturb a stack less than
+    the pure tests do, which keep a core busy.
+    """
     from xdist.scheduler import LoadScopeScheduling
 
     class Scheduling(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return "nodes" if starts_nodes(nodeid) else nodeid.split("::")[0]
+            return "stacks" if nodeid.startswith(WITH_STACKS) else nodeid.split("::")[0]
 
     return Scheduling(config, log)
-
-
-def starts_nodes(nodeid: str) -> bool:
-    """Check whether a test is in a folder whose tests use ROS.
-
-    Args:
-        nodeid: Id of the test.
-    """
-    return nodeid.startswith(WITH_NODES)
 
 
 def pytest_report_header() -> str:

@@ -66,6 +66,7 @@ def holds_beyond_the_first(seed: int) -> int:
     return len(picked) - len(set(picked))
 
 
+@pytest.mark.timeout(600)  # six episodes, on a busy machine
 def test_bins_that_touch_are_lifted_apart_and_the_seal_is_seldom_lost() -> None:
     """The last bit of compiled kernels decides about a loss in one episode, so several are counted together."""
     again = [holds_beyond_the_first(seed) for seed in range(100000, 100006)]

@@ -18,16 +18,16 @@ from handiwork_cli.stack.stack import NODES
 from support.stack.rig import Rig
 
 LAUNCH_ARGUMENTS = {"real_time_factor": "1"}
-GRAPH_S, LOOK_S = 30.0, 0.05
+GRAPH_S, LOOK_S = 60.0, 0.05
 SERVED_OF_ACTION = ("send_goal", "get_result", "cancel_goal")
 TOPICS_OF_ACTION = ("feedback", "status")
 KINDS = ("publishes", "subscribes", "serves", "calls")
 TABLE_OF_FR3 = nodes_of(load_table(share_of("handiwork_bringup") / TABLE), robot_of("fr3"))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def observer() -> Iterator[Node]:
-    """A node of a DDS participant of its own, as ``ros2 node info`` makes one."""
+    """A node of a DDS participant of its own, as ``ros2 node info`` makes one; its graph is learned once."""
     context = rclpy.Context()
     rclpy.init(context=context)
     node = rclpy.create_node("observer", context=context)

@@ -10,6 +10,8 @@ import pytest
 
 from support.paths import ROOT
 
+pytestmark = pytest.mark.processes
+
 SRC = ROOT / "src"
 ROS_EDGE = {"handiwork_ros"}
 BLOCKED = (

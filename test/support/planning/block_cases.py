@@ -45,6 +45,8 @@ class Case:
         return query.with_margins(table)
 
 
+NEAR_M = 0.15
+"""Bodies that are further apart, which is more than every margin, are only said to be so."""
 HELD = {
     "rod": Shape(ShapeKind.CAPSULE, np.array([0.02, 0.1]), Pose.identity()),
     "brick": Shape(ShapeKind.BOX, np.array([0.02, 0.03, 0.02]), Pose.identity()),
@@ -101,12 +103,24 @@ def slow_gap(case: Case, found: dict[str, tuple[Array, Array]], a: str, b: str) 
         points = (centres - m[:3, 3]) @ m[:3, :3]
         # For a point far from the whole shape, a lower bound of the distance is enough.
         gaps = np.linalg.norm(points, axis=2) - radius(shape)
-        near = gaps < 0.15
+        near = gaps < NEAR_M
         gaps[near] = distance(shape, points[near])
         return np.asarray((gaps - radii).min(axis=1))
+    # Rigid bodies: one ball around each, the same at every configuration, says how far they are at least.
     (few, thin), (many, thick) = sorted((found[a], found[b]), key=lambda body: len(body[1]))
-    rows = [np.linalg.norm(many - few[:, j : j + 1], axis=2) - thick - thin[j] for j in range(len(thin))]
-    return np.asarray(np.min([row.min(axis=1) for row in rows], axis=0))
+    between = few.mean(axis=1) - many.mean(axis=1)
+    gaps = np.linalg.norm(between, axis=1) - reach(few[0], thin) - reach(many[0], thick)
+    near = gaps < NEAR_M
+    rows = [
+        np.linalg.norm(many[near] - few[near, j : j + 1], axis=2) - thick - thin[j] for j in range(len(thin))
+    ]
+    gaps[near] = np.min([row.min(axis=1) for row in rows], axis=0)
+    return np.asarray(gaps)
+
+
+def reach(centres: Array, radii: Array) -> float:
+    """Radius [m] of a ball around the mean of the balls' ``centres`` (k, 3) that holds them all."""
+    return float((np.linalg.norm(centres - centres.mean(axis=0), axis=1) + radii).max())
 
 
 def slow_rooms(case: Case, q: Array) -> dict[tuple[str, str], Array]:

@@ -62,6 +62,7 @@ def test_the_stub_has_the_same_names_from_the_same_homes() -> None:
     assert imports(stub) == {(home, name) for name, home in handiwork._HOME_OF.items()}
 
 
+@pytest.mark.processes
 def test_names_without_nodes_load_where_there_is_no_ros() -> None:
     pure = [name for name, home in handiwork._HOME_OF.items() if not home.startswith("handiwork_ros")]
     check = (

@@ -34,6 +34,7 @@ def block(language: str, word: str) -> str:
     return text
 
 
+@pytest.mark.processes
 @pytest.mark.timeout(300)  # a process of its own, on a busy machine
 def test_the_changed_skill_keeps_the_contract(tmp_path: Path) -> None:
     assert main(["new-skill", "wave", "--into", str(tmp_path)]) == 0

@@ -21,6 +21,8 @@ from planner_node.engines import CpuEngine
 from support.planning.demo_world import demo_items, hand_down, world_of
 from support.planning.solids import bowl
 
+pytestmark = pytest.mark.processes
+
 
 def problems(robot: Robot, count: int) -> tuple[list[World], list[PlanRequest]]:
     """Free plans, blocked goals and goals out of reach, in worlds that differ."""

@@ -89,6 +89,7 @@ def middle_of_swing(robot: Robot) -> Array:
     return np.asarray(forward(robot, "", 0.5 * (a + b)).translation_m)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", OBSTACLES)
 def test_an_obstacle_of_every_kind_is_avoided(engine: Engine, robot: Robot, kind: str) -> None:
     a, b = swing(robot)
@@ -140,6 +141,7 @@ def crossings(robot: Robot, t: Trajectory, half: tuple[float, float], middle: Ar
     return int(((y[1:] * y[:-1] < 0.0) & inside[1:]).sum())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("thick", [0.005, 0.0005])
 @pytest.mark.parametrize("kind", ["box", "mesh"])
 @pytest.mark.parametrize("scaling", [1.0, 0.1])
@@ -158,6 +160,7 @@ def test_a_thin_plate_between_start_and_goal_is_gone_around(
         assert crossings(robot, planned(engine, request), inner, middle) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("thick", [0.005, 0.0005])
 def test_thin_walls_around_the_base_are_never_passed(engine: Engine, robot: Robot, thick: float) -> None:
     """Only a folded arm gets to the other side, through the gap above its own base."""

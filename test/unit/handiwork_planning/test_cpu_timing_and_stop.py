@@ -88,6 +88,7 @@ def test_twenty_problems_come_out_the_same_twice(engine: Engine, robot: Robot) -
             np.testing.assert_array_equal(one.trajectory.q, two.trajectory.q)
 
 
+@pytest.mark.slow
 def test_a_trajectory_too_long_to_judge_is_refused_unread(engine: Engine, robot: Robot) -> None:
     arm, home = robot.arm(""), np.array(robot.arm("").home_q)
     for count, step, word in ((60_000, 0.01, "samples"), (49_000, 1.0, "configurations")):

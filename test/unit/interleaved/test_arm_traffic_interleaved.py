@@ -139,6 +139,7 @@ def played(seed: int) -> Cell:
     return cell
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, 200, 50))
 def test_arms_that_need_each_others_place_come_through(first: int) -> None:
     rooms = [played(seed).made_room for seed in range(first, first + 50)]

@@ -107,6 +107,7 @@ def is_moved(robot: Robot, link: str) -> bool:
     return False
 
 
+@pytest.mark.slow
 def test_the_solids_of_ignored_pairs_never_meet(
     robot: Robot, drawn: dict[str, np.ndarray], drawn_gaps: dict[tuple[str, str], np.ndarray]
 ) -> None:
@@ -134,6 +135,7 @@ def test_the_solids_of_ignored_pairs_never_meet(
             assert near > limit, f"{a} and {b} meet by {-near:.4f} m at {draw} and are ignored"
 
 
+@pytest.mark.slow
 def test_pairs_that_count_are_mostly_apart(
     robot: Robot, drawn_gaps: dict[tuple[str, str], np.ndarray]
 ) -> None:

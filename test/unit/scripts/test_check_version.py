@@ -5,7 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 from support.paths import ROOT
+
+pytestmark = pytest.mark.processes
 
 
 def checked(tag: str) -> subprocess.CompletedProcess[str]:

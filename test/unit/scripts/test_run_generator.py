@@ -12,6 +12,8 @@ import pytest
 
 from support.paths import ROOT
 
+pytestmark = pytest.mark.processes
+
 RUNNER = ROOT / "cmake" / "run_generator.py"
 NAME = "rosidl_typesupport_introspection_c"
 INTERFACES = {

@@ -34,6 +34,7 @@ def test_a_pose_goal_is_reached(engine, sphere_robot):
     assert row.motion.clean, row.motion
 
 
+@pytest.mark.slow
 def test_problems_in_a_scene_of_ones_own_are_solved_cleanly(request):
     scene = request.config.rootpath / "config/scenes/tabletop.yaml"
     robot, problems = own_problems(scene, request.config.rootpath / "src/robot_description/robots/fr3", 2)

@@ -43,6 +43,7 @@ def test_too_short_a_life_gives_no_line() -> None:
     assert growth(np.arange(10.0), np.full(10, 1e6), 8.0) is None
 
 
+@pytest.mark.processes
 def test_a_process_that_grows_is_seen_among_the_children() -> None:
     with subprocess.Popen(
         [sys.executable, "-c", GROWS, "--ros-args", "-r", "__node:=greedy"],
@@ -66,6 +67,7 @@ def test_a_process_that_grows_is_seen_among_the_children() -> None:
     assert f"| greedy ({child.pid}) | 6 |" in table({f"greedy ({child.pid})": found})
 
 
+@pytest.mark.processes
 def test_a_process_that_has_ended_has_no_memory() -> None:
     child = subprocess.Popen([sys.executable, "-c", "pass"])
     child.wait()

@@ -125,6 +125,7 @@ def test_burners_run_until_their_block_ends() -> None:
         assert len(children() - before) == 2
 
 
+@pytest.mark.processes
 def test_memory_of_a_process_that_has_ended_is_unknown() -> None:
     process = subprocess.Popen(["true"])
     process.wait()

@@ -151,6 +151,7 @@ def test_a_run_may_launch_nodes_in_the_domain_that_it_leased(folder: Path) -> No
         pass
 
 
+@pytest.mark.processes
 def test_a_lease_ends_with_its_process(folder: Path) -> None:
     code = "from handiwork_cli.processes.domain import lease_nodes; l = lease_nodes(7, ['/a']); print('held'); input()"
     child = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)

@@ -9,8 +9,12 @@ import sys
 import threading
 from pathlib import Path
 
+import pytest
+
 from handiwork_cli.launch_files.model import ProcessSpec
 from handiwork_cli.processes.process_runner import MOST_REFUSALS, ProcessRunner
+
+pytestmark = pytest.mark.processes
 
 WAIT = "import signal, time; print('up', flush=True); time.sleep(600)"
 

@@ -15,6 +15,8 @@ import pytest
 from handiwork_cli.launch_files.model import ProcessSpec
 from handiwork_cli.processes.process_runner import ProcessRunner
 
+pytestmark = pytest.mark.processes
+
 REPORTS = """
 import time
 from handiwork_core.process.service_notify import ServiceNotifier

@@ -112,6 +112,7 @@ def test_lanes_put_every_sphere_where_link_poses_does(all_cases: dict[str, Case]
                 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_verdicts_on_configurations_match_distances(all_cases: dict[str, Case], name: str) -> None:
     case, rng = all_cases[name], np.random.default_rng(2)
@@ -128,6 +129,7 @@ def test_verdicts_on_configurations_match_distances(all_cases: dict[str, Case], 
     assert min(seen.values()) > 0, seen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_verdicts_on_edges_match_fine_sampling(all_cases: dict[str, Case], name: str) -> None:
     case, rng = all_cases[name], np.random.default_rng(3)
@@ -150,6 +152,7 @@ def test_verdicts_on_edges_match_fine_sampling(all_cases: dict[str, Case], name:
     assert min(seen.values()) > 0, seen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [1, 2, 3, 16, 17, 150])
 @pytest.mark.parametrize("name", ["margins", "held", "sliding"])
 def test_the_first_blocked_row_of_a_path(all_cases: dict[str, Case], name: str, rows: int) -> None:
@@ -225,6 +228,7 @@ def test_checkers_do_not_disturb_each_other(all_cases: dict[str, Case]) -> None:
         np.testing.assert_array_equal(*hits)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", ["columns", "every other row", "read-only"])
 def test_rows_in_any_layout(all_cases: dict[str, Case], layout: str) -> None:
     case, rng = all_cases["margins"], np.random.default_rng(9)
@@ -240,6 +244,7 @@ def test_rows_in_any_layout(all_cases: dict[str, Case], layout: str) -> None:
         )
 
 
+@pytest.mark.slow
 def test_the_same_request_gives_the_same_path(all_cases: dict[str, Case]) -> None:
     case, rng = all_cases["margins"], np.random.default_rng(10)
     query = case.query()

@@ -114,6 +114,7 @@ def covered(shape: Shape, seed: int) -> tuple[float, float]:
     return float(left_out), float((shape_distances.distance(shape, local) + balls[:, 3]).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MESHES)
 def test_spheres_cover_a_held_mesh_and_stand_out_by_no_more_than_stated(name: str) -> None:
     left_out, stands_out = covered(MESHES[name], 3)
@@ -121,6 +122,7 @@ def test_spheres_cover_a_held_mesh_and_stand_out_by_no_more_than_stated(name: st
     assert stands_out <= sphere_cover.PROTRUSION_M + 1e-6
 
 
+@pytest.mark.slow
 def test_a_body_that_needs_too_many_spheres_gets_larger_ones() -> None:
     wide = bowl(0.4, 0.002, 40, 12)
     left_out, stands_out = covered(wide, 4)

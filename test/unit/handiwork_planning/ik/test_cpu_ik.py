@@ -113,6 +113,7 @@ def by_scipy(robot: Robot, goal: Array, rng: np.random.Generator) -> float:
     return best
 
 
+@pytest.mark.slow
 def test_poses_that_least_squares_reaches_are_found_and_no_others() -> None:
     rng = np.random.default_rng(8)
     robot = serial_arm(rng, 6)

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.processes
+
 INNER = "from handiwork_planning.kernels.jit import kernel\n\n@kernel\ndef inner(x):\n    return x + {}\n"
 MIDDLE = (
     "from handiwork_planning.kernels.jit import kernel\nfrom .inner import inner\n\n"

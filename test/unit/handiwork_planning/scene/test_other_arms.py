@@ -84,6 +84,7 @@ def gap(a: Array, b: Array) -> float:
     return float((apart - a[:, None, 3] - b[None, :, 3]).min())
 
 
+@pytest.mark.slow
 def test_every_point_on_a_way_is_covered(dual: Robot) -> None:
     arm, rng = dual.arm("left_arm"), np.random.default_rng(3)
     chain = fold(dual, arm, BASE, joint_values(dual, ()))

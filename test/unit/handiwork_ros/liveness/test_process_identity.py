@@ -6,7 +6,11 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from handiwork_ros.liveness.process_identity import ProcessWatch, process_space
+
+pytestmark = pytest.mark.processes
 
 
 def test_the_end_of_a_child_is_seen_before_it_is_waited_for() -> None:

@@ -5,7 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 from handiwork_ros.node.watchdog import EXIT_CODE
+
+pytestmark = pytest.mark.processes
 
 START = """
 import re, threading, time

@@ -165,6 +165,7 @@ def test_driver_and_cuda_are_read_from_files(tmp_path: Path, monkeypatch: pytest
     assert availability._cuda_of_torch() == ""
 
 
+@pytest.mark.processes
 def test_choosing_the_cpu_imports_no_torch() -> None:
     code = (
         "import sys; sys.modules['torch'] = sys.modules['curobo'] = None\n"

@@ -20,6 +20,8 @@ from planner_node.engines import CpuEngine
 from robot_description.formats.curobo_config import CuroboUse, curobo_config
 from support.paths import DATA
 
+pytestmark = pytest.mark.slow
+
 URDF = DATA / "robots" / "bench_arm" / "bench_arm.urdf"
 ARM = ["turn", "lift", "bend", "roll", "pitch", "yaw"]
 

@@ -61,6 +61,7 @@ def test_samples_lie_on_the_surface_as_densely_as_asked() -> None:
     assert max(np.linalg.norm(samples - p, axis=1).min() for p in on_it) < 0.003
 
 
+@pytest.mark.slow
 def test_spheres_cover_a_mesh_and_leave_its_notch_free() -> None:
     centers, radii = fit_link((ELBOW,), Allowance(0.012, 0.003), 0.01, rounds=1)
     assert worst_gap((ELBOW,), centers, radii, 0.005) <= 0.005

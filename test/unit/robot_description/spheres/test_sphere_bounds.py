@@ -85,6 +85,7 @@ def moved_links(robot: Robot) -> set[str]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "folder", sorted(p.parent for p in ROBOTS.glob("*/robot.yaml")), ids=lambda p: p.name
 )

@@ -39,6 +39,7 @@ def python(folder: Path, *words: str) -> str:
     return done.stdout
 
 
+@pytest.mark.processes
 def test_the_written_package_passes_its_tests_and_is_found_by_its_entry_point(tmp_path: Path) -> None:
     assert main(["new-skill", "wave_twice", "--into", str(tmp_path)]) == 0
     folder = tmp_path / "skill_wave_twice"
