@@ -19,7 +19,6 @@ from handiwork_core.contracts.commands import (
 from handiwork_core.contracts.planning import (
     Attachment,
     Candidate,
-    CandidatesRequest,
     SceneQuery,
 )
 from handiwork_core.contracts.skill import Context, StepFailed
@@ -32,6 +31,7 @@ from skill_server.geometry.solids import world_aabb
 from skill_server.motions import arm_motions
 from skill_server.motions.approach_planning import ApproachPlanning
 from skill_server.motions.candidate_selection import Choice, choose
+from skill_server.motions.planner_requests import judge_candidates
 from skill_server.params import checks
 from skill_server.params.simbox_checks import steps
 from skill_server.params.simbox_time import seconds
@@ -230,12 +230,8 @@ class _Way:
         pairs = touch_pairs(context.robot, context.arm_spec, held, self._beside)
         scene = SceneQuery(self._ignored, tuple(held.values()), pairs, self._opened)
         way = Candidate(choice.candidate.world_T_ee[1 : 2 + len(self._positions)])
-        arm, budget_s = context.arm_spec.name, self._params.allowed_planning_time
         scenes = (scene,) * len(way.world_T_ee)
-        request = CandidatesRequest(arm, choice.q[1], (way,), scenes, budget_s, context.seed)
-        result = context.planner.check_candidates(request, should_stop=context.token.is_set)
-        context.token.check()
-        context.planning_time_s += result.planning_time_s
+        result = judge_candidates(context, choice.q[1], (way,), scenes, self._params.allowed_planning_time)
         if result.code is not Code.OK:
             return Outcome(result.code, result.message, "select")
         verdict = result.verdicts[0]

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from handiwork_core.contracts.planning import (
     JointGoals,
-    PlanRequest,
     PlanResult,
     SceneQuery,
 )
@@ -14,6 +13,8 @@ from handiwork_core.contracts.skill import Context
 from handiwork_core.model.geometry import Array
 from skill_server.params.protocol import RunParams
 from skill_server.params.recovery import Recovery, policy_of
+
+from .planner_requests import plan_motion
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,19 +33,12 @@ class ApproachPlanning:
 
     def plan(self, q: Array, start_q: Array, scene: SceneQuery, context: Context) -> PlanResult:
         """Ask the planner; its time is added to the run's."""
-        request = PlanRequest(
-            arm=context.arm_spec.name,
-            start_q=start_q,
-            goal=JointGoals(q[None, :]),
-            scene=scene,
+        return plan_motion(
+            context,
+            self.params,
+            start_q,
+            JointGoals(q[None, :]),
+            scene,
+            speed=self.speed,
             hold_vec_weight=self.hold_vec_weight,
-            budget_s=self.params.allowed_planning_time,
-            velocity_scaling=self.params.max_velocity_scaling_factor * self.speed,
-            acceleration_scaling=self.params.max_acceleration_scaling_factor * self.speed,
-            seed=context.seed,
         )
-        context.token.check()
-        result = context.planner.plan(request, should_stop=context.token.is_set)
-        context.token.check()
-        context.planning_time_s += result.planning_time_s
-        return result
