@@ -27,19 +27,19 @@ from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec
-from skill_server.geometry.solids import world_aabb
 from skill_server.motions import arm_motions
-from skill_server.motions.approach_planning import ApproachPlanning
+from skill_server.motions.approach_planning import ApproachPlanning, backed_off
 from skill_server.motions.candidate_selection import Choice, choose
 from skill_server.motions.planner_requests import judge_candidates
 from skill_server.params import checks
 from skill_server.params.simbox_checks import steps
 from skill_server.params.simbox_time import seconds
-from skill_server.state import gripper_state
+from skill_server.state.held_object import refuse_when_holding
 from skill_server.state.motion_limits import process_valid
 from skill_server.state.scene_query import (
     gripper_joints,
     ignored_objects,
+    objects_inside,
     supports,
     touch_pairs,
 )
@@ -113,7 +113,7 @@ def motion_to(goal: float, params: PartParams, context: Context) -> Sequence[Com
         StepFailed: no grasp of the handle can be followed, with the count of every cause.
     """
     world = context.world.snapshot()
-    _refuse_when_holding(context, world)
+    refuse_when_holding(context, world)
     part = part_of(params.object, world)
     if abs(goal - part.position) < 0.5 * params.tolerance * part.joint.range:
         return (Command("look", arm_motions.neutral(params, context, world)),)
@@ -127,15 +127,6 @@ def settled(params: PartParams, part: Part, world: World, context: Context) -> O
     if not params.process_valid:
         return Outcome(Code.OK)
     return process_valid(context, world, part.name, Code.NOT_IN_PLACE)
-
-
-def _refuse_when_holding(context: Context, world: World) -> None:
-    holding = next(iter(context.held), "") or gripper_state.held_by_measurement(
-        world, context.robot, context.arm_spec
-    )
-    if holding:
-        text = f"the gripper already holds {holding!r}; place it or open the gripper first"
-        raise StepFailed(Outcome(Code.CONTRADICTION, text, "select", "object"))
 
 
 class _Way:
@@ -201,14 +192,10 @@ class _Way:
     def _stops(self, grasp: HandleGrasp) -> tuple[Pose, ...]:
         part, params = self._part, self._params
         at = [part.world_T_part(position) @ grasp.part_T_ee for position in (part.position, *self._positions)]
-        stops = [self._back(at[0], params.pre_grasp_offset), *at]
+        stops = [backed_off(at[0], self._gripper, params.pre_grasp_offset), *at]
         if params.release and params.retreat > 0.0:
-            stops.append(self._back(at[-1], params.retreat))
+            stops.append(backed_off(at[-1], self._gripper, params.retreat))
         return tuple(stops)
-
-    def _back(self, pose: Pose, by_m: float) -> Pose:
-        approach = pose.rotation.matrix()[:, self._gripper.ee_axis]
-        return Pose.of(pose.translation_m - by_m * approach, pose.rotation)
 
     def _scenes(self) -> tuple[SceneQuery, ...]:
         """Clear of the part; around its handle; then it goes along, and is no obstacle where it was."""
@@ -243,11 +230,5 @@ class _Way:
 
 def _inside(name: str, world: World) -> frozenset[str]:
     """What lies in the part, and moves with it."""
-    low, high = world_aabb(world.objects[name], world.states[name].world_T_object)
-    found = set()
-    for other, state in world.states.items():
-        p, item = state.world_T_object.translation_m, world.objects.get(other)
-        movable = item is not None and not item.is_static and item.articulation is None
-        if movable and bool((p > low).all() and (p < high).all()):
-            found.add(other)
-    return frozenset(found)
+    items = [world.objects[other] for other in objects_inside(world, name) if other in world.objects]
+    return frozenset(item.name for item in items if not item.is_static and item.articulation is None)

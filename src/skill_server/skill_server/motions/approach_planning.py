@@ -10,7 +10,8 @@ from handiwork_core.contracts.planning import (
     SceneQuery,
 )
 from handiwork_core.contracts.skill import Context
-from handiwork_core.model.geometry import Array
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.robot.robot import GripperSpec
 from skill_server.params.protocol import RunParams
 from skill_server.params.recovery import Recovery, policy_of
 
@@ -42,3 +43,16 @@ class ApproachPlanning:
             speed=self.speed,
             hold_vec_weight=self.hold_vec_weight,
         )
+
+
+def backed_off(pose: Pose, gripper: GripperSpec, by_m: float, approach: Array | None = None) -> Pose:
+    """Return the EE pose that a straight approach begins at, or a straight retreat ends at.
+
+    Args:
+        pose: The EE at the object.
+        gripper: Names the axis of the EE that leads to the object.
+        by_m: Distance between both poses [m].
+        approach: Direction (3,) of the approach in the world, where it is not that of the axis.
+    """
+    along = pose.rotation.matrix()[:, gripper.ee_axis] if approach is None else approach
+    return Pose.of(pose.translation_m - by_m * along, pose.rotation)
