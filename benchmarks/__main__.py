@@ -41,29 +41,25 @@ QUICK = {
     "growth": "--problems 2 --seeds 1",
 }
 PLAIN = {
-    name: (f"benchmarks.{name}", "")
-    for name in (
-        "ik",
-        "skills",
-        "place_modes",
-        "conditions",
-        "conditions_node",
-        "batch",
-        "planning",
-        "validation",
-        "simulation",
-        "idle",
-        "startup",
-        "ready",
-    )
-    if Path(__file__).with_name(f"{name}.py").exists()
+    "ik": ("benchmarks.ik", ""),
+    "skills": ("benchmarks.skills", ""),
+    "place_modes": ("benchmarks.skills.place_modes", ""),
+    "conditions": ("benchmarks.conditions", ""),
+    "conditions_node": ("benchmarks.conditions.node", ""),
+    "batch": ("benchmarks.planning.batch", ""),
+    "planning": ("benchmarks.planning", ""),
+    "validation": ("benchmarks.planning.validation", ""),
+    "simulation": ("benchmarks.simulation", ""),
+    "idle": ("benchmarks.nodes.idle", ""),
+    "startup": ("benchmarks.nodes.startup", ""),
+    "ready": ("benchmarks.nodes.ready", ""),
 }
-"""Parts that print plain text; ROS is needed by conditions_node, idle and startup."""
+"""Parts that print plain text; conditions_node, idle and startup need ROS."""
 PACKAGES = ("numpy", "numba", "llvmlite", "scipy")
 
 
 def machine() -> str:
-    """What was measured on."""
+    """Return a description of the machine and the versions."""
     name = platform.processor() or platform.machine()
     for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
         if line.startswith("model name"):
@@ -81,7 +77,15 @@ def machine() -> str:
 
 
 def run(module: str, arguments: str) -> tuple[str, str]:
-    """What a part prints, and why it failed, in a process of its own: some need ROS, some must do without."""
+    """Run a part in a process of its own: some parts need ROS, some must do without.
+
+    Args:
+        module: The part's module.
+        arguments: Its command line.
+
+    Returns:
+        The part's output, and the reason of its failure, empty without one.
+    """
     command = [sys.executable, "-m", module, *arguments.split()]
     ended = subprocess.run(command, check=False, cwd=ROOT, capture_output=True, text=True)
     why = f"exit code {ended.returncode}: {ended.stderr.strip()[-1500:]}" if ended.returncode else ""
@@ -89,7 +93,12 @@ def run(module: str, arguments: str) -> tuple[str, str]:
 
 
 def section(name: str, quick: bool) -> tuple[str, bool]:
-    """One part's Markdown, and whether it went well."""
+    """Run a part and return its Markdown, and whether it went well.
+
+    Args:
+        name: Name of the part.
+        quick: Use fewer problems.
+    """
     module, arguments = {**MARKDOWN, **PLAIN}[name]
     arguments = QUICK.get(name, arguments) if quick else arguments
     began = time.monotonic()
@@ -103,7 +112,11 @@ def section(name: str, quick: bool) -> tuple[str, bool]:
 
 
 def options_of(parts: list[str]) -> argparse.Namespace:
-    """What was asked for; ends the program when a part has no such name."""
+    """Parse the command line; ends the program when a part has no such name.
+
+    Args:
+        parts: Names of all parts.
+    """
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="fewer problems; a few minutes")
     parser.add_argument("--only", default=",".join(parts), help="comma-separated parts")

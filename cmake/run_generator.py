@@ -25,16 +25,16 @@ TESTED_TEMPLATE_ENGINE = "4.2."
 
 
 def keep_parsed_interfaces(folder: Path) -> None:
-    """Let the parser read what an earlier generator has parsed.
+    """Let the parser read the interfaces that an earlier generator has parsed.
 
     Args:
-        folder: Where parsed interfaces are kept, each by the hash of its text.
+        folder: Folder of the parsed interfaces, each named by the hash of its text.
     """
     folder.mkdir(parents=True, exist_ok=True)
     grammar = Path(parser.grammar_file).read_bytes()
 
     def parse_idl_file(locator: IdlLocator, png_file: str | None = None) -> IdlFile:
-        """Return the parsed interface, as the function of rosidl_parser that this one replaces."""
+        """Return the parsed interface, as the replaced function of rosidl_parser does."""
         text = locator.get_absolute_path().read_bytes()
         key = hashlib.sha256(b"\0".join((sys.version.encode(), grammar, text))).hexdigest()
         kept = folder / f"{key}.pickle"
@@ -49,7 +49,12 @@ def keep_parsed_interfaces(folder: Path) -> None:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that another process sees all of it or nothing."""
+    """Write a file so that another process sees all of it or nothing.
+
+    Args:
+        path: The file.
+        content: Its content.
+    """
     with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
         file.write(content)
     Path(file.name).replace(path)
@@ -58,7 +63,7 @@ def write_whole(path: Path, content: bytes) -> None:
 def keep_scanned_templates() -> None:
     """Let the template engine scan each text once and compile each expression once.
 
-    The engine has no setting for it, so its functions are replaced; another version of it is left as it is.
+    The engine has no setting for it, so its functions are replaced; another version of the engine is not changed.
     """
     if not em.__version__.startswith(TESTED_TEMPLATE_ENGINE):
         return
@@ -89,7 +94,12 @@ def keep_scanned_templates() -> None:
 
 
 def scan(interpreter: Any, text: str) -> list[Any]:  # noqa: ANN401 - the engine has no types
-    """Return the tokens of a template; where its last one has no end, a line's end is added, as the engine does."""
+    """Return the tokens of a template; if its last one is incomplete, a line end is added, as the engine does.
+
+    Args:
+        interpreter: The interpreter of the engine.
+        text: The template.
+    """
     scanner = em.Scanner(interpreter.config, interpreter.getContext(), interpreter.currents, text)
     tokens: list[Any] = []
     try:
@@ -101,7 +111,7 @@ def scan(interpreter: Any, text: str) -> list[Any]:  # noqa: ANN401 - the engine
 
 
 def main() -> None:
-    """Replace what is slow, then run the generator as if it had been called itself."""
+    """Replace the slow functions, then run the generator as a script with its own arguments."""
     generator, *arguments = sys.argv[1:]
     settings = Path(arguments[arguments.index("--generator-arguments-file") + 1])
     keep_parsed_interfaces(settings.resolve().parent / "parsed_interfaces")

@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 TEXTS = (
     "src/**/*.py", "src/**/*.pyi", "src/**/*.msg", "src/**/*.srv", "src/**/*.action", "src/**/*.yaml",
     "test/**/*.py", "benchmarks/**/*.py", "scripts/*.py", "config/**/*.yaml", "launch/*", "docs/**/*.md", "*.md",
-    "cmake/**/*", "Makefile",
+    "cmake/**/*.cmake", "cmake/**/*.txt", "Makefile",
 )  # fmt: skip
 PUBLIC = "src/*/*/**/*.py"
 LEAST_SHARE = 1.0
@@ -43,7 +43,7 @@ BANNED = {
 """Pattern of whole words -> what to write instead."""
 
 ALLOWED = {
-    r"doors?": r"articulat|door|/(open|close|joints)\.py|conditions\.md|skills\.md|RunSkill|README|/test/|^test/",
+    r"doors?": r"articulat|door|CHANGELOG|README|RunSkill|/(open|close|joints)\.py|(conditions|skills)\.md|^test/",
 }
 """Pattern -> paths where the word has its plain meaning."""
 
@@ -142,13 +142,15 @@ class _Survey(ast.NodeVisitor):
         self.generic_visit(node)
         self.owner = outer
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
         has_some = any(arg.arg not in ("self", "cls") and not arg.arg.startswith("_") for arg in given)
         is_overload = any("overload" in ast.unparse(item) for item in node.decorator_list)
         if has_some and not node.name.startswith("_") and not is_overload:
             has_args = "Args:" in (ast.get_docstring(node) or "")
             self.functions.append(Function(self.path, node.lineno, self.owner, node.name, has_args))
+
+    visit_AsyncFunctionDef = visit_FunctionDef
 
 
 def public_functions(files: dict[Path, ast.Module]) -> list[Function]:

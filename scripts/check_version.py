@@ -1,4 +1,4 @@
-"""Compares a release's tag with the version of every package: ``check_version.py v0.1.0``."""
+"""Compare a release's tag with the version of every package: ``check_version.py v0.1.0``."""
 
 from __future__ import annotations
 
@@ -13,11 +13,14 @@ PLACES = {
     "src/**/pyproject.toml": r'(?m)^version = "(.+?)"',
     "CITATION.cff": r"(?m)^version: (.+)$",
 }
-"""Files that state a version, and how. Interfaces of others are found too: they are published with ours."""
+"""Files that state a version, and the pattern of it.
+
+Interfaces of others are found too: they are published with ours.
+"""
 
 
 def versions() -> dict[Path, str]:
-    """Returns the version that each file states; empty where it states none."""
+    """Return the version that each file states; empty if it states none."""
     found = {}
     for pattern, words in PLACES.items():
         for path in sorted(ROOT.glob(pattern)):
@@ -27,7 +30,7 @@ def versions() -> dict[Path, str]:
 
 
 def main() -> int:
-    """Returns zero exactly when all versions are that of the tag, and the changelog has a section for it."""
+    """Return zero exactly when all versions are that of the tag, and the changelog has a section for it."""
     wanted = sys.argv[1].removeprefix("v")
     wrong = {path: version for path, version in versions().items() if version != wanted}
     for path, version in wrong.items():

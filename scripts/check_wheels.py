@@ -1,7 +1,7 @@
-"""Installs the wheels of dist/ alone into an empty environment, and runs the demo there: `make check-wheels`.
+"""Install the wheels of dist/ alone into an empty environment, and run the demo there: `make check-wheels`.
 
-What is not among the wheels comes from the package index, in the versions of requirements/lock.txt. The demo runs in a
-temporary folder, without the environment variables of another ROS, and must end with the monitor's verdict TRUE.
+All other packages come from the package index, in the versions of requirements/lock.txt. The demo runs in a temporary
+folder, without the environment variables of another ROS, and must end with the monitor's verdict TRUE.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ for name in handiwork.__all__:
 for package in (handiwork, handiwork_bringup, handiwork_msgs):
     assert Path(package.__file__).is_relative_to(sys.prefix), package.__file__
 """
-"""Every public name loads, and nothing comes from the source tree."""
+"""A check that every public name loads, and that nothing comes from the source tree."""
 KEPT = (
     "HOME",
     "LANG",
@@ -41,12 +41,16 @@ KEPT = (
 
 
 def environment() -> dict[str, str]:
-    """Returns this process's variables as far as they are the machine's, with pip's settings and no ROS."""
+    """Return this process's variables that are the machine's, with pip's settings and no ROS."""
     return {name: value for name, value in os.environ.items() if name in KEPT or name.startswith("PIP_")}
 
 
 def run(folder: Path, *command: str | Path) -> None:
-    """Runs a command in a folder.
+    """Run a command in a folder.
+
+    Args:
+        folder: The folder.
+        command: The program and its arguments.
 
     Raises:
         subprocess.CalledProcessError: The command failed.
@@ -57,10 +61,15 @@ def run(folder: Path, *command: str | Path) -> None:
 
 
 def check(folder: Path, wheels: list[Path]) -> None:
-    """Installs the wheels into folder/venv and runs the demo.
+    """Install the wheels into folder/venv and run the demo.
+
+    Args:
+        folder: An empty folder.
+        wheels: The wheels.
 
     Raises:
         subprocess.CalledProcessError: A step failed.
+        FileNotFoundError: The demo wrote no film.
     """
     run(folder, sys.executable, "-m", "venv", "venv")
     python = folder / "venv" / "bin" / "python"
@@ -79,7 +88,7 @@ def check(folder: Path, wheels: list[Path]) -> None:
 
 
 def main() -> int:
-    """Checks the wheels; returns the exit status."""
+    """Check the wheels, and return the exit status."""
     wheels = sorted(DIST.glob("*.whl"))
     if not wheels:
         print("check_wheels: dist/ has no wheels; run `make wheels`", file=sys.stderr)

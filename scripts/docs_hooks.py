@@ -1,4 +1,4 @@
-"""What the documentation site takes from the rest of the repository: packages, project pages, benchmark results."""
+"""Pages that the documentation site takes from the rest of the repository: packages, project pages, results."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = "<!-- packages -->"
-"""The package map stands in the place of this line."""
+"""The line that the package map replaces."""
 PAGES = {
     "project": [
         ROOT / name for name in ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md")
     ],
     "results": sorted((ROOT / "benchmarks" / "results").glob("*.md")),
 }
-"""Pages that lie outside docs/, by their folder on the site."""
+"""Pages that are outside docs/, by their folder on the site."""
 
 
 def manifests() -> Iterator[ElementTree.Element]:
-    """Yields package.xml of each package of src/."""
+    """Yield package.xml of each package of src/."""
     for path in sorted((ROOT / "src").glob("*/package.xml")):
         yield ElementTree.parse(path).getroot()
 
 
 def package_map() -> str:
-    """Returns a graph of the packages, by package.xml, and a table of what each holds."""
+    """Return a graph of the packages, by package.xml, and a table of their contents."""
     described = {str(m.findtext("name")): m for m in manifests()}
     uses = {name: {str(d.text) for d in m.iter("depend")} & set(described) for name, m in described.items()}
     graph = ["```mermaid", "graph TD"]
@@ -42,13 +42,22 @@ def package_map() -> str:
 
 
 def closure(name: str, uses: dict[str, set[str]]) -> set[str]:
-    """Returns all packages that one depends on, directly or not."""
+    """Return all packages that one depends on, directly or not.
+
+    Args:
+        name: Name of the package.
+        uses: Direct dependencies of each package.
+    """
     return uses[name] | {deep for direct in uses[name] for deep in closure(direct, uses)}
 
 
 @event_priority(100)  # before mkdocstrings reads its own options
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Lets the API pages find the sources of all packages, wherever their modules are."""
+    """Add the sources of all packages to the paths of the API pages.
+
+    Args:
+        config: The site's configuration; changed.
+    """
     folders = sorted(path.parent for path in (ROOT / "src").glob("*/setup.py"))
     python = config.plugins["mkdocstrings"].config.handlers["python"]
     python["paths"] = [str(folder) for folder in folders]
@@ -57,7 +66,12 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Adds the pages that lie outside docs/; a page of results need not be in the navigation."""
+    """Add the pages that are outside docs/; a page of results need not be in the navigation.
+
+    Args:
+        files: The site's files; changed.
+        config: The site's configuration.
+    """
     for folder, paths in PAGES.items():
         for path in paths:
             text = path.read_text(encoding="utf-8")
@@ -69,11 +83,20 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def relocated(text: str) -> str:
-    """Returns a page with links to docs/ that hold in the folder of the site where the page goes."""
+    """Return a page with links to docs/ that are valid in the page's folder of the site.
+
+    Args:
+        text: The page in Markdown.
+    """
     return re.sub(r"\]\((?:\.\./)*docs/", "](../", text)
 
 
 def on_page_markdown(markdown: str, **_unused: object) -> str:
-    """Turns links to benchmark results into links within the site, and puts the package map in its place."""
+    """Turn links to benchmark results into links within the site, and insert the package map.
+
+    Args:
+        markdown: The page.
+        _unused: Other arguments of mkdocs.
+    """
     markdown = re.sub(r"\]\((?:\.\./)+benchmarks/results/", "](../results/", markdown)
     return markdown.replace(PACKAGES, package_map()) if PACKAGES in markdown else markdown

@@ -11,11 +11,11 @@ from kernels import kernel_commands
 from steps import BUILD, ROOT, VENV, announced, finish, hash_files, is_done, mark_done, start
 
 COMMANDS = kernel_commands(VENV / "bin" / "python", ROOT / "src" / "robot_description" / "robots" / "fr3")
-"""Those of the demo's nodes, and those that need the former."""
+"""The commands for the demo's nodes, and those that need them to be done."""
 
 
 def compile_kernels() -> None:
-    """Compile what Numba keeps beside the sources for the demo's nodes, so that no first start has to wait for it."""
+    """Compile the kernels of the demo's nodes, so that no first start has to wait for them."""
     content = hash_kernels(
         "handiwork_planning", "planner_node", "conditionals_node", "handiwork_core/handiwork_core/safety"
     )
@@ -43,13 +43,24 @@ def compile_later_kernels() -> None:
 
 
 def run_together(commands: dict[str, list[str]]) -> None:
-    """Run commands side by side, and wait for all."""
+    """Run commands side by side, and wait for all.
+
+    Args:
+        commands: Programs with their arguments, by name.
+
+    Raises:
+        Missing: a command failed.
+    """
     for name, running in {name: start(name, command) for name, command in commands.items()}.items():
         finish(name, *running)
 
 
 def hash_kernels(*folders: str) -> str:
-    """Return a hash of the sources below some folders of ``src``."""
+    """Return a hash of the sources below some folders of ``src``.
+
+    Args:
+        folders: Paths of the folders, relative to ``src``.
+    """
     return hash_files([path for name in folders for path in (ROOT / "src" / name).rglob("*.py")], "kernels")
 
 

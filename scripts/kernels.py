@@ -1,4 +1,4 @@
-"""What compiles the kernels that Numba keeps beside the packages, so that no first start has to wait for it."""
+"""The commands that compile the kernels that Numba keeps beside the packages, so that no first start has to wait."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def kernel_commands(python: Path, robot: Path) -> tuple[dict[str, list[str]], ...]:
-    """Returns the commands by name, in stages: those of a stage may run side by side, a later one needs the former.
+    """Return the commands by name, in stages: those of a stage may run side by side, a later one needs the former.
 
     Args:
         python: The interpreter of the environment in which the packages are installed.

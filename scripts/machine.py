@@ -1,4 +1,4 @@
-"""Finds what this machine lacks for the wheels of ROS 2, before anything is downloaded."""
+"""Find what this machine lacks for the wheels of ROS 2, before anything is downloaded."""
 
 from __future__ import annotations
 
@@ -15,11 +15,15 @@ FREE_DISK_BYTES = 3_000_000_000
 
 
 class Missing(Exception):
-    """Something that the set-up needs is not there; the message names it and the mend."""
+    """Something that the set-up needs is not there; the message names it and the remedy."""
 
 
 def check_python() -> None:
-    """Refuses a Python for which no ROS wheels exist."""
+    """Check that ROS wheels exist for this Python.
+
+    Raises:
+        Missing: They do not, or there is no venv module.
+    """
     if not OLDEST_PYTHON <= sys.version_info[:2] <= NEWEST_PYTHON:
         raise Missing(
             f"Python {platform.python_version()} has no ROS 2 wheels: "
@@ -30,7 +34,11 @@ def check_python() -> None:
 
 
 def check_platform() -> None:
-    """Refuses a system or processor for which no ROS wheels exist."""
+    """Check that ROS wheels exist for this system and processor.
+
+    Raises:
+        Missing: They do not.
+    """
     if sys.platform != "linux":
         raise Missing(f"ROS 2 wheels exist for Linux only, and this is {sys.platform}.")
     if platform.machine() != "x86_64":
@@ -43,7 +51,7 @@ def check_platform() -> None:
 
 
 def read_glibc() -> tuple[int, ...]:
-    """Returns the version of the C library, or (0,) where it is not glibc."""
+    """Return the version of the C library, or (0,) if it is not glibc."""
     try:
         name, version = (os.confstr("CS_GNU_LIBC_VERSION") or "").split()
     except ValueError:
@@ -52,14 +60,25 @@ def read_glibc() -> tuple[int, ...]:
 
 
 def check_tools() -> None:
-    """Refuses a machine without the compilers; cmake and ninja come as wheels."""
+    """Check that the compilers are installed; cmake and ninja come as wheels.
+
+    Raises:
+        Missing: One is not.
+    """
     for tool, package in (("g++", "g++"), ("make", "make")):
         if shutil.which(tool) is None:
             raise Missing(f"{tool} is not installed: install it, as in `apt install {package}`.")
 
 
 def check_disk(folder: Path) -> None:
-    """Refuses a disk that the environment would fill."""
+    """Check that the environment fits on the disk.
+
+    Args:
+        folder: A folder on that disk.
+
+    Raises:
+        Missing: There is too little space.
+    """
     free = shutil.disk_usage(folder).free
     if free < FREE_DISK_BYTES:
         raise Missing(
@@ -69,10 +88,13 @@ def check_disk(folder: Path) -> None:
 
 
 def check_machine(folder: Path) -> None:
-    """Raises Missing for the first thing that is missing.
+    """Check Python, platform, tools and disk.
 
     Args:
-        folder: The folder on whose disk the environment will lie.
+        folder: The folder on whose disk the environment will be.
+
+    Raises:
+        Missing: The first thing that is missing.
     """
     check_platform()
     check_python()

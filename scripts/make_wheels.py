@@ -31,12 +31,12 @@ LEFT_BEHIND = shutil.ignore_patterns("__pycache__", "*.egg-info", "build", "dist
 
 
 def packages() -> list[Path]:
-    """Returns the folders of the Python packages of src/."""
+    """Return the folders of the Python packages of src/."""
     return sorted(path.parent for path in (ROOT / "src").glob("*/setup.py"))
 
 
 def build_interface_wheels() -> None:
-    """Builds a wheel of each interface package, side by side.
+    """Build a wheel of each interface package, side by side.
 
     Raises:
         Missing: A build failed.
@@ -49,7 +49,7 @@ def build_interface_wheels() -> None:
 
 
 def build_package_wheels() -> None:
-    """Builds a wheel of each Python package.
+    """Build a wheel of each Python package.
 
     Raises:
         Missing: A build failed.
@@ -65,7 +65,7 @@ def build_package_wheels() -> None:
 
 
 def main() -> int:
-    """Builds all wheels; returns the exit status."""
+    """Build all wheels, and return the exit status."""
     shutil.rmtree(DIST, ignore_errors=True)
     DIST.mkdir()
     try:

@@ -1,4 +1,4 @@
-"""Finds Python's C headers, or fetches them from Debian's archive into the build folder, without root."""
+"""Find Python's C headers, or fetch them from Debian's archive into the build folder, without root."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pathlib import Path
 
 from machine import Missing
 
-MEND = "install them, as in `apt install python3-dev`."
+REMEDY = "install them, as in `apt install python3-dev`."
 
 
 def find_headers(folder: Path) -> list[Path]:
-    """Returns the folders that the compiler must be told of; none where Python has its headers.
+    """Return the folders that the compiler needs; none if Python has its headers.
 
     Args:
-        folder: Where fetched headers lie, or shall lie.
+        folder: The folder of fetched headers.
 
     Raises:
         Missing: There are no headers, and they cannot be fetched.
@@ -29,18 +29,21 @@ def find_headers(folder: Path) -> list[Path]:
     if not (unpacked[0] / "Python.h").is_file():
         fetch_headers(folder)
     if not (unpacked[0] / "Python.h").is_file():
-        raise Missing(f"Python's C headers are not installed in {own}, and Debian's do not fit: {MEND}")
+        raise Missing(f"Python's C headers are not installed in {own}, and Debian's do not fit: {REMEDY}")
     return unpacked
 
 
 def fetch_headers(folder: Path) -> None:
-    """Downloads and unpacks Debian's package with the headers of this Python.
+    """Download and unpack Debian's package with the headers of this Python.
+
+    Args:
+        folder: The folder of the headers; it is made.
 
     Raises:
         Missing: There is no apt, or it does not have the package.
     """
     if shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None:
-        raise Missing(f"Python's C headers are not installed, and the interfaces need them: {MEND}")
+        raise Missing(f"Python's C headers are not installed, and the interfaces need them: {REMEDY}")
     folder.mkdir(parents=True, exist_ok=True)
     package = f"libpython{sys.version_info.major}.{sys.version_info.minor}-dev"
     print(f"Fetching Python's C headers ({package}), as python3-dev is not installed ...", flush=True)
@@ -51,10 +54,18 @@ def fetch_headers(folder: Path) -> None:
     except subprocess.CalledProcessError as error:
         lines = (error.stderr.strip() or f"exit code {error.returncode}").splitlines()
         raise Missing(
-            f"Python's C headers are not installed, and {package} cannot be fetched ({lines[-1]}): {MEND}"
+            f"Python's C headers are not installed, and {package} cannot be fetched ({lines[-1]}): {REMEDY}"
         ) from error
 
 
 def run(*command: str, folder: Path) -> None:
-    """Runs a command in a folder, quietly; a failure carries what it said."""
+    """Run a command in a folder, without output.
+
+    Args:
+        command: The program and its arguments.
+        folder: The folder.
+
+    Raises:
+        subprocess.CalledProcessError: The command failed; the error has its output.
+    """
     subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)

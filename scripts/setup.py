@@ -1,4 +1,4 @@
-"""Makes .venv: ROS 2 from wheels, the built interfaces, and the packages of src/. Run it by `make setup`.
+"""Make .venv: ROS 2 from wheels, the built interfaces, and the packages of src/. Run it by `make setup`.
 
 A second run compares content hashes and ends at once. Only Python's standard library is used.
 """
@@ -57,7 +57,7 @@ def make_venv() -> None:
 
 
 def install_build_requirements() -> None:
-    """Install what building the interfaces needs, so that it can begin while the other wheels are downloaded."""
+    """Install the requirements of the interfaces' build, so that it can begin while other wheels are downloaded."""
     run, build, lock = (REQUIREMENTS / f"{name}.txt" for name in ("run", "build", "lock"))
     content = hash_files([run, build, lock])
     if is_done("requirements-build", content):
@@ -75,6 +75,9 @@ def install_requirements(lists: tuple[str, ...]) -> None:
 
     Args:
         lists: Names of files in ``requirements``, without their ending.
+
+    Raises:
+        Missing: pip failed.
     """
     files = [REQUIREMENTS / f"{name}.txt" for name in lists]
     content = hash_files([*files, REQUIREMENTS / "lock.txt"])
@@ -88,13 +91,25 @@ def install_requirements(lists: tuple[str, ...]) -> None:
 
 
 def install_wheels(log: str, *what: str) -> None:
-    """Install pinned wheels, with the versions of lock.txt for all that they pull in."""
+    """Install pinned wheels, and their dependencies in the versions of lock.txt.
+
+    Args:
+        log: The name of the log file.
+        what: Packages, or options of pip.
+
+    Raises:
+        Missing: pip failed.
+    """
     lock = str(REQUIREMENTS / "lock.txt")
     install("pip install (is there a network?)", log, "--prefer-binary", "-c", lock, *what)
 
 
 def build_interfaces() -> None:
-    """Builds the interface packages that changed, side by side, and installs them as wheels."""
+    """Build the interface packages that changed, side by side, and install them as wheels.
+
+    Raises:
+        Missing: a build failed.
+    """
     shared = [*(ROOT / "cmake").glob("*.*"), REQUIREMENTS / "build.txt"]
     contents = {
         package: hash_files([*shared, *(path for path in package.rglob("*") if path.is_file())])
@@ -122,12 +137,12 @@ def build_interfaces() -> None:
 
 
 def wheel_command(package: Path, wheels: Path, headers: list[Path]) -> list[str]:
-    """Returns the command that builds an interface package; its build folder is kept for the next change.
+    """Return the command that builds an interface package; its build folder is kept for the next change.
 
     Args:
         package: The package's folder.
-        wheels: Where the wheel goes.
-        headers: Folders of Python's C headers, the one with Python.h first; none where Python has its own.
+        wheels: The folder for the wheel.
+        headers: Folders of Python's C headers, the one with Python.h first; none if Python has its own.
     """
     folder = BUILD / "interfaces" / package.name
     settings = ["--config-settings", f"build-dir={folder}"]
@@ -137,7 +152,7 @@ def wheel_command(package: Path, wheels: Path, headers: list[Path]) -> list[str]
 
 
 def install_packages() -> None:
-    """Installs the Python packages of src/ so that edits take effect at once, by path entries."""
+    """Install the Python packages of src/ so that edits take effect at once, by path entries."""
     packages = sorted(path.parent for path in (ROOT / "src").glob("*/setup.py"))
     content = hash_files(
         [package / name for package in packages for name in ("setup.py", "setup.cfg")], "commands"
@@ -147,22 +162,46 @@ def install_packages() -> None:
     with announced(f"Installing {len(packages)} packages of src/"):
         folders = [option for package in packages for option in ("-e", str(package))]
         options = ("--no-build-isolation", "--no-deps", "--config-settings", "editable_mode=compat")
+        commands = [(package.name, name) for package in packages for name in commands_of(package)]
+        for package, name in commands:
+            unlink_command(package, name)
         install("pip install -e", "packages", *options, *folders)
         for package in packages:
             link_share(package)
-            for name in re.findall(
-                r'"(\w+) = \w+\.\w+:main"', (package / "setup.py").read_text(encoding="utf-8")
-            ):
-                link_command(package.name, name)
+        for package, name in commands:
+            link_command(package, name)
     mark_done("packages", content)
 
 
-def link_command(package: str, name: str) -> None:
-    """Makes a command reachable in bin/ and in lib/<package>/, wherever pip has put it; setup.cfg asks for lib/."""
-    places = (VENV / "bin" / name, VENV / "lib" / package / name)
-    for link in places:
+def commands_of(package: Path) -> list[str]:
+    """Returns the names of the commands that a package's setup.py declares."""
+    return re.findall(r'"(\w+) = \w+\.\w+:main"', (package / "setup.py").read_text(encoding="utf-8"))
+
+
+def places_of(package: str, name: str) -> tuple[Path, Path]:
+    """Returns where a command can be called from: in bin/, and in lib/<package>/ as ROS expects it."""
+    return VENV / "bin" / name, VENV / "lib" / package / name
+
+
+def unlink_command(package: str, name: str) -> None:
+    """Removes the links of an earlier set-up: pip would write through one to where another package had the command."""
+    for link in places_of(package, name):
         if link.is_symlink():
             link.unlink()
+
+
+def link_command(package: str, name: str) -> None:
+    """Link a command in bin/ and in lib/<package>/, wherever pip has put it; setup.cfg asks for lib/.
+
+    Args:
+        package: Name of the package.
+        name: Name of the command.
+
+    Raises:
+        Missing: pip made no such command.
+    """
+    unlink_command(package, name)
+    places = places_of(package, name)
     made = [path for path in places if path.exists()]
     if not made:
         raise Missing(f"pip made no command {name!r} of {package}: run `make clean` and try again.")
@@ -173,7 +212,11 @@ def link_command(package: str, name: str) -> None:
 
 
 def link_share(package: Path) -> None:
-    """Lets ament_index find an editable package: a marker, and links from share/ to its data folders."""
+    """Make an editable package known to ament_index: a marker, and links from share/ to its data folders.
+
+    Args:
+        package: The package's folder.
+    """
     markers = VENV / "share" / "ament_index" / "resource_index" / "packages"
     markers.mkdir(parents=True, exist_ok=True)
     (markers / package.name).touch()
@@ -193,11 +236,14 @@ def set_up(with_dev: bool, for_demo: bool) -> None:
     """Do all steps that are not done yet, one run at a time.
 
     The interfaces are built while the other wheels are downloaded and the kernels are compiled. A step that fails
-    leaves no stamp, and the other strand goes on to its end, so that the next run does only what is missing.
+    leaves no stamp, and the other thread continues to its end, so that the next run does only what is missing.
 
     Args:
-        with_dev: Also install what tests and checks need.
+        with_dev: Also install the requirements of tests and checks.
         for_demo: Leave out the kernels that the demo does not need.
+
+    Raises:
+        Missing: a step failed.
     """
     if any(os.environ.get(name) for name in ("ROS_DISTRO", "AMENT_PREFIX_PATH")):
         print("A native ROS is sourced: `colcon build` uses it; make goes on with its own wheels in .venv.")
@@ -219,7 +265,7 @@ def set_up(with_dev: bool, for_demo: bool) -> None:
 
 
 def main() -> int:
-    """Sets up; returns the exit status."""
+    """Set up, and return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--dev", action="store_true", help="also install what tests and checks need")
     parser.add_argument("--for-demo", action="store_true", help="leave out the kernels of the decider")

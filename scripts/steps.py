@@ -1,4 +1,4 @@
-"""MotionSteps of the set-up: commands with log files, and stamps that tell which steps are done."""
+"""Steps of the set-up: commands with log files, and stamps of the steps that are done."""
 
 from __future__ import annotations
 
@@ -43,7 +43,12 @@ def clean_environment() -> dict[str, str]:
 
 
 def hash_files(files: Iterable[Path], *words: str) -> str:
-    """Return a hash of the files' names and contents, and of some words."""
+    """Return a hash of the files' names and contents, and of some words.
+
+    Args:
+        files: Files of the repository.
+        words: The words.
+    """
     digest = hashlib.sha256(repr((sys.version_info[:2], words)).encode())
     for path in sorted(files):
         digest.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes() + b"\0")
@@ -51,20 +56,37 @@ def hash_files(files: Iterable[Path], *words: str) -> str:
 
 
 def is_done(step: str, content: str) -> bool:
-    """Return whether a step was done with this very content."""
+    """Check whether a step was done with this content.
+
+    Args:
+        step: Name of the step.
+        content: Hash of all that the step depends on.
+    """
     stamp = STAMPS / step
     return stamp.is_file() and stamp.read_text(encoding="utf-8") == content
 
 
 def mark_done(step: str, content: str) -> None:
-    """Note that a step was done with this content."""
+    """Write the stamp of a step that was done.
+
+    Args:
+        step: Name of the step.
+        content: Hash of all that the step depends on.
+    """
     STAMPS.mkdir(exist_ok=True)
     (STAMPS / step).write_text(content, encoding="utf-8")
 
 
 @contextmanager
 def announced(what: str) -> Iterator[None]:
-    """Print what begins, and afterwards how long it took; steps may run side by side, so each line names its step."""
+    """Print that a step begins, and afterwards its duration; steps may run side by side, so each line names its step.
+
+    Args:
+        what: Name of the step.
+
+    Yields:
+        Nothing.
+    """
     print(f"{what} ...", flush=True)
     start = time.monotonic()
     yield
@@ -94,7 +116,7 @@ def finish(name: str, process: subprocess.Popen[bytes], log: Path) -> None:
     """Wait for a started command.
 
     Args:
-        name: What failed, for the message.
+        name: Name of the command for the message.
         process: The started process.
         log: Its log file.
 
@@ -105,23 +127,27 @@ def finish(name: str, process: subprocess.Popen[bytes], log: Path) -> None:
         return
     tail = log.read_text(encoding="utf-8", errors="replace").splitlines()[-LINES_OF_LOG:]
     print(f"{name} failed", *tail, sep="\n", flush=True)
-    raise Missing(f"{name} failed: the lines above tell why, {log.relative_to(ROOT)} has all of them.")
+    raise Missing(f"{name} failed: the lines above have the reason, {log.relative_to(ROOT)} has all of them.")
 
 
 def pip(*arguments: str) -> list[str]:
-    """Return a pip command of the venv."""
+    """Return a pip command of the venv.
+
+    Args:
+        arguments: Arguments of pip.
+    """
     return [str(VENV / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", *arguments]
 
 
 def install(name: str, log: str, *arguments: str) -> None:
     """Install by pip, one installation at a time.
 
-    Python compiles the modules that it imports, when it first does: a third of what is installed never is.
+    Python compiles modules at their first import: a third of the installed ones is never imported.
 
     Args:
-        name: What is installed, for the message of a failure.
+        name: Name of the packages for the message of a failure.
         log: The name of the log file.
-        arguments: What pip's ``install`` is given.
+        arguments: Arguments of pip's ``install``.
 
     Raises:
         Missing: pip failed.

@@ -19,13 +19,13 @@ LEFT_OVER_GRACE_S = 5.0
 WITH_NODES = ("test/node/", "test/system/", "test/nightly/")
 _LEASE = pytest.StashKey[Lease]()
 
-# A machine that stands still for half a minute makes hypothesis take a test's own data for too costly.
+# On a machine that hangs for half a minute hypothesis would report that a test's data are too slow.
 settings.register_profile("busy machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("busy machine")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Sets the ROS environment before any test module imports rclpy; child processes inherit it."""
+    """Set the ROS environment before any test module imports rclpy; child processes inherit it."""
     lease = config.stash[_LEASE] = lease_free_domain()
     os.environ["ROS_DOMAIN_ID"] = str(lease.domain_id)
     os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "SYSTEM_DEFAULT"
@@ -35,18 +35,18 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Ends the lease of the domain id."""
+    """End the lease of the domain id."""
     config.stash[_LEASE].close()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Puts the tests with nodes first: they take longest, and one process runs them all."""
+    """Put the tests with nodes first: they take longest, and one process runs them all."""
     items.sort(key=lambda item: not starts_nodes(item.nodeid))
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Gives parallel workers whole files, and one of them all that starts nodes, as two stacks starve each other."""
+    """Give workers whole files, and one of them all files that start nodes: two stacks slow each other down."""
     from xdist.scheduler import LoadScopeScheduling
 
     class Scheduling(LoadScopeScheduling):
@@ -57,17 +57,21 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 def starts_nodes(nodeid: str) -> bool:
-    """Tells whether a test lies in a folder whose tests talk over ROS."""
+    """Check whether a test is in a folder whose tests use ROS.
+
+    Args:
+        nodeid: Id of the test.
+    """
     return nodeid.startswith(WITH_NODES)
 
 
 def pytest_report_header() -> str:
-    """Shows the domain id, which helps when a run hangs."""
+    """Show the domain id, which helps when a run hangs."""
     return f"ROS_DOMAIN_ID: {os.environ['ROS_DOMAIN_ID']}"
 
 
 def child_pids() -> set[int]:
-    """Returns the processes that this one has started, whichever of its threads did, and that have not ended."""
+    """Return the child processes of all threads of this process that have not ended."""
     alive: set[int] = set()
     for tasks in Path("/proc/self/task").iterdir():
         try:
@@ -79,7 +83,11 @@ def child_pids() -> set[int]:
 
 
 def is_zombie(pid: int) -> bool:
-    """Tells whether a process has ended, so that only its exit status is left."""
+    """Check whether a process has ended, so that only its exit status is left.
+
+    Args:
+        pid: Its process id.
+    """
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except (FileNotFoundError, ProcessLookupError):
@@ -87,7 +95,11 @@ def is_zombie(pid: int) -> bool:
 
 
 def name_process(pid: int) -> str:
-    """Returns the command line of a process for a message."""
+    """Return the command line of a process for a message.
+
+    Args:
+        pid: Its process id.
+    """
     try:
         return f"{pid} ({Path(f'/proc/{pid}/cmdline').read_text().replace(chr(0), ' ').strip()})"
     except (FileNotFoundError, ProcessLookupError):
@@ -95,7 +107,12 @@ def name_process(pid: int) -> str:
 
 
 def left_over(threads: set[threading.Thread], pids: set[int]) -> list[str]:
-    """Names the threads and processes that are alive now and were not before; daemon threads may stay."""
+    """Name the threads and processes that are alive now and were not before; daemon threads may stay.
+
+    Args:
+        threads: Threads before the test.
+        pids: Child processes before the test.
+    """
     new_threads = [t for t in threading.enumerate() if t not in threads and not t.daemon]
     return [f"thread {t.name}" for t in new_threads] + [
         f"process {name_process(pid)}" for pid in child_pids() - pids
@@ -104,7 +121,7 @@ def left_over(threads: set[threading.Thread], pids: set[int]) -> list[str]:
 
 @pytest.fixture
 def nothing_left_over() -> Iterator[None]:
-    """Fails the test that leaves a thread or a child process behind; they have a moment to end."""
+    """Fail the test that leaves a thread or a child process behind; they have a moment to end."""
     threads, pids = set(threading.enumerate()), child_pids()
     yield
     deadline = time.monotonic() + LEFT_OVER_GRACE_S

@@ -16,7 +16,7 @@ from .machine import machine
 
 
 def _service(options: argparse.Namespace) -> int:
-    """The only part that needs ROS: so it is imported last."""
+    """Run the only part that needs ROS, which is therefore imported last."""
     from . import service
 
     return service.main(options)

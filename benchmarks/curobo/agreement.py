@@ -1,4 +1,4 @@
-"""Do both engines see the same? Forward kinematics, and the verdict on random configurations in the demo world."""
+"""Agreement of both engines: forward kinematics, and the verdict on random configurations in the demo world."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from planner_node.engines.curobo.model.spheres import INFLATE_M
 from .machine import engine, fr3
 
 ACTIVATION_M = 0.01
-"""cuRobo's costs begin this far from an obstacle: what engines may differ by without a plan noticing."""
+"""Distance from an obstacle at which cuRobo's costs begin, m: engines may differ by this without effect on a plan."""
 FK = 1e-5
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Largest gaps, and where verdicts differ how far our distance is from the border [m]."""
+    """Largest differences, and our largest distance from the border at configurations with different verdicts [m]."""
 
     fk_m: float
     fk_rad: float
@@ -33,7 +33,13 @@ class Agreement:
 
 
 def compare(ours: CuroboEngine, count: int, seed: int = 0) -> Agreement:
-    """Over ``count`` random configurations of the engine's only arm."""
+    """Compare both engines at random configurations of the engine's only arm.
+
+    Args:
+        ours: The engine on the GPU.
+        count: Number of configurations.
+        seed: Seed of the configurations.
+    """
     core, robot = ours._gpu, ours._gpu.robot
     arm = robot.arm("")
     query = core.read(arm, SceneQuery())
@@ -56,7 +62,7 @@ def compare(ours: CuroboEngine, count: int, seed: int = 0) -> Agreement:
 
 
 def _distance(query: object, q: Array) -> float:
-    """Ours [m], with the world as much nearer as cuRobo's spheres are larger there."""
+    """Return our distance [m], with the world nearer by the additional radius of cuRobo's spheres there."""
     d = query.distances(q, 0.1)  # type: ignore[attr-defined]
     shapes = len(query.scene.kind)  # type: ignore[attr-defined]
     return float(min(d[:, :shapes].min(initial=1.0) - INFLATE_M, d[:, shapes:].min(initial=1.0)))

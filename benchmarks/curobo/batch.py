@@ -9,7 +9,7 @@ import time
 import numpy as np
 
 from benchmarks.mbm.rows import markdown
-from benchmarks.planning import demo_world, down
+from benchmarks.planning.demo import demo_world, down
 from handiwork_core.contracts.planning import PlanRequest, PlanResult, PoseGoals
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code
@@ -60,7 +60,12 @@ def main(_options: argparse.Namespace) -> int:
 
 
 def hard_enough(robot: Robot, count: int) -> list[Problem]:
-    """Each from home to one of a few poses, in the demo world with a can, ball or box of its own beside them."""
+    """Return problems from home to one of a few poses, in the demo world with an object of its own beside them.
+
+    Args:
+        robot: The robot.
+        count: Number of problems.
+    """
     home, rng, problems = np.array(robot.arm("").home_q), np.random.default_rng(7), []
     for i in range(count):
         poses = tuple(
@@ -74,18 +79,34 @@ def hard_enough(robot: Robot, count: int) -> list[Problem]:
 
 
 def run(pool: CuroboPool, problems: list[Problem]) -> list[PlanResult]:
-    """All of them."""
+    """Plan all problems.
+
+    Args:
+        pool: The planners.
+        problems: The problems.
+    """
     return pool.plan([p.world for p in problems], [p.request for p in problems])
 
 
 def alone(engine: CpuEngine, problem: Problem) -> PlanResult:
-    """One of them."""
+    """Plan one problem.
+
+    Args:
+        engine: The planner.
+        problem: The problem.
+    """
     engine.update_world(problem.world)
     return engine.plan(problem.request, lambda: False)
 
 
 def judged(engine: CpuEngine, problems: list[Problem], results: list[PlanResult]) -> int:
-    """How many motions the referee refuses, or end elsewhere than their goal."""
+    """Return the number of motions that the referee refuses.
+
+    Args:
+        engine: The referee's engine.
+        problems: The problems.
+        results: Their results.
+    """
     refused = 0
     for problem, result in zip(problems, results, strict=True):
         if result.trajectory is None:
@@ -97,7 +118,15 @@ def judged(engine: CpuEngine, problems: list[Problem], results: list[PlanResult]
 
 
 def line(name: str, results: list[PlanResult], handed: int, refused: int, spent_s: float) -> list[str]:
-    """A row of the table."""
+    """Return a row of the table.
+
+    Args:
+        name: Its label.
+        results: The results.
+        handed: Number of problems that the CPU's search solved.
+        refused: Number of motions that the referee refused.
+        spent_s: Time of all problems, s.
+    """
     solved = sum(result.code is Code.OK for result in results)
     each = 1e3 * spent_s / len(results)
     return [

@@ -1,4 +1,4 @@
-"""From the start of a process to its first plan, with the kernel caches that the process before it has filled."""
+"""Time from the start of a process to its first plan, with kernel caches that an earlier process has filled."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import time
 
 import numpy as np
 
-from benchmarks.planning import demo_world, down
+from benchmarks.planning.demo import demo_world, down
 from handiwork_core.contracts.planning import PlanRequest, PoseGoals
 from handiwork_core.model.geometry import Pose
 from planner_node.engines import CuroboEngine
@@ -32,7 +32,7 @@ def main(_options: argparse.Namespace) -> int:
 
 
 def first_plan() -> None:
-    """Load, plan once, and say when what was done."""
+    """Load, plan once, and print the time of each step."""
     began = time.monotonic()
     robot = fr3()
 

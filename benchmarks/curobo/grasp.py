@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.mbm.rows import markdown
-from benchmarks.planning import down
+from benchmarks.planning.demo import down
 from handiwork_core.contracts.planning import Engine, SceneQuery
 from handiwork_core.model.geometry import Array, Pose, Rotation
 from handiwork_core.model.outcome import Code
@@ -51,7 +51,11 @@ def main(_options: argparse.Namespace) -> int:
 
 
 def request(rng: np.random.Generator) -> GraspRequest:
-    """The cube somewhere in front of the arm, with grasps from above, turned and shifted."""
+    """Return a request: the cube somewhere in front of the arm, with grasps from above, turned and shifted.
+
+    Args:
+        rng: Random numbers.
+    """
     robot, x, y = fr3(), rng.uniform(0.35, 0.6), rng.uniform(-0.3, 0.3)
     yaws, high = rng.uniform(-np.pi, np.pi, GRASPS), rng.uniform(0.02, 0.035, GRASPS)
     arm = robot.arm("")
@@ -70,7 +74,11 @@ def request(rng: np.random.Generator) -> GraspRequest:
 
 
 def world_of(asked: GraspRequest) -> World:
-    """A table and the cube on it."""
+    """Return a table and the cube on it.
+
+    Args:
+        asked: The request.
+    """
     still = np.zeros(3)
     shapes = {"table": TABLE_M, "cube": (CUBE_M,) * 3}
     poses = {"table": Pose.of((0.35, 0.0, -0.5 * TABLE_M[2])), "cube": asked.world_T_object}
@@ -82,7 +90,15 @@ def world_of(asked: GraspRequest) -> World:
 
 
 def ours(planner: Engine, asked: GraspRequest) -> tuple[bool, bool, float, float]:
-    """Planned, clean, milliseconds, and metres off the lines."""
+    """Plan with one of our engines.
+
+    Args:
+        planner: The engine.
+        asked: The request.
+
+    Returns:
+        Whether it is planned, whether it is clean, the time, ms, and the largest distance from the lines, m.
+    """
     planner.update_world(world_of(asked))
     before = time.perf_counter()
     plan = plan_grasp(planner, asked, lambda: False)
@@ -92,7 +108,13 @@ def ours(planner: Engine, asked: GraspRequest) -> tuple[bool, bool, float, float
 
 
 def clean(planner: Engine, asked: GraspRequest, ways: Sequence[Array]) -> bool:
-    """Does our checker find nothing? The first way avoids the cube, the later ones may touch it."""
+    """Check that the referee finds no fault; the first way avoids the cube, the later ones may touch it.
+
+    Args:
+        planner: The referee's engine.
+        asked: The request.
+        ways: Joint positions of each part, (k, n), rad.
+    """
     arm = fr3().arm("")
     at = SceneQuery(ignored=frozenset({"cube"}))
     limits = limits_of(fr3(), arm, 1.0, 1.0)
@@ -104,7 +126,11 @@ def clean(planner: Engine, asked: GraspRequest, ways: Sequence[Array]) -> bool:
 
 
 def off_line(ways: Sequence[Array]) -> float:
-    """How far [m] the tool is from the straight line, at worst, on the ways after the first."""
+    """Return the largest distance of the tool from the straight line, on the ways after the first, m.
+
+    Args:
+        ways: Joint positions of each part, (k, n), rad.
+    """
     worst = 0.0
     for q in ways[1:]:
         points = np.array([forward(fr3(), "", row).translation_m for row in q])
@@ -116,7 +142,7 @@ def off_line(ways: Sequence[Array]) -> float:
 
 
 class Theirs:
-    """cuRobo's planner as its documentation has it, with the same robot, spheres and world."""
+    """cuRobo's planner, used as in its documentation, with the same robot, spheres and world."""
 
     def __init__(self, planner: Engine) -> None:
         assert isinstance(planner, CuroboEngine)
@@ -133,7 +159,14 @@ class Theirs:
         self._links = self._planner.kinematics.config.kinematics_config.grasp_contact_link_names
 
     def run(self, asked: GraspRequest) -> tuple[bool, bool, float, float]:
-        """As ``ours``; its trajectories are taken at their knots and judged by our checker."""
+        """Plan as ``ours`` does; the trajectories are read at their knots and judged by our referee.
+
+        Args:
+            asked: The request.
+
+        Returns:
+            As ``ours``.
+        """
         self._engine.update_world(world_of(asked))
         boxes = self._solvers.scene.data.cuboids
         for name in ("dims", "inv_pose", "enable", "count"):
@@ -159,7 +192,7 @@ class Theirs:
         return True, clean(self._engine, asked, ways), spent, off_line(ways)
 
     def _knots(self, moved: Any) -> Array:  # noqa: ANN401
-        """(m, n) the values at the knots of the best trajectory."""
+        """Return the values (m, n) at the knots of the best trajectory."""
         columns = [list(moved.joint_names).index(name) for name in fr3().arm("").joint_names]
         points = moved.position.view(-1, moved.position.shape[-2], moved.position.shape[-1])[0]
         step = int(self._planner.trajopt_solver.interpolation_steps)

@@ -1,4 +1,4 @@
-"""What was measured on, and the engines that are measured."""
+"""The machine of the measurements, and the engines that are measured."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-from benchmarks.planning import demo_world
+from benchmarks.planning.demo import demo_world
 from handiwork_core.contracts.planning import Engine
 from handiwork_core.model.geometry import Pose
 from handiwork_core.robot.robot import Robot
@@ -21,7 +21,7 @@ PACKAGES = ("torch", "warp-lang", "cuda-core", "numpy", "scipy", "numba")
 
 
 def machine() -> str:
-    """GPU, driver, processor and versions."""
+    """Return a description of GPU, driver, processor and versions."""
     query = ["nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"]
     gpu = subprocess.run(query, check=False, capture_output=True, text=True).stdout.strip()
     cpu = next(
@@ -45,13 +45,17 @@ def _version(name: str) -> str:
 
 @cache
 def fr3() -> Robot:
-    """The robot of all parts but MotionBenchMaker's."""
+    """Return the robot of all parts but MotionBenchMaker's."""
     return load_robot(FR3)
 
 
 @cache
 def engine(kind: type[Engine]) -> Engine:
-    """One engine of a kind for all parts, in the demo world."""
+    """Return one engine of a kind for all parts, in the demo world.
+
+    Args:
+        kind: The engine's class.
+    """
     made = kind(fr3(), Pose.identity(), lambda _share, _text: None)
     made.update_world(demo_world())
     return made

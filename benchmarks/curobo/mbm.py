@@ -1,4 +1,4 @@
-"""MotionBenchMaker's Panda problems through the CPU engine, cuRobo, and cuRobo that the CPU's path seeds."""
+"""MotionBenchMaker's Panda problems with the CPU engine, cuRobo, and cuRobo with the CPU's path as seed."""
 
 from __future__ import annotations
 
@@ -48,7 +48,14 @@ def main(options: argparse.Namespace) -> int:
 
 
 def run(kind: type[CpuEngine], robot: SphereRobot, problems: list[Problem], to_pose: bool) -> list[Row]:
-    """Every problem once, on a warm engine."""
+    """Run every problem once, on a warm engine.
+
+    Args:
+        kind: The engine's class.
+        robot: The robot.
+        problems: The problems.
+        to_pose: Goals are EE poses instead of configurations.
+    """
     engine = kind(robot.robot, robot.world_T_root, lambda _share, _text: None)
     referee = Referee(robot.robot, robot.world_T_root)
     chosen = Options("wall", BUDGET_S, 1, to_pose, with_path=False)

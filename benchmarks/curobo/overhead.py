@@ -1,4 +1,4 @@
-"""What our engine adds to a bare cuRobo call, for one pose, a set of 100 poses and a batch of 1,000."""
+"""Time that our engine adds to a bare cuRobo call, for one pose, a set of 100 poses and a batch of 1,000."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.mbm.rows import markdown
-from benchmarks.planning import down
+from benchmarks.planning.demo import down
 from handiwork_core.contracts.planning import IkRequest, PlanRequest, PoseGoals
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import Code
@@ -73,7 +73,11 @@ def main(_options: argparse.Namespace) -> int:
 
 
 def cpu_ik(request: IkRequest) -> str:
-    """Median time and share of poses solved."""
+    """Return the median time of the CPU engine, ms, and the share of poses solved, %.
+
+    Args:
+        request: The poses.
+    """
     planner = engine(CpuEngine)
     ms = clocked(lambda _i: planner.solve_ik(request, lambda: False), 5)
     codes = planner.solve_ik(request, lambda: False).codes
@@ -81,7 +85,12 @@ def cpu_ik(request: IkRequest) -> str:
 
 
 def batch_ik(core: GpuCore, rows: Array) -> str:
-    """The same with cuRobo's solver, all poses in one batch; the engine does without it."""
+    """Return the same with cuRobo's solver, all poses in one batch; the engine does not use it.
+
+    Args:
+        core: The engine's GPU part.
+        rows: Poses in the base, (g, 7).
+    """
     from curobo.inverse_kinematics import InverseKinematics, InverseKinematicsCfg
 
     (solvers,) = core._solvers.values()
@@ -97,7 +106,12 @@ def batch_ik(core: GpuCore, rows: Array) -> str:
 
 
 def clocked(work: Callable[[int], object], runs: int = RUNS) -> Array:
-    """Milliseconds (runs,); the first two calls are made twice and do not count."""
+    """Return the wall time of each run, (runs,), ms; the first two calls are made twice and do not count.
+
+    Args:
+        work: Called with the index of the run.
+        runs: Number of runs.
+    """
     for i in range(2):
         work(i)
     spent = np.empty(runs)
@@ -136,7 +150,7 @@ class Inside:
         self._begin()
 
     def stop(self) -> tuple[Array, int]:
-        """Milliseconds (RUNS,) in cuRobo, and the number of calls."""
+        """Stop timing, and return the time in cuRobo, (RUNS,), ms, and the number of calls."""
         for name in (*self._plain, "begin"):
             delattr(self._solvers, name)
         ends = np.array([*self._marks, (self._spent, self._calls)])
@@ -144,7 +158,7 @@ class Inside:
 
 
 class Bare:
-    """cuRobo's own planner as its documentation has it, with the same robot, spheres, world and room."""
+    """cuRobo's own planner, used as in its documentation, with the same robot, spheres, world and room."""
 
     def __init__(self, core: GpuCore, home: Array, goals: int) -> None:
         (self._solvers,) = core._solvers.values()
@@ -163,7 +177,11 @@ class Bare:
         self._home = self._solvers._state(home)
 
     def plan(self, rows: Array) -> object:
-        """From arrays to a result; waits for the GPU, as any user must."""
+        """Plan from arrays to a result, and wait for the GPU, as any user must.
+
+        Args:
+            rows: Goal poses in the base, (g, 7).
+        """
         result = self._planner.plan_pose(self._solvers._goal(rows[None]), self._home.clone())
         return None if result is None else bool(result.success.any())
 
@@ -173,5 +191,9 @@ class Bare:
 
 
 def base_rows(goals: PoseGoals) -> Array:
-    """(g, 7): the base stands in the world's origin."""
+    """Return the poses as rows x, y, z, qw, qx, qy, qz, (g, 7); the base is at the world's origin.
+
+    Args:
+        goals: The poses.
+    """
     return np.array([(*p.translation_m, *p.rotation.wxyz) for p in goals.world_T_ee])

@@ -57,19 +57,31 @@ def main(_options: argparse.Namespace) -> int:
 
 
 def robot_folders() -> list[Path]:
-    """Of all robots that are described."""
+    """Return the folders of all robots."""
     return sorted(path.parent for path in FR3.parent.glob("*/robot.yaml"))
 
 
 def opened(kind: type[Engine], robot: Robot) -> Engine:
-    """An engine for the robot alone in the world."""
+    """Return an engine for the robot alone in the world.
+
+    Args:
+        kind: The engine's class.
+        robot: The robot.
+    """
     made = kind(robot, Pose.identity(), lambda _share, _text: None)
     made.update_world(World(0.0))
     return made
 
 
 def nearby(judge: Engine, robot: Robot, arm: ArmSpec, count: int) -> list[PlanRequest]:
-    """From home to tool poses of free configurations around it."""
+    """Return requests from home to tool poses of free configurations around it.
+
+    Args:
+        judge: Decides which configurations are free.
+        robot: The robot.
+        arm: The arm.
+        count: Number of requests.
+    """
     rng, home, found = np.random.default_rng(3), np.array(arm.home_q), list[PlanRequest]()
     bounds = [robot.joints[name] for name in arm.joint_names]
     lower, upper = np.array([joint.lower for joint in bounds]), np.array([joint.upper for joint in bounds])
@@ -82,7 +94,16 @@ def nearby(judge: Engine, robot: Robot, arm: ArmSpec, count: int) -> list[PlanRe
 
 
 def tried(engine: Engine, judge: Engine, requests: list[PlanRequest]) -> tuple[int, int, list[float]]:
-    """How many were solved, how many motions the referee refuses, and milliseconds; the first is made twice."""
+    """Plan all requests; the first one twice.
+
+    Args:
+        engine: The planner.
+        judge: The referee's engine.
+        requests: The requests.
+
+    Returns:
+        Number solved, number of motions that the referee refuses, and times, ms.
+    """
     solved, refused, spent = 0, 0, []
     engine.plan(requests[0], lambda: False)
     for request in requests:

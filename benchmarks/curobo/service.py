@@ -18,8 +18,8 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
 from benchmarks.mbm.rows import markdown
-from benchmarks.planning import down
-from benchmarks.processes import process
+from benchmarks.nodes.processes import process
+from benchmarks.planning.demo import down
 from handiwork_core.contracts.planning import PlanRequest, PoseGoals
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import Code
@@ -55,14 +55,24 @@ def main(_options: argparse.Namespace) -> int:
 
 
 def bare_curobo(count: int) -> Bare:
-    """The planner of cuRobo's own for sets of ``count`` poses, in this process."""
+    """Return cuRobo's own planner for sets of poses, in this process.
+
+    Args:
+        count: Number of poses in a set.
+    """
     ours = engine(CuroboEngine)
     assert isinstance(ours, CuroboEngine)
     return Bare(ours._gpu, np.array(fr3().arm("").home_q), count)
 
 
 def measured(service: PlannerClient, bare: Bare | None, count: int) -> list[str]:
-    """Round trips and bare calls, in turns, of RUNS plans to sets of ``count`` poses; one row of the table."""
+    """Measure round trips and bare calls, in turns, of RUNS plans, and return one row of the table.
+
+    Args:
+        service: The client of the planner.
+        bare: cuRobo's own planner; None without it.
+        count: Number of poses in a set.
+    """
     rng, home = np.random.default_rng(0), np.array(fr3().arm("").home_q)
     rows, solved = [], 0
     for i in range(RUNS + WARM_UPS):
@@ -82,7 +92,11 @@ def measured(service: PlannerClient, bare: Bare | None, count: int) -> list[str]
 
 
 def table_row(ms: Array) -> list[str]:
-    """Texts from round trips, bare calls (NaN: none) and times in the engine, (n, 3)."""
+    """Return cells of percentiles.
+
+    Args:
+        ms: Round trips, bare calls (NaN: none) and times in the engine, (n, 3), ms.
+    """
     whole, alone, inside = ms.T
     added = whole - inside
     numbers = (
@@ -96,7 +110,11 @@ def table_row(ms: Array) -> list[str]:
 
 
 def clocked(work: Callable[[], object]) -> tuple[float, Any]:
-    """Milliseconds, and the value."""
+    """Return the duration of a call, ms, and its value.
+
+    Args:
+        work: The call.
+    """
     before = time.perf_counter()
     value = work()
     return 1e3 * (time.perf_counter() - before), value
@@ -104,7 +122,11 @@ def clocked(work: Callable[[], object]) -> tuple[float, Any]:
 
 @contextmanager
 def client() -> Iterator[Node]:
-    """A node, spun by a thread."""
+    """Run a node in a thread within the block.
+
+    Yields:
+        The node.
+    """
     context, over = Context(), threading.Event()
     context.init()
     executor = SingleThreadedExecutor(context=context)
@@ -129,7 +151,15 @@ def client() -> Iterator[Node]:
 
 
 def wait_until(condition: Callable[[], bool], limit_s: float) -> None:
-    """Return when the condition holds."""
+    """Wait until a condition holds.
+
+    Args:
+        condition: The condition.
+        limit_s: Longest wait, s.
+
+    Raises:
+        TimeoutError: it did not hold in time.
+    """
     end_s = time.monotonic() + limit_s
     while not condition():
         if time.monotonic() > end_s:

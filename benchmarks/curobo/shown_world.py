@@ -1,4 +1,4 @@
-"""A process that publishes the robot's place, the demo world and the joints, as a robot or simulation does."""
+"""A process that publishes the robot's pose, the demo world and the joints, as a robot or simulation does."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 from sensor_msgs.msg import JointState as JointStateMsg
 
-from benchmarks.planning import demo_world
+from benchmarks.planning.demo import demo_world
 from handiwork_core.model.world import JointState
 from handiwork_ros import conversions as to
 from handiwork_ros.rclpy_support.qos import LATCHED, LATEST, TF_STATIC
@@ -34,7 +34,11 @@ def main() -> None:
 
 
 def show_world(node: Node) -> None:
-    """Latched topics once, states and joints at 100 Hz."""
+    """Publish latched topics once, states and joints at 100 Hz.
+
+    Args:
+        node: The node.
+    """
     world, arm = demo_world(), fr3().arm("")
     link = TransformStamped(child_frame_id=f"{fr3().name}/{fr3().root_link}")
     link.header.frame_id = "world"

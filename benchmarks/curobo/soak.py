@@ -1,4 +1,4 @@
-"""Many plans in a row, with the scene changed and an object attached or detached between: does memory grow?"""
+"""Growth of memory over many plans, with the scene changed and an object attached or detached between."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.planning import demo_world, down
+from benchmarks.planning.demo import demo_world, down
 from handiwork_core.contracts.planning import (
     Attachment,
     PlanRequest,
@@ -29,7 +29,7 @@ from planner_node.engines import CuroboEngine
 from .machine import engine, fr3
 
 FIRST = 0.1
-"""Share of the plans after which memory is looked at first: by then every shape has been met."""
+"""Share of the plans before memory is read first: by then every shape has been used."""
 FLAT = 0.02
 
 
@@ -70,7 +70,13 @@ def main(options: argparse.Namespace) -> int:
 
 
 def changed(world: World, i: int, rng: np.random.Generator) -> World:
-    """The demo world with the cube elsewhere and, by turns, a new can, ball or box beside the goals."""
+    """Return the demo world with a new can, ball or box beside the goals.
+
+    Args:
+        world: The demo world.
+        i: Version of the world; selects the shape.
+        rng: Random numbers.
+    """
     kind = (ShapeKind.CYLINDER, ShapeKind.SPHERE, ShapeKind.BOX)[i % 3]
     size = {
         ShapeKind.CYLINDER: rng.uniform(0.03, 0.05, 2),
@@ -87,7 +93,7 @@ def changed(world: World, i: int, rng: np.random.Generator) -> World:
 
 
 def resident_bytes() -> int:
-    """Memory of this process."""
+    """Return the memory of this process, bytes."""
     for line in Path("/proc/self/status").read_text(encoding="utf-8").splitlines():
         if line.startswith("VmRSS"):
             return 1024 * int(line.split()[1])

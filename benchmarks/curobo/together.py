@@ -1,4 +1,4 @@
-"""Both arms of the robots that have two, in one motion: time, success, and how near the arms come."""
+"""Both arms of the robots that have two, in one motion: time, success, and faults."""
 
 from __future__ import annotations
 
@@ -41,7 +41,11 @@ def main(_options: argparse.Namespace) -> int:
 
 
 def measured(robot: Robot) -> tuple[list[str], int]:
-    """A row of the table, and the number of motions that the referee refused."""
+    """Return a row of the table, and the number of motions that the referee refused.
+
+    Args:
+        robot: The robot, with two arms.
+    """
     referee = opened(CpuEngine, robot)
     left, right = robot.arms.values()
     pairs = list(zip(nearby(referee, robot, left, PAIRS), nearby(referee, robot, right, PAIRS), strict=True))
@@ -70,7 +74,13 @@ def measured(robot: Robot) -> tuple[list[str], int]:
 
 
 def is_refused(referee: CpuEngine, pair: Pair, result: TogetherResult) -> bool:
-    """Whether an arm's motion is not clean, the other arm standing at each of the motion's moments in turn."""
+    """Check whether an arm's motion is not clean, with the other arm at each of the motion's moments in turn.
+
+    Args:
+        referee: The referee's engine.
+        pair: The request of each arm.
+        result: The motion.
+    """
     for k, trajectory in enumerate(result.trajectories):
         other = pair[1 - k]
         nowhere = OtherArm(other.arm, np.zeros((0, len(other.start_q))))

@@ -18,7 +18,7 @@ from .sphere_robot import MOTION, SphereRobot, load_sphere_robot
 from .targets import targets
 
 PEER_LIMIT_S = 5.0
-"""Peers get more time than the product, so that their percentiles hold their slow problems too."""
+"""Time limit of peers, s: longer than that of the product, so that their percentiles include their slow problems."""
 
 BUSY = 8.0
 """The engine's budget is steady time: on a busy machine, so many seconds may hold one of processor time."""
@@ -58,7 +58,18 @@ def beside(
     rows: Sequence[Row],
     about: str,
 ) -> dict[str, list[Row]]:
-    """Print the peers' tables and how they compare; their rows by name."""
+    """Print the peers' tables and their comparison.
+
+    Args:
+        options: The command line.
+        robot: The robot.
+        problems: The problems.
+        rows: The product's rows.
+        about: Description of the measurement for titles.
+
+    Returns:
+        The peers' rows by name.
+    """
     found, lines = {}, [ratios("Handiwork", rows, rows, options.budget)]
     for name in options.peers:
         try:

@@ -1,4 +1,4 @@
-"""The one place that knows how the product's engine searches and checks, so that its parts can be timed."""
+"""The one module that knows the parts of the product's engine, so that they can be timed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,14 @@ Clock = Callable[[], float]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Geometric:
-    """``path`` (k, dof) after simplification, None when not found; both times count from the request [s]."""
+    """A path after simplification; both times count from the request.
+
+    Attributes:
+        path: Way points, (k, dof), rad; None when not found.
+        plan_s: Time until the path was found, s.
+        simplified_s: Time until it was simplified, s.
+        why: The reason of a failure.
+    """
 
     path: Array | None
     plan_s: float
@@ -43,11 +50,17 @@ class Geometric:
 
 
 def geometric(engine: CpuEngine, request: PlanRequest, clock: Clock) -> Geometric:
-    """Check start and goals, search, simplify, from a scene that is packed; the full plan includes the packing."""
+    """Check start and goals, search, simplify, from a scene that is packed; the full plan includes the packing.
+
+    Args:
+        engine: The engine.
+        request: The request.
+        clock: Time, s.
+    """
     core = engine._core
     arm = core.arm(request.arm)
     query = core.read(arm, request.scene)
-    # Like the peers, who get their scene before the clock starts.
+    # The peers, too, get their scene before the clock starts.
     _ = query.checker
     began = clock()
     deadline = Deadline.start(lambda: False, request.budget_s)
@@ -63,7 +76,7 @@ def geometric(engine: CpuEngine, request: PlanRequest, clock: Clock) -> Geometri
 
 
 def _search(arm: ArmSpec, query: Query, request: PlanRequest, deadline: Deadline) -> tuple[Array, Query]:
-    """Way points (k, dof) as they are found, not yet shortened, and the query by which they are free."""
+    """Return way points (k, dof) as found, not yet shortened, and the query with which they are free."""
     if isinstance(request.goal, JointGoals):
         path, query = find_joints(arm, query, request.start_q, request.goal.q, request.seed, deadline, cuts=0)
         return path.points, query
@@ -75,9 +88,12 @@ def _search(arm: ArmSpec, query: Query, request: PlanRequest, deadline: Deadline
 
 
 def checker(engine: CpuEngine) -> Callable[[Array], int]:
-    """A function that counts, of configurations (m, dof), the blocks of LANES neighbours that are free.
+    """Return a function that counts, of configurations (m, dof), the blocks of LANES neighbours that are free.
 
-    In the engine's present world. A block ends at the first pair that touches in any of its configurations.
+    The world is the engine's present one. A block ends at the first pair that touches in any of its configurations.
+
+    Args:
+        engine: The engine.
     """
     query = engine._core.read(engine._core.robot.arm(""), SceneQuery())
     made = query.checker

@@ -1,4 +1,4 @@
-"""Run the product's engine over problems, and let the referee judge what it returns."""
+"""Run the product's engine over problems, and let the referee judge the results."""
 
 from __future__ import annotations
 
@@ -19,12 +19,21 @@ from .rows import NAN, Row
 from .sphere_robot import SphereRobot
 
 CLOCKS: dict[str, Clock] = {"cpu": time.process_time, "wall": time.perf_counter}
-"""Processor seconds are not moved by other work on the machine; wall seconds are what a user waits."""
+"""Processor seconds do not depend on other work on the machine; wall seconds are a user's waiting time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What to run. ``budget_s``: time of each attempt; ``to_pose``: goals are EE poses instead of configurations."""
+    """The extent of a measurement.
+
+    Attributes:
+        clock: "cpu" or "wall".
+        budget_s: Time of each attempt, s.
+        seeds: Attempts at each problem.
+        to_pose: Goals are EE poses instead of configurations.
+        with_path: Time search and simplification.
+        with_motion: Time the full plan.
+    """
 
     clock: str = "cpu"
     budget_s: float = 1.0
@@ -35,14 +44,25 @@ class Options:
 
 
 def make_engine(robot: SphereRobot) -> CpuEngine:
-    """The product's engine, warm."""
+    """Return the product's engine, warm.
+
+    Args:
+        robot: The robot.
+    """
     return CpuEngine(robot.robot, robot.world_T_root, lambda _share, _text: None)
 
 
 def measure(
     engine: CpuEngine, robot: SphereRobot, problems: Sequence[Problem], options: Options
 ) -> list[Row]:
-    """Every problem with every seed; the first problem runs twice, and its first run does not count."""
+    """Run every problem with every seed; the first problem runs twice, and its first run does not count.
+
+    Args:
+        engine: The engine.
+        robot: The robot.
+        problems: The problems.
+        options: The extent.
+    """
     referee = Referee(robot.robot, robot.world_T_root, mounted=robot.mounted)
     rows: list[Row] = []
     for problem in problems[:1]:
@@ -53,7 +73,15 @@ def measure(
 
 
 def attempt(engine: CpuEngine, referee: Referee, problem: Problem, options: Options, seed: int) -> Row:
-    """Search and simplify, then, as a request of its own, the full plan."""
+    """Search and simplify, then, as a request of its own, plan fully.
+
+    Args:
+        engine: The engine.
+        referee: Judges the results.
+        problem: The problem.
+        options: The extent.
+        seed: Seed of the requests.
+    """
     request = problem.request(budget_s=options.budget_s, seed=seed, to_pose=options.to_pose)
     clock, why, path, motion = CLOCKS[options.clock], "", None, None
     plan_s = simplified_s = full_s = duration_s = NAN
@@ -78,7 +106,7 @@ def attempt(engine: CpuEngine, referee: Referee, problem: Problem, options: Opti
 
 
 def _ends(referee: Referee, problem: Problem, path: Array, options: Options) -> Array:
-    """Configurations (g, dof) in which ``path`` (k, dof) may end: for a pose, any that reaches it."""
+    """Return the allowed ends (g, dof) of ``path`` (k, dof): for a pose, any configuration that reaches it."""
     if not options.to_pose:
         return problem.goals
     return path[-1:] if referee.reaches(path[-1], problem.world_T_ee) else np.full_like(path[-1:], np.inf)

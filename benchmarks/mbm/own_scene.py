@@ -1,4 +1,4 @@
-"""Random problems in a scene of one's own: between tool poses near its objects that free configurations reach."""
+"""Random problems in a user's scene: between tool poses near its objects that free configurations reach."""
 
 from __future__ import annotations
 
@@ -21,18 +21,24 @@ from .sphere_robot import SphereRobot
 
 FR3 = Path(__file__).parents[2] / "src/robot_description/robots/fr3"
 CLEAR_M = 0.005
-"""Starts and goals keep this far from the world: a planner with a margin of its own is not refused."""
+"""Distance of starts and goals from the world, m: a planner with a margin of its own is not refused."""
 SELF_M = 0.001
-"""The same from the robot itself, of which some links are always close."""
+"""Distance of the robot's links from each other, m; some links are always close."""
 NEAR_M = 0.15
-"""The tool is no farther than this from some object at starts and goals: elsewhere most motions are free."""
+"""Largest distance of the tool from some object at starts and goals, m: elsewhere most motions are free."""
 TRIES = 20_000
 
 
 def own_problems(
     scene: Path, robot_dir: Path, count: int, seed: int = 0
 ) -> tuple[SphereRobot, list[Problem]]:
-    """``count`` problems in a scene file, the same ones for the same seed.
+    """Return problems in a scene file, the same ones for the same seed.
+
+    Args:
+        scene: The scene file.
+        robot_dir: The robot's folder.
+        count: Number of problems.
+        seed: Seed of the configurations.
 
     Raises:
         ValueError: the scene leaves the robot no room for that many.
@@ -56,7 +62,11 @@ def own_problems(
 
 
 def world_of(scene: Scene) -> World:
-    """The scene's objects at their declared places."""
+    """Return the scene's objects at their declared places.
+
+    Args:
+        scene: The scene.
+    """
     still = np.zeros(3)
     return World(
         0.0,
@@ -67,7 +77,11 @@ def world_of(scene: Scene) -> World:
 
 
 def held_still(robot: Robot) -> Robot:
-    """The robot with every joint that no arm moves fixed where it rests."""
+    """Return the robot with every joint that no arm moves fixed in its rest position.
+
+    Args:
+        robot: The robot.
+    """
     moved = {name for arm in robot.arms.values() for name in arm.joint_names}
     joints = {
         name: joint if name in moved or joint.type is JointType.FIXED else _fixed(robot, joint)
@@ -78,7 +92,13 @@ def held_still(robot: Robot) -> Robot:
 
 
 def free_configurations(robot: SphereRobot, world: World, count: int, seed: int) -> Array:
-    """(count, dof) within the limits, free by the referee, with the tool near an object.
+    """Return configurations (count, dof) within the limits, free by the referee, with the tool near an object.
+
+    Args:
+        robot: The robot.
+        world: The world.
+        count: Number of configurations.
+        seed: Seed of the draws.
 
     Raises:
         ValueError: fewer were found in ``TRIES`` draws.

@@ -46,9 +46,16 @@ SIZES = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
-    """One problem: ``start`` (dof,), ``goals`` (k, dof) [rad]; ``world_T_ee`` of the first goal.
+    """One problem.
 
-    ``clearance`` by name, from the file [m]; empty for other sources.
+    Attributes:
+        id: Name of the problem.
+        scene: Name of its scene.
+        world: The obstacles.
+        start: Configuration, (dof,), rad.
+        goals: Configurations, (k, dof), rad.
+        world_T_ee: Pose of the EE at the first goal.
+        clearance: Distances by name, from the file, m; empty for other sources.
     """
 
     id: str
@@ -60,7 +67,13 @@ class Problem:
     clearance: Mapping[str, float]
 
     def request(self, *, budget_s: float, seed: int, to_pose: bool = False) -> PlanRequest:
-        """As the engine takes it: to the joint goals, or to the pose of the first one."""
+        """Return the engine's request: to the joint goals, or to the pose of the first one.
+
+        Args:
+            budget_s: Time of the attempt, s.
+            seed: Seed of the request.
+            to_pose: Plan to the pose.
+        """
         goal = PoseGoals((self.world_T_ee,)) if to_pose else JointGoals(self.goals)
         return PlanRequest("", self.start, goal, budget_s=budget_s, seed=seed)
 
@@ -68,7 +81,7 @@ class Problem:
 def load_problems(
     robot: str, scenes: Sequence[str] = (), per_scene: int = 0, file: Path | None = None
 ) -> list[Problem]:
-    """The valid problems of ``panda`` or ``ur5``, evenly spread over each scene's list when fewer are wanted.
+    """Return the valid problems of ``panda`` or ``ur5``, evenly spread over each scene's list when fewer are wanted.
 
     Args:
         robot: Which file in ``data/``.
@@ -94,7 +107,7 @@ def load_problems(
 
 
 def _is_valid(item: dict[str, Any]) -> bool:
-    """Files say it directly, or per sphere model."""
+    """Check whether a problem is valid, which files say directly, or per sphere model."""
     clearance = item.get("clearance", {})
     return bool(clearance.get("vamp", clearance).get("valid", True))
 
@@ -126,5 +139,5 @@ def _shape(group: str, body: dict[str, Any]) -> Shape:
 
 
 def _pose(row: Sequence[float]) -> Pose:
-    """From x, y, z, qw, qx, qy, qz."""
+    """Return the pose of x, y, z, qw, qx, qy, qz."""
     return Pose.of(row[:3], Rotation.from_wxyz(row[3:]))

@@ -1,8 +1,8 @@
 """Judge paths and timed trajectories from the definitions: no code of any planner, no tables made ahead.
 
-A motion is clean when it starts and ends where it should, stays inside the joint limits, and no sphere of the robot
+A motion is clean when it starts and ends in the right places, stays inside the joint limits, and no sphere of the robot
 is deeper than ``DEPTH_M`` in the world or in another link at any of its samples, ``STEP_RAD`` apart or closer.
-Whether a timed one keeps the limits of velocity, acceleration and jerk is said apart from that.
+Whether a timed one keeps the limits of velocity, acceleration and jerk is reported separately.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ AT_ONCE = 256
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """What the referee saw; ``world_m`` and ``self_m`` are the smallest signed distances [m]."""
+    """The result of a judgement; ``world_m`` and ``self_m`` are the smallest signed distances [m]."""
 
     ends: bool
     limits: bool
@@ -43,12 +43,12 @@ class Ruling:
 
     @property
     def clean(self) -> bool:
-        """It goes where it should, within joint limits, and touches nothing."""
+        """The motion ends in the right places, is within joint limits, and touches nothing."""
         return self.ends and self.limits and self.depth_m <= DEPTH_M
 
     @property
     def in_rates(self) -> bool:
-        """Timed only: at rest at both ends, and no faster than velocity, acceleration and jerk allow."""
+        """Timed only: the motion is at rest at both ends, and keeps the limits of velocity, acceleration and jerk."""
         rates = self.rates
         slow = max(rates.get("velocity", 0.0), rates.get("acceleration", 0.0)) <= RATE_SLACK
         return slow and rates.get("jerk", 0.0) <= RATE_SLACK**2 and rates.get("rest", 0.0) <= REST_RAD_S
@@ -60,9 +60,9 @@ class Ruling:
 
 
 class Referee:
-    """One arm of one robot, whose root stands at ``world_T_root``.
+    """Judges one arm of one robot, whose root is at ``world_T_root``.
 
-    ``mounted``: links that no joint of the arm moves may touch the world, on which they stand.
+    ``mounted``: links that no joint of the arm moves may touch the world, on which they are mounted.
     """
 
     def __init__(self, robot: Robot, world_T_root: Pose, arm: str = "", *, mounted: bool = False) -> None:
@@ -90,7 +90,11 @@ class Referee:
         self._pairs = [(np.flatnonzero(owner == i), np.flatnonzero(owner == j)) for i, j in checked]
 
     def spheres(self, q: Array) -> Array:
-        """Centres (m, s, 3) in the world [m] at configurations ``q`` (m, dof)."""
+        """Return the centres of all spheres in the world, (m, s, 3), m.
+
+        Args:
+            q: Configurations, (m, dof), rad.
+        """
         links = self._links(q, self._world_T_root)
         parts = [s.centers @ np.swapaxes(links[s.link][:, :3, :3], 1, 2) for s in self._robot.spheres]
         moved = [
@@ -101,7 +105,12 @@ class Referee:
         return np.concatenate(moved, axis=1)
 
     def clearances(self, q: Array, world: World) -> Array:
-        """(m, 2) smallest signed distances [m] to the world and between checked links at each of ``q`` (m, dof)."""
+        """Return the smallest signed distances to the world and between checked links, (m, 2), m.
+
+        Args:
+            q: Configurations, (m, dof), rad.
+            world: The world.
+        """
         found = np.full((len(q), 2), np.inf)
         for first in range(0, len(q), AT_ONCE):
             centres, out = self.spheres(q[first : first + AT_ONCE]), found[first : first + AT_ONCE]
@@ -114,12 +123,22 @@ class Referee:
         return found
 
     def clearance(self, q: Array, world: World) -> tuple[float, float]:
-        """The smallest of ``clearances`` over all of ``q`` (m, dof)."""
+        """Return the smallest of ``clearances`` over all configurations.
+
+        Args:
+            q: Configurations, (m, dof), rad.
+            world: The world.
+        """
         to_world, to_self = self.clearances(q, world).min(axis=0)
         return float(to_world), float(to_self)
 
     def reaches(self, q: Array, world_T_ee: Pose) -> bool:
-        """Is the EE at configuration ``q`` (dof,) within POSE_M and POSE_RAD of the pose?"""
+        """Check whether the EE is within POSE_M and POSE_RAD of a pose.
+
+        Args:
+            q: Configuration, (dof,), rad.
+            world_T_ee: The pose.
+        """
         pose = self._links(q[None], self._world_T_root)[self._arm.ee_link][0]
         apart = float(np.linalg.norm(pose[:3, 3] - world_T_ee.translation_m))
         turn = rotation(world_T_ee.rotation.wxyz).T @ pose[:3, :3]
@@ -130,11 +149,25 @@ class Referee:
         return apart <= POSE_M and bool(np.arctan2(sine, 0.5 * (np.trace(turn) - 1.0)) <= POSE_RAD)
 
     def path(self, points: Array, start: Array, goals: Array, world: World) -> Ruling:
-        """Judge straight joint motions through ``points`` (k, dof) from ``start`` to any of ``goals`` (g, dof)."""
+        """Judge straight joint motions through way points.
+
+        Args:
+            points: Way points, (k, dof), rad.
+            start: The right start, (dof,), rad.
+            goals: The right ends, (g, dof), rad.
+            world: The world.
+        """
         return self._judge(densified(points), points, start, goals, world, {})
 
     def timed(self, motion: Trajectory, start: Array, goals: Array, world: World) -> Ruling:
-        """Judge a trajectory along its cubic Hermite curve, with the rates that its samples say and imply."""
+        """Judge a trajectory along its cubic Hermite curve, with the rates of its samples and of their differences.
+
+        Args:
+            motion: The trajectory.
+            start: The right start, (dof,), rad.
+            goals: The right ends, (g, dof), rad.
+            world: The world.
+        """
         return self._judge(hermite(motion), motion.q, start, goals, world, self._shares(motion))
 
     def _judge(
@@ -147,7 +180,7 @@ class Referee:
         return Ruling(bool(ends), bool(inside), *self.clearance(dense, world), length, rates)
 
     def _shares(self, motion: Trajectory) -> dict[str, float]:
-        """Largest share of each limit, by the samples' own rates and by differences of the rate below."""
+        """Return the largest share of each limit, by the samples' own rates and by differences of the rate below."""
         steps = np.diff(motion.t_s)[:, None]
         slopes = [np.diff(values, axis=0) / steps for values in (motion.q, motion.qd, motion.qdd)]
         said = (motion.qd, motion.qdd, slopes[2])
@@ -159,7 +192,7 @@ class Referee:
         return shares
 
     def _links(self, q: Array, root: Array) -> dict[str, Array]:
-        """(m, 4, 4) of every link, parents first as the robot lists its joints."""
+        """Return the poses (m, 4, 4) of every link, parents first as the robot lists its joints."""
         poses = {self._robot.root_link: np.broadcast_to(root, (len(q), 4, 4))}
         column = {name: i for i, name in enumerate(self._arm.joint_names)}
         for joint in self._robot.joints.values():
@@ -172,7 +205,11 @@ class Referee:
 
 
 def densified(points: Array) -> Array:
-    """(m, dof) along the straight motions through ``points`` (k, dof), no joint moving more than STEP_RAD at once."""
+    """Return configurations (m, dof) along straight motions; no joint moves more than STEP_RAD between two.
+
+    Args:
+        points: Way points, (k, dof), rad.
+    """
     parts = [points[:1]]
     for a, b in pairwise(points):
         count = max(1, int(np.ceil(np.abs(b - a).max() / STEP_RAD)))
@@ -181,7 +218,11 @@ def densified(points: Array) -> Array:
 
 
 def hermite(motion: Trajectory) -> Array:
-    """(m, dof) on the cubic curve that has the samples' positions and velocities, STEP_RAD apart or closer."""
+    """Return configurations (m, dof) on the cubic curve through the samples, STEP_RAD apart or closer.
+
+    Args:
+        motion: The samples, with positions and velocities.
+    """
     parts = [motion.q[:1]]
     for i in range(len(motion.t_s) - 1):
         h = motion.t_s[i + 1] - motion.t_s[i]
@@ -201,7 +242,10 @@ def _matrix(pose: Pose) -> Array:
 
 
 def _turns(axis: Array, angles: Array) -> Array:
-    """(m, 4, 4) turns about the unit vector ``axis`` by ``angles`` (m,) [rad]: cos I + (1 - cos) a a' + sin [a]."""
+    """Return turns (m, 4, 4) about the unit vector ``axis`` by ``angles`` (m,) [rad].
+
+    Rodrigues' formula: cos I + (1 - cos) a a' + sin [a].
+    """
     cross = np.cross(np.eye(3), axis)
     cosine, sine = np.cos(angles)[:, None, None], np.sin(angles)[:, None, None]
     m = np.zeros((len(angles), 4, 4))

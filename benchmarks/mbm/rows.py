@@ -15,9 +15,9 @@ NAN = float("nan")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One attempt at one problem. Times [s] of the planner's own clock; ``nan`` where there is none.
+    """One attempt at one problem. Times [s] are of the planner's own clock; ``nan`` if there is none.
 
-    ``path`` and ``motion``: the referee's word on the geometric path and the timed trajectory, None where not found.
+    ``path`` and ``motion``: the referee's ruling on the geometric path and the timed trajectory, None if not found.
     """
 
     id: str
@@ -32,13 +32,22 @@ class Row:
 
 
 def markdown(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    """A table; the first column is text, the others are numbers."""
+    """Return a table; the first column is text, the others are numbers.
+
+    Args:
+        heads: Heads of the columns.
+        lines: Cells of the rows.
+    """
     rule = ["---", *["---:"] * (len(heads) - 1)]
     return "\n".join("| " + " | ".join(line) + " |" for line in (heads, rule, *lines))
 
 
 def percentiles(seconds: Sequence[float]) -> list[str]:
-    """p50, p95, p99 in ms, without what is nan; ``-`` where nothing is left."""
+    """Return p50, p95, p99 in ms, without nan; ``-`` if nothing is left.
+
+    Args:
+        seconds: Times, s.
+    """
     values = np.array([s for s in seconds if np.isfinite(s)])
     if len(values) == 0:
         return ["-"] * len(PERCENTILES)
@@ -46,7 +55,11 @@ def percentiles(seconds: Sequence[float]) -> list[str]:
 
 
 def share(part: Sequence[bool]) -> str:
-    """Per cent of True."""
+    """Return the share of True, %.
+
+    Args:
+        part: Truth values.
+    """
     return f"{100.0 * sum(part) / len(part):.1f}" if part else "-"
 
 
@@ -74,7 +87,12 @@ FULL_HEADS = (
 
 
 def tables(rows: Sequence[Row], limit_s: float) -> str:
-    """One line per scene and one for all; times in ms, lengths in rad, ``depth`` the deepest penetration."""
+    """Return tables with one line per scene and one for all; times in ms, lengths in rad, deepest penetration in mm.
+
+    Args:
+        rows: The attempts.
+        limit_s: Largest time of a solved attempt, s.
+    """
     scenes = list(dict.fromkeys(row.scene for row in rows))
     parts = [*((scene, [row for row in rows if row.scene == scene]) for scene in scenes), ("**all**", rows)]
     found = []
@@ -113,7 +131,7 @@ def _full_line(name: str, rows: Sequence[Row], limit_s: float) -> list[str]:
 
 
 def _shape(rulings: Sequence[Ruling | None]) -> list[str]:
-    """Median length [rad] and deepest penetration [mm]."""
+    """Return the median length [rad] and the deepest penetration [mm]."""
     known = [r for r in rulings if r is not None]
     if not known:
         return ["-", "-"]
@@ -121,7 +139,12 @@ def _shape(rulings: Sequence[Ruling | None]) -> list[str]:
 
 
 def faults(rows: Sequence[Row], most: int = 12) -> list[str]:
-    """What was not solved and why, and what was not clean or too fast and how."""
+    """Return the attempts that were not solved, not clean or too fast, with reasons, as a list.
+
+    Args:
+        rows: The attempts.
+        most: Largest number of lines.
+    """
     found = [f"{row.id}: {row.why}" for row in rows if row.why]
     for row in rows:
         for what, ruling in (("path", row.path), ("motion", row.motion)):
@@ -153,7 +176,14 @@ RATIO_HEADS = (
 
 
 def ratios(name: str, rows: Sequence[Row], ours: Sequence[Row], limit_s: float) -> list[str]:
-    """One line: ``rows`` against ``ours`` at the median and at p95, and how good they are."""
+    """Return one line: ``rows`` against ``ours`` at the median and at p95, and their quality.
+
+    Args:
+        name: Label of the line.
+        rows: A planner's attempts.
+        ours: The product's attempts.
+        limit_s: Largest time of a solved attempt, s.
+    """
     picks = (
         lambda r: r.plan_s if r.path else NAN,
         lambda r: r.simplified_s if r.path else NAN,

@@ -10,7 +10,13 @@ from handiwork_core.model.world import Shape, ShapeKind, World
 
 
 def rotation(wxyz: Array) -> Array:
-    """(3, 3) of a unit quaternion: the columns are the turned axes, v' = v + 2 u x (u x v + w v)."""
+    """Return the rotation matrix (3, 3) of a unit quaternion.
+
+    The columns are the turned axes, v' = v + 2 u x (u x v + w v).
+
+    Args:
+        wxyz: The quaternion, (4,).
+    """
     w, u = float(wxyz[0]), np.asarray(wxyz[1:], dtype=np.float64)
     axes = np.eye(3)
     inner = np.cross(u, axes) + w * axes
@@ -18,12 +24,22 @@ def rotation(wxyz: Array) -> Array:
 
 
 def to_frame(pose: Pose, points: Array) -> Array:
-    """Points (..., 3) of the outer frame in the pose's own frame [m]."""
+    """Return points in a pose's own frame, (..., 3), m.
+
+    Args:
+        pose: The pose in the outer frame.
+        points: Points in the outer frame, (..., 3), m.
+    """
     return np.asarray((points - pose.translation_m) @ rotation(pose.rotation.wxyz))
 
 
 def distance(shape: Shape, points: Array) -> Array:
-    """Signed distances (...,) [m] of ``points`` (..., 3) in the shape's frame; negative is inside."""
+    """Return signed distances of points to a shape, (...,), m; negative is inside.
+
+    Args:
+        shape: The shape.
+        points: Points in the shape's frame, (..., 3), m.
+    """
     if shape.kind is ShapeKind.BOX:
         return _corner(np.abs(points) - 0.5 * shape.size)
     if shape.kind is ShapeKind.SPHERE:
@@ -38,7 +54,12 @@ def distance(shape: Shape, points: Array) -> Array:
 
 
 def world_distance(world: World, points: Array) -> Array:
-    """Signed distance (...,) [m] of ``points`` (..., 3) in the world frame to the nearest object."""
+    """Return signed distances of points to the nearest object, (...,), m.
+
+    Args:
+        world: The world.
+        points: Points in the world, (..., 3), m.
+    """
     nearest = np.full(points.shape[:-1], np.inf)
     for name, body in world.objects.items():
         local = to_frame(world.states[name].world_T_object, points)
@@ -48,13 +69,16 @@ def world_distance(world: World, points: Array) -> Array:
 
 
 def _corner(beyond: Array) -> Array:
-    """From how far a point is beyond each pair of parallel faces (..., k), which meet at right angles."""
+    """Return the distance to a corner or face.
+
+    ``beyond`` (..., k): distances beyond each pair of parallel faces, which meet at right angles.
+    """
     outside = np.linalg.norm(np.maximum(beyond, 0.0), axis=-1)
     return np.asarray(outside + np.minimum(beyond.max(axis=-1), 0.0))
 
 
 def _hull(vertices: Array, points: Array) -> Array:
-    """Inside by the face planes, outside by the nearest triangle."""
+    """Return the distance by the face planes inside, by the nearest triangle outside."""
     hull = ConvexHull(vertices)
     flat = points.reshape(-1, 3)
     depth = (flat @ hull.equations[:, :3].T + hull.equations[:, 3]).max(axis=1)
@@ -66,7 +90,7 @@ def _hull(vertices: Array, points: Array) -> Array:
 
 
 def _triangle(corners: Array, points: Array) -> Array:
-    """Distance (m,) of ``points`` (m, 3) to a triangle (3, 3): its plane above it, else its nearest edge."""
+    """Return the distance (m,) of ``points`` (m, 3) to a triangle (3, 3): to its plane, or to an edge."""
     edges = [(corners[i], corners[(i + 1) % 3] - corners[i]) for i in range(3)]
     normal = np.cross(edges[0][1], -edges[2][1])
     normal = normal / np.linalg.norm(normal)

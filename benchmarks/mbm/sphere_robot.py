@@ -1,4 +1,4 @@
-"""Robots made of spheres, as files describe them, in the product's terms."""
+"""Robots made of spheres, from files, as the product's ``Robot``."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DATA = Path(__file__).with_name("data")
 
 @dataclass(frozen=True, slots=True)
 class Motion:
-    """What the sphere files leave out; one number per joint [rad/s, rad/s^2, rad/s^3], and the rest pose [rad]."""
+    """Data that the sphere files lack: one number per joint [rad/s, rad/s^2, rad/s^3], and the rest pose [rad]."""
 
     base_link: str
     ee_link: str
@@ -60,7 +60,7 @@ MOTION = {
 
 
 class Frame(TypedDict):
-    """One link. ``T``: (3, 4) rows of its pose in the parent at zero; ``joint``: index, or -1 where fixed."""
+    """One link. ``T``: (3, 4) rows of its pose in the parent at zero; ``joint``: index, or -1 if fixed."""
 
     name: str
     parent: str
@@ -83,7 +83,7 @@ class SphereFile(TypedDict):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SphereRobot:
-    """A robot and where its root stands in its problems' frame; ``mounted``: on bodies that are there too."""
+    """A robot and the pose of its root in its problems' frame; ``mounted``: it stands on bodies of the world."""
 
     robot: Robot
     world_T_root: Pose
@@ -91,13 +91,16 @@ class SphereRobot:
 
     @property
     def world_T_base(self) -> Pose:
-        """Where its only arm's base stands, which must be fixed to the root."""
+        """The pose of its only arm's base, which must be fixed to the root."""
         base_link = self.robot.arm("").base_link
         return self.world_T_root @ link_poses(self.robot, {})[base_link]
 
 
 def load_sphere_robot(name: str) -> SphereRobot:
     """Read ``panda`` or ``ur5``.
+
+    Args:
+        name: The name.
 
     Raises:
         KeyError: another name.
@@ -106,7 +109,14 @@ def load_sphere_robot(name: str) -> SphereRobot:
 
 
 def read_sphere_file(name: str) -> SphereFile:
-    """The file as it is written; raises as ``load_sphere_robot``."""
+    """Read the file of ``panda`` or ``ur5`` as it is.
+
+    Args:
+        name: The name.
+
+    Raises:
+        KeyError: another name.
+    """
     if name not in MOTION:
         raise KeyError(f"robot {name!r} is not one of {sorted(MOTION)}")
     content: SphereFile = json.loads((DATA / f"{name}_robot.json").read_text(encoding="utf-8"))
@@ -114,7 +124,12 @@ def read_sphere_file(name: str) -> SphereFile:
 
 
 def build_sphere_robot(content: SphereFile, motion: Motion) -> SphereRobot:
-    """The robot; the file's root is the world of its problems."""
+    """Return the robot; the file's root is the world of its problems.
+
+    Args:
+        content: The file.
+        motion: Limits, base, tool and home.
+    """
     links = tuple(frame["name"] for frame in content["frames"])
     joints = [_joint(frame, content, motion) for frame in content["frames"] if frame["parent"]]
     spheres = [_spheres(link, content) for link in links if any(s[0] == link for s in content["spheres"])]
@@ -168,7 +183,7 @@ def _spheres(link: str, content: SphereFile) -> Spheres:
 
 
 def _ignored(links: list[str], checked: list[tuple[str, str]]) -> frozenset[tuple[str, str]]:
-    """All pairs of links that the file does not name: it lists what is checked, a Robot what is not."""
+    """Return all pairs of links that the file does not name: it lists the checked pairs, a Robot the others."""
     wanted = {frozenset(pair) for pair in checked}
     return frozenset(
         (min(a, b), max(a, b)) for a, b in combinations(links, 2) if frozenset((a, b)) not in wanted

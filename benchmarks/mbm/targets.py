@@ -10,9 +10,9 @@ import numpy as np
 from .rows import Row, markdown
 
 FASTER = {"roboplan": 60.0}
-"""How many times faster than a peer the bare search should be."""
+"""Wanted ratio of a peer's time for the bare search to the product's."""
 SIMPLIFY_FASTER = 50.0
-"""The same for search and simplification, against every peer."""
+"""Wanted ratio for search and simplification, against every peer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,14 +26,19 @@ class Target:
 
     @property
     def line(self) -> list[str]:
-        """Of the table."""
+        """The row of the table."""
         met = self.value >= self.bound if self.at_least else self.value <= self.bound
         sign = ">=" if self.at_least else "<="
         return [self.name, f"{sign} {self.bound:g}", f"{self.value:.4g}", "yes" if met else "no"]
 
 
 def targets(rows: Sequence[Row], peers: Mapping[str, Sequence[Row]]) -> str:
-    """A table; percentiles are those of solved attempts, shares those of all."""
+    """Return a table; percentiles are those of solved attempts, shares those of all.
+
+    Args:
+        rows: The product's attempts.
+        peers: Attempts of each peer.
+    """
     paths = [row for row in rows if row.path is not None]
     motions = [row for row in rows if row.motion is not None]
     found = [

@@ -17,7 +17,14 @@ from handiwork_core.robot.robot import (
 
 
 def write_urdf(name: str, links: Sequence[str], joints: Sequence[Joint], spheres: Sequence[Spheres]) -> str:
-    """A URDF whose collision shapes are the spheres."""
+    """Return a URDF whose collision shapes are the spheres.
+
+    Args:
+        name: Name of the robot.
+        links: Names of its links.
+        joints: Its joints.
+        spheres: Spheres of its links.
+    """
     root = Xml.Element("robot", name=name)
     shapes = {s.link: s for s in spheres}
     for link in links:
@@ -34,7 +41,11 @@ def write_urdf(name: str, links: Sequence[str], joints: Sequence[Joint], spheres
 
 
 def write_srdf(robot: Robot) -> str:
-    """The arm as a group, and every pair of links that is not checked, neighbours included."""
+    """Return an SRDF with the arm as a group, and every pair of links that is not checked, neighbours included.
+
+    Args:
+        robot: The robot.
+    """
     root, arm = Xml.Element("robot", name=robot.name), robot.arm("")
     group = Xml.SubElement(root, "group", name=arm.name)
     Xml.SubElement(group, "chain", base_link=arm.base_link, tip_link=arm.ee_link)
@@ -63,7 +74,11 @@ def _add_joint(root: Xml.Element, joint: Joint) -> None:
 
 
 def roll_pitch_yaw(pose: Pose) -> Array:
-    """(3,) fixed-axis angles [rad] of a pose's rotation."""
+    """Return the fixed-axis angles of a pose's rotation, (3,), rad.
+
+    Args:
+        pose: The pose.
+    """
     m = pose.rotation.matrix()
     level = float(np.hypot(m[0, 0], m[1, 0]))
     pitch = np.arctan2(-m[2, 0], level)

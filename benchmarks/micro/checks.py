@@ -1,7 +1,7 @@
 """Time of one collision check: 59 spheres against 20 boxes, in blocks of 16 configurations.
 
 A block ends early when one of its configurations touches something. ``50 m away`` leaves the robot itself, and ``at
-rest``, around a free pose, shows blocks that are looked at to their end.
+rest``, around a free pose, shows blocks that are tested to their end.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ REPEATS, BLOCK = 5, 16
 
 
 def twenty_boxes() -> World:
-    """Boxes of published problems, mixed: about as many near as far ones."""
+    """Return boxes of published problems, mixed: about as many near as far ones."""
     boxes = [
         (WorldObject(f"box_{i}_{name}", item.shapes), problem.world.states[name])
         for i, problem in enumerate(load_problems("panda", per_scene=2))
@@ -37,7 +37,12 @@ def twenty_boxes() -> World:
 
 
 def lifted(world: World, height_m: float) -> World:
-    """The same world far above: nothing touches, and every box is still asked for."""
+    """Return the same world far above: nothing touches, and every box is still tested.
+
+    Args:
+        world: The world.
+        height_m: The height, m.
+    """
     up = Pose.of((0.0, 0.0, height_m))
     states = {
         name: dataclasses.replace(state, world_T_object=up @ state.world_T_object)
@@ -47,7 +52,12 @@ def lifted(world: World, height_m: float) -> World:
 
 
 def samples(robot: Robot, count: int) -> dict[str, Array]:
-    """Configurations (count, dof): anywhere, on straight motions of 0.5 rad with BLOCK samples each, and at rest."""
+    """Return configurations (count, dof): random, on straight motions of 0.5 rad with BLOCK samples each, and at rest.
+
+    Args:
+        robot: The robot.
+        count: Number of configurations of each kind.
+    """
     joints = [robot.joints[name] for name in robot.arm("").joint_names]
     low, high = np.array([j.lower for j in joints]), np.array([j.upper for j in joints])
     rng = np.random.default_rng(0)
@@ -63,7 +73,12 @@ def samples(robot: Robot, count: int) -> dict[str, Array]:
 
 
 def best_us(check: Callable[[Array], int], q: Array) -> float:
-    """Microseconds per configuration, the best of several runs."""
+    """Return the time per configuration, the best of several runs, us.
+
+    Args:
+        check: The check.
+        q: Configurations, (m, dof), rad.
+    """
     spent = []
     for _ in range(REPEATS):
         began = time.process_time()

@@ -16,7 +16,15 @@ R = TypeVar("R")
 
 
 def clocked(work: Callable[[T], R], items: Iterable[T]) -> tuple[list[R], Array]:
-    """What ``work`` makes of each item, and the processor seconds (n,) of each."""
+    """Apply ``work`` to each item.
+
+    Args:
+        work: The work.
+        items: The items.
+
+    Returns:
+        The results, and the processor time of each, (n,), s.
+    """
     made, spent = [], []
     for item in items:
         began = time.process_time()
@@ -26,7 +34,12 @@ def clocked(work: Callable[[T], R], items: Iterable[T]) -> tuple[list[R], Array]
 
 
 def words(seconds: Array, unit_s: float = 1e-3) -> list[str]:
-    """p50, p95 and p99 in the given unit; ``-`` where there is nothing."""
+    """Return p50, p95 and p99 in the given unit; ``-`` without values.
+
+    Args:
+        seconds: Times, (n,), s.
+        unit_s: The unit, s.
+    """
     if len(seconds) == 0:
         return ["-"] * len(PERCENTILES)
     return [f"{value / unit_s:.3g}" for value in np.percentile(seconds, PERCENTILES)]

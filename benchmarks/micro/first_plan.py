@@ -18,7 +18,7 @@ STEPS = ("imports", "engine", "first plan", "second plan", "processor time")
 
 
 def once() -> None:
-    """The child: print when each step was done [s] since this module ran, and processor time since the start."""
+    """Print the end of each step [s] since this module ran, and the processor time; this runs in the child process."""
     began = time.perf_counter()
     from benchmarks.mbm.measure import make_engine
     from benchmarks.mbm.problems import load_problems

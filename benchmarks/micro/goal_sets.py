@@ -1,4 +1,4 @@
-"""How much a plan to any of 100 poses costs more than a plan to one."""
+"""Cost of a plan to any of 100 poses, compared with a plan to one."""
 
 from __future__ import annotations
 
@@ -22,11 +22,18 @@ from .clocked import HEADS, clocked, words
 
 SPREAD_RAD, CLEAR_M, BUDGET_S = 0.1, 0.003, 5.0
 DISTINCT = 1000
-"""More poses than that repeat these, each a hair's breadth off: to find them takes long, and they cost the same."""
+"""Largest number of different poses; more repeat these with tiny offsets: to find them takes long, at the same cost."""
 
 
 def poses_near(robot: SphereRobot, problem: Problem, count: int, seed: int = 0) -> tuple[Pose, ...]:
-    """The problem's goal pose first, then others that free configurations around its goal reach."""
+    """Return the problem's goal pose first, then others that free configurations around its goal reach.
+
+    Args:
+        robot: The robot.
+        problem: The problem.
+        count: Number of poses.
+        seed: Seed of the configurations.
+    """
     rng, referee = np.random.default_rng(seed), Referee(robot.robot, robot.world_T_root)
     found, spread = [problem.goals[0]], SPREAD_RAD
     while len(found) < min(count, DISTINCT):
@@ -42,7 +49,17 @@ def poses_near(robot: SphereRobot, problem: Problem, count: int, seed: int = 0) 
 def plans_to(
     engine: CpuEngine, problems: Sequence[Problem], goals: Sequence[tuple[Pose, ...]], seeds: int
 ) -> tuple[list[str], Array]:
-    """Share solved and percentiles of full plans to any of the poses, and the time (n,) [s] of each solved one."""
+    """Plan to any of the poses of each problem.
+
+    Args:
+        engine: The engine.
+        problems: The problems.
+        goals: Poses of each problem.
+        seeds: Attempts at each problem.
+
+    Returns:
+        The share solved and percentiles as cells, and the time of each solved attempt, (n,), s.
+    """
     solved: list[bool] = []
     spent: list[float] = []
     for problem, poses in zip(problems, goals, strict=True):

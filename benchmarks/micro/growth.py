@@ -1,4 +1,4 @@
-"""How the cost grows with bodies, goals, robot spheres and joints."""
+"""Growth of the cost with bodies, goals, robot spheres and joints."""
 
 from __future__ import annotations
 
@@ -25,7 +25,13 @@ COLUMNS = ("us per check", "solved %", *(f"full plan, ms {head}" for head in HEA
 
 
 def plans(engine: CpuEngine, problems: Sequence[Problem], seeds: int) -> list[str]:
-    """Share solved and percentiles of full plans."""
+    """Return the share solved and percentiles of full plans as cells.
+
+    Args:
+        engine: The engine.
+        problems: The problems.
+        seeds: Attempts at each problem.
+    """
     solved: list[bool] = []
     spent: list[float] = []
     for problem in problems:
@@ -38,13 +44,25 @@ def plans(engine: CpuEngine, problems: Sequence[Problem], seeds: int) -> list[st
 
 
 def check_us(engine: CpuEngine, robot: SphereRobot, problem: Problem, count: int) -> str:
-    """One collision check along motions in the problem's world."""
+    """Return the time of one collision check along motions in the problem's world, us.
+
+    Args:
+        engine: The engine.
+        robot: The robot.
+        problem: The problem.
+        count: Number of configurations.
+    """
     engine.update_world(problem.world)
     return f"{best_us(checker(engine), samples(robot.robot, count)['along motions']):.3f}"
 
 
 def bodies(problems: int, seeds: int) -> str:
-    """Boxes of 3 cm around the Panda, from 50 on in a room that grows with them: equally dense."""
+    """Return the table for boxes of 3 cm around the Panda, from 50 on in a room that grows with them: equally dense.
+
+    Args:
+        problems: Number of problems.
+        seeds: Attempts at each.
+    """
     robot, lines = load_sphere_robot("panda"), []
     engine = make_engine(robot)
     for count in BODIES:
@@ -55,7 +73,12 @@ def bodies(problems: int, seeds: int) -> str:
 
 
 def goals(problems: int, seeds: int) -> str:
-    """Poses around the goals of published problems."""
+    """Return the table for poses around the goals of published problems.
+
+    Args:
+        problems: Number of problems.
+        seeds: Attempts at each.
+    """
     robot = load_sphere_robot("panda")
     engine, some = (
         make_engine(robot),
@@ -70,7 +93,12 @@ def goals(problems: int, seeds: int) -> str:
 
 
 def spheres(problems: int, seeds: int) -> str:
-    """The Panda in more or less detail, on published problems that stay solvable with any."""
+    """Return the table for the Panda in more or less detail, on published problems that stay solvable with any.
+
+    Args:
+        problems: Number of problems.
+        seeds: Attempts at each.
+    """
     lines, some = [], load_problems("panda", ["table_pick"], per_scene=problems)
     for count in SPHERES:
         robot = panda_of_spheres(count)
@@ -80,7 +108,12 @@ def spheres(problems: int, seeds: int) -> str:
 
 
 def arms(problems: int, seeds: int) -> str:
-    """Among ten boxes each."""
+    """Return the table for arms with more joints, among ten boxes each.
+
+    Args:
+        problems: Number of problems.
+        seeds: Attempts at each.
+    """
     lines = []
     robots = {
         "6 (UR5)": load_sphere_robot("ur5"),

@@ -1,4 +1,4 @@
-"""How long timed motions last, against bounds, and how long timing takes: random paths without obstacles.
+"""Duration of timed motions, against bounds, and the time of timing: random paths without obstacles.
 
 ``all moves``: the way points at the velocity limits, as if acceleration and jerk were free. ``with stops``: every line
 by itself, from rest to rest at the limits of velocity, acceleration and jerk.
@@ -25,7 +25,13 @@ PERCENTILES = (10, 50, 90, 99)
 
 
 def random_path(rng: np.random.Generator, low: Array, high: Array) -> Array:
-    """3 to 8 way points (k, n), as shortened paths have them: steps of about 1 rad."""
+    """Return 3 to 8 way points (k, n) like those of shortened paths: steps of about 1 rad.
+
+    Args:
+        rng: Random numbers.
+        low: Joint limits, (n,), rad.
+        high: Joint limits, (n,), rad.
+    """
     points = [rng.uniform(low, high)]
     while len(points) < rng.integers(3, 9):
         points.append(np.clip(points[-1] + rng.normal(size=len(low)) * 0.5, low, high))
@@ -33,7 +39,12 @@ def random_path(rng: np.random.Generator, low: Array, high: Array) -> Array:
 
 
 def from_rest_to_rest(moves: Array, limits: Limits) -> float:
-    """Least time [s] of one line (n,), all joints together: the slowest joint's own, with seven phases or fewer."""
+    """Return the least time of one line, all joints together: the slowest joint's own, with seven phases or fewer, s.
+
+    Args:
+        moves: The line, (n,), rad.
+        limits: Limits of velocity, acceleration and jerk.
+    """
     longest = 0.0
     for d, v, a, j in zip(np.abs(moves), limits.velocity, limits.acceleration, limits.jerk, strict=True):
         a = min(a, np.sqrt(v * j))
@@ -48,7 +59,14 @@ def from_rest_to_rest(moves: Array, limits: Limits) -> float:
 
 
 def corners_of(path: Array, low: Array, high: Array, level: int) -> Corners:
-    """All corners rounded as ``ROUNDING`` says."""
+    """Return corners that are all rounded by one row of ``ROUNDING``.
+
+    Args:
+        path: Way points, (k, n), rad.
+        low: Joint limits, (n,), rad.
+        high: Joint limits, (n,), rad.
+        level: The row.
+    """
     share, shift = ROUNDING[level]
     return Corners(np.full(len(path), share), np.full(len(path), shift), PARTS, low, high)
 

@@ -16,7 +16,12 @@ from .synthetic import random_poses, world_of_boxes
 
 
 def moved(world: World, seed: int) -> World:
-    """The same bodies elsewhere."""
+    """Return the same bodies at other places.
+
+    Args:
+        world: The world.
+        seed: Seed of the places.
+    """
     poses = random_poses(len(world.objects), np.random.default_rng(seed))
     fresh = world_of_boxes(poses, np.full((len(poses), 3), 0.05))
     return World(0.1 * seed, world.version, world.objects, fresh.states)

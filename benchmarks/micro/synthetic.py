@@ -1,4 +1,4 @@
-"""Worlds and robots of any size, for figures that grow."""
+"""Worlds and robots of any size, for measurements of growth."""
 
 from __future__ import annotations
 
@@ -36,7 +36,13 @@ EDGE_M, REACH_M, AWAY_M, SELF_M, SPREAD_RAD = 0.03, 0.9, 0.03, 0.001, 1.5
 
 
 def world_of_boxes(poses: list[Pose], edges: Array, version: int = 1) -> World:
-    """One box per pose; ``edges`` (n, 3) [m]."""
+    """Return a world with one box per pose.
+
+    Args:
+        poses: Poses of the boxes.
+        edges: Edges, (n, 3), m.
+        version: Version of the geometry.
+    """
     still = np.zeros(3)
     objects = {
         f"box_{i}": WorldObject(f"box_{i}", (Shape(ShapeKind.BOX, frozen(edge), Pose.identity()),))
@@ -47,7 +53,13 @@ def world_of_boxes(poses: list[Pose], edges: Array, version: int = 1) -> World:
 
 
 def random_poses(count: int, rng: np.random.Generator, reach_m: float = REACH_M) -> list[Pose]:
-    """Uniform in the cube of ``reach_m`` around and above the origin."""
+    """Return poses that are uniform in a cube around and above the origin.
+
+    Args:
+        count: Number of poses.
+        rng: Random numbers.
+        reach_m: Half the edge of the cube, m.
+    """
     places = rng.uniform([-reach_m, -reach_m, 0.0], [reach_m, reach_m, 1.2 * reach_m], (count, 3))
     turns = rng.normal(size=(count, 4))
     turns /= np.linalg.norm(turns, axis=1, keepdims=True)
@@ -55,7 +67,15 @@ def random_poses(count: int, rng: np.random.Generator, reach_m: float = REACH_M)
 
 
 def scattered(robot: SphereRobot, count: int, free: Array, seed: int = 0, reach_m: float = REACH_M) -> World:
-    """``count`` small boxes, none within AWAY_M of the robot at any of the configurations ``free`` (k, dof)."""
+    """Return small boxes, none within AWAY_M of the robot at any of the configurations ``free``.
+
+    Args:
+        robot: The robot.
+        count: Number of boxes.
+        free: Configurations, (k, dof), rad.
+        seed: Seed of the places.
+        reach_m: Half the edge of the cube of the boxes, m.
+    """
     rng = np.random.default_rng(seed)
     centres = Referee(robot.robot, robot.world_T_root).spheres(free).reshape(-1, 3)
     radii = np.tile(np.concatenate([s.radii for s in robot.robot.spheres]), len(free))
@@ -69,9 +89,13 @@ def scattered(robot: SphereRobot, count: int, free: Array, seed: int = 0, reach_
 
 
 def free_pair(robot: SphereRobot, seed: int) -> Array:
-    """(2, dof) start and goal without self-collision, no joint farther than SPREAD_RAD from rest.
+    """Return start and goal without self-collision, no joint farther than SPREAD_RAD from rest, (2, dof), rad.
 
     Beyond that there are configurations that an arm cannot move between without touching itself.
+
+    Args:
+        robot: The robot.
+        seed: Seed of the configurations.
     """
     referee, arm, rng = (
         Referee(robot.robot, robot.world_T_root),
@@ -89,14 +113,25 @@ def free_pair(robot: SphereRobot, seed: int) -> Array:
 
 
 def problem_among(robot: SphereRobot, bodies: int, seed: int, reach_m: float = REACH_M) -> Problem:
-    """From one free configuration to another among scattered boxes."""
+    """Return a problem from one free configuration to another among scattered boxes.
+
+    Args:
+        robot: The robot.
+        bodies: Number of boxes.
+        seed: Seed of the problem.
+        reach_m: Half the edge of the cube of the boxes, m.
+    """
     pair = free_pair(robot, seed)
     world = scattered(robot, bodies, pair, seed, reach_m)
     return Problem(f"{bodies}/{seed}", str(bodies), world, pair[0], pair[1:], Pose.identity(), {})
 
 
 def panda_of_spheres(count: int) -> SphereRobot:
-    """The Panda with every so many of its spheres, or with copies that lie beside them: about as many as asked for."""
+    """Return the Panda with some of its spheres, or with copies beside them.
+
+    Args:
+        count: Number of spheres.
+    """
     content = read_sphere_file("panda")
     spheres = content["spheres"]
     rows = []
@@ -113,7 +148,7 @@ def panda_of_spheres(count: int) -> SphereRobot:
 
 
 def pandas_in_series() -> SphereRobot:
-    """A Panda without hand that carries a Panda on its flange: 14 joints."""
+    """Return a Panda without hand that carries a Panda on its flange: 14 joints."""
     lower, upper = read_sphere_file("panda"), read_sphere_file("panda")
     hand = {"panda_hand", "panda_leftfinger", "panda_rightfinger", "panda_grasptarget"}
     frames: list[Frame] = [frame for frame in lower["frames"] if frame["name"] not in hand]

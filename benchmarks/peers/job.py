@@ -1,4 +1,4 @@
-"""What is given to a peer's process and what it answers, as JSON files. Needs NumPy and nothing of Handiwork."""
+"""The job of a peer's process and its answers, as JSON files. Needs NumPy and nothing of Handiwork."""
 
 from __future__ import annotations
 
@@ -17,13 +17,20 @@ CLOCKS: dict[str, Callable[[], float]] = {"cpu": time.process_time, "wall": time
 RANGE_RAD = 1.0
 """Longest edge of the search trees, for every peer: faster for all of them than their defaults."""
 STEP_RAD = 1.0 / 32.0
-"""Distance of two checks along an edge, where a peer lets one choose it."""
+"""Distance of two checks along an edge, rad, for peers with such a setting."""
 NAN = float("nan")
 
 
 @dataclass(frozen=True)
 class Body:
-    """``kind``: box (full edges), cylinder (radius, length on z), sphere (radius); ``matrix`` (4, 4) in the world."""
+    """A solid of the world.
+
+    Attributes:
+        name: Its name.
+        kind: "box" (full edges), "cylinder" (radius, length on z) or "sphere" (radius).
+        size: The numbers of its kind, m.
+        matrix: Its pose in the world, (4, 4).
+    """
 
     name: str
     kind: str
@@ -32,13 +39,20 @@ class Body:
 
     @property
     def pose(self) -> Array:
-        """(4, 4) in the order that Eigen wants."""
+        """The pose (4, 4) in the memory order of Eigen."""
         return np.asfortranarray(self.matrix, dtype=np.float64)
 
 
 @dataclass(frozen=True)
 class Task:
-    """One problem: ``start`` (dof), ``goals`` (k, dof) [rad]."""
+    """One problem.
+
+    Attributes:
+        id: Its name.
+        bodies: The world.
+        start: Configuration, (dof,), rad.
+        goals: Configurations, (k, dof), rad.
+    """
 
     id: str
     bodies: list[Body]
@@ -77,7 +91,7 @@ class Motion:
 
 @dataclass(frozen=True)
 class Answer:
-    """Of one task; times count from the start of the search [s]. ``path`` (k, dof), None where not found."""
+    """The result of one task; times count from the start of the search [s]. ``path`` (k, dof), None if not found."""
 
     id: str
     plan_s: float
@@ -89,12 +103,21 @@ class Answer:
 
 
 def write_job(job: Job, path: Path) -> None:
-    """As JSON."""
+    """Write a job as JSON.
+
+    Args:
+        job: The job.
+        path: The file.
+    """
     path.write_text(json.dumps(asdict(job)), encoding="utf-8")
 
 
 def read_job(path: Path) -> Job:
-    """The opposite of ``write_job``."""
+    """Read a job that ``write_job`` wrote.
+
+    Args:
+        path: The file.
+    """
     content = json.loads(path.read_text(encoding="utf-8"))
     tasks = [
         Task(t["id"], [Body(**body) for body in t["bodies"]], t["start"], t["goals"])
@@ -104,13 +127,21 @@ def read_job(path: Path) -> Job:
 
 
 def read_answers(path: Path) -> list[Answer]:
-    """What a peer's process has written."""
+    """Read the answers of a peer's process.
+
+    Args:
+        path: The file.
+    """
     rows = json.loads(path.read_text(encoding="utf-8"))
     return [Answer(**{**row, "motion": row["motion"] and Motion(**row["motion"])}) for row in rows]
 
 
 def serve(make: Callable[[Job], Callable[[Task], Answer]]) -> None:
-    """The main function of a peer's process: two tasks to get warm, then all of them."""
+    """Run a peer's process: two tasks to get warm, then all of them.
+
+    Args:
+        make: From a job to a function that solves one task.
+    """
     parser = argparse.ArgumentParser()
     parser.add_argument("job", type=Path)
     parser.add_argument("answers", type=Path)

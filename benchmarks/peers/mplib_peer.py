@@ -15,7 +15,11 @@ SAMPLE_S = 0.02
 
 
 def make(job: Job) -> Callable[[Task], Answer]:
-    """A function that solves one task."""
+    """Return a function that solves one task.
+
+    Args:
+        job: The job.
+    """
     planner = mplib.Planner(
         urdf=job.urdf,
         move_group=job.ee_link,
@@ -51,7 +55,11 @@ def make(job: Job) -> Callable[[Task], Answer]:
 
 
 def solid(body: Body) -> fcl.FCLObject:
-    """A body as FCL has it."""
+    """Return a body for FCL.
+
+    Args:
+        body: The body.
+    """
     shape = {"box": lambda: fcl.Box(body.size), "cylinder": lambda: fcl.Cylinder(*body.size)}.get(
         body.kind, lambda: fcl.Sphere(*body.size)
     )()
@@ -60,7 +68,12 @@ def solid(body: Body) -> fcl.FCLObject:
 
 
 def timed(planner: mplib.Planner, path: np.ndarray) -> Motion | None:
-    """By TOPP-RA through a spline, or None where that fails."""
+    """Time a path by TOPP-RA through a spline; None if that fails.
+
+    Args:
+        planner: The planner.
+        path: Way points, (k, dof), rad.
+    """
     try:
         t, q, qd, qdd, _ = planner.TOPP(np.array(path), SAMPLE_S)
     except RuntimeError:

@@ -1,6 +1,6 @@
 """OMPL's RRT-Connect and PathSimplifier, with Pinocchio and Coal as its checker. Runs in their own environment.
 
-OMPL's Python bindings ask for validity by a call into Python, so the time holds that call as a user's would.
+OMPL's Python bindings test validity by a call into Python, so the time includes that call as a user's would.
 """
 
 from __future__ import annotations
@@ -15,11 +15,15 @@ from ompl import base, geometric, util
 from benchmarks.peers.job import CLOCKS, RANGE_RAD, STEP_RAD, Answer, Body, Job, Task, serve
 
 SIMPLIFY_S = 1.0
-"""Longest time of OMPL's simplification; it mostly ends by itself far earlier."""
+"""Longest time of OMPL's simplification, s; it mostly ends by itself far earlier."""
 
 
 def make(job: Job) -> Callable[[Task], Answer]:
-    """A function that solves one task."""
+    """Return a function that solves one task.
+
+    Args:
+        job: The job.
+    """
     util.setLogLevel(util.LOG_NONE)
     util.RNG.setSeed(1)
     model = pin.buildModelFromUrdf(job.urdf)
@@ -42,7 +46,14 @@ def make(job: Job) -> Callable[[Task], Answer]:
 def checker(
     model: pin.Model, shapes: pin.GeometryModel, robot_shapes: int, task: Task
 ) -> Callable[[base.State], bool]:
-    """Whether a state of OMPL is free."""
+    """Return a check whether a state of OMPL is free.
+
+    Args:
+        model: The robot's kinematics.
+        shapes: Its geometry.
+        robot_shapes: Number of its shapes.
+        task: The task with the world.
+    """
     world = shapes.copy()
     for body in task.bodies:
         place = pin.SE3(np.array(body.pose))
@@ -60,7 +71,11 @@ def checker(
 
 
 def solid(body: Body) -> coal.CollisionGeometry:
-    """A body as Coal has it."""
+    """Return a body for Coal.
+
+    Args:
+        body: The body.
+    """
     if body.kind == "box":
         return coal.Box(*body.size)
     return coal.Cylinder(*body.size) if body.kind == "cylinder" else coal.Sphere(*body.size)
@@ -69,7 +84,14 @@ def solid(body: Body) -> coal.CollisionGeometry:
 def solve(
     job: Job, task: Task, space: base.RealVectorStateSpace, free: Callable[[base.State], bool]
 ) -> Answer:
-    """Plan, then simplify."""
+    """Plan, then simplify.
+
+    Args:
+        job: The job.
+        task: The task.
+        space: The state space.
+        free: The check of a state.
+    """
     setup, clock, dof = geometric.SimpleSetup(space), CLOCKS[job.clock], len(job.joints)
     setup.setStateValidityChecker(free)
     info = setup.getSpaceInformation()

@@ -15,7 +15,11 @@ ROOM = 200_000
 
 
 def make(job: Job) -> Callable[[Task], Answer]:
-    """A function that solves one task."""
+    """Return a function that solves one task.
+
+    Args:
+        job: The job.
+    """
     scene = core.Scene("benchmark", core.loadUrdfSceneDescription(job.urdf))
     scene.importSrdf(Path(job.srdf).read_text(encoding="utf-8"))
     scene.allowAdjacentLinkCollisions()
@@ -56,7 +60,11 @@ def make(job: Job) -> Callable[[Task], Answer]:
 
 
 def limits_text(job: Job) -> str:
-    """Accelerations in RoboPlan's format; a URDF cannot hold them."""
+    """Return the accelerations in RoboPlan's format; a URDF cannot hold them.
+
+    Args:
+        job: The job.
+    """
     lines = [
         f"  {name}:\n    max_acceleration: [{limit}]"
         for name, limit in zip(job.joints, job.acceleration, strict=True)
@@ -65,7 +73,13 @@ def limits_text(job: Job) -> str:
 
 
 def put_world(scene: core.Scene, task: Task, present: list[str]) -> None:
-    """Take the last task's bodies away and put this one's in; bodies may overlap each other."""
+    """Remove the last task's bodies and add this one's; bodies may overlap each other.
+
+    Args:
+        scene: RoboPlan's scene.
+        task: The task.
+        present: Names of the bodies in the scene; changed.
+    """
     for name in present:
         scene.removeGeometry(name)
     present[:] = [body.name for body in task.bodies]
@@ -81,7 +95,13 @@ def put_world(scene: core.Scene, task: Task, present: list[str]) -> None:
 
 
 def timed(scene: core.Scene, job: Job, path: core.JointPath) -> Motion | None:
-    """By TOPP-RA through a spline, or None where that fails."""
+    """Time a path by TOPP-RA through a spline; None if that fails.
+
+    Args:
+        scene: RoboPlan's scene.
+        job: The job.
+        path: The path.
+    """
     try:
         motion = toppra.PathParameterizerTOPPRA(scene, job.group).generate(path)
     except RuntimeError:

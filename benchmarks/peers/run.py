@@ -31,7 +31,14 @@ class Absent(Exception):
 def run_peer(
     name: str, robot: SphereRobot, problems: Sequence[Problem], *, clock: str, limit_s: float
 ) -> list[Row]:
-    """Every problem once.
+    """Run every problem once in a peer's process, and judge the answers.
+
+    Args:
+        name: Name of the peer.
+        robot: The robot.
+        problems: The problems.
+        clock: "cpu" or "wall".
+        limit_s: Time of each problem, s.
 
     Raises:
         Absent: no environment of that name, or its process failed.
@@ -80,7 +87,7 @@ def _bodies(problem: Problem) -> list[Body]:
     for name, item in problem.world.objects.items():
         for i, shape in enumerate(item.shapes):
             if shape.kind not in KINDS:
-                raise Absent(f"object {name} has a {shape.kind.name}, which peers are not given")
+                raise Absent(f"object {name} has a {shape.kind.name}, which peers do not support")
             placed = problem.world.states[name].world_T_object @ shape.object_T_shape
             found.append(
                 Body(f"{name}_{i}", KINDS[shape.kind], shape.size.tolist(), placed.matrix().tolist())

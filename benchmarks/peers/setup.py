@@ -14,7 +14,7 @@ HOME = Path(__file__).parents[2] / ".bench"
 
 @dataclass(frozen=True)
 class Peer:
-    """``module`` runs in the environment that ``packages`` make."""
+    """A peer; ``module`` runs in the environment that ``packages`` make."""
 
     title: str
     module: str
@@ -33,12 +33,20 @@ PEERS = {
 
 
 def python_of(name: str) -> Path:
-    """The interpreter of a peer's environment, there or not."""
+    """Return the interpreter of a peer's environment, whether it exists or not.
+
+    Args:
+        name: Name of the peer.
+    """
     return HOME / name / "bin" / "python"
 
 
 def install(name: str) -> bool:
-    """Make one environment; False, and pip's words, where its packages cannot be had."""
+    """Make one environment; if its packages cannot be installed, print pip's message and return False.
+
+    Args:
+        name: Name of the peer.
+    """
     venv.create(HOME / name, with_pip=True, clear=True)
     command = [str(python_of(name)), "-m", "pip", "install", "-q", *PEERS[name].packages]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
@@ -49,7 +57,7 @@ def install(name: str) -> bool:
 
 
 def main() -> int:
-    """Make those asked for; not zero when one failed."""
+    """Make the environments; the exit status is not zero when one failed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default=",".join(PEERS), help="comma-separated names")
     names = parser.parse_args().only.split(",")

@@ -1,4 +1,4 @@
-"""Stacks bins for some seeds and says how well they stand: ``python -m benchmarks.stacking --help``."""
+"""Stack bins for some seeds and print how exactly they are placed: ``python -m benchmarks.stacking --help``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,12 @@ from .runs import Run, run_all, table
 
 
 def in_words(result: Result, wall_s: float) -> str:
-    """How a stack ended, as a sentence."""
+    """Return the end of a stack as a sentence.
+
+    Args:
+        result: The end.
+        wall_s: Wall time, s.
+    """
     if not result.good:
         return (
             f"The stack is not as it shall be: {result.stacked} of {result.places} bins are in their places."
@@ -24,7 +29,7 @@ def in_words(result: Result, wall_s: float) -> str:
 
 
 def parsed() -> argparse.Namespace:
-    """The command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.stacking", description=__doc__)
     parser.add_argument("--seeds", type=int, default=1, help="how many")
     parser.add_argument("--first-seed", type=int, default=0, help="they are counted up from this one")
@@ -50,7 +55,7 @@ def parsed() -> argparse.Namespace:
 
 
 def main() -> int:
-    """Runs all seeds; the exit status is 1 where one was neither good nor refused with a true reason."""
+    """Run all seeds; the exit status is 1 if one was neither good nor refused with a true reason."""
     arguments = parsed()
     runs: list[Run] = []
     begin_s = time.monotonic()

@@ -1,4 +1,4 @@
-"""What is done to the cell while it works; each comes once per episode, at a time that the seed chooses."""
+"""Disturbances of the cell while it works; each comes once per episode, at a time that the seed chooses."""
 
 from __future__ import annotations
 
@@ -33,24 +33,28 @@ class Kind(enum.Enum):
 UP = (0.0, 0.0, 1.0)
 PUSH_N, PUSH_S = 60.0, 0.15
 SIDES = ((1.0, 0.0), (-1.0, 0.0), (0.0, 1.0), (0.0, -1.0))
-"""Which wall of a bin is on top."""
+"""The wall of a bin that is on top."""
 
 KILLED_IN = (("place_bin",), ("flip_bin", "place_bin"), ("pick_bin",))
-"""What the network is at when it is killed; a bin that comes bottom up is not flipped."""
+"""The behavior of the network at which it is killed; a bin that comes bottom up is not flipped."""
 
 
 class Disturbance:
     """Waits for its bin and its moment, then acts once.
 
-    ``nudge``: the bin on the belt is pushed and turned while the arm reaches for it. ``drop``: the cup lets go in
-    mid-air on the way to the stack. ``suction-lost``: the seal opens right after the bin was lifted. ``moved``: a bin
-    that is being placed is pushed sideways with 60 N while it goes down (even seeds), or shifted by 25 mm and turned
-    right after it was let go (odd seeds). ``killed``: network, context and controller are thrown away, the arm is left
-    alone for 2 s, then new ones begin knowing nothing; the cup keeps what it holds. ``on-side``: a bin comes lying on
-    one of its sides. ``touching``: two bins come side against side. ``belt``: the belt is driven by hand for a second,
-    forward or back, while the arm reaches for the bin on it. ``removed``: a bin is taken out of the stack and out of
-    the cell while the next one is carried. ``blind``: the stream of bin poses stops for 1 to 2 s, and the bin that the
-    arm reaches for is shifted meanwhile (even seeds), or the arm carries one (odd seeds).
+    * ``nudge``: the bin on the belt is pushed and turned while the arm reaches for it.
+    * ``drop``: the cup lets go in mid-air on the way to the stack.
+    * ``suction-lost``: the seal opens right after the bin was lifted.
+    * ``moved``: a bin that is being placed is pushed sideways with 60 N while it goes down (even seeds), or shifted by
+      25 mm and turned right after it was let go (odd seeds).
+    * ``killed``: network, context and controller are deleted, the arm gets no command for 2 s, then new ones begin
+      without any state; the cup keeps the bin that it holds.
+    * ``on-side``: a bin comes lying on one of its sides.
+    * ``touching``: two bins come side against side.
+    * ``belt``: the belt is driven by hand for a second, forward or back, while the arm reaches for the bin on it.
+    * ``removed``: a bin is taken out of the stack and out of the cell while the next one is carried.
+    * ``blind``: the stream of bin poses stops for 1 to 2 s, and the bin that the arm reaches for is shifted meanwhile
+      (even seeds), or the arm carries one (odd seeds).
     """
 
     def __init__(self, kind: Kind, seed: int, places: int) -> None:
@@ -66,7 +70,11 @@ class Disturbance:
         self._belt_until_s = 0.0
 
     def __call__(self, episode: Episode) -> None:
-        """Acts when its moment is there."""
+        """Act when the moment of the disturbance has come.
+
+        Args:
+            episode: The episode.
+        """
         if self._pushed and episode.time_s > self._push_until_s:
             episode.cell.world.data.body(self._pushed).xfrc_applied[:] = 0.0
             self._pushed = ""
@@ -77,7 +85,7 @@ class Disturbance:
         self.done = self._act(episode, path[-1].name if path else "", episode.context.active)
 
     def _act(self, episode: Episode, leaf: str, name: str) -> bool:
-        """Does what its kind does, if now is its moment; returns whether it was."""
+        """Do the disturbance of this kind, if now is its moment; return whether it was."""
         acts: dict[Kind, Callable[[Episode, str, str], bool]] = {
             Kind.NUDGE: self._nudge,
             Kind.DROP: self._drop,
@@ -116,11 +124,11 @@ class Disturbance:
     def _kill(self, episode: Episode, leaf: str, name: str) -> bool:
         if leaf not in KILLED_IN[self._after % 3]:
             return False
-        episode.begin_anew(2.0)
+        episode.restart(2.0)
         return True
 
     def _bring_two(self, episode: Episode, leaf: str, name: str) -> bool:
-        """Another bin, of the same heading, touches the one that has just come, behind it and well on the belt."""
+        """Let another bin, of the same heading, touch the last one from behind, well on the belt."""
         cell, first = episode.cell, _coming(episode)
         if first is None:
             return False
@@ -208,7 +216,7 @@ class Disturbance:
 
 
 def _coming(episode: Episode) -> str | None:
-    """The bin that was put onto the belt last and is still far back."""
+    """Return the bin that was put onto the belt last and is still far back."""
     bins = episode.cell.true_bins()
     coming = [n for n in bins if bins[n].world_T_object.translation_m[1] > 1.0 and n in _on_belt(episode)]
     return coming[-1] if coming else None
@@ -221,7 +229,7 @@ def _on_belt(episode: Episode) -> list[str]:
 
 
 def _reaches_for(episode: Episode, leaf: str, name: str) -> bool:
-    """Tells whether the arm is above its bin, 10 cm or more, and near."""
+    """Check whether the arm is above its bin, 10 cm or more, and near."""
     if leaf != "pick_bin" or episode.context.is_attached:
         return False
     away = episode.context.tip.translation_m - episode.context.bins[name].world_T_object.translation_m

@@ -1,4 +1,4 @@
-"""One stack from an empty pallet, and how well the bins stand."""
+"""One stack from an empty pallet, and the accuracy of its bins."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LEVEL_DEG, REST_MPS = 10.0, 0.05
 
 @dataclass(frozen=True)
 class Result:
-    """How an episode ended. ``worst_m``, ``worst_deg``: farthest from its place over all bins."""
+    """The end of an episode. ``worst_m``, ``worst_deg``: largest distance from its place over all bins."""
 
     stacked: int
     places: int
@@ -39,20 +39,24 @@ class Result:
     upside_up: int
     simulated_s: float
     refusal: str = ""
-    """Why the network refused to go on, where the simulation bears that out."""
+    """The reason why the network refused to continue, if the simulation confirms it."""
 
     @property
     def good(self) -> bool:
-        """All within 10 mm and 2 degrees, none upside up."""
+        """All bins are within 10 mm and 2 degrees, none upside up."""
         full = self.stacked == self.places and self.upside_up == 0
         return full and self.worst_m <= 0.01 and self.worst_deg <= 2.0
 
 
 def is_true(context: StackContext, bins: Mapping[str, ObjectState]) -> bool:
-    """Tells whether a refusal holds in the simulation, by its poses alone.
+    """Check whether a refusal holds in the simulation, by its poses alone.
 
     Each bin that is named leans by more than 10 degrees, whichever side is taken for its bottom, and is at rest; or,
-    where none leans, each empty place has a bin within it.
+    if none leans, each empty place has a bin within it.
+
+    Args:
+        context: The network's context.
+        bins: True states of the bins.
     """
     if context.refused:
         return all(
@@ -64,7 +68,11 @@ def is_true(context: StackContext, bins: Mapping[str, ObjectState]) -> bool:
 
 
 def tilt_deg(state: ObjectState) -> float:
-    """Smallest angle [deg] between the vertical and an axis of a bin."""
+    """Return the smallest angle between the vertical and an axis of a bin, deg.
+
+    Args:
+        state: State of the bin.
+    """
     upward = np.abs(state.world_T_object.rotation.matrix()[2])
     return float(np.degrees(np.arccos(min(float(upward.max()), 1.0))))
 
@@ -86,28 +94,32 @@ class Episode:
         self.context, self.network = self._new()
         self._steps = 0
         self.fault = self._refusal = ""
-        """Why the network stopped, if it did."""
+        """The reason why the network stopped, if it did."""
 
     def _new(self) -> tuple[StackContext, Network[StackContext]]:
         context = StackContext(self.cell, self._layout, self._corrects)
         posture = self.cell.configuration(HOME, None)
         return context, stacking_network(context, lambda _: MotionCommand(HOME, posture=posture))
 
-    def begin_anew(self, pause_s: float) -> None:
-        """As when the node is killed and started again: nothing is remembered, the arm brakes meanwhile."""
+    def restart(self, pause_s: float) -> None:
+        """Restart network and controller without any state, as when the node is killed; the arm brakes meanwhile.
+
+        Args:
+            pause_s: Simulated time of the pause, s.
+        """
         self.cell.stop()
         for _ in range(round(pause_s / CYCLE_S)):
             self.cell.advance()
-        self.cell.begin_anew()
+        self.cell.restart()
         self.context, self.network = self._new()
 
     @property
     def time_s(self) -> float:
-        """Simulated time."""
+        """The simulated time, s."""
         return self.cell.world.time_s
 
     def step(self) -> None:
-        """Feeds the belt ten times a second, ticks the network, moves the world."""
+        """Feed the belt ten times a second, tick the network, move the world."""
         if self._steps % FEED_STEPS == 0 and not self.context.is_complete:
             self._feed()
         self._steps += 1
@@ -116,7 +128,7 @@ class Episode:
         self.cell.advance()
 
     def _feed(self) -> None:
-        """The next bin comes when none is on the belt, or the only one hangs clear of it."""
+        """Feed the next bin when none is on the belt, or the only one is lifted clear of it."""
         bins = self.cell.true_bins()
         coming = [bins[n].world_T_object.translation_m for n in bins if n not in self.context.stacked]
         on_belt = [p for p in coming if p[1] > BELT_END_Y_M and abs(p[0]) < 0.4 and p[2] > -0.3]
@@ -125,7 +137,11 @@ class Episode:
             self.cell.feed()
 
     def run(self, watch: Callable[[Episode], None] = lambda _: None) -> Result:
-        """Until the stack is complete, and stays so for ``STAYS_S``, or the time is over."""
+        """Run until the stack is complete, and stays so for ``STAYS_S``, or the time is over.
+
+        Args:
+            watch: Called after each step.
+        """
         limit_s = SECONDS_PER_BIN * len(self.context.layout)
         complete_s = 0.0
         try:
@@ -140,7 +156,7 @@ class Episode:
         return self.result()
 
     def result(self) -> Result:
-        """Looks at all bins that were stacked, where they truly are."""
+        """Return the accuracy of all stacked bins, by their true poses."""
         context, worst_m, worst_deg, wrong = self.context, 0.0, 0.0, 0
         bins = self.cell.true_bins()
         for index, name in context.places.items():

@@ -25,7 +25,7 @@ KINDS = [kind for kind in Kind if kind is not Kind.NONE]
 
 @dataclass(frozen=True)
 class Run:
-    """What one seed gave. ``happened``: the cell was disturbed as wanted."""
+    """The result of one seed. ``happened``: the cell was disturbed as wanted."""
 
     seed: int
     kind: Kind
@@ -36,7 +36,7 @@ class Run:
 
     @property
     def outcome(self) -> str:
-        """``good``, ``refused`` where the network named a true reason, else ``NOT GOOD``."""
+        """The outcome: ``good``, ``refused`` if the network named a true reason, else ``NOT GOOD``."""
         if not self.happened:
             return "NOT GOOD"
         if self.result.good and not (self.kind is Kind.NONE and self.result.dropped):
@@ -44,7 +44,7 @@ class Run:
         return "refused" if self.result.refusal else "NOT GOOD"
 
     def text(self) -> str:
-        """One line, and one more for each thing that went wrong."""
+        """Return one line, and one more for each fault."""
         r = self.result
         lines = [
             f"seed {self.seed} {self.kind.value}: {self.outcome}, {r.stacked} of {r.places} stacked, worst "
@@ -58,13 +58,18 @@ class Run:
         return "\n".join(lines)
 
     def record(self) -> str:
-        """As a JSON line."""
+        """Return the run as a JSON line."""
         about = {"seed": self.seed, "disturbance": self.kind.value, "outcome": self.outcome}
         return json.dumps({**about, **vars(self.result)})
 
 
 def run_seed(task: tuple[int, Kind], arguments: argparse.Namespace) -> Run:
-    """Returns what one episode gave."""
+    """Run one episode.
+
+    Args:
+        task: Seed and disturbance.
+        arguments: The command line.
+    """
     begin = time.process_time()
     seed, kind = task
     layout = FULL if arguments.full else TIER if arguments.tier else SMALL
@@ -88,7 +93,11 @@ def run_seed(task: tuple[int, Kind], arguments: argparse.Namespace) -> Run:
 
 
 def tasks(arguments: argparse.Namespace) -> list[tuple[int, Kind]]:
-    """Which disturbance comes with which seed; with ``each``, a seed has all of them before the next one begins."""
+    """Return the seeds with their disturbances; with ``each``, a seed has all of them before the next one begins.
+
+    Args:
+        arguments: The command line.
+    """
     seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
     if arguments.disturb == "each":
         return [(seed, kind) for seed in seeds for kind in KINDS]
@@ -98,7 +107,14 @@ def tasks(arguments: argparse.Namespace) -> list[tuple[int, Kind]]:
 
 
 def run_all(arguments: argparse.Namespace) -> Iterator[Run]:
-    """Yields the runs of all seeds, in their order, from ``--jobs`` processes."""
+    """Run all seeds in ``--jobs`` processes.
+
+    Args:
+        arguments: The command line.
+
+    Yields:
+        The runs, in the order of the seeds.
+    """
     one = partial(run_seed, arguments=arguments)
     if arguments.jobs == 1:
         yield from map(one, tasks(arguments))
@@ -108,7 +124,11 @@ def run_all(arguments: argparse.Namespace) -> Iterator[Run]:
 
 
 def table(runs: list[Run]) -> str:
-    """How the runs ended, by disturbance."""
+    """Return a table of outcomes, by disturbance.
+
+    Args:
+        runs: The runs.
+    """
     lines = ["| disturbance | runs | good | refused | not good | worst, mm | worst, degrees | on the floor |"]
     lines.append("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
     for kind in Kind:

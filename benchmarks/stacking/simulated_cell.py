@@ -1,4 +1,4 @@
-"""The cell in MuJoCo as the application sees it; ticks, controller cycles and physics in lockstep."""
+"""The cell in MuJoCo behind the application's interface; ticks, controller cycles and physics in lockstep."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PARKED = Pose.of((-20.0, 20.0, 5.0))
 
 
 class Seen(Mapping[str, ObjectState]):
-    """The bins that have been on the belt; each is read when it is asked for, once, and then stays as it was."""
+    """The bins that have been on the belt; each state is read at its first use, once."""
 
     def __init__(self, world: MujocoWorld, names: list[str]) -> None:
         self._world, self._names = world, names
@@ -57,7 +57,7 @@ class Seen(Mapping[str, ObjectState]):
 class SimulatedCell:
     """UR10, belt and bins. Bins wait on a table outside until they are put onto the belt.
 
-    What rests, sleeps, until something that is awake touches it: a stack of 36 costs nothing while nobody is there.
+    Bodies at rest sleep until an awake one touches them: a stack of 36 costs nothing without contact.
     """
 
     def __init__(self, bins: int, seed: int) -> None:
@@ -71,7 +71,7 @@ class SimulatedCell:
         self.cup = self.world.cups[self.arm.gripper.name]
         self._ee_T_tip = Pose.of((0.0, 0.0, self.arm.gripper.tcp_offset_m))
         self._tip_T_ee = self._ee_T_tip.inverse()
-        self.begin_anew()
+        self.restart()
         self._waiting = [f"bin_{k}" for k in range(bins)]
         self._seen: list[str] = []
         self._last_view: dict[str, ObjectState] = {}
@@ -87,8 +87,8 @@ class SimulatedCell:
         table = WorldObject("table", (Shape(ShapeKind.BOX, size, Pose.identity()),), is_static=True)
         return replace(scene_, objects=(*scene_.objects, SceneObject(table, Pose.of(middle), 0.6, GREY)))
 
-    def begin_anew(self) -> None:
-        """A controller that knows nothing, as in a new process; belt and cup stay as they are."""
+    def restart(self) -> None:
+        """Replace the controller by a new one, as in a new process; belt and cup stay as they are."""
         self.controller = ReactiveController(
             self.robot, self.arm, Pose.identity(), Settings(clearance_m=0.002)
         )
@@ -96,11 +96,11 @@ class SimulatedCell:
         self._command, self._belt_runs = None, None
 
     def bins(self) -> Mapping[str, ObjectState]:
-        """Bins that have been on the belt, as they were last seen."""
+        """Return the bins that have been on the belt, as they were last seen."""
         return self._last_view if self._is_blind else self.true_bins()
 
     def true_bins(self) -> Mapping[str, ObjectState]:
-        """Bins that have been on the belt, where they are, whether or not they are seen."""
+        """Return the bins that have been on the belt with their true poses, whether or not they are seen."""
         return Seen(self.world, list(self._seen))
 
     @property
@@ -109,70 +109,107 @@ class SimulatedCell:
 
     @property
     def is_stale(self) -> bool:
-        """Bins were seen too long ago: the network does not tick and the arm brakes, as in ``decider_node``."""
+        """The poses of bins are too old: the network does not tick and the arm brakes, as in ``decider_node``."""
         return self._is_blind and self.world.time_s - self._view_s > STALE_S
 
     def lose_sight(self, duration_s: float) -> None:
-        """Stops the stream of bin poses for so long; as over ROS, the last poses stay and grow old."""
+        """Stop the stream of bin poses for some time; as over ROS, the last poses stay and grow old.
+
+        Args:
+            duration_s: The time, s.
+        """
         self._last_view, self._view_s = dict(self.true_bins()), self.world.time_s
         self._blind_until_s = self.world.time_s + duration_s
 
     def drive_belt(self, speed_mps: float) -> None:
-        """Runs the belt at another speed than the network wants, until ``release_belt``."""
+        """Run the belt at another speed than the network's, until ``release_belt``.
+
+        Args:
+            speed_mps: The speed, m/s.
+        """
         self.world.belts.run("belt", BeltSpec((0.0, -speed_mps, 0.0)))
 
     def release_belt(self) -> None:
-        """Leaves the belt to the network again; its next wish counts."""
+        """Give the belt back to the network; its next command counts."""
         on, self._belt_runs = bool(self._belt_runs), None
         self.run_belt(on=on)
 
     def take_out(self, name: str) -> None:
-        """Carries a bin out of the cell, back to where it waited."""
+        """Move a bin out of the cell, back to the place where it waited.
+
+        Args:
+            name: Name of the bin.
+        """
         place = PARKED.translation_m + (0.4 * int(name.rpartition("_")[2]), 0.0, 0.0)
         self.world.set_object_pose(name, Pose.of(place))
 
     def tip(self) -> Pose:
-        """World pose of the rim."""
+        """Return the pose of the rim in the world."""
         return self.world.body_pose(f"{self.robot.name}/{self.arm.ee_link}") @ self._ee_T_tip
 
     def joints(self) -> Array:
-        """Measured joints."""
+        """Return the measured joints, (6,), rad."""
         return self.world.joints().position[self._indices]
 
     def suction(self) -> SuctionState:
-        """The cup; what it sees before it is not looked for."""
+        """Return the state of the cup, without the object before it."""
         cup = self.cup
         return SuctionState(self.world.time_s, cup.on, bool(cup.object), cup.object)
 
     def suck(self, *, on: bool) -> None:
-        """Switches the cup."""
+        """Switch the cup.
+
+        Args:
+            on: Switch it on.
+        """
         self.cup.switch(on=on)
 
     def run_belt(self, *, on: bool) -> None:
-        """Switches the belt."""
+        """Switch the belt.
+
+        Args:
+            on: Switch it on.
+        """
         if on != self._belt_runs:
             self._belt_runs = on
             self.world.belts.run("belt", BeltSpec((0.0, -BELT_MPS if on else 0.0, 0.0)))
 
     def go(self, command: MotionCommand) -> None:
-        """Takes a command for the tip; the controller's are for the flange."""
+        """Take a command for the tip; those of the controller are for the flange.
+
+        Args:
+            command: The command.
+        """
         self._command = command
 
     def stop(self) -> None:
-        """Brakes."""
+        """Brake."""
         self._command = None
 
     def set_off(self, names: frozenset[str]) -> None:
-        """Regions that do not count."""
+        """Switch collision regions off.
+
+        Args:
+            names: Names of the regions.
+        """
         self.controller.set_off(names)
 
     def configuration(self, world_T_tip: Pose, near: Array | None) -> Array | None:
-        """Joints for the tip."""
+        """Return joint positions for a pose of the tip, (6,), rad; None without a solution.
+
+        Args:
+            world_T_tip: The pose.
+            near: Configuration that the solution should be near, (6,), rad; None for any.
+        """
         flange = world_T_tip @ self._tip_T_ee
         return self.controller.configuration(flange, seeds(world_T_tip, near))
 
     def feed(self) -> str | None:
-        """Puts the next bin onto the belt, upright or upside down, anywhere across, with any heading."""
+        """Put the next bin onto the belt, upright or upside down, anywhere across, with any heading.
+
+        Returns:
+            Its name; None if there is none left.
+        """
         if not self._waiting:
             return None
         name = self._waiting.pop(0)
@@ -185,7 +222,7 @@ class SimulatedCell:
         return name
 
     def advance(self) -> None:
-        """One cycle of the controller and its physics."""
+        """Run one cycle of the controller and its physics."""
         q = self.joints()
         if self._command is None or self.is_stale:
             reference = self.controller.stop(q, CYCLE_S)

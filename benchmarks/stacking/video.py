@@ -25,14 +25,18 @@ SUN = Sun(frozen([0.35, -0.55, 1.0]), frozen([0.4, 0.1, -0.2]), reach_m=2.2)
 
 
 class Filming:
-    """Takes an instant of an episode for each frame; ``write`` draws them."""
+    """Records an instant of an episode for each frame; ``write`` draws them."""
 
     def __init__(self) -> None:
         self._instants: list[Instant] = []
         self._next_s = 0.0
 
     def __call__(self, episode: Episode) -> None:
-        """Notes where everything is, if it is time."""
+        """Record all poses, if it is time.
+
+        Args:
+            episode: The episode.
+        """
         if episode.time_s < self._next_s:
             return
         self._next_s += FASTER * PERIOD_S
@@ -46,7 +50,11 @@ class Filming:
         self._instants.append(Instant(dict(zip(names, joints.tolist(), strict=True)), poses))
 
     def write(self, episode: Episode, path: Path) -> None:
-        """Writes the film, an animated WebP, and beside it a PNG of its end.
+        """Write the film, an animated WebP, and beside it a PNG of its end.
+
+        Args:
+            episode: The episode.
+            path: The file of the film.
 
         Raises:
             OSError: a file cannot be written.

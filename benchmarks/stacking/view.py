@@ -1,4 +1,4 @@
-"""Draws the network while an episode runs."""
+"""A drawing of the network while an episode runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ VIEW_S = 0.5
 
 
 def view(episode: Episode) -> str:
-    """The network with its active path, and the logical state."""
+    """Return the network with its active path, and the logical state.
+
+    Args:
+        episode: The episode.
+    """
     state = f"t {episode.time_s:6.1f} s   {episode.context.status}"
     return f"{state}\n{draw(episode.network)}"
 
@@ -24,7 +28,11 @@ class LiveView:
         self._next_s, self._lines = 0.0, 0
 
     def __call__(self, episode: Episode) -> None:
-        """Draws if it is time."""
+        """Draw, if it is time.
+
+        Args:
+            episode: The episode.
+        """
         if episode.time_s < self._next_s:
             return
         self._next_s = episode.time_s + VIEW_S

@@ -1,8 +1,8 @@
 """Both arms of a robot pick and place at once: ``python -m benchmarks.two_arms [--episodes 20] [--robot lift2]``.
 
-Of the episodes every second one has a tray for each arm, the others one tray for both, where one arm has to wait. A
-robot without such a scene has a bin for each arm, on its table. Said are how many succeed, how near the arms came to
-each other (MuJoCo, on the URDF's solids), how long they waited and, as the feedback told it, for whom and why.
+Every second episode has a tray for each arm, the others one tray for both, for which one arm has to wait. A robot
+without such a scene has a bin for each arm, on its table. The output has the number of successes, the smallest distance
+of the arms (MuJoCo, on the URDF's solids), their waiting time and, from the feedback, its reasons.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ ROBOTS = Path(__file__).parents[2] / "src" / "robot_description" / "robots"
 SCENES = Path(__file__).parents[2] / "config" / "scenes"
 ARMS = ("left_arm", "right_arm")
 RANGES = ([0.65, 0.75], [0.25, 0.35])
-"""Where in a tray that both may use each arm places, as ratios of its sides."""
+"""Ranges in a tray that both may use in which each arm places, as ratios of its sides."""
 MIDDLE = [0.4, 0.6]
 TASK = """
 seed: {seed}
@@ -54,7 +54,11 @@ class Waits:
         self.total_s, self.reasons, self._since = 0.0, set[str](), dict[str, float]()
 
     def note(self, feedback: TaskFeedback) -> None:
-        """One feedback of a task."""
+        """Count one feedback.
+
+        Args:
+            feedback: The feedback of a task.
+        """
         now_s, arm = time.monotonic(), feedback.arm
         if arm in self._since:
             self.total_s += now_s - self._since.pop(arm)
@@ -64,7 +68,14 @@ class Waits:
 
 
 def task(robot: Robot, seed: int, *, has_trays: bool, is_shared: bool) -> str:
-    """The task file of an episode. The hands come from above and retreat along their tools."""
+    """Return the task file of an episode. The hands come from above and retreat along their tools.
+
+    Args:
+        robot: The robot.
+        seed: Seed of the task.
+        has_trays: The scene has trays, otherwise bins.
+        is_shared: Both arms use the same tray.
+    """
     gripper = robot.arm(ARMS[0]).gripper
     assert gripper is not None
     kind = "tray" if has_trays else "bin"
@@ -105,10 +116,10 @@ def main() -> int:
     with Stack(arguments, write=lambda line: print(line, file=sys.stderr, flush=True)) as stack:
         stack.wait_active()
 
-        def heard(message: JointState) -> None:
+        def take(message: JointState) -> None:
             samples.append(dict(zip(message.name, message.position, strict=True)))
 
-        stack.client.node.create_subscription(JointState, "joint_states", heard, LATEST)
+        stack.client.node.create_subscription(JointState, "joint_states", take, LATEST)
         for index in range(options.episodes):
             seed, is_shared = options.seed + index, has_trays and index % 2 == 1
             reset = ResetWorld.Request(seed=seed, randomize=True)

@@ -1,4 +1,4 @@
-"""How near two arms come to each other, measured by MuJoCo on the solids of the URDF: no sphere, no planner."""
+"""Smallest distance of two arms, measured by MuJoCo on the solids of the URDF: no sphere, no planner."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OPTIONS = '<mujoco><compiler fusestatic="false" discardvisual="true" balanceiner
 
 @dataclass(frozen=True)
 class Gap:
-    """Distance [m] and the two links; FAR_M where they are farther apart."""
+    """Distance [m] and the two links; FAR_M if they are farther apart."""
 
     distance_m: float = FAR_M
     a: str = ""
@@ -27,7 +27,7 @@ class Gap:
 
 
 class ArmGap:
-    """Of two arms of a robot, whatever its other joints do."""
+    """The distance of two arms of a robot."""
 
     def __init__(self, robot: Robot, one: str, other: str) -> None:
         self._robot = robot
@@ -40,7 +40,11 @@ class ArmGap:
         self._pairs = np.array([(i, j) for i in a for j in b])
 
     def at(self, positions: Mapping[str, float]) -> Gap:
-        """Where the joints are as measured."""
+        """Return the smallest distance at joint positions.
+
+        Args:
+            positions: Measured positions by name, rad or m.
+        """
         for name, address in self._address.items():
             self._data.qpos[address] = joint_position(self._robot, name, positions)
         mujoco.mj_kinematics(self._model, self._data)

@@ -1,4 +1,4 @@
-"""Installs handiwork, by colcon or by pip. Its wheel asks for all other wheels and for what they need to run."""
+"""Installs handiwork, by colcon or by pip. Its wheel requires all other wheels and their dependencies."""
 
 from pathlib import Path
 
@@ -29,7 +29,7 @@ RUN = Path(__file__).resolve().parents[2] / "requirements" / "run.txt"
 
 
 def requirements() -> list[str]:
-    """Lists what a wheel asks for. A workspace of colcon takes its dependencies from package.xml instead."""
+    """List the requirements of the wheel. A colcon workspace takes its dependencies from package.xml instead."""
     lines = RUN.read_text(encoding="utf-8").splitlines() if RUN.is_file() else []
     # Exactly this version: an index may have other packages of these names.
     own = [f"{name}=={VERSION}" for name in (*PACKAGES, *INTERFACES)]

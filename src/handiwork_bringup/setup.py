@@ -8,7 +8,14 @@ PACKAGE = "handiwork_bringup"
 
 
 def data_tree(folder: str) -> list[tuple[str, list[str]]]:
-    """Lists the files below a folder, each under share/<package>, for setuptools."""
+    """List the files below a folder, each under share/<package>, for setuptools.
+
+    Args:
+        folder: The folder.
+
+    Returns:
+        Installed folder and its files, as ``data_files`` has them.
+    """
     folders = [path for path in (Path(folder), *sorted(Path(folder).rglob("*"))) if path.is_dir()]
     listed = [(where, [str(path) for path in sorted(where.iterdir()) if path.is_file()]) for where in folders]
     return [(f"share/{PACKAGE}/{where}", files) for where, files in listed if files]

@@ -7,7 +7,7 @@ PACKAGE = "handiwork_ros"
 setup(
     name=PACKAGE,
     version="0.1.0",
-    description="The ROS edge that every Handiwork node shares: conversions, clock, clients, shutdown.",
+    description="The ROS interface that every Handiwork node shares: conversions, clock, clients, shutdown.",
     packages=find_packages(include=[PACKAGE, f"{PACKAGE}.*"]),
     package_data={PACKAGE: ["py.typed"]},
     data_files=[

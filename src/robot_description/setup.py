@@ -8,7 +8,14 @@ PACKAGE = "robot_description"
 
 
 def data_tree(folder: str) -> list[tuple[str, list[str]]]:
-    """Lists the files below a folder, each under share/<package>, for setuptools."""
+    """List the files below a folder, each under share/<package>, for setuptools.
+
+    Args:
+        folder: Path relative to the package.
+
+    Returns:
+        Entries of ``data_files``: a folder below share, and its files.
+    """
     folders = [path for path in (Path(folder), *sorted(Path(folder).rglob("*"))) if path.is_dir()]
     listed = [(where, [str(path) for path in sorted(where.iterdir()) if path.is_file()]) for where in folders]
     return [(f"share/{PACKAGE}/{where}", files) for where, files in listed if files]

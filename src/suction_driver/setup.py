@@ -7,7 +7,7 @@ PACKAGE = "suction_driver"
 setup(
     name=PACKAGE,
     version="0.1.0",
-    description="A real suction cup, a valve and a vacuum switch, behind the suction interface of Handiwork.",
+    description="A driver of a real suction cup with a valve and a vacuum switch, for the suction interface.",
     packages=find_packages(include=[PACKAGE, f"{PACKAGE}.*"]),
     package_data={PACKAGE: ["py.typed"]},
     data_files=[

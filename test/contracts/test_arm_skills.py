@@ -34,7 +34,7 @@ from . import test_mobile_skills, test_part_skills, test_skills
 def suite(
     kind: type[Skill[Any]], good: object, unknown: object = None, *, carries: bool = False
 ) -> type[SkillContract[Any]]:
-    """The contract's tests of one skill; ``unknown`` names an object that is not there."""
+    """Return the contract's tests of one skill; ``unknown`` names an object that does not exist."""
 
     class Suite(SkillContract[Any]):
         run = staticmethod(run_skill)

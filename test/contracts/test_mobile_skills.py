@@ -1,4 +1,4 @@
-"""Mobile translate and rotate keep the contract; the base goes where it is told, or says what is in its way."""
+"""Mobile translate and rotate keep the contract; the base reaches its target, or names the obstacle in its way."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ SUITES = (TestTranslate, TestRotate)
 
 
 def wall(*, x: float) -> Cell:
-    """The cell with a wall across the way of the gantry's hand, which is at x 0.3 and 0.6 high."""
+    """Return the cell with a wall across the way of the gantry's hand, which is at x 0.3 and 0.6 high."""
     cell = test_skills.cell()
     cell.objects["wall"], cell.poses["wall"] = (
         test_skills.box("wall", (0.05, 1.0, 2.0), static=True),

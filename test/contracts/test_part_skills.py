@@ -1,4 +1,4 @@
-"""Open, close and rotate keep the contract, and end with the measured cause where the part does not do as it should."""
+"""Open, close and rotate keep the contract; a part that does not follow ends the goal with the measured cause."""
 
 from __future__ import annotations
 
@@ -62,7 +62,10 @@ BODIES = {"chest": Pose.of((0.5, 0.2, 0.1)), "stove": Pose.of((0.5, -0.3, 0.1))}
 
 
 def part_cell(drawer: float = 0.0, joints: dict[str, Articulation] | None = None) -> Cell:
-    """A chest with a drawer and a stove with a knob, their handles at the origins of the parts; a pen in the drawer."""
+    """Return a cell with a chest with a drawer, a stove with a knob, and a pen in the drawer.
+
+    The handles are at the origins of the parts.
+    """
     joints = joints or {"drawer": DRAWER, "knob": KNOB}
     box = (Shape(ShapeKind.BOX, np.array([0.1, 0.1, 0.04]), Pose.identity()),)
     objects = {name: WorldObject(name, box, is_static=True) for name in BODIES}
@@ -167,12 +170,12 @@ def test_what_lies_in_the_drawer_is_no_obstacle() -> None:
 
 
 def stuck(made: Fakes) -> None:
-    """The joint stays where it is, while the fingers still touch it."""
+    """Keep the joint where it is, while the fingers still touch it."""
     made.cell.carry = lambda: None  # type: ignore[method-assign]
 
 
 def slipped(made: Fakes) -> None:
-    """The handle leaves the fingers in the first motion with it."""
+    """Let the handle leave the fingers in the first motion with it."""
 
     def tick(_t: float) -> None:
         if made.cell.in_hand and position(made) > 0.02:
@@ -232,7 +235,7 @@ def test_a_grasp_whose_way_the_part_blocks_is_passed_over() -> None:
     assert not any(np.allclose(firsts[2], one) for one in firsts[:2])
 
 
-def test_where_no_way_is_free_the_blocking_cause_is_told() -> None:
+def test_where_no_way_is_free_the_blocking_cause_is_reported() -> None:
     made = fakes(part_cell())
     check = made.planner.check_candidates
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,8 +32,8 @@ from handiwork_planning.cpu_engine import CpuEngine
 from skill_server.execution.run import run_skill
 from skill_server.skills.pick_place.pick import Pick, PickParams
 from skill_server.skills.pick_place.place import Place, PlaceParams
+from support.paths import ROBOTS, ROOT
 
-ROOT = Path(__file__).parents[2]
 ZERO = np.zeros(3)
 
 
@@ -119,7 +118,7 @@ def context(cell: Cell, seed: int) -> Context:
 
 @pytest.fixture(scope="module")
 def robot() -> Robot:
-    return load_robot(ROOT / "src/robot_description/robots/fr3")
+    return load_robot(ROBOTS / "fr3")
 
 
 @pytest.fixture(scope="module")

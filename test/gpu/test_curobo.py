@@ -1,4 +1,4 @@
-"""What only a GPU can show: both engines see the same, and a GPU without memory ends the goal, not the planner."""
+"""Tests that need a GPU: both engines judge alike, and a GPU without memory ends the goal, not the planner."""
 
 from __future__ import annotations
 
@@ -25,15 +25,14 @@ from handiwork_planning.fallback_engine import FallbackEngine
 from handiwork_planning.kernels.kinematics import tool_poses
 from planner_node.engines import CuroboEngine
 from planner_node.engines.curobo.model.spheres import INFLATE_M
+from support.paths import ROBOTS
 
 pytestmark = pytest.mark.skipif(
     bool(CuroboEngine.why_not()), reason=f"no cuRobo here: {CuroboEngine.why_not()}"
 )
 
 ACTIVATION_M = 0.01
-ROBOTS = sorted(
-    path.parent for path in Path(__file__).parents[2].glob("src/robot_description/robots/*/robot.yaml")
-)
+FOLDERS = sorted(path.parent for path in ROBOTS.glob("*/robot.yaml"))
 SHAPES = (
     (ShapeKind.BOX, (0.3, 0.2, 0.4), (0.5, 0.3, 0.2)),
     (ShapeKind.SPHERE, (0.12,), (0.4, -0.4, 0.5)),
@@ -44,7 +43,7 @@ SHAPES = (
 
 @pytest.fixture(scope="module")
 def robot() -> Robot:
-    return load_robot(Path(__file__).parents[2] / "src/robot_description/robots/fr3")
+    return load_robot(ROBOTS / "fr3")
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +65,12 @@ def round_world() -> World:
 
 
 def configurations(engine: CuroboEngine, count: int) -> Array:
+    """Return random configurations within the joint limits, (count, n), rad.
+
+    Args:
+        engine: The engine with the robot.
+        count: Number of configurations.
+    """
     query = engine._core.read(engine._gpu.robot.arm(""), SceneQuery())
     return np.random.default_rng(3).uniform(
         query.robot.lower, query.robot.upper, (count, len(query.robot.lower))
@@ -96,7 +101,7 @@ def test_both_engines_see_the_same_collisions(engine: CuroboEngine) -> None:
     assert differ.mean() < 0.01, "meshes are not exactly round, but nearly"
 
 
-@pytest.mark.parametrize("folder", ROBOTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: path.name)
 def test_every_robot_is_seen_alike(folder: Path) -> None:
     robot = load_robot(folder)
     engine = CuroboEngine(robot, Pose.identity(), lambda _share, _text: None)
@@ -136,7 +141,7 @@ def test_no_memory_ends_the_goal_and_the_next_one_is_planned(robot: Robot) -> No
     torch.cuda.set_per_process_memory_fraction(1e-6)
     try:
         lost = guarded.plan(request, lambda: False)
-        # Small tensors may still find room in what is reserved: then a world that has to grow does not.
+        # Small tensors may still fit into reserved memory; a world that has to grow does not.
         crowd = round_world()
         many = {f"box{i}": WorldObject(f"box{i}", (crowd.objects["BOX"].shapes)) for i in range(200)}
         states = dict.fromkeys(many, crowd.states["BOX"])

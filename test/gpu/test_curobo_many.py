@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -31,11 +30,11 @@ from handiwork_core.robot_files.loader import load_robot
 from planner_node.engines import CpuEngine, CuroboEngine
 from planner_node.engines.curobo_batch import CuroboPool
 from planner_node.engines.curobo_together import CuroboTogether
+from support.paths import ROBOTS
 
 pytestmark = pytest.mark.skipif(
     bool(CuroboEngine.why_not()), reason=f"no cuRobo here: {CuroboEngine.why_not()}"
 )
-ROBOTS = Path(__file__).parents[2] / "src/robot_description/robots"
 LANES, PROBLEMS = 4, 10
 
 
@@ -44,7 +43,11 @@ def quiet(_share: float, _text: str) -> None:
 
 
 def crowded(i: int) -> World:
-    """A table, a rod that may be held, and a post, ball or can that is elsewhere in every world."""
+    """Return a table, a rod that may be held, and a post, ball or can that is elsewhere in every world.
+
+    Args:
+        i: Index of the world.
+    """
     still = np.zeros(3)
     shapes = (
         Shape(ShapeKind.BOX, np.array((0.08, 0.08, 0.5)), Pose.identity()),

@@ -1,4 +1,4 @@
-"""The bring-up by ROS's own launch, on a native installation: it comes up, picks and places, and ends cleanly.
+"""The bring-up by ROS's own launch, on a native installation: it starts, picks and places, and ends cleanly.
 
 Run it by ``python3 -m pytest -c test/native/pytest.ini test/native`` in a sourced workspace.
 """
@@ -33,7 +33,7 @@ ACTIVE_S = 300.0
 
 @pytest.fixture(scope="module")
 def domain() -> Iterator[None]:
-    """A DDS domain away from the default one, on this machine alone, before anything of ROS starts."""
+    """Set a DDS domain away from the default one, on this machine alone, before anything of ROS starts."""
     os.environ.setdefault("ROS_DOMAIN_ID", str(20 + os.getpid() % 80))
     os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
     return
@@ -41,13 +41,13 @@ def domain() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def processes() -> dict[str, list[int]]:
-    """By node: process ids as they started, and return codes as they ended."""
+    """Return, by node, process ids as they started, and return codes as they ended."""
     return {"pids": [], "codes": []}
 
 
 @launch_pytest.fixture(scope="module")
 def bringup(domain: None, processes: dict[str, list[int]]) -> launch.LaunchDescription:
-    """The whole stack, with every start and end noted."""
+    """Start the whole stack, and note every start and end."""
     path = Path(index.get_package_share_directory("handiwork_bringup")) / "launch/bringup.launch.xml"
     return launch.LaunchDescription(
         [
@@ -72,6 +72,11 @@ def robot(domain: None) -> Iterator[SkillClient]:
 
 
 def missing(robot: SkillClient) -> list[str]:
+    """Return the names of the nodes that are not active.
+
+    Args:
+        robot: The client.
+    """
     return [name for name in NODES if not robot.signs.is_active(name)]
 
 

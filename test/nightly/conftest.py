@@ -1,4 +1,4 @@
-"""Tests that take minutes, and run where HANDIWORK_NIGHTLY is set: in the nightly workflow, not with every change."""
+"""Tests that take minutes, and run when HANDIWORK_NIGHTLY is set: in the nightly workflow, not with every change."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ SWITCH = "HANDIWORK_NIGHTLY"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skips the tests of this folder where nobody has asked for them."""
+    """Skip the tests of this folder when HANDIWORK_NIGHTLY is not set."""
     if os.environ.get(SWITCH):
         return
     for item in items:

@@ -1,4 +1,4 @@
-"""Interfaces rebuilt from field lists must be the upstream ones, else native nodes cannot talk to ours."""
+"""Interfaces rebuilt from field lists equal the upstream ones; otherwise native nodes could not communicate."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ UPSTREAM = {
 
 
 def description_file(interface: str) -> Path:
-    """Returns the type description that is installed for an interface: the wheels' environment, or a sourced ROS."""
+    """Return the type description that is installed for an interface: the wheels' environment, or a sourced ROS."""
     prefixes = [sys.prefix, *os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep)]
     files = [Path(prefix) / "share" / f"{interface}.json" for prefix in prefixes if prefix]
     found = [path for path in files if path.is_file()]
@@ -36,7 +36,7 @@ def description_file(interface: str) -> Path:
 
 
 def installed_hash(interface: str) -> str:
-    """Returns the hash that the installed package's generator wrote down for an interface."""
+    """Return the hash that the installed package's generator wrote down for an interface."""
     description = json.loads(description_file(interface).read_text(encoding="utf-8"))
     hashes = {entry["type_name"]: entry["hash_string"] for entry in description["type_hashes"]}
     return str(hashes[interface])

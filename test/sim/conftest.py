@@ -1,9 +1,8 @@
-"""The robot and the engine of this folder's tests; lets them import what they share, as importlib mode does not."""
+"""The robot and the engine of this folder's tests; makes shared modules importable, which importlib mode does not."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -11,11 +10,12 @@ from handiwork_core.model.geometry import Pose
 from handiwork_core.robot.robot import Robot
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_planning.cpu_engine import CpuEngine
+from support.paths import ROBOTS
 
 
 @pytest.fixture(scope="module")
 def robot() -> Robot:
-    return load_robot(Path(__file__).parents[2] / "src/robot_description/robots/fr3")
+    return load_robot(ROBOTS / "fr3")
 
 
 @pytest.fixture(scope="module")

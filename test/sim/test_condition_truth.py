@@ -1,4 +1,4 @@
-"""Conditions against what a person says of simulated situations: test/data/conditionals/situations.yaml."""
+"""Conditions against a person's judgement of simulated situations: test/data/conditionals/situations.yaml."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.scene.loader import load_scene
 from sim_bridge.mujoco.simulation import CONTROL_S, Simulation
 from support.cells.arm_motion import grasp_pose, move, solve_ik
+from support.paths import ROBOTS, ROOT
 
-ROOT = Path(__file__).parents[2]
 FILE = ROOT / "test" / "data" / "conditionals" / "situations.yaml"
 SITUATIONS: dict[str, Any] = yaml.safe_load(FILE.read_text(encoding="utf-8"))
 EXPLAINED: set[str] = set()
@@ -39,7 +39,7 @@ objects:
   stick: {mass: 0.1, friction: 0.9, pose: {position: [3, 4, 5]}, shapes: [{type: box, size: [0.30, 0.02, 0.02]}]}
   board: {mass: 0.1, friction: 0.9, pose: {position: [3, 5, 5]}, shapes: [{type: box, size: [0.012, 0.10, 0.14]}]}
 """
-"""What is not placed falls somewhere else."""
+"""Objects that a situation does not place fall elsewhere."""
 SETTLE_S = 1.0
 
 
@@ -48,7 +48,7 @@ def pose(numbers: list[float]) -> Pose:
 
 
 class Cell:
-    """The scene, which is set up anew for each situation, and what is asked about it."""
+    """The scene, which is set up again for each situation, and the questions about it."""
 
     def __init__(self, robot: Robot, folder: Path) -> None:
         path = folder / "truth.yaml"
@@ -75,7 +75,7 @@ class Cell:
         )
 
     def wrong(self, asks: list[list[Any]]) -> list[str]:
-        """Answers that differ from the label."""
+        """Return the answers that differ from the label."""
         world, found = self.snapshot(), []
         for name, args, label in asks:
             condition = self.builder.build(name, args)
@@ -102,12 +102,12 @@ class Cell:
 
 @pytest.fixture(scope="module")
 def cell(tmp_path_factory: pytest.TempPathFactory) -> Cell:
-    robot = load_robot(ROOT / "src" / "robot_description" / "robots" / "fr3")
+    robot = load_robot(ROBOTS / "fr3")
     return Cell(robot, tmp_path_factory.mktemp("truth"))
 
 
 def placed(cell: Cell) -> Iterator[tuple[str, list[str]]]:
-    """Name and wrong answers of each placed situation."""
+    """Yield name and wrong answers of each placed situation."""
     for family in SITUATIONS["families"]:
         for i, places in enumerate(family["places"]):
             where = {"bin": family["bin"], **places} if "bin" in family else places
@@ -116,7 +116,7 @@ def placed(cell: Cell) -> Iterator[tuple[str, list[str]]]:
 
 
 def grasped(cell: Cell) -> Iterator[tuple[str, list[str]]]:
-    """Name and wrong answers of each moment of each grasp."""
+    """Yield name and wrong answers of each moment of each grasp."""
     robot, arm, moments = cell.robot, cell.robot.arm(""), SITUATIONS["moments"]
     for i, grasp in enumerate(SITUATIONS["grasps"]):
         cell.place({"cube": grasp["cube"]}, 0.3)

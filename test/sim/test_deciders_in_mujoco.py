@@ -1,11 +1,11 @@
-"""The applications of decider networks, with contacts: two bins stacked, two cubes sorted, whatever is done to them."""
+"""The applications of decider networks, with contacts: two bins stacked, two cubes sorted, under disturbances."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 import pytest
-from benchmarks import sorting
+from benchmarks.deciders import sorting
 from benchmarks.stacking.disturbances import Disturbance, Kind
 from benchmarks.stacking.episode import Episode, is_true
 
@@ -50,7 +50,7 @@ def test_a_row_of_bins_is_stacked_whatever_is_done_to_the_cell(kind: Kind) -> No
 
 
 def holds_beyond_the_first(seed: int) -> int:
-    """How often a bin was held again in a good episode with bins that touch: once for its flip, else after a loss."""
+    """Count the second holds of bins in a good episode with bins that touch: one for a flip, others after a loss."""
     episode, seals = Episode(ROW, seed=seed), []
     disturb = Disturbance(Kind.TOUCHING, seed, len(ROW))
 
@@ -67,13 +67,13 @@ def holds_beyond_the_first(seed: int) -> int:
 
 
 def test_bins_that_touch_are_lifted_apart_and_the_seal_is_seldom_lost() -> None:
-    """Whether one episode loses a seal hangs on the last bit of compiled kernels, so several are counted together."""
+    """The last bit of compiled kernels decides about a loss in one episode, so several are counted together."""
     again = [holds_beyond_the_first(seed) for seed in range(100000, 100006)]
     assert sum(again) <= 2 * len(again), again
 
 
 def test_a_stack_that_a_pushed_bin_breaks_is_built_again() -> None:
-    """With this seed the pushed bin knocks another out of the stack; that was seen after the stack was called full."""
+    """With this seed the pushed bin knocks another out of the stack after the stack was reported complete."""
     places = replace(SMALL, layers=1)
     episode = Episode(places, seed=7100)
     disturb = Disturbance(Kind.MOVED, 7100, len(places))

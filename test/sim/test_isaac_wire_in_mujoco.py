@@ -1,9 +1,8 @@
-"""The adapter's robot over the stand-in's wire, without ROS: late, gappy, rounded, blocked, started over."""
+"""The adapter's robot over the stand-in's wire, without ROS: delays, gaps, rounding, a block, a new start."""
 
 from __future__ import annotations
 
 from collections import deque
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -25,9 +24,9 @@ from sim_bridge.isaac_emulation.joint_emulation import (
 )
 from sim_bridge.mujoco.simulation import Simulation
 from sim_bridge.mujoco.world_model import driven_joints
+from support.paths import ROBOTS, ROOT
 
-ROOT = Path(__file__).parents[2]
-ROBOT = load_robot(ROOT / "src/robot_description/robots/fr3")
+ROBOT = load_robot(ROBOTS / "fr3")
 SCENE = load_scene(ROOT / "config/scenes/tabletop.yaml")
 ARM, TOOL = "fr3_arm", "fr3_gripper"
 TICK_STEPS = 10
@@ -35,10 +34,10 @@ REACH = np.array([0.4, 0.3, 0.3, 0.3, 0.1, 0.3, 0.2])
 
 
 class Wire:
-    """A robot and a simulation that know each other by rounded joints and queued commands.
+    """A robot and a simulation that exchange rounded joints and queued commands.
 
     Args:
-        delay: measurements between the one that a command answers and the one after which it is obeyed.
+        delay: Number of measurements from the one that a command answers to the one after which it takes effect.
     """
 
     def __init__(self, delay: int = 0) -> None:
@@ -66,8 +65,8 @@ class Wire:
     def place(self) -> Array:
         return self.measured().position[self.arm.indices]
 
-    def tick(self, *, heard: bool = True) -> None:
-        if heard:
+    def tick(self, *, is_received: bool = True) -> None:
+        if is_received:
             self.robot.take(self.measured())
             if self.arm.controller.busy:
                 error = self.arm.controller.reference.position - self.place()
@@ -115,11 +114,11 @@ def test_an_arm_keeps_to_its_path_however_late_its_commands_are(delay: int, boun
     assert wire.place() == pytest.approx(target, abs=0.005)
 
 
-def test_gaps_in_what_is_heard_do_not_throw_an_arm_off_its_path() -> None:
+def test_gaps_in_what_is_received_do_not_throw_an_arm_off_its_path() -> None:
     wire = Wire()
     wire.follow(REACH)
     for tick in range(400):
-        wire.tick(heard=tick % 20 < 10)
+        wire.tick(is_received=tick % 20 < 10)
         if wire.arm.controller.result is not None:
             break
     assert wire.arm.controller.result.ending is Ending.SUCCEEDED
@@ -138,7 +137,7 @@ def test_nothing_is_sent_before_the_first_goal_and_after_the_last_has_settled() 
     sent = wire.sent
     for _ in range(30):
         wire.tick()
-    assert sent <= wire.sent <= sent + 3, "fingers that breathe by a grid step may be told"
+    assert sent <= wire.sent <= sent + 3, "fingers that move by a grid step may be sent"
 
 
 def test_a_cancel_brings_the_arm_to_rest_on_its_path() -> None:
@@ -157,7 +156,7 @@ def test_a_cancel_brings_the_arm_to_rest_on_its_path() -> None:
 
 def test_a_blocked_arm_leaves_its_path_and_its_goal_ends() -> None:
     wire = Wire()
-    wire.is_blocked = True  # drives that hear nothing stand for a wall
+    wire.is_blocked = True  # drives without commands are like a wall
     wire.follow(REACH)
     for _ in range(300):
         wire.tick()
@@ -166,7 +165,7 @@ def test_a_blocked_arm_leaves_its_path_and_its_goal_ends() -> None:
     assert wire.arm.controller.result.code is ErrorCode.PATH_TOLERANCE_VIOLATED
 
 
-def test_a_clock_that_begins_anew_aborts_the_goal_and_the_arm_stays_where_it_was_put() -> None:
+def test_a_clock_that_begins_again_aborts_the_goal_and_the_arm_stays_where_it_was_put() -> None:
     wire = Wire(1)
     home = wire.place()
     wire.follow(REACH)
@@ -177,7 +176,7 @@ def test_a_clock_that_begins_anew_aborts_the_goal_and_the_arm_stays_where_it_was
     wire.queue.put(stale)
     wire.tick()
     assert wire.arm.controller.result.ending is Ending.ABORTED
-    assert "began anew" in wire.arm.controller.result.message
+    assert "was restarted" in wire.arm.controller.result.message
     for _ in range(100):
         wire.tick()
     assert wire.place() == pytest.approx(home, abs=0.005), "what was sent before the restart does not last"
@@ -240,7 +239,7 @@ def test_a_command_without_a_fitting_array_or_for_a_strange_joint_is_refused() -
 
 
 def test_an_articulation_orders_its_joints_by_layers() -> None:
-    robot = load_robot(ROOT / "src/robot_description/robots/genie1")
+    robot = load_robot(ROBOTS / "genie1")
     joints = {joint.name: joint for joint in driven_joints(robot)}
     names = articulation_order(robot, tuple(reversed(joints.values())))
     assert sorted(names) == sorted(joints)

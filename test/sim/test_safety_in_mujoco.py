@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks.safety_plants import ALONE, ARM, PLANTS, ZONE, Finding, force_on, move, run, watch
+from benchmarks.safety.plants import ALONE, ARM, PLANTS, ZONE, Finding, force_on, move, run, watch
 
 from handiwork_core.control.drivers import ArmDriver, GripperDriver
 from handiwork_core.control.gripper_controller import GripperGoal
@@ -20,8 +19,7 @@ from handiwork_core.safety.state import Cause, Mode, Refusal
 from handiwork_core.safety.supervisor import lost_lease
 from handiwork_core.scene.loader import load_scene
 from sim_bridge.mujoco.simulation import CONTROL_S, Simulation
-
-ROOT = Path(__file__).parents[2]
+from support.paths import ROBOTS, ROOT
 
 REACTION_S = 0.025
 """Longest time from a violation to the first braking command: the filter of the contact force, otherwise a period."""
@@ -33,7 +31,7 @@ def simulate(robot: Robot, config: SafetyConfig = ALONE, scene: str = "tabletop"
 
 
 def advance_until_rest(simulation: Simulation) -> float:
-    """Advance a stopped robot until it rests; how long that took [s]."""
+    """Advance a stopped robot until it rests; return the time that this took, s."""
     for period in range(2000):
         if simulation.safety.status.at_rest:
             return period * CONTROL_S
@@ -57,7 +55,7 @@ def test_a_planted_fault_stops_the_arm(robot: Robot, name: str, seed: int) -> No
     assert (found.result.ending, found.result.code) == (Ending.ABORTED, ErrorCode.PROTECTIVE_STOP)
     assert found.status.violation.subject in found.result.message
     assert found.stop_s < 0.7
-    if plant.cause not in (Cause.EFFORT, Cause.CONTACT_FORCE):  # those hold the place where the arm is
+    if plant.cause not in (Cause.EFFORT, Cause.CONTACT_FORCE):  # these hold the arm in its place
         assert found.worst_brake <= 1.001
     if name != "zone":
         assert found.reaction_s <= REACTION_S
@@ -67,7 +65,7 @@ def test_a_planted_fault_stops_the_arm(robot: Robot, name: str, seed: int) -> No
 
 @pytest.mark.parametrize("name", list(PLANTS))
 def test_the_same_fault_goes_on_where_its_limit_is_lifted(robot: Robot, name: str) -> None:
-    """So it is the limit in question that stops the arm, and nothing else would have."""
+    """It is the limit in question that stops the arm, and no other."""
     lifted = replace(
         ALONE, velocity_scale=1e3, acceleration_scale=1e5, tool_speed=1e3, position_tolerance=1e3
     )
@@ -80,7 +78,7 @@ def test_the_same_fault_goes_on_where_its_limit_is_lifted(robot: Robot, name: st
 
 
 def moving(robot: Robot, config: SafetyConfig = ALONE) -> Simulation:
-    """A simulation in the middle of a motion."""
+    """Return a simulation in the middle of a motion."""
     simulation = simulate(robot, config)
     move(simulation, np.eye(7)[0] * 1.5, 2.0)
     simulation.advance(500)
@@ -212,7 +210,7 @@ def test_a_world_reset_does_not_end_a_stop(robot: Robot) -> None:
 
 
 def peak_speeds(simulation: Simulation) -> tuple[float, float]:
-    """Run to the end; greatest wanted joint speed [rad/s] and tool speed [m/s]."""
+    """Run to the end; return the greatest wanted joint speed, rad/s, and tool speed, m/s."""
     arm, joint, tool = simulation.arms[ARM], 0.0, 0.0
     while simulation.busy:
         simulation.advance(1)
@@ -277,7 +275,7 @@ def test_full_speed_comes_back_when_the_reduced_mode_ends(robot: Robot) -> None:
 
 
 def test_a_fault_of_one_arm_stops_both() -> None:
-    robot = load_robot(ROOT / "src/robot_description/robots/genie1")
+    robot = load_robot(ROBOTS / "genie1")
     simulation = Simulation(robot, load_scene(ROOT / "config/scenes/genie1_table.yaml"))
     names = list(robot.arms)
     for name in names:
@@ -295,7 +293,7 @@ def test_a_fault_of_one_arm_stops_both() -> None:
 
 
 def test_a_finding_without_a_violation_says_so(robot: Robot) -> None:
-    """The judge of the planted faults is not satisfied by an arm that nothing stopped."""
+    """The judge of the planted faults does not accept an arm that nothing stopped."""
     quiet = replace(
         PLANTS["tool speed"], start=lambda simulation, _rng: move(simulation, np.eye(7)[0] * 0.05, 2.0)
     )

@@ -1,10 +1,9 @@
-"""The safety layer in front of a controller that knows only windows, with the real simulation as hardware. No ROS."""
+"""The safety layer in front of a controller that accepts only windows, with the real simulation as hardware. No ROS."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,11 +17,11 @@ from handiwork_core.scene.loader import load_scene
 from handiwork_safety.supervised_robot import SupervisedRobot
 from handiwork_safety.windows import BRAKE_S, LEAD_S
 from sim_bridge.mujoco.simulation import CONTROL_S, Simulation
+from support.paths import ROOT
 
-ROOT = Path(__file__).parents[2]
 ARM = "fr3_arm"
 PERIODS = 5
-"""Of the simulation for each measurement: 100 Hz."""
+"""Periods of the simulation for each measurement: 100 Hz."""
 ZONE = Zone("doorway", ZoneShape.BOX, (-0.35, 0.45, 0.45), (0.3, 0.5, 0.9))
 
 
@@ -37,19 +36,19 @@ class Rig:
         self.windows = 0
 
     def advance(self, *, is_alive: bool = True) -> None:
-        """One measurement; a dead process takes none and sends nothing."""
+        """Take one measurement; a dead process takes none and sends nothing."""
         self.hardware.advance(PERIODS)
         if not is_alive:
             return
         self.plant.take(self.hardware.joints())
         for name, window in self.plant.windows():
             assert not window.rate[-1].any()
-            assert len(window.times_s) > 1  # one alone would be followed as a stream
+            assert len(window.times_s) > 1  # a single one would be followed as a stream
             self.hardware.arms[name].controller.schedule(window.times_s, window.position, window.rate)
             self.windows += 1
 
     def until(self, over: Callable[[], bool], longest_s: float = 10.0) -> float:
-        """Advance until something is so; how long that took [s]."""
+        """Advance until a condition holds; return the time that this took, s."""
         for count in range(round(longest_s / (PERIODS * CONTROL_S))):
             if over():
                 return count * PERIODS * CONTROL_S

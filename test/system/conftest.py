@@ -12,7 +12,7 @@ from support.stack.rig import Rig
 
 @pytest.fixture(scope="module")
 def running(request: pytest.FixtureRequest) -> Iterator[Rig]:
-    """The stack with the module's ``LAUNCH_ARGUMENTS``; it must have ended in order when the module ends."""
+    """Start the stack with the module's ``LAUNCH_ARGUMENTS``; it must have ended in order when the module ends."""
     arguments = {"real_time_factor": "2", **getattr(request.module, "LAUNCH_ARGUMENTS", {})}
     with Stack(arguments) as stack:
         stack.wait_active()
@@ -21,7 +21,7 @@ def running(request: pytest.FixtureRequest) -> Iterator[Rig]:
 
 @pytest.fixture
 def rig(running: Rig) -> Rig:
-    """All nodes active, the world as its scene file says, nothing recorded yet."""
+    """Wait for active nodes, reset the world, and clear the recordings."""
     running.stack.wait_active(60.0)
     running.reset()
     return running

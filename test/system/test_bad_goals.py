@@ -1,4 +1,4 @@
-"""Bad goals through the real stack: the field, its value and the mend are named, nothing moves, the server stays."""
+"""Bad goals through the real stack: the field, its value and the remedy are named, nothing moves, the server stays."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from handiwork_core.model.outcome import Code
 from support.stack.rig import Rig
 
 STILL = 1e-3
-"""No joint may change by more in the whole test [rad, m]."""
+"""The largest change of a joint in the whole test, rad or m."""
 DOWN = (1.0, 0.0, 0.0, 0.0)
-"""Quaternion xyzw of a hand that points down."""
+"""The quaternion xyzw of a hand that points down."""
 
 
 def pose(

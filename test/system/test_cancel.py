@@ -1,4 +1,4 @@
-"""Cancel in each stage: the goal ends CANCELED in that stage, the arm rests, and the next goal works."""
+"""Cancel in each stage: the goal ends CANCELED in that stage, the arm is at rest, and the next goal works."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HOLDING = ("select", "transit", "descend")
 
 
 def cancel_in(rig: Rig, goal: Pick.Goal | Place.Goal, stage: str, stages: list[str]) -> SkillReport | None:
-    """Cancel as soon as the stage is told; the report of a hit, None when a later stage had begun."""
+    """Cancel when the stage is reported; return the report, or None when a later stage had begun."""
     run = rig.send_until(goal, stage)
     run.cancel()
     report = run.result(RESULT_S)
@@ -41,7 +41,7 @@ def assert_next_pick_works(rig: Rig) -> None:
 
 @pytest.mark.parametrize("stage", PICK_STAGES)
 def test_cancel_in_each_stage_of_pick(rig: Rig, stage: str) -> None:
-    # Opened to this width, the fingers have a way to go, so that the stage lasts.
+    # With this width the fingers have to move, so that the stage takes time.
     goal = Pick.Goal(object="cube", gripper_width=0.06)
     for _ in range(TRIES):
         if cancel_in(rig, goal, stage, PICK_STAGES) is not None:

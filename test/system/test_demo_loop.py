@@ -1,9 +1,8 @@
-"""Pick and place as the demo does them, judged by the monitor, and what is told meanwhile."""
+"""Pick and place as the demo does them, judged by the monitor, and the feedback meanwhile."""
 
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import pytest
 from handiwork_msgs.action import Pick
@@ -13,6 +12,7 @@ from handiwork_msgs.srv import WatchTask
 from handiwork_core.contracts.skill import Progress
 from handiwork_core.model.outcome import Code
 from handiwork_ros.rclpy_support.qos import EVENTS, LATCHED
+from support.paths import ROOT
 from support.stack.rig import PICK_STAGES, PLACE_STAGES, Rig, wait_for
 
 IN_BIN = "{object: cube, container: bin}"
@@ -20,23 +20,23 @@ IN_BIN = "{object: cube, container: bin}"
 
 @pytest.fixture(scope="module")
 def events(running: Rig) -> list[Condition]:
-    heard: list[Condition] = []
-    running.client.node.create_subscription(Condition, "conditions/events", heard.append, EVENTS)
-    return heard
+    received: list[Condition] = []
+    running.client.node.create_subscription(Condition, "conditions/events", received.append, EVENTS)
+    return received
 
 
 @pytest.fixture(scope="module")
 def progress(running: Rig) -> list[TaskProgress]:
-    heard: list[TaskProgress] = []
-    running.client.node.create_subscription(TaskProgress, "conditions/progress", heard.append, LATCHED)
-    return heard
+    received: list[TaskProgress] = []
+    running.client.node.create_subscription(TaskProgress, "conditions/progress", received.append, LATCHED)
+    return received
 
 
 @pytest.fixture(scope="module")
 def task_events(running: Rig) -> list[TaskEvent]:
-    heard: list[TaskEvent] = []
-    running.client.node.create_subscription(TaskEvent, "conditions/task_events", heard.append, EVENTS)
-    return heard
+    received: list[TaskEvent] = []
+    running.client.node.create_subscription(TaskEvent, "conditions/task_events", received.append, EVENTS)
+    return received
 
 
 def ros_s(stamp: object) -> float:
@@ -44,7 +44,7 @@ def ros_s(stamp: object) -> float:
 
 
 def assert_turned_true(events: list[Condition], name: str, since_s: float) -> None:
-    """There was an event that says that it holds since a moment after ``since_s``, and by what numbers."""
+    """Check for an event that the condition holds since a time after ``since_s``, with its numbers."""
 
     def found() -> list[Condition]:
         return [e for e in events if e.name == name and e.value == Condition.TRUE]
@@ -61,19 +61,19 @@ def assert_turned_true(events: list[Condition], name: str, since_s: float) -> No
 
 def test_pick_and_place_end_in_the_container(rig: Rig, events: list[Condition]) -> None:
     events.clear()
-    begin_s, told = rig.joints.next().stamp_s, []
+    begin_s, reported = rig.joints.next().stamp_s, []
     assert not rig.stack.settled("object_in_container", IN_BIN, 0.0)[0]
 
     def note(progress: Progress) -> None:
-        told.append((progress.index, progress.stage))
+        reported.append((progress.index, progress.stage))
 
     picked = rig.client.pick("cube", on_feedback=note)
     assert picked.ok, picked.outcome
     assert picked.held_object == "cube"
     assert [s.name for s in picked.stages] == PICK_STAGES
     assert all(s.code is Code.OK for s in picked.stages)
-    assert list(dict.fromkeys(told)) == sorted(dict.fromkeys(told)), "stages are told in order"
-    assert {stage for _, stage in told} <= set(PICK_STAGES)
+    assert list(dict.fromkeys(reported)) == sorted(dict.fromkeys(reported)), "stages are reported in order"
+    assert {stage for _, stage in reported} <= set(PICK_STAGES)
     assert_turned_true(events, "object_grabbed", begin_s)
     lifted_s = rig.joints.next().stamp_s
 
@@ -118,10 +118,10 @@ def test_second_goal_for_a_busy_arm_is_refused_and_disturbs_nothing(rig: Rig) ->
 
 
 def test_the_example_of_the_readme_runs(rig: Rig, capsys: pytest.CaptureFixture[str]) -> None:
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
     example = readme.split("```python\n")[1].split("```")[0]
     exec(example, {})
-    told = capsys.readouterr().out
-    assert "picked 'cube'" in told
-    assert "placed 'cube' into 'bin'" in told
+    reported = capsys.readouterr().out
+    assert "picked 'cube'" in reported
+    assert "placed 'cube' into 'bin'" in reported
     assert rig.stack.settled("object_in_container", IN_BIN, 5.0)[0]

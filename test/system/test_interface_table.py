@@ -1,4 +1,4 @@
-"""The table of interfaces, from which permissions are made, is what the running stack really uses."""
+"""The table of interfaces, from which permissions are made, equals the interfaces of the running stack."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def names(rows: list[tuple[str, list[str]]]) -> set[str]:
 
 
 def in_graph(node: Node, name: str) -> dict[str, set[str]]:
-    """What the ROS graph knows of a node; nothing before it was discovered."""
+    """Return the interfaces of a node in the ROS graph; empty before it was discovered."""
     if name not in node.get_node_names():
         return {kind: set() for kind in KINDS}
     return {
@@ -53,7 +53,7 @@ def in_graph(node: Node, name: str) -> dict[str, set[str]]:
 
 
 def in_table(entry: NodeInterfaces) -> dict[str, set[str]]:
-    """The same of the table, with the parts of actions."""
+    """Return the interfaces of a node in the table, with the parts of actions."""
     own = entry.interfaces
 
     def parts(actions: tuple[str, ...], kinds: tuple[str, ...]) -> set[str]:
@@ -76,7 +76,7 @@ def test_a_node_uses_what_the_table_allows_it_and_nothing_else(
     if entry.node == "skill_server":  # it bonds to the planner with its first plan
         assert rig.client.pick("cube").ok
     wanted, end_s = in_table(entry), time.monotonic() + GRAPH_S
-    # The graph learns of a node's interfaces one by one, and clients of /clock are made by use_sim_time alone.
+    # The graph discovers a node's interfaces one by one, and clients of /clock are made by use_sim_time alone.
     for kind in wanted:
         wanted[kind] -= {"/clock"} if kind == "subscribes" else set()
     while True:

@@ -1,4 +1,4 @@
-"""The demo, a randomised episode with cancels, and the checker, over the adapter and a world with Isaac's habits."""
+"""The demo, a randomised episode with cancels, and the checker, over the adapter and a stand-in of Isaac Sim."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .test_demo_loop import (  # noqa: F401 - fixture and test of the demo hold 
 )
 
 LAUNCH_ARGUMENTS = {"backend": "isaac_stand_in", "real_time_factor": "1"}
-"""Each command has a tick to arrive; on a busy machine that is little at more than real time."""
+"""The real-time factor: each command has one tick to arrive, which is too short on a busy machine if faster."""
 SEED = 1
 
 
@@ -35,7 +35,7 @@ def test_a_randomised_episode_outlives_two_cancels_and_ends_in_the_container(rig
 
 
 def cancel_the_approach(rig: Rig) -> None:
-    """The arm rests in the middle of its approach, with nothing in its hand."""
+    """The arm is at rest in the middle of its approach, with nothing in its hand."""
     goal = Pick.Goal(object="cube", gripper_width=0.06)
     for _ in range(TRIES):
         if cancel_in(rig, goal, "approach", PICK_STAGES) is not None:
@@ -45,7 +45,7 @@ def cancel_the_approach(rig: Rig) -> None:
 
 
 def cancel_the_transit(rig: Rig) -> SkillReport:
-    """The next pick works, and the arm rests on its way to the container."""
+    """The next pick works, and the arm is at rest on its way to the container."""
     for _ in range(TRIES):
         picked = rig.client.pick("cube")
         assert picked.ok, picked.outcome
@@ -59,8 +59,8 @@ def cancel_the_transit(rig: Rig) -> SkillReport:
 def test_the_stand_in_keeps_the_whole_contract(rig: Rig, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
     code = main(["check-backend", "--json", "--listen", "2.0"])
-    told = json.loads(capsys.readouterr().out)
-    assert [row for row in told["findings"] if row["verdict"] != "pass"] == []
-    assert (code, told["good"]) == (0, True)
-    checks = {row["check"] for row in told["findings"]}
+    report = json.loads(capsys.readouterr().out)
+    assert [row for row in report["findings"] if row["verdict"] != "pass"] == []
+    assert (code, report["good"]) == (0, True)
+    checks = {row["check"] for row in report["findings"]}
     assert {"rate /joint_states", "clock agreement", "gripper stall fr3_gripper", "contacts sign"} <= checks

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from handiwork_core.model.outcome import Code
 from handiwork_ros.ports.frames import FrameBuffer, UnknownFrame
+from support.paths import ROOT
 from support.stack.rig import Rig, wait_for
 
 LAUNCH_ARGUMENTS = {"robot": "fr3_mobile", "scene": "mobile", "real_time_factor": "5"}
-TASK = Path(__file__).parents[2] / "config/tasks/fetch.yaml"
+TASK = ROOT / "config/tasks/fetch.yaml"
 
 
 def stands_at(frames: FrameBuffer, place: tuple[float, float, float]) -> bool:

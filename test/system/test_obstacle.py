@@ -1,4 +1,4 @@
-"""A wall stands in the way: pick and place lead past it, and nothing ever touches it."""
+"""A wall is in the way: pick and place lead past it, and nothing ever touches it."""
 
 from __future__ import annotations
 

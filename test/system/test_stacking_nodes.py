@@ -19,11 +19,11 @@ from handiwork_ros.rclpy_support.qos import LATCHED
 from support.stack.started import Started, launched
 
 LONGEST_S = 280.0
-"""Ten times what it takes on a machine that has nothing else to do."""
+"""The longest run, s: ten times its duration on an idle machine."""
 
 
 class Pictures:
-    """What ``decider/network`` has shown."""
+    """The messages of ``decider/network``."""
 
     def __init__(self, executor: SingleThreadedExecutor, started: Started) -> None:
         self.all: list[str] = []
@@ -32,7 +32,7 @@ class Pictures:
         node.create_subscription(String, "decider/network", lambda m: self.all.append(m.data), LATCHED)
 
     def wait(self, what: str, leaf: str = "") -> None:
-        """Until a picture says ``what``, with the active path through ``leaf``."""
+        """Wait for a message with ``what`` and the active path through ``leaf``."""
         end_s, seen = time.monotonic() + LONGEST_S, len(self.all)
         while not any(what in p and leaf in self.active(p) for p in self.all[seen:]):
             assert time.monotonic() < end_s, f"{self.all[-1:]}\n{self._started.output}"
@@ -41,7 +41,7 @@ class Pictures:
 
     @staticmethod
     def active(picture: str) -> str:
-        """The lines of the active path."""
+        """Return the lines of the active path."""
         return "\n".join(line for line in picture.splitlines() if line.lstrip().startswith(">"))
 
 

@@ -1,4 +1,4 @@
-"""Something comes into the way of an arm that is under way: it brakes before it gets there, and nothing is touched."""
+"""An obstacle appears in the way of a moving arm: the arm brakes before it, and nothing is touched."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ WALL = "{static: true, shapes: [{type: box, size: [0.5, 0.02, 0.5]}]}"
 BLOCK = "{static: true, shapes: [{type: box, size: [0.2, 0.2, 0.2]}]}"
 RIGHT, LEFT = [0.45, -0.35, 0.35], [0.45, 0.35, 0.35]
 SLOW = 0.12
-"""Of full speed: the way from one side to the other then takes 3.4 s of the world's time."""
+"""The share of full speed: the motion from one side to the other then takes 3.4 s of the world's time."""
 LAUNCH_ARGUMENTS = {"real_time_factor": "0.5"}
-"""What is put into the way comes within the first tenth of it, also on a busy machine."""
+"""The share of the motion within which the obstacle appears, also on a busy machine."""
 MOVING, RESTING = 0.1, 0.02
-"""Speeds of the fastest joint [rad/s]."""
+"""The speeds of the fastest joint, rad/s."""
 EARLY_RAD, HALF_RAD = 0.04, 0.16
-"""How far the first joint has turned at an eighth, and at half of the way."""
+"""The turn of the first joint at an eighth, and at half of the motion, rad."""
 
 
 class Scene:
-    """The rig with a wall that can be put anywhere, and the greatest force that anything had on the robot."""
+    """The rig with a wall that can be put anywhere, and the greatest contact force on the robot."""
 
     def __init__(self, rig: Rig) -> None:
         self.rig, self.names = rig, set[str]()
@@ -60,7 +60,7 @@ class Scene:
         return self.rig.client.send(skill_goal("goto_pose", parameters))
 
     def under_way(self, place: list[float], turned_rad: float) -> GoalHandle[SkillReport]:
-        """Send the arm, and return when its first joint has turned by so much."""
+        """Send a motion, and return when the first joint has turned by an angle."""
         joints = self.rig.joints
         begun = joints.next().positions[0]
         run = self.go(place, SLOW)
@@ -96,7 +96,7 @@ def scene(rig: Rig) -> Iterator[Scene]:
 
 
 def stops(rig: Rig) -> int:
-    """How often the arm came to rest after it had moved; what it trembles at either end does not count."""
+    """Return how often the arm came to rest after a motion; vibrations at either end do not count."""
     count, is_moving = 0, False
     for sample in rig.joints.samples:
         if sample.speed > MOVING:
@@ -130,7 +130,7 @@ def test_a_goal_that_gets_blocked_on_the_way_names_what_blocks_it(scene: Scene) 
     assert "the arm braked" in report.outcome.message
 
 
-def test_a_block_that_only_the_planner_is_told_of_stops_the_arm(scene: Scene) -> None:
+def test_a_block_that_only_the_planner_knows_stops_the_arm(scene: Scene) -> None:
     shape = Shape(ShapeKind.BOX, np.full(3, 0.2), Pose.identity())
     add = UpdateScene.Request(
         add=[world_object_to_msg(WorldObject("fence", (shape,)))], add_poses=[pose_to_msg(Pose.of(LEFT))]

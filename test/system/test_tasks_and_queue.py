@@ -1,4 +1,4 @@
-"""Tasks, any skill by name, one's own too, and goals that queue or preempt, in the running stack."""
+"""Tasks, skills by name, including a user's own, and goals that queue or preempt, in the running stack."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ from handiwork_core.model.outcome import Code
 from handiwork_ros.actions.task_report import EntryState
 from handiwork_ros.clients.skill_client import skill_goal
 from skill_server.task.robot_files import with_robot_files
+from support.paths import DATA
 from support.stack.rig import SLOW, Rig, wait_for
 
-ROBOT_FILES = Path(__file__).resolve().parents[1] / "data/robots/simbox"
+ROBOT_FILES = DATA / "robots/simbox"
 TASK = """
 seed: 3
 skills:
@@ -32,7 +33,7 @@ skills:
 
 @pytest.fixture(scope="module", autouse=True)
 def own_skill(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """A package of a user's own, as ``handiwork new-skill`` writes it, on the path of the stack that starts next."""
+    """Write a package of a user, as ``handiwork new-skill`` writes it, on the path of the stack that starts next."""
     folder = tmp_path_factory.mktemp("own")
     assert main(["new-skill", "wave_twice", "--into", str(folder)]) == 0
     package = folder / "skill_wave_twice"

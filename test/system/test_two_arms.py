@@ -1,4 +1,4 @@
-"""Both arms of one robot in the running stack: at once, in each other's way, and one of them stopped."""
+"""Both arms of one robot in the running stack: at the same time, as obstacles of each other, and one stopped."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from handiwork_ros.actions.task_report import EntryState, TaskFeedback
 from handiwork_ros.clients.skill_client import skill_goal
 from handiwork_ros.rclpy_support.qos import LATEST
 from support.cells.dual_fr3 import write_dual_fr3
+from support.paths import ROOT
 from support.stack.rig import ContactRecord, send_until, wait_for
 
-ROOT = Path(__file__).parents[2]
 TASK = """
 skills:
 - dual_fr3:
@@ -62,14 +62,14 @@ class Pair:
         self.contacts.clear()
 
     def moving(self) -> list[set[str]]:
-        """Of each measurement so far: the sides that move."""
+        """Return the sides that move, for each measurement so far."""
         return [
             {name.split("_")[0] for name, v in speeds.items() if "finger" not in name and abs(v) > 0.05}
             for speeds in list(self.speeds)
         ]
 
     def assert_apart(self) -> None:
-        """The arms never came nearer than the referee allows, and neither touched what the other handled."""
+        """Check that the arms kept the distance of the referee, and that neither touched the object of the other."""
         nearest = min((self.gap.at(q) for q in list(self.samples)[::4]), key=lambda gap: gap.distance_m)
         assert nearest.distance_m > 0.002, nearest
         for side, other in (("left", "right"), ("right", "left")):
@@ -148,7 +148,7 @@ def test_an_arm_that_stands_in_the_way_and_has_nothing_to_do_is_named(pair: Pair
     picked = pair.client.run("pick", {"object": "left_cube"}, arm="left_arm")
     assert picked.ok, picked.outcome
     report = pair.client.run(
-        "place", LEFT, arm="left_arm", on_feedback=lambda told: stages.append(told.stage)
+        "place", LEFT, arm="left_arm", on_feedback=lambda progress: stages.append(progress.stage)
     )
     assert report.outcome.code is Code.ARM_IN_THE_WAY, report.outcome
     assert "right_arm stands in the way" in report.message and "home" in report.message

@@ -1,4 +1,4 @@
-"""The folders of src/: small, importing downwards only, and rclpy only where the name says so."""
+"""The folders of src/: small, importing downwards only, and rclpy only where the name says so; tests mirror them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from pathlib import Path
 import grimp
 import pytest
 
-SRC = Path(__file__).resolve().parents[2] / "src"
+from support.paths import ROOT
+
+SRC = ROOT / "src"
+TESTS = ROOT / "test"
 PACKAGES = sorted(path.parent.name for path in SRC.glob("*/setup.py"))
 MOST_MODULES = 15
 ENTRIES = {"node", "cli", "__main__"}
-"""Modules that begin a process stand at the top of a package, above its folders."""
+"""The modules that begin a process; they are at the top of a package, above its folders."""
 ROS = {
     "rclpy",
     "handiwork_msgs",
@@ -25,10 +28,16 @@ ROS = {
     "simulation_interfaces",
 }
 ALL_ROS = {"handiwork_ros"}
-"""Packages whose every folder may import rclpy."""
+"""The packages in which every folder may import rclpy."""
 
 
 def folder_of(path: Path, package: str) -> str:
+    """Return a file's folder in a package as a dotted name.
+
+    Args:
+        path: The file.
+        package: Name of the package.
+    """
     return ".".join(path.parent.relative_to(SRC / package).parts)
 
 
@@ -41,6 +50,24 @@ def imports() -> grimp.ImportGraph:
 def test_a_folder_holds_few_modules(package: str) -> None:
     files = [path for path in (SRC / package / package).rglob("*.py") if path.name != "__init__.py"]
     count = Counter(folder_of(path, package) for path in files)
+    assert all(number <= MOST_MODULES for number in count.values()), count.most_common(3)
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_the_folders_of_the_tests_are_those_of_the_package(package: str) -> None:
+    tests = TESTS / "unit" / package
+    strange = [
+        path
+        for path in tests.rglob("test_*.py")
+        if not (SRC / package / package / path.parent.relative_to(tests)).is_dir()
+    ]
+    assert not strange
+
+
+@pytest.mark.parametrize(("folder", "modules"), [("test", "test_*.py"), ("benchmarks", "*.py")])
+def test_a_folder_outside_the_packages_holds_few_modules(folder: str, modules: str) -> None:
+    files = [path for path in (ROOT / folder).rglob(modules) if path.name != "__init__.py"]
+    count = Counter(path.parent for path in files)
     assert all(number <= MOST_MODULES for number in count.values()), count.most_common(3)
 
 
@@ -83,6 +110,11 @@ def test_ros_is_imported_at_the_top_of_modules_in_ros_folders_only(package: str)
 
 
 def source_of(module: str) -> str:
+    """Return the code of a module.
+
+    Args:
+        module: Full name of the module.
+    """
     path = SRC / module.split(".")[0] / Path(*module.split("."))
     file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
     return file.read_text(encoding="utf-8")

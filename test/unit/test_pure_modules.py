@@ -1,4 +1,4 @@
-"""Every module outside the ROS edge must import where there is no ROS."""
+"""Every module outside the ROS edge can be imported without ROS."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-SRC = Path(__file__).resolve().parents[2] / "src"
+from support.paths import ROOT
+
+SRC = ROOT / "src"
 ROS_EDGE = {"handiwork_ros"}
 BLOCKED = (
     "rclpy",
@@ -40,7 +42,11 @@ assert not early, f"{early} imported at the top of a module: import inside a fun
 
 
 def pure_modules(package: Path) -> list[str]:
-    """Returns the modules of a package that may not know ROS: all but node.py and what is in a folder ros/."""
+    """Return the modules of a package that may not import ROS: all but node.py and those in a folder ros/.
+
+    Args:
+        package: Name of the package.
+    """
     files = [
         path
         for path in sorted((package / package.name).rglob("*.py"))

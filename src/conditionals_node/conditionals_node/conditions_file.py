@@ -1,4 +1,4 @@
-"""The file of what is watched from the start."""
+"""The file of the conditions that are watched from the start."""
 
 from __future__ import annotations
 
@@ -22,10 +22,17 @@ class ConditionsFile:
 
 
 def load_conditions(path: Path, definitions: Definitions) -> tuple[list[Condition], Task | None]:
-    """All conditions of a file, and its task.
+    """Read the conditions of a file, and its task.
+
+    Args:
+        path: The YAML file.
+        definitions: Builds the conditions, and keeps the names that the file gives to them.
+
+    Returns:
+        The conditions, and the task or None.
 
     Raises:
-        ConfigError: with every fault of every entry.
+        ConfigError: The file has faults; lists every fault of every entry.
     """
     file, faults = load(ConditionsFile, path), list[str]()
     found, task = definitions.read(file.conditions, faults), None

@@ -39,20 +39,22 @@ from .ros.messages import (
 from .ros.services import ConditionRequests, Watched
 
 BEAT_S = 0.5
-"""Shortest time between two full tables; changes are told at once on ``conditions/events``."""
+"""Shortest time between two full tables, s; changes are published at once on ``conditions/events``."""
 WATCH_S = 0.1
-"""Pause between two looks for publishers in conflict, in steady time."""
+"""Pause between two checks for publishers in conflict, in steady time, s."""
 SHOW_BEATS = 2
-"""Full tables without a change come after so many beats."""
+"""Number of beats after which a full table is published without a change."""
 
 
 class ConditionalsNode(ManagedNode):
-    """Decides when ``world/object_states`` arrives, and once a second for what is silent."""
+    """Decides when ``world/object_states`` arrives, and once a second when no message does."""
 
     def __init__(self) -> None:
         super().__init__("conditionals_node")
         self._robot_dir = self.parameter("robot_dir", "", "folder: robot_description/robots/<name>")
-        self._file = self.parameter("conditions_file", "", "YAML of what is watched first; empty: nothing")
+        self._file = self.parameter(
+            "conditions_file", "", "YAML of the conditions that are watched from the start; empty: none"
+        )
         self._max_age_s = self.parameter(
             "max_age_s", 1.0, "older poses and contacts make a condition UNKNOWN [s]"
         )
@@ -64,17 +66,21 @@ class ConditionalsNode(ManagedNode):
         self._world = World(0.0)
         self._watched_s = float("-inf")
         self._conflict: Outcome | None = None
-        self._table_due, self._beats, self._told_s = False, 0, float("-inf")
+        self._table_due, self._beats, self._published_s = False, 0, float("-inf")
         self._messages, self._markers = ShownMessages(), Markers(self)
         self._pub = self.create_publisher(Conditions, "conditions", LATCHED)
         self._events = self.create_publisher(ConditionMsg, "conditions/events", EVENTS)
         self._progress = self.create_publisher(TaskProgress, "conditions/progress", LATCHED)
         self._task_events = self.create_publisher(TaskEvent, "conditions/task_events", EVENTS)
-        ConditionRequests(self, lambda: self.watched, self._look, self._tell_all)
+        ConditionRequests(self, lambda: self.watched, self._look, self._publish_all)
         self.create_timer(BEAT_S, guard(self, self._on_beat), clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def on_load(self, report: Report) -> None:
-        """Read the robot and the conditions."""
+        """Read the robot and the conditions.
+
+        Args:
+            report: Takes the progress, 0 to 1, and its text.
+        """
         report(0.0, "reading robot and conditions")
         if not self._robot_dir:
             raise ConfigError(self.get_name(), ["parameter robot_dir: is empty; give a robot's folder"])
@@ -84,7 +90,7 @@ class ConditionalsNode(ManagedNode):
         self.watched = Watched(Monitor(self._max_age_s), definitions, self._robot)
 
     def on_start(self) -> None:
-        """Begin to listen and to watch."""
+        """Subscribe to the world and watch the conditions of the file."""
         if self._source is None:
             self._source = RosWorldSource(
                 self, self._robot, Subscriptions(contacts=True, on_states=self._on_states)
@@ -92,12 +98,12 @@ class ConditionalsNode(ManagedNode):
             self.diagnostics.add("intake", IntakeDiagnoses(self._source.statistics))
         conditions, task = self._initial
         self.watched.begin_all(conditions, task, self._now_s())
-        self._tell_all()
-        gc.freeze()  # What was loaded stays, and what a world brings goes by itself.
+        self._publish_all()
+        gc.freeze()  # Loaded objects stay; those of a world are freed by reference counts.
         gc.set_threshold(50_000)
 
     def _bodies(self) -> list[str] | None:
-        """Names that a frame may have, once the world is known."""
+        """Return the names that a frame may have; None until the world is known."""
         known = self._source is not None and self._source.has_geometry()
         return [*self._look()[0].objects] if known else None
 
@@ -106,24 +112,24 @@ class ConditionalsNode(ManagedNode):
         if self.is_active and now_s - self._last_s >= self._period_s:
             self._last_s = now_s
             self._decide()
-            if self._table_due and now_s - self._told_s >= BEAT_S:
-                self._tell_table()
+            if self._table_due and now_s - self._published_s >= BEAT_S:
+                self._publish_table()
 
     def _on_beat(self) -> None:
         if self.is_active:
             self._beats += 1
             if self._beats % SHOW_BEATS == 0:
-                self._tell_all()
+                self._publish_all()
             elif self._table_due:
-                self._tell_table()
+                self._publish_table()
 
-    def _tell_all(self) -> None:
+    def _publish_all(self) -> None:
         self._decide()
-        self._tell_table()
-        self._tell_progress()
+        self._publish_table()
+        self._publish_progress()
 
     def _decide(self) -> None:
-        """Decide all on the newest world, and tell what has changed."""
+        """Decide all on the newest world, and publish the changes."""
         world, now_s = self._look()
         changed = self.watched.monitor.update(world, now_s)
         for shown in changed:
@@ -134,16 +140,16 @@ class ConditionalsNode(ManagedNode):
             for event in news.events:
                 self._task_events.publish(event_to_msg(event))
             if news.progressed:
-                self._tell_progress()
+                self._publish_progress()
         self._markers.show(world, self.watched.monitor)
 
-    def _tell_table(self) -> None:
+    def _publish_table(self) -> None:
         message = Conditions(conditions=self._messages.all(self.watched.monitor.shown()))
         message.header.frame_id, message.header.stamp = "world", self.get_clock().now().to_msg()
         self._pub.publish(message)
-        self._table_due, self._told_s = False, time.monotonic()
+        self._table_due, self._published_s = False, time.monotonic()
 
-    def _tell_progress(self) -> None:
+    def _publish_progress(self) -> None:
         self._progress.publish(progress_to_msg(self.watched.task, self._now_s()))
 
     def _look(self) -> tuple[World, float]:
@@ -163,5 +169,5 @@ class ConditionalsNode(ManagedNode):
 
 
 def main() -> None:
-    """Entry point."""
+    """Run the node."""
     sys.exit(run(ConditionalsNode, make_executor=make_busy_executor))

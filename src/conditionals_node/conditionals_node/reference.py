@@ -29,7 +29,7 @@ Rules that all share:
   container. Only "slower than", "not in" and "does not touch" are strict.
 - `object` may be one name or several. `logical: all` (default), `any`, or `choose`, which means exactly `K`. What
   is unknown about one object makes the whole UNKNOWN only where it matters.
-- Contact is told by the size of the force between two bodies, whatever its direction; squeezing from both sides
+- Contact is measured by the size of the force between two bodies in any direction; squeezing from both sides
   does not cancel.
 - `gripper_name` is the name of a gripper or of an arm; `gripper` means all of the robot. Links of a robot are named
   `<robot>/<link>`.
@@ -39,7 +39,7 @@ Rules that all share:
   is in the other; ask for `object_on_top` too, which only the upper one is.
 - `centre` is the centroid of the hull's volume, which does not depend on how a mesh is cut into triangles.
 - Boxes are along the axes of `world` and exact for round shapes; that of a turned object grows with its turn.
-- What an argument must not be is told when a condition is registered, with the name of the argument. An object that
+- A wrong argument is refused when a condition is registered, with the name of the argument. An object that
   does not exist is UNKNOWN, since it may come.
 
 """
@@ -78,7 +78,7 @@ Names and arguments are those of RoboLab (Apache-2.0), and the verdicts agree bu
 
 
 def text() -> str:
-    """The whole page."""
+    """Return the whole page in Markdown."""
     common = {field.name for field in dataclasses.fields(Relation)} - {"object"}
     kinds: tuple[type[Predicate], ...] = BUILTIN
     rows = [_row(kind, common) for kind in sorted(kinds, key=lambda kind: kind.name)]

@@ -14,7 +14,11 @@ from .motion.controller import ReactiveController
 
 
 def warm_up(robot: Robot) -> None:
-    """One cycle uses all kernels; their first use in a process takes a second or two."""
+    """Run one cycle, which uses all kernels; their first use in a process takes a second or two.
+
+    Args:
+        robot: Any robot with an arm.
+    """
     arm = robot.arm("")
     controller = ReactiveController(robot, arm, Pose.identity())
     here = controller.tool_pose(arm.home_q)
@@ -23,7 +27,7 @@ def warm_up(robot: Robot) -> None:
 
 
 def main() -> None:
-    """Any robot will do."""
+    """Compile the kernels with the robot of the folder that is given; any robot will do."""
     warm_up(load_robot(Path(sys.argv[1])))
 
 

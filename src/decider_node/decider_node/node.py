@@ -1,4 +1,4 @@
-"""Runs the bin-stacking network: a tick and a cycle of the arm for each joint_states, a picture of it as text."""
+"""Runs the bin-stacking network: one tick and one cycle of the arm for each joint_states, and a text view of it."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class DeciderNode(ManagedNode):
     def __init__(self) -> None:
         super().__init__("decider_node")
         self._robot_dir = self.parameter("robot_dir", "", "folder: robot_description/robots/<name>")
-        self._bins = self.parameter("bins", "bin_", "how the names of bins begin")
-        self._corrects = self.parameter("corrects", True, "places are corrected by what is measured")
+        self._bins = self.parameter("bins", "bin_", "beginning of the names of bins")
+        self._corrects = self.parameter("corrects", True, "places are corrected by measured poses")
         self._cell: RosCell | None = None
         self._last_s = float("nan")
         self._pictures = self.create_publisher(String, "decider/network", LATCHED)
@@ -49,7 +49,11 @@ class DeciderNode(ManagedNode):
         self.create_timer(PICTURE_S, guard(self, self._show), clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def on_load(self, report: Report) -> None:
-        """Read the robot."""
+        """Read the robot and load the controller.
+
+        Args:
+            report: Takes the progress, 0 to 1, and its text.
+        """
         report(0.0, "reading the robot")
         if not self._robot_dir:
             raise ConfigError(self.get_name(), ["parameter robot_dir: is empty; give a robot's folder"])
@@ -58,7 +62,7 @@ class DeciderNode(ManagedNode):
         warm_up(self._robot)
 
     def on_start(self) -> None:
-        """Begin to listen and to decide."""
+        """Build the cell and the network, and subscribe to the joints."""
         if self._cell is None:
             wanted = Subscriptions(objects=False, cups=True, on_states=lambda: None)
             source = RosWorldSource(self, self._robot, wanted)
@@ -75,18 +79,18 @@ class DeciderNode(ManagedNode):
             self._cell.stop()
 
     def _on_joints(self, message: Any) -> None:
-        """One tick of the network, one cycle of the arm."""
+        """Run one tick of the network and one cycle of the arm."""
         cell = self._cell
         if cell is None or not self.is_active or cell.arm_joints.isdisjoint(message.name):
             return
-        if self._is_contested(cell):  # no point may be made from them either: the arm brakes by itself
+        if self._is_contested(cell):  # their joints must not make a point: the arm brakes by itself
             return
         try:
             now_s = cell.see(message)
         except (
             BadMessage,
             ValueError,
-        ) as error:  # the last point has been followed: the arm brakes by itself
+        ) as error:  # after the last point the arm brakes by itself
             text = f"joint_states: a message was dropped, the arm waits for a good one: {error}"
             self.get_logger().error(text, throttle_duration_sec=5.0)
             return
@@ -101,7 +105,7 @@ class DeciderNode(ManagedNode):
         cell.move()
 
     def _is_contested(self, cell: RosCell) -> bool:
-        """Whether two publishers send what only one may; says who they are."""
+        """Return True while two publishers send on a topic that allows one; log their names."""
         conflict, before = cell.conflict(), self.status_text
         self.status_text = conflict.message if conflict is not None else ""
         if self.status_text and not before:
@@ -113,7 +117,7 @@ class DeciderNode(ManagedNode):
             response.success, response.message = False, "not started yet"
             return response
         self._network.reset()
-        response.success, response.message = True, "the network begins anew"
+        response.success, response.message = True, "the network begins again"
         return response
 
     def _show(self) -> None:
@@ -125,7 +129,7 @@ class DeciderNode(ManagedNode):
 
 
 def main() -> None:
-    """Entry point of the executable."""
+    """Run the node."""
     sys.exit(run(DeciderNode))
 
 

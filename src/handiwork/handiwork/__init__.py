@@ -1,7 +1,8 @@
 """The names that programs, skills, conditions and engines of your own import: ``from handiwork import SkillClient``.
 
-A name is loaded from its home at its first use (PEP 562). ``import handiwork`` therefore costs nothing, and only the
-names that talk to nodes, such as ``SkillClient``, need rclpy. Modules may move between releases; these names stay.
+A name is loaded from its module at its first use (PEP 562). ``import handiwork`` therefore costs nothing, and only the
+names that communicate with nodes, such as ``SkillClient``, need rclpy. Modules may move between releases; these names
+stay.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ _HOMES = {
     "skill_server.state.gripper_state": "ee_pose",
     "skill_server.state.scene_query": "ignored_objects scene_for",
 }
-"""The names by the module that they come from; ``__init__.pyi`` says the same to type checkers."""
+"""Module -> the names that it defines; ``__init__.pyi`` gives type checkers the same names."""
 
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
@@ -56,10 +57,10 @@ __all__ = sorted(_HOME_OF)
 
 
 def __getattr__(name: str) -> object:
-    """Load a name from its home, once.
+    """Load a name from its module, once.
 
     Args:
-        name: What is looked up in this package and is not there yet.
+        name: A name of this package that is not loaded yet.
 
     Returns:
         The class, function or module of that name.

@@ -1,4 +1,4 @@
-"""What the tests of your own skills import: a skill's contract, and fakes of all ports, without ROS."""
+"""The names that tests of your own skills import: a skill's contract, and fakes of all ports, without ROS."""
 
 from __future__ import annotations
 

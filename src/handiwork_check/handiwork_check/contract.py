@@ -1,4 +1,4 @@
-"""The robot-and-world contract of one robot, as a table. Knows no ROS."""
+"""The robot-and-world contract of one robot, as a table. Imports no ROS."""
 
 from __future__ import annotations
 
@@ -12,12 +12,22 @@ from handiwork_core.robot.robot import (
 )
 
 GROUPS = ("topics", "clock", "frames", "joints", "gripper", "suction", "contacts")
-"""What can be checked, one by one; joints, gripper and suction move the robot."""
+"""Groups of checks, which can be selected one by one; joints, gripper and suction move the robot."""
 
 
 @dataclass(frozen=True, slots=True)
 class TopicRule:
-    """``rate_hz``: per second of simulated or of steady time, whichever is more; 0 for none."""
+    """A topic of the contract.
+
+    Attributes:
+        name: Full name.
+        type: Type of its messages.
+        rate_hz: Messages per second of simulated or of steady time, whichever gives more; 0 for no rate.
+        reliable: Its publishers must be reliable.
+        latched: Its publishers must be transient local.
+        single: Only one publisher is allowed.
+        required: A backend without it breaks the contract.
+    """
 
     name: str
     type: str
@@ -25,25 +35,34 @@ class TopicRule:
     reliable: bool = True
     latched: bool = False
     single: bool = True
-    """One publisher only."""
+    """Only one publisher is allowed."""
     required: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class DoorRule:
-    """An action or a service."""
+class InterfaceRule:
+    """An action or a service of the contract: its full name and its type."""
 
     name: str
     type: str
 
 
 def grippers(robot: Robot) -> tuple[GripperSpec, ...]:
-    """The grippers and cups of all arms."""
+    """Return the grippers and suction cups of all arms.
+
+    Args:
+        robot: The robot.
+    """
     return tuple(arm.gripper for arm in robot.arms.values() if arm.gripper is not None)
 
 
 def topic_rules(robot: Robot, *, is_simulated: bool) -> tuple[TopicRule, ...]:
-    """Topics; a real robot may lack the world's."""
+    """Return the rules of all topics; a real robot may lack those of the world.
+
+    Args:
+        robot: The robot.
+        is_simulated: The backend is a simulator.
+    """
     rules = [
         TopicRule("/joint_states", "sensor_msgs/msg/JointState", 100.0),
         TopicRule("/clock", "rosgraph_msgs/msg/Clock", 100.0, reliable=False, required=is_simulated),
@@ -61,27 +80,35 @@ def topic_rules(robot: Robot, *, is_simulated: bool) -> tuple[TopicRule, ...]:
     return tuple(rules)
 
 
-def action_rules(robot: Robot) -> tuple[DoorRule, ...]:
-    """Actions of arms, a mobile base and grippers."""
+def action_rules(robot: Robot) -> tuple[InterfaceRule, ...]:
+    """Return the rules of the actions of arms, a mobile base and grippers.
+
+    Args:
+        robot: The robot.
+    """
     movers: list[ArmSpec | BaseSpec] = list(robot.arms.values())
     if robot.base is not None:
         movers.append(robot.base)
     rules = [
-        DoorRule(f"/{m.controller}/follow_joint_trajectory", "control_msgs/action/FollowJointTrajectory")
+        InterfaceRule(f"/{m.controller}/follow_joint_trajectory", "control_msgs/action/FollowJointTrajectory")
         for m in movers
     ]
     rules += [
-        DoorRule(f"/{tool.name}_controller/gripper_cmd", "control_msgs/action/ParallelGripperCommand")
+        InterfaceRule(f"/{tool.name}_controller/gripper_cmd", "control_msgs/action/ParallelGripperCommand")
         for tool in grippers(robot)
         if tool.suction is None
     ]
     return tuple(rules)
 
 
-def service_rules(robot: Robot) -> tuple[DoorRule, ...]:
-    """Services of suction cups."""
+def service_rules(robot: Robot) -> tuple[InterfaceRule, ...]:
+    """Return the rules of the services of suction cups.
+
+    Args:
+        robot: The robot.
+    """
     return tuple(
-        DoorRule(f"/{tool.name}_controller/set_suction", "handiwork_msgs/srv/SetSuction")
+        InterfaceRule(f"/{tool.name}_controller/set_suction", "handiwork_msgs/srv/SetSuction")
         for tool in grippers(robot)
         if tool.suction is not None
     )

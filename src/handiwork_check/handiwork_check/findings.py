@@ -1,4 +1,4 @@
-"""What a check of a backend found, and how it is told. Knows no ROS."""
+"""The findings of a check of a backend, and their report. Imports no ROS."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from enum import Enum
 
 
 class Verdict(Enum):
-    """Missing is what was not offered, or could not be looked at."""
+    """The result of one check; MISSING is for a part that was not offered, or could not be checked."""
 
     PASS = "pass"
     FAIL = "fail"
@@ -18,66 +18,105 @@ class Verdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line of the report: ``check`` is ``<group> <what>``; ``mend`` says what to do unless it passed.
+    """One line of the report.
 
-    ``required``: a backend may lack the rest, as a real robot lacks contacts.
+    Attributes:
+        check: Group and name of the check.
+        verdict: Its result.
+        text: The observation.
+        remedy: The correction; empty if the check passed.
+        required: Whether a missing part breaks the contract; a real robot, for example, may lack contacts.
     """
 
     check: str
     verdict: Verdict
     text: str
-    mend: str = ""
+    remedy: str = ""
     required: bool = True
 
     @property
     def is_fault(self) -> bool:
-        """Whether the backend breaks the contract here."""
+        """The backend breaks the contract here."""
         return self.verdict is Verdict.FAIL or (self.verdict is Verdict.MISSING and self.required)
 
 
 def passed(check: str, text: str) -> Finding:
-    """What is as the contract says."""
+    """Return a finding of a part that agrees with the contract.
+
+    Args:
+        check: Group and name of the check.
+        text: The observation.
+    """
     return Finding(check, Verdict.PASS, text)
 
 
-def failed(check: str, text: str, mend: str) -> Finding:
-    """What is there and wrong."""
-    return Finding(check, Verdict.FAIL, text, mend)
+def failed(check: str, text: str, remedy: str) -> Finding:
+    """Return a finding of a part that is there and wrong.
+
+    Args:
+        check: Group and name of the check.
+        text: The observation.
+        remedy: The correction.
+    """
+    return Finding(check, Verdict.FAIL, text, remedy)
 
 
-def missing(check: str, text: str, mend: str, *, required: bool) -> Finding:
-    """What is not there."""
-    return Finding(check, Verdict.MISSING, text, mend, required)
+def missing(check: str, text: str, remedy: str, *, required: bool) -> Finding:
+    """Return a finding of a part that is not there.
+
+    Args:
+        check: Group and name of the check.
+        text: The observation.
+        remedy: The correction.
+        required: Whether the backend breaks the contract without it.
+    """
+    return Finding(check, Verdict.MISSING, text, remedy, required)
 
 
 def is_good(findings: Sequence[Finding]) -> bool:
-    """True when something was checked and nothing breaks the contract."""
+    """Check that there is a finding and that none breaks the contract.
+
+    Args:
+        findings: All findings.
+    """
     return bool(findings) and not any(finding.is_fault for finding in findings)
 
 
 def report_lines(findings: Sequence[Finding]) -> Iterator[str]:
-    """The report for a person: a line for each finding, its mend below it, and the sum."""
+    """Return the report for a person.
+
+    Args:
+        findings: All findings.
+
+    Yields:
+        A line for each finding, its remedy below it, and the sum.
+    """
     width = max((len(finding.check) for finding in findings), default=0)
     for finding in findings:
         optional = "" if finding.required else " (optional)"
         yield f"{finding.verdict.value:<8}{finding.check:<{width}}  {finding.text}{optional}"
-        if finding.mend:
-            yield f"{'':<8}{'':<{width}}  mend: {finding.mend}"
+        if finding.remedy:
+            yield f"{'':<8}{'':<{width}}  remedy: {finding.remedy}"
     counts = {verdict: sum(finding.verdict is verdict for finding in findings) for verdict in Verdict}
     faults = sum(finding.is_fault for finding in findings)
     summed = ", ".join(f"{count} {verdict.value}" for verdict, count in counts.items())
-    yield f"{summed}: {'the contract holds' if is_good(findings) else f'{faults} to mend'}"
+    yield f"{summed}: {'the contract holds' if is_good(findings) else f'{faults} to correct'}"
 
 
 def report_json(robot: str, findings: Sequence[Finding]) -> str:
-    """The report for a program."""
+    """Return the report for a program, as JSON.
+
+    Args:
+        robot: Name of the robot.
+        findings: All findings.
+    """
     rows = [
         {
             "check": finding.check,
             "verdict": finding.verdict.value,
             "required": finding.required,
             "text": finding.text,
-            "mend": finding.mend,
+            "remedy": finding.remedy,
         }
         for finding in findings
     ]

@@ -1,4 +1,4 @@
-"""Contacts: sign and unit of forces, by the weight of what rests. Knows no ROS."""
+"""Checks of contacts: sign and unit of forces, by the weight of objects at rest. Imports no ROS."""
 
 from __future__ import annotations
 
@@ -15,19 +15,27 @@ from .recording import Recording
 
 GRAVITY = 9.81
 STILL = 0.02
-"""Slower things rest [m/s, rad/s]."""
+"""Objects slower than this are at rest [m/s, rad/s]."""
 
 WEIGHT_SHARE = 0.3
-"""How far the sum of forces on a thing at rest may be from its weight, as a part of that."""
+"""Largest difference of the sum of forces on an object at rest from its weight, as a part of that."""
 
 
 def judge_contacts(robot: Robot, recording: Recording) -> Iterator[Finding]:
-    """What rests is held up by its weight."""
+    """Judge that the forces on objects at rest carry their weights.
+
+    Args:
+        robot: The robot.
+        recording: The received messages.
+
+    Yields:
+        One finding.
+    """
     check = "contacts sign"
     resting = resting_objects(robot, recording)
     if not resting:
-        mend = "let an object with a mass rest on another, away from the robot, and check again"
-        yield missing(check, "nothing rests on anything", mend, required=False)
+        remedy = "let an object with a mass rest on another, away from the robot, and check again"
+        yield missing(check, "nothing rests on anything", remedy, required=False)
         return
     faults: list[Finding] = []
     for name in resting:
@@ -35,11 +43,11 @@ def judge_contacts(robot: Robot, recording: Recording) -> Iterator[Finding]:
         weight_n = recording.objects[name].mass_kg * GRAVITY
         text = f"{name} weighs {weight_n:.2f} N and is pushed up by {up_n:.2f} N"
         if abs(up_n + weight_n) <= WEIGHT_SHARE * weight_n:
-            mend = "publish the force on a from b; turn the sign, or swap a and b"
-            faults.append(failed(check, f"{text}: the sign is the other way round", mend))
+            remedy = "publish the force on a from b; turn the sign, or swap a and b"
+            faults.append(failed(check, f"{text}: the sign is the other way round", remedy))
         elif abs(up_n - weight_n) > WEIGHT_SHARE * weight_n:
-            mend = "publish net forces in newtons and world axes: an impulse is force times the step"
-            faults.append(failed(check, text, mend))
+            remedy = "publish net forces in newtons and world axes: an impulse is force times the step"
+            faults.append(failed(check, text, remedy))
     if faults:
         yield faults[0]
         return
@@ -47,7 +55,12 @@ def judge_contacts(robot: Robot, recording: Recording) -> Iterator[Finding]:
 
 
 def resting_objects(robot: Robot, recording: Recording) -> list[str]:
-    """Objects with a mass that stand still, touch something in every message, and touch no link of the robot."""
+    """Return the objects with a mass that are at rest, touch something in every message, and touch no robot link.
+
+    Args:
+        robot: The robot.
+        recording: The received messages.
+    """
     found = []
     for name, item in sorted(recording.objects.items()):
         state = recording.states.get(name)
@@ -62,7 +75,12 @@ def resting_objects(robot: Robot, recording: Recording) -> list[str]:
 
 
 def force_on(name: str, contacts: Sequence[Contact]) -> Array:
-    """The sum of forces (3,) on a body [N], in the axes of the world."""
+    """Return the sum of forces on a body in the axes of the world, (3,), N.
+
+    Args:
+        name: Name of the body.
+        contacts: The contacts of one message.
+    """
     total = np.zeros(3)
     for contact in contacts:
         if contact.a == name:

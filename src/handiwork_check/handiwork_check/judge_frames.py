@@ -1,4 +1,4 @@
-"""Frames: every edge from one publisher, one tree, and in it what the stack looks up. Knows no ROS."""
+"""Checks of frames: every edge from one publisher, one tree, and the frames that the stack looks up. Imports no ROS."""
 
 from __future__ import annotations
 
@@ -11,32 +11,46 @@ from .findings import Finding, failed, passed
 from .recording import FrameMessage, Recording
 
 LOST = 50
-"""As many messages of one writer may be lost between two that came."""
+"""Largest number of messages of one writer that may be lost between two that came."""
 
 REPEATED = 3
-"""An edge is a writer's when it came this often from there."""
+"""An edge belongs to a writer when it came this often from it."""
 
 
 @dataclass
 class Writer:
-    """The messages that one publisher must have written: its numbers rise."""
+    """The messages that one publisher must have written: its numbers rise.
+
+    Attributes:
+        last: Number of its last message.
+        edges: Edges of its last message.
+        counts: Number of messages with each edge.
+    """
 
     last: int
     edges: tuple[tuple[str, str], ...]
     counts: dict[tuple[str, str], int] = field(default_factory=dict)
 
     def take(self, message: FrameMessage) -> None:
-        """Count one more."""
+        """Count one more message.
+
+        Args:
+            message: The message.
+        """
         self.last, self.edges = message.number, message.edges
         for edge in message.edges:
             self.counts[edge] = self.counts.get(edge, 0) + 1
 
 
 def writers_of(messages: Sequence[FrameMessage], offered: int) -> list[Writer]:
-    """Parts the messages of a topic by who of its ``offered`` publishers wrote them.
+    """Divide the messages of a topic by their writers.
 
-    A message names no writer, but each writer numbers its own. What two writers have in common at the begin, where
-    their numbers may follow each other by chance, is less than ``REPEATED`` messages.
+    A message names no writer, but each writer numbers its own. Edges that two writers share at the begin, when their
+    numbers may follow each other by chance, are in fewer than ``REPEATED`` messages.
+
+    Args:
+        messages: All messages of the topic, in order of arrival.
+        offered: Number of publishers of the topic.
     """
     if len(messages) <= offered:
         return [Writer(m.number, m.edges, dict.fromkeys(m.edges, REPEATED)) for m in messages]
@@ -55,7 +69,15 @@ def writers_of(messages: Sequence[FrameMessage], offered: int) -> list[Writer]:
 
 
 def judge_frames(robot: Robot, recording: Recording) -> Iterator[Finding]:
-    """One publisher, one parent, one tree, and all names."""
+    """Judge that every edge has one publisher, every frame one parent, and that one tree has all names.
+
+    Args:
+        robot: The robot.
+        recording: The received messages.
+
+    Yields:
+        The findings.
+    """
     yield _one_publisher(recording)
     parents: dict[str, set[str]] = {}
     for message in recording.frames:
@@ -79,7 +101,12 @@ def judge_frames(robot: Robot, recording: Recording) -> Iterator[Finding]:
 
 
 def wanted_frames(robot: Robot, recording: Recording) -> list[str]:
-    """Frames that the stack looks up: root, bases, EE and TCP links of the robot, and every object."""
+    """Return the frames that the stack looks up: root, bases, EE and TCP links of the robot, and every object.
+
+    Args:
+        robot: The robot.
+        recording: The received messages.
+    """
     links = [robot.root_link]
     links += [link for arm in robot.arms.values() for link in (arm.base_link, arm.ee_link, arm.tcp_link)]
     return [*dict.fromkeys(f"{robot.name}/{link}" for link in links), *sorted(recording.objects)]
@@ -104,12 +131,12 @@ def _one_publisher(recording: Recording) -> Finding:
     (parent, child), topics = min(twice.items())
     where = " and ".join(sorted(set(topics)))
     text = f"{len(twice)} edges come from two publishers, such as {parent!r} to {child!r} on {where}"
-    mend = "let the simulator publish objects only, and robot_description the robot; end the other"
-    return failed(check, text, mend)
+    remedy = "let the simulator publish objects only, and robot_description the robot; end the other"
+    return failed(check, text, remedy)
 
 
 def _top(name: str, tree: Mapping[str, str]) -> str:
-    """The root above a frame; empty in a loop."""
+    """Return the root above a frame; empty in a loop."""
     seen = {name}
     while name in tree:
         name = tree[name]

@@ -1,4 +1,4 @@
-"""Joints: names, numbers, units and order, by their limits and by how they move. Knows no ROS."""
+"""Checks of joints: names, numbers, units and order, by their limits and by their motion. Imports no ROS."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from .findings import Finding, failed, missing, passed
 from .recording import ArmMotion, JointSample, Recording
 
 FIRST, SPACING = 0.03, 0.01
-"""The first joint of an arm is moved by so much [rad], each further one by so much more: none is like another."""
+"""Move of the first joint of an arm [rad], and the additional move of each further one: all are different."""
 
 SLIDE = 0.3
-"""Sliding joints are moved by this part of it [m]."""
+"""Sliding joints move by this part of it [m]."""
 
 NEAR = 0.4
 """Part of the spacing within which a motion counts as that of one joint."""
@@ -27,16 +27,24 @@ DEGREES = math.degrees(1.0)
 
 
 def judge_readings(robot: Robot, recording: Recording) -> Iterator[Finding]:
-    """Names, lengths, numbers and limits of what stands still."""
+    """Judge names, lengths, numbers and limits of joints at rest.
+
+    Args:
+        robot: The robot.
+        recording: The received messages.
+
+    Yields:
+        The findings.
+    """
     if not recording.joints:
-        mend = "publish sensor_msgs/JointState on joint_states"
-        yield missing("joints names", "no joint_states came", mend, required=True)
+        remedy = "publish sensor_msgs/JointState on joint_states"
+        yield missing("joints names", "no joint_states came", remedy, required=True)
         return
     sample = recording.joints[-1]
     lost = sorted(set(needed_joints(robot)) - set(sample.names))
     if lost:
-        mend = f"publish every joint of {robot.name!r} under its name in the URDF"
-        yield failed("joints names", f"joint_states lacks {lost}; it has {sorted(sample.names)}", mend)
+        remedy = f"publish every joint of {robot.name!r} under its name in the URDF"
+        yield failed("joints names", f"joint_states lacks {lost}; it has {sorted(sample.names)}", remedy)
     else:
         yield passed("joints names", f"{len(sample.names)} joints")
     yield _numbers(sample)
@@ -44,7 +52,11 @@ def judge_readings(robot: Robot, recording: Recording) -> Iterator[Finding]:
 
 
 def needed_joints(robot: Robot) -> tuple[str, ...]:
-    """Joints of arms, of grippers and of a mobile base."""
+    """Return the joints of arms, of grippers and of a mobile base.
+
+    Args:
+        robot: The robot.
+    """
     found = [name for arm in robot.arms.values() for name in arm.joint_names]
     tools = [arm.gripper for arm in robot.arms.values() if arm.gripper is not None]
     found += [tool.joint for tool in tools if tool.suction is None]
@@ -87,7 +99,13 @@ def _limits(robot: Robot, sample: JointSample) -> Finding:
 
 
 def amounts(robot: Robot, arm: ArmSpec, sample: JointSample) -> dict[str, float]:
-    """By how much to move each joint [rad or m]: distinct, and towards the middle of its range."""
+    """Return the move of each joint, rad or m: all different, and towards the middle of its range.
+
+    Args:
+        robot: The robot.
+        arm: The arm that moves.
+        sample: The joints now.
+    """
     found = {}
     for number, name in enumerate(arm.joint_names):
         joint, here = robot.joints[name], sample.of(name) or 0.0
@@ -99,11 +117,18 @@ def amounts(robot: Robot, arm: ArmSpec, sample: JointSample) -> dict[str, float]
 
 
 def judge_motion(motion: ArmMotion) -> Iterator[Finding]:
-    """Whether each joint, and no other, did what it was told; and whether speeds fit."""
+    """Judge that each joint, and no other, moved as commanded, and that speeds agree with the motion.
+
+    Args:
+        motion: The motion.
+
+    Yields:
+        The findings.
+    """
     check = f"joints order {motion.arm}"
     if motion.fault:
-        mend = "let the trajectory action succeed when the goal is reached, and say why when not"
-        yield failed(check, motion.fault, mend)
+        remedy = "let the trajectory action succeed when the goal is reached, and say why when not"
+        yield failed(check, motion.fault, remedy)
         return
     if len(motion.samples) < 2:
         yield failed(check, "no joint_states came during the motion", "publish joint_states all the time")
@@ -111,42 +136,46 @@ def judge_motion(motion: ArmMotion) -> Iterator[Finding]:
     moved = moved_by(motion)
     faults = [text for name in motion.asked if (text := _fault(name, motion.asked, moved))]
     if faults:
-        mend = "match command and feedback by joint names, never by place, in rad and m"
-        yield failed(check, "; ".join(faults[:4]), mend)
+        remedy = "match command and feedback by joint names, never by place, in rad and m"
+        yield failed(check, "; ".join(faults[:4]), remedy)
         return
     worst = max(abs(moved[name] - asked) for name, asked in motion.asked.items())
-    yield passed(check, f"each of {len(moved)} joints moved as it was told, to {worst * 1e3:.2g} mrad or mm")
+    yield passed(check, f"each of {len(moved)} joints moved as commanded, to {worst * 1e3:.2g} mrad or mm")
     yield _speeds(motion, moved)
 
 
 def moved_by(motion: ArmMotion) -> dict[str, float]:
-    """How far each commanded joint is from where it began; nan where it is not told."""
+    """Return the distance of each commanded joint from its start, rad or m; nan if it has no reading.
+
+    Args:
+        motion: The motion, with two samples or more.
+    """
     first, last = motion.samples[0], motion.samples[-1]
     ends = {name: (first.of(name), last.of(name)) for name in motion.asked}
     return {n: math.nan if a is None or b is None else b - a for n, (a, b) in ends.items()}
 
 
 def _fault(name: str, asked: Mapping[str, float], moved: Mapping[str, float]) -> str:
-    """What is wrong with one joint's motion; empty when nothing is."""
+    """Return what is wrong with one joint's motion; empty when nothing is."""
     wanted, found = asked[name], moved[name]
     near = NEAR * SPACING * min(1.0, abs(wanted) / FIRST)
     if abs(found - wanted) <= near:
         return ""
-    text = f"{name} was told {wanted:+.3f} and moved {found:+.3f}"
+    text = f"{name} was commanded {wanted:+.3f} and moved {found:+.3f}"
     if abs(found) <= near:
         return f"{name} did not move"
     if abs(found + wanted) <= near:
         return f"{text}, the other way"
     others = [other for other in asked if other != name and abs(found - asked[other]) <= near]
     if others:
-        return f"{text}, as {others[0]} was told"
+        return f"{text}, as {others[0]} was commanded"
     if abs(found / DEGREES - wanted) <= near:
         return f"{text}, which is in degrees"
     return text
 
 
 def _speeds(motion: ArmMotion, moved: Mapping[str, float]) -> Finding:
-    """Compares the sum of speeds over time with the way, for the joint that went farthest."""
+    """Compare the sum of speeds over time with the way, for the joint that went farthest."""
     name = max(moved, key=lambda joint: abs(moved[joint]))
     check = f"joints speeds {motion.arm}"
     way, summed = _path(name, motion.samples)
@@ -160,7 +189,7 @@ def _speeds(motion: ArmMotion, moved: Mapping[str, float]) -> Finding:
 
 
 def _path(name: str, samples: Sequence[JointSample]) -> tuple[float, float]:
-    """The way there and back, and the same by speeds, each the mean of two samples [rad or m]."""
+    """Return the way there and back, and the same by speeds, each the mean of two samples [rad or m]."""
     way = summed = 0.0
     for before, after in pairwise(samples):
         a, b = before.of(name), after.of(name)

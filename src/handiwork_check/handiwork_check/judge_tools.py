@@ -1,4 +1,4 @@
-"""Grippers and suction cups: whether they do what they say, and say what they do. Knows no ROS."""
+"""Checks of grippers and suction cups: their motions, and their reports of them. Imports no ROS."""
 
 from __future__ import annotations
 
@@ -10,24 +10,32 @@ from .findings import Finding, failed, missing, passed
 from .recording import GripperMotion, SuctionTrial
 
 NEAR_SHARE = 0.06
-"""Part of a gripper's stroke within which it is where it was told."""
+"""Part of a gripper's stroke within which it is at the commanded position."""
 
 WIDTH_M = 0.006
-"""How far the opening may be from the width of what it holds [m]."""
+"""Largest difference of the opening from the width of the held object, m."""
 
 
 def judge_gripper(spec: GripperSpec, motions: Sequence[GripperMotion]) -> Iterator[Finding]:
-    """Free motions first, then what was held."""
+    """Judge free motions first, then those on an object.
+
+    Args:
+        spec: The gripper.
+        motions: Its motions.
+
+    Yields:
+        The findings.
+    """
     free = [motion for motion in motions if not motion.object_m]
     held = [motion for motion in motions if motion.object_m]
     stroke = abs(spec.position(spec.max_width_m) - spec.position(spec.min_width_m))
     yield _free(spec, free, stroke)
     check = f"gripper stall {spec.name}"
     if not held:
-        mend = (
+        remedy = (
             "put something between the fingers and close; the result must say stalled, the reading its width"
         )
-        yield missing(check, "nothing could be put between the fingers", mend, required=False)
+        yield missing(check, "nothing could be put between the fingers", remedy, required=False)
     for motion in held:
         yield _stall(check, spec, motion)
 
@@ -35,23 +43,25 @@ def judge_gripper(spec: GripperSpec, motions: Sequence[GripperMotion]) -> Iterat
 def _free(spec: GripperSpec, motions: Sequence[GripperMotion], stroke: float) -> Finding:
     check, near = f"gripper truth {spec.name}", NEAR_SHARE * stroke
     if not motions:
-        mend = f"serve {spec.name}_controller/gripper_cmd"
-        return missing(check, "was not moved", mend, required=True)
+        remedy = f"serve {spec.name}_controller/gripper_cmd"
+        return missing(check, "was not moved", remedy, required=True)
     for motion in motions:
-        told = f"was told {motion.target:.4f} and is at {motion.after:.4f}"
+        place = f"was commanded to {motion.target:.4f} and is at {motion.after:.4f}"
         there = abs(motion.after - motion.target) <= near
         if motion.fault:
-            mend = "let the action end: reached_goal when it is there, stalled when something stops it"
-            return failed(check, motion.fault, mend)
+            remedy = "let the action end: reached_goal when it is there, stalled when something stops it"
+            return failed(check, motion.fault, remedy)
         if motion.reached and not there:
-            mend = "say reached_goal by the measured position, not by the command"
-            return failed(check, f"says reached_goal, {told}", mend)
+            remedy = "say reached_goal by the measured position, not by the command"
+            return failed(check, f"says reached_goal, {place}", remedy)
         if not motion.reached and there:
-            mend = "say reached_goal when the measured position is the commanded one"
-            return failed(check, f"does not say reached_goal, {told}", mend)
+            remedy = "say reached_goal when the measured position is the commanded one"
+            return failed(check, f"does not say reached_goal, {place}", remedy)
         if not there:
-            mend = "clear the fingers, or mend how command and reading are coupled (unit, sign, mimic joint)"
-            return failed(check, told + (" (stalled)" if motion.stalled else ""), mend)
+            remedy = (
+                "clear the fingers, or correct how command and reading are coupled (unit, sign, mimic joint)"
+            )
+            return failed(check, place + (" (stalled)" if motion.stalled else ""), remedy)
     way = max(abs(motion.after - motion.before) for motion in motions)
     if way < 0.5 * stroke:
         return failed(
@@ -62,18 +72,28 @@ def _free(spec: GripperSpec, motions: Sequence[GripperMotion], stroke: float) ->
 
 def _stall(check: str, spec: GripperSpec, motion: GripperMotion) -> Finding:
     width_m = spec.width(motion.after)
-    told = f"{motion.object_m * 1e3:.0f} mm between the fingers, the reading says {width_m * 1e3:.0f} mm"
+    reading = f"{motion.object_m * 1e3:.0f} mm between the fingers, the reading says {width_m * 1e3:.0f} mm"
     if motion.fault:
         return failed(check, motion.fault, "end the action when the fingers stand still short of the goal")
     if motion.stalled and not motion.reached and abs(width_m - motion.object_m) <= WIDTH_M:
-        return passed(check, told)
+        return passed(check, reading)
     said = f"says reached_goal {motion.reached}, stalled {motion.stalled}"
-    mend = "judge the stall by measured positions: still for 0.1 s short of the goal is stalled, not reached"
-    return failed(check, f"{said}: {told}", mend)
+    remedy = (
+        "judge the stall by measured positions: still for 0.1 s short of the goal is stalled, not reached"
+    )
+    return failed(check, f"{said}: {reading}", remedy)
 
 
 def judge_suction(name: str, trials: Sequence[SuctionTrial]) -> Iterator[Finding]:
-    """In free air, then on an object."""
+    """Judge a cup in free air, then on an object.
+
+    Args:
+        name: Name of the cup.
+        trials: Its switchings.
+
+    Yields:
+        The findings.
+    """
     for what, group in (
         ("air", [trial for trial in trials if not trial.object]),
         ("seal", [trial for trial in trials if trial.object]),
@@ -81,30 +101,32 @@ def judge_suction(name: str, trials: Sequence[SuctionTrial]) -> Iterator[Finding
         check = f"suction {what} {name}"
         if not group:
             where = "the cup was not switched" if what == "air" else "nothing could be put before the cup"
-            mend = f"serve {name}_controller/set_suction and publish its suction_state"
-            yield missing(check, where, mend, required=what == "air")
+            remedy = f"serve {name}_controller/set_suction and publish its suction_state"
+            yield missing(check, where, remedy, required=what == "air")
             continue
         faults = [fault for trial in group if (fault := _suction_fault(check, trial)) is not None]
-        yield faults[0] if faults else passed(check, f"{len(group)} states were as they are")
+        yield faults[0] if faults else passed(check, f"{len(group)} states are true")
 
 
 def _suction_fault(check: str, trial: SuctionTrial) -> Finding | None:
-    state, told = trial.state, "on" if trial.on else "off"
+    state, switch = trial.state, "on" if trial.on else "off"
     if state is None:
-        return failed(check, f"no suction_state after {told}", "publish suction_state all the time, 50 Hz")
+        return failed(check, f"no suction_state after {switch}", "publish suction_state all the time, 50 Hz")
     if state.on is not trial.on:
         return failed(
-            check, f"was switched {told} and says on is {state.on}", "tell the commanded state in on"
+            check, f"was switched {switch} and says on is {state.on}", "report the commanded state in on"
         )
     if state.sealed and not (trial.on and trial.object):
-        mend = "tell the measured seal: by the vacuum, or by what the gripper holds; never the command"
-        return failed(check, f"says sealed, and is {told} with {trial.object or 'nothing'} before it", mend)
+        remedy = "report the measured seal: by the vacuum, or by what the gripper holds; never the command"
+        return failed(
+            check, f"says sealed, and is {switch} with {trial.object or 'nothing'} before it", remedy
+        )
     if trial.on and trial.object and not state.sealed:
-        mend = f"let the cup hold what it touches; it says {state.why or 'nothing of why'}"
-        return failed(check, f"has {trial.object} before it and no seal", mend)
+        remedy = f"let the cup hold what it touches; it says {state.why or 'no reason'}"
+        return failed(check, f"has {trial.object} before it and no seal", remedy)
     if state.sealed and state.object not in ("", trial.object):
-        mend = "name what is held, or nothing"
-        return failed(check, f"holds {trial.object} and says {state.object}", mend)
+        remedy = "name the held object, or nothing"
+        return failed(check, f"holds {trial.object} and says {state.object}", remedy)
     if trial.on and not state.sealed and not state.why:
-        return failed(check, "has no seal and says not why", "say in why what is missing for a seal")
+        return failed(check, "has no seal and gives no reason", "say in why what is missing for a seal")
     return None

@@ -1,4 +1,4 @@
-"""What was heard and done while a backend was checked, as values. Knows no ROS."""
+"""The messages received and the motions made during the check of a backend, as values. Imports no ROS."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from handiwork_core.model.world import Contact, ObjectState, WorldObject
 
 @dataclass(frozen=True, slots=True)
 class Publisher:
-    """Who offers a topic, and how."""
+    """A publisher of a topic: its node, type and QoS."""
 
     node: str
     type: str
@@ -20,37 +20,64 @@ class Publisher:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
-    """One message: when it came [s, steady], and what time it says it is of [s]."""
+class Received:
+    """The times of one message.
 
-    heard_s: float
+    Attributes:
+        received_s: Time of arrival, s, steady.
+        stamp_s: Its own stamp, s.
+    """
+
+    received_s: float
     stamp_s: float
 
 
 @dataclass(frozen=True, slots=True)
 class JointSample:
-    """One ``joint_states`` as it came; arrays may have any length."""
+    """One ``joint_states`` as received; arrays may have any length.
 
-    heard_s: float
+    Attributes:
+        received_s: Time of arrival, s, steady.
+        stamp_s: Its own stamp, s.
+        names: Names of joints.
+        position: rad or m.
+        velocity: rad/s or m/s.
+    """
+
+    received_s: float
     stamp_s: float
     names: tuple[str, ...]
     position: tuple[float, ...]
     velocity: tuple[float, ...]
 
     def of(self, joint: str) -> float | None:
-        """Position of a joint, None when it is not there."""
+        """Return the position of a joint, rad or m; None when it is not there.
+
+        Args:
+            joint: Name of the joint.
+        """
         found = dict(zip(self.names, self.position, strict=False))
         return found.get(joint)
 
     def speed_of(self, joint: str) -> float:
-        """Velocity of a joint, 0 when it is not there."""
+        """Return the velocity of a joint, rad/s or m/s; 0 when it is not there.
+
+        Args:
+            joint: Name of the joint.
+        """
         found = dict(zip(self.names, self.velocity, strict=False))
         return found.get(joint, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
 class FrameMessage:
-    """One message on ``/tf`` or ``/tf_static``: its number among its writer's, and its edges, parent and child."""
+    """One message on ``/tf`` or ``/tf_static``.
+
+    Attributes:
+        is_static: It is of ``/tf_static``.
+        number: Its number among its writer's.
+        edges: Parent and child of each transform.
+    """
 
     is_static: bool
     number: int
@@ -59,12 +86,25 @@ class FrameMessage:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """All that listening gave. Keys of topics, services and actions are full names; those values are types."""
+    """All that the subscriptions received. Keys of topics, services and actions are full names.
+
+    Attributes:
+        publishers: Publishers of each topic.
+        services: Type of each service.
+        actions: Type of each action.
+        received: Times of the messages of each topic.
+        joints: All ``joint_states``.
+        frames: All messages with transforms.
+        objects: The objects of the world by name.
+        states: Their states by name.
+        contacts: The lists of several messages.
+        system_s: The wall clock of this machine, s since 1970.
+    """
 
     publishers: Mapping[str, tuple[Publisher, ...]] = field(default_factory=dict)
     services: Mapping[str, str] = field(default_factory=dict)
     actions: Mapping[str, str] = field(default_factory=dict)
-    heard: Mapping[str, tuple[Heard, ...]] = field(default_factory=dict)
+    received: Mapping[str, tuple[Received, ...]] = field(default_factory=dict)
     joints: tuple[JointSample, ...] = ()
     frames: tuple[FrameMessage, ...] = ()
     objects: Mapping[str, WorldObject] = field(default_factory=dict)
@@ -77,20 +117,35 @@ class Recording:
 
 @dataclass(frozen=True, slots=True)
 class ArmMotion:
-    """One motion of an arm: by how much each joint was told to move [rad or m], and what was heard meanwhile."""
+    """One motion of an arm.
+
+    Attributes:
+        arm: Name of the arm.
+        asked: Commanded move of each joint, rad or m.
+        samples: ``joint_states`` during the motion.
+        fault: Why the action did not succeed; empty when it did.
+    """
 
     arm: str
     asked: Mapping[str, float]
     samples: tuple[JointSample, ...]
     fault: str = ""
-    """Why the action did not succeed; empty when it did."""
+    """The reason why the action did not succeed; empty when it did."""
 
 
 @dataclass(frozen=True, slots=True)
 class GripperMotion:
-    """One command of a gripper: positions of its joint [m or rad] before and after, and what its action said.
+    """One command of a gripper.
 
-    ``object_m``: the width of what was between the fingers; 0 for nothing.
+    Attributes:
+        gripper: Name of the gripper.
+        target: Commanded position of its joint, m or rad.
+        before: Its position before, m or rad.
+        after: Its position after, m or rad.
+        reached: The action's ``reached_goal``.
+        stalled: The action's ``stalled``.
+        fault: Why the action gave no result; empty when it did.
+        object_m: Width of the object between the fingers, m; 0 without one.
     """
 
     gripper: str
@@ -105,7 +160,14 @@ class GripperMotion:
 
 @dataclass(frozen=True, slots=True)
 class SuctionTrial:
-    """One switching of a cup, and the state a moment later; ``object``: what was put before it, empty for nothing."""
+    """One switching of a cup.
+
+    Attributes:
+        gripper: Name of the cup.
+        on: The command.
+        object: Name of the object before the cup; empty without one.
+        state: The state a moment later; None without one.
+    """
 
     gripper: str
     on: bool

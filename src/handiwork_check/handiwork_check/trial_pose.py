@@ -1,4 +1,4 @@
-"""Where to put which object so that a gripper closes on it, or a cup sucks it. Knows no ROS."""
+"""Choice and pose of an object that a gripper can close on, or a cup can hold. Imports no ROS."""
 
 from __future__ import annotations
 
@@ -12,18 +12,24 @@ from handiwork_core.model.world import ShapeKind, WorldObject
 from handiwork_core.robot.robot import GripperSpec
 
 MARGIN_M = 0.01
-"""What is gripped is so much wider than the closed fingers, and so much narrower than the open ones."""
+"""A gripped object is at least so much wider than the closed fingers, and so much narrower than the open ones, m."""
 
 LARGEST_M = 0.12
-"""Larger things would meet the hand."""
+"""Larger objects would touch the hand, m."""
 
 PRESS_M = 0.001
-"""A cup's rim is so far pressed into the top of what it sucks: it seals what it touches all around."""
+"""Depth of a cup's rim in the top of the object, m: it seals what it touches all around."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """An object, its width between the fingers [m], and where it is put."""
+    """An object and its pose.
+
+    Attributes:
+        name: Name of the object.
+        width_m: Its width between the fingers, m; 0 for a cup.
+        world_T_object: Its pose.
+    """
 
     name: str
     width_m: float
@@ -33,7 +39,14 @@ class Trial:
 def grip_trial(
     spec: GripperSpec, objects: Mapping[str, WorldObject], world_T_tcp: Pose, ee_R_tcp: Rotation
 ) -> Trial | None:
-    """The first object whose one solid fits between the fingers, with its middle at the TCP; None without one."""
+    """Return the first object whose one solid fits between the fingers, with its middle at the TCP; None without one.
+
+    Args:
+        spec: The gripper.
+        objects: Objects by name.
+        world_T_tcp: Pose of the TCP.
+        ee_R_tcp: Rotation of the TCP in the EE frame.
+    """
     lower, upper = spec.min_width_m + MARGIN_M, spec.max_width_m - MARGIN_M
     for name, extents, shape_T_object in _solids(objects):
         for axis in np.argsort(extents):
@@ -48,13 +61,20 @@ def grip_trial(
 def suction_trial(
     spec: GripperSpec, objects: Mapping[str, WorldObject], world_T_tcp: Pose, ee_R_tcp: Rotation
 ) -> Trial | None:
-    """The first object with a flat top that is wider than the cup, its top at the rim; None without one."""
+    """Return the first object with a flat top that is wider than the cup, its top at the rim; None without one.
+
+    Args:
+        spec: The gripper; without a cup there is no trial.
+        objects: Objects by name.
+        world_T_tcp: Pose of the TCP.
+        ee_R_tcp: Rotation of the TCP in the EE frame.
+    """
     cup = spec.suction
     if cup is None:
         return None
     for name, extents, shape_T_object in _solids(objects, flat=True):
         if min(extents[0], extents[1]) > 2.0 * cup.radius_m + MARGIN_M:
-            # The top looks against the approach: half a turn about a side axis.
+            # The top faces the approach: half a turn about a side axis.
             turn = _carry(2, spec.ee_axis) @ np.diag((1.0, -1.0, -1.0))
             world_R = world_T_tcp.rotation.matrix() @ ee_R_tcp.matrix().T
             ahead = world_R[:, spec.ee_axis] * (extents[2] / 2.0 - PRESS_M)
@@ -64,7 +84,7 @@ def suction_trial(
 
 
 def _solids(objects: Mapping[str, WorldObject], *, flat: bool = False) -> list[tuple[str, Array, Pose]]:
-    """Free objects of one simple solid: name, extents (3,) [m], pose of the object in the solid."""
+    """Return free objects of one simple solid: name, extents (3,) [m], pose of the object in the solid."""
     found = []
     for name, item in sorted(objects.items()):
         if item.is_static or item.articulation is not None or len(item.shapes) != 1:
@@ -84,7 +104,7 @@ def _solids(objects: Mapping[str, WorldObject], *, flat: bool = False) -> list[t
 
 
 def _carry(axis: int, onto: int) -> Array:
-    """The rotation (3, 3) that takes one axis onto another and the others along."""
+    """Return the rotation (3, 3) that maps one axis to another and permutes the others in the same order."""
     turn = np.zeros((3, 3))
     for i in range(3):
         turn[(i + onto - axis) % 3, i] = 1.0

@@ -55,7 +55,14 @@ ROBOT_COMMANDS = (new_robot, show_robot, check_backend, export_usd, security)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; the exit code is zero exactly when it did what it is for."""
+    """Run one command.
+
+    Args:
+        argv: Words of the command line; None takes those of the process.
+
+    Returns:
+        Exit code, 0 exactly when the command has succeeded.
+    """
     parser = argparse.ArgumentParser(prog="handiwork", description="Pick and place over ROS 2.")
     commands = parser.add_subparsers(dest="command", required=True)
     for command in COMMANDS + ROBOT_COMMANDS:

@@ -1,7 +1,7 @@
-"""What crosses between Isaac Sim's process and Handiwork: names, and texts for what standard messages have no words.
+"""The interface between Isaac Sim's process and Handiwork: names, and texts for data without a standard message.
 
 Only messages of std_msgs, sensor_msgs, tf2_msgs, rosgraph_msgs and services of std_srvs cross, so that any Python that
-Isaac Sim ships can speak them. Besides the names below there are ``/clock``, and ``/tf`` from ``world`` to each object.
+Isaac Sim ships can use them. Besides the names below there are ``/clock``, and ``/tf`` from ``world`` to each object.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ CONTACTS = "isaac_contacts"
 SUCTION_STATE = "isaac_suction_state"
 """std_msgs/String: see ``cups_text``."""
 SET_POSES = "isaac_set_poses"
-"""tf2_msgs/TFMessage: objects that are to be put there, at rest."""
+"""tf2_msgs/TFMessage: new poses of objects, which are then at rest."""
 RESET = "isaac_reset"
-"""std_srvs/Trigger: robot at home, objects as the stage has them, at rest; the clock may begin anew."""
+"""std_srvs/Trigger: robot at home, objects as the stage has them, at rest; the clock may restart."""
 PAUSE = "isaac_pause"
 """std_srvs/SetBool: true stops the physics."""
 STEP = "isaac_step"
@@ -37,24 +37,36 @@ BELT_VELOCITY = "isaac_belt_velocity"
 """geometry_msgs/TwistStamped: the belt ``frame_id`` is to run at the linear velocity, in its own frame."""
 
 FRAME_S = 0.02
-"""Simulated time between two frames of the application: so often contacts, cups and frames of objects are told."""
+"""Simulated time between two frames of the application, s: the period of contacts, cups and frames of objects."""
 
 GRID = 1e-4
 """The bridge rounds positions, velocities and efforts of joints to this."""
 
 
 def suction_service(gripper: str) -> str:
-    """std_srvs/SetBool that closes (true) or opens one surface gripper; answered at once."""
+    """Return the name of the service that closes (true) or opens one surface gripper.
+
+    Its type is std_srvs/SetBool; it is answered at once.
+
+    Args:
+        gripper: Name of the gripper.
+    """
     return f"isaac_suction/{gripper}"
 
 
 class BadWire(ValueError):
-    """A text that is not what the other side should write; the message says what is wrong with it."""
+    """A text that violates the format of its topic; the message names the fault."""
 
 
 @dataclass(frozen=True, slots=True)
 class CupState:
-    """A surface gripper: whether it was told to close, whether it holds something, and what."""
+    """The state of a surface gripper.
+
+    Attributes:
+        on: True if it was commanded to close.
+        is_closed: True if it holds something.
+        objects: Names of the objects that it holds.
+    """
 
     on: bool
     is_closed: bool
@@ -62,12 +74,23 @@ class CupState:
 
 
 def on_grid(values: Array) -> Array:
-    """Rounded as the bridge does."""
+    """Return values rounded as the bridge rounds them.
+
+    Args:
+        values: Any shape.
+    """
     return np.round(np.asarray(values, dtype=np.float64) / GRID) * GRID
 
 
 def contacts_text(contacts: Iterable[Contact], stamp_s: float) -> str:
-    """Write contacts: ``{"stamp": s, "contacts": [[a, b, fx, fy, fz, px, py, pz], ...]}``, force on a from b in N."""
+    """Return contacts as ``{"stamp": s, "contacts": [[a, b, fx, fy, fz, px, py, pz], ...]}``.
+
+    Contacts with numbers that are not finite are left out.
+
+    Args:
+        contacts: The contacts: force on a from b, N, and point in the world, m.
+        stamp_s: Time of the contacts, s of simulated time.
+    """
     rows = [
         [item.a, item.b, *map(float, item.force_on_a_n), *map(float, item.point_m)]
         for item in contacts
@@ -77,10 +100,16 @@ def contacts_text(contacts: Iterable[Contact], stamp_s: float) -> str:
 
 
 def contacts_of(text: str) -> tuple[float, tuple[Contact, ...]]:
-    """Stamp [s] and contacts.
+    """Return the content of a text of contacts.
+
+    Args:
+        text: A text in the format of ``contacts_text``.
+
+    Returns:
+        Stamp, s, and contacts.
 
     Raises:
-        BadWire: the text is not what ``contacts_text`` writes.
+        BadWire: The text is not in the format of ``contacts_text``.
     """
     stamp_s, bodies, numbers = contact_rows(text)
     rows = zip(bodies, numbers, strict=True)
@@ -88,10 +117,16 @@ def contacts_of(text: str) -> tuple[float, tuple[Contact, ...]]:
 
 
 def contact_rows(text: str) -> tuple[float, tuple[tuple[str, str], ...], Array]:
-    """Stamp [s], the bodies of each contact, and its force and point (n, 6) [N, m].
+    """Return the content of a text of contacts as arrays.
+
+    Args:
+        text: A text in the format of ``contacts_text``.
+
+    Returns:
+        Stamp, s; the names of the two bodies of each contact; its force, N, and point, m, as rows (n, 6).
 
     Raises:
-        BadWire: the text is not what ``contacts_text`` writes.
+        BadWire: The text is not in the format of ``contacts_text``.
     """
     stamp_s, rows = _entries(text, CONTACTS, "contacts")
     if not isinstance(rows, list):
@@ -101,7 +136,7 @@ def contact_rows(text: str) -> tuple[float, tuple[tuple[str, str], ...], Array]:
             raise BadWire(f"{CONTACTS}: row {index} is {row!r}; send two names, a force and a point")
     try:
         numbers = np.array([row[2:] for row in rows], dtype=np.float64).reshape(len(rows), 6)
-    except OverflowError as error:  # JSON's whole numbers have no end
+    except OverflowError as error:  # JSON's whole numbers are unbounded
         raise BadWire(f"{CONTACTS}: cannot be read ({error}); send forces and points as floats") from error
     if not np.isfinite(numbers).all():
         index = int(np.argmin(np.isfinite(numbers).all(axis=1)))
@@ -110,7 +145,7 @@ def contact_rows(text: str) -> tuple[float, tuple[tuple[str, str], ...], Array]:
 
 
 NUMBERS = frozenset((int, float))
-"""What JSON's numbers become."""
+"""The types of JSON's numbers in Python."""
 
 
 def _is_contact(row: object) -> bool:
@@ -121,7 +156,12 @@ def _is_contact(row: object) -> bool:
 
 
 def cups_text(cups: Mapping[str, CupState], stamp_s: float) -> str:
-    """Write surface grippers: ``{"stamp": s, "cups": {name: {"on": b, "status": "Closed", "objects": ["box"]}}}``."""
+    """Return grippers as ``{"stamp": s, "cups": {name: {"on": b, "status": "Closed", "objects": ["box"]}}}``.
+
+    Args:
+        cups: Surface grippers by name.
+        stamp_s: Time of the states, s of simulated time.
+    """
     rows = {
         name: {"on": cup.on, "status": "Closed" if cup.is_closed else "Open", "objects": list(cup.objects)}
         for name, cup in cups.items()
@@ -130,10 +170,16 @@ def cups_text(cups: Mapping[str, CupState], stamp_s: float) -> str:
 
 
 def cups_of(text: str) -> tuple[float, dict[str, CupState]]:
-    """Stamp [s] and surface grippers by name; ``Closing`` counts as not closed.
+    """Return the content of a text of surface grippers.
+
+    Args:
+        text: A text in the format of ``cups_text``.
+
+    Returns:
+        Stamp, s, and surface grippers by name; ``Closing`` counts as not closed.
 
     Raises:
-        BadWire: the text is not what ``cups_text`` writes.
+        BadWire: The text is not in the format of ``cups_text``.
     """
     stamp_s, rows = _entries(text, SUCTION_STATE, "cups")
     try:
@@ -157,5 +203,5 @@ def _entries(text: str, topic: str, key: str) -> tuple[float, Any]:
 
 
 def _is_finite(value: object) -> bool:
-    # Compared, not asked by isfinite: JSON's whole numbers have no end.
+    # A comparison, because math.isfinite fails for JSON's unbounded whole numbers.
     return isinstance(value, int | float) and abs(value) <= sys.float_info.max

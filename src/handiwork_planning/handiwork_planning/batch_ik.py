@@ -17,14 +17,25 @@ from .planner import Core
 from .search.requests import Failed
 
 TRIES = 128
-"""Starts per pose after the seeds."""
+"""Random starts per pose, after the seeds."""
 BLOCK = 4096
-"""Poses that are looked at together."""
+"""Poses that one search works on."""
 CODES = {int(code): code for code in Code}
 
 
 def solve_batch(core: Core, request: IkRequest, should_stop: ShouldStop) -> IkResult:
-    """Seeds are tried first, then random starts. A stop leaves CANCELED for the poses not reached."""
+    """Solve the inverse kinematics of every pose of a request.
+
+    Seeds are tried first, then random starts.
+
+    Args:
+        core: Robot, world and caches.
+        request: Poses world_T_ee, seeds and scene of one arm.
+        should_stop: Polled during the search; when it is true the poses not reached yet get CANCELED.
+
+    Returns:
+        One code, configuration and error per pose. A pose without a solution has a configuration of nan.
+    """
     started, count = time.monotonic(), len(request.world_T_ee)
     dof = np.atleast_2d(request.seed_q).shape[1]
     q, errors = np.full((count, dof), np.nan), np.full((count, 2), np.inf)
@@ -57,7 +68,11 @@ def solve_batch(core: Core, request: IkRequest, should_stop: ShouldStop) -> IkRe
 
 
 def _codes(found: Solutions) -> Ints:
-    """(p,) OK, GOAL_IN_COLLISION where every solution touched, NO_IK where there was none, or CANCELED before that."""
+    """Return the code of each pose, (p,).
+
+    OK with a solution, GOAL_IN_COLLISION if every solution touched something, NO_IK if there was none, and CANCELED
+    if the search stopped before it was complete.
+    """
     missed = np.where(found.hit[:, 0] >= 0, Code.GOAL_IN_COLLISION, Code.NO_IK)
     codes = missed if found.complete else np.full(len(missed), Code.CANCELED)
     codes[found.owner] = Code.OK

@@ -1,4 +1,4 @@
-"""Which candidates can be done: free configurations for the first way point, straight lines to the later ones."""
+"""Judge candidates: free configurations for the first way point, straight lines to the later ones."""
 
 from __future__ import annotations
 
@@ -28,10 +28,26 @@ def judge(
     state: State,
     deadline: Deadline,
 ) -> CandidateVerdict:
-    """The cheapest way found to do ``candidate``, or why its best try failed.
+    """Return the cheapest way found to do ``candidate``, or why its best try failed.
 
-    Solutions for the first pose are tried nearest to ``start`` (n,) first; the line to way point i is checked
-    in the scene of way point i. Cost is the sum of joint moves along the way points [rad].
+    Solutions for the first pose are tried in order of distance from ``start``. The line to way point i is checked in
+    the scene of way point i.
+
+    Args:
+        arm: The arm that moves.
+        queries: Scene of each way point; the last one also counts for all further way points.
+        start: Joint positions before the motion, (n,), rad or m.
+        home: Joint positions that are a second seed of inverse kinematics, (n,), rad or m.
+        candidate: EE poses in the world, one or more.
+        state: Random numbers; it is advanced.
+        deadline: Limit of time, and the client's request to stop.
+
+    Returns:
+        OK with configurations (w, n) at the way points and the cost, which is the sum of joint moves along them
+        [rad or m]; else the code and the blocking pair of the first failure.
+
+    Raises:
+        Failed: CANCELED or PLAN_BUDGET.
     """
     first = solve_pose(queries[0], candidate.world_T_ee[0], np.array([start, home]), state, TRIES, SOLUTIONS)
     if len(first.q) == 0:
@@ -56,7 +72,11 @@ def judge(
 def _later(
     arm: ArmSpec, queries: tuple[Query, ...], q: Array, candidate: Candidate, deadline: Deadline
 ) -> Array:
-    """Configurations (w, n) at all way points, or Failed."""
+    """Return configurations (w, n) at all way points.
+
+    Raises:
+        Failed: a line cannot be followed, or as ``judge``.
+    """
     rows = [q]
     for i, pose in enumerate(candidate.world_T_ee[1:], start=1):
         query = queries[min(i, len(queries) - 1)].touching_at(rows[-1])

@@ -24,10 +24,21 @@ STEP_M, STEP_RAD = 0.005, 0.03
 
 
 def track(query: Query, arm: ArmSpec, q: Array, goal: Pose, deviation_m: float, deadline: Deadline) -> Array:
-    """Joint path (k, n) from ``q`` (n,) along the line to ``goal``.
+    """Return the joint path along the straight tool line to ``goal``.
+
+    Args:
+        query: Robot, scene and margins.
+        arm: The arm that moves.
+        q: Start configuration, (n,), rad or m.
+        goal: world_T_ee at the end of the line.
+        deviation_m: Largest distance of the tool from the line, m.
+        deadline: Limit of time, and the client's request to stop.
+
+    Returns:
+        Joint positions (k, n), rad or m; row 0 is ``q``.
 
     Raises:
-        Failed: CANCELED, PLAN_BUDGET, NO_IK, JOINT_LIMIT, PATH_BLOCKED or PLAN_FAILED, with where and why.
+        Failed: CANCELED, PLAN_BUDGET, NO_IK, JOINT_LIMIT, PATH_BLOCKED or PLAN_FAILED, with place and reason.
     """
     target, here, shift = flat(goal), np.empty((1, 12)), np.empty(6)
     tool_poses(q[None], query.robot, here)
@@ -56,6 +67,7 @@ def track(query: Query, arm: ArmSpec, q: Array, goal: Pose, deviation_m: float, 
 
 
 def _failure(query: Query, arm: ArmSpec, q: Array, state: int, gone: str, error: Array) -> Failed:
+    """Return the failure that explains why the line stops at configuration ``q`` (n,)."""
     errors = (float(np.linalg.norm(error[:3])), float(np.linalg.norm(error[3:])))
     margin = np.minimum(q - query.robot.lower, query.robot.upper - q)
     tight = int(margin.argmin())

@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
 
 class CpuEngine(Engine):
-    """RRT-Connect over many goals, straight lines by inverse kinematics, and jerk-limited timing, on one core.
+    """Plans by RRT-Connect with many goals, straight lines by inverse kinematics, and jerk-limited timing, on one core.
 
     The GIL is released in kernels. The first creation on a machine compiles them (about a minute); the result is kept
-    in ``__pycache__`` beside the sources, or where NUMBA_CACHE_DIR says.
+    in ``__pycache__`` beside the sources, or in the folder that NUMBA_CACHE_DIR names.
     """
 
     name: ClassVar[str] = "cpu"

@@ -1,4 +1,4 @@
-"""An engine that may lose its device: the goal ends with a named cause, then it is built anew or a spare takes over."""
+"""An engine for a device that may fail: the goal ends with a named cause; then the engine or a spare is built."""
 
 from __future__ import annotations
 
@@ -32,7 +32,12 @@ Say = Callable[[str], None]
 
 
 class EngineLost(Exception):
-    """The engine's device failed. ``is_fatal``: it cannot be used again in this process."""
+    """The engine's device failed.
+
+    Attributes:
+        cause: The failure in words.
+        is_fatal: The device cannot be used again in this process.
+    """
 
     def __init__(self, cause: str, *, is_fatal: bool = False) -> None:
         super().__init__(cause)
@@ -42,8 +47,8 @@ class EngineLost(Exception):
 class FallbackEngine(Engine):
     """Delegates to the engine that ``make`` builds.
 
-    When that engine raises EngineLost the request ends with PLANNER_LOST and the cause. The next request goes to a
-    newly built one or, where ``spare`` is given, to that for good. After a fatal loss without a spare ``give_up`` is
+    When that engine raises EngineLost the request ends with PLANNER_LOST and the cause. The next request goes to a new
+    engine or, if there is a ``spare``, to that one from then on. After a fatal loss without a spare ``give_up`` is
     called: the process has to be started again.
     """
 
@@ -55,11 +60,11 @@ class FallbackEngine(Engine):
 
     @property
     def engine(self) -> Engine | None:
-        """What requests go to now; None between a loss and the next request."""
+        """The engine that requests go to now; None between a loss and the next request."""
         return self._engine
 
     def update_world(self, world: World) -> None:
-        """See ``Engine.update_world``; a loss here shows in the request that follows."""
+        """See ``Engine.update_world``; a loss here is reported by the request that follows."""
         self._world = world
         if self._engine is not None:
             try:
@@ -114,14 +119,14 @@ class FallbackEngine(Engine):
         )
 
     def close(self) -> None:
-        """Close what is there."""
+        """Close the engine, if there is one."""
         if self._engine is not None:
             self._engine.close()
         self._engine = None
 
     def _build(self, make: Make) -> Engine:
         engine = make()
-        # The desk reads both from the engine that it has.
+        # The planner node reads both from the engine that it has.
         self.name, self.capabilities = engine.name, engine.capabilities  # type: ignore[misc]
         if self._world is not None:
             engine.update_world(self._world)
@@ -135,7 +140,7 @@ class FallbackEngine(Engine):
             return lost_result(self._lose(lost))
 
     def _lose(self, lost: EngineLost) -> str:
-        """Put the engine away; returns what the goal is told."""
+        """Drop the engine, and return the message for the goal."""
         name, self._engine = getattr(self, "name", "planning"), None
         if self._spare is not None:
             self._make, self._spare = self._spare, None
@@ -144,6 +149,6 @@ class FallbackEngine(Engine):
             text = f"engine {name!r} is lost: {lost.cause}; the planner must be started again"
             self._give_up(text)
         else:
-            text = f"engine {name!r} is lost: {lost.cause}; the next request builds it anew"
+            text = f"engine {name!r} is lost: {lost.cause}; the next request builds it again"
         self._say(text)
         return text

@@ -1,4 +1,4 @@
-"""A grasp in one call, with any engine: free to before it, straight to it, and straight away with the object."""
+"""A grasp in one call, with any engine: a free motion to the approach, a line to the grasp, a line up with it."""
 
 from __future__ import annotations
 
@@ -29,16 +29,26 @@ from handiwork_core.model.trajectory import Trajectory
 
 Way = tuple[Pose, Pose, Pose]
 FIRST = 12
-"""Grasps that are looked at before others, spread evenly over those given."""
+"""Grasps that are judged first, spread evenly over those given."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GraspRequest:
     """Take ``object`` at any of ``world_T_ee``.
 
-    ``ee_approach_m``: from the grasp to where the straight approach begins, in the tool's frame; ``world_lift_m``: the
-    way up afterwards, in the world; ``closed_m``: position of the gripper's joint while it holds the object.
-    ``world_T_object``: where it is; ``budget_s``: steady time for all.
+    Attributes:
+        arm: Name of the arm.
+        start_q: Start configuration, (n,), rad or m.
+        object: Name of the object.
+        world_T_object: Pose of the object.
+        world_T_ee: Grasps: poses of the EE link.
+        ee_link: The link that holds the object.
+        ee_approach_m: From the grasp to the start of the straight approach, in the EE frame, m.
+        world_lift_m: The way up afterwards, in the world, m.
+        scene: Attachments, gripper openings and allowed contacts before the grasp.
+        closed_m: Positions of the gripper's joints while it holds the object.
+        budget_s: Steady time for the whole request, s.
+        seed: Seed of all random numbers.
     """
 
     arm: str
@@ -57,7 +67,15 @@ class GraspRequest:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GraspPlan:
-    """``parts``: to before the grasp, to the grasp, and up with the object; all three exactly when ``code`` is OK."""
+    """The result of ``plan_grasp``.
+
+    Attributes:
+        code: OK, or the reason of the failure.
+        message: The reason in words; empty with OK.
+        parts: Motions to the approach, to the grasp, and up with the object; three exactly when ``code`` is OK.
+        grasp_index: Row of ``GraspRequest.world_T_ee``; -1 without a plan.
+        planning_time_s: Time spent, s.
+    """
 
     code: Code
     message: str = ""
@@ -67,10 +85,19 @@ class GraspPlan:
 
 
 def plan_grasp(engine: Engine, request: GraspRequest, should_stop: ShouldStop) -> GraspPlan:
-    """Those grasps that can be done are goals of one free plan; the one that it reaches is followed to the lift.
+    """Plan one grasp of several: approach, grasp and lift.
 
-    When its lines fail, the others are tried, then further grasps, until the budget is spent. The object is no
-    obstacle while the hand is at it, and is carried on the way up.
+    The grasps that can be done are the goals of one free plan; the one that it reaches is followed to the lift. When
+    its lines fail, the others are tried, then further grasps, until the budget is spent. The object is no obstacle
+    while the hand is at it, and is carried on the way up.
+
+    Args:
+        engine: The engine that judges the grasps and plans the motions.
+        request: The object, its grasps and the scene.
+        should_stop: Polled during planning.
+
+    Returns:
+        The plan, or NO_CANDIDATE with the reasons by number, BAD_GOAL without a grasp, or the code of the last try.
     """
     count = len(request.world_T_ee)
     spent_s, causes = 0.0, Counter[Code]()
@@ -90,14 +117,17 @@ def plan_grasp(engine: Engine, request: GraspRequest, should_stop: ShouldStop) -
         if last.code in (Code.OK, Code.CANCELED) or spent_s >= request.budget_s:
             return last
     if count and not causes[Code.OK]:
-        told = ", ".join(f"{code.name} ({n} times)" for code, n in causes.most_common())
-        text = f"none of {count} grasps of {request.object!r} can be done: {told}"
+        reasons = ", ".join(f"{code.name} ({n} times)" for code, n in causes.most_common())
+        text = f"none of {count} grasps of {request.object!r} can be done: {reasons}"
         return GraspPlan(Code.NO_CANDIDATE, text, planning_time_s=spent_s)
     return replace(last, planning_time_s=spent_s)
 
 
 def _rounds(count: int) -> list[range]:
-    """Places of the grasps that are looked at together: a few from everywhere first, for they mostly suffice."""
+    """Return the indices of the grasps that are judged together.
+
+    The first round has a few from everywhere, for they mostly suffice.
+    """
     step = max(1, count // FIRST)
     return [range(first, count, step) for first in range(min(step, count))]
 
@@ -129,7 +159,7 @@ def _planned(
     should_stop: ShouldStop,
     spent_s: float,
 ) -> GraspPlan:
-    """One free plan to the first configurations of all that are left, then the lines of the grasp that it reached."""
+    """Plan freely to the first configurations of all that are left, then the lines of the grasp that was reached."""
     left = sorted(good, key=lambda i: good[i].cost)
     last = PlanResult(Code.PLAN_BUDGET, f"checking the grasps took all of budget_s = {request.budget_s:g} s")
     while left and spent_s < request.budget_s:
@@ -151,7 +181,7 @@ def _planned(
 
 
 def _way(request: GraspRequest, grasp: Pose) -> Way:
-    """Tool poses before, at and after the grasp."""
+    """Return the tool poses before, at and after the grasp."""
     return grasp @ Pose.of(request.ee_approach_m), grasp, Pose.of(request.world_lift_m) @ grasp
 
 
@@ -163,7 +193,7 @@ def _lines(
     should_stop: ShouldStop,
     spent_s: float,
 ) -> list[PlanResult]:
-    """The straight parts from the end of ``first``, as far as they could be planned."""
+    """Plan the straight parts from the end of ``first``, up to the first that fails."""
     at = replace(request.scene, ignored=request.scene.ignored | {request.object})
     held = Attachment(request.object, request.ee_link, way[1].inverse() @ request.world_T_object)
     closed = {**dict(request.scene.gripper_m), **dict(request.closed_m)}

@@ -32,7 +32,7 @@ from .search.requests import (
 
 
 class Core:
-    """Robot, world and caches; one thread at a time."""
+    """Robot, world and caches; for one thread at a time."""
 
     def __init__(self, robot: Robot, world_T_root: Pose) -> None:
         self.robot, self.world_T_root = robot, world_T_root
@@ -40,21 +40,47 @@ class Core:
         self._reader = Reader(robot, world_T_root)
 
     def arm(self, name: str) -> ArmSpec:
-        """The named arm, or Failed with BAD_GOAL."""
+        """Return the arm of a name.
+
+        Args:
+            name: Name of the arm.
+
+        Raises:
+            Failed: BAD_GOAL, there is no such arm.
+        """
         try:
             return self.robot.arm(name)
         except KeyError as error:
             raise Failed(Code.BAD_GOAL, str(error.args[0])) from error
 
     def read(self, arm: ArmSpec, query: SceneQuery) -> Query:
-        """The query for the kernels, or Failed with UNKNOWN_OBJECT."""
+        """Return the query for the kernels.
+
+        Args:
+            arm: The arm that moves.
+            query: Scene of the request.
+
+        Raises:
+            Failed: UNKNOWN_OBJECT, the scene names something that the robot or the world does not have.
+        """
         try:
             return self._reader.read(arm, self.scene, query)
         except KeyError as error:
             raise Failed(Code.UNKNOWN_OBJECT, str(error.args[0])) from error
 
     def plan(self, request: PlanRequest, deadline: Deadline) -> tuple[Trajectory, int]:
-        """Trajectory and the index of the goal that it reaches, or Failed."""
+        """Plan one motion.
+
+        Args:
+            request: Start, goal, scene and limits.
+            deadline: Limit of time, and the client's request to stop.
+
+        Returns:
+            The trajectory, and the index of the goal that it reaches.
+
+        Raises:
+            Failed: no motion was found; it has the reason.
+        """
         arm = self.arm(request.arm)
         query = self.read(arm, request.scene)
         check_scaling(request)

@@ -1,4 +1,4 @@
-"""From a path to a trajectory: time it, look again for collisions, and give way where rounding a corner touches."""
+"""The step from path to trajectory: time it, test it again for collisions, and round a corner less if it touches."""
 
 from __future__ import annotations
 
@@ -23,24 +23,36 @@ from .timing.parameterization import (
 )
 
 ROUNDING = ((1.0, 1.0), (0.5, 1.0), (0.25, 1.0), (0.1, 1.0), (0.03, 0.0), (0.0, 0.0))
-"""Share and shift of a corner: first about through the way point at full speed, as the obstacle is on its inner side;
-last a stop."""
+"""Share and shift of a corner, by level.
+
+The first passes about through the way point at full speed, as the obstacle is on its inner side; the last is a stop.
+"""
 PARTS = 8
-"""Pieces of a rounded corner."""
+"""The number of pieces of a rounded corner."""
 SAME_RAD = 1.0e-6
 """Way points closer than this to the one before are left out."""
 SECOND_LOOK_M = 0.0005
-"""How much closer than their margins bodies may come where nothing is rounded. The path there has been found free by a
-test that may miss as much between two places, and a second look at other places must not refuse it."""
+"""Amount by which bodies may come closer than their margins if nothing is rounded, m.
+
+The path there was found free by a test that may miss as much between two places, and a second test at other places
+must not refuse it.
+"""
 
 
 def timed_free(
     path: Array, query: Query, limits: Limits, names: tuple[str, ...], deadline: Deadline
 ) -> Trajectory:
-    """Time ``path`` (k, n); corners whose rounding would touch are rounded less, and are stops in the end.
+    """Time a free path; corners whose rounding would touch are rounded less, and are stops in the end.
+
+    Args:
+        path: Way points, (k, n), rad or m.
+        query: Robot, scene and margins.
+        limits: Limits of velocity, acceleration and jerk.
+        names: Joint names, (n,).
+        deadline: Limit of time, and the client's request to stop.
 
     Raises:
-        Failed: stopped, out of time, or PLAN_FAILED when even the path with stops is not free.
+        Failed: CANCELED, PLAN_BUDGET, or PLAN_FAILED when even the path with stops is not free.
     """
     path, table = _distinct(path), np.array(ROUNDING)
     level, hit = np.zeros(len(path), dtype=np.int64), np.zeros(2, dtype=np.int64)
@@ -72,7 +84,19 @@ def timed_free(
 def timed_straight(
     path: Array, deviation_m: float, query: Query, limits: Limits, names: tuple[str, ...], deadline: Deadline
 ) -> Trajectory:
-    """Time a path along a tool line, slower until rounding stays within ``deviation_m`` and touches nothing."""
+    """Time a path along a tool line, slower until rounding stays within ``deviation_m`` and touches nothing.
+
+    Args:
+        path: Way points, (k, n), rad or m.
+        deviation_m: Largest distance of the tool from the line, m.
+        query: Robot, scene and margins.
+        limits: Limits of velocity, acceleration and jerk.
+        names: Joint names, (n,).
+        deadline: Limit of time, and the client's request to stop.
+
+    Raises:
+        Failed: CANCELED, PLAN_BUDGET, or PLAN_FAILED when no pace does.
+    """
     path, pace, relaxed = _distinct(path), 1.0, _relaxed(query)
     hit = np.zeros(2, dtype=np.int64)
     while pace > 0.02:
@@ -87,7 +111,12 @@ def timed_straight(
 
 
 def line_deviation(path: Array, query: Query) -> float:
-    """Farthest distance [m] of the tool from the segment between its first and last place on ``path`` (k, n)."""
+    """Return the largest distance of the tool from the segment between its first and last place, m.
+
+    Args:
+        path: Configurations, (k, n), rad or m.
+        query: The robot.
+    """
     poses = np.empty((len(path), 12))
     tool_poses(np.ascontiguousarray(path), query.robot, poses)
     p = poses[:, 9:]
@@ -107,7 +136,7 @@ def _relaxed(query: Query) -> Query:
 
 
 def _guilty(samples: Samples, bad: int, can_yield: NDArray[np.bool_]) -> Ints:
-    """Way points that shape the motion up to sample ``bad``: those rounded there, else the ends of its line."""
+    """Return the way points that shape the motion up to sample ``bad``: rounded ones, else the ends of its line."""
     low, high = int(samples.near[bad - 1, 0]), int(samples.near[bad, 1])
     rounded = np.arange((low + 1) // 2, high // 2 + 1)
     rounded = rounded[can_yield[rounded]]
@@ -118,7 +147,7 @@ def _guilty(samples: Samples, bad: int, can_yield: NDArray[np.bool_]) -> Ints:
 
 
 def _distinct(path: Array) -> Array:
-    """Without way points that repeat the one before; a path that goes nowhere keeps both ends."""
+    """Return the path without way points that repeat the one before; a path that goes nowhere keeps both ends."""
     keep = np.abs(np.diff(path, axis=0)).max(axis=1) > SAME_RAD
     keep[-1] = True
     return np.ascontiguousarray(path[np.concatenate([[True], keep])])

@@ -25,7 +25,7 @@ from handiwork_core.model.world import World
 from handiwork_core.robot.robot import Robot
 
 POLL_S = 0.01
-"""How often a stop is looked for while workers plan."""
+"""Period at which a stop is polled while workers plan, s."""
 CHUNKS = 8
 """Pieces per worker, so that one with hard problems does not keep the others waiting."""
 
@@ -48,9 +48,16 @@ def plan_many(
 ) -> list[PlanResult]:
     """Plan every request: one result each, in order, the same for any number of workers (budgets apart).
 
-    ``worlds``: one for all, or one for each request. ``workers``: processes; None is one per core, 1 plans here. A
-    script that calls this needs ``if __name__ == "__main__":``, as ``multiprocessing`` does. For several batches
+    A script that calls this needs ``if __name__ == "__main__":``, as ``multiprocessing`` does. For several batches
     keep a ``PlanPool``, whose workers stay.
+
+    Args:
+        robot: The robot.
+        world_T_base: Pose of the robot's root link.
+        worlds: One world for all requests, or one for each.
+        requests: The requests.
+        workers: Number of processes; None is one per core, 1 plans in this process.
+        should_stop: Polled while planning; requests not planned by then get CANCELED.
 
     Raises:
         ValueError: the numbers of worlds and requests differ.
@@ -60,15 +67,15 @@ def plan_many(
 
 
 class PlanPool:
-    """Workers with an engine each, that stay until ``close``."""
+    """Worker processes with an engine each, which live until ``close``."""
 
     def __init__(self, robot: Robot, world_T_base: Pose, workers: int | None = None) -> None:
         self.workers = workers or len(os.sched_getaffinity(0))
         self._pool: ProcessPoolExecutor | None = None
-        # Also with workers: so the kernels are compiled once, and not by all of them at the same time.
+        # Workers need it too: it compiles the kernels once, or every worker would compile them at the same time.
         self._local = _engine(robot, world_T_base)
         if self.workers > 1:
-            # A fork of this process would take locks of its threads along; the server has none.
+            # A fork of this process would copy locks that its threads hold; the fork server has no threads.
             context = multiprocessing.get_context("forkserver")
             context.set_forkserver_preload([__name__, "handiwork_planning.warm_up"])
             self._stop = context.Event()
@@ -80,7 +87,19 @@ class PlanPool:
         requests: Sequence[PlanRequest],
         should_stop: ShouldStop | None = None,
     ) -> list[PlanResult]:
-        """See ``plan_many``. A stop ends with CANCELED for what was not planned by then."""
+        """Plan every request, as ``plan_many`` does.
+
+        Args:
+            worlds: One world for all requests, or one for each.
+            requests: The requests.
+            should_stop: Polled while planning; requests not planned by then get CANCELED.
+
+        Returns:
+            One result per request, in order.
+
+        Raises:
+            ValueError: the numbers of worlds and requests differ.
+        """
         each = [worlds] * len(requests) if isinstance(worlds, World) else list(worlds)
         if len(each) != len(requests):
             raise ValueError(
@@ -97,7 +116,7 @@ class PlanPool:
         return [result for future in futures for result in future.result()]
 
     def close(self) -> None:
-        """End the workers."""
+        """End the workers and the engine of this process."""
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
         self._local.close()
@@ -148,7 +167,7 @@ def _planned(engine: Engine, problems: Sequence[Problem], should_stop: ShouldSto
 
 
 _worker: list[tuple[Engine, Event]] = []
-"""In a worker: its engine, and the flag that stops it."""
+"""Engine and stop flag of this worker process; empty in other processes."""
 
 
 def _begin(robot: Robot, world_T_base: Pose, stop: Event) -> None:

@@ -28,7 +28,13 @@ _STILL = ObjectState(Pose.identity(), np.zeros(3), np.zeros(3), 0.0)
 
 
 def warm_up(robot: Robot, world_T_base: Pose, report: Report) -> None:
-    """Compile or load all kernels on the robot's first arm in an empty world; reports each."""
+    """Compile or load all kernels on the robot's first arm in an empty world.
+
+    Args:
+        robot: The robot.
+        world_T_base: Pose of the robot's root link.
+        report: Called before each kernel with the share done, 0 to 1, and the kernel's name.
+    """
     arm = next(iter(robot.arms.values()))
     query = Reader(robot, world_T_base).read(arm, Scene(), SceneQuery())
     steps = _steps(query, np.array(arm.home_q))

@@ -1,1 +1,1 @@
-"""The ROS edge that every Handiwork node shares: conversions, clock, clients, shutdown."""
+"""The ROS interface that every Handiwork node shares: conversions, clock, clients, shutdown."""

@@ -1,4 +1,4 @@
-"""The safety layer in front of ros2_control: it serves the arms' actions and commands the hardware's controllers."""
+"""The safety layer for ros2_control: it serves the arms' actions and commands the hardware's controllers."""
 
 from __future__ import annotations
 
@@ -38,17 +38,22 @@ from .supervised_robot import SupervisedRobot, forces_of
 from .windows import Window
 
 WATCH_S = 0.05
+"""The period of the checks for joint_states, s of steady time."""
 SILENT_S = 1.0
-"""Steady time without joint_states after which goals are ended; the arm rests by then, as its window has ended."""
+"""The steady time without joint_states after which goals end, s; the arm is at rest by then: its window has ended."""
 
 
 class SafetyNode(ManagedNode):
-    """Active once all joints of the arms were measured. One thread does all, measurement by measurement."""
+    """Active once all joints of the arms were measured. One thread does all work, measurement by measurement.
+
+    Args:
+        options: Options of ``rclpy.node.Node``.
+    """
 
     def __init__(self, **options: Any) -> None:
         super().__init__("safety_node", **options)
         self._robot_dir = self.parameter("robot_dir", "", "folder of the robot")
-        text = "scene YAML that says where the robot stands; empty: at the origin of world"
+        text = "scene YAML with the pose of the robot; empty: the robot is at the origin of world"
         self._scene_file = self.parameter("scene_file", "", text)
         text = "limits of the safety layer, a YAML file; empty: the defaults"
         self._safety_file = self.parameter("safety_file", "", text)
@@ -68,7 +73,7 @@ class SafetyNode(ManagedNode):
         self.create_subscription(JointState, "joint_states", guard(self, self._take), STREAM)
 
     def on_load(self, report: Report) -> None:
-        """Read the files, then wait for the joints."""
+        """Read the files, then wait for the joints; see the base."""
         if not self._robot_dir:
             raise ConfigError(
                 "node safety_node", ["parameter robot_dir: is empty; give the folder of a robot"]
@@ -118,7 +123,7 @@ class SafetyNode(ManagedNode):
             self._thread.abort("safety_node ends")
 
     def is_idle(self) -> bool:
-        """True once every client has its result."""
+        """Check whether every client has its result."""
         return all(server.idle for server in self._servers)
 
     def _keep_wrench(self, arm: str, message: Any) -> None:
@@ -142,7 +147,7 @@ class SafetyNode(ManagedNode):
         self._thread.poll()
 
     def _read(self, message: Any) -> JointArrays | None:
-        """The message in our order; None, with a warning, where it lacks joints or holds no numbers."""
+        """Return the message in our order; None, with a log line, if it lacks joints or finite numbers."""
         if message.name != self._order[0]:
             places = {name: i for i, name in enumerate(message.name)}
             missing = [name for name in self._names if name not in places]
@@ -174,9 +179,9 @@ class SafetyNode(ManagedNode):
         return message
 
     def _watch(self) -> None:
-        """Without measurements nothing is supervised: no further window is sent, and the last one ends at rest."""
+        """End all goals when measurements stop: no further window is sent, and the last one ends at rest."""
         thread = self._thread
-        # Ticks are counted, not time: a process that was held up reads its messages before it judges.
+        # Count ticks instead of time: a process that was delayed reads its messages before it judges.
         self._silent_ticks += 1
         if thread is None or thread.idle or self._silent_ticks != round(SILENT_S / WATCH_S):
             return
@@ -189,7 +194,7 @@ class SafetyNode(ManagedNode):
 
 
 def main() -> None:
-    """Entry point of the executable."""
+    """Run the node; entry point of the executable."""
     sys.exit(run(SafetyNode))
 
 

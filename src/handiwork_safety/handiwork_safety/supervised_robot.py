@@ -1,4 +1,4 @@
-"""A robot behind controllers of ros2_control: it is measured, supervised, and sent windows. No ROS, no threads."""
+"""A robot with controllers of ros2_control: it is measured, supervised, and sent windows. Without ROS and threads."""
 
 from __future__ import annotations
 
@@ -25,25 +25,41 @@ from handiwork_core.safety.supervisor import SafetySupervisor
 from .windows import FEWEST_ROWS, LEAD_S, Window, grid, window_of
 
 WINDOW_PERIOD_S = 0.04
-"""A new window is sent so often."""
+"""The period in which new windows are sent, s."""
 STREAM_LEAD_S = 0.1
+"""The time for which a streamed motion continues before its stop, s."""
 LOST_S = LEAD_S
-"""Without a measurement for so long nothing is commanded any more, and the arm ends its last window. Until then it
-followed its path in that window, and so does the path's time."""
+"""The gap between two measurements from which on nothing is commanded any more, s; the arm ends its last window.
+
+During a shorter gap the arm follows its path in that window, and the path's time advances with it.
+"""
 USUAL_STEP_S = 0.01
-"""Time between two measurements, at most, unless one is late."""
+"""The largest time between two measurements, unless one is late, s."""
 CHECK_S = 0.01
-"""A goal is checked at points so far apart."""
+"""The distance of the points at which a goal is checked, s."""
 
 
 class CheckedController(TrajectoryController):
-    """A trajectory controller that refuses a goal of which any moment violates a limit of the safety layer."""
+    """A trajectory controller that refuses a goal if any of its moments violates a limit of the safety layer.
+
+    Attributes:
+        robot: The robot that checks goals.
+        arm: Name of the arm.
+    """
 
     robot: SupervisedRobot
     arm: str
 
     def start(self, goal: TrajectoryGoal, measured: Array) -> None:
-        """See ``TrajectoryController.start``."""
+        """Begin a goal if no moment of it violates a limit; see ``TrajectoryController.start``.
+
+        Args:
+            goal: The goal.
+            measured: Measured joint positions, (dof,), rad or m.
+
+        Raises:
+            GoalRefused: See ``TrajectoryController.start``; or a moment violates a limit of the safety layer.
+        """
         super().start(goal, measured)
         path = self.path
         assert path is not None
@@ -58,14 +74,14 @@ class CheckedController(TrajectoryController):
 
 
 class SupervisedRobot:
-    """A plant (``handiwork_core.control.joint_groups``). Measurements come by ``take``; ask for ``windows`` after each.
+    """A plant (``handiwork_core.control.joint_groups``). Measurements come by ``take``; call ``windows`` after each.
 
     Args:
-        robot: its description.
-        names: order of the joint vector (n,).
-        first: the first measurement.
-        config: limits of the safety layer.
-        world_T_root: where the robot stands.
+        robot: Description of the robot.
+        names: Joint names in the order of the joint vector, (n,).
+        first: The first measurement.
+        config: Limits of the safety layer.
+        world_T_root: Pose of the robot's root in the world.
     """
 
     def __init__(
@@ -92,15 +108,15 @@ class SupervisedRobot:
         self._commanded = dict.fromkeys(self.arms, False)
 
     def joints(self) -> JointArrays:
-        """The newest measurement."""
+        """Return the newest measurement."""
         return self._measured
 
     def take(self, measured: JointArrays, force: Array | None = None) -> None:
-        """Let the controllers act on a measurement.
+        """Update the controllers with a measurement.
 
         Args:
-            measured: in the order of ``names``.
-            force: net contact force on each arm (a, 3) [N]; None where it is not measured.
+            measured: The measurement in the order of ``names``.
+            force: Net contact force on each arm, (a, 3), N; None if it is not measured.
         """
         before = self._measured
         step_s = measured.stamp_s - before.stamp_s
@@ -118,7 +134,7 @@ class SupervisedRobot:
             self.safety.control(measured, force, step_s)
 
     def _take_place(self) -> None:
-        """Begin the next motion where the arms are: while nothing commands them, others may have moved them."""
+        """Begin the next motion at the measured positions: arms without a command may have been moved by others."""
         if self.safety.commands_all or any(arm.controller.busy for arm in self.arms.values()):
             return
         position = self._measured.position
@@ -127,7 +143,7 @@ class SupervisedRobot:
         self.safety.reset(position, self._measured.stamp_s)
 
     def _update(self, before: JointArrays, measured: JointArrays, step_s: float) -> None:
-        """Let the controllers act; after a gap as often as usual, on measurements in between."""
+        """Update the controllers; after a gap as often as usual, with interpolated measurements."""
         count = int(np.ceil(step_s / USUAL_STEP_S - 1e-6))
         for arm in self.arms.values():
             for part in range(1, count + 1):
@@ -138,7 +154,11 @@ class SupervisedRobot:
                 arm.controller.update(q[arm.indices], measured.velocity[arm.indices], step_s / count)
 
     def start_over(self, why: str) -> None:
-        """Take the arms to rest where they are; goals are aborted."""
+        """Hold the arms at their measured positions; goals are aborted.
+
+        Args:
+            why: Reason for the goals' results.
+        """
         position = self._measured.position
         for arm in self.arms.values():
             arm.controller.hold(position[arm.indices], why)
@@ -146,7 +166,11 @@ class SupervisedRobot:
         self._commanded = dict.fromkeys(self.arms, False)
 
     def windows(self) -> Iterator[tuple[str, Window]]:
-        """What each arm is to be sent now; none where nothing changes."""
+        """Make the windows that must be sent now; an arm without a change has none.
+
+        Yields:
+            The name of the arm and its window.
+        """
         now_s = self._measured.stamp_s
         for name, arm in self.arms.items():
             is_commanded = arm.controller.busy or self.safety.commands_all
@@ -181,14 +205,18 @@ class SupervisedRobot:
     def first_violation(
         self, arm: str, times_s: Array, position: Array, rate: Array, *, is_sent_whole: bool
     ) -> tuple[Violation | None, float]:
-        """The first point of a motion that violates a limit, and when [s].
+        """Find the first point of a motion that violates a limit.
 
         Args:
-            arm: that moves; the others stay as they are commanded.
-            times_s: (r,) rising.
-            position: (r, dof).
-            rate: (r, dof).
-            is_sent_whole: whether accelerations count; not in a window, whose stop along the path may exceed them.
+            arm: Name of the arm that moves; the others stay at their commanded positions.
+            times_s: Rising times, (r,), s.
+            position: Joint positions, (r, dof), rad or m.
+            rate: Joint velocities, (r, dof), rad/s or m/s.
+            is_sent_whole: True: check accelerations, too. Not for a window, whose stop along the path may exceed their
+                limits.
+
+        Returns:
+            The violation and its time, s; None and 0 if there is none.
         """
         indices, safety = self.arms[arm].indices, self.safety
         last, was = safety.command.copy(), safety.rate.copy()
@@ -209,7 +237,15 @@ class SupervisedRobot:
 
 
 def forces_of(arms: Sequence[str], wrenches: Mapping[str, Array]) -> Array | None:
-    """Net force on each arm (a, 3) [N] from the newest wrenches; None while none came."""
+    """Return the net force on each arm from the newest wrenches.
+
+    Args:
+        arms: Names of the arms.
+        wrenches: Forces by arm, (3,), N.
+
+    Returns:
+        Forces, (a, 3), N, zero for an arm without a wrench; None if no wrench has come.
+    """
     if not wrenches:
         return None
     return np.array([wrenches.get(name, np.zeros(3)) for name in arms])

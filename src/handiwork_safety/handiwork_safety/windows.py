@@ -1,7 +1,7 @@
-"""What a controller of ros2_control is sent: the next moments of a motion, and a stop at their end. No ROS.
+"""Makes windows for ros2_control: the next points of a motion, with a stop at their end. Without ROS.
 
-A window is all that a controller knows of a motion. Whoever sends it may die at any time: the arm then goes on to the
-end of the window, which is at rest.
+A window is all that a controller receives of a motion. Its sender may die at any time: the arm then continues to the
+end of the window, where it is at rest.
 """
 
 from __future__ import annotations
@@ -16,18 +16,24 @@ from handiwork_core.model.geometry import Array
 from handiwork_core.safety.braking import ControlledStop, stop_time
 
 ROW_S = 0.02
-"""Time between two points of a window."""
+"""The time between two points of a window, s."""
 FEWEST_ROWS = 2
-"""In a window: a single point is followed as one of a stream, which a running window does not let in."""
+"""The smallest number of points of a window: a single point counts as a stream, which a window prevents."""
 LEAD_S = 0.4
-"""How much of the motion is in a window before the stop."""
+"""The length of the motion in a window before the stop, s."""
 BRAKE_S = 0.4
-"""How long the stop along a path takes."""
+"""The duration of the stop along a path, s."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Window:
-    """Points of one arm: times from now (r,) [s], positions and velocities (r, dof); the last velocity is zero."""
+    """Points of one arm.
+
+    Attributes:
+        times_s: Times from now, (r,), s.
+        position: Joint positions, (r, dof), rad or m.
+        rate: Joint velocities, (r, dof), rad/s or m/s; the last row is zero.
+    """
 
     times_s: Array
     position: Array
@@ -35,18 +41,28 @@ class Window:
 
 
 def grid(duration_s: float) -> Array:
-    """Times of points up to ``duration_s``, and one that is not before it; ``FEWEST_ROWS`` at least."""
+    """Return the times of a window's points.
+
+    Args:
+        duration_s: Duration of the motion, s.
+
+    Returns:
+        Times from ``ROW_S`` on, (r,), s: the last is not before ``duration_s``, and there are at least ``FEWEST_ROWS``.
+    """
     rows = max(FEWEST_ROWS, int(np.ceil(duration_s / ROW_S - 1e-9)))
     return np.asarray(ROW_S * np.arange(1, rows + 1), dtype=np.float64)
 
 
 def along_path(path: CheckedTrajectory, path_s: float, rate: float) -> Window:
-    """The next ``LEAD_S`` of a path, then a stop on the path.
+    """Return the next ``LEAD_S`` of a path, then a stop on the path.
 
     Args:
-        path: that is followed.
-        path_s: time on it now [s].
-        rate: path time per second.
+        path: The path that is followed.
+        path_s: Current time on it, s.
+        rate: Path time per second.
+
+    Returns:
+        The window; it ends early at the end of the path.
     """
     times = grid(LEAD_S + BRAKE_S)
     braking = np.clip(times - LEAD_S, 0.0, BRAKE_S)
@@ -61,13 +77,16 @@ def along_path(path: CheckedTrajectory, path_s: float, rate: float) -> Window:
 
 
 def from_here(limits: JointLimits, position: Array, rate: Array, lead_s: float) -> Window:
-    """On with the present velocity for ``lead_s``, then a stop.
+    """Continue with the current velocity for ``lead_s``, then stop.
 
     Args:
-        limits: of the arm.
-        position: commanded now (dof,).
-        rate: commanded velocity (dof,).
-        lead_s: before the stop begins [s].
+        limits: Limits of the arm's joints.
+        position: Commanded joint positions, (dof,), rad or m.
+        rate: Commanded joint velocities, (dof,), rad/s or m/s.
+        lead_s: Time before the stop begins, s.
+
+    Returns:
+        The window; its positions are within the limits.
     """
     stop = ControlledStop(position + rate * lead_s, rate, limits.acceleration, limits.lower, limits.upper)
     times = grid(lead_s + stop_time(rate, limits.acceleration))
@@ -79,13 +98,13 @@ def from_here(limits: JointLimits, position: Array, rate: Array, lead_s: float) 
 
 
 def window_of(controller: TrajectoryController, position: Array, rate: Array, stream_lead_s: float) -> Window:
-    """What an arm is to do next, as its controller has it.
+    """Return the next window of an arm, from the state of its controller.
 
     Args:
-        controller: of the arm.
-        position: that the safety layer let pass (dof,).
-        rate: of that.
-        stream_lead_s: how long a streamed motion goes on before its stop [s].
+        controller: Controller of the arm.
+        position: Joint positions that the safety layer passed, (dof,), rad or m.
+        rate: Joint velocities that the safety layer passed, (dof,), rad/s or m/s.
+        stream_lead_s: Time for which a streamed motion continues before its stop, s.
     """
     if controller.path is not None:
         return along_path(controller.path, controller.path_s, controller.path_rate)

@@ -25,18 +25,22 @@ from handiwork_ros.node.managed_node import ManagedNode
 from handiwork_ros.rclpy_support.polling_executor import make_busy_executor
 from handiwork_ros.rclpy_support.safe_callbacks import guard
 from handiwork_ros.safety.server import SafetyServer
-from isaac_bridge.adapter.ros.cups import CupDoor
-from isaac_bridge.adapter.ros.joints import WATCH_S, JointDoor
-from isaac_bridge.adapter.ros.run_services import RunDoor
-from isaac_bridge.adapter.ros.services import SimulatorDoor
-from isaac_bridge.adapter.ros.world import WorldDoor
+from isaac_bridge.adapter.ros.cups import CupInterface
+from isaac_bridge.adapter.ros.joints import WATCH_S, JointInterface
+from isaac_bridge.adapter.ros.run_services import RunServices
+from isaac_bridge.adapter.ros.services import SimulatorServices
+from isaac_bridge.adapter.ros.world import WorldInterface
 
 DRIVE_LAG_S = 0.02
-"""Damping over stiffness of the arms' drives, as the stage is written."""
+"""Damping over stiffness of the arms' drives on the exported stage, s."""
 
 
 class IsaacBridge(ManagedNode):
-    """Active once the articulation was heard and fits the robot. One thread does all, measurement by measurement."""
+    """The adapter. It becomes active when the articulation was received and fits the robot. One thread does all work.
+
+    Args:
+        options: Options of the node; see ``ManagedNode``.
+    """
 
     def __init__(self, **options: Any) -> None:
         super().__init__("isaac_bridge", **options)
@@ -51,15 +55,22 @@ class IsaacBridge(ManagedNode):
         self._robot: Robot | None = None
         self._scene: Scene | None = None
         self._limits: SafetyConfig | None = None
-        self._joints: JointDoor | None = None
-        self._world: WorldDoor | None = None
+        self._joints: JointInterface | None = None
+        self._world: WorldInterface | None = None
         self._arms: list[SlotServer[TrajectoryGoal, TrajectoryResult]] = []
         self._grippers: list[SlotServer[GripperGoal, GripperResult]] = []
         self._streams: list[PointStreamServer] = []
         self._safety: SafetyServer | None = None
 
     def on_load(self, report: Report) -> None:
-        """Read robot and scene."""
+        """Read robot and scene; see ``ManagedNode.on_load``.
+
+        Args:
+            report: Receives the progress.
+
+        Raises:
+            ConfigError: A parameter or a file is invalid.
+        """
         report(0.0, "reading robot and scene")
         self._check_parameters()
         self._robot = load_robot(Path(self._robot_dir))
@@ -67,13 +78,20 @@ class IsaacBridge(ManagedNode):
         self._limits = load_safety(Path(self._safety_file), self._robot)
 
     def on_prepare(self, report: Report) -> None:
-        """Wait for the articulation, however long it takes a person to start Isaac Sim."""
+        """Wait for the articulation without a limit, because a person starts Isaac Sim.
+
+        Args:
+            report: Receives the progress.
+
+        Raises:
+            ConfigError: The articulation does not fit the robot.
+        """
         robot, scene, lag_s, limits = self._robot, self._scene, self._lag_s, self._limits
         assert robot is not None
         assert scene is not None
         assert limits is not None
         self._joints = self._joints or self.on_executor(
-            lambda: JointDoor(self, robot, lag_s, limits, scene.world_T_base)
+            lambda: JointInterface(self, robot, lag_s, limits, scene.world_T_base)
         )
         text = (
             f"waiting for {JOINT_STATES}: start Isaac Sim with its bring-up script, and let the timeline play"
@@ -100,21 +118,21 @@ class IsaacBridge(ManagedNode):
         """Serve the contract."""
         assert self._joints is not None
         if self._world is None:
-            self._make_doors(self._joints)
+            self._make_interfaces(self._joints)
         assert self._world is not None
         self._world.publish_geometry()
         self._joints.open()
 
-    def _make_doors(self, joints: JointDoor) -> None:
+    def _make_interfaces(self, joints: JointInterface) -> None:
         robot, scene = self._robot, self._scene
         assert robot is not None
         assert scene is not None
-        self._world = WorldDoor(self, scene, joints.wire)
+        self._world = WorldInterface(self, scene, joints.wire)
         joints.on_restart.append(self._world.start_over)
         joints.on_measured.append(self._world.fetch)
-        simulator = SimulatorDoor(self, scene, joints, self._world)
-        self._run = RunDoor(self, scene, joints, simulator.ask, simulator.group)
-        self._cups = CupDoor(self, robot, simulator.ask, simulator.group, joints.wire)
+        simulator = SimulatorServices(self, scene, joints, self._world)
+        self._run = RunServices(self, scene, joints, simulator.ask, simulator.group)
+        self._cups = CupInterface(self, robot, simulator.ask, simulator.group, joints.wire)
         joints.on_restart.append(self._cups.start_over)
         joints.on_paused += [self._world.repeat, self._cups.repeat]
         thread = joints.running()
@@ -137,19 +155,19 @@ class IsaacBridge(ManagedNode):
         self._watch = self.create_timer(WATCH_S, guard(self, joints.watch), clock=steady)
 
     def on_stop(self) -> None:
-        """Bring the arms to rest and end their goals; the wire stays open for that."""
+        """Bring the arms to rest and end their goals; commands continue until then."""
         if self._world is not None:
             self._world.stop()
         if self._joints is not None:
             self._joints.close()
 
     def is_idle(self) -> bool:
-        """True once every client has its result."""
+        """Check whether every client has its result."""
         return all(arm.idle for arm in self._arms) and all(gripper.idle for gripper in self._grippers)
 
 
 def main() -> None:
-    """Entry point of the executable."""
+    """Run the node."""
     sys.exit(run(IsaacBridge, make_executor=make_busy_executor))
 
 

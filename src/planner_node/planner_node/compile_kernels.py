@@ -11,7 +11,7 @@ from handiwork_planning.cpu_engine import CpuEngine
 
 
 def main() -> None:
-    """Kernels do not depend on the robot: any one will do."""
+    """Compile the kernels by loading the CPU engine once. They do not depend on the robot: any one will do."""
     CpuEngine(load_robot(Path(sys.argv[1])), Pose.identity(), lambda _share, _what: None)
 
 

@@ -1,4 +1,4 @@
-"""The planner's process: loads the robot and an engine, waits for the robot's place, serves ``planner/*``."""
+"""The planner's process: loads the robot and an engine, waits for the robot's base frame, serves ``planner/*``."""
 
 from __future__ import annotations
 
@@ -23,26 +23,31 @@ from handiwork_ros.ports.world import RosWorldSource, Subscriptions
 
 from .pipeline.engine_selection import AUTO, choose, open_engine
 from .pipeline.engine_worker import EngineWorker
-from .pipeline.pipeline import Heard, PlanningPipeline
+from .pipeline.pipeline import PlanningPipeline, WorldReaders
 from .pipeline.planning_scene import PlanningScene
 from .ros.services import PlanningServices
 
 POLL_S = 0.02
 CLOSE_S = 2.0
-GEOMETRY_S = 5.0  # discovery by Fast DDS's own settings takes up to 3.3 s
+GEOMETRY_S = 5.0  # discovery by Fast DDS's default settings takes up to 3.3 s
 
 Engines = Callable[[], Mapping[str, type[Engine]]]
 
 
 def installed_engines() -> Mapping[str, type[Engine]]:
-    """Built-in engines and those of entry points."""
-    from .engines import ENGINES  # light packages only see it when the planner loads
+    """Return the built-in engines and those of entry points, by name."""
+    from .engines import ENGINES  # imported late: packages that only read this module stay light
 
     return collect(ENGINES, "handiwork.engines")
 
 
 class PlannerNode(ManagedNode):
-    """Serves once ACTIVE; every engine call runs on one worker thread, so the executor stays free."""
+    """Serves requests while ACTIVE. Every engine call runs on one worker thread, so the executor stays free.
+
+    Args:
+        engines: Returns the engines by name.
+        options: Options of the node; see ``ManagedNode``.
+    """
 
     def __init__(self, engines: Engines = installed_engines, **options: Any) -> None:
         super().__init__("planner_node", **options)
@@ -52,19 +57,26 @@ class PlannerNode(ManagedNode):
         )
         self._engine_name = self.parameter("engine", AUTO, "auto, or the name of an engine such as cpu")
         self._may_fall_back = self.parameter(
-            "fall_back_to_cpu", True, "plan on the CPU when the GPU fails; else build the engine anew"
+            "fall_back_to_cpu", True, "plan on the CPU when the GPU fails; else build the engine again"
         )
         self._wait_s = self.parameter(
-            "frame_timeout_s", 60.0, "longest wait for the robot's place in world [s]"
+            "frame_timeout_s", 60.0, "longest wait for the robot's pose in world [s]"
         )
         self._frames = FrameBuffer(self)
-        self._doors = PlanningServices(self, self._frames)
+        self._planning_services = PlanningServices(self, self._frames)
         self._source: RosWorldSource | None = None
-        self._desk: PlanningPipeline | None = None
+        self._pipeline: PlanningPipeline | None = None
         self._worker: EngineWorker | None = None
 
     def on_load(self, report: Report) -> None:
-        """Read the robot, and choose the engine."""
+        """Read the robot, and choose the engine; see ``ManagedNode.on_load``.
+
+        Args:
+            report: Receives the progress.
+
+        Raises:
+            ConfigError: ``robot_dir`` or ``engine`` is invalid, or the engine cannot run here.
+        """
         report(0.0, "reading the robot")
         if not self._robot_dir:
             raise ConfigError(
@@ -76,8 +88,16 @@ class PlannerNode(ManagedNode):
         self.get_logger().info(why)
 
     def on_prepare(self, report: Report) -> None:
-        """Wait for the robot's place, then load the engine, which takes the longest; it stays until cleanup."""
-        if self._desk is not None:
+        """Wait for the robot's pose, then load the engine, which takes the longest; it stays until cleanup.
+
+        Args:
+            report: Receives the progress.
+
+        Raises:
+            OthersMissingError: Nobody publishes the robot's base frame.
+            ConfigError: The engine does not load, and there is no spare one.
+        """
+        if self._pipeline is not None:
             return
         robot, kind = self._robot, self._kind
         source = self._source = self._source or self.on_executor(
@@ -96,15 +116,15 @@ class PlannerNode(ManagedNode):
             lambda text: self.get_logger().warning(text),
             self._give_up,
         )
-        heard = Heard(
+        readers = WorldReaders(
             source.snapshot, source.has_geometry, source.joint_age_s, source.joint_silence, source.conflict
         )
         self._await_geometry(source, report)
-        self._desk = PlanningPipeline(robot, engine, PlanningScene(), heard)
+        self._pipeline = PlanningPipeline(robot, engine, PlanningScene(), readers)
         self._worker = EngineWorker("planner-engine")
 
     def _await_geometry(self, source: RosWorldSource, report: Report) -> None:
-        """Give discovery its time, so that no first request meets a planner that knows no world."""
+        """Wait for discovery, so that the first request does not meet a planner without a world."""
         end_s = time.monotonic() + GEOMETRY_S
         while not source.has_geometry() and time.monotonic() < end_s:
             report(1.0, "waiting for world/objects")
@@ -113,29 +133,29 @@ class PlannerNode(ManagedNode):
 
     def on_start(self) -> None:
         """Open the services."""
-        if self._desk is not None and self._worker is not None:
-            self._doors.open(self._desk, self._worker)
+        if self._pipeline is not None and self._worker is not None:
+            self._planning_services.open(self._pipeline, self._worker)
 
     def on_stop(self) -> None:
-        """Shut the services; at shutdown the running call is asked to end."""
-        self._doors.shut()
+        """Refuse requests; at shutdown, ask the running call to end."""
+        self._planning_services.shut()
         if self.closing.is_set() and self._worker is not None:
             self._worker.stopping.set()
 
     def is_idle(self) -> bool:
-        """True when no engine call is under way."""
+        """Check whether no engine call is under way."""
         return self._worker is None or self._worker.is_idle
 
     def on_close(self) -> None:
         """End the worker, then the engine."""
         if self._worker is not None and not self._worker.close(CLOSE_S):
             self.get_logger().error(f"the engine did not stop within {CLOSE_S:.0f} s; it is left behind")
-        elif self._desk is not None:
-            self._desk.engine.close()
-        self._worker, self._desk = None, None
+        elif self._pipeline is not None:
+            self._pipeline.engine.close()
+        self._worker, self._pipeline = None, None
 
     def _give_up(self, text: str) -> None:
-        """End the process, which launch starts again: a lost GPU is lost to it."""
+        """End the process, which launch starts again: a process that has lost its GPU cannot use it again."""
         self.get_logger().fatal(text)
         self.status_text, self.exit_code = text, 1
 
@@ -152,7 +172,7 @@ class PlannerNode(ManagedNode):
 
 
 def main() -> None:
-    """Console entry."""
+    """Run the node."""
     sys.exit(run(PlannerNode, sys.argv))
 
 

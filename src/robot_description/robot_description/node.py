@@ -35,21 +35,21 @@ from .frames.edges import (
 )
 
 TF_RATE_HZ = 30.0
-"""In steady time."""
+"""Largest rate of ``/tf``, Hz of steady time."""
 
 STATIC_PERIOD_S = 2.0
-"""Static frames are repeated, as nothing starts without them and a lost one would never be noticed."""
+"""Period of the repetition of static frames, s: all nodes need them, and a lost message would never be noticed."""
 
 
 class RobotDescription(ManagedNode):
-    """One robot. Everything is read at start; a broken file ends the process with its fault."""
+    """The node of one robot. It reads all files at start; a broken file ends the process with its fault."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__("robot_description", **options)
         self._robot_dir = self.parameter(
             "robot_dir", "", "folder of the robot: robot_description/robots/<name>"
         )
-        text = "scene file that says where the robot stands; empty: at the origin of world"
+        text = "scene file with the pose of the robot; empty: at the origin of world"
         self._scene_file = self.parameter("scene_file", "", text)
         text = "plugin of ros2_control that drives the robot; empty: the model names no hardware"
         self._plugin = self.parameter("hardware_plugin", "", text)
@@ -64,7 +64,14 @@ class RobotDescription(ManagedNode):
         self.create_subscription(JointState, "joint_states", guard(self, self._on_joints), STREAM)
 
     def on_load(self, report: Report) -> None:
-        """Read the robot and the scene."""
+        """Read the robot and the scene.
+
+        Args:
+            report: Receives the progress.
+
+        Raises:
+            ConfigError: A parameter or a file has faults.
+        """
         report(0.0, "reading the robot")
         if not self._robot_dir:
             fault = "parameter robot_dir: is empty; give the folder of a robot, such as robots/fr3"
@@ -86,18 +93,18 @@ class RobotDescription(ManagedNode):
         return with_hardware(self._robot, self._plugin, dict(word.split(":=", 1) for word in words))
 
     def on_start(self) -> None:
-        """Publish what does not change."""
+        """Publish the model and the static frames."""
         self._model_pub.publish(String(data=self._urdf))
         stamp = self.get_clock().now().to_msg()
         self._static_pub.publish(_tf_message(static_edges(self._robot, self._world_T_base), stamp))
 
     def on_stop(self) -> None:
-        """Repeat nothing any more."""
+        """Stop the repetition of the model and the static frames."""
         self._model_pub.forget()
         self._static_pub.forget()
 
     def _on_joints(self, msg: JointState) -> None:
-        # A simulation may be faster than real time; whoever looks is not.
+        # A simulation may be faster than real time; a display is not.
         if self.is_active and msg.header.stamp != self._stamp and self._pace.due(time.monotonic()):
             try:
                 positions = joint_state_from_msg(msg, "joint_states").position
@@ -119,5 +126,5 @@ def _tf_message(edges: Sequence[Edge], stamp: Time) -> TFMessage:
 
 
 def main() -> None:
-    """Entry point."""
+    """Run the node."""
     sys.exit(run(RobotDescription))

@@ -1,6 +1,6 @@
-"""Starts the controllers of a robot's ``ros2_control.yaml`` by ros2_control's own spawner, which it becomes.
+"""Starts the controllers of a robot's ``ros2_control.yaml``: the process becomes ros2_control's own spawner.
 
-``spawn_controllers robots/fr3``; further words go to the spawner.
+``spawn_controllers robots/fr3``; further words are passed to the spawner.
 """
 
 from __future__ import annotations
@@ -16,10 +16,14 @@ from .formats.ros2_control import FILE
 
 
 def command(robot_dir: Path, more: Sequence[str] = ()) -> list[str]:
-    """The spawner's command line: every controller that the manager's entry gives a type.
+    """Return the spawner's command line for every controller that has a type in the manager's entry.
+
+    Args:
+        robot_dir: Folder of the robot.
+        more: Further arguments of the spawner.
 
     Raises:
-        ConfigError: the file cannot be read.
+        ConfigError: The file cannot be read.
     """
     path = robot_dir / FILE
     manager = read_yaml(path)["controller_manager"]["ros__parameters"]
@@ -28,10 +32,10 @@ def command(robot_dir: Path, more: Sequence[str] = ()) -> list[str]:
 
 
 def main() -> None:
-    """Entry point of the executable."""
+    """Run the executable."""
     if len(sys.argv) < 2:
         sys.exit("spawn_controllers: name the folder of a robot, such as robots/fr3")
-    # Launch adds arguments for a node, which the spawner is told nothing of.
+    # Launch adds arguments for a node, which the spawner must not receive.
     given = sys.argv[2 : sys.argv.index("--ros-args")] if "--ros-args" in sys.argv else sys.argv[2:]
     try:
         words = command(Path(sys.argv[1]), given)

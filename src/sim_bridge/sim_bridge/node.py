@@ -1,4 +1,4 @@
-"""The simulation as a ROS node: it offers the whole robot-and-world contract and is the clock of all other nodes."""
+"""The simulation as a ROS node: it serves the whole robot-and-world contract and is the clock of all other nodes."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from handiwork_ros.node.managed_node import ManagedNode
 from handiwork_ros.safety.server import SafetyServer
 from sim_bridge.loop.sim_loop import SimLoop
 from sim_bridge.mujoco.simulation import Simulation
-from sim_bridge.ros.isaac_emulation.topics import IsaacVoice
+from sim_bridge.ros.isaac_emulation.topics import IsaacInterface
 from sim_bridge.ros.publishers import ContractPublishers
 from sim_bridge.ros.services import SimServices
 from sim_bridge.ros.simulation_interfaces.services import serve_standard
-from sim_bridge.ros.suction_service import SuctionDoor
+from sim_bridge.ros.suction_service import SuctionService
 
 T = TypeVar("T")
 
 
 class _PhysicsSide:
-    """The physics thread; while there is none, its work is done at once, for nothing moves then."""
+    """The physics thread; without one, work is done at once, because nothing moves then."""
 
     def __init__(self, loop: Callable[[], SimLoop | None]) -> None:
         self._loop = loop
@@ -53,7 +53,11 @@ class _PhysicsSide:
 
 
 class SimBridge(ManagedNode):
-    """Robot and scene in MuJoCo. Everything is read at start; a broken file ends the process with its fault."""
+    """Robot and scene in MuJoCo. All files are read at the start; a faulty file ends the process with the fault.
+
+    Args:
+        options: Options of the node; see ``ManagedNode``.
+    """
 
     def __init__(self, **options: Any) -> None:
         super().__init__("sim_bridge", **options)
@@ -61,14 +65,12 @@ class SimBridge(ManagedNode):
             "robot_dir", "", "folder of the robot: robot_description/robots/<name>"
         )
         self._scene_file = self.parameter("scene_file", "", "scene YAML: config/scenes/<name>.yaml")
-        text = "simulated seconds per second; 0 is as fast as it goes"
+        text = "simulated seconds per second; 0: as fast as possible"
         self._factor = self.parameter("real_time_factor", 1.0, text)
-        self._paused = self.parameter("paused", False, "start with the world standing still")
+        self._paused = self.parameter("paused", False, "start with the world paused")
         self._seed = self.parameter("seed", 0, "seed of the scene's random choices")
         self._randomize = self.parameter("randomize", False, "scatter the scene's objects at the start")
-        text = (
-            "handiwork: the robot-and-world contract; isaac: what Isaac Sim's bridge would say, to be adapted"
-        )
+        text = "handiwork: the robot-and-world contract; isaac: the interface of Isaac Sim's bridge, for isaac_bridge"
         self._interface = self.parameter("interface", "handiwork", text)
         text = "further folders below which requests may name files, separated by colons"
         roots = self.parameter("data_roots", "", text)
@@ -85,19 +87,26 @@ class SimBridge(ManagedNode):
         self._safety: SafetyServer | None = None
         self._loop: SimLoop | None = None
         self._contract: ContractPublishers | None = None
-        self._voice: IsaacVoice | None = None
+        self._isaac: IsaacInterface | None = None
         self._streams: list[PointStreamServer] = []
         self._servers: list[
             SlotServer[TrajectoryGoal, TrajectoryResult] | SlotServer[GripperGoal, GripperResult]
         ] = []
 
     def on_load(self, report: Report) -> None:
-        """Read robot and scene, build the world."""
+        """Read robot and scene, and build the world; see ``ManagedNode.on_load``.
+
+        Args:
+            report: Receives the progress.
+
+        Raises:
+            ConfigError: A parameter or a file is invalid.
+        """
         report(0.0, "reading robot and scene")
         self._check_parameters()
         robot = load_robot(Path(self._robot_dir))
         scene = load_scene(Path(self._scene_file))
-        # A stop of the simulated hardware's own would latch, and nobody could end it: safety_node supervises it.
+        # A safety stop within the simulated hardware would latch without a client to clear it: safety_node supervises.
         is_hardware = self._controllers == "hardware"
         safety = UNSUPERVISED if is_hardware else load_safety(Path(self._safety_file), robot)
         report(0.5, "building the world")
@@ -127,11 +136,11 @@ class SimBridge(ManagedNode):
             raise ConfigError(f"node {self.get_name()}", faults)
 
     def on_start(self) -> None:
-        """Let time run, and serve."""
+        """Start the physics, and serve."""
         assert self._simulation is not None
         if self._interface == "isaac":
-            self._voice = self._voice or IsaacVoice(self, self._simulation)
-            self._loop = self._voice.loop(self._simulation, self._factor, paused=self._paused)
+            self._isaac = self._isaac or IsaacInterface(self, self._simulation)
+            self._loop = self._isaac.loop(self._simulation, self._factor, paused=self._paused)
             self._loop.start()
             return
         if self._contract is None:
@@ -154,8 +163,8 @@ class SimBridge(ManagedNode):
             self._streams.append(PointStreamServer(self, self._running, part, name))
         for tool in (arm.gripper for arm in robot.arms.values() if arm.gripper is not None):
             if tool.suction is not None:
-                door = SuctionDoor(self, services, self._running, tool)
-                contract.with_world.append(door.publish)
+                suction = SuctionService(self, services, self._running, tool)
+                contract.with_world.append(suction.publish)
             else:
                 self._servers.append(gripper_server(self, self._running, tool, lease))
 
@@ -171,14 +180,14 @@ class SimBridge(ManagedNode):
         return self._safety
 
     def on_stop(self) -> None:
-        """Bring the arm to rest, end its goals, let time stand still."""
+        """Bring the arm to rest, end its goals, stop the physics."""
         if self._contract is not None:
             self._contract.stop()
         if self._loop is not None:
             self._loop.close()
 
     def is_idle(self) -> bool:
-        """True once every client has its result."""
+        """Check whether every client has its result."""
         return all(server.idle for server in self._servers)
 
     def _running(self) -> SimLoop:
@@ -187,7 +196,7 @@ class SimBridge(ManagedNode):
 
 
 def main() -> None:
-    """Entry point of the executable."""
+    """Run the node."""
     sys.exit(run(SimBridge))
 
 

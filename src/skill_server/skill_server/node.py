@@ -1,4 +1,4 @@
-"""The skills as actions."""
+"""The node ``skill_server``, which offers the skills as actions."""
 
 from __future__ import annotations
 
@@ -35,20 +35,23 @@ from handiwork_ros.safety.watch import SafetyWatch
 from .params.registry import Catalog, load_catalog
 from .ros.admission import Gate
 from .ros.arm_set import arm_set
-from .ros.run_skill_action import run_skill_door
-from .ros.run_task_action import run_task_door
+from .ros.run_skill_action import run_skill_binding
+from .ros.run_task_action import run_task_binding
 from .skills import BUILTIN
 
 ACTIONS = {"pick": Pick, "place": Place}
-"""Of built-in skills; a plug-in's class may name its own in ``action_type``. The others are called by ``run_skill``."""
+"""The action types of built-in skills; the class of a plug-in may name its own in ``action_type``.
+
+All other skills are called by ``run_skill``.
+"""
 
 
 WATCH_S = 0.1
-"""Pause between two looks for publishers in conflict while a goal runs, in steady time."""
+"""The pause between two checks for conflicting publishers while a goal runs, s of steady time."""
 
 
 class SkillServer(ManagedNode):
-    """Serves every registered skill. One lease for each arm; what it holds is kept from goal to goal."""
+    """Serves every registered skill. Each arm has one lease; its held objects are kept from goal to goal."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__("skill_server", **options)
@@ -67,8 +70,8 @@ class SkillServer(ManagedNode):
         self._admission = self._admission_queue()
         first = next(iter(leases.values()))
         self._servers = [
-            SkillActionServer(first, door, self._admission, node=host, policy=policy, arms=leases)
-            for door in self._doors(load_catalog(BUILTIN))
+            SkillActionServer(first, binding, self._admission, node=host, policy=policy, arms=leases)
+            for binding in self._bindings(load_catalog(BUILTIN))
         ]
 
     def _admission_queue(self) -> AdmissionQueue:
@@ -80,7 +83,7 @@ class SkillServer(ManagedNode):
         return AdmissionQueue(self, limit_s=limit_s, on_change=self._on_admission_change)
 
     def _on_admission_change(self, text: str) -> None:
-        """The node stays ACTIVE, as running goals go on; its status says that it takes no others."""
+        """Publish the status: the node stays ACTIVE, as running goals go on, but it takes no other goals."""
         if self.is_active:
             self.status_text = text
             self.publish_status()
@@ -93,13 +96,16 @@ class SkillServer(ManagedNode):
             raise ConfigError("node skill_server", [f"parameter busy_policy: {error}"]) from error
 
     def _planner(self, signs: Heartbeats) -> Planner:
-        """A goal waits for a planner that is started again, and its arm ends the motion that was judged good."""
+        """Return the planner port.
+
+        A goal waits for a planner that restarts, and its arm ends the motion that was judged good.
+        """
         text = "how long a goal waits for a lost planner_node [s of steady time]; 0: it ends at once"
         patience_s = self.parameter("planner_patience_s", 60.0, text)
         client = PlannerClient(self, self._robot, signs)
         if patience_s > 0.0:
             return ReconnectingPlanner(client, lambda: signs.is_active(PLANNER), patience_s)
-        # Also a goal whose arm is on a long way ends soon, not when it next needs a plan.
+        # A goal whose arm is on a long motion must end soon as well, not when it next needs a plan.
         signs.on_loss(PLANNER, lambda _name: self._arms.stop_all(Code.PLANNER_LOST))
         return client
 
@@ -108,7 +114,7 @@ class SkillServer(ManagedNode):
         self._wait.until_none(self._missing, report)
 
     def on_stop(self) -> None:
-        """End what runs; later goals are refused."""
+        """End the running goals; later goals are refused."""
         text = "the skill server stops serving; send the goal again once it is active"
         self._admission.refuse_all(Outcome(Code.SHUTDOWN, text))
         if self.closing.is_set():
@@ -117,7 +123,7 @@ class SkillServer(ManagedNode):
             self._arms.stop_all(Code.SHUTDOWN)
 
     def on_close(self) -> None:
-        """Join the workers."""
+        """Join the worker threads."""
         self._admission.close()
         if self.closing.is_set():
             self._arms.end_close()
@@ -127,7 +133,7 @@ class SkillServer(ManagedNode):
         return not (self._arms.is_busy or self._admission.is_busy)
 
     def _end_in_conflict(self) -> None:
-        """End what runs when two publishers send what only one may: nobody knows which of them is right."""
+        """End the running goals when two publishers send on a topic of one publisher: neither is known to be right."""
         if self._arms.is_busy and (conflict := self._world.conflict()) is not None:
             self._arms.stop_all(conflict.code, conflict.message)
 
@@ -142,7 +148,7 @@ class SkillServer(ManagedNode):
     def _why_closed(self) -> str:
         return "" if self.is_active else self.status_text or f"its state is {self.state}"
 
-    def _doors(self, catalog: Catalog) -> Iterator[SkillBinding[Any]]:
+    def _bindings(self, catalog: Catalog) -> Iterator[SkillBinding[Any]]:
         for name, why in catalog.broken.items():
             self.get_logger().error(f"skill {name!r} could not be loaded: {why}")
         timeout_s = self.parameter("world_timeout_s", 2.0, "oldest poses of objects a goal may start on [s]")
@@ -161,9 +167,9 @@ class SkillServer(ManagedNode):
         for skill in catalog.skills.values():
             action = ACTIONS.get(skill.name) or getattr(skill, "action_type", None)
             if action is not None:
-                yield gate.typed_door(skill, action)
-        yield run_skill_door(gate, catalog)
-        yield run_task_door(gate, catalog)
+                yield gate.typed_binding(skill, action)
+        yield run_skill_binding(gate, catalog)
+        yield run_task_binding(gate, catalog)
 
 
 def main() -> None:

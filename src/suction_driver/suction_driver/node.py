@@ -1,7 +1,8 @@
-"""A real suction cup: a valve that is switched by a service, and a vacuum switch that tells of the seal.
+"""A driver of a real suction cup: a valve that a service switches, and a vacuum switch that reports the seal.
 
 The valve is any ``std_srvs/srv/SetBool`` service, as drivers of vacuum grippers and of digital outputs offer it; the
-switch any ``std_msgs/msg/Bool`` topic that is true while there is vacuum. Which object is held it cannot tell.
+switch any ``std_msgs/msg/Bool`` topic that is true while there is vacuum. The driver does not know which object is
+held.
 """
 
 from __future__ import annotations
@@ -34,14 +35,19 @@ from handiwork_ros.rclpy_support.ros_clock import RosClock
 from handiwork_ros.rclpy_support.safe_callbacks import guard, guard_service
 
 STATE_PERIOD_S = 0.02
+"""The period of the published state, s."""
 STALE_S = 1.0
-"""Steady time after which a silent vacuum switch counts as broken."""
+"""The steady time after which a silent vacuum switch counts as broken, s."""
 VALVE_S = 2.0
-"""Steady time in which the valve must answer."""
+"""The longest wait for the valve's answer, s of steady time."""
 
 
 class SuctionDriver(ManagedNode):
-    """``<gripper>_controller/set_suction`` and ``.../suction_state`` in front of a valve and a switch."""
+    """Offers ``<gripper>_controller/set_suction`` and ``.../suction_state`` for a valve and a switch.
+
+    Args:
+        options: Options of ``rclpy.node.Node``.
+    """
 
     def __init__(self, **options: Any) -> None:
         super().__init__("suction_driver", **options)
@@ -51,24 +57,24 @@ class SuctionDriver(ManagedNode):
         )
         valve = self.parameter("valve_service", "vacuum/set", "std_srvs/SetBool that opens the vacuum valve")
         switch = self.parameter("vacuum_topic", "vacuum/ok", "std_msgs/Bool: true while there is vacuum")
-        # The service waits for the valve, and its group with it.
+        # While the service waits for the valve, its callback group is busy, so the others have a group of their own.
         self._meanwhile = ReentrantCallbackGroup()
         self._valve = self.create_client(SetBool, valve, callback_group=self._meanwhile)
         self._on, self._vacuum, self._heard_s = False, False, float("-inf")
         self._clock_s, self._wait = RosClock(self), StartWait(self)
         self._states: Publisher | None = None
-        heard = guard(self, self._on_vacuum)
-        self.create_subscription(Bool, switch, heard, LATEST, callback_group=self._meanwhile)
+        on_vacuum = guard(self, self._on_vacuum)
+        self.create_subscription(Bool, switch, on_vacuum, LATEST, callback_group=self._meanwhile)
 
     def on_load(self, report: Report) -> None:
-        """Find the cup in the robot's files."""
+        """Find the cup in the robot's files; see the base."""
         report(0.0, "reading the robot")
         self._gripper = self._find()
         if not self._gripper:
             self.get_logger().info("the robot has no suction cup; nothing to do")
 
     def on_prepare(self, report: Report) -> None:
-        """Wait for the valve."""
+        """Wait for the valve; see the base."""
         self._wait.until_none(self._missing, report)
 
     def _missing(self) -> list[str]:
@@ -144,5 +150,5 @@ class SuctionDriver(ManagedNode):
 
 
 def main() -> None:
-    """Entry point of the executable."""
+    """Run the node; entry point of the executable."""
     sys.exit(run(SuctionDriver))

@@ -13,7 +13,7 @@ PERIOD_S = 0.02
 
 
 def ee_pose(robot: Robot, arm: ArmSpec, q: Array) -> Pose:
-    """Pose of the EE link in the arm's base frame."""
+    """Return the pose of the EE link in the arm's base frame."""
     by_child = {joint.child: joint for joint in robot.joints.values()}
     values = dict(zip(arm.joint_names, q, strict=True))
     pose, link = Pose.identity(), arm.ee_link
@@ -27,7 +27,7 @@ def ee_pose(robot: Robot, arm: ArmSpec, q: Array) -> Pose:
 
 
 def solve_ik(robot: Robot, arm: ArmSpec, target: Pose, start: Array) -> Array:
-    """Joint positions near ``start`` that bring the EE link to ``target`` in the base frame."""
+    """Return joint positions near ``start`` that bring the EE link to ``target`` in the base frame."""
     lower, upper = (
         np.array([getattr(robot.joints[n], k) for n in arm.joint_names]) for k in ("lower", "upper")
     )
@@ -47,14 +47,14 @@ def solve_ik(robot: Robot, arm: ArmSpec, target: Pose, start: Array) -> Array:
 
 
 def grasp_pose(robot: Robot, arm: ArmSpec, point_m: Array, yaw: float) -> Pose:
-    """EE pose from above whose fingertips meet at ``point_m`` (base frame) and close along ``yaw``."""
+    """Return an EE pose from above whose fingertips meet at ``point_m`` (base frame) and close along ``yaw``."""
     assert arm.gripper is not None
     rotation = Rotation.from_axis_angle((0, 0, 1), yaw) @ Rotation.from_axis_angle((1, 0, 0), np.pi)
     return Pose.of(np.asarray(point_m) + (0.0, 0.0, arm.gripper.tcp_offset_m), rotation)
 
 
 def move(arm: ArmSpec, start: Array, end: Array, speed: float = 1.0) -> TrajectoryGoal:
-    """Quintic rest-to-rest motion whose fastest joint reaches ``speed`` [rad/s]."""
+    """Make a quintic rest-to-rest motion whose fastest joint reaches ``speed`` [rad/s]."""
     distance = float(np.abs(end - start).max())
     duration = max(1.875 * distance / speed, 0.1)
     t = np.linspace(0.0, duration, max(3, int(np.ceil(duration / PERIOD_S)) + 1))

@@ -9,8 +9,9 @@ from typing import Any
 import yaml
 
 from handiwork_core.robot_files.loader import expand
+from support.paths import ROBOTS
 
-FR3 = Path(__file__).resolve().parents[3] / "src" / "robot_description" / "robots" / "fr3"
+FR3 = ROBOTS / "fr3"
 SIDES = {"left": 0.4, "right": -0.4}
 """Arms in order of priority, and where each stands on the stand's y axis [m]."""
 STAND = """<link name="stand">
@@ -19,7 +20,7 @@ STAND = """<link name="stand">
 
 
 def write_dual_fr3(folder: Path) -> Path:
-    """Write robot.yaml, URDF and spheres to ``folder``; returns it."""
+    """Write robot.yaml, URDF and spheres to ``folder``, and return the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     spec, spheres = (yaml.safe_load((FR3 / name).read_text()) for name in ("robot.yaml", "spheres.yaml"))
     body = re.search(r"<robot\b[^>]*>(.*)</robot>", expand(FR3 / spec["urdf"]), re.DOTALL)

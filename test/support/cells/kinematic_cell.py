@@ -1,4 +1,4 @@
-"""A cell without physics: the tip goes straight to its target, what is held goes with it, what is let go stays."""
+"""A cell without physics: the tip moves straight to its target, a held object moves with it, a released one stays."""
 
 from __future__ import annotations
 

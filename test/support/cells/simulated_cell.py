@@ -1,9 +1,8 @@
-"""All ports of a skill on a simulation of their own, without ROS: time goes on while somebody waits."""
+"""All ports of a skill on a private simulation, without ROS: time advances during waits."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,15 +25,15 @@ from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.robot.robot import Robot
 from handiwork_core.scene.loader import load_scene
 from sim_bridge.mujoco.simulation import CONTROL_S, Simulation
+from support.paths import ROOT
 
-ROOT = Path(__file__).parents[3]
 POLL_STEPS = 10
 UNSUPERVISED = replace(SUPERVISED, is_on=False)
 """For contexts of this cell: checks have a thread of their own, this simulation has one only."""
 
 
 class SimulatedCell:
-    """All ports but the planner's mind, on a simulation that advances while somebody waits."""
+    """All ports except for the planner's, on a simulation that advances during waits."""
 
     def __init__(self, robot: Robot, engine: Any, scene_name: str, seed: int, arm: str = "") -> None:
         self.robot, self.engine, self.spec = robot, engine, robot.arm(arm)
@@ -50,7 +49,7 @@ class SimulatedCell:
         self.sim.advance(int(np.ceil(seconds / CONTROL_S)))
 
     def world_T_base(self) -> Pose:
-        """Where the arm's base stands; the scene says it of the robot's root."""
+        """Return the pose of the arm's base; the scene gives that of the robot's root link."""
         root_T_base = link_poses(self.robot, {}, (self.spec.base_link,))[self.spec.base_link]
         return self.scene.world_T_base @ root_T_base
 
@@ -112,7 +111,7 @@ class SimulatedCell:
         return OK
 
     def context(self, seed: int) -> Context:
-        """Of a run with this seed, holding nothing."""
+        """Return the context of a run with this seed, in which nothing is held."""
         rng = np.random.default_rng(seed)
         context = Context(self.robot, self.spec, self, self, self, self, self, Token(), rng, seed, {})
         context.supervision = UNSUPERVISED

@@ -13,7 +13,7 @@ SEAL_S = 1.0
 
 
 class SuctionCell(SimulatedCell):
-    """As its base; closing is sucking, and what the cup tells is in every snapshot."""
+    """A simulated cell whose gripper is a suction cup: closing turns it on, and its state is in every snapshot."""
 
     @property
     def cup(self) -> Any:

@@ -1,1 +1,1 @@
-"""Threads whose steps a seed puts in order."""
+"""Threads whose steps are ordered by a seed."""

@@ -1,9 +1,9 @@
 """Runs threads in an interleaving that a seed decides, so that a race which was found once is found again.
 
-Each thread of a test is a real thread, but only one runs at a time. It gives way at every line of the modules under
-test and at every lock, event, condition and queue that they use; which thread goes on is drawn from the seed. The
-modules get their ``threading``, ``queue`` and ``time`` from here. Time stands still while anything can run, and goes on
-to the next end of a wait when nothing can. When nothing can run and no wait has an end, the run ends with ``Deadlock``.
+Each thread of a test is a real thread, but only one runs at a time. It yields at every line of the modules under test
+and at every lock, event, condition and queue that they use; the next thread is drawn from the seed. The modules get
+their ``threading``, ``queue`` and ``time`` from here. Time does not advance while any thread can run, and jumps to
+the next end of a wait when none can. When none can run and no wait has an end, the run ends with ``Deadlock``.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ LIMIT = 200_000
 
 
 class Deadlock(AssertionError):
-    """No thread can go on."""
+    """No thread can continue."""
 
 
 class _Ended(BaseException):
-    """The run is over; raised in threads that are left."""
+    """The run is over; raised in the remaining threads."""
 
 
 class _Task:
-    """One thread: ``ready`` says whether it can go on, ``until_s`` when its wait ends."""
+    """One thread: ``ready`` says whether it can continue, ``until_s`` when its wait ends."""
 
     def __init__(self, name: str, body: Callable[[], None]) -> None:
         self.name, self.body = name, body
@@ -53,8 +53,8 @@ class Interleaver:
 
     Args:
         seed: Decides the interleaving.
-        modules: Their lines are where threads give way, and their ``threading``, ``queue`` and ``time`` are replaced
-            by ``patched``.
+        modules: Threads yield at the lines of these modules, whose ``threading``, ``queue`` and ``time`` are
+            replaced by ``patched``.
     """
 
     def __init__(self, seed: int, modules: Iterable[ModuleType]) -> None:
@@ -107,8 +107,8 @@ class Interleaver:
         """Run to the end.
 
         Raises:
-            Deadlock: No thread can go on.
-            BaseException: What a thread raised first.
+            Deadlock: No thread can continue.
+            BaseException: The first exception of a thread.
         """
         self._hand_on()
         if not self._over.wait(60.0):
@@ -122,15 +122,15 @@ class Interleaver:
             raise self._failure
 
     def draw(self, values: Sequence[T]) -> T:
-        """One of several values, by the seed."""
+        """Return one of several values, by the seed."""
         return self._chance.choice(values)
 
     def give_way(self) -> None:
-        """Let any thread go on that can."""
+        """Let any thread continue that can."""
         self.wait(lambda: True, None)
 
     def wait(self, ready: Callable[[], bool], timeout_s: float | None) -> bool:
-        """Go on once ``ready`` is true or time is up; return whether it is true."""
+        """Continue once ``ready`` is true or the time is up; return whether it is true."""
         me = self._current
         if (
             me is None or me.thread is not real_threading.current_thread()
@@ -173,7 +173,7 @@ class Interleaver:
             chosen.turn.release()
 
     def _choose(self) -> _Task | None:
-        """The thread that goes on; None at the end of the run."""
+        """Return the thread that continues; None at the end of the run."""
         self.steps += 1
         alive = [task for task in self._tasks if not task.is_done]
         if self._failure is not None or all(task.is_daemon for task in alive):
@@ -201,7 +201,7 @@ class Interleaver:
         return self._on_line if frame.f_code.co_filename in self._files else None
 
     def _on_line(self, _frame: FrameType, event: str, _argument: object) -> Any:
-        # The conditions of waits are code under test as well, and are asked while the next thread is chosen.
+        # The conditions of waits are code under test as well, and are called while the next thread is chosen.
         if event == "line" and not self._is_choosing and self._chance.random() < SWITCH:
             self.give_way()
         return self._on_line
@@ -221,7 +221,7 @@ class _Generic:
 
 
 class Lock:
-    """A lock whose waits the run sees; the thread that holds it may take it again."""
+    """A lock whose waits are part of the run; the thread that holds it may take it again."""
 
     def __init__(self, run: Interleaver) -> None:
         self._run, self._owner, self._depth = run, 0, 0
@@ -250,7 +250,7 @@ class Lock:
 
 
 class Condition(Lock):
-    """A condition whose waits the run sees."""
+    """A condition whose waits are part of the run."""
 
     def __init__(self, run: Interleaver) -> None:
         super().__init__(run)
@@ -280,7 +280,7 @@ class Condition(Lock):
 
 
 class Event:
-    """An event whose waits the run sees."""
+    """An event whose waits are part of the run."""
 
     def __init__(self, run: Interleaver) -> None:
         self._run, self._is_set = run, False
@@ -299,7 +299,7 @@ class Event:
 
 
 class Queue:
-    """A queue whose waits the run sees."""
+    """A queue whose waits are part of the run."""
 
     def __init__(self, run: Interleaver) -> None:
         self._run, self._items = run, deque[Any]()

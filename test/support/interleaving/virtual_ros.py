@@ -1,4 +1,4 @@
-"""What the code under test needs of rclpy, on the threads and the time of an ``Interleaver``."""
+"""The parts of rclpy that the code under test needs, on the threads and the time of an ``Interleaver``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HERE = sys.modules[__name__]
 
 
 class Executor:
-    """One thread that runs tasks in order, and coroutines whenever something has happened."""
+    """One thread that runs tasks in order, and coroutines after each event."""
 
     def __init__(self, run: Interleaver) -> None:
         self._run, self._tasks = run, Queue(run)
@@ -36,7 +36,7 @@ class Executor:
             self._resume()
 
     def _resume(self) -> None:
-        """Let coroutines go on until none can any more."""
+        """Resume coroutines until none can continue."""
         has_ended = True
         while has_ended:
             has_ended = False
@@ -49,7 +49,7 @@ class Executor:
 
 
 class Timer:
-    """Calls back on the executor once a period while it is not cancelled."""
+    """Calls back on the executor once in each period until it is cancelled."""
 
     def __init__(
         self, run: Interleaver, executor: Executor, period_s: float, call: Callable[[], None]
@@ -72,7 +72,7 @@ class Timer:
 
 
 class Logger:
-    """Keeps what is said."""
+    """Keeps the logged texts."""
 
     def __init__(self) -> None:
         self.said: list[str] = []
@@ -161,14 +161,14 @@ class ActionServer:
         self._accepted, self._cancel = handle_accepted_callback, cancel_callback
 
     def send(self, request: Any) -> GoalHandle:
-        """From any thread."""
+        """Send a goal; any thread may call it."""
         handle = GoalHandle(request)
         handle._server = self
         self.node.executor.create_task(self._accepted, handle)
         return handle
 
     def cancel(self, handle: GoalHandle) -> None:
-        """From any thread; has no effect on a goal that has ended."""
+        """Cancel a goal; any thread may call it. It has no effect on a goal that has ended."""
 
         def cancel() -> None:
             if handle.status == GoalStatus.STATUS_ACCEPTED:
@@ -179,7 +179,7 @@ class ActionServer:
 
 
 class Future:
-    """As ``rclpy.task.Future``, for one executor: it is completed and awaited on the executor's thread."""
+    """A future like ``rclpy.task.Future``, for one executor: it is completed and awaited on the executor's thread."""
 
     def __init__(self, *, executor: Any = None) -> None:
         self._is_done, self._result = False, None

@@ -1,10 +1,9 @@
-"""The real skill server with a world that stands still, controllers that only count, and no planner."""
+"""The real skill server with a world at rest, controllers that only count, and no planner."""
 
 from __future__ import annotations
 
 import threading
 import time
-from pathlib import Path
 
 import pytest
 import rclpy
@@ -31,9 +30,10 @@ from handiwork_ros.conversions import joint_state_to_msg, object_states_to_msg, 
 from handiwork_ros.rclpy_support.destroy import destroy_with_actions
 from handiwork_ros.rclpy_support.qos import LATCHED, LATEST, TF_STATIC
 from skill_server.node import SkillServer
+from support.paths import ROBOTS
 from tf2_msgs.msg import TFMessage
 
-ROBOT_DIR = Path(__file__).resolve().parents[3] / "src" / "robot_description" / "robots" / "fr3"
+ROBOT_DIR = ROBOTS / "fr3"
 ROBOT = load_robot(ROBOT_DIR)
 ARM = ROBOT.arm("")
 EDGES_M = {"cube": (0.04, 0.04, 0.04), "bin": (0.2, 0.2, 0.1), "table": (1.0, 1.0, 0.02)}
@@ -41,7 +41,7 @@ PLACES = {"cube": (0.4, 0.0, 0.02), "bin": (0.4, 0.3, 0.05), "table": (0.4, 0.0,
 
 
 class FakeWorld:
-    """A robot that stands still among three boxes, and controllers that count what is asked of them."""
+    """A robot at rest among three boxes, and controllers that count their goals."""
 
     def __init__(self, context: rclpy.Context) -> None:
         self.node = rclpy.create_node("fake_world", context=context)
@@ -62,7 +62,7 @@ class FakeWorld:
         self.node.create_timer(0.02, self._beat)
 
     def appear(self) -> None:
-        """Publish geometry and the base, and move states from now on."""
+        """Publish geometry and the base, and publish states from now on."""
         shapes = {n: (Shape(ShapeKind.BOX, frozen(e), Pose.identity()),) for n, e in EDGES_M.items()}
         objects = [WorldObject(n, s, is_static=n != "cube", mass_kg=0.1) for n, s in shapes.items()]
         self._objects.publish(world_objects_to_msg(objects, 1, 0.0))
@@ -139,7 +139,7 @@ def bare():
 
 @pytest.fixture(scope="module")
 def stack(bare):
-    """Active, after it was seen to refuse while there was no world."""
+    """Yield an active stack, after it was seen to refuse goals while there was no world."""
     until(lambda: "joint_states" in getattr(bare.client.signs.sign("skill_server"), "message", ""))
     early = bare.client.pick("cube", timeout_s=20.0)
     assert early.outcome.code is Code.NOT_ACTIVE and "joint_states" in early.outcome.message

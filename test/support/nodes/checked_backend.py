@@ -7,7 +7,6 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,18 +15,18 @@ from rclpy.parameter import Parameter
 from handiwork_cli.cli import main
 from handiwork_ros.node.managed_node import ManagedNode
 from support.nodes.ros_stage import Stage, stage, wait_for
+from support.paths import ROBOTS, ROOT
 
-ROOT = Path(__file__).parents[3]
-ROBOT, SCENE = ROOT / "src/robot_description/robots/fr3", ROOT / "config/scenes/tabletop.yaml"
+ROBOT, SCENE = ROBOTS / "fr3", ROOT / "config/scenes/tabletop.yaml"
 
 
 def files() -> list[Parameter]:
-    """Parameters that every node of a backend has."""
+    """Return the parameters that every node of a backend has."""
     return [Parameter("robot_dir", value=str(ROBOT)), Parameter("scene_file", value=str(SCENE))]
 
 
 def number(name: str, value: float | str) -> Parameter:
-    """One more parameter."""
+    """Return one more parameter."""
     return Parameter(name, value=value)
 
 
@@ -39,18 +38,18 @@ class Backend:
     nodes: Sequence[ManagedNode]
 
     def check(self, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[str, Any]]:
-        """Exit code, and the findings that are no pass, by their checks."""
+        """Return the exit code, and the findings other than a pass, by their checks."""
         capsys.readouterr()
         code = main(["check-backend", "--json", *words])
-        told = json.loads(capsys.readouterr().out)
-        assert told["good"] is (code == 0)
-        assert told["findings"]
-        return code, {row["check"]: row for row in told["findings"] if row["verdict"] != "pass"}
+        report = json.loads(capsys.readouterr().out)
+        assert report["good"] is (code == 0)
+        assert report["findings"]
+        return code, {row["check"]: row for row in report["findings"] if row["verdict"] != "pass"}
 
 
 @contextmanager
 def running(make: Callable[[Stage], Sequence[ManagedNode]]) -> Iterator[Backend]:
-    """Nodes that are active, until the block ends."""
+    """Yield active nodes until the block ends."""
     with stage() as on:
         nodes = make(on)
         for node in nodes:

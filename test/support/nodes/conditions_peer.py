@@ -1,4 +1,4 @@
-"""A world of a bin and a cube, and everything that the conditions node says about it."""
+"""A world of a bin and a cube, and all messages of the conditions node about it."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ from handiwork_core.model.world import (
 from handiwork_ros.conversions import contacts_to_msg, object_states_to_msg, world_objects_to_msg
 from handiwork_ros.rclpy_support.destroy import destroy_with_actions
 from handiwork_ros.rclpy_support.qos import EVENTS, LATCHED, LATEST
+from support.paths import ROBOTS
 
-ROOT = Path(__file__).resolve().parents[3]
-FR3 = ROOT / "src" / "robot_description" / "robots" / "fr3"
+FR3 = ROBOTS / "fr3"
 LIMIT_S = 30.0
 
 
@@ -45,7 +45,7 @@ def box(name: str, edge: float) -> WorldObject:
 
 
 class Peer(Node):
-    """Publishes a bin and a cube ten times a second and hears all that the node says."""
+    """Publishes a bin and a cube ten times a second, and receives all topics of the node."""
 
     def __init__(self) -> None:
         super().__init__("peer")
@@ -55,7 +55,7 @@ class Peer(Node):
         self.progress = TaskProgress()
         self.task_events: list[TaskEvent] = []
         self.markers: list[MarkerArray] = []
-        self.heard = threading.Condition()
+        self.received = threading.Condition()
         self._objects = self.create_publisher(WorldObjects, "world/objects", LATCHED)
         self._states = self.create_publisher(ObjectStates, "world/object_states", LATEST)
         self._contacts = self.create_publisher(Contacts, "world/contacts", LATEST)
@@ -84,29 +84,29 @@ class Peer(Node):
         self._states.publish(object_states_to_msg(states, 1, now_s))
 
     def _on_conditions(self, msg: Conditions) -> None:
-        with self.heard:
+        with self.received:
             self.latest = {condition.key: condition for condition in msg.conditions}
-            self.heard.notify_all()
+            self.received.notify_all()
 
     def _on_event(self, msg: Condition) -> None:
-        with self.heard:
+        with self.received:
             self.events.append(msg)
-            self.heard.notify_all()
+            self.received.notify_all()
 
     def _on_progress(self, msg: TaskProgress) -> None:
-        with self.heard:
+        with self.received:
             self.progress = msg
-            self.heard.notify_all()
+            self.received.notify_all()
 
     def _on_task_event(self, msg: TaskEvent) -> None:
-        with self.heard:
+        with self.received:
             self.task_events.append(msg)
-            self.heard.notify_all()
+            self.received.notify_all()
 
     def _on_markers(self, msg: MarkerArray) -> None:
-        with self.heard:
+        with self.received:
             self.markers.append(msg)
-            self.heard.notify_all()
+            self.received.notify_all()
 
     def look_at_markers(self) -> None:
         self.on_executor(
@@ -118,8 +118,8 @@ class Peer(Node):
         self.executor.create_task(action)
 
     def wait(self, what: Callable[[], bool]) -> None:
-        with self.heard:
-            assert self.heard.wait_for(what, LIMIT_S), f"{self.latest}, {self.events}, {self.progress}"
+        with self.received:
+            assert self.received.wait_for(what, LIMIT_S), f"{self.latest}, {self.events}, {self.progress}"
 
     def value(self, key: str) -> int:
         return self.latest[key].value if key in self.latest else -1
@@ -142,7 +142,7 @@ class Peer(Node):
 
 @contextmanager
 def playing(conditions: Path) -> Iterator[Peer]:
-    """The node with a file of conditions, and the world, until the end."""
+    """Yield the node with a file of conditions, and the world, until the end."""
     rclpy.init(args=["--ros-args", "-p", f"robot_dir:={FR3}", "-p", f"conditions_file:={conditions}"])
     node, other = ConditionalsNode(), Peer()
     executor = SingleThreadedExecutor()

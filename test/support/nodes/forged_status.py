@@ -1,4 +1,4 @@
-"""Publishes the status of a node that it is not, ten times a second, in every way that a peer may."""
+"""Publishes the status of another node ten times a second, in every way that a peer may."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PERIOD_S = 0.1
 
 
 class Forger:
-    """``like`` is what it gives as its identity: nothing, or the newest true one, which it repeats."""
+    """A forging publisher; ``like`` is the identity that it gives: none, or the newest true one, which it repeats."""
 
     def __init__(self, like: str, node_name: str) -> None:
         self.node = rclpy.create_node(node_name)

@@ -1,6 +1,6 @@
-"""A skill server in a process of its own that only takes picks: tests stop it, kill it and hold it up.
+"""A skill server in a process of its own that takes only picks: tests stop it, kill it and block it.
 
-Each line that it prints is an event: ``ready``, ``running``, ``blocked``, ``canceled``, ``succeeded``.
+Each printed line is an event: ``ready``, ``running``, ``blocked``, ``canceled``, ``succeeded``.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class GoalServer:
         self.node.create_timer(0.05, self._work)
 
     def spin(self) -> None:
-        """Until it is killed."""
+        """Spin until the process is killed."""
         show("ready")
         while rclpy.ok():
             self._executor.spin_once()
@@ -55,7 +55,7 @@ class GoalServer:
             return
         if self._block_s > 0.0 and self._ran_s > 0.5:
             show("blocked")
-            threading.Event().wait(self._block_s)  # what a long computation does to an executor
+            threading.Event().wait(self._block_s)  # a long computation blocks an executor in the same way
             self._block_s = 0.0
         self._ran_s += 0.05
         if self._handle.is_cancel_requested or self._ran_s >= self._goal_s:

@@ -1,4 +1,4 @@
-"""A lifecycle manager as nav2 has one: it brings nodes through their states by the standard services alone."""
+"""A lifecycle manager like that of nav2: it brings nodes through their states by the standard services alone."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ACTIVATE, DEACTIVATE = Transition.TRANSITION_ACTIVATE, Transition.TRANSITION_DEA
 
 
 class LifecycleManager:
-    """Talks to the nodes of the given names from a node that somebody else spins."""
+    """Calls the nodes of the given names from a node that another executor spins."""
 
     def __init__(self, node: Node, names: Sequence[str], *, answer_s: float = 60.0) -> None:
         self.names, self._answer_s = names, answer_s
@@ -38,7 +38,7 @@ class LifecycleManager:
             wait_for(lambda name=name: self._state_or_none(name) is not None, self._answer_s)
 
     def _state_or_none(self, name: str) -> str | None:
-        """An answer may be lost to a client that the server does not know yet."""
+        """Return the state; None when the answer is lost, as to a client that the server does not know yet."""
         asked = self._get[name].call_async(GetState.Request())
         try:
             wait_for(asked.done, 1.0)
@@ -47,13 +47,13 @@ class LifecycleManager:
         return str(asked.result().current_state.label)
 
     def state(self, name: str) -> str:
-        """What ``get_state`` answers."""
+        """Return the answer of ``get_state``."""
         asked = self._get[name].call_async(GetState.Request())
         wait_for(asked.done, self._answer_s)
         return str(asked.result().current_state.label)
 
     def states(self) -> set[str]:
-        """The states of all nodes."""
+        """Return the states of all nodes."""
         return {self.state(name) for name in self.names}
 
     def ask(self, name: str, transition: int = 0, label: str = "") -> Future:
@@ -68,7 +68,7 @@ class LifecycleManager:
         return bool(asked.result().success)
 
     def change_all(self, transition: int = 0, label: str = "") -> None:
-        """One node after the other, backwards for what takes down, as nav2's manager does."""
+        """Change one node after the other, backwards for transitions that shut down, as nav2's manager does."""
         goes_up = transition in (CONFIGURE, ACTIVATE)
         for name in self.names if goes_up else reversed(self.names):
             assert self.change(name, transition, label), f"{name} refused {transition or label}"

@@ -1,4 +1,4 @@
-"""A managed node without work in a process of its own, as every node of Handiwork is run; prints what it does."""
+"""A managed node without work in a process of its own, as every node of Handiwork is run; prints its events."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NAME = "named_node"
 
 
 class NamedNode(ManagedNode):
-    """Says that it serves."""
+    """Prints when it is active."""
 
     def __init__(self) -> None:
         super().__init__(NAME)
@@ -34,7 +34,7 @@ def show(event: str) -> None:
 
 
 def run_unchecked(arguments: Sequence[str]) -> int:
-    """Run the node as one that does not look for another of its name."""
+    """Run the node without the check for another node of its name."""
     rclpy.init(args=list(arguments), signal_handler_options=SignalHandlerOptions.NO)
     executor = SingleThreadedExecutor()
     executor.add_node(NamedNode())

@@ -1,4 +1,4 @@
-"""Scripts of this folder in processes of their own, with the lines that they print."""
+"""Scripts of this folder in processes of their own, with their printed lines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EVENT_S = 60.0
 
 
 class Peer:
-    """One process; ``errors`` is what it wrote to its standard error."""
+    """One process; ``errors`` is the content of its standard error."""
 
     def __init__(self, script: str, *options: str) -> None:
         self._lines: queue.Queue[str] = queue.Queue()
@@ -36,21 +36,21 @@ class Peer:
             reader.start()
 
     def wait(self, event: str, timeout_s: float = EVENT_S) -> float:
-        """Wait for a line; those before it are dropped. Returns the steady time [s]."""
+        """Wait for a line; the lines before it are dropped. Return the steady time [s]."""
         end_s = time.monotonic() + timeout_s
         while self._lines.get(timeout=max(0.01, end_s - time.monotonic())) != event:
             pass
         return time.monotonic()
 
     def has(self, event: str) -> bool:
-        """Whether a line is among those that were not waited for; these are dropped."""
+        """Check whether a line is among those that were not awaited; these are dropped."""
         found = False
         while not self._lines.empty():
             found = self._lines.get() == event or found
         return found
 
     def signal(self, number: signal.Signals) -> float:
-        """Send a signal; returns the steady time of it [s]."""
+        """Send a signal, and return its steady time [s]."""
         os.kill(self.process.pid, number)
         return time.monotonic()
 
@@ -62,7 +62,7 @@ class Peer:
         return code
 
     def close(self) -> None:
-        """Kill it, where it still runs."""
+        """Kill the process if it still runs."""
         self.process.kill()
         self.exit_code()
 
@@ -86,5 +86,5 @@ def until(what: str, is_so: Callable[[], bool], timeout_s: float = EVENT_S) -> N
 
 
 def record(what: str, since_s: float) -> None:
-    """Show how long something took; ``pytest -rP`` prints it."""
+    """Show a duration; ``pytest -rP`` prints it."""
     sys.stdout.write(f"{what} after {time.monotonic() - since_s:.2f} s\n")

@@ -1,4 +1,4 @@
-"""A context of its own, an executor in a thread, and waiting on conditions instead of sleeping."""
+"""A context of its own, an executor in a thread, and waits on conditions instead of sleeps."""
 
 from __future__ import annotations
 

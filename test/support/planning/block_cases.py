@@ -27,7 +27,7 @@ Margins = dict[tuple[str, str], float]
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A robot among shapes, and what may come how close to what, by name."""
+    """A robot among shapes, and the least distance of each pair, by name."""
 
     robot: Robot
     shapes: Mapping[str, tuple[Shape, Pose]]
@@ -35,7 +35,7 @@ class Case:
     margins: Margins
 
     def query(self) -> Query:
-        """With ``margins`` in place of what the reader says."""
+        """Return the query with ``margins`` in place of those of the reader."""
         held = [(a.object, (HELD[a.object],), Pose.identity()) for a in self.scene.attached]
         items = [(name, (shape,), pose) for name, (shape, pose) in self.shapes.items()]
         scene = Scene()
@@ -52,7 +52,7 @@ HELD = {
 
 
 def link_matrices(robot: Robot, q: Array) -> dict[str, Array]:
-    """(s, 4, 4) of every link at configurations ``q`` (s, n); the other joints are where ``link_poses`` has them."""
+    """Return (s, 4, 4) of every link at configurations ``q`` (s, n); the other joints are as in ``link_poses``."""
     names = robot.arm("").joint_names
     still = link_poses(robot, dict(zip(names, q[0].tolist(), strict=True)))
     made = {robot.root_link: np.tile(np.eye(4), (len(q), 1, 1))}
@@ -72,7 +72,7 @@ def link_matrices(robot: Robot, q: Array) -> dict[str, Array]:
 
 
 def moving(robot: Robot) -> dict[str, int]:
-    """How many of the arm's joints move each link."""
+    """Return the number of the arm's joints that move each link."""
     count = {robot.root_link: 0}
     for joint in robot.joints.values():
         count[joint.child] = count[joint.parent] + (joint.name in robot.arm("").joint_names)
@@ -80,7 +80,7 @@ def moving(robot: Robot) -> dict[str, int]:
 
 
 def balls(case: Case, q: Array) -> dict[str, tuple[Array, Array]]:
-    """Centres (s, k, 3) and radii (k,) of each body of the robot, at ``q`` (s, n)."""
+    """Return centres (s, k, 3) and radii (k,) of each body of the robot, at ``q`` (s, n)."""
     robot, made = case.robot, link_matrices(case.robot, q)
     local = {f"{robot.name}/{s.link}": (s.link, s.centers, s.radii) for s in robot.spheres if len(s.radii)}
     for held in case.scene.attached:
@@ -93,13 +93,13 @@ def balls(case: Case, q: Array) -> dict[str, tuple[Array, Array]]:
 
 
 def slow_gap(case: Case, found: dict[str, tuple[Array, Array]], a: str, b: str) -> Array:
-    """(s,) distance [m] of two bodies at each configuration of ``found``."""
+    """Return the distance (s,) of two bodies at each configuration of ``found``, m."""
     centres, radii = found[a]
     if b in case.shapes:
         shape, pose = case.shapes[b]
         m = (pose @ shape.object_T_shape).matrix()
         points = (centres - m[:3, 3]) @ m[:3, :3]
-        # Where a point is far from all of the shape, how far it is at least will do.
+        # For a point far from the whole shape, a lower bound of the distance is enough.
         gaps = np.linalg.norm(points, axis=2) - radius(shape)
         near = gaps < 0.15
         gaps[near] = distance(shape, points[near])
@@ -110,18 +110,18 @@ def slow_gap(case: Case, found: dict[str, tuple[Array, Array]], a: str, b: str) 
 
 
 def slow_rooms(case: Case, q: Array) -> dict[tuple[str, str], Array]:
-    """(s,) by how much [m] each pair is above its margin at ``q`` (s, n)."""
+    """Return the distance above its margin (s,) of each pair at ``q`` (s, n), m."""
     found = balls(case, np.atleast_2d(q))
     return {pair: slow_gap(case, found, *pair) - margin for pair, margin in case.margins.items()}
 
 
 def least(case: Case, q: Array) -> float:
-    """Of all pairs and configurations."""
+    """Return the least value of all pairs and configurations."""
     return min((float(room.min()) for room in slow_rooms(case, q).values()), default=np.inf)
 
 
 def room_of(case: Case, query: Query, hit: Array, q: Array) -> float:
-    """The smallest of the pair that was reported, in either order of its names."""
+    """Return the least value of the reported pair, in either order of its names."""
     a, b = query.bodies[hit[0]], query.columns[hit[1]]
     pairs = [p for p in ((a, b), (b, a)) if p in case.margins]
     assert pairs, f"{a} and {b} do not count"
@@ -130,14 +130,14 @@ def room_of(case: Case, query: Query, hit: Array, q: Array) -> float:
 
 
 def along(path: Array, steps: int) -> Array:
-    """``steps`` places on each straight motion of ``path`` (k, n), and its last row."""
+    """Return ``steps`` places on each straight motion of ``path`` (k, n), and its last row."""
     t = np.linspace(0.0, 1.0, steps, endpoint=False)[None, :, None]
     between = path[:-1, None] + t * np.diff(path, axis=0)[:, None]
     return np.concatenate([between.reshape(-1, path.shape[1]), path[-1:]])
 
 
 def shapes_near(rng: np.random.Generator, count: int) -> dict[str, tuple[Shape, Pose]]:
-    """Solids of all kinds around a robot that stands at the origin."""
+    """Make solids of all kinds around a robot at the origin."""
     made = {}
     for i in range(count):
         kind = [ShapeKind.BOX, ShapeKind.SPHERE, ShapeKind.CYLINDER, ShapeKind.CAPSULE, ShapeKind.CONVEX][
@@ -157,7 +157,7 @@ def shapes_near(rng: np.random.Generator, count: int) -> dict[str, tuple[Shape, 
 def case_of(
     robot: Robot, rng: np.random.Generator, scene: SceneQuery, solids: int, low: float, high: float
 ) -> Case:
-    """Random margins from ``low`` to ``high`` for all pairs that ``scene`` and the robot's own pairs leave."""
+    """Make random margins from ``low`` to ``high`` for all pairs that ``scene`` and the robot's own pairs leave."""
     shapes, depth = shapes_near(rng, solids), moving(robot)
     links = {f"{robot.name}/{s.link}": s.link for s in robot.spheres if len(s.radii)}
     bodies = {**links, **{a.object: a.link for a in scene.attached}}
@@ -179,7 +179,7 @@ def case_of(
 
 
 def armed(rng: np.random.Generator, joints: int, slides: int) -> Robot:
-    """A random arm with a few spheres on each link; neighbours may touch."""
+    """Make a random arm with a few spheres on each link; neighbours may touch."""
     robot = serial_arm(rng, joints, slides)
     spheres = tuple(
         Spheres(link, rng.uniform(-0.06, 0.06, (3, 3)), rng.uniform(0.01, 0.05, 3)) for link in robot.links

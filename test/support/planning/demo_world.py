@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -19,8 +17,8 @@ from handiwork_core.model.world import (
 from handiwork_core.robot.robot import Robot
 from handiwork_core.robot_files.loader import load_robot
 from planner_node.engines import CpuEngine
+from support.paths import ROBOTS
 
-ROOT = Path(__file__).parents[3]
 WALLS = (
     ((0.24, 0.30, 0.01), (0.0, 0.0, 0.005)),
     ((0.01, 0.30, 0.12), (0.115, 0.0, 0.06)),
@@ -53,7 +51,7 @@ def demo_items() -> list[tuple[str, tuple[Shape, ...], Pose]]:
 
 
 def hand_down(robot: Robot, x: float, y: float, z: float, yaw: float = 0.0) -> Pose:
-    """EE pose whose tool centre is at (x, y, z), pointing down."""
+    """Return an EE pose whose tool centre is at (x, y, z), pointing down."""
     gripper = robot.arm("").gripper
     assert gripper is not None
     return Pose.of((x, y, z + gripper.tcp_offset_m), Rotation.from_rpy(np.pi, 0.0, yaw))
@@ -61,7 +59,7 @@ def hand_down(robot: Robot, x: float, y: float, z: float, yaw: float = 0.0) -> P
 
 @pytest.fixture(scope="session")
 def robot() -> Robot:
-    return load_robot(ROOT / "src/robot_description/robots/fr3")
+    return load_robot(ROBOTS / "fr3")
 
 
 @pytest.fixture(scope="session")

@@ -17,9 +17,9 @@ QUARTER = 0.5 * np.pi
 
 
 def serial_arm(rng: np.random.Generator, joints: int, slides: int = 0) -> Robot:
-    """An arm with the given number of joints, the first ``slides`` of them prismatic; links l0 to ln, then ``ee``.
+    """Make an arm with the given number of joints, the first ``slides`` of them prismatic.
 
-    Its only collision sphere is the base's, so that nothing can touch.
+    Its links are l0 to ln, then ``ee``. Its only collision sphere is the base's, so that no bodies can touch.
     """
     made = {}
     for i in range(joints):
@@ -55,7 +55,7 @@ def limits(robot: Robot) -> tuple[Array, Array]:
 
 
 def tool_matrix(robot: Robot, q: Array) -> Array:
-    """(4, 4) of the tool: products of matrices, axis by axis."""
+    """Return the tool's pose (4, 4): products of matrices, axis by axis."""
     m = np.eye(4)
     for joint, x in zip(robot.joints.values(), [*q, 0.0], strict=True):
         m = m @ joint.parent_T_joint.matrix()
@@ -74,7 +74,7 @@ def pose_of(m: Array) -> Pose:
 
 
 def gap(robot: Robot, q: Array, goal: Array) -> tuple[float, float]:
-    """Distance [m] and angle [rad] between the tool at ``q`` and ``goal`` (4, 4)."""
+    """Return distance [m] and angle [rad] between the tool at ``q`` and ``goal`` (4, 4)."""
     m = tool_matrix(robot, q)
     turn = m[:3, :3].T @ goal[:3, :3]
     sine = 0.5 * np.linalg.norm([turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]])

@@ -17,7 +17,7 @@ def mesh_shape(vertices: object, triangles: object, pose: Pose | None = None) ->
 
 
 def revolved(profile: Sequence[tuple[float, float]], around: int, pose: Pose | None = None) -> Shape:
-    """Body with the given radii and heights from axis to axis, ``around`` corners in each ring."""
+    """Make a body with the given radii and heights from axis to axis, ``around`` corners in each ring."""
     angle = np.linspace(0.0, 2.0 * np.pi, around, endpoint=False)
     rings = [
         np.column_stack([r * np.cos(angle), r * np.sin(angle), np.full(around, z)]) for r, z in profile[1:-1]
@@ -37,7 +37,7 @@ def revolved(profile: Sequence[tuple[float, float]], around: int, pose: Pose | N
 def bowl(
     radius: float = 0.12, wall: float = 0.006, around: int = 32, rings: int = 9, pose: Pose | None = None
 ) -> Shape:
-    """Half of a hollow ball, open above."""
+    """Make half of a hollow ball, open above."""
     angles = np.linspace(0.0, 0.5 * np.pi, rings + 1)
     outer = [(radius * float(np.sin(a)), radius - radius * float(np.cos(a))) for a in angles]
     inner = [
@@ -48,7 +48,7 @@ def bowl(
 
 
 def frame(outer: float, inner: float, thick: float, pose: Pose | None = None) -> Shape:
-    """A square plate in xy with a square hole: solid between half edges ``inner`` and ``outer`` [m]."""
+    """Make a square plate in xy with a square hole: solid between half edges ``inner`` and ``outer`` [m]."""
     points = [
         (sx * half, sy * half, sz * 0.5 * thick)
         for half in (outer, inner)
@@ -69,7 +69,7 @@ def frame(outer: float, inner: float, thick: float, pose: Pose | None = None) ->
 
 
 def box_mesh(size: Array, pose: Pose | None = None) -> Shape:
-    """A box as a mesh of twelve triangles."""
+    """Make a box as a mesh of twelve triangles."""
     corners = np.array([(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)]) * size
     quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
     return mesh_shape(corners, [t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))], pose)

@@ -1,7 +1,7 @@
-"""A stand-in for the few entry points of Isaac Sim that the bring-up script calls: it records the calls, in order.
+"""A stand-in for the entry points of Isaac Sim that the bring-up script calls: it records the calls, in order.
 
-The stage it opens is a real one. It shows that the calls are made, in this order and with these values; that Isaac Sim
-does what they ask for, only Isaac Sim can show.
+The stage that it opens is a real one. It shows that the calls are made, in this order and with these values; only
+Isaac Sim itself can show their effect.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ GRIPPERS = {"Open": (), "Closed": ("/World/Objects/carton",)}
 
 
 class FakeIsaac:
-    """Puts the modules of one version into ``sys.modules``, and keeps what is called."""
+    """Puts the modules of one version into ``sys.modules``, and records the calls."""
 
     def __init__(self, patch: pytest.MonkeyPatch, version: str) -> None:
         self.calls: list[str] = []

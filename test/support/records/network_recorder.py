@@ -1,4 +1,4 @@
-"""Deciders, states and options that write down how they are called."""
+"""Deciders, states and options that record their calls."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from decider_node.network.states import State
 
 @dataclass
 class Script:
-    """What the recorded deciders choose, and what was called."""
+    """The choices of the recorded deciders, and the recorded calls."""
 
     choice: dict[str, str | None] = field(default_factory=dict)
     holds: dict[str, bool] = field(default_factory=dict)
     log: list[str] = field(default_factory=list)
 
     def take(self) -> str:
-        """The calls since the last time."""
+        """Return the calls since the last time."""
         calls, self.log = " ".join(self.log), []
         return calls
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from pathlib import Path
 
 import numpy as np
 
@@ -18,8 +17,9 @@ from handiwork_core.model.world import (
     World,
     WorldObject,
 )
+from support.paths import ROOT
 
-DATA = Path(__file__).resolve().parents[2] / "data" / "conditionals"
+DATA = ROOT / "test" / "data" / "conditionals"
 SINGLE_PRECISION = 2e-6
 """Nearer to a boundary than this, the other implementation's verdict is round-off."""
 
@@ -44,7 +44,7 @@ def poses(data: Mapping[str, np.ndarray], name: str, rows: object = slice(None))
 
 
 def single(worlds: Worlds, i: int) -> World:
-    """One world of a batch."""
+    """Return one world of a batch."""
     still = np.zeros((worlds.n, 3))
     states = {
         name: ObjectState(

@@ -1,1 +1,1 @@
-"""A running stack with records of what it did."""
+"""A running stack with records of its topics."""

@@ -1,4 +1,4 @@
-"""What the system tests share: the stack with records of what its joints and contacts did."""
+"""Helpers of the system tests: the stack with records of its joints and contacts."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def wait_for(what: str, is_there: Callable[[], bool], timeout_s: float = EVENT_S
     """Wait in steady time.
 
     Raises:
-        AssertionError: it did not come; names it.
+        AssertionError: The condition did not become true; names it.
     """
     end_s, pause = time.monotonic() + timeout_s, threading.Event()
     while not is_there():
@@ -50,7 +50,10 @@ def wait_for(what: str, is_there: Callable[[], bool], timeout_s: float = EVENT_S
 
 @dataclass(frozen=True)
 class JointSample:
-    """One ``joint_states``: stamp in world time [s], positions of all joints (n,), greatest arm speed [rad/s]."""
+    """One message of ``joint_states``.
+
+    Its stamp in world time [s], positions of all joints (n,), and the greatest arm speed [rad/s].
+    """
 
     heard_s: float
     stamp_s: float
@@ -59,7 +62,7 @@ class JointSample:
 
 
 class JointRecord:
-    """Everything on ``joint_states`` since ``clear``."""
+    """All messages of ``joint_states`` since ``clear``."""
 
     def __init__(self, node: Any) -> None:
         self._samples: list[JointSample] = []
@@ -75,64 +78,64 @@ class JointRecord:
 
     @property
     def samples(self) -> list[JointSample]:
-        """All of them, in order."""
+        """Return all samples, in order."""
         return list(self._samples)
 
     @property
     def newest(self) -> JointSample:
-        """The last one, after ``clear``."""
+        """Return the last sample after ``clear``."""
         return self._samples[-1]
 
     def clear(self) -> None:
-        """Forget, and wait for the first new sample."""
+        """Forget all samples, and wait for the first new one."""
         self._samples = []
         self.next()
 
     def next(self) -> JointSample:
-        """A sample of the world after this call; one that was on its way may be older, so the second one."""
+        """Return a sample of the world after this call: the second one, as one that was in transit may be older."""
         samples, count = self._samples, len(self._samples)
         wait_for("two messages on joint_states", lambda: len(samples) >= count + 2)
         return samples[count + 1]
 
     def over(self, world_s: float) -> list[JointSample]:
-        """The samples of the next ``world_s`` seconds of world time."""
+        """Return the samples of the next ``world_s`` seconds of world time."""
         first, start = self.next(), len(self._samples) - 1
         wait_for(f"{world_s} s of world time", lambda: self._samples[-1].stamp_s >= first.stamp_s + world_s)
         return [first, *self._samples[start:]]
 
     @property
     def last_s(self) -> float:
-        """Steady time of the newest sample."""
+        """Return the steady time of the newest sample."""
         return self._samples[-1].heard_s
 
     def greatest_change(self) -> float:
-        """How far any joint was from where it started [rad, m]."""
+        """Return the largest distance of any joint from its first position, rad or m."""
         positions = np.array([sample.positions for sample in self._samples])
         return float(np.abs(positions - positions[0]).max())
 
     def assert_rests(self) -> None:
-        """The arm stands still now and goes on doing so."""
+        """Check that the arm is at rest and stays so."""
         fastest = max(self.over(REST_S), key=lambda sample: sample.speed)
         assert fastest.speed < STANDSTILL, f"a joint moves at {fastest.speed:.3f} rad/s"
 
     def wait_moving(self, speed: float = 10 * STANDSTILL) -> None:
-        """Wait until the arm is really on its way."""
+        """Wait until the arm clearly moves."""
         wait_for("a motion of the arm", lambda: self._samples[-1].speed > speed)
 
     def _rested(self) -> bool:
-        """An arm that swings passes rest for a moment at each end."""
+        """Check rest over several samples: a swinging arm is at rest for a moment at each end."""
         newest = self._samples[-SETTLED:]
         return len(newest) == SETTLED and all(sample.speed < STANDSTILL for sample in newest)
 
     def wait_rest(self, since_s: float) -> None:
-        """The arm rests within the bound after the steady time ``since_s``, and stays so."""
+        """Check that the arm is at rest within the bound after the steady time ``since_s``, and stays so."""
         wait_for("an arm at rest", self._rested)
         assert self._samples[-1].heard_s - since_s <= TERMINAL_S
         self.assert_rests()
 
 
 class ContactRecord:
-    """All pairs of bodies that ``world/contacts`` ever showed since ``clear``."""
+    """All pairs of bodies in ``world/contacts`` since ``clear``."""
 
     def __init__(self, node: Any) -> None:
         self.pairs: set[frozenset[str]] = set()
@@ -144,12 +147,12 @@ class ContactRecord:
         self.pairs |= {frozenset((contact.a, contact.b)) for contact in message.contacts}
 
     def clear(self) -> None:
-        """Forget, and wait for new ones."""
+        """Forget all pairs, and wait for new ones."""
         self.pairs, self.count = set(), 0
         wait_for("two messages on world/contacts", lambda: self.count >= 2)
 
     def of(self, body: str) -> set[str]:
-        """What touched ``body``."""
+        """Return the bodies that touched ``body``."""
         return {other for pair in self.pairs if body in pair for other in pair - {body}}
 
 
@@ -162,14 +165,14 @@ class Rig:
         self.contacts = ContactRecord(stack.client.node)
 
     def reset(self, seed: int = 0, *, randomize: bool = False) -> None:
-        """Put the world back to its scene file, and record anew."""
+        """Reset the world to its scene file, and clear the records."""
         answer = self.stack.call(ResetWorld, "sim/reset", ResetWorld.Request(seed=seed, randomize=randomize))
         assert answer.outcome.code == answer.outcome.OK, answer.outcome.message
         self.joints.clear()
         self.contacts.clear()
 
     def pids(self) -> dict[str, int | None]:
-        """Process ids by node, as the nodes themselves say."""
+        """Return process ids by node, as the nodes themselves report them."""
         return {name: self.client.signs.pid(name) for name in NODES}
 
     def wait_restarted(self, node: str, old: int) -> None:
@@ -206,7 +209,7 @@ def send_until(
 
 
 def end_in_time(run: GoalHandle, killed_s: float) -> Outcome:
-    """The outcome of a goal, which must come within the bound after ``killed_s`` (steady) and be no success."""
+    """Return the outcome of a goal, which must come within the bound after ``killed_s`` (steady) and be no success."""
     outcome = run.result(10.0).outcome
     took_s = time.monotonic() - killed_s
     assert took_s <= TERMINAL_S, f"terminal after {took_s:.2f} s: {outcome}"

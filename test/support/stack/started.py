@@ -1,4 +1,4 @@
-"""``handiwork launch`` as a process of its own, as a user starts it, and what it leaves behind."""
+"""``handiwork launch`` as a process of its own, as a user starts it, and the processes that it leaves behind."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ END_S = 20.0
 
 
 def is_running(pid: int) -> bool:
-    """Tells whether a process is there and has not ended."""
+    """Check whether a process exists and has not ended."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
@@ -25,14 +25,14 @@ def is_running(pid: int) -> bool:
 
 
 class Started:
-    """The running command; ``output`` is all that it wrote so far."""
+    """The running command; ``output`` is all of its output so far."""
 
     def __init__(self, process: subprocess.Popen[bytes], log: Path) -> None:
         self.process, self._log = process, log
 
     @property
     def output(self) -> str:
-        """What it and its nodes wrote."""
+        """Return the output of the command and its nodes."""
         return self._log.read_text(errors="replace")
 
     def exit_code(self, timeout_s: float = END_S) -> int:
@@ -40,7 +40,7 @@ class Started:
         return self.process.wait(timeout_s)
 
     def children(self) -> set[int]:
-        """Processes that the command has started and that run."""
+        """Return the processes that the command has started and that run."""
         tasks = Path(f"/proc/{self.process.pid}/task").glob("*/children")
         pids = {int(pid) for task in tasks for pid in task.read_text().split()}
         return {pid for pid in pids if is_running(pid)}
@@ -72,5 +72,5 @@ def launched(log: Path, arguments: dict[str, str], file: str = "bringup.launch.x
 
 
 def from_folder(path: Path, package: str, folder: str) -> str:
-    """The value of a launch argument that names something in a package's folder, for a path that lies elsewhere."""
+    """Return the value of a launch argument that names a file in a package's folder, for a path elsewhere."""
     return os.path.relpath(path.resolve(), (share_of(package) / folder).resolve())

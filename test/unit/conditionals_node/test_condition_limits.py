@@ -1,9 +1,8 @@
-"""Conditions that would grow without bound are refused, however they are written."""
+"""Conditions that would grow without bound are refused in all spellings."""
 
 from __future__ import annotations
 
 import time
-from pathlib import Path
 
 import pytest
 
@@ -19,8 +18,9 @@ from handiwork_core.intake.limits import (
     TASK_ENTRIES,
 )
 from handiwork_core.robot_files.loader import load_robot
+from support.paths import ROBOTS
 
-ROBOT = load_robot(Path(__file__).resolve().parents[3] / "src" / "robot_description" / "robots" / "fr3")
+ROBOT = load_robot(ROBOTS / "fr3")
 LEAF = "object_grabbed(object=cube)"
 
 
@@ -30,7 +30,7 @@ def definitions() -> Definitions:
 
 
 def chain(definitions: Definitions, expression: str, count: int) -> None:
-    """Conditions x1, x2 and so on, each made of the one before."""
+    """Return conditions x1, x2 and so on, each made of the one before."""
     for k in range(count):
         definitions.keep(definitions.make(f"x{k + 1}", "", expression.format(k), 0.0))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import textwrap
-from pathlib import Path
 
 import pytest
 
@@ -12,9 +11,10 @@ from conditionals_node.predicates import BUILTIN
 from conditionals_node.predicates.parts import Logical
 from conditionals_node.reference import text
 from handiwork_core.contracts.predicate import Truth
+from support.paths import ROOT
 from support.records.pictured import CUBE, TABLE, at, world
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "reference" / "conditions.md"
+PAGE = ROOT / "docs" / "reference" / "conditions.md"
 
 
 def test_the_page_says_what_the_code_says() -> None:

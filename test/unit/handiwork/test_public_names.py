@@ -1,4 +1,4 @@
-"""The public names load, are those of the stub, need no ROS without need, and suffice for every how-to."""
+"""The public names load, are those of the stub, need no ROS without reason, and suffice for every how-to."""
 
 from __future__ import annotations
 
@@ -13,15 +13,19 @@ from pathlib import Path
 import pytest
 
 import handiwork
+from support.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[3]
 INSIDE = {path.parent.name for path in (ROOT / "src").glob("*/setup.py")} - {"handiwork"}
 TEMPLATES = ROOT / "src" / "handiwork_cli" / "handiwork_cli" / "templates" / "skill"
 GUIDES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def imports(source: str) -> set[tuple[str, str]]:
-    """Return module and name of each import."""
+    """Return module and name of each import.
+
+    Args:
+        source: Python code.
+    """
     found = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.ImportFrom):
@@ -32,7 +36,11 @@ def imports(source: str) -> set[tuple[str, str]]:
 
 
 def examples(page: Path) -> list[str]:
-    """Return the Python blocks of a page."""
+    """Return the Python blocks of a page.
+
+    Args:
+        page: The page.
+    """
     blocks = re.findall(
         r"^( *)```python\n(.*?)^\1```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
     )
@@ -84,7 +92,11 @@ def test_a_new_skill_imports_public_names_only(name: str) -> None:
 
 
 def assert_public(source: str) -> None:
-    """Fail where a module of another package is imported, or a name that is not there."""
+    """Fail when a module of another package is imported, or a name that does not exist.
+
+    Args:
+        source: Python code.
+    """
     for module, name in sorted(imports(source)):
         assert module.split(".")[0] not in INSIDE, f"{module} is no public module"
         if module in {"handiwork", "handiwork.testing"}:

@@ -11,19 +11,25 @@ from pathlib import Path
 import pytest
 
 from handiwork_cli.cli import main
+from support.paths import ROOT
 
-PAGE = (Path(__file__).resolve().parents[3] / "docs" / "tutorial.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
 WRITTEN = """        (pose,) = choice.candidate.world_T_ee
         return (Command("go", UpdateSpecific(ignored), pose, choice.q[0]),)
 """
-"""The last two lines of ``commands`` as the template has them."""
+"""The last two lines of ``commands`` in the template."""
 
 
 LIMIT_S = 280
 
 
 def block(language: str, word: str) -> str:
-    """Return the only block of a language that holds a word."""
+    """Return the only block of a language that contains a word.
+
+    Args:
+        language: Language of the block.
+        word: The word.
+    """
     (text,) = [text for text in re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL) if word in text]
     return text
 

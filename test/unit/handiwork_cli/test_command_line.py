@@ -1,4 +1,4 @@
-"""What the handiwork command understands, and what it prints of stages."""
+"""The words of the handiwork command, and its output of stages."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.contracts.skill import Progress
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.scene.loader import load_scene
+from support.paths import ROOT
 
-ROOT = Path(__file__).parents[3]
 TASK = ROOT / "config/tasks/tidy.yaml"
 
 
@@ -32,6 +32,11 @@ class Report:
 
 
 def parsed(*words: str) -> argparse.Namespace:
+    """Return the parsed command line.
+
+    Args:
+        words: Words of the command line.
+    """
     parser = argparse.ArgumentParser()
     commands = parser.add_subparsers(dest="command", required=True)
     for command in COMMANDS:
@@ -82,10 +87,10 @@ def test_words_of_run_are_yaml_values() -> None:
         "seed": None,
     }
     assert (words.skill, words.arm, words.when_busy) == ("pick", "left", "")
-    for bad, told in (("object", "no key=value"), ("=3", "no key=value"), ("a=[1", "mend the YAML")):
-        with pytest.raises(ConfigError, match=told):
+    for bad, expected in (("object", "no key=value"), ("=3", "no key=value"), ("a=[1", "correct the YAML")):
+        with pytest.raises(ConfigError, match=expected):
             parameters_of([bad])
-    with pytest.raises(ConfigError, match="stands twice"):
+    with pytest.raises(ConfigError, match="is given twice"):
         parameters_of(["a=1", "a=2"])
 
 

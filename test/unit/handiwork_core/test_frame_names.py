@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-from pathlib import Path
 
 import pytest
 
-SRC = Path(__file__).resolve().parents[3] / "src"
+from support.paths import ROOT
+
+SRC = ROOT / "src"
 FRAME = r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*"
 NAME = re.compile(rf"_*({FRAME})_[TR]_({FRAME})")
 ANY_FRAMES = {"link", "object", "frame", "target"}
@@ -17,12 +18,12 @@ Ends = tuple[str, str]
 
 
 def fit(a: str, b: str) -> bool:
-    """Whether two frame names can mean the same."""
+    """Check whether two frame names can mean the same."""
     return a == b or bool(ANY_FRAMES & {a, b})
 
 
 def ends(node: ast.expr, faults: list[str]) -> Ends | None:
-    """Outer and inner frame of an expression; None where its names do not tell."""
+    """Return the outer and the inner frame of an expression; None if its names do not define them."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "inverse":
         known = ends(node.func.value, faults)
         return (known[1], known[0]) if known else None
@@ -39,7 +40,7 @@ def ends(node: ast.expr, faults: list[str]) -> Ends | None:
 
 
 def frame_faults(source: str) -> list[str]:
-    """All faults of one module."""
+    """Return all faults of one module."""
     faults: list[str] = []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Assign) and len(node.targets) == 1:

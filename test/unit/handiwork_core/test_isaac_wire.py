@@ -1,4 +1,4 @@
-"""The texts of the wire come back as they went, and what is malformed is named."""
+"""The texts of the Isaac interface are read as they were written, and malformed ones are named."""
 
 from __future__ import annotations
 

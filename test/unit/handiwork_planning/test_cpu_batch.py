@@ -1,4 +1,4 @@
-"""Many problems at once: the same results as one after the other, in order, and stopped when asked."""
+"""Many problems at once: the same results as one after the other, in order, and stopped on request."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_results_are_those_of_one_engine_for_any_number_of_workers(robot: Robot)
         alone.append(engine.plan(request, lambda: False))
     assert {r.code for r in alone} >= {Code.OK, Code.NO_IK}
     together = {n: plan_many(robot, Pose.identity(), worlds, requests, n) for n in (1, 2, 3)}
-    # Where this process has just compiled what workers load from the cache, sums are rounded differently.
+    # If this process has just compiled the kernels that workers load from the cache, sums are rounded differently.
     for results in together.values():
         for one, two in zip(alone, results, strict=True):
             assert_same(one, two, 1e-9)

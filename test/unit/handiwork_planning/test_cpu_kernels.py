@@ -39,7 +39,7 @@ SHAPES = [
 
 
 def project(shape: Shape, p: Array) -> Array:
-    """Nearest point of the solid to one outside point by constrained minimisation or clipping, shape frame."""
+    """Return the nearest point of the solid to one outside point, by constrained minimisation or clipping."""
     if shape.kind is ShapeKind.BOX:
         return np.clip(p, -0.5 * shape.size, 0.5 * shape.size)
     if shape.kind is ShapeKind.CONVEX:

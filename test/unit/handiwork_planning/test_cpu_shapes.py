@@ -54,7 +54,7 @@ def never() -> bool:
 
 
 def swing(robot: Robot) -> tuple[Array, Array]:
-    """From one side to the other, the hand passing in front."""
+    """Plan from one side to the other, the hand passing in front."""
     a = np.array(robot.arm("").home_q)
     b = a.copy()
     a[0], b[0] = -1.2, 1.2
@@ -62,7 +62,7 @@ def swing(robot: Robot) -> tuple[Array, Array]:
 
 
 def direct(robot: Robot, a: Array, b: Array) -> Trajectory:
-    """Quintic rest-to-rest motion in 4 s, written without the engine."""
+    """Return a quintic rest-to-rest motion in 4 s, written without the engine."""
     u = np.linspace(0.0, 1.0, 401)[:, None]
     d = b - a
     return Trajectory(
@@ -75,7 +75,7 @@ def direct(robot: Robot, a: Array, b: Array) -> Trajectory:
 
 
 def planned(engine: Engine, request: PlanRequest) -> Trajectory:
-    """The engine's trajectory, which the referee must find clean."""
+    """Return the engine's trajectory, which the referee must accept."""
     result = engine.plan(request, never)
     assert result.code is Code.OK, result.message
     assert result.trajectory is not None
@@ -109,7 +109,7 @@ def test_a_held_object_of_every_kind_is_carried_around(engine: Engine, robot: Ro
     a, b = swing(robot)
     gripper = robot.arm("").gripper
     assert gripper is not None
-    # The wall ends below the hand, so that only what hangs from it is in the way.
+    # The wall ends below the hand, so that only the held object is in the way.
     x, _, z = middle_of_swing(robot)
     wall = z - gripper.tcp_offset_m - 0.06
     link_T_object = Pose.of((0.0, 0.0, gripper.tcp_offset_m + 0.05))
@@ -129,7 +129,7 @@ def test_a_held_object_of_every_kind_is_carried_around(engine: Engine, robot: Ro
 
 
 def crossings(robot: Robot, t: Trajectory, half: tuple[float, float], middle: Array) -> int:
-    """How often a sphere's centre passes y = 0 inside the plate, from 250 samples; the definition of tunnelling."""
+    """Count the passes of a sphere's centre through y = 0 inside the plate, from 250 samples; that is tunnelling."""
     places = []
     for time_s in np.linspace(0.0, t.duration_s, 250):
         q, _ = t.sample(float(time_s))

@@ -1,4 +1,4 @@
-"""Repetition, and how soon a stop is heeded."""
+"""Repetition, and the time until a stop takes effect."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from handiwork_core.robot.robot import Robot
 from support.planning.demo_world import box, hand_down, world_of
 
 RESPONSE_S = 0.5
-"""Ten times what a stop may take, as machines are shared."""
+"""Ten times the allowed duration of a stop, as machines are shared."""
 
 
 def stopped_after(engine: Engine, work: str, robot: Robot) -> float:
-    """Seconds from a flag set by another thread until the call returns, which must say CANCELED."""
+    """Return the seconds from a flag set by another thread until the call returns, which must say CANCELED."""
     flag, raised = threading.Event(), [0.0]
 
     def raise_flag() -> None:
@@ -90,7 +90,7 @@ def test_twenty_problems_come_out_the_same_twice(engine: Engine, robot: Robot) -
 
 def test_a_trajectory_too_long_to_judge_is_refused_unread(engine: Engine, robot: Robot) -> None:
     arm, home = robot.arm(""), np.array(robot.arm("").home_q)
-    for count, step, word in ((60_000, 0.01, "samples"), (49_000, 1.0, "looks")):
+    for count, step, word in ((60_000, 0.01, "samples"), (49_000, 1.0, "configurations")):
         q = np.tile(home, (count, 1))
         q[1:-1:2, 0] += 0.5
         still = np.zeros_like(q)

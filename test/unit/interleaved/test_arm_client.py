@@ -1,4 +1,4 @@
-"""The arm's client against a controller that answers when the seed says: what a stop promises in any interleaving."""
+"""The arm's client against a controller that answers at times drawn by a seed: a stop works in any interleaving."""
 
 from __future__ import annotations
 
@@ -50,7 +50,13 @@ class Controller:
         return "moving" in self.states.values() or "braking" in self.states.values()
 
     def serve(self, key: bytes, answer: Callable[[bool], None], end: Callable[[int], None]) -> None:
-        """One goal, in a thread of its own."""
+        """Serve one goal, in a thread of its own.
+
+        Args:
+            key: Id of the goal.
+            answer: Receives whether the goal is accepted.
+            end: Receives the final status.
+        """
         self.run.sleep(self.run.draw([0.0, 0.01, 0.3, 1.2]))
         self.run.wait(lambda: not self.is_held, None)
         self.states[key] = "moving"
@@ -65,6 +71,11 @@ class Controller:
         end(GoalStatus.STATUS_CANCELED if is_cancelled else GoalStatus.STATUS_SUCCEEDED)
 
     def cancel(self, key: bytes) -> int:
+        """Brake a goal; return a code of CancelGoal.
+
+        Args:
+            key: Id of the goal.
+        """
         state = self.states.get(key, "")
         if not state:
             return int(CancelGoal.Response.ERROR_UNKNOWN_GOAL_ID)
@@ -75,7 +86,7 @@ class Controller:
 
 
 class Client:
-    """In place of ``rclpy.action.ActionClient``; used on the executor's thread only."""
+    """A stand-in for ``rclpy.action.ActionClient``; used on the executor's thread only."""
 
     def __init__(self, node: Any, controller: Controller) -> None:
         self.node, self.controller = node, controller
@@ -114,7 +125,7 @@ class Client:
 
 
 class World:
-    """Joints that move as long as the controller says so."""
+    """Joints that move as long as the controller moves."""
 
     def __init__(self, controller: Controller) -> None:
         self._controller = controller
@@ -136,7 +147,7 @@ class World:
 
 
 class LateWorld(World):
-    """A running world that sends ten times a second, read by a thread that is held up right after it has read."""
+    """A running world that sends ten times a second, read by a thread that is suspended right after it has read."""
 
     def _sent_s(self) -> float:
         return math.floor(10.0 * self._controller.run.now_s) / 10.0
@@ -158,7 +169,7 @@ class LateWorld(World):
 
 
 class FormerArm:
-    """As the arm's client was once: it knew a goal only once that was answered."""
+    """A former version of the arm's client: it knew a goal only after the server's response."""
 
     def __init__(self, node: Any, client: Client, world: World) -> None:
         self._node, self._client, self._world = node, client, world
@@ -185,6 +196,13 @@ class FormerArm:
 
 
 def arm_of(kind: type, run: Interleaver, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Controller]:
+    """Return a client of the arm and its controller.
+
+    Args:
+        kind: Class of the client.
+        run: The interleaver.
+        monkeypatch: The fixture.
+    """
     controller, node = Controller(run), virtual_ros.Node(run)
     client, world = Client(node, controller), World(controller)
     if kind is FormerArm:
@@ -195,7 +213,13 @@ def arm_of(kind: type, run: Interleaver, monkeypatch: pytest.MonkeyPatch) -> tup
 
 
 def moves_after_a_stop(kind: type, seed: int, monkeypatch: pytest.MonkeyPatch) -> bool:
-    """Whether the arm moves after a stop was OK, though nothing was handed in since."""
+    """Return whether the arm moves after a stop was OK, though no motion was sent since.
+
+    Args:
+        kind: Class of the client.
+        seed: Seed of the interleaving.
+        monkeypatch: The fixture.
+    """
     run, after = Interleaver(seed, [*MODULES, HERE]), list[bool]()
     with run.patched():
         arm, controller = arm_of(kind, run, monkeypatch)
@@ -210,7 +234,7 @@ def moves_after_a_stop(kind: type, seed: int, monkeypatch: pytest.MonkeyPatch) -
             moved = controller.moved
             end = arm.stop()
             if end.ok:
-                # The body may begin its second motion after the stop: only what was handed in before counts.
+                # The body may begin its second motion after the stop: only motions sent before count.
                 after.append(controller.is_moving and controller.moved == moved)
             run.sleep(3.0)
 
@@ -221,7 +245,15 @@ def moves_after_a_stop(kind: type, seed: int, monkeypatch: pytest.MonkeyPatch) -
 
 
 def late_starts(kind: type, seed: int, monkeypatch: pytest.MonkeyPatch) -> int:
-    """Motions that begin after a stop was OK that came while the only goal was on its way; its token is set by then."""
+    """Return the number of motions that begin after an OK stop, which came while the only goal was being sent.
+
+    The token of the motion is set by then.
+
+    Args:
+        kind: Class of the client.
+        seed: Seed of the interleaving.
+        monkeypatch: The fixture.
+    """
     run, stopped = Interleaver(seed, [*MODULES, HERE]), list[int]()
     with run.patched():
         arm, controller = arm_of(kind, run, monkeypatch)
@@ -294,7 +326,12 @@ def test_a_stop_that_is_held_up_does_not_take_a_moving_arm_for_a_frozen_one(
 
 
 def moves_after_a_cancel(seed: int, monkeypatch: pytest.MonkeyPatch) -> bool:
-    """Whether the arm moves once a motion has returned whose token was set at any instant."""
+    """Return whether the arm moves after a motion has returned whose token was set at any instant.
+
+    Args:
+        seed: Seed of the interleaving.
+        monkeypatch: The fixture.
+    """
     run, late = Interleaver(seed, MODULES), list[bool]()
     with run.patched():
         arm, controller = arm_of(ArmClient, run, monkeypatch)

@@ -1,4 +1,4 @@
-"""Two arms that need each other's place, under hundreds of interleavings: one makes room, both come through."""
+"""Two arms that need each other's place, under hundreds of interleavings: one makes room, both reach their places."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def motion() -> Trajectory:
 
 
 class Cell:
-    """Two places, each for one arm; an arm goes from one to the other and home."""
+    """Two places, each for one arm; an arm moves from one to the other and home."""
 
     def __init__(self, run: Interleaver) -> None:
         self.run, self.board = run, MotionReservations(tuple(PLACES))
@@ -37,12 +37,22 @@ class Cell:
         self.done: list[str] = []
 
     def traffic(self, arm: str) -> ArmTraffic:
+        """Return an arm's access to the others.
+
+        Args:
+            arm: Name of the arm.
+        """
         spec: Any = SimpleNamespace(name=arm)
         clock: Any = SimpleNamespace(now_s=lambda: self.run.now_s)
         nothing: Any = None
         return ArmTraffic(self.board, nothing, spec, nothing, clock, lambda _arm: {}, PATIENCE_S)
 
     def serve(self, arm: str) -> None:
+        """Run all rounds of an arm: visit its places, make room when required, and move home.
+
+        Args:
+            arm: Name of the arm.
+        """
         for _ in range(ROUNDS):
             traffic = self.traffic(arm)
             traffic.enter(lambda _progress: None)(Progress("work", 0, 1, 0.0))
@@ -55,7 +65,16 @@ class Cell:
             traffic.leave()
 
     def go(self, arm: str, place: str, traffic: ArmTraffic) -> bool:
-        """Go to a place once it is free; False when this arm is to make room."""
+        """Move to a place when it is free.
+
+        Args:
+            arm: Name of the arm.
+            place: Name of the place.
+            traffic: The arm's access to the others.
+
+        Returns:
+            False when this arm must make room.
+        """
         while True:
             events = self.board.events(arm)
             seen, ways = self.board.ways(arm)
@@ -74,14 +93,25 @@ class Cell:
                 return False
 
     def go_home(self, arm: str, traffic: ArmTraffic) -> None:
-        """Home is nobody else's place."""
+        """Move home, which is no other arm's place.
+
+        Args:
+            arm: Name of the arm.
+            traffic: The arm's access to the others.
+        """
         self.going[arm] = ""
         while not traffic.post(motion(), self.board.ways(arm)[0]):
             pass
         self.move(arm, "", traffic)
 
     def move(self, arm: str, place: str, traffic: ArmTraffic) -> None:
-        """Occupy the new place, move, leave the old one; at home an arm occupies none."""
+        """Occupy the new place, move, leave the old one; at home an arm occupies none.
+
+        Args:
+            arm: Name of the arm.
+            place: Name of the place.
+            traffic: The arm's access to the others.
+        """
         if place:
             assert self.at.get(place, arm) == arm, f"seed {self.run.seed}: two arms in one place"
             self.at[place] = arm
@@ -93,6 +123,11 @@ class Cell:
 
 
 def played(seed: int) -> Cell:
+    """Run both arms, and check that all rounds are done.
+
+    Args:
+        seed: Seed of the interleaving.
+    """
     run = Interleaver(seed, MODULES)
     with run.patched():
         cell = Cell(run)
@@ -108,5 +143,5 @@ def played(seed: int) -> Cell:
 def test_arms_that_need_each_others_place_come_through(first: int) -> None:
     rooms = [played(seed).made_room for seed in range(first, first + 50)]
     assert any(rooms), "in no interleaving did they wait for each other"
-    # A busy arm may be the first in order as well: then its partner has gone on meanwhile, and both go on.
+    # A busy arm may also be the first in order: then its partner has continued meanwhile, and both continue.
     assert all(len(made) <= 2 * ROUNDS for made in rooms)

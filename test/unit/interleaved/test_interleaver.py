@@ -1,4 +1,4 @@
-"""The runner itself: it finds planted races, finds them again by their seed, and sees when nothing can go on."""
+"""The runner itself: it finds planted races, finds them again by their seed, and detects when nothing can continue."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SEEDS = range(200)
 
 
 class Counter:
-    """Loses updates: it reads, and writes later."""
+    """A counter that loses updates: it reads, and writes later."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -37,6 +37,12 @@ class LockedCounter(Counter):
 
 
 def counted(kind: type[Counter], seed: int) -> int:
+    """Return the count after three threads have added to it.
+
+    Args:
+        kind: Class of the counter.
+        seed: Seed of the interleaving.
+    """
     run = Interleaver(seed, [HERE])
     with run.patched():
         counter = kind()
@@ -81,18 +87,18 @@ def test_two_locks_in_opposite_order_are_a_deadlock_in_some_runs() -> None:
 
 def test_time_goes_on_only_when_nothing_else_can() -> None:
     run = Interleaver(0, [HERE])
-    told: list[str] = []
+    order: list[str] = []
     with run.patched():
         done = threading.Event()
 
         def slow() -> None:
             time.sleep(5.0)  # noqa: TID251 - time of the run
-            told.append("slow")
+            order.append("slow")
             done.set()
 
         def waits() -> None:
             assert not done.wait(1.0)
-            told.append("gave up")
+            order.append("gave up")
             assert done.wait(10.0)
 
         begun_s = time.monotonic()
@@ -100,7 +106,7 @@ def test_time_goes_on_only_when_nothing_else_can() -> None:
         run.spawn(waits, "waits")
         run.run()
         assert time.monotonic() == begun_s + 5.0
-    assert told == ["gave up", "slow"]
+    assert order == ["gave up", "slow"]
 
 
 def test_a_failure_in_a_thread_is_the_failure_of_the_run() -> None:

@@ -45,13 +45,20 @@ ENDS = {
 
 @dataclass
 class Cell:
-    """Arms that complain when two bodies move one of them at once."""
+    """Arms that note when two bodies move one of them at once."""
 
     run: Interleaver
     moving: dict[str, list[Token]] = field(default_factory=lambda: {arm: [] for arm in ARMS})
     stops: int = 0
 
     def move(self, arms: tuple[str, ...], token: Token, steps: int) -> Outcome:
+        """Move arms stepwise; fail when another body moves one of them.
+
+        Args:
+            arms: Names of the arms.
+            token: Token of the body.
+            steps: Number of steps.
+        """
         for _ in range(steps):
             if token.is_revoked:
                 raise Stopped
@@ -81,11 +88,18 @@ class Bench:
     def __init__(self, run: Interleaver, policy: Policy) -> None:
         self.run, self.cell, self.node = run, Cell(run), virtual_ros.Node(run)
         self.leases = {arm: ArmLease(self.node, self.cell.stop, watchdog_s=0.3, arm=arm) for arm in ARMS}  # type: ignore[arg-type]
-        door: SkillBinding[Any] = SkillBinding("pick", Pick, self.admit, encoded, lambda progress: progress)
+        binding: SkillBinding[Any] = SkillBinding(
+            "pick", Pick, self.admit, encoded, lambda progress: progress
+        )
         checks = AdmissionQueue(self.node)  # type: ignore[arg-type]
-        self.server = SkillActionServer(self.leases["left"], door, checks, policy=policy, arms=self.leases)
+        self.server = SkillActionServer(self.leases["left"], binding, checks, policy=policy, arms=self.leases)
 
     def admit(self, goal: Any) -> ArmRequest[Any]:
+        """Accept a goal, or reject a bad one.
+
+        Args:
+            goal: The goal.
+        """
         if goal.what == "bad":
             raise GoalRejected(Outcome(Code.BAD_GOAL, "planted"))
 
@@ -100,7 +114,13 @@ class Bench:
         return ArmRequest(goal.arms, body)
 
     def client(self, seed: int, ends: list[Any], deaf: float) -> None:
-        """Send a few goals, cancel some of them at any instant, and wait for all results."""
+        """Send a few goals, cancel some of them at any instant, and wait for all results.
+
+        Args:
+            seed: Seed of the goals.
+            ends: Gets the handles of the goals.
+            deaf: Share of goals of the kind "deaf".
+        """
         chance = random.Random(seed)
         handles = []
         for _ in range(3):
@@ -118,7 +138,14 @@ class Bench:
 
 
 def played(seed: int, policy: Policy, deaf: float, monkeypatch: pytest.MonkeyPatch) -> Bench:
-    """Three clients, and what must hold after any of their interleavings."""
+    """Run three clients, and check the invariants after any of their interleavings.
+
+    Args:
+        seed: Seed of the interleaving.
+        policy: Policy for busy arms.
+        deaf: Share of goals of the kind "deaf".
+        monkeypatch: The fixture.
+    """
     run, ends = Interleaver(seed, MODULES), list[Any]()
     monkeypatch.setattr(skill_action_server, "ActionServer", virtual_ros.ActionServer)
     monkeypatch.setattr(arm_lease, "Future", virtual_ros.Future)

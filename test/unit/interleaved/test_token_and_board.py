@@ -23,13 +23,18 @@ REASONS = (Code.CANCELED, Code.PREEMPTED, Code.SHUTDOWN)
 
 
 class FormerToken:
-    """As tokens were once: two threads that set one at the same time could both win."""
+    """A former version of tokens: two threads that set one at the same time could both succeed."""
 
     def __init__(self) -> None:
         self._event = threading.Event()
         self.reason = Code.OK
 
     def set(self, reason: Code) -> None:
+        """Set the token, if it is not set yet.
+
+        Args:
+            reason: The reason that readers get.
+        """
         if not self._event.is_set():
             self.reason = reason
             self._event.set()
@@ -39,7 +44,12 @@ class FormerToken:
 
 
 def reasons_seen(kind: Callable[[], Token | FormerToken], seed: int) -> set[Code]:
-    """What a reader takes for the reason of one token that three threads set."""
+    """Return the reasons that a reader gets of one token that three threads set.
+
+    Args:
+        kind: Class of the token.
+        seed: Seed of the interleaving.
+    """
     run, seen = Interleaver(seed, [skill, HERE]), set[Code]()
     with run.patched():
         token = kind()

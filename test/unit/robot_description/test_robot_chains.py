@@ -1,9 +1,8 @@
-"""Every arm's kinematics are those that its maker publishes, and every arm plans from its home."""
+"""The kinematics of every arm are those that its maker publishes, and every arm plans from its home."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,15 +17,14 @@ from handiwork_core.robot.kinematics import forward, link_poses
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_planning.cpu_engine import CpuEngine
 from robot_description.collision_pairs.many_poses import free_joints, many_link_poses
+from support.paths import ROBOTS, ROOT
 
-ROOT = Path(__file__).resolve().parents[3]
-ROBOTS = ROOT / "src/robot_description/robots"
 CHAINS = json.loads((ROOT / "test/data/robots/chains.json").read_text(encoding="utf-8"))
 COUNT = 1000
 
 
 def published(chain: list[Any], q: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Turns (n, 3, 3) and places (n, 3) of the EE link in the root, from the published numbers alone."""
+    """Return rotations (n, 3, 3) and positions (n, 3) of the EE link in the root, from the published numbers alone."""
     turn, place = np.tile(np.eye(3), (COUNT, 1, 1)), np.zeros((COUNT, 3))
     for name, kind, xyz, rpy, axis in chain:
         place = place + turn @ np.array(xyz)

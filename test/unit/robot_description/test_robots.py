@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,12 +13,12 @@ from handiwork_core.robot_files.loader import load_robot
 from robot_description.collision_pairs.many_poses import free_joints, many_link_poses
 from robot_description.collision_pairs.pair_sampling import pair_gaps
 from robot_description.solids.primitives import primitives, union_distance
+from support.paths import ROBOTS
 
-ROBOTS = Path(__file__).resolve().parents[3] / "src" / "robot_description" / "robots"
 FOLDERS = sorted(path.parent for path in ROBOTS.glob("*/robot.yaml"))
 SAMPLES = 300
 NEAREST = 10
-"""Samples at which the solids of a pair are looked at."""
+"""Number of samples at which the solids of a pair are compared."""
 
 
 @pytest.fixture(scope="module", params=FOLDERS, ids=lambda path: path.name)
@@ -50,14 +49,14 @@ def test_home_is_free_of_collision(robot: Robot) -> None:
 
 @pytest.fixture(scope="module")
 def drawn(robot: Robot) -> dict[str, np.ndarray]:
-    """Random joint positions within the limits, by joint."""
+    """Return random joint positions within the limits, by joint."""
     rng = np.random.default_rng(0)
     return {j.name: rng.uniform(j.lower, j.upper, SAMPLES) for j in free_joints(robot)}
 
 
 @pytest.fixture(scope="module")
 def drawn_gaps(robot: Robot, drawn: dict[str, np.ndarray]) -> dict[tuple[str, str], np.ndarray]:
-    """Smallest distance between the spheres of each pair of links [m]; of pairs far apart a lower bound."""
+    """Return the smallest distance between the spheres of each pair of links, m; a lower bound for distant pairs."""
     frames = many_link_poses(robot, drawn)
     return {
         (min(a.link, b.link), max(a.link, b.link)): pair_gaps(frames, a, b, SAMPLES)
@@ -66,7 +65,7 @@ def drawn_gaps(robot: Robot, drawn: dict[str, np.ndarray]) -> dict[tuple[str, st
 
 
 def is_adjacent(robot: Robot, pair: tuple[str, str]) -> bool:
-    """Linked by one joint, or by one with only fixed joints beside it."""
+    """Check whether one joint connects the links, or one with only fixed joints beside it."""
     ups = {joint.child: joint for joint in robot.joints.values()}
 
     def anchor(link: str) -> str:
@@ -80,7 +79,7 @@ def is_adjacent(robot: Robot, pair: tuple[str, str]) -> bool:
 
 
 def is_over_one_link(robot: Robot, pair: tuple[str, str]) -> bool:
-    """Parted by two moving joints."""
+    """Check whether two moving joints separate the links."""
     ups = {joint.child: joint for joint in robot.joints.values()}
     links = {
         link: is_adjacent(robot, (pair[0], link)) and is_adjacent(robot, (link, pair[1])) for link in ups
@@ -89,7 +88,7 @@ def is_over_one_link(robot: Robot, pair: tuple[str, str]) -> bool:
 
 
 def below(robot: Robot, link: str) -> set[str]:
-    """The link and all that hangs on it; the parts of a gripper meet when it closes."""
+    """Return the link and all links below it; the parts of a gripper meet when it closes."""
     found = {link}
     for joint in robot.joints.values():
         if joint.parent in found:
@@ -98,7 +97,7 @@ def below(robot: Robot, link: str) -> set[str]:
 
 
 def is_moved(robot: Robot, link: str) -> bool:
-    """By an arm; what only a lift or a head moves is not planned for."""
+    """Check whether an arm moves the link; links that only a lift or a head moves are not planned for."""
     ups = {joint.child: joint for joint in robot.joints.values()}
     names = {name for arm in robot.arms.values() for name in arm.joint_names}
     while link in ups:
@@ -119,7 +118,7 @@ def test_the_solids_of_ignored_pairs_never_meet(
         if not is_adjacent(robot, pair)
         and not any(set(pair) <= hand for hand in hands)
         and set(pair) & moved
-        # Rough hulls on either side of a short link, such as in a shoulder, overlap wherever the arm is.
+        # Rough hulls on either side of a short link, such as in a shoulder, overlap at every configuration.
         and float((drawn_gaps.get(pair, np.ones(1)) < 0.0).mean()) < 0.9
     ]
     solids = {link: primitives(robot.urdf, link) for pair in judged for link in pair}

@@ -1,4 +1,4 @@
-"""The UR10 stands where its maker's parameters put it, its cup where the rim is, and the CPU engine plans for it."""
+"""The UR10 has the kinematics of its maker's parameters, its cup is at the rim, and the CPU engine plans for it."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.robot_files.suction_file import SuctionFile
 from handiwork_planning.cpu_engine import CpuEngine
+from support.paths import ROBOTS
 
-FOLDER = Path(__file__).resolve().parents[3] / "src/robot_description/robots/ur10_suction"
+FOLDER = ROBOTS / "ur10_suction"
 ROBOT = load_robot(FOLDER)
 ARM = ROBOT.arm("ur10_arm")
 DH = (
@@ -32,7 +33,7 @@ DH = (
 
 
 def flange_by_rows(q: Array) -> Array:
-    """Pose (4, 4) of the flange, from the rows; they start in a frame that is turned by half a turn."""
+    """Return the pose (4, 4) of the flange, from the rows; they start in a frame that is turned by half a turn."""
     made = np.diag([-1.0, -1.0, 1.0, 1.0])
     for angle, (d, a, alpha) in zip(q, DH, strict=True):
         c, s, ca, sa = np.cos(angle), np.sin(angle), np.cos(alpha), np.sin(alpha)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[3]
+from support.paths import ROOT
 
 
 def checked(tag: str) -> subprocess.CompletedProcess[str]:
+    """Run the script.
+
+    Args:
+        tag: The tag of the release.
+    """
     command = [sys.executable, str(ROOT / "scripts" / "check_version.py"), tag]
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
 

@@ -1,4 +1,4 @@
-"""The set-up must refuse a machine that cannot serve it, in one sentence that names the mend."""
+"""The set-up must refuse an unsuitable machine in one sentence that names the remedy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from types import ModuleType
 
 import pytest
 
-SCRIPTS = Path(__file__).resolve().parents[3] / "scripts"
+from support.paths import ROOT
+
+SCRIPTS = ROOT / "scripts"
 Version = collections.namedtuple("Version", ["major", "minor", "micro"])
 
 

@@ -1,4 +1,4 @@
-"""Python's C headers are found, fetched without root, or named with the mend."""
+"""Python's C headers are found, fetched without root, or named with the remedy."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from types import ModuleType
 
 import pytest
 
-SCRIPTS = Path(__file__).resolve().parents[3] / "scripts"
+from support.paths import ROOT
+
+SCRIPTS = ROOT / "scripts"
 
 
 @pytest.fixture
@@ -23,7 +25,7 @@ def headers(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 @pytest.fixture
 def bare(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A Python below /usr whose folder of headers is not there."""
+    """Set a Python below /usr whose folder of headers does not exist."""
     monkeypatch.setattr(sysconfig, "get_path", lambda _name: "/usr/include/python-without-headers")
 
 

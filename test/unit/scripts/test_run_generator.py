@@ -1,4 +1,4 @@
-"""The faster run of rosidl's generators must write what they write themselves, the first time and later."""
+"""The faster run of rosidl's generators must write the same files as these, the first time and later."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
-RUNNER = Path(__file__).resolve().parents[3] / "cmake" / "run_generator.py"
+from support.paths import ROOT
+
+RUNNER = ROOT / "cmake" / "run_generator.py"
 NAME = "rosidl_typesupport_introspection_c"
 INTERFACES = {
     "Pair": "double first; double second;",
@@ -20,7 +22,7 @@ INTERFACES = {
 
 @pytest.fixture
 def arguments(tmp_path: Path) -> dict[str, object]:
-    """The arguments of the generator for two interfaces, without its output folder."""
+    """Return the arguments of the generator for two interfaces, without its output folder."""
     folder = tmp_path / "idl" / "msg"
     folder.mkdir(parents=True)
     for name, members in INTERFACES.items():
@@ -35,7 +37,12 @@ def arguments(tmp_path: Path) -> dict[str, object]:
 
 
 def generate(arguments: dict[str, object], folder: Path, *before: str) -> dict[str, str]:
-    """Run the generator and return what it wrote, by path."""
+    """Run the generator and return the files that it wrote, by path.
+
+    Args:
+        arguments: Arguments of the generator.
+        folder: Its output folder.
+    """
     settings = folder.with_suffix(".json")
     settings.write_text(json.dumps({**arguments, "output_dir": str(folder)}), encoding="utf-8")
     generator = str(Path(sys.prefix) / "lib" / NAME / NAME)

@@ -1,4 +1,4 @@
-"""A drop is told from a flicker of the contacts, and at once where the object is far from the hand."""
+"""A drop is distinguished from a flicker of the contacts, and found at once when the object is far from the hand."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from handiwork_core.testing.fakes import Fakes
 from skill_server.execution.execution_state import ExecutionState
 from skill_server.execution.grasp_monitor import LOST_AFTER_S, GraspMonitor
 
-from .test_place_choice import made
+from .placing.test_place_choice import made
 
 
 def monitor(context: Context, *, keeps_hold: bool = True) -> GraspMonitor:
@@ -22,7 +22,7 @@ def monitor(context: Context, *, keeps_hold: bool = True) -> GraspMonitor:
 
 
 def watched(f: Fakes, reports: list[tuple[float, bool]]) -> list[bool]:
-    """What the watch says to reports of contacts: (time, whether the fingers touch)."""
+    """Return the results of the watch for reports of contacts: (time, whether the fingers touch)."""
     watch, source = monitor(f.context), f.context.world
     world, said = source.snapshot(), []
     for time_s, touches in reports:
@@ -37,7 +37,7 @@ def watched(f: Fakes, reports: list[tuple[float, bool]]) -> list[bool]:
     ("reports", "said"),
     [
         ([(0.0, True), (0.02, False), (0.04, True)], [False, False, False]),
-        # A fast simulation: one report that misses says nothing yet, the second does.
+        # A fast simulation: one report without the contact is not enough, the second is.
         ([(0.0, True), (0.3, False), (0.6, False)], [False, False, True]),
         ([(0.0, True), (0.3, False), (0.3, False), (0.3, False)], [False, False, False, False]),
         ([(0.0, True), *((0.02 * i, False) for i in range(1, 8))], [False] * 6 + [True, True]),

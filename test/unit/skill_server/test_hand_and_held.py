@@ -17,7 +17,7 @@ from skill_server.state.gripper_state import hand_links
 from skill_server.state.held_object import held_name, refuse_when_holding
 from skill_server.state.scene_query import objects_inside
 
-from .test_executor import made, move_cube
+from .execution.test_executor import made, move_cube
 
 
 def holding() -> Fakes:

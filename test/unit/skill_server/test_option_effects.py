@@ -1,4 +1,4 @@
-"""Each of these options changes what is planned, done or judged, and by as much as it says."""
+"""Each of these options changes the plan, the motion or the judgement by the amount that it gives."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from skill_server.skills.pick_place.pick import Pick, PickParams
 from skill_server.skills.pick_place.place import Place, PlaceParams
 from skill_server.skills.pick_place.pour import Pour, PourParams
 
-from .test_executor import made
-from .test_grasp_rows import cell, rows, saved
-from .test_place_choice import made as carrying
-from .test_place_choice import release_poses
+from .execution.test_executor import made
+from .grasping.test_grasp_rows import cell, rows, saved
+from .placing.test_place_choice import made as carrying
+from .placing.test_place_choice import release_poses
 
 
 def pick(f: Fakes, **changed: Any) -> Any:
@@ -32,7 +32,7 @@ def pick(f: Fakes, **changed: Any) -> Any:
 
 
 def heights(f: Fakes, **changed: Any) -> tuple[float, float]:
-    """Of the grasp and the end [m]."""
+    """Return the heights of the grasp and the end, m."""
     stops = [c for c in Pick().commands(PickParams(object="cube", **changed), f.context) if c.world_T_ee]
     poses = {c.stage: c.world_T_ee for c in stops if c.world_T_ee is not None}
     return float(poses["descend"].translation_m[2]), float(poses["lift"].translation_m[2])
@@ -118,7 +118,7 @@ def test_scale_and_tcp_of_an_annotation_reach_the_hand(tmp_path: Path) -> None:
     file = saved(tmp_path, rows(1))
 
     def grasp(**changed: Any) -> Array:
-        """Where the hand grasps, in the object's frame (3,); the TCP of a row is 10 mm aside and 10 mm deep."""
+        """Return the point of the grasp in the object's frame (3,); the TCP of a row is 10 mm aside and 10 mm deep."""
         f = cell()
         f.context.rng = np.random.default_rng(0)
         params = PickParams(object="cube", npy_name=file, **changed)

@@ -18,7 +18,7 @@ from handiwork_core.model.outcome import Code
 from handiwork_core.testing.gantry import gantry_pose
 from skill_server.motions.planner_requests import judge_candidates, plan_motion
 
-from .test_executor import made
+from .execution.test_executor import made
 
 PARAMS = SkillParams(
     max_velocity_scaling_factor=0.5, max_acceleration_scaling_factor=0.4, allowed_planning_time=3.0

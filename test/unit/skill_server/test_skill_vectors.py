@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -36,8 +35,8 @@ from skill_server.placing.release_points import (
 )
 from skill_server.placing.success import by_mode
 from skill_server.placing.success_modes import Placed
+from support.paths import ROOT
 
-ROOT = Path(__file__).parents[3]
 DATA = ROOT / "test/data/skills"
 ROBOTS = {
     "fr3": (2, 0.1043, [[0, 0, -1], [0, 1, 0], [1, 0, 0]]),
@@ -68,7 +67,7 @@ def matrices(quats_wxyz: Array) -> Array:
 
 
 def seed_cones(config: dict[str, Any]) -> tuple[Cone, ...]:
-    """The filters of a task file, read as task files are."""
+    """Return the filters of a task file, parsed as task files are."""
     made, faults = translated(config, ("orientation_filters",), ())
     assert not faults
     return cones_of([OrientationFilter(**item) for item in made.get("orientation_filters", [])])
@@ -201,7 +200,7 @@ def test_iou(i: int) -> None:
 
 
 def place_params(config: dict[str, Any]) -> PlaceParams:
-    """The case's words; the SimBox format's defaults where it has none."""
+    """Return the case's parameters, with the SimBox format's defaults for the others."""
     defaults = {"pre_place_z_offset": 0.2, "place_z_offset": 0.1, "position_constraint": "gripper"}
     names = PlaceParams.__dataclass_fields__
     given = {k: tuple(v) if isinstance(v, list) else v for k, v in config.items() if k in names}
@@ -244,7 +243,9 @@ def success_case(i: int) -> tuple[PlaceParams, Placed]:
     }
     object_box, container = (
         OrientedBox(Pose.of((low + high) / 2.0), high - low)
-        for low, high in ((SUCCESS[f"{who}_min"][i], SUCCESS[f"{who}_max"][i]) for who in ("pick", "place"))
+        for low, high in (
+            (SUCCESS[f"{skill}_min"][i], SUCCESS[f"{skill}_max"][i]) for skill in ("pick", "place")
+        )
     )
     params = PlaceParams(container="b", success_mode=mode, **constants)
     return params, Placed(object_box, SUCCESS["pick_pos"][i], container)

@@ -14,14 +14,31 @@ NOT_BARE = {"and", "or", "not", "in", "is", "if", "else", "for", "lambda", "true
 
 
 def explicit(predicate: Predicate) -> dict[str, object]:
-    """Arguments that differ from their defaults, as YAML would write them."""
+    """Return the arguments that differ from their defaults, as YAML would write them.
+
+    Args:
+        predicate: A dataclass.
+
+    Returns:
+        Argument name -> number, text, list or mapping.
+
+    Raises:
+        TypeError: ``predicate`` is no dataclass.
+    """
     if not dataclasses.is_dataclass(predicate):
         raise TypeError(f"predicate {predicate!r} is no dataclass; make it one")
     return _differing(predicate)
 
 
 def as_words(value: object) -> str:
-    """A value as the expression language writes it: text without quotes where it reads back the same."""
+    """Return a value as the expression language writes it.
+
+    Args:
+        value: A number, text, list or mapping.
+
+    Returns:
+        The text. Text has no quotes where it reads back the same without them.
+    """
     if isinstance(value, str):
         plain = BARE.match(value) and value.lower() not in NOT_BARE
         return value if plain else json.dumps(value, ensure_ascii=False)

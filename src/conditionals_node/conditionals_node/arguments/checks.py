@@ -1,4 +1,4 @@
-"""What predicates take from the robot."""
+"""The arguments that predicates take from the robot."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from handiwork_core.contracts.predicate import Predicate
 from handiwork_core.robot.robot import ArmSpec, GripperSpec, Robot
 
 ANY_GRIPPER = "gripper"
-"""Stands for every gripper of the robot."""
+"""The name that means every gripper of the robot."""
 
 
 @runtime_checkable
@@ -17,19 +17,32 @@ class NeedsRobot(Protocol):
     """A predicate with arguments that the robot fills in when they are left out."""
 
     def for_robot(self, robot: Robot) -> Predicate:
-        """The same predicate with those arguments filled.
+        """Return the same predicate with the arguments filled that were left out.
+
+        Args:
+            robot: The robot's description.
+
+        Returns:
+            A new predicate, or this one when nothing is to be filled.
 
         Raises:
-            ValueError: the robot cannot fill them; the message begins with the argument's name.
+            ValueError: The robot cannot fill them; the message begins with the argument's name.
         """
         ...
 
 
 def grippers(robot: Robot, gripper_name: str) -> list[tuple[ArmSpec, GripperSpec]]:
-    """Arms with the grippers that are meant; ``gripper_name`` is that of a gripper or an arm, or "gripper" for all.
+    """Return the grippers that a name means, each with its arm.
+
+    Args:
+        robot: The robot's description.
+        gripper_name: Name of a gripper or of an arm; "gripper" means all grippers.
+
+    Returns:
+        Pairs of arm and gripper; empty for "gripper" and a robot without grippers.
 
     Raises:
-        ValueError: there is none of this name.
+        ValueError: The robot has none of this name.
     """
     known = [(arm, arm.gripper) for arm in robot.arms.values() if arm.gripper is not None]
     found = [(arm, g) for arm, g in known if gripper_name in (ANY_GRIPPER, g.name, arm.name)]
@@ -42,20 +55,34 @@ def grippers(robot: Robot, gripper_name: str) -> list[tuple[ArmSpec, GripperSpec
 
 
 def finger_bodies(robot: Robot, gripper_name: str = ANY_GRIPPER) -> tuple[str, ...]:
-    """Body names of the finger links.
+    """Return the body names of the finger links.
+
+    Args:
+        robot: The robot's description.
+        gripper_name: See ``grippers``.
+
+    Returns:
+        Names ``<robot>/<link>``.
 
     Raises:
-        ValueError: as ``grippers``.
+        ValueError: See ``grippers``.
     """
     found = [gripper for _, gripper in grippers(robot, gripper_name)]
     return tuple(f"{robot.name}/{link}" for gripper in found for link in gripper.finger_links)
 
 
 def hand_bodies(robot: Robot, gripper_name: str = ANY_GRIPPER) -> tuple[str, ...]:
-    """Body names of the finger links and of the links that carry them.
+    """Return the body names of the finger links and of the links that carry them.
+
+    Args:
+        robot: The robot's description.
+        gripper_name: See ``grippers``.
+
+    Returns:
+        Names ``<robot>/<link>``, fingers first.
 
     Raises:
-        ValueError: as ``grippers``.
+        ValueError: See ``grippers``.
     """
     hands = [f"{robot.name}/{arm.ee_link}" for arm, _ in grippers(robot, gripper_name)]
     return (*finger_bodies(robot, gripper_name), *hands)

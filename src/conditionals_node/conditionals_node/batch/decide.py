@@ -21,9 +21,12 @@ from handiwork_core.model.geometry import Array
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Verdicts:
-    """``margin`` (n,): more than 0 where TRUE, not a number where UNKNOWN; ``evidence``: name, values, unit, subject.
+    """The verdicts of one predicate on ``n`` worlds.
 
-    ``reason``: why all are UNKNOWN, else empty.
+    Attributes:
+        margin: (n,), in the predicate's unit: more than 0 where TRUE, nan where UNKNOWN.
+        evidence: Name, values (n,), unit and subject of the numbers that decided.
+        reason: Why all are UNKNOWN; else empty.
     """
 
     margin: Array
@@ -32,12 +35,12 @@ class Verdicts:
 
     @property
     def holds(self) -> NDArray[np.bool_]:
-        """True where TRUE (n,)."""
+        """The worlds where the predicate is TRUE, (n,)."""
         return np.asarray(self.margin > 0.0)
 
     @property
     def truth(self) -> NDArray[np.int8]:
-        """``Truth`` by number (n,)."""
+        """The values of ``Truth`` as numbers, (n,)."""
         known = np.where(self.margin > 0.0, int(Truth.TRUE), int(Truth.FALSE))
         return np.where(np.isnan(self.margin), int(Truth.UNKNOWN), known).astype(np.int8)
 
@@ -45,8 +48,15 @@ class Verdicts:
 def evaluate(predicate: Predicate, worlds: Worlds) -> Verdicts:
     """Decide for every world, with the numbers that ``predicate.evaluate`` would find for each alone.
 
+    Args:
+        predicate: A predicate that is written against ``View``.
+        worlds: ``n`` worlds.
+
+    Returns:
+        The verdicts, one for each world.
+
     Raises:
-        TypeError: a predicate that is not written against ``View``, or one with a memory (see ``advance``).
+        TypeError: The predicate is not written against ``View``, or it has a memory (see ``advance``).
     """
     if isinstance(predicate, ObjectGroupsInContainers):
         found = [evaluate(member, worlds) for member in predicate.members()]
@@ -70,12 +80,19 @@ def evaluate(predicate: Predicate, worlds: Worlds) -> Verdicts:
 def advance(
     predicate: ObjectsPlacedInContainerInOrder, first: Array | None, worlds: Worlds
 ) -> tuple[Verdicts, Array]:
-    """Decide for worlds that follow those that made ``first`` (objects, n): when each object was first in place [s].
+    """Decide for worlds that follow those that made ``first``.
 
-    Not a number where it was not yet; set columns to that where a world was reset. None is the beginning.
+    Args:
+        predicate: A predicate with a memory.
+        first: Times when each object was first in place, (objects, n), s; nan where it was not yet. Set the columns
+            of worlds that were reset to nan. None is the beginning.
+        worlds: ``n`` worlds with stamps.
+
+    Returns:
+        The verdicts, and ``first`` for the next call.
 
     Raises:
-        ValueError: the worlds have no stamps.
+        ValueError: The worlds have no stamps.
     """
     if worlds.stamps is None:
         raise ValueError("stamps: are missing; give the time of each world [s]")
@@ -93,7 +110,14 @@ def advance(
 
 
 def together(margins: Sequence[Array]) -> Array:
-    """FALSE where one is, else UNKNOWN where one is; the margin is that of the first that decides."""
+    """Return the margin of parts that must all hold.
+
+    Args:
+        margins: The parts' margins, (n,) each.
+
+    Returns:
+        The margin (n,) of the first part that decides: FALSE where one is, else UNKNOWN where one is.
+    """
     if len(margins) == 1:
         return margins[0]
     result = np.where(np.isnan(margins).any(axis=0), np.nan, margins[0])
@@ -103,7 +127,16 @@ def together(margins: Sequence[Array]) -> Array:
 
 
 def combined(margins: Array, logical: Logical, k: int) -> Array:
-    """``margins`` (objects, n) as one (n,): ``all``, ``any`` or exactly ``k`` are more than 0."""
+    """Return the margin of a verdict on several objects.
+
+    Args:
+        margins: One row for each object, (objects, n); nan where unknown.
+        logical: Which of them must be more than 0: ``all``, ``any``, or exactly ``k``.
+        k: Number of objects for ``choose``.
+
+    Returns:
+        The margin (n,) of the object on which the verdict depends; nan where that is unknown.
+    """
     unknown = np.isnan(margins)
     in_doubt = unknown.sum(axis=0)
     if logical is Logical.ALL:

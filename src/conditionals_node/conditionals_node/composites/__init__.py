@@ -1,4 +1,4 @@
-"""What a person says in one word and the monitor sees in several steps."""
+"""Composites: one entry of a task that expands to several steps, each a condition."""
 
 from .pick_and_place import PickAndPlace, PickAndPlaceOnSurface, StepSpec
 

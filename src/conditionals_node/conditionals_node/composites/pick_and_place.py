@@ -1,4 +1,4 @@
-"""Moving objects, as conditions in order: grab, above, drop, verify."""
+"""Composites that move objects, as conditions in order: grab, above, drop, verify."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ from dataclasses import dataclass
 from conditionals_node.arguments.argument_text import as_words
 
 RESTS = ", above_rim=0.05, require_stationary=true"
-"""What is let go over a container does not lie in it yet."""
+"""Arguments for the last step: an object that is let go over a container does not lie in it yet."""
 SINKS_M = 0.01
-"""What rests on a surface may seem so deep in it."""
+"""Depth by which an object that rests on a surface may seem to be in it, m."""
 
 
 @dataclass(frozen=True, slots=True)
 class StepSpec:
-    """One condition of a sequence, as an expression, and its part in the sequence's score.
+    """One condition of a sequence.
 
-    ``releases``: once it has held, letting the object go is no drop.
+    Attributes:
+        expression: The condition, in the expression language.
+        score: Its part in the sequence's score, 0 or more.
+        releases: True when the object may be let go, once this has held, without an event of a drop.
     """
 
     expression: str
@@ -32,7 +35,11 @@ class StepSpec:
 class PickAndPlace:
     """Each object is grabbed, brought over the container, let go, and then lies in it: a quarter of the score each.
 
-    Without ``ladder`` only two things are looked at, and only the last one scores: it was grabbed, and it lies in it.
+    Attributes:
+        object: Names of the objects.
+        container: Name of the container.
+        ladder: False for two steps only, of which only the last scores: it was grabbed, and it lies in the
+            container.
     """
 
     object: tuple[str, ...]
@@ -43,13 +50,13 @@ class PickAndPlace:
         _check(self.object, self.container, "container")
 
     def groups(self) -> dict[str, tuple[StepSpec, ...]]:
-        """A group for each object, under its name."""
+        """Return a group of steps for each object, under its name."""
         container = as_words(self.container)
         found = {}
         for name in self.object:
             item = as_words(name)
             inside = f"object_in_container(object={item}, container={container}"
-            # An object that is lowered into the container is below its rim, but still where it should be.
+            # A lowered object is below the container's rim; that is a right place too.
             there = f"(object_above(object={item}, reference_object={container}) or {inside}))"
             verify = f"{inside}, require_gripper_detached=true{RESTS if self.ladder else ''})"
             found[name] = _steps(item, there, verify, self.ladder)
@@ -58,7 +65,13 @@ class PickAndPlace:
 
 @dataclass(frozen=True, slots=True)
 class PickAndPlaceOnSurface:
-    """As ``PickAndPlace``, but each object comes to rest on ``surface``."""
+    """Each object is grabbed, brought over the surface, let go, and then rests on it; else as ``PickAndPlace``.
+
+    Attributes:
+        object: Names of the objects.
+        surface: Name of the surface.
+        ladder: See ``PickAndPlace``.
+    """
 
     object: tuple[str, ...]
     surface: str
@@ -68,7 +81,7 @@ class PickAndPlaceOnSurface:
         _check(self.object, self.surface, "surface")
 
     def groups(self) -> dict[str, tuple[StepSpec, ...]]:
-        """A group for each object, under its name."""
+        """Return a group of steps for each object, under its name."""
         surface = as_words(self.surface)
         found = {}
         for name in self.object:
@@ -83,7 +96,7 @@ def _steps(item: str, there: str, verify: str, ladder: bool) -> tuple[StepSpec, 
     grabbed = f"object_grabbed(object={item})"
     if not ladder:
         return StepSpec(grabbed, 0.0), StepSpec(verify, 1.0)
-    # What falls elsewhere was not let go there, and loses all steps.
+    # An object that falls elsewhere was not let go there, and loses all steps.
     dropped = f"not {grabbed} and {there}"
     return StepSpec(grabbed), StepSpec(there), StepSpec(dropped, releases=True), StepSpec(verify)
 
@@ -93,6 +106,6 @@ def _check(objects: tuple[str, ...], goal: str, field: str) -> None:
         raise ValueError("object: is empty; name at least one object")
     twice = sorted({name for name in objects if objects.count(name) > 1})
     if twice:
-        raise ValueError(f"object: {twice} are there twice; name each once")
+        raise ValueError(f"object: {twice} occur twice; name each once")
     if not goal or goal in objects:
         raise ValueError(f"{field}: is {goal!r}; name another object")

@@ -1,1 +1,1 @@
-"""What happens to objects while a task runs: dropped, bumped, wrongly grabbed, fallen over, gone."""
+"""Events of objects while a task runs: dropped, bumped, wrongly grabbed, fallen over, gone."""

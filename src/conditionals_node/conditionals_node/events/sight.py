@@ -1,4 +1,4 @@
-"""What the event tracker needs to see, from a snapshot of the world. Pure."""
+"""The input of the event tracker, from a snapshot of the world. Pure."""
 
 from __future__ import annotations
 
@@ -15,12 +15,18 @@ from handiwork_core.robot.robot import GripperSpec, Robot
 from .tracker import Motion, Sight
 
 MIN_FORCE_N = 0.1
-"""Weaker contacts do not count."""
+"""Force from which a contact counts, N."""
 
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """What a task wants just now: objects to be moved, where they go, and those that have arrived."""
+    """The aim of a task at one instant.
+
+    Attributes:
+        intended: Objects to be moved.
+        goals: Objects that they are moved to.
+        settled: Intended objects that have arrived.
+    """
 
     intended: frozenset[str] = frozenset()
     goals: frozenset[str] = frozenset()
@@ -28,7 +34,12 @@ class Aim:
 
 
 class Eyes:
-    """Makes sights. Bodies in ``surfaces`` are no objects here."""
+    """Makes the sights of one robot.
+
+    Args:
+        robot: Its description.
+        surfaces: Bodies that do not count as objects.
+    """
 
     def __init__(self, robot: Robot, surfaces: Iterable[str]) -> None:
         self._grippers = [arm.gripper for arm in robot.arms.values() if arm.gripper is not None]
@@ -40,7 +51,15 @@ class Eyes:
         self._motions: dict[str, tuple[ObjectState, Motion]] = {}
 
     def look(self, world: World, aim: Aim) -> Sight:
-        """One sight; without a contact source nothing is touched."""
+        """Make the sight of one snapshot.
+
+        Args:
+            world: The snapshot. Without a contact source nothing is touched.
+            aim: The aim of the task at this instant.
+
+        Returns:
+            The input for ``EventTracker.update``.
+        """
         touching = self._touching(world)
         names = [name for name in world.states if name not in self._surfaces]
         return Sight(
@@ -57,7 +76,7 @@ class Eyes:
         )
 
     def _touching(self, world: World) -> Mapping[str, set[str]]:
-        """Fingers by the body that they press on."""
+        """Return the fingers that press on each body, by the body's name."""
         found: dict[str, set[str]] = {}
         for contact in world.contacts or ():
             for finger, body in ((contact.a, contact.b), (contact.b, contact.a)):
@@ -66,11 +85,11 @@ class Eyes:
         return found
 
     def _is_gripped(self, fingers: set[str] | None) -> bool:
-        """True when all fingers of a hand press on it."""
+        """Return True when all fingers of a hand press on the object."""
         return fingers is not None and any(len(hand) > 1 and fingers.issuperset(hand) for hand in self._hands)
 
     def _motion(self, name: str, state: ObjectState) -> Motion:
-        """Kept while an object does not move."""
+        """Return the motion of an object; the former one while the object does not move."""
         kept = self._motions.get(name)
         if kept is not None and _is_still(kept[0], state):
             return kept[1]

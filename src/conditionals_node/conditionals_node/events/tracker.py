@@ -1,4 +1,4 @@
-"""From what is seen at each instant to events, each told once. Pure; ``sight.py`` makes the sights from the world."""
+"""Events from a sequence of sights, each reported once. Pure; ``sight.py`` makes the sights from the world."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class EventCode(IntEnum):
     TARGET_OBJECT_DROPPED = 263
     GRIPPER_HIT_OBJECT = 264
     MULTIPLE_OBJECTS_GRABBED = 265
-    # MotionSteps of the task itself.
+    # Steps of the task itself.
     CONDITION_GAINED = 300
     CONDITION_LOST = 301
     SUBTASK_DONE = 302
@@ -36,14 +36,21 @@ class EventCode(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class EventRules:
-    """When something counts.
+    """The limits of events.
 
-    ``bump_m`` and ``move_m``: how far an object that is not intended was pushed; ``moving_mps`` tells its begin and
-    end; ``tip_rad``: tilt of an object in ``upright``; ``closed_share``: from where the gripper is fully closed;
-    ``centre_m`` and ``size_m``: the box that objects must not leave; ``merge_s``: the same event on the same object
-    within this time is told once; ``closing_on_object``: also tell a fully closed gripper that holds something;
-    ``rearm``: an object that is back may leave, tip or be hit again; ``tell_starts``: tell when pushed objects begin
-    to move.
+    Attributes:
+        bump_m: Way of an object that is not intended from which it was bumped, m.
+        move_m: Way from which it was moved, m.
+        moving_mps: Speed above which an object moves, m/s.
+        tip_rad: Tilt above which an object of ``upright`` has tipped over, rad.
+        closed_share: Share of its way from which the gripper is fully closed, more than 0, at most 1.
+        centre_m: Centre of the box that objects must not leave, (3,) in world, m.
+        size_m: Edges of this box, m.
+        merge_s: Time within which the same event on the same object is reported once, s.
+        closing_on_object: True to report a fully closed gripper also while it holds something.
+        rearm: True when an object that is back may leave, tip or be hit again.
+        tell_starts: True to report when pushed objects begin to move.
+        upright: Objects that must not tip over.
     """
 
     bump_m: float = 0.05
@@ -59,7 +66,7 @@ class EventRules:
     tell_starts: bool = False
     upright: tuple[str, ...] = ()
     surfaces: tuple[str, ...] = ("table",)
-    """Objects that things stand on: touching them is no grasp, and they never move."""
+    """Objects that others stand on: touching them is no grasp, and they never move."""
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.bump_m <= self.move_m:
@@ -75,7 +82,13 @@ class EventRules:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Motion:
-    """One object: place (3,) [m], speed [m/s], and the angle between its z axis and straight up [rad]."""
+    """The motion of one object.
+
+    Attributes:
+        place_m: Its origin in world, (3,), m.
+        speed_mps: Its speed, m/s.
+        tilt_rad: Angle between its z axis and straight up, rad.
+    """
 
     place_m: Array
     speed_mps: float
@@ -84,12 +97,19 @@ class Motion:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sight:
-    """What is seen at one instant.
+    """The observations of one instant.
 
-    ``touched`` by a finger and ``gripped`` between the fingers, both in order of the objects; ``closed``: share to
-    which the gripper is closed, nan where it is not measured; ``feels`` is False where contacts are not known, so that
-    nothing is told of touching. ``intended``: objects that are to be moved now,
-    ``goals``: where they go; ``settled``: intended ones that have arrived.
+    Attributes:
+        stamp_s: Time of the snapshot, s.
+        motions: Motion of each object, by name.
+        touched: Objects that a finger touches, in order of the objects.
+        gripped: Objects between the fingers, in order of the objects.
+        touches_surface: True when a finger touches a surface.
+        closed: Share to which the gripper is closed; nan where it is not measured.
+        intended: Objects that are to be moved now.
+        goals: Objects that they are moved to.
+        settled: Intended objects that have arrived.
+        feels: False where contacts are not known, so that no event of touching is reported.
     """
 
     stamp_s: float
@@ -106,7 +126,7 @@ class Sight:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that happened; ``value`` is the number that decided, nan where there is none."""
+    """One event; ``value`` is the number that decided, nan where there is none."""
 
     code: EventCode
     stamp_s: float
@@ -117,7 +137,7 @@ class Event:
 
 @dataclass(slots=True)
 class _Memory:
-    """What has to be known of the instants before."""
+    """The state that is kept from one instant to the next."""
 
     wrong: str = ""
     on_surface: bool = False
@@ -131,23 +151,34 @@ class _Memory:
 
 
 class EventTracker:
-    """Keeps what it needs of the instants before; a new one begins anew."""
+    """Finds events in a sequence of sights. It keeps the state that it needs; a new tracker begins without any.
+
+    Args:
+        rules: The limits of events.
+    """
 
     def __init__(self, rules: EventRules) -> None:
         self._rules, self._was = rules, _Memory()
-        self._told_s: dict[tuple[EventCode, str], float] = {}
+        self._reported_s: dict[tuple[EventCode, str], float] = {}
         edges = list(zip(rules.centre_m, rules.size_m, strict=True))
         self._low = [centre - 0.5 * size for centre, size in edges]
         self._high = [centre + 0.5 * size for centre, size in edges]
 
     def update(self, sight: Sight) -> list[Event]:
-        """What has happened since the instant before, without what was told a moment ago."""
+        """Return the events since the instant before, without those that were reported within ``merge_s``.
+
+        Args:
+            sight: The observations of this instant.
+
+        Returns:
+            The events, in the order in which the checks run.
+        """
         return [event for event in self._all(sight) if self._is_new(event)]
 
     def _is_new(self, event: Event) -> bool:
         key = (event.code, event.subject)
-        last_s = self._told_s.get(key, -math.inf)
-        self._told_s[key] = event.stamp_s
+        last_s = self._reported_s.get(key, -math.inf)
+        self._reported_s[key] = event.stamp_s
         return not 0.0 <= event.stamp_s - last_s < self._rules.merge_s
 
     def _all(self, sight: Sight) -> Iterator[Event]:
@@ -164,10 +195,10 @@ class EventTracker:
         wrong = next((name for name in sight.gripped if name not in sight.intended), "")
         before, self._was.wrong = self._was.wrong, wrong
         if wrong and wrong != before:
-            text = f"{wrong} was grabbed; to be moved are {sorted(sight.intended)}"
+            text = f"{wrong} was grabbed; the task moves {sorted(sight.intended)}"
             yield Event(EventCode.WRONG_OBJECT_GRABBED, sight.stamp_s, wrong, text)
         elif before and not wrong:
-            text = f"{before}, which was grabbed wrongly, is let go"
+            text = f"{before}, which was the wrong object, is let go"
             yield Event(EventCode.WRONG_OBJECT_DETACHED, sight.stamp_s, before, text)
 
     def _gripper(self, sight: Sight) -> Iterator[Event]:
@@ -210,7 +241,9 @@ class EventTracker:
                 yield Event(EventCode.OBJECT_OUT_OF_SCENE, sight.stamp_s, name, text, beyond)
             tilted = name in self._rules.upright and motion.tilt_rad > self._rules.tip_rad
             if self._starts(self._was.tipped, name, tilted):
-                text = f"{name} leans by {motion.tilt_rad:.2f} rad, at most {self._rules.tip_rad:g} stand upright"
+                text = (
+                    f"{name} leans by {motion.tilt_rad:.2f} rad; upright is at most {self._rules.tip_rad:g}"
+                )
                 yield Event(EventCode.OBJECT_TIPPED_OVER, sight.stamp_s, name, text, motion.tilt_rad)
 
     def _drop(self, sight: Sight) -> Iterator[Event]:
@@ -233,7 +266,7 @@ class EventTracker:
         self._was.several = several or (self._was.several and not self._rules.rearm)
 
     def _starts(self, seen: set[str], name: str, now: bool) -> bool:
-        """True when something begins to be so; ``seen`` remembers."""
+        """Return True when a state begins; ``seen`` remembers the names that are in it."""
         begins = now and name not in seen
         if begins:
             seen.add(name)

@@ -1,4 +1,4 @@
-"""From names, arguments and expressions to conditions, strictly."""
+"""Conditions from names, arguments and expressions, with strict checks."""
 
 from __future__ import annotations
 
@@ -28,15 +28,20 @@ from .expression import Expression, Leaf, all_true, any_true, choose, excess_of
 from .expression_text import Resolve, read_expression
 
 MAX_PARTS = 256
-"""Greatest number of leaves that lists of one call may stand for."""
+"""Largest number of leaves that the lists of one call may expand to."""
 FRAMES = ("world", "robot")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Condition:
-    """An expression under its unique ``key``; ``name`` is a predicate's, or what a person called it.
+    """An expression under a unique key.
 
-    ``args`` is a YAML mapping of what differs from a predicate's defaults. ``hold_s``: how long a new value must last.
+    Attributes:
+        key: Unique text; that of the expression, or the name that a person gave it.
+        name: Name of the predicate, or the name that a person gave it.
+        args: YAML mapping of the arguments that differ from the predicate's defaults.
+        expression: The tree.
+        hold_s: Time that a new value must last before it counts, s.
     """
 
     key: str
@@ -47,10 +52,10 @@ class Condition:
 
     @property
     def predicate(self) -> Predicate:
-        """That of a condition which is a single predicate.
+        """The predicate of a condition that is a single one.
 
         Raises:
-            TypeError: it is made of several.
+            TypeError: The condition is made of several predicates.
         """
         if not isinstance(self.expression, Leaf):
             raise TypeError(f"{self.key} is made of several predicates; look at its expression")
@@ -58,9 +63,12 @@ class Condition:
 
 
 class Builder:
-    """Knows all predicates, built-in and plugged in, and the robot that fills in left out arguments.
+    """Builds conditions from all predicates, built-in and plugged in.
 
-    ``known``: names of the bodies in the world, None while it is not known: then frames are not checked.
+    Args:
+        robot: Fills in the arguments that are left out.
+        known: Returns the names of the bodies in the world; None while these are not known: frames are not checked
+            then.
     """
 
     def __init__(self, robot: Robot, known: Callable[[], Collection[str] | None] = lambda: None) -> None:
@@ -68,20 +76,37 @@ class Builder:
         self.kinds: dict[str, type[Predicate]] = collect(BUILTIN, ENTRY_POINTS)
 
     def build(self, name: str, args: Mapping[str, Any], hold_s: float = 0.0) -> Condition:
-        """Make a condition of one predicate; lists for single objects are joined by ``logical`` and ``K``.
+        """Build a condition of one predicate; lists for single objects are joined by ``logical`` and ``K``.
+
+        Args:
+            name: Name of the predicate.
+            args: Its arguments by name.
+            hold_s: Time that a new value must last before it counts, s.
+
+        Returns:
+            The condition.
 
         Raises:
-            ConfigError: no such predicate, or unknown, missing or wrong arguments; keys are ``name`` and ``args``.
+            ConfigError: There is no such predicate, or arguments are unknown, missing or wrong; the faults begin
+                with ``name`` or an argument.
         """
         expression = self.combined(name, args)
         text = expression.args if isinstance(expression, Leaf) else yaml_text(dict(args))
         return Condition(expression.key, name, text, expression, hold_s)
 
     def build_text(self, name: str, args: str, hold_s: float = 0.0) -> Condition:
-        """``build`` with the arguments as a YAML mapping; empty text is none.
+        """Build a condition of one predicate from arguments in YAML.
+
+        Args:
+            name: Name of the predicate.
+            args: A YAML mapping; empty text means no arguments.
+            hold_s: Time that a new value must last before it counts, s.
+
+        Returns:
+            The condition.
 
         Raises:
-            ConfigError: see ``build``; also for text that is no YAML mapping.
+            ConfigError: See ``build``; also for text that is no YAML mapping.
         """
         try:
             data = mapping_from_yaml(args, f"condition {name[:80]!r}", GOAL_YAML)
@@ -91,13 +116,23 @@ class Builder:
         return self.build(name, data, hold_s)
 
     def build_expression(self, label: str, text: str, resolve: Resolve, hold_s: float = 0.0) -> Condition:
-        """Make a condition of an expression, under ``label`` or, without one, under its own text.
+        """Build a condition of an expression.
+
+        Args:
+            label: Name of the condition; empty: it goes under its own text.
+            text: The expression.
+            resolve: Returns the expression behind a name.
+            hold_s: Time that a new value must last before it counts, s.
+
+        Returns:
+            The condition.
 
         Raises:
-            ConfigError: every fault of the expression, with its column.
+            ConfigError: The label is not free, or the expression is wrong or too large; lists every fault with its
+                column.
         """
         if label and (not label.isidentifier() or label in self.kinds):
-            fault = f"name: {label!r} is no free name; use letters, digits and _, and none of a predicate"
+            fault = f"name: {label!r} cannot be a name; use letters, digits and _, and none of a predicate"
             raise ConfigError(f"condition {label!r}", [fault])
         expression = read_expression(text, self, resolve)
         if fault := excess_of(expression):
@@ -105,10 +140,17 @@ class Builder:
         return Condition(label or expression.key, label, "", expression, hold_s)
 
     def combined(self, name: str, args: Mapping[str, Any]) -> Expression:
-        """The parts, combined by ``logical`` and ``K`` where the predicate itself does not know these.
+        """Build one leaf for each listed object, and join them by ``logical`` and ``K``.
+
+        Args:
+            name: Name of the predicate. One that takes ``logical`` and ``K`` itself gets them.
+            args: Its arguments by name, ``logical`` and ``K`` among them.
+
+        Returns:
+            The tree; a single leaf without lists.
 
         Raises:
-            ConfigError: see ``build``.
+            ConfigError: See ``build``.
         """
         own = {field.name for field in fields(self._kind(name))}  # type: ignore[arg-type]  # predicates are dataclasses
         logical = "all" if "logical" in own else args.get("logical", "all")
@@ -126,12 +168,18 @@ class Builder:
         return all_true(parts) if logical == "all" else any_true(parts)
 
     def parts(self, name: str, args: Mapping[str, Any], *, split: bool = False) -> list[Leaf]:
-        """One leaf for each entry of a list that stands where one object is meant.
+        """Build one leaf for each entry of a list that is given in place of one object.
 
-        ``split``: also where the predicate would take the list itself.
+        Args:
+            name: Name of the predicate.
+            args: Its arguments by name. Several lists make all combinations.
+            split: True to expand also the lists that the predicate would take itself.
+
+        Returns:
+            The leaves, in the order of the lists.
 
         Raises:
-            ConfigError: see ``build``.
+            ConfigError: See ``build``; also for an empty list, and for more than ``MAX_PARTS`` leaves.
         """
         hints = typing.get_type_hints(self._kind(name))
         spread = [key for key, value in args.items() if _spreads(hints.get(key), value, split)]
@@ -179,12 +227,16 @@ class Builder:
 
 
 def yaml_text(args: Mapping[str, object]) -> str:
-    """Arguments on one line of YAML."""
+    """Return arguments on one line of YAML.
+
+    Args:
+        args: Arguments by name.
+    """
     return yaml.safe_dump(dict(args), default_flow_style=True, sort_keys=False, width=10_000).strip()
 
 
 def _spreads(hint: object, value: object, split: bool) -> bool:
-    """True for a list where a single text is meant."""
+    """Return True for a list of texts where a single text is expected."""
     if not isinstance(value, (list, tuple)) or not all(isinstance(item, str) for item in value):
         return False
     return hint is str or (split and str in typing.get_args(hint))

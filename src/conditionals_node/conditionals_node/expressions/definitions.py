@@ -1,4 +1,4 @@
-"""Conditions by name: those of a file, which may speak of each other, and those that come later."""
+"""Conditions by name: those of a file, which may refer to each other, and those that come later."""
 
 from __future__ import annotations
 
@@ -16,7 +16,11 @@ from .expression import Expression, Named
 class ConditionSpec:
     """One entry of a conditions file: a predicate by ``name`` with ``args``, or an ``expression`` called ``name``.
 
-    ``hold_s``: how long a new value must last before it counts [s].
+    Attributes:
+        name: Name of the predicate, or the label of the expression.
+        args: Arguments of the predicate by name.
+        hold_s: Time that a new value must last before it counts, s.
+        expression: The expression; None for a predicate.
     """
 
     name: str = ""
@@ -34,21 +38,43 @@ class ConditionSpec:
 
 
 class Definitions:
-    """What a name stands for."""
+    """The conditions that have a name.
+
+    Args:
+        builder: Builds the conditions.
+    """
 
     def __init__(self, builder: Builder) -> None:
         self._builder = builder
         self._named: dict[str, Condition] = {}
 
     def read(self, specs: Sequence[ConditionSpec], faults: list[str]) -> list[Condition]:
-        """Build all entries; they may speak of each other in any order. What is wrong is added to ``faults``."""
+        """Build all entries of a file; they may refer to each other in any order.
+
+        Args:
+            specs: The entries.
+            faults: The faults that are found are added to this list.
+
+        Returns:
+            The conditions of the entries without faults.
+        """
         return _Batch(self._builder, self._named, specs, faults).build()
 
     def make(self, name: str, args: str, expression: str, hold_s: float) -> Condition:
-        """One condition of a request: an ``expression`` called ``name``, or what ``name`` stands for.
+        """Build the condition of a request.
+
+        Args:
+            name: Label of the expression; without an expression the name of a condition or of a predicate.
+            args: Arguments of the predicate as a YAML mapping; empty: none.
+            expression: The expression; empty: none.
+            hold_s: Time that a new value must last before it counts, s. A condition that has this name already
+                keeps its own.
+
+        Returns:
+            The condition.
 
         Raises:
-            ConfigError: with every fault.
+            ConfigError: The request is wrong; lists every fault.
         """
         if not 0.0 <= hold_s < float("inf"):
             raise ConfigError(f"condition {name!r}", [f"hold_s: is {hold_s}; write seconds, not negative"])
@@ -67,26 +93,33 @@ class Definitions:
         return self._builder.build_text(name, args, hold_s)
 
     def keep(self, condition: Condition) -> None:
-        """Let others speak of a condition by its name.
+        """Let expressions refer to a condition by its name.
+
+        Args:
+            condition: The condition. One without a name of its own is left out.
 
         Raises:
-            ConfigError: the name stands for something else already.
+            ConfigError: The name means another condition already.
         """
         if condition.key != condition.name:
             return
         there = self._named.get(condition.name)
         if there is not None and there.expression.key != condition.expression.key:
-            fault = f"name: {condition.name!r} stands for {there.expression.key} already; take another"
+            fault = f"name: {condition.name!r} means {there.expression.key} already; choose another name"
             raise ConfigError(f"condition {condition.name!r}", [fault])
         self._named.setdefault(condition.name, condition)
 
     def forget(self, key: str) -> None:
-        """Free a name."""
+        """Free a name.
+
+        Args:
+            key: The name; an unknown one changes nothing.
+        """
         self._named.pop(key, None)
 
     def _resolve(self, word: str, within: str) -> Expression:
         if word == within:
-            raise ConfigError("expression", [f"cyclic: {within} -> {within}; take the name out of it"])
+            raise ConfigError("expression", [f"cyclic: {within} -> {within}; remove the name from it"])
         if word not in self._named:
             raise ConfigError("expression", [_unknown(word, self._named)])
         return Named(word, self._named[word].expression)
@@ -111,7 +144,7 @@ class _Batch:
         for i, spec in enumerate(self._specs):
             if spec.expression is not None and spec.name:
                 if spec.name in self._index or spec.name in self._named:
-                    self._faults.append(f"conditions[{i}].name: {spec.name!r} is there twice; rename one")
+                    self._faults.append(f"conditions[{i}].name: {spec.name!r} occurs twice; rename one")
                 self._index.setdefault(spec.name, i)
         found = [self._entry(i) for i in range(len(self._specs))]
         return [condition for condition in found if condition is not None]
@@ -139,11 +172,11 @@ class _Batch:
     def _resolve(self, word: str) -> Expression:
         if word in self._path:
             loop = [*self._path[self._path.index(word) :], word]
-            raise ConfigError("expression", [f"cyclic: {' -> '.join(loop)}; take one of them out"])
+            raise ConfigError("expression", [f"cyclic: {' -> '.join(loop)}; remove one of them"])
         if word in self._index:
             condition = self._entry(self._index[word])
             if condition is None:
-                raise ConfigError("expression", [f"condition {word!r} has faults itself; mend it first"])
+                raise ConfigError("expression", [f"condition {word!r} has faults; correct it first"])
             return Named(word, condition.expression)
         if word in self._named:
             return Named(word, self._named[word].expression)

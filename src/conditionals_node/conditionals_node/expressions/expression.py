@@ -12,7 +12,7 @@ from handiwork_core.contracts.predicate import Finding, Predicate, Truth
 from handiwork_core.intake.limits import CONDITION_DEPTH, CONDITION_NODES
 
 MAX_REASONS = 3
-"""Parts whose reasons are told; the others are counted."""
+"""Number of parts whose reasons are listed; the others are counted."""
 
 
 class Expression(ABC):
@@ -22,16 +22,23 @@ class Expression(ABC):
 
     @abstractmethod
     def leaves(self) -> Iterator[Leaf]:
-        """All predicates in it, from left to right."""
+        """Yield all predicates in the tree, from left to right."""
 
     @abstractmethod
     def decide(self, leaf: Decide) -> Finding:
-        """Combine what ``leaf`` finds for each predicate."""
+        """Combine the findings of the leaves.
+
+        Args:
+            leaf: Returns the finding of one predicate.
+
+        Returns:
+            The finding of the tree.
+        """
 
 
 @dataclass(frozen=True, slots=True)
 class Leaf(Expression):
-    """One predicate. ``args`` is a YAML mapping of what differs from the defaults."""
+    """One predicate. ``args`` is a YAML mapping of the arguments that differ from the defaults."""
 
     key: str
     name: str
@@ -39,11 +46,11 @@ class Leaf(Expression):
     predicate: Predicate
 
     def leaves(self) -> Iterator[Leaf]:
-        """Itself."""
+        """Yield the leaf itself."""
         yield self
 
     def decide(self, leaf: Decide) -> Finding:
-        """What the predicate finds."""
+        """Return the finding of the predicate."""
         return leaf(self)
 
 
@@ -58,11 +65,11 @@ class Named(Expression):
     part: Expression
 
     def leaves(self) -> Iterator[Leaf]:
-        """Those of the other condition."""
+        """Return the predicates of the other condition."""
         return self.part.leaves()
 
     def decide(self, leaf: Decide) -> Finding:
-        """As the other condition."""
+        """Return the finding of the other condition."""
         return self.part.decide(leaf)
 
 
@@ -74,24 +81,30 @@ class Not(Expression):
 
     @property
     def key(self) -> str:  # type: ignore[override]  # computed here, given elsewhere
-        """Text."""
+        """The text of the expression."""
         return f"not {_bracketed(self.part)}"
 
     def leaves(self) -> Iterator[Leaf]:
-        """Those of the part."""
+        """Return the predicates of the part."""
         return self.part.leaves()
 
     def decide(self, leaf: Decide) -> Finding:
-        """The opposite, with the same evidence."""
+        """Return the opposite finding, with the same evidence."""
         return opposite(self.part.decide(leaf))
 
 
 @dataclass(frozen=True, slots=True)
 class Count(Expression):
-    """As many parts hold as ``low`` to ``high``: and, or, choose and at_least are such counts.
+    """A count of parts that is TRUE when ``low`` to ``high`` of them hold: and, or, choose and at_least.
+
+    Attributes:
+        word: The word of the expression language.
+        parts: The parts.
+        low: Smallest number of parts that hold.
+        high: Largest number of parts that hold.
 
     Raises:
-        ValueError: the parts cannot be that many.
+        ValueError: There are no parts, or not enough of them.
     """
 
     word: str
@@ -107,25 +120,31 @@ class Count(Expression):
 
     @property
     def key(self) -> str:  # type: ignore[override]  # computed here, given elsewhere
-        """Text."""
+        """The text of the expression."""
         if self.word in ("and", "or"):
             return f" {self.word} ".join(_bracketed(part) for part in self.parts)
         return f"{self.word}({', '.join([str(self.low), *(part.key for part in self.parts)])})"
 
     def leaves(self) -> Iterator[Leaf]:
-        """Those of all parts."""
+        """Yield the predicates of all parts."""
         for part in self.parts:
             yield from part.leaves()
 
     def decide(self, leaf: Decide) -> Finding:
-        """Count what holds; see ``counted``."""
+        """Return the finding of the count; see ``counted``."""
         return counted([part.decide(leaf) for part in self.parts], self.low, self.high)
 
 
 def excess_of(expression: Expression) -> str:
-    """Return why a tree is too large; empty for one within the limits.
+    """Return why a tree is too large.
 
     Conditions may name others more than once, so a tree can grow twofold with each name.
+
+    Args:
+        expression: The tree.
+
+    Returns:
+        The reason; empty for a tree within the limits.
     """
     todo, count = [(expression, 1)], 0
     while todo:
@@ -145,27 +164,49 @@ def excess_of(expression: Expression) -> str:
 
 
 def all_true(parts: Sequence[Expression]) -> Expression:
-    """``a and b``; a single part is itself."""
+    """Return the expression ``a and b``; a single part is itself.
+
+    Args:
+        parts: At least one.
+    """
     return parts[0] if len(parts) == 1 else Count("and", tuple(parts), len(parts), len(parts))
 
 
 def any_true(parts: Sequence[Expression]) -> Expression:
-    """``a or b``; a single part is itself."""
+    """Return the expression ``a or b``; a single part is itself.
+
+    Args:
+        parts: At least one.
+    """
     return parts[0] if len(parts) == 1 else Count("or", tuple(parts), 1, len(parts))
 
 
 def choose(k: int, parts: Sequence[Expression]) -> Expression:
-    """Exactly ``k`` parts hold."""
+    """Return the expression that holds when exactly ``k`` parts do.
+
+    Args:
+        k: 0 to the number of parts.
+        parts: At least one.
+    """
     return Count("choose", tuple(parts), k, k)
 
 
 def at_least(k: int, parts: Sequence[Expression]) -> Expression:
-    """``k`` parts hold, or more."""
+    """Return the expression that holds when ``k`` parts or more do.
+
+    Args:
+        k: 0 to the number of parts.
+        parts: At least one.
+    """
     return Count("at_least", tuple(parts), k, len(parts))
 
 
 def opposite(found: Finding) -> Finding:
-    """TRUE for FALSE and the other way round, with the margin's sign turned."""
+    """Return the opposite finding: TRUE for FALSE and the other way round, with the margin's sign turned.
+
+    Args:
+        found: A finding. UNKNOWN stays as it is.
+    """
     if found.truth is Truth.UNKNOWN:
         return found
     if found.truth is Truth.TRUE:
@@ -174,11 +215,19 @@ def opposite(found: Finding) -> Finding:
 
 
 def counted(parts: Sequence[Finding], low: int, high: int) -> Finding:
-    """Whether ``low`` to ``high`` of the parts are TRUE, in three values.
+    """Decide whether ``low`` to ``high`` of the parts are TRUE, in three values.
 
-    The margin is that of the part whose change would turn the verdict: parts in falling order of margin, the
-    ``low``-th must be above zero and the next after the ``high``-th must not. Parts of different units are compared as
-    plain numbers, so that only the sign counts then.
+    The margin is that of the part whose change would turn the verdict: with the parts in falling order of margin,
+    the ``low``-th must be above zero and the next after the ``high``-th must not. Parts of different units are
+    compared as plain numbers, so that only the sign counts then.
+
+    Args:
+        parts: Findings of the parts.
+        low: Smallest number of parts that are TRUE.
+        high: Largest number of parts that are TRUE.
+
+    Returns:
+        The finding, with the evidence of the parts that decide first.
     """
     holding = sum(part.truth is Truth.TRUE for part in parts)
     unknown = sum(part.truth is Truth.UNKNOWN for part in parts)
@@ -206,10 +255,10 @@ def _deciding_first(parts: Sequence[Finding], truth: Truth, too_many: bool) -> l
 
 def _reason(ordered: Sequence[Finding], holding: int, low: int, high: int) -> str:
     wanted = f"{low}" if low == high else f"{low} or more" if high == len(ordered) else f"{low} to {high}"
-    told = [part.reason for part in ordered[:MAX_REASONS]]
-    more = len(ordered) - len(told)
+    listed = [part.reason for part in ordered[:MAX_REASONS]]
+    more = len(ordered) - len(listed)
     rest = [f"and {more} more"] if more > 0 else []
-    return f"{holding} of {len(ordered)} hold, {wanted} needed: " + "; ".join([*told, *rest])
+    return f"{holding} of {len(ordered)} hold, {wanted} needed: " + "; ".join([*listed, *rest])
 
 
 def _bracketed(part: Expression) -> str:

@@ -1,6 +1,7 @@
 """Reads expressions such as ``in_bin and not any(object_grabbed(object=[cube, can]))``.
 
-Python's own parser makes the tree; only the few kinds of nodes named here are taken, and nothing is ever run.
+Python's own parser makes the tree. Only the few kinds of nodes that are named here are accepted, and nothing is
+ever executed.
 """
 
 from __future__ import annotations
@@ -22,39 +23,62 @@ WORDS = (*GROUPS, *COUNTS)
 
 
 class MakesLeaves(Protocol):
-    """What turns a predicate's name and arguments into leaves; see ``build.Builder``."""
+    """The part of ``build.Builder`` that turns a predicate's name and arguments into leaves."""
 
     @property
     def kinds(self) -> Mapping[str, Any]:
-        """Predicates by name."""
+        """The predicates by name."""
         ...
 
     def parts(self, name: str, args: Mapping[str, Any], *, split: bool) -> list[Leaf]:
-        """One leaf for each entry of a list that stands where one object is meant, or with ``split`` could stand.
+        """Return one leaf for each entry of a list that is given in place of one object.
+
+        Args:
+            name: Name of the predicate.
+            args: Its arguments by name.
+            split: True to expand also the lists that the predicate would take itself.
+
+        Returns:
+            The leaves, in the order of the lists.
 
         Raises:
-            ConfigError: unknown, missing or wrong arguments.
+            ConfigError: Arguments are unknown, missing or wrong.
         """
         ...
 
     def combined(self, name: str, args: Mapping[str, Any]) -> Expression:
-        """The parts, combined by the arguments ``logical`` and ``K``.
+        """Return the leaves, combined by the arguments ``logical`` and ``K``.
+
+        Args:
+            name: Name of the predicate.
+            args: Its arguments by name.
+
+        Returns:
+            The tree.
 
         Raises:
-            ConfigError: see ``parts``.
+            ConfigError: See ``parts``.
         """
         ...
 
 
 Resolve = Callable[[str], Expression]
-"""The expression behind a name. Raises ConfigError where it is unknown or leads back to itself."""
+"""Returns the expression behind a name. Raises ConfigError where the name is unknown or leads back to itself."""
 
 
 def read_expression(text: str, leaves: MakesLeaves, resolve: Resolve) -> Expression:
-    """Parse.
+    """Read an expression.
+
+    Args:
+        text: The expression; line breaks count as blanks.
+        leaves: Builds the leaves of predicates.
+        resolve: Returns the expression behind a name.
+
+    Returns:
+        The tree.
 
     Raises:
-        ConfigError: with every fault found; each names its column.
+        ConfigError: The text is wrong; lists every fault that was found, with its column.
     """
     line = " ".join(text.split())
     try:
@@ -72,10 +96,10 @@ def _tree(line: str) -> ast.expr:
         )
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of bad escapes; they are text like any other
+            warnings.simplefilter("ignore")  # bad escapes are text like any other
             return ast.parse(line, mode="eval").body
     except SyntaxError as error:
-        raise _refused(f"column {error.offset or 0}: {error.msg}; mend the expression there") from error
+        raise _refused(f"column {error.offset or 0}: {error.msg}; correct the expression there") from error
     except (ValueError, RecursionError, MemoryError) as error:
         raise _refused(
             f"cannot be read: {type(error).__name__}; write it shorter, in plain letters"
@@ -101,7 +125,7 @@ class _Reader:
         self._line, self._leaves, self._resolve = line, leaves, resolve
 
     def read(self, node: ast.expr, depth: int) -> Expression:
-        """One condition."""
+        """Return the expression of one node."""
         if depth > MAX_DEPTH:
             raise self._bad(node, f"is nested deeper than {MAX_DEPTH}; name its parts and join the names")
         if isinstance(node, ast.BoolOp):
@@ -121,7 +145,7 @@ class _Reader:
     def _each(
         self, nodes: Sequence[ast.expr], read: Callable[[ast.expr], list[Expression]]
     ) -> list[Expression]:
-        """What ``read`` gives for all nodes; the faults of all of them are told together."""
+        """Return the results of ``read`` for all nodes; the faults of all nodes are raised together."""
         found: list[Expression] = []
         faults: list[str] = []
         for node in nodes:
@@ -179,7 +203,7 @@ class _Reader:
         raise self._bad(first, f"K: {name} begins with a whole number; write {name}(2, ..., ...)")
 
     def _members(self, node: ast.expr, depth: int) -> list[Expression]:
-        """What one entry of a group stands for: a predicate over a list of objects is one part for each."""
+        """Return the parts of one entry of a group: a predicate over a list of objects gives one part for each."""
         if not isinstance(node, ast.Call) or (name := self._called(node)) in WORDS:
             return [self.read(node, depth + 1)]
         args = read_arguments(self._line, node, name)

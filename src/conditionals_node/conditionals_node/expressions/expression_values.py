@@ -1,4 +1,4 @@
-"""Values within expressions: numbers, names, text in quotes, lists and mappings. Nothing is ever run."""
+"""Values within expressions: numbers, names, text in quotes, lists and mappings. Nothing is ever executed."""
 
 from __future__ import annotations
 
@@ -15,32 +15,51 @@ BARE = re.compile(r"[A-Za-z_][\w./-]*\Z")
 
 
 def bad(line: str, node: ast.expr, *faults: str) -> ConfigError:
-    """An error whose faults name the column of ``node`` in ``line``."""
+    """Return an error whose faults name a column.
+
+    Args:
+        line: The expression.
+        node: The node at fault.
+        *faults: Texts of the faults.
+
+    Returns:
+        The error, to be raised by the caller.
+    """
     column = len(line.encode()[: node.col_offset].decode(errors="replace")) + 1
     return ConfigError("expression", [f"column {column}: {fault}" for fault in faults])
 
 
 def read_arguments(line: str, call: ast.Call, name: str) -> dict[str, Any]:
-    """Arguments of a call by name.
+    """Return the arguments of a call by name.
+
+    Args:
+        line: The expression.
+        call: The node of the call.
+        name: Name of the predicate, for the error.
 
     Raises:
-        ConfigError: one has no name, or is no value.
+        ConfigError: An argument has no name or is no value.
     """
     if call.args:
         raise bad(line, call.args[0], f"{name}: name every argument; write {name}(object=...)")
     values: dict[str, Any] = {}
     for item in call.keywords:
         if item.arg is None:
-            raise bad(line, item.value, f"{name}: ** is not understood; write argument=value")
+            raise bad(line, item.value, f"{name}: ** is not allowed; write argument=value")
         values[item.arg] = read_value(line, item.value)
     return values
 
 
-def read_value(line: str, node: ast.expr, depth: int = 0) -> Any:  # noqa: ANN401 - what YAML would hold
-    """One value.
+def read_value(line: str, node: ast.expr, depth: int = 0) -> Any:  # noqa: ANN401 - any value of YAML
+    """Return the value of a node, as YAML would hold it.
+
+    Args:
+        line: The expression.
+        node: The node.
+        depth: Number of lists and mappings around it.
 
     Raises:
-        ConfigError: it is none.
+        ConfigError: The node is no value, or is nested deeper than ``MAX_DEPTH``.
     """
     if depth > MAX_DEPTH:
         raise bad(line, node, f"is nested deeper than {MAX_DEPTH}; write it flatter")

@@ -1,1 +1,1 @@
-"""Conditions over time."""
+"""The values of conditions over time."""

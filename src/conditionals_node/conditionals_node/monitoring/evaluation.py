@@ -1,4 +1,4 @@
-"""Decides predicates on snapshot after snapshot, and anew only where something that they read has changed."""
+"""Decides predicates on each snapshot, and again only where something that they read has changed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .vectorized import LEAST, Sweep
 
 @dataclass(slots=True)
 class _Slot:
-    """What is kept of one leaf between snapshots; while it is ``due``, only the truth in ``finding`` is new."""
+    """The state of one leaf between snapshots; while it is ``due``, only the truth in ``finding`` is current."""
 
     leaf: Leaf
     subjects: tuple[str, ...]
@@ -30,9 +30,10 @@ class _Slot:
 
 
 class Evaluation:
-    """Leaves that are equal are decided once, however many expressions hold them.
+    """Decides the leaves of many expressions. Equal leaves are decided once, however many expressions have them.
 
-    ``max_age_s``: what is older makes a leaf UNKNOWN.
+    Args:
+        max_age_s: Age of a pose, of the contacts or of the joints above which a leaf that reads them is UNKNOWN, s.
     """
 
     def __init__(self, max_age_s: float) -> None:
@@ -44,22 +45,34 @@ class Evaluation:
         self.due: set[str] = set()
         """Keys of the leaves whose findings may differ from those before, if only in numbers."""
         self.turned: set[str] = set()
-        """Those of them whose value may differ."""
+        """Keys of the due leaves whose value may differ."""
         self._sweep: Sweep | None = None
 
     def add(self, expression: Expression) -> None:
-        """Keep the leaves of an expression from now on."""
+        """Decide the leaves of an expression from now on.
+
+        Args:
+            expression: The expression; each ``add`` needs its own ``drop``.
+        """
         for leaf in expression.leaves():
             slot = self._slots.setdefault(leaf.key, _slot(leaf))
             slot.users += 1
         self._sort()
 
     def count_with(self, expression: Expression) -> int:
-        """How many predicates there would be with those of an expression."""
+        """Return the number of predicates that there would be with those of an expression.
+
+        Args:
+            expression: The expression.
+        """
         return len(self._slots.keys() | {leaf.key for leaf in expression.leaves()})
 
     def drop(self, expression: Expression) -> None:
-        """The opposite of ``add``."""
+        """Undo ``add``.
+
+        Args:
+            expression: An expression that was added.
+        """
         for leaf in expression.leaves():
             slot = self._slots[leaf.key]
             slot.users -= 1
@@ -68,13 +81,18 @@ class Evaluation:
         self._sort()
 
     def forget(self) -> None:
-        """Start anew: the next snapshot is the first, and latches are open."""
+        """Start again: the next snapshot is the first, and latches are open."""
         for slot in self._slots.values():
             slot.finding, slot.memory = None, None
         self._was_fresh = False
 
     def begin(self, world: World, now_s: float) -> None:
-        """Take the next snapshot; findings of what has not changed stay."""
+        """Take the next snapshot; the findings of leaves whose inputs have not changed stay.
+
+        Args:
+            world: The snapshot.
+            now_s: Time of the decision, in the clock of the snapshot's stamps, s.
+        """
         before, self._world, self._now_s = self._world, world, now_s
         fresh = _is_fresh(world, now_s - self._max_age_s)
         has_other_geometry = before.objects is not world.objects
@@ -91,7 +109,7 @@ class Evaluation:
             self._slots[key].due = True
 
     def __call__(self, leaf: Leaf) -> Finding:
-        """The finding of a leaf on the present snapshot; the same object as before when nothing has changed."""
+        """Return the finding of a leaf on the present snapshot; the same object as before when nothing has changed."""
         slot = self._slots[leaf.key]
         found = slot.finding
         if found is None or slot.due:
@@ -103,7 +121,7 @@ class Evaluation:
         return found
 
     def _steady(self) -> set[str]:
-        """Keys of due leaves that are decided as before."""
+        """Return the keys of due leaves whose value stays the same."""
         if len(self.due) < LEAST:
             return set()
         if self._sweep is None:
@@ -120,11 +138,11 @@ class Evaluation:
                 self._by_subject.setdefault(name, []).append(key)
 
     def _touched(self, before: World, world: World) -> set[str]:
-        """Keys of the leaves that read something which differs between two snapshots."""
+        """Return the keys of the leaves that read something which differs between two snapshots."""
         due: set[str] = set()
         moved = set(_moved(before, world))
         if 2 * len(moved) > len(world.states):
-            return set(self._slots)  # nearly all of them, and cheaper than to find out which
+            return set(self._slots)  # cheaper than to find out which of nearly all
         for name in moved:
             due.update(self._by_subject.get(name, ()))
         pressed = _pressed(before, world)
@@ -138,7 +156,16 @@ class Evaluation:
         return due
 
     def once(self, expression: Expression, world: World, now_s: float) -> Finding:
-        """Decide without memory, and without a trace in what is kept."""
+        """Decide without memory and without a change of the kept findings.
+
+        Args:
+            expression: The expression; it need not have been added.
+            world: The snapshot.
+            now_s: Time of the decision, in the clock of the snapshot's stamps, s.
+
+        Returns:
+            The finding; leaves whose inputs are too old are UNKNOWN.
+        """
 
         def decide(leaf: Leaf) -> Finding:
             stale = _too_old(_slot(leaf), world, now_s, self._max_age_s)
@@ -150,7 +177,7 @@ class Evaluation:
         stale = "" if self._was_fresh else _too_old(slot, self._world, self._now_s, self._max_age_s)
         predicate = leaf.predicate
         if stale:
-            # What has become old is told once: its age would be a new reason each time.
+            # Reported once: the age would be a new reason at each snapshot.
             if slot.finding is None or not slot.stale:
                 slot.finding = Finding.unknown(stale)
         elif isinstance(predicate, LatchedPredicate):
@@ -158,7 +185,7 @@ class Evaluation:
         else:
             slot.finding = predicate.evaluate(self._world)
         slot.stale = bool(stale)
-        assert slot.finding is not None  # by one of the three
+        assert slot.finding is not None  # set by one of the three branches
         return slot.finding
 
 
@@ -170,7 +197,7 @@ def _slot(leaf: Leaf) -> _Slot:
 
 
 def _is_fresh(world: World, oldest_s: float) -> bool:
-    """True when nothing in a snapshot is too old."""
+    """Return True when nothing in a snapshot is too old."""
     joints, contacts = world.joints, world.contacts
     if joints.position and joints.stamp_s < oldest_s:
         return False
@@ -194,12 +221,12 @@ def _is_same(a: ObjectState, b: ObjectState) -> bool:
 
 
 def _pressed(before: World, after: World) -> frozenset[str]:
-    """Bodies of which a contact has changed; those of all contacts where the source came or went."""
+    """Return the bodies that have a changed contact; those of all contacts where the source came or went."""
     if before.contacts is after.contacts:
         return frozenset()
     if before.contacts is None or after.contacts is None:
         return frozenset([*before.states, *after.states, *_bodies(after.contacts or before.contacts or ())])
-    # The decoder keeps what has not changed, so contacts compare by identity.
+    # The decoder keeps unchanged contacts as they are, so they compare by identity.
     return frozenset(_bodies(set(before.contacts) ^ set(after.contacts)))
 
 
@@ -210,7 +237,7 @@ def _bodies(contacts: Iterable[Contact]) -> Iterable[str]:
 
 
 def _too_old(slot: _Slot, world: World, now_s: float, max_age_s: float) -> str:
-    """Why a snapshot is too old for a leaf; empty when it is not."""
+    """Return why a snapshot is too old for a leaf; empty when it is not."""
     oldest = now_s - max_age_s
     old = [
         f"pose of {name} is {now_s - state.stamp_s:.1f} s old"

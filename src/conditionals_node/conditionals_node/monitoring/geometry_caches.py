@@ -1,6 +1,6 @@
-"""What is kept of the geometry of objects, given up when a world brings other geometry.
+"""Clears the caches of object geometry when a world brings other geometry.
 
-Objects compare by identity, so the caches keep every object that they were asked about. In a process that lives for
+Objects compare by identity, so the caches keep every object that they were asked about. In a process that runs for
 days, with a reset of the world every few seconds, they would hold a thousand former objects with all their meshes.
 """
 
@@ -16,6 +16,6 @@ BY_IDENTITY = (outline, hull, shape_points, box_of, edges)
 
 
 def forget_geometry() -> None:
-    """Give up what is kept of objects; hulls of equal points are kept by their digest and need not be built again."""
+    """Clear the caches of objects; hulls of equal points are kept by their digest and need not be built again."""
     for kept in BY_IDENTITY:
         kept.cache_clear()

@@ -1,4 +1,4 @@
-"""Watched conditions over time: staleness, hold time and since when. Pure; the caller brings snapshots and the time."""
+"""Watched conditions over time: staleness, hold time and since when. Pure; the caller gives snapshots and the time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,14 @@ from .evaluation import Evaluation
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConditionStatus:
-    """What is known of one condition: its finding, since when its value holds, and of which world it is [s]."""
+    """The state of one condition.
+
+    Attributes:
+        condition: The condition.
+        finding: Its finding.
+        since_s: Time since which its value holds, s.
+        stamp_s: Stamp of the world that it is about, s.
+    """
 
     condition: Condition
     finding: Finding
@@ -32,7 +39,7 @@ class _Entry:
     stamp_s: float = 0.0
     fresh: bool = True
     drifted: bool = False
-    """The numbers of ``finding`` are old; its value is not."""
+    """True when the numbers of ``finding`` are old while its value is not."""
     pending: Truth | None = None
     pending_since_s: float = 0.0
 
@@ -40,7 +47,7 @@ class _Entry:
         return ConditionStatus(self.condition, self.finding, self.since_s, self.stamp_s)
 
     def is_settled(self, evaluation: Evaluation) -> bool:
-        """True when the present snapshot leaves the value as it is."""
+        """Return True when the present snapshot leaves the value as it is."""
         if self.fresh or self.pending is not None or not self.leaves.isdisjoint(evaluation.turned):
             return False
         self.drifted = self.drifted or not self.leaves.isdisjoint(evaluation.due)
@@ -48,10 +55,12 @@ class _Entry:
 
 
 class Monitor:
-    """Holds the watched conditions.
+    """Keeps the watched conditions and their values.
 
-    ``max_age_s``: poses, contacts or joints older than this make a condition UNKNOWN, at once. Any other change counts
-    once it has lasted the condition's ``hold_s``.
+    A change counts once it has lasted the condition's ``hold_s``; a change to or from UNKNOWN counts at once.
+
+    Args:
+        max_age_s: Age of poses, contacts or joints above which a condition that reads them is UNKNOWN, s.
     """
 
     def __init__(self, max_age_s: float) -> None:
@@ -60,10 +69,14 @@ class Monitor:
         self._now_s = float("-inf")
 
     def watch(self, condition: Condition, now_s: float) -> None:
-        """Begin; a second time changes nothing.
+        """Watch a condition; a second time changes nothing.
+
+        Args:
+            condition: The condition.
+            now_s: ROS time, s.
 
         Raises:
-            ConfigError: too many conditions, or predicates of them, are watched already.
+            ConfigError: Too many conditions, or predicates of them, are watched already.
         """
         self.check_room(condition)
         if condition.key not in self._entries:
@@ -73,8 +86,11 @@ class Monitor:
     def check_room(self, condition: Condition) -> None:
         """Refuse a condition for which there is no room.
 
+        Args:
+            condition: The condition; one that is watched already is accepted.
+
         Raises:
-            ConfigError: see ``watch``.
+            ConfigError: See ``watch``.
         """
         if condition.key in self._entries:
             return
@@ -88,32 +104,53 @@ class Monitor:
             raise ConfigError(source, [text])
 
     def unwatch(self, key: str) -> bool:
-        """End; False when it was not watched."""
+        """Stop watching a condition.
+
+        Args:
+            key: Key of the condition.
+
+        Returns:
+            False when it was not watched.
+        """
         entry = self._entries.pop(key, None)
         if entry is not None:
             self.evaluation.drop(entry.condition.expression)
         return entry is not None
 
     def keys(self) -> list[str]:
-        """Keys of what is watched."""
+        """Return the keys of the watched conditions, in the order of watching."""
         return list(self._entries)
 
     def find(self, key: str) -> ConditionStatus | None:
-        """One of what is watched."""
+        """Return the state of one condition.
+
+        Args:
+            key: Key of the condition.
+
+        Returns:
+            Its state; None when it is not watched.
+        """
         entry = self._entries.get(key)
         return None if entry is None else self._shown(entry)
 
     def shown(self) -> list[ConditionStatus]:
-        """Everything, in the order of watching."""
+        """Return the state of every condition, in the order of watching."""
         return [self._shown(entry) for entry in self._entries.values()]
 
     def update(self, world: World, now_s: float) -> list[ConditionStatus]:
-        """Decide all on one snapshot and return those whose value changed; ``now_s`` is ROS time.
+        """Decide all conditions on one snapshot.
 
-        When the time has jumped back, all start anew.
+        When the time has jumped back, all start again.
+
+        Args:
+            world: The snapshot.
+            now_s: ROS time, s.
+
+        Returns:
+            The conditions whose value changed.
         """
         if now_s < self._now_s:
-            self._start_anew(now_s)
+            self._start_again(now_s)
         self._now_s = now_s
         self.evaluation.begin(world, now_s)
         return [
@@ -123,11 +160,20 @@ class Monitor:
         ]
 
     def decide(self, condition: Condition, world: World, now_s: float) -> Finding:
-        """One finding, without memory: UNKNOWN where the world is too old."""
+        """Decide a condition without memory.
+
+        Args:
+            condition: The condition; it need not be watched.
+            world: The snapshot.
+            now_s: ROS time, s.
+
+        Returns:
+            The finding; UNKNOWN where the world is too old.
+        """
         return self.evaluation.once(condition.expression, world, now_s)
 
     def _shown(self, entry: _Entry) -> ConditionStatus:
-        """With words and numbers of the newest snapshot, which nobody has needed until now."""
+        """Return the state with words and numbers of the newest snapshot, which are computed only when asked for."""
         if entry.drifted:
             found = entry.condition.expression.decide(self.evaluation)
             entry.drifted = False
@@ -135,13 +181,13 @@ class Monitor:
                 entry.finding = found
         return entry.shown()
 
-    def _start_anew(self, now_s: float) -> None:
+    def _start_again(self, now_s: float) -> None:
         self.evaluation.forget()
         for key, entry in self._entries.items():
             self._entries[key] = _entry(entry.condition, "time jumped back", now_s)
 
     def _has_changed(self, entry: _Entry, stamp_s: float, now_s: float) -> bool:
-        """Take the newest finding of an entry; True when the value that is shown differs from now on."""
+        """Take the newest finding of an entry; return True when the value that is shown differs from now on."""
         if entry.is_settled(self.evaluation):
             entry.stamp_s = stamp_s
             return False

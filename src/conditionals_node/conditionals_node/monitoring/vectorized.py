@@ -1,7 +1,7 @@
-"""Tells for many leaves at once which surely have the value they had: no words, no evidence.
+"""Finds for many leaves at once which surely keep the value they had, without words and evidence.
 
-Leaves that differ only in the objects they are about are decided together, as rows. Whatever is near a boundary, not
-known or not written against ``View`` is left to be decided one by one.
+Leaves that differ only in the objects they are about are decided together, as rows. A leaf that is near a boundary,
+not known or not written against ``View`` is left to be decided alone.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ from handiwork_core.model.world import World
 
 TRUE, FALSE = Truth.TRUE, Truth.FALSE
 LEAST = 4
-"""Fewer leaves of a kind are decided sooner one by one."""
+"""Smallest number of leaves of a kind for which rows are faster than one by one."""
 NEAR = 1e-9
-"""Margins up to this may come out otherwise by round-off, in the predicate's unit."""
+"""Margins up to this may have the other sign by round-off, in the predicate's unit."""
 
 
 @dataclass(slots=True)
 class _Kind:
-    """Leaves that differ only in names. The first stands for all; ``slots``: what its names are in each row."""
+    """Leaves that differ only in names. The first stands for all; ``slots`` has the objects of its names by row."""
 
     keys: list[str]
     predicate: Relation
     slots: dict[str, Slot]
 
     def decide(self, scene: Scene) -> tuple[list[bool], list[bool]]:
-        """Which rows hold, and which of these verdicts are sure."""
+        """Return which rows hold, and which of these verdicts are sure."""
         (parts,) = self.predicate.groups(RowsView(scene, self.slots, len(self.keys)))
         margins = [part.margin for part in parts]
         lowest = functools.reduce(np.minimum, margins)
@@ -50,7 +50,11 @@ class _Kind:
 
 
 class Sweep:
-    """The leaves of an evaluation that can be decided as rows."""
+    """The leaves of an evaluation that can be decided as rows.
+
+    Args:
+        leaves: All leaves; those that cannot be rows are left out.
+    """
 
     def __init__(self, leaves: Iterable[Leaf]) -> None:
         self._by_shape: dict[tuple[Any, ...], list[Leaf]] = {}
@@ -63,7 +67,15 @@ class Sweep:
         self._kinds: list[_Kind] = []
 
     def steady(self, world: World, truths: Mapping[str, Truth]) -> set[str]:
-        """Those of the leaves in ``truths`` that surely have this value also in ``world``."""
+        """Return the leaves that surely have the same value in another world.
+
+        Args:
+            world: The world.
+            truths: The present value of each leaf, by key.
+
+        Returns:
+            Keys of ``truths``.
+        """
         self._look_at(world)
         wanted = [kind for kind in self._kinds if sum(map(truths.__contains__, kind.keys)) >= LEAST]
         found: set[str] = set()
@@ -77,7 +89,7 @@ class Sweep:
         return found
 
     def _look_at(self, world: World) -> None:
-        """Lay out what is new: objects that came or went, other geometry, other contacts."""
+        """Update the arrays after a change of the objects, their geometry or the contacts."""
         if world.objects is not self._world.objects or world.states.keys() != self._world.states.keys():
             self._solids = Solids(world.objects, list(world.states))
             self._kinds = [kind for leaves in self._by_shape.values() for kind in self._laid_out(leaves)]
@@ -101,7 +113,7 @@ class Sweep:
 
 
 def _shape(predicate: Predicate) -> tuple[Any, ...] | None:
-    """Equal for predicates that differ only in the names of objects; None for those that are no rows."""
+    """Return a key that is equal for predicates that differ only in the names of objects; None: it cannot be a row."""
     if not isinstance(predicate, Relation) or isinstance(predicate.object, tuple):
         return None
     kind = type(predicate)

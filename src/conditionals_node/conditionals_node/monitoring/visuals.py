@@ -1,4 +1,4 @@
-"""What a person should see of a condition: hull, centroid and cone, as lines and points. Pure."""
+"""The drawings of a condition: hull, centroid and cone, as lines and points. Pure."""
 
 from __future__ import annotations
 
@@ -19,19 +19,27 @@ from handiwork_core.model.world import World, WorldObject
 CONE_LENGTH_M = 0.15
 CONE_SIDES = 16
 FLAT_EDGE = 0.999
-"""Edges between faces whose normals have at least this product are not drawn."""
+"""Edges between faces whose normals have a product of at least this are not drawn."""
 DIRECTIONS = {
     "object_left_of": (0.0, 1.0),
     "object_right_of": (0.0, -1.0),
     "object_in_front_of": (-1.0, 0.0),
     "object_behind": (1.0, 0.0),
 }
-"""Axis in the frame of reference; the opposite when mirrored."""
+"""Axis (x, y) in the frame of reference; the opposite when mirrored."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Drawing:
-    """``points`` (n, 3) in the frame of ``world_T_points`` [m]: pairs are lines; a single one is a dot."""
+    """One drawing.
+
+    Attributes:
+        what: "hull", "centroid" or "cone".
+        subject: Name of the object.
+        truth: Value of the condition.
+        world_T_points: Pose of the frame of ``points``.
+        points: (n, 3), m: pairs are lines; a single point is a dot.
+    """
 
     what: str
     subject: str
@@ -41,7 +49,16 @@ class Drawing:
 
 
 def draw(expression: Expression, truth: Truth, world: World) -> Iterator[Drawing]:
-    """Every object of a condition once, and the cones of its predicates, in the colour of the whole."""
+    """Draw every object of a condition once, and the cones of its predicates.
+
+    Args:
+        expression: The condition.
+        truth: Its value, which all drawings get.
+        world: The snapshot; objects without pose or geometry are left out.
+
+    Yields:
+        One drawing for each hull, centroid and cone.
+    """
     seen: set[tuple[str, str]] = set()
     for leaf in expression.leaves():
         for item in itertools.chain(
@@ -66,7 +83,7 @@ def _bodies(predicate: Predicate, truth: Truth, world: World) -> Iterator[Drawin
 
 
 def _cone(predicate: Predicate, truth: Truth, world: World) -> Iterator[Drawing]:
-    """Straight up from the object for what carries it; from the reference for left, right, front and behind."""
+    """Yield the cone of a predicate: up from an object for support, from the reference for the four directions."""
     half_deg = getattr(predicate, "cone_deg", None)
     apex = getattr(predicate, "reference_object" if predicate.name in DIRECTIONS else "object", None)
     state = world.states.get(apex) if isinstance(apex, str) else None
@@ -95,7 +112,7 @@ def _axis(predicate: Predicate, world: World) -> Array:
 
 
 def _up_to(axis: Array) -> Rotation:
-    """The turn that brings z to ``axis``."""
+    """Return the rotation that brings z to ``axis``."""
     cross = np.cross((0.0, 0.0, 1.0), axis)
     length = float(np.linalg.norm(cross))
     return (
@@ -105,7 +122,7 @@ def _up_to(axis: Array) -> Rotation:
 
 @functools.lru_cache(maxsize=64)
 def _cone_lines(half_rad: float) -> Array:
-    """Lines of a cone about z with its tip in the origin."""
+    """Return the lines of a cone about z with its tip in the origin."""
     angle = np.arange(CONE_SIDES) * (2.0 * math.pi / CONE_SIDES)
     radius, height = CONE_LENGTH_M * math.sin(half_rad), CONE_LENGTH_M * math.cos(half_rad)
     rim = np.stack([radius * np.cos(angle), radius * np.sin(angle), np.full(CONE_SIDES, height)], axis=1)
@@ -115,7 +132,14 @@ def _cone_lines(half_rad: float) -> Array:
 
 @functools.lru_cache(maxsize=512)
 def edges(item: WorldObject) -> Array:
-    """Lines along the edges of an object's hull, without those across flat faces."""
+    """Return lines along the edges of an object's hull, without those across flat faces.
+
+    Args:
+        item: The object.
+
+    Returns:
+        Points (2 n, 3) in the object's frame, m; pairs are lines.
+    """
     shape = hull(item)
     corners = shape.vertices[shape.triangles]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])

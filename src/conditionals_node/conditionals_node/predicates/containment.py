@@ -1,4 +1,4 @@
-"""Is one object inside another? The container is its convex hull without the faces that look up."""
+"""Predicates of one object inside another. The container is its convex hull without the faces that look up."""
 
 from __future__ import annotations
 
@@ -21,7 +21,19 @@ from .support import carried, check_cone
 def deep(
     view: View[T], name: str, container: str, tolerance: float, above_rim: float | None, point: Point
 ) -> Part[T]:
-    """The object's point lies in the open-topped hull of the container; its boundary belongs to it."""
+    """Measure whether the object's point lies in the open-topped hull of the container; its boundary belongs to it.
+
+    Args:
+        view: The worlds.
+        name: The object.
+        container: The container.
+        tolerance: Distance outside that still counts, m.
+        above_rim: Height over the rim that still counts, m; None: any.
+        point: The point of the object.
+
+    Returns:
+        A part whose margin is the depth plus ``tolerance``, m.
+    """
     return _deep(view, name, container, tolerance, view.depth(name, container, point, False, above_rim))
 
 
@@ -43,8 +55,8 @@ def _not(part: Part[T]) -> Part[T]:
 class ObjectInContainer(Relation):
     """The object's centre is in the open-topped hull of the container.
 
-    ``tolerance``: how far outside still counts [m]; ``above_rim``: how far over the rim still counts [m], None: any;
-    ``point``: centroid or vertex_mean of the object's hull; ``require_stationary``: it must be slower than
+    ``tolerance``: how far outside still counts [m]; ``above_rim``: how far over the rim still counts [m], None:
+    any; ``point``: centroid or vertex_mean of the object's hull; ``require_stationary``: it must be slower than
     ``stationary_threshold`` [m/s].
     """
 
@@ -58,15 +70,15 @@ class ObjectInContainer(Relation):
     stationary_threshold: float = 0.05
 
     def references(self) -> tuple[str, ...]:
-        """The container."""
+        """Return the container."""
         return (self.container,)
 
     def check(self) -> None:
-        """A speed."""
+        """Refuse a negative speed."""
         not_negative(stationary_threshold=self.stationary_threshold)
 
     def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
-        """Depth first, then rest."""
+        """Measure the depth first, then the speed."""
         inside = deep(view, name, self.container, self.tolerance, self.above_rim, self.point)
         return [inside, slow(view, name, self.stationary_threshold)] if self.require_stationary else [inside]
 
@@ -88,11 +100,11 @@ class ObjectOutsideOf(Relation):
     point: Point = Point.CENTROID
 
     def references(self) -> tuple[str, ...]:
-        """The container."""
+        """Return the container."""
         return (self.container,)
 
     def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
-        """The opposite of being inside."""
+        """Measure the opposite of being inside."""
         return [_not(deep(view, name, self.container, self.tolerance, self.above_rim, self.point))]
 
 
@@ -106,11 +118,11 @@ class ObjectEnclosed(Relation):
     point: Point = Point.CENTROID
 
     def references(self) -> tuple[str, ...]:
-        """The container."""
+        """Return the container."""
         return (self.container,)
 
     def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
-        """Depth."""
+        """Measure the depth."""
         found = view.depth(name, self.container, self.point, True, None)
         return [_deep(view, name, self.container, self.tolerance, found)]
 
@@ -130,19 +142,19 @@ class ObjectOutsideOfAndOnSurface(Relation):
     reads_contacts: ClassVar[bool] = True
 
     def references(self) -> tuple[str, ...]:
-        """Surface and container."""
+        """Return the surface and the container."""
         return (self.surface, self.container)
 
     def touched(self) -> tuple[str, ...]:
-        """The surface."""
+        """Return the surface."""
         return (self.surface,)
 
     def check(self) -> None:
-        """An angle."""
+        """Refuse a cone that is no half-angle."""
         check_cone(self.cone_deg)
 
     def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
-        """Place first, then support."""
+        """Measure the place first, then the support."""
         view.origin(self.surface)
         inside = deep(view, name, self.container, self.tolerance, self.above_rim, self.point)
         return [_not(inside), carried(view, name, self.surface, self.min_force, self.cone_deg)]
@@ -150,7 +162,7 @@ class ObjectOutsideOfAndOnSurface(Relation):
 
 @dataclass(frozen=True, slots=True)
 class Group(ObjectInContainer):
-    """One entry of ``object_groups_in_containers``: as ``object_in_container``, but the gripper must have let go."""
+    """One entry of ``object_groups_in_containers``: ``object_in_container`` with ``require_gripper_detached`` true."""
 
     require_gripper_detached: bool = field(default=True, kw_only=True)
 
@@ -168,23 +180,30 @@ class ObjectGroupsInContainers(Predicate):
             raise ValueError("groups: is empty; write at least one")
 
     def for_robot(self, robot: Robot) -> Predicate:
-        """Fill in the fingers of every group."""
+        """Return the predicate with the fingers of every group filled in.
+
+        Args:
+            robot: The robot's description.
+
+        Raises:
+            ValueError: The robot has no gripper of the name of a group.
+        """
         filled = [group.for_robot(robot) for group in self.groups]
         return replace(self, groups=tuple(group for group in filled if isinstance(group, Group)))
 
     def members(self) -> tuple[Group, ...]:
-        """What must hold together."""
+        """Return the predicates that must hold together."""
         return self.groups
 
     def subjects(self) -> tuple[str, ...]:
-        """Objects and containers of all groups."""
+        """Return the objects and containers of all groups."""
         return tuple(dict.fromkeys(name for group in self.groups for name in group.subjects()))
 
     @property
     def needs_contacts(self) -> bool:
-        """Where a group does."""
+        """True when a group reads contacts."""
         return any(group.needs_contacts for group in self.groups)
 
     def evaluate(self, world: World) -> Finding:
-        """All of them."""
+        """Decide all groups on one snapshot."""
         return all_parts([group.evaluate(world) for group in self.groups])

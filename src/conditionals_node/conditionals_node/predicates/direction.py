@@ -1,4 +1,4 @@
-"""Left, right, in front, behind: seen from the robot, from the world's axes or from an object."""
+"""Predicates of direction: left, right, in front, behind; as the robot, the world or an object sees it."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from .measured import Relation
 from .parts import Part
 
 NO_DIRECTION_M = 1e-6
-"""Objects nearer to each other than this, seen from above, have no direction."""
+"""Objects nearer to each other than this, seen from above, have no direction, m."""
 
 FIXED_FRAMES = ("robot", "world")
 
 
 @dataclass(frozen=True, slots=True)
 class Direction(Relation):
-    """What the four directions share.
+    """The base of the four directions.
 
-    The origin of the object lies within ``cone_deg`` of the direction, seen from the origin of the reference along the
-    axes of ``frame_of_reference``: "robot" (its root link), "world" or an object. The frame's z does not count. Left is
-    its +y, behind its +x: in front is what is nearer to the robot. ``mirrored`` turns the point of view by 180 degrees.
-    The centres of both may differ in height by ``level_tolerance`` [m]; None: any height.
+    The origin of the object lies within ``cone_deg`` of the direction, seen from the origin of the reference along
+    the axes of ``frame_of_reference``: "robot" (its root link), "world" or an object. The frame's z does not count.
+    Left is its +y and behind its +x: an object in front is nearer to the robot. ``mirrored`` turns the point of
+    view by 180 degrees. The centres of both may differ in height by ``level_tolerance`` [m]; None: any height.
     """
 
     reference_object: str
@@ -36,18 +36,18 @@ class Direction(Relation):
     level_tolerance: float | None = 0.1
     unit: ClassVar[str] = "rad or m"
     towards: ClassVar[tuple[float, float]]
-    """Along x and y of the frame, not mirrored."""
+    """The direction along x and y of the frame, not mirrored."""
 
     def references(self) -> tuple[str, ...]:
-        """The reference."""
+        """Return the reference."""
         return (self.reference_object,)
 
     def frames(self) -> tuple[str, ...]:
-        """The point of view, where it is an object."""
+        """Return the object that is the point of view; empty for "robot" and "world"."""
         return () if self.frame_of_reference in FIXED_FRAMES else (self.frame_of_reference,)
 
     def check(self) -> None:
-        """An angle, a length and a name."""
+        """Refuse a wrong angle, length or name."""
         if not 0.0 < self.cone_deg <= 90.0:
             raise ValueError(f"cone_deg: is {self.cone_deg:g}; write more than 0 and at most 90")
         not_negative(level_tolerance=self.level_tolerance or 0.0)
@@ -55,7 +55,7 @@ class Direction(Relation):
             raise ValueError('frame_of_reference: is empty; write "robot", "world" or the name of an object')
 
     def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
-        """Direction first, then level."""
+        """Measure the direction first, then the level."""
         parts = [self._seen(view, name)]
         if self.level_tolerance is not None:
             rise = view.centre(name)[2] - view.centre(self.reference_object)[2]

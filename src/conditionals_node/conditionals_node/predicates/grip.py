@@ -1,4 +1,4 @@
-"""What the fingers hold and touch."""
+"""Predicates of objects that the fingers hold or touch."""
 
 from __future__ import annotations
 
@@ -25,9 +25,22 @@ NO_SPAN_M = 1e-6
 
 
 def squeezed(view: View[T], name: str, fingers: Sequence[str], min_force: float) -> Part[T]:
-    """Every finger presses on the object towards where the others press; the weakest counts."""
+    """Measure whether every finger presses on the object towards the others; the weakest decides.
+
+    Args:
+        view: The worlds.
+        name: The object.
+        fingers: Body names of the fingers, two or more.
+        min_force: Force that each finger needs, N.
+
+    Returns:
+        A part whose margin is the weakest force minus ``min_force``, N.
+
+    Raises:
+        Unknown: There are fewer than two fingers, or contacts are not known.
+    """
     if len(fingers) < 2:
-        raise Unknown(f"holding is told by two fingers or more, not {list(fingers)}; set fingers")
+        raise Unknown(f"a grasp needs two fingers or more, not {list(fingers)}; set fingers")
     forces = [_towards_others(view, name, finger, fingers) for finger in fingers]
     weakest = view.least(*forces)
     return Part(
@@ -39,7 +52,7 @@ def squeezed(view: View[T], name: str, fingers: Sequence[str], min_force: float)
 
 
 def _towards_others(view: View[T], name: str, finger: str, fingers: Sequence[str]) -> T:
-    """Force on the object from a finger towards the contact points of the others [N]; 0 without them."""
+    """Return the force on the object from a finger towards the contact points of the others, N; 0 without them."""
     force, own = view.push(name, finger), view.contact_point(name, finger)
     others = [view.contact_point(name, other) for other in fingers if other != finger]
     inward = []
@@ -64,7 +77,7 @@ class ObjectGrabbed(Relation):
     reads_contacts: ClassVar[bool] = True
 
     def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
-        """The weakest squeeze decides."""
+        """Measure the weakest squeeze."""
         view.origin(name)
         return [squeezed(view, name, self.fingers, self.min_force)]
 
@@ -78,7 +91,7 @@ class ObjectDropped(Relation):
     reads_contacts: ClassVar[bool] = True
 
     def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
-        """The opposite of being grabbed."""
+        """Measure the opposite of being grabbed."""
         view.origin(name)
         held = squeezed(view, name, self.fingers, self.min_force)
         return [replace(held, margin=-held.margin, closed=False)]
@@ -93,7 +106,7 @@ class GripperDetached(Relation):
     reads_contacts: ClassVar[bool] = True
 
     def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
-        """The strongest finger decides."""
+        """Measure the strongest touch of a finger."""
         view.origin(name)
         return [released(view, name, self.fingers, self.min_force)]
 
@@ -113,11 +126,11 @@ class ObjectPickedUp(Relation):
     reads_contacts: ClassVar[bool] = True
 
     def references(self) -> tuple[str, ...]:
-        """The surface."""
+        """Return the surface."""
         return (self.surface,)
 
     def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
-        """Grip, height, place."""
+        """Measure the grip, the height and the place."""
         gap = view.box(name)[2] - view.box(self.surface)[5]
         height = Part(
             gap - self.distance,
@@ -131,7 +144,7 @@ class ObjectPickedUp(Relation):
 
 @dataclass(frozen=True, slots=True)
 class WrongObjectGrabbed(Measured):
-    """Something else than ``object`` is grabbed, see ``object_grabbed``: any object that can move.
+    """An object other than ``object`` is grabbed, see ``object_grabbed``: any object that can move.
 
     ``ignore_objects`` are left out.
     """
@@ -149,20 +162,27 @@ class WrongObjectGrabbed(Measured):
         not_negative(min_force=self.min_force)
 
     def for_robot(self, robot: Robot) -> Predicate:
-        """Fill in ``fingers``."""
+        """Return the predicate with ``fingers`` filled in.
+
+        Args:
+            robot: The robot's description.
+
+        Raises:
+            ValueError: The robot has no gripper of this name.
+        """
         return self if self.fingers else replace(self, fingers=finger_bodies(robot, self.gripper_name))
 
     def subjects(self) -> tuple[str, ...]:
-        """The objects that are right."""
+        """Return the objects that are right."""
         return several(self.object)
 
     @property
     def needs_contacts(self) -> bool:
-        """Holding is told by force."""
+        """True: a grasp is measured by forces."""
         return True
 
     def groups(self, view: View[T]) -> Sequence[Sequence[Part[T]]]:
-        """The most firmly held other object decides."""
+        """Return the squeeze of the other object that is held most firmly."""
         for name in several(self.object):
             view.origin(name)
         right = {*several(self.object), *self.ignore_objects}

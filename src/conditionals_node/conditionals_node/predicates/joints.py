@@ -1,4 +1,4 @@
-"""Joints: how wide a gripper stands, and how far a drawer, door or lid is open."""
+"""Predicates of joints: the position of a joint, and how far a drawer, door or lid is open."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .measured import Measured
 from .parts import Part
 
 ROUND_OFF = 1e-9
-"""A joint that stands exactly at its limit has reached it."""
+"""Added to margins, so that a joint exactly at its limit has reached it."""
 
 
 @dataclass(frozen=True, slots=True)
 class JointInRange(Measured):
-    """A measured joint stands between ``lower`` and ``upper`` [rad or m], both included."""
+    """A measured joint is between ``lower`` and ``upper`` [rad or m], both included."""
 
     name: ClassVar[str] = "joint_in_range"
     unit: ClassVar[str] = "rad or m"
@@ -32,14 +32,14 @@ class JointInRange(Measured):
             raise ValueError(f"lower: is {self.lower:g}, above upper, {self.upper:g}; swap them")
 
     def subjects(self) -> tuple[str, ...]:
-        """No object."""
+        """Return no object."""
         return ()
 
     def groups(self, view: View[T]) -> Sequence[Sequence[Part[T]]]:
-        """The nearer end decides."""
+        """Return the distance to the nearer end."""
         at = view.joint(self.joint)
         words, evidence = (
-            "joint %s stands at %.4f, from %g to %g is wanted",
+            "joint %s is at %.4f, %g to %g needed",
             (("position", at, "", self.joint),),
         )
         margin = view.least(at - self.lower, self.upper - at)
@@ -68,7 +68,14 @@ class JointOpen(Measured):
             raise ValueError("open_position: equals closed_position; a joint has a way between them")
 
     def for_robot(self, robot: Robot) -> Predicate:
-        """Fill in ``open_position`` with the limit that is farther from closed."""
+        """Return the predicate with ``open_position`` filled in: the joint's limit that is farther from closed.
+
+        Args:
+            robot: The robot's description.
+
+        Raises:
+            ValueError: The position is missing, and the robot has no such joint.
+        """
         if self.open_position is not None:
             return self
         if self.joint not in robot.joints:
@@ -79,11 +86,11 @@ class JointOpen(Measured):
         return replace(self, open_position=max(limits, key=lambda limit: abs(limit - self.closed_position)))
 
     def subjects(self) -> tuple[str, ...]:
-        """No object."""
+        """Return no object."""
         return ()
 
     def groups(self, view: View[T]) -> Sequence[Sequence[Part[T]]]:
-        """Share of the way."""
+        """Return the share of the way."""
         position = view.joint(self.joint)
         if self.open_position is None:
             raise Unknown("open_position is not set; set it, or name a robot's joint")
@@ -95,7 +102,7 @@ class JointOpen(Measured):
 
 @dataclass(frozen=True, slots=True)
 class JointClosed(JointOpen):
-    """As ``joint_open``, but it has gone at most ``share`` of the way."""
+    """A drawer, door or lid has gone at most ``share`` of its way; see ``joint_open``."""
 
     name: ClassVar[str] = "joint_closed"
     share: float = 0.1

@@ -1,6 +1,6 @@
 """Bases of predicates: ``Relation`` for one object or several, ``Measured`` for everything else.
 
-Copy ``ObjectUpright`` in ``motion.py`` to begin: it says what is measured, once; single worlds, batches, several
+Copy ``ObjectUpright`` in ``motion.py`` to begin: it defines its measure, once; single worlds, batches, several
 objects and the common requirements follow.
 """
 
@@ -31,17 +31,27 @@ from .parts import Logical, Part, all_parts, conclude, unknown
 class Measured(Predicate):
     """A predicate that is written against ``View``, so that it serves one world and many.
 
-    ``unit``: of its margin; where several are given, that of the part that decides.
+    ``unit`` is that of its margin; where several are given, that of the part that decides.
     """
 
     unit: ClassVar[str] = "m"
 
     @abstractmethod
     def groups(self, view: View[T]) -> Sequence[Sequence[Part[T]]]:
-        """Parts that must hold together, for each object."""
+        """Return the parts that must hold together, for each object.
+
+        Args:
+            view: One world, or many.
+
+        Returns:
+            One group for each object; ``choice`` says how the groups combine.
+
+        Raises:
+            Unknown: Something that is needed is not known.
+        """
 
     def choice(self) -> tuple[Logical, int]:
-        """How the groups combine."""
+        """Return how the groups combine, and the number of groups for ``choose``."""
         return Logical.ALL, 1
 
     def evaluate(self, world: World) -> Finding:
@@ -55,11 +65,11 @@ class Measured(Predicate):
 
 @dataclass(frozen=True, slots=True)
 class Relation(Measured):
-    """Something that holds for an object, or for ``all``, ``any`` or exactly ``K`` of several (``choose``).
+    """A predicate of one object, or of ``all``, ``any`` or exactly ``K`` of several (``choose``).
 
-    ``require_contact_with``: true (the reference objects), or names of bodies that must all touch it with ``min_force``
-    [N]; ``require_gripper_detached``: no finger of ``gripper_name`` ("gripper": of any) may touch it. ``fingers`` come
-    from the robot when left out.
+    ``require_contact_with``: true (the reference objects), or names of bodies that must all touch it with
+    ``min_force`` [N]; ``require_gripper_detached``: no finger of ``gripper_name`` ("gripper": of any) may touch it.
+    ``fingers`` come from the robot when left out.
     """
 
     object: Names
@@ -74,21 +84,32 @@ class Relation(Measured):
 
     @abstractmethod
     def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
-        """What must hold for one object."""
+        """Measure the parts that must hold for one object.
+
+        Args:
+            view: One world, or many.
+            name: The object.
+
+        Returns:
+            The parts; when all hold, margin and first words are those of the first.
+
+        Raises:
+            Unknown: Something that is needed is not known.
+        """
 
     def references(self) -> tuple[str, ...]:
-        """Names of the other objects that it is about."""
+        """Return the names of the other objects that it is about."""
         return ()
 
     def touched(self) -> tuple[str, ...]:
-        """Those of them that ``require_contact_with: true`` means."""
+        """Return those of the references that ``require_contact_with: true`` means."""
         return self.references()
 
     def check(self) -> None:
-        """Refuse arguments of this predicate; the message begins with the argument's name.
+        """Refuse wrong arguments of this predicate.
 
         Raises:
-            ValueError: one is wrong.
+            ValueError: One is wrong; the message begins with the argument's name.
         """
 
     def __post_init__(self) -> None:
@@ -98,31 +119,38 @@ class Relation(Measured):
             raise ValueError(f"K: is {self.K} of {len(names)} objects; write 0 to {len(names)}")
         shared = sorted(set(names) & set(self.references()))
         if shared:
-            raise ValueError(f"object: {shared[0]!r} is also what it is compared with; name another")
+            raise ValueError(f"object: {shared[0]!r} is also a reference object; name another")
         if self.require_contact_with is True and not self.references():
             raise ValueError("require_contact_with: is true, but there is no reference object; write names")
         not_negative(min_force=self.min_force)
         self.check()
 
     def for_robot(self, robot: Robot) -> Predicate:
-        """Fill in ``fingers``."""
+        """Return the predicate with ``fingers`` filled in.
+
+        Args:
+            robot: The robot's description.
+
+        Raises:
+            ValueError: The robot has no gripper of this name.
+        """
         return self if self.fingers else replace(self, fingers=finger_bodies(robot, self.gripper_name))
 
     def subjects(self) -> tuple[str, ...]:
-        """The objects, those they are compared with, and those whose frame is used."""
+        """Return the objects, those they are compared with, and those whose frame is used."""
         return tuple(dict.fromkeys((*several(self.object), *self.references(), *self.frames())))
 
     @property
     def needs_contacts(self) -> bool:
-        """Where the predicate or a requirement is about touching."""
+        """True when the predicate or a requirement reads contacts."""
         return self.reads_contacts or self.require_gripper_detached or self.require_contact_with is not False
 
     def choice(self) -> tuple[Logical, int]:
-        """As asked for."""
+        """Return ``logical`` and ``K``."""
         return self.logical, self.K
 
     def evaluate(self, world: World) -> Finding:
-        """Decide for one snapshot; the common case, one measure of one object, without detours."""
+        """Decide for one snapshot; the common case, one measure of one object, takes a short way."""
         name = self.object
         if self.require_contact_with is not False or self.require_gripper_detached or isinstance(name, tuple):
             return conclude(self.groups(WorldView(world)), self.logical, self.K)
@@ -133,7 +161,7 @@ class Relation(Measured):
         return parts[0].finding() if len(parts) == 1 else all_parts([part.finding() for part in parts])
 
     def groups(self, view: View[T]) -> Sequence[Sequence[Part[T]]]:
-        """The measure of each object, then what else is required of it."""
+        """Return the measure of each object, with the other requirements on it."""
         adds: list[Callable[[View[T], str], Sequence[Part[T]]]] = []
         if self.require_contact_with is not False:
             adds.append(self._in_contact)
@@ -168,7 +196,17 @@ def _tried(
 
 
 def touching(view: View[T], name: str, other: str, min_force: float) -> Part[T]:
-    """Two bodies press on each other."""
+    """Measure whether two bodies press on each other.
+
+    Args:
+        view: The worlds.
+        name: A body.
+        other: The other body.
+        min_force: Force that is needed, N.
+
+    Returns:
+        A part whose margin is the force minus ``min_force``, N.
+    """
     force = view.touch(name, other)
     return Part(
         force - min_force,
@@ -179,7 +217,20 @@ def touching(view: View[T], name: str, other: str, min_force: float) -> Part[T]:
 
 
 def released(view: View[T], name: str, fingers: Sequence[str], min_force: float) -> Part[T]:
-    """No finger presses on an object."""
+    """Measure whether no finger presses on an object.
+
+    Args:
+        view: The worlds.
+        name: The object.
+        fingers: Body names of the fingers.
+        min_force: Force that counts as a touch, N.
+
+    Returns:
+        A part whose margin is ``min_force`` minus the strongest touch, N.
+
+    Raises:
+        Unknown: There are no fingers, or contacts are not known.
+    """
     if not fingers:
         raise Unknown("no finger bodies are given; set fingers")
     force = view.greatest(*[view.touch(name, finger) for finger in fingers])

@@ -1,4 +1,4 @@
-"""Does an object move, and how does it stand?"""
+"""Predicates of the motion and the orientation of an object."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ class ObjectUpright(Relation):
     up_axis: Axis = Axis.Z
 
     def check(self) -> None:
-        """An angle."""
+        """Refuse an angle outside 0 to pi."""
         if not 0.0 <= self.tolerance <= math.pi:
             raise ValueError(f"tolerance: is {self.tolerance:g}; write an angle from 0 to pi [rad]")
 
     def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
-        """Angle between the axis and straight up."""
+        """Measure the angle between the axis and straight up."""
         x, y, z = view.axes(name)[("x", "y", "z").index(self.up_axis.value)]
         tilt = view.angle(view.root(x * x + y * y), z)
         return [
@@ -66,11 +66,11 @@ class ObjectStationary(Relation):
     check_angular: bool = True
 
     def check(self) -> None:
-        """Speeds."""
+        """Refuse negative speeds."""
         not_negative(linear_threshold=self.linear_threshold, angular_threshold=self.angular_threshold)
 
     def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
-        """Speed first, then turning."""
+        """Measure the speed first, then the turning."""
         parts = [slow(view, name, self.linear_threshold)]
         if self.check_angular:
             rate = view.turn_rate(name)
@@ -101,7 +101,7 @@ class ObjectAt(Relation):
     angle_tolerance: float = 0.1
 
     def check(self) -> None:
-        """Tolerances, and a unit quaternion."""
+        """Refuse negative tolerances, and a quaternion that is not of unit length."""
         not_negative(tolerance=self.tolerance, angle_tolerance=self.angle_tolerance)
         if self.quaternion_wxyz is not None:
             try:
@@ -110,7 +110,7 @@ class ObjectAt(Relation):
                 raise ValueError(f"quaternion_wxyz: {error}") from error
 
     def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
-        """Place first, then orientation."""
+        """Measure the place first, then the orientation."""
         x, y, z = view.origin(name)
         off = (x - self.position[0], y - self.position[1], z - self.position[2])
         farthest = view.greatest(abs(off[0]), abs(off[1]), abs(off[2]))
@@ -123,7 +123,7 @@ class ObjectAt(Relation):
         return [place] if self.quaternion_wxyz is None else [place, self._turned(view, name)]
 
     def _turned(self, view: View[T], name: str) -> Part[T]:
-        assert self.quaternion_wxyz is not None  # asked for only then
+        assert self.quaternion_wxyz is not None  # called only then
         wanted = Rotation.from_wxyz(self.quaternion_wxyz).matrix()
         axes = view.axes(name)
         # The squared gaps of the three axes add up to 8 sin^2(angle / 2), which stays exact near zero.
@@ -139,7 +139,16 @@ class ObjectAt(Relation):
 
 
 def slow(view: View[T], name: str, limit_mps: float) -> Part[T]:
-    """The object is slower than a limit."""
+    """Measure whether the object is slower than a limit.
+
+    Args:
+        view: The worlds.
+        name: The object.
+        limit_mps: The limit, m/s; it is excluded.
+
+    Returns:
+        A part whose margin is the limit minus the speed, m/s.
+    """
     speed = view.speed(name)
     words, evidence = "%s moves at %.3f m/s, the limit is %g", (("speed", speed, "m/s", name),)
     return Part(limit_mps - speed, words, (name, speed, limit_mps), evidence, closed=False)

@@ -1,4 +1,4 @@
-"""Beside, between, in one line."""
+"""Predicates of objects beside, between or in line with others."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .motion import Axis
 from .parts import Part
 
 FLAT_M = 1e-9
-"""References nearer to each other than this have nothing between them."""
+"""References nearer to each other than this have nothing between them, m."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,15 +27,15 @@ class ObjectNextTo(Relation):
     dist: float = 0.05
 
     def references(self) -> tuple[str, ...]:
-        """The reference."""
+        """Return the reference."""
         return (self.reference_object,)
 
     def check(self) -> None:
-        """A length."""
+        """Refuse a negative length."""
         not_negative(dist=self.dist)
 
     def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
-        """Gap first, then height."""
+        """Measure the gap first, then the shared height."""
         a, b = view.box(name), view.box(self.reference_object)
         zero = view.number(0.0)
         x = view.greatest(a[0] - b[3], b[0] - a[3], zero)
@@ -66,16 +66,16 @@ class ObjectBetween(Relation):
     alignment_tolerance: float = 0.1
 
     def references(self) -> tuple[str, ...]:
-        """Both references."""
+        """Return both references."""
         return (self.reference_obj1, self.reference_obj2)
 
     def check(self) -> None:
-        """Two objects, and a length."""
+        """Refuse equal references, and a negative length."""
         distinct("reference_obj2", self.references(), 2)
         not_negative(alignment_tolerance=self.alignment_tolerance)
 
     def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
-        """Along the axis first, then beside it."""
+        """Measure along the axis first, then beside it."""
         p, a, b = (view.centre(n) for n in (name, *self.references()))
         axis = longest(view, (b[0] - a[0], b[1] - a[1], b[2] - a[2]))
         at, start, end = (pick(view, axis, v) for v in (p, a, b))
@@ -114,11 +114,11 @@ class ObjectsInLine(Measured):
         not_negative(tolerance=self.tolerance, min_spacing=self.min_spacing)
 
     def subjects(self) -> tuple[str, ...]:
-        """The objects."""
+        """Return the objects."""
         return self.objects
 
     def groups(self, view: View[T]) -> Sequence[Sequence[Part[T]]]:
-        """Spread first, then spacing."""
+        """Return the spread first, then the spacing."""
         centres = [view.centre(name) for name in self.objects]
         spreads = tuple(_spread(view, [centre[i] for centre in centres]) for i in range(3))
         if self.axis is None:
@@ -136,7 +136,12 @@ class ObjectsInLine(Measured):
 
 
 def longest(view: View[T], vector: Vec[T]) -> Vec[T]:
-    """1 for the component that is greatest in size, 0 for the others; the first of equals."""
+    """Return 1 for the component that is greatest in size, 0 for the others; the first of equals.
+
+    Args:
+        view: The worlds.
+        vector: Three numbers.
+    """
     x, y, z = abs(vector[0]), abs(vector[1]), abs(vector[2])
     one, zero = view.number(1.0), view.number(0.0)
     is_x = view.where(x >= view.greatest(y, z), one, zero)
@@ -145,7 +150,13 @@ def longest(view: View[T], vector: Vec[T]) -> Vec[T]:
 
 
 def pick(view: View[T], axis: Vec[T], vector: Vec[T]) -> T:
-    """The component that ``axis`` marks."""
+    """Return the component that ``axis`` marks.
+
+    Args:
+        view: The worlds.
+        axis: 1 for one component, 0 for the others; see ``longest``.
+        vector: Three numbers.
+    """
     zero = view.number(0.0)
     return (
         view.where(axis[0] > 0.5, vector[0], zero)
@@ -155,7 +166,7 @@ def pick(view: View[T], axis: Vec[T], vector: Vec[T]) -> T:
 
 
 def _spread(view: View[T], values: Sequence[T]) -> T:
-    """Standard deviation of all of them, not of a sample."""
+    """Return the standard deviation of all values, not of a sample."""
     mean = _sum(values) / len(values)
     return view.root(_sum([(value - mean) * (value - mean) for value in values]) / len(values))
 

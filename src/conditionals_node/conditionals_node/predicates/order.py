@@ -28,8 +28,9 @@ from .parts import TINY, all_parts
 class ObjectsPlacedInContainerInOrder(LatchedPredicate):
     """All objects are in the container, and got there in the order in which they are named.
 
-    It remembers when each was first seen in place: what was put in first in error stays so until a reset. Places taken
-    at the same instant pass unless ``strict``. The other arguments are those of ``object_in_container``.
+    It remembers when each was first seen in place: an object that was put in first by mistake stays first until a
+    reset. Places taken at the same instant pass unless ``strict``. The other arguments are those of
+    ``object_in_container``.
     """
 
     name: ClassVar[str] = "objects_placed_in_container_in_order"
@@ -51,7 +52,7 @@ class ObjectsPlacedInContainerInOrder(LatchedPredicate):
         self.placements()
 
     def placements(self) -> tuple[ObjectInContainer, ...]:
-        """What must hold for each object."""
+        """Return the predicate that must hold for each object."""
         return tuple(
             ObjectInContainer(
                 name,
@@ -69,20 +70,27 @@ class ObjectsPlacedInContainerInOrder(LatchedPredicate):
         )
 
     def for_robot(self, robot: Robot) -> Predicate:
-        """Fill in ``fingers``."""
+        """Return the predicate with ``fingers`` filled in.
+
+        Args:
+            robot: The robot's description.
+
+        Raises:
+            ValueError: The robot has no gripper of this name.
+        """
         return self if self.fingers else replace(self, fingers=finger_bodies(robot, self.gripper_name))
 
     def subjects(self) -> tuple[str, ...]:
-        """Objects and container."""
+        """Return the objects and the container."""
         return (*self.objects, self.container)
 
     @property
     def needs_contacts(self) -> bool:
-        """Where touching is asked for."""
+        """True when a touch or a release is required."""
         return self.require_contact_with is not False or self.require_gripper_detached
 
     def evaluate(self, world: World) -> Finding:
-        """From one snapshot: UNKNOWN where all are in place, since the order was not seen."""
+        """Decide from one snapshot: UNKNOWN where all are in place, since the order was not seen."""
         found, _ = self.advance(None, world)
         if len(self.objects) > 1 and all(
             one.evaluate(world).truth is Truth.TRUE for one in self.placements()
@@ -91,7 +99,7 @@ class ObjectsPlacedInContainerInOrder(LatchedPredicate):
         return found
 
     def advance(self, memory: object | None, world: World) -> tuple[Finding, Mapping[str, float]]:
-        """Decide, and remember who is in place since when."""
+        """Decide, and remember since when each object is in place."""
         first = dict(cast("Mapping[str, float]", memory or {}))
         placed = [one.evaluate(world) for one in self.placements()]
         for name, found in zip(self.objects, placed, strict=True):
@@ -101,7 +109,7 @@ class ObjectsPlacedInContainerInOrder(LatchedPredicate):
         return all_parts([*placed, order] if order is not None else placed), first
 
     def _in_order(self, first: Mapping[str, float]) -> Finding | None:
-        """About those that follow each other by name and were both seen in place; None where there are none."""
+        """Decide on neighbours by name that were both seen in place; None where there are none."""
         pairs = [(a, b) for a, b in itertools.pairwise(self.objects) if {a, b} <= first.keys()]
         if not pairs:
             return None

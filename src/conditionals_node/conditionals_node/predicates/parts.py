@@ -1,4 +1,4 @@
-"""What predicates are made of: measured parts, and how they combine in three values.
+"""Measured parts of predicates, and how they combine in three values.
 
 The arithmetic is the same for one world and for many; only ``Part.finding`` and ``conclude`` put one into words.
 """
@@ -15,12 +15,12 @@ from typing import Generic
 from conditionals_node.views.views import T
 from handiwork_core.contracts.predicate import Evidence, Finding, Truth
 
-# What the classes do themselves, in half the time: a hundred conditions are decided a hundred times a second.
+# These take half the time of the classes' own __new__: a hundred conditions are decided at 100 Hz.
 _new_finding: Callable[[tuple[object, ...]], Finding] = functools.partial(tuple.__new__, Finding)
 _new_evidence: Callable[[tuple[object, ...]], Evidence] = functools.partial(tuple.__new__, Evidence)
 TRUE, FALSE = Truth.TRUE, Truth.FALSE
 TINY = math.ulp(0.0)
-"""Margin of what lies exactly on a boundary that belongs to the inside."""
+"""The margin of a value exactly on a boundary that belongs to the inside."""
 
 
 class Logical(Enum):
@@ -35,8 +35,12 @@ class Logical(Enum):
 class Part(Generic[T]):
     """One measured requirement.
 
-    It holds where ``margin`` is more than 0, or 0 for a ``closed`` one; not a number means unknown. ``words % said`` is
-    the reason; ``evidence`` has name, value, unit and subject of every number.
+    Attributes:
+        margin: More than 0 where it holds, and 0 too if ``closed``; nan where it is unknown.
+        words: Format of the reason, for ``words % said``.
+        said: Values of the format.
+        evidence: Name, value, unit and subject of every number.
+        closed: True when the boundary belongs to the inside.
     """
 
     margin: T
@@ -46,7 +50,7 @@ class Part(Generic[T]):
     closed: bool = True
 
     def finding(self: Part[float]) -> Finding:
-        """In words, for one world."""
+        """Return the verdict in words, for one world."""
         margin = self.margin
         if margin > 0.0:
             truth = TRUE
@@ -60,12 +64,23 @@ class Part(Generic[T]):
 
 
 def unknown(reason: str, nan: T) -> Part[T]:
-    """A part that cannot be measured."""
+    """Return a part that cannot be measured.
+
+    Args:
+        reason: Why.
+        nan: Not a number, in every world.
+    """
     return Part(nan, "%s", (reason,))
 
 
 def conclude(groups: Sequence[Sequence[Part[float]]], logical: Logical, k: int) -> Finding:
-    """One finding: within a group all parts must hold, the groups combine by ``logical``."""
+    """Return one finding on all groups.
+
+    Args:
+        groups: Parts that must hold together, for each object.
+        logical: How the groups combine.
+        k: Number of groups for ``choose``.
+    """
     if len(groups) == 1:
         parts = groups[0]
         return parts[0].finding() if len(parts) == 1 else all_parts([part.finding() for part in parts])
@@ -73,28 +88,51 @@ def conclude(groups: Sequence[Sequence[Part[float]]], logical: Logical, k: int) 
 
 
 def all_parts(found: Sequence[Finding]) -> Finding:
-    """FALSE where a part is FALSE, else UNKNOWN where one is UNKNOWN, else TRUE.
+    """Return the finding on parts that must all hold.
 
-    Margin and first words are those of the part that decides; when all are TRUE, those of the first.
+    Args:
+        found: Findings of the parts, at least one.
+
+    Returns:
+        FALSE where a part is FALSE, else UNKNOWN where one is UNKNOWN, else TRUE. Margin and first words are those
+            of the part that decides; when all are TRUE, those of the first.
     """
     order = (Truth.FALSE, Truth.UNKNOWN)
     leading = next((part for truth in order for part in found if part.truth is truth), found[0])
-    return _told(leading, found, leading.truth, leading.margin, "")
+    return _worded(leading, found, leading.truth, leading.margin, "")
 
 
 def combined(found: Sequence[Finding], logical: Logical, k: int) -> Finding:
-    """Findings on several objects as one; its margin is that of the object on which the value hangs."""
+    """Return the findings on several objects as one.
+
+    Args:
+        found: Findings, at least one.
+        logical: How they combine.
+        k: Number of objects for ``choose``.
+
+    Returns:
+        A finding; its margin is that of the object on which the value depends.
+    """
     margin = combined_margin([one.margin for one in found], logical, k)
     truth = Truth.UNKNOWN if math.isnan(margin) else Truth.of(margin > 0.0)
     near = [one for one in found if abs(one.margin) == abs(margin)]
     near = near or [one for one in found if one.truth is Truth.UNKNOWN]
     held = sum(one.truth is Truth.TRUE for one in found)
     needed = {Logical.ALL: "all are", Logical.ANY: "one is", Logical.CHOOSE: f"exactly {k} are"}[logical]
-    return _told(near[0], found, truth, margin, f"{held} of {len(found)} hold, {needed} needed: ")
+    return _worded(near[0], found, truth, margin, f"{held} of {len(found)} hold, {needed} needed: ")
 
 
 def combined_margin(margins: Sequence[float], logical: Logical, k: int) -> float:
-    """More than 0 where ``all``, ``any`` or exactly ``k`` margins are; not a number where that cannot be known."""
+    """Return the margin of a verdict on several objects.
+
+    Args:
+        margins: Margins of the objects; nan where unknown.
+        logical: How they combine.
+        k: Number of objects for ``choose``.
+
+    Returns:
+        More than 0 where ``all``, ``any`` or exactly ``k`` margins are; nan where that cannot be known.
+    """
     known = sorted((m for m in margins if not math.isnan(m)), reverse=True)
     in_doubt, held = len(margins) - len(known), sum(m > 0.0 for m in known)
     if logical is Logical.ALL:
@@ -104,7 +142,7 @@ def combined_margin(margins: Sequence[float], logical: Logical, k: int) -> float
     if held > k:
         return -known[k]
     if held + in_doubt < k:
-        # The k-th best would have to hold too; those in doubt take the first places.
+        # The k-th best would have to hold too; unknown ones count as the best.
         return known[k - in_doubt - 1]
     if in_doubt:
         return math.nan
@@ -113,7 +151,7 @@ def combined_margin(margins: Sequence[float], logical: Logical, k: int) -> float
     return min(inner, outer)
 
 
-def _told(
+def _worded(
     leading: Finding, found: Sequence[Finding], truth: Truth, margin: float, introduction: str
 ) -> Finding:
     rest = [part for part in found if part is not leading]

@@ -1,4 +1,4 @@
-"""Objects on top of each other, and objects put away one after the other."""
+"""The predicate of objects on top of each other."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from .vertical import over
 
 
 class Order(Enum):
-    """How the names of a stack are written."""
+    """The order in which the names of a stack are given."""
 
     BOTTOM_TO_TOP = "bottom_to_top"
     TOP_TO_BOTTOM = "top_to_bottom"
     NONE = "None"
-    """As they happen to stand, by the height of their origins."""
+    """The order by the height of their origins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +46,16 @@ class Stacked(Measured):
         not_negative(tolerance=self.tolerance, min_force=self.min_force)
 
     def subjects(self) -> tuple[str, ...]:
-        """The objects."""
+        """Return the objects."""
         return self.objects
 
     @property
     def needs_contacts(self) -> bool:
-        """Neighbours touch."""
+        """True: neighbours must touch."""
         return True
 
     def groups(self, view: View[T]) -> Sequence[Sequence[Part[T]]]:
-        """Height, place and touch of the worst pair of neighbours."""
+        """Return height, place and touch of the worst pair of neighbours."""
         pairs = self._pairs(view)
         endless = view.number(math.inf)
         worst = [
@@ -87,7 +87,7 @@ class Stacked(Measured):
         ]
 
     def _pairs(self, view: View[T]) -> list[tuple[T, T, T, T]]:
-        """For pairs upper, lower: 1 where they are neighbours, gap, inset, force."""
+        """Return for pairs (upper, lower): 1 where they are neighbours, gap, inset, force."""
         if self.order in (None, Order.NONE):
             # In a batch the order differs from world to world, so every pair is measured.
             heights = {name: view.origin(name)[2] for name in self.objects}
@@ -109,7 +109,7 @@ class Stacked(Measured):
 
 
 def _next_above(view: View[T], heights: Mapping[str, T], upper: str, lower: str) -> T:
-    """1 where ``upper`` follows ``lower`` when all are sorted by height; equals keep their order."""
+    """Return 1 where ``upper`` follows ``lower`` when all are sorted by height; equals keep their order."""
     one, zero = view.number(1.0), view.number(0.0)
     names = list(heights)
 

@@ -1,4 +1,4 @@
-"""Does one object rest on another?"""
+"""The predicate of one object that rests on another."""
 
 from __future__ import annotations
 
@@ -15,7 +15,18 @@ from .vertical import over
 
 
 def carried(view: View[T], name: str, by: str, min_force: float, cone_deg: float) -> Part[T]:
-    """``by`` presses on the object with at least ``min_force`` [N], within ``cone_deg`` of straight up."""
+    """Measure whether a body carries the object.
+
+    Args:
+        view: The worlds.
+        name: The object.
+        by: The body that presses on it with the force f.
+        min_force: Force that is needed, N.
+        cone_deg: Largest angle of f from straight up, deg.
+
+    Returns:
+        A part whose margin is the smaller of ``|f| - min_force`` and ``f_z - |f| cos(cone_deg)``, N.
+    """
     x, y, z = view.push(name, by)
     size = view.length(x, y, z)
     tilt = view.angle(view.root(x * x + y * y), z)
@@ -34,10 +45,13 @@ def carried(view: View[T], name: str, by: str, min_force: float, cone_deg: float
 
 
 def check_cone(cone_deg: float) -> None:
-    """Refuse what is no half-angle of a cone.
+    """Refuse an angle that is no half-angle of a cone.
+
+    Args:
+        cone_deg: The angle, deg.
 
     Raises:
-        ValueError: as said.
+        ValueError: It is not more than 0 and at most 90; the message begins with ``cone_deg``.
     """
     if not 0.0 < cone_deg <= 90.0:
         raise ValueError(f"cone_deg: is {cone_deg:g}; write more than 0 and at most 90")
@@ -59,15 +73,15 @@ class ObjectOnTop(Relation):
     reads_contacts: ClassVar[bool] = True
 
     def references(self) -> tuple[str, ...]:
-        """The reference."""
+        """Return the reference."""
         return (self.reference_object,)
 
     def check(self) -> None:
-        """An angle."""
+        """Refuse a cone that is no half-angle."""
         check_cone(self.cone_deg)
 
     def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
-        """Support first, then the place."""
+        """Measure the support first, then the place."""
         return [
             carried(view, name, self.reference_object, self.min_force, self.cone_deg),
             over(view, name, self.reference_object, self.tolerance),

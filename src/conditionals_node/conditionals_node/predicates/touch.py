@@ -1,4 +1,4 @@
-"""What touches what."""
+"""Predicates of contact."""
 
 from __future__ import annotations
 
@@ -36,20 +36,27 @@ class GripperHitTable(Measured):
         not_negative(min_force=self.min_force)
 
     def for_robot(self, robot: Robot) -> Predicate:
-        """Fill in ``bodies``."""
+        """Return the predicate with ``bodies`` filled in.
+
+        Args:
+            robot: The robot's description.
+
+        Raises:
+            ValueError: The robot has no gripper of this name.
+        """
         return self if self.bodies else replace(self, bodies=hand_bodies(robot, self.gripper_name))
 
     def subjects(self) -> tuple[str, ...]:
-        """The table."""
+        """Return the table."""
         return (self.table,)
 
     @property
     def needs_contacts(self) -> bool:
-        """Told by force."""
+        """True: a touch is measured by its force."""
         return True
 
     def groups(self, view: View[T]) -> Sequence[Sequence[Part[T]]]:
-        """The strongest touch decides."""
+        """Return the strongest touch."""
         view.origin(self.table)
         if not self.bodies:
             raise Unknown("no bodies of a hand are given; set bodies")
@@ -83,20 +90,20 @@ class ObjectInContact(Measured):
         not_negative(min_force=self.min_force)
 
     def subjects(self) -> tuple[str, ...]:
-        """Both sides; robot links, which have a slash in their name, have no pose here."""
+        """Return the objects of both sides; robot links, which have a slash in their name, have no pose here."""
         return tuple(name for name in (*several(self.object1), *several(self.object2)) if "/" not in name)
 
     @property
     def needs_contacts(self) -> bool:
-        """Told by force."""
+        """True: a touch is measured by its force."""
         return True
 
     def choice(self) -> tuple[Logical, int]:
-        """As asked for."""
+        """Return ``logical`` and ``K``."""
         return self.logical, self.K
 
     def groups(self, view: View[T]) -> Sequence[Sequence[Part[T]]]:
-        """One for each pair."""
+        """Return one touch for each pair."""
         for name in self.subjects():
             view.origin(name)
         pairs = [(a, b) for a in several(self.object1) for b in several(self.object2)]

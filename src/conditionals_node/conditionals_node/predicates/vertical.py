@@ -1,4 +1,4 @@
-"""Is an object above, below, or over the middle of another? Told by boxes along the axes of ``world``."""
+"""Predicates of an object above, below or over the middle of another, by boxes along the axes of ``world``."""
 
 from __future__ import annotations
 
@@ -15,16 +15,26 @@ from .parts import Part
 
 
 class Mode(Enum):
-    """What of the object is compared in height."""
+    """The part of the object that is compared in height."""
 
     BBOX = "bbox"
-    """All of it."""
+    """The whole object."""
     CENTROID = "centroid"
-    """Its centre."""
+    """The object's centre."""
 
 
 def over(view: View[T], name: str, reference: str, tolerance: float) -> Part[T]:
-    """The object's centre lies over the reference's box within ``tolerance`` [m], seen from above."""
+    """Measure whether the object's centre lies over the reference's box, seen from above.
+
+    Args:
+        view: The worlds.
+        name: The object.
+        reference: The reference.
+        tolerance: Distance outside that still counts, m.
+
+    Returns:
+        A part whose margin is the distance within the edge plus ``tolerance``, m.
+    """
     x, y, _ = view.centre(name)
     low_x, low_y, _, high_x, high_y, _ = view.box(reference)
     inset = view.least(x - low_x, high_x - x, y - low_y, high_y - y)
@@ -38,10 +48,10 @@ def over(view: View[T], name: str, reference: str, tolerance: float) -> Part[T]:
 
 @dataclass(frozen=True, slots=True)
 class Vertical(Relation):
-    """What the four relations of height share.
+    """The base of the four relations of height.
 
     The centre may be ``tolerance`` [m] beside the reference's box, seen from above. ``mode`` centroid compares the
-    height of the object's centre, bbox that of all of it.
+    height of the object's centre, bbox that of the whole object.
     """
 
     reference_object: str
@@ -50,18 +60,37 @@ class Vertical(Relation):
     mode: Mode = Mode.BBOX
 
     def references(self) -> tuple[str, ...]:
-        """The reference."""
+        """Return the reference."""
         return (self.reference_object,)
 
     def compared(self, view: View[T], name: str, upper: bool) -> T:
-        """Height of what is compared: highest or lowest point, or centre [m]."""
+        """Return the height that is compared.
+
+        Args:
+            view: The worlds.
+            name: The object.
+            upper: True for the highest point of the box, False for the lowest; ``mode`` centroid takes the centre.
+
+        Returns:
+            z in world, m.
+        """
         if self.mode is Mode.CENTROID:
             return view.centre(name)[2]
         box = view.box(name)
         return box[5] if upper else box[2]
 
     def parts(self, view: View[T], name: str, gap: T, words: str) -> Sequence[Part[T]]:
-        """Height first, then the place."""
+        """Return the height first, then the place.
+
+        Args:
+            view: The worlds.
+            name: The object.
+            gap: The measured height, m.
+            words: Its name in the reason, such as "above the top".
+
+        Returns:
+            Two parts, in m.
+        """
         height = Part(
             gap - self.z_margin,
             f"%s is %.3f m {words} of %s, %g needed",
@@ -77,7 +106,7 @@ class ObjectAbove(Vertical):
     name: ClassVar[str] = "object_above"
 
     def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
-        """Lowest point against the top."""
+        """Measure the lowest point against the top."""
         gap = self.compared(view, name, upper=False) - view.box(self.reference_object)[5]
         return self.parts(view, name, gap, "above the top")
 
@@ -88,7 +117,7 @@ class ObjectAboveBottom(Vertical):
     name: ClassVar[str] = "object_above_bottom"
 
     def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
-        """Lowest point against the underside."""
+        """Measure the lowest point against the underside."""
         gap = self.compared(view, name, upper=False) - view.box(self.reference_object)[2]
         return self.parts(view, name, gap, "above the underside")
 
@@ -105,7 +134,7 @@ class ObjectBelow(Vertical):
     name: ClassVar[str] = "object_below"
 
     def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
-        """Highest point against the underside."""
+        """Measure the highest point against the underside."""
         gap = view.box(self.reference_object)[2] - self.compared(view, name, upper=True)
         return self.parts(view, name, gap, "below the underside")
 
@@ -116,7 +145,7 @@ class ObjectBelowTop(Vertical):
     name: ClassVar[str] = "object_below_top"
 
     def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
-        """Highest point against the top."""
+        """Measure the highest point against the top."""
         gap = view.box(self.reference_object)[5] - self.compared(view, name, upper=True)
         return self.parts(view, name, gap, "below the top")
 
@@ -130,15 +159,15 @@ class ObjectOnCenter(Relation):
     tolerance: float = 0.01
 
     def references(self) -> tuple[str, ...]:
-        """The reference."""
+        """Return the reference."""
         return (self.reference_object,)
 
     def check(self) -> None:
-        """A length."""
+        """Refuse a negative length."""
         not_negative(tolerance=self.tolerance)
 
     def measure(self, view: View[T], name: str) -> Sequence[Part[T]]:
-        """The farther of the two axes."""
+        """Measure the farther of the two axes."""
         a, b = view.centre(name), view.centre(self.reference_object)
         x, y = a[0] - b[0], a[1] - b[1]
         farthest = view.greatest(abs(x), abs(y))

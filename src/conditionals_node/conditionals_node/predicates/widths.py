@@ -1,4 +1,4 @@
-"""How wide a gripper stands."""
+"""Predicates of the width of a gripper."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OPEN_SHARE = 0.9
 """Part of the greatest width from which a gripper counts as open, when no width is given."""
 
 ROUND_OFF = 1e-9
-"""A joint that stands exactly at its limit has reached it."""
+"""Added to margins, so that a joint exactly at its limit has reached it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,14 @@ class GripperOpen(Measured):
     width_table: tuple[tuple[float, float], ...] = ()
 
     def for_robot(self, robot: Robot) -> Predicate:
-        """Fill in joint and widths from the robot's only gripper, or from the one that is named."""
+        """Return the predicate with joint and widths of the robot's only gripper, or of the one that is named.
+
+        Args:
+            robot: The robot's description.
+
+        Raises:
+            ValueError: No gripper or several fit.
+        """
         gripper = only_gripper(robot, self.gripper_name, self.joint)
         width = self.min_width if self.min_width is not None else OPEN_SHARE * gripper.max_width_m
         return replace(
@@ -47,11 +54,11 @@ class GripperOpen(Measured):
         )  # fmt: skip
 
     def subjects(self) -> tuple[str, ...]:
-        """No object."""
+        """Return no object."""
         return ()
 
     def groups(self, view: View[T]) -> Sequence[Sequence[Part[T]]]:
-        """Width against the limit."""
+        """Return the width against the limit."""
         position = view.joint(self.joint)
         if self.min_width is None or (self.width_per_joint == 0.0 and not self.width_table):
             raise Unknown("min_width and width_per_joint are not set; set them, or name a robot")
@@ -92,7 +99,14 @@ class GripperFullyClosed(Measured):
             raise ValueError("closed_position: equals open_position; a gripper has a way between them")
 
     def for_robot(self, robot: Robot) -> Predicate:
-        """Fill in joint and positions."""
+        """Return the predicate with joint and positions filled in.
+
+        Args:
+            robot: The robot's description.
+
+        Raises:
+            ValueError: No gripper or several fit.
+        """
         if self.joint and None not in (self.open_position, self.closed_position):
             return self
         found = only_gripper(robot, self.gripper_name, self.joint)
@@ -104,11 +118,11 @@ class GripperFullyClosed(Measured):
         return replace(self, joint=found.joint, open_position=is_open, closed_position=is_closed)
 
     def subjects(self) -> tuple[str, ...]:
-        """No object."""
+        """Return no object."""
         return ()
 
     def groups(self, view: View[T]) -> Sequence[Sequence[Part[T]]]:
-        """Share of the way."""
+        """Return the share of the way."""
         position = view.joint(self.joint)
         if self.open_position is None or self.closed_position is None:
             raise Unknown("open_position and closed_position are not set; set them, or name a robot")
@@ -119,17 +133,22 @@ class GripperFullyClosed(Measured):
 
 @dataclass(frozen=True, slots=True)
 class GripperSlightlyClosed(GripperFullyClosed):
-    """As ``gripper_fully_closed``, from 0.3 of the way on."""
+    """The gripper has gone at least ``threshold`` of its way from open to closed; see ``gripper_fully_closed``."""
 
     name: ClassVar[str] = "gripper_slightly_closed"
     threshold: float = 0.3
 
 
 def only_gripper(robot: Robot, gripper_name: str, joint: str) -> GripperSpec:
-    """The gripper that is meant.
+    """Return the single gripper that a name and a joint mean.
+
+    Args:
+        robot: The robot's description.
+        gripper_name: Name of a gripper or of an arm; "gripper" means all grippers.
+        joint: Name of its joint; empty: any.
 
     Raises:
-        ValueError: none or several fit.
+        ValueError: No gripper or several fit.
     """
     fitting = [g for _, g in grippers(robot, gripper_name) if joint in ("", g.joint)]
     if len(fitting) != 1:

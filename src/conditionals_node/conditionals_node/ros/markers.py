@@ -1,4 +1,4 @@
-"""Draws conditions for RViz and Foxglove on ``conditions/markers``, while somebody looks."""
+"""Draws conditions for RViz and Foxglove on ``conditions/markers``, while there is a subscriber."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from handiwork_ros.rclpy_support.qos import LATEST
 
 PERIOD_S = 0.1
 LIFETIME = Duration(nanosec=500_000_000)
-"""Drawings of what is no longer watched fade after this."""
+"""Time after which drawings of conditions that are no longer watched disappear."""
 LINE_M = 0.002
 DOT_M = 0.012
 COLOURS = {
@@ -30,14 +30,23 @@ COLOURS = {
 
 
 class Markers:
-    """Ten times a second at most."""
+    """Publishes the drawings, ten times a second at most.
+
+    Args:
+        node: Owns the publisher.
+    """
 
     def __init__(self, node: Node) -> None:
         self._pub = node.create_publisher(MarkerArray, "conditions/markers", LATEST)
         self._drawn_s = 0.0
 
     def show(self, world: World, monitor: Monitor) -> None:
-        """Draw what is watched; without subscribers nothing is computed."""
+        """Publish the drawings of the watched conditions; without subscribers nothing is computed.
+
+        Args:
+            world: The newest snapshot.
+            monitor: Has the conditions.
+        """
         now_s = time.monotonic()
         if now_s - self._drawn_s < PERIOD_S:
             return
@@ -47,7 +56,15 @@ class Markers:
 
 
 def markers(shown: list[ConditionStatus], world: World) -> list[Marker]:
-    """Drawings of all conditions; the namespace is a condition's key."""
+    """Return the drawings of all conditions; the namespace of a marker is a condition's key.
+
+    Args:
+        shown: States of the conditions.
+        world: The snapshot.
+
+    Returns:
+        Markers in world, numbered within each condition.
+    """
     stamp = time_to_msg(world.stamp_s)
     found = []
     for item in shown:

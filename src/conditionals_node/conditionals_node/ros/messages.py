@@ -1,4 +1,4 @@
-"""What the monitor and a watched task show, as messages."""
+"""Conversions of watched conditions, events and progress to messages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,11 @@ from handiwork_ros.conversions import finding_to_msg, time_to_msg
 
 
 def shown_to_msg(shown: ConditionStatus) -> ConditionMsg:
-    """The finding with the name, arguments and times of its condition."""
+    """Return the finding with the name, arguments and times of its condition.
+
+    Args:
+        shown: State of a condition.
+    """
     message = finding_to_msg(shown.finding)
     condition = shown.condition
     message.key, message.name, message.args = condition.key, condition.name, condition.args
@@ -24,14 +28,18 @@ def shown_to_msg(shown: ConditionStatus) -> ConditionMsg:
 
 
 class ShownMessages:
-    """Messages of conditions, made anew only where the finding has changed."""
+    """Messages of conditions, which are made again only where the finding has changed."""
 
     def __init__(self) -> None:
         self._kept: dict[str, tuple[ConditionStatus, ConditionMsg]] = {}
         self._stamp_s, self._stamp = 0.0, Time()
 
     def all(self, shown: list[ConditionStatus]) -> list[ConditionMsg]:
-        """One for each, in order; what is no longer shown is forgotten."""
+        """Return one message for each condition, in order.
+
+        Args:
+            shown: States of the conditions; messages of conditions that are not among them are dropped.
+        """
         self._kept = {item.condition.key: (item, self._one(item)) for item in shown}
         return [message for _, message in self._kept.values()]
 
@@ -47,7 +55,11 @@ class ShownMessages:
 
 
 def event_to_msg(event: Event) -> TaskEvent:
-    """Something that happened."""
+    """Return an event as a message.
+
+    Args:
+        event: The event.
+    """
     return TaskEvent(
         stamp=time_to_msg(event.stamp_s),
         code=int(event.code),
@@ -59,7 +71,12 @@ def event_to_msg(event: Event) -> TaskEvent:
 
 
 def progress_to_msg(watch: TaskWatch | None, stamp_s: float) -> TaskProgress:
-    """How far a task is; empty without one."""
+    """Return the progress of a task as a message.
+
+    Args:
+        watch: The watched task; None gives a message without a name.
+        stamp_s: Time of the message, s.
+    """
     message = TaskProgress()
     message.header.frame_id, message.header.stamp = "world", time_to_msg(stamp_s)
     if watch is None:

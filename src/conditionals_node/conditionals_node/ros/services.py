@@ -1,4 +1,4 @@
-"""Answers to evaluate, watch and unwatch, and to questions about the task."""
+"""Services that evaluate, watch and unwatch conditions, and that watch a task."""
 
 from __future__ import annotations
 
@@ -22,32 +22,59 @@ from handiwork_ros.rclpy_support.safe_callbacks import guard_service, with_outco
 from .messages import progress_to_msg, shown_to_msg
 
 FIELDS = ("name", "args", "expression", "hold", "task")
-"""Fields of requests that a fault may name first."""
+"""Fields of requests that a fault may begin with."""
 
 
 class Watched:
-    """What is watched: the conditions, and at most one task."""
+    """The watched conditions, and at most one task.
+
+    Args:
+        monitor: Keeps the conditions.
+        definitions: The conditions by name.
+        robot: Description of the robot.
+    """
 
     def __init__(self, monitor: Monitor, definitions: Definitions, robot: Robot) -> None:
         self.monitor, self.definitions, self._robot = monitor, definitions, robot
         self.task: TaskWatch | None = None
 
     def begin_all(self, conditions: list[Condition], task: Task | None, now_s: float) -> None:
-        """Watch what a file names."""
+        """Watch the conditions and the task of a file.
+
+        Args:
+            conditions: The conditions.
+            task: The task; None without one.
+            now_s: ROS time, s.
+
+        Raises:
+            ConfigError: There are too many conditions.
+        """
         for condition in conditions:
             self.monitor.watch(condition, now_s)
         if task is not None:
             self.begin(task, now_s)
 
     def begin(self, task: Task, now_s: float) -> None:
-        """Watch a task from its start, in place of the one before."""
+        """Watch a task from its start, in place of the one before.
+
+        Args:
+            task: The task.
+            now_s: ROS time, s.
+        """
         if self.task is not None:
             self.task.close()
         self.task = TaskWatch(task, self._robot, self.monitor.evaluation, now_s)
 
 
 class ConditionRequests:
-    """The services. ``look`` gives the newest world and the time; ``tell`` publishes everything anew."""
+    """The services under ``conditions/``.
+
+    Args:
+        node: Hosts the services.
+        watched: Returns the watched conditions.
+        look: Returns the newest world and the time.
+        tell: Publishes all conditions and the progress.
+    """
 
     def __init__(
         self,
@@ -66,7 +93,7 @@ class ConditionRequests:
             node.create_service(kind, f"conditions/{name}", guard_service(node, self._answer(handler)))
 
     def _answer(self, handler: Callable[[Any, Any], Outcome]) -> Callable[[Any, Any], Any]:
-        """``handler`` with an outcome also for bad requests, and while the node does not serve."""
+        """Return ``handler`` with an outcome also for bad requests, and while the node is not active."""
 
         def answer(request: object, response: object) -> object:
             name = self._node.get_name()
@@ -124,7 +151,7 @@ class ConditionRequests:
 
 
 def _field(error: ConfigError) -> str:
-    """The field of the request at fault."""
+    """Return the field of the request at fault."""
     first = error.faults[0].split(":")[0]
     if first in FIELDS or error.source == "task":
         return first if first in FIELDS else "task"

@@ -1,4 +1,4 @@
-"""How far a task is: stages one after the other, groups side by side, conditions in order. Pure."""
+"""The progress of a task: stages one after the other, groups side by side, conditions in order. Pure."""
 
 from __future__ import annotations
 
@@ -12,19 +12,22 @@ TruthOf = Callable[["Step"], Truth]
 
 
 class Logical(Enum):
-    """How many groups of a stage must be completed."""
+    """The number of groups of a stage that must be completed."""
 
     ALL = "all"
     ANY = "any"
     CHOOSE = "choose"
-    """K or more."""
+    """K groups or more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A condition of a sequence, by its key, and its part in the group's score.
+    """A condition of a sequence.
 
-    ``releases``: once it has held, the object is where it belongs and may be let go.
+    Attributes:
+        key: Key of the condition.
+        weight: Its part in the group's score, 0 or more.
+        releases: True when the object is in its place, and may be let go, once this has held.
     """
 
     key: str
@@ -36,7 +39,14 @@ class Step:
 class Group:
     """Conditions in order.
 
-    ``skip``: a later condition that holds completes those before it; else each must have held in its turn.
+    Attributes:
+        name: Name of the group.
+        steps: The conditions.
+        skip: True when a later condition that holds completes those before it; else each must have held in its
+            turn.
+
+    Raises:
+        ValueError: There are no conditions, or a weight is negative.
     """
 
     name: str
@@ -50,14 +60,25 @@ class Group:
             raise ValueError(f"group {self.name!r}: a score is negative; write 0 or more")
 
     def shares(self) -> tuple[float, ...]:
-        """Weights that sum up to one; all zero where all weights are."""
+        """Return the weights, scaled to a sum of one; all are zero where all weights are."""
         total = max(sum(step.weight for step in self.steps), 1e-9)
         return tuple(step.weight / total for step in self.steps)
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Groups side by side; ``weight`` is the share in the task's score, ``k`` counts for ``CHOOSE`` only."""
+    """Groups side by side.
+
+    Attributes:
+        name: Name of the stage.
+        groups: The groups.
+        logical: The number of groups that must be completed.
+        k: This number for ``CHOOSE``; else it does not count.
+        weight: Share in the task's score, 0 to 1.
+
+    Raises:
+        ValueError: There are no groups, or a number is out of its range.
+    """
 
     name: str
     groups: tuple[Group, ...]
@@ -75,18 +96,29 @@ class Stage:
 
     @property
     def needed(self) -> int:
-        """Groups that must be completed."""
+        """The number of groups that must be completed."""
         return {Logical.ALL: len(self.groups), Logical.ANY: 1, Logical.CHOOSE: self.k}[self.logical]
 
     def score(self, scores: Sequence[float]) -> float:
-        """0 to 1 from the groups' scores: the mean of the best that are needed."""
+        """Return the score of the stage, 0 to 1: the mean of the best groups, as many as are needed.
+
+        Args:
+            scores: Scores of all groups, 0 to 1.
+        """
         best = sorted(scores, reverse=True)[: self.needed]
         return sum(best) / self.needed
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What one snapshot did to a group: conditions ``first`` up to ``end`` were completed, or lost."""
+    """The change of a group by one snapshot.
+
+    Attributes:
+        group: The group.
+        gained: True when conditions were completed, False when they were lost.
+        first: Index of the first of these conditions.
+        end: Index behind the last of them.
+    """
 
     group: Group
     gained: bool
@@ -95,12 +127,16 @@ class Change:
 
     @property
     def step(self) -> Step:
-        """The condition that made the change: the last gained, the first lost."""
+        """The condition that made the change: the last gained or the first lost."""
         return self.group.steps[self.end - 1 if self.gained else self.first]
 
 
 class GroupRun:
-    """One group on its way."""
+    """The progress of one group.
+
+    Args:
+        group: The group.
+    """
 
     def __init__(self, group: Group) -> None:
         self.group = group
@@ -120,13 +156,17 @@ class GroupRun:
         return self.done or any(step.releases and completed for step, completed in held)
 
     def score(self) -> float:
-        """0 to 1."""
+        """Return the score of the group, 0 to 1."""
         return sum((share for share, held in zip(self._shares, self.completed, strict=True) if held), 0.0)
 
     def update(self, truth: TruthOf) -> Change | None:
         """Go forward where a condition holds, else back to the first of those before that have ceased to hold.
 
-        What is UNKNOWN moves nothing.
+        Args:
+            truth: Returns the value of a condition on the present snapshot. UNKNOWN changes nothing.
+
+        Returns:
+            The change; None without one.
         """
         if self.done:
             return None
@@ -156,7 +196,11 @@ class GroupRun:
 
 
 class StageRun:
-    """One stage on its way."""
+    """The progress of one stage.
+
+    Args:
+        stage: The stage.
+    """
 
     def __init__(self, stage: Stage) -> None:
         self.stage = stage
@@ -168,17 +212,28 @@ class StageRun:
         return sum(run.done for run in self.groups) >= self.stage.needed
 
     def score(self) -> float:
-        """0 to 1; 1 when done."""
+        """Return the score of the stage, 0 to 1; 1 when done."""
         return self.stage.score([run.score() for run in self.groups])
 
     def update(self, truth: TruthOf) -> list[Change]:
-        """All groups on one snapshot."""
+        """Update all groups on one snapshot.
+
+        Args:
+            truth: Returns the value of a condition on the present snapshot.
+
+        Returns:
+            The changes, in the order of the groups.
+        """
         changes = [run.update(truth) for run in self.groups]
         return [change for change in changes if change is not None]
 
 
 class TaskRun:
-    """A task on its way: one stage at a time, at most one is finished by a snapshot."""
+    """The progress of a task: one stage at a time; a snapshot finishes at most one.
+
+    Args:
+        stages: The stages in order.
+    """
 
     def __init__(self, stages: Sequence[Stage]) -> None:
         self.stages = tuple(stages)
@@ -192,11 +247,11 @@ class TaskRun:
 
     @property
     def run(self) -> StageRun | None:
-        """The stage that runs."""
+        """The stage that runs; None when all are finished."""
         return None if self.done else self.runs[self.current]
 
     def score(self) -> float:
-        """0 to 1; finished stages count in full and never go back."""
+        """Return the score of the task, 0 to 1; finished stages count in full and never go back."""
         if self.done:
             return 1.0
         total = sum(stage.weight for stage in self.stages)
@@ -206,7 +261,14 @@ class TaskRun:
         )
 
     def update(self, truth: TruthOf) -> list[Change]:
-        """Take one snapshot."""
+        """Update the running stage on one snapshot.
+
+        Args:
+            truth: Returns the value of a condition on the present snapshot.
+
+        Returns:
+            The changes of its groups; empty when the task is done.
+        """
         run = self.run
         if run is None:
             return []
@@ -216,7 +278,7 @@ class TaskRun:
         return changes
 
     def missing(self) -> Step | None:
-        """The condition that the first group not completed waits for."""
+        """Return the next condition of the first group that is not completed; None without such a group."""
         run = self.run
         waiting = [] if run is None else [group for group in run.groups if not group.done]
         return waiting[0].group.steps[waiting[0].next] if waiting else None

@@ -1,4 +1,4 @@
-"""The section ``task`` of a conditions file, as it is written."""
+"""The section ``task`` of a conditions file."""
 
 from __future__ import annotations
 
@@ -14,9 +14,16 @@ from .machine import Logical
 class SubtaskSpec:
     """One stage: ``groups`` of conditions in order, or a composite that stands for them.
 
-    ``logical`` and ``K``: how many groups are needed (``choose``: K or more). ``score``: share in the task's score, 0
-    to 1. ``skip``: a later condition completes those before it. ``objects``: what is to be moved, where the conditions
-    themselves do not tell it.
+    Attributes:
+        name: Name of the stage.
+        groups: Conditions in order, by the group's name.
+        pick_and_place: A composite in place of ``groups``.
+        pick_and_place_on_surface: A composite in place of ``groups``.
+        logical: The number of groups that are needed.
+        K: This number for ``choose``, which means K or more.
+        score: Share in the task's score, 0 to 1.
+        skip: True when a later condition completes those before it.
+        objects: The objects to be moved, where the conditions themselves do not say it.
     """
 
     name: str
@@ -43,14 +50,14 @@ class SubtaskSpec:
             raise ValueError(f"K: is {self.K}; it counts with logical: choose only")
 
     def expanded(self) -> dict[str, tuple[StepSpec, ...]]:
-        """Groups by name."""
+        """Return the groups by name, those of a composite included."""
         composite = self.pick_and_place or self.pick_and_place_on_surface
         return self.groups if composite is None else composite.groups()
 
 
 @dataclass(frozen=True, slots=True)
 class TaskSpec:
-    """Stages one after the other, and when something counts as an event."""
+    """Stages one after the other, and the limits of events."""
 
     name: str
     subtasks: tuple[SubtaskSpec, ...]
@@ -62,4 +69,4 @@ class TaskSpec:
         names = [subtask.name for subtask in self.subtasks]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
-            raise ValueError(f"subtasks: {twice} are there twice; rename one")
+            raise ValueError(f"subtasks: {twice} occur twice; rename one")

@@ -1,4 +1,4 @@
-"""From the section ``task`` to stages with their conditions, strictly. Pure."""
+"""Stages with their conditions from the section ``task``, with strict checks. Pure."""
 
 from __future__ import annotations
 
@@ -16,12 +16,17 @@ from .machine import Group, Stage, Step
 from .specs import SubtaskSpec, TaskSpec
 
 MOVED_FIELDS = ("object", "objects", "object1")
-"""Arguments of a predicate that name what it is about; its other objects are where that goes."""
+"""Arguments of a predicate that name the objects it is about; its other objects are goals."""
 
 
 @dataclass(frozen=True, slots=True)
 class Aims:
-    """Of one stage: objects to be moved, by group, and where they go."""
+    """The aims of one stage.
+
+    Attributes:
+        moved: Objects to be moved, by group.
+        goals: Objects that they are moved to.
+    """
 
     moved: tuple[frozenset[str], ...]
     goals: frozenset[str]
@@ -29,7 +34,15 @@ class Aims:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Task:
-    """A task that can be watched. ``expressions`` by the key of a step; ``aims`` by stage."""
+    """A task that can be watched.
+
+    Attributes:
+        name: Name of the task.
+        stages: The stages in order.
+        expressions: Conditions by the key of a step.
+        aims: Aims by stage.
+        rules: The limits of events.
+    """
 
     name: str
     stages: tuple[Stage, ...]
@@ -39,20 +52,34 @@ class Task:
 
 
 def read_task(text: str, definitions: Definitions) -> Task:
-    """A task from YAML.
+    """Read a task from YAML.
+
+    Args:
+        text: The section ``task``.
+        definitions: The conditions that have a name.
+
+    Returns:
+        The task.
 
     Raises:
-        ConfigError: with every fault.
+        ConfigError: The text has faults; lists every one.
     """
     data = mapping_from_yaml(text, "task", TASK_YAML)
     return build_task(parse(TaskSpec, data, "task"), definitions)
 
 
 def build_task(spec: TaskSpec, definitions: Definitions) -> Task:
-    """Read the expressions of all steps.
+    """Build a task with the expressions of all steps.
+
+    Args:
+        spec: The section ``task``.
+        definitions: The conditions that have a name.
+
+    Returns:
+        The task.
 
     Raises:
-        ConfigError: with every fault of every step.
+        ConfigError: There are faults; lists every fault of every step.
     """
     faults: list[str] = []
     expressions: dict[str, Expression] = {}

@@ -18,14 +18,26 @@ from .task import Task
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """What one snapshot brought."""
+    """The changes by one snapshot.
+
+    Attributes:
+        progressed: True when the progress has changed.
+        events: The events.
+    """
 
     progressed: bool = False
     events: tuple[Event, ...] = ()
 
 
 class TaskWatch:
-    """Shares the findings of ``evaluation``, which must have begun with the snapshot. ``close`` ends it."""
+    """A watched task. It shares the findings of ``evaluation``; ``close`` ends it.
+
+    Args:
+        task: The task.
+        robot: Description of the robot.
+        evaluation: Decides the conditions; it must have begun with each snapshot before ``update``.
+        now_s: ROS time, s.
+    """
 
     def __init__(self, task: Task, robot: Robot, evaluation: Evaluation, now_s: float) -> None:
         self.task, self._evaluation = task, evaluation
@@ -35,29 +47,41 @@ class TaskWatch:
         self.restart(now_s)
 
     def restart(self, now_s: float) -> None:
-        """Begin again."""
+        """Begin again with the first stage.
+
+        Args:
+            now_s: ROS time, s.
+        """
         self.run = TaskRun(self.task.stages)
         self._tracker = EventTracker(self.task.rules)
         self.since_s, self._now_s = now_s, now_s
         self.message = "nothing has happened yet"
 
     def close(self) -> None:
-        """Let go of the findings."""
+        """Stop deciding the conditions of the task."""
         for expression in self.task.expressions.values():
             self._evaluation.drop(expression)
 
     def update(self, world: World, now_s: float) -> News:
-        """Take one snapshot; when the time has jumped back, the task begins again."""
+        """Take one snapshot; when the time has jumped back, the task begins again.
+
+        Args:
+            world: The snapshot.
+            now_s: ROS time, s.
+
+        Returns:
+            Whether the task progressed, and the events.
+        """
         restarted = now_s < self._now_s
         if restarted:
             self.restart(now_s)
         self._now_s = now_s
         stage = self.run.current
         changes = self.run.update(self._truth)
-        events = [_told(change, world.stamp_s) for change in changes]
+        events = [_event_of(change, world.stamp_s) for change in changes]
         if self.run.current > stage:
             events.append(self._finished(stage, world.stamp_s))
-        # After the task, so that what has just arrived is not taken for dropped.
+        # After the task, so that an object that has just arrived does not count as dropped.
         events += self._tracker.update(self._eyes.look(world, self._aim(stage)))
         if changes:
             self.since_s, self.message = now_s, events[len(changes) - 1 + (self.run.current > stage)].message
@@ -76,7 +100,7 @@ class TaskWatch:
         return Event(EventCode.SUBTASK_DONE, stamp_s, "", text, self.run.score())
 
     def _aim(self, stage: int) -> Aim:
-        """Of the stage that ran at the beginning of this snapshot."""
+        """Return the aim of the stage that ran at the beginning of this snapshot."""
         if stage >= len(self.task.aims):
             return Aim()
         aims, groups = self.task.aims[stage], self.run.runs[stage].groups
@@ -84,7 +108,7 @@ class TaskWatch:
         return Aim(frozenset().union(*aims.moved), aims.goals, frozenset().union(*settled))
 
 
-def _told(change: Change, stamp_s: float) -> Event:
+def _event_of(change: Change, stamp_s: float) -> Event:
     key, name = change.step.key, change.group.name
     if not change.gained:
         text = f"{name}: no longer {key}"

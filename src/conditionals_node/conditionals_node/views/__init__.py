@@ -1,1 +1,1 @@
-"""What predicates may ask of one world or of many."""
+"""The worlds as predicates see them: one or many."""

@@ -1,4 +1,4 @@
-"""The view of many worlds; its numbers are arrays (n,). What predicates share is kept in ``Worlds.derived``."""
+"""The view of many worlds; its numbers are arrays (n,). Results that predicates share are in ``Worlds.derived``."""
 
 from __future__ import annotations
 
@@ -30,57 +30,65 @@ NO_FACE = np.array(np.nan)
 
 
 class ArrayArithmetic(View[Array]):
-    """The arithmetic of a ``View`` whose numbers are arrays (n,)."""
+    """The arithmetic of a ``View`` whose numbers are arrays (n,).
+
+    Args:
+        n: Number of rows.
+    """
 
     def __init__(self, n: int) -> None:
         self._n = n
 
     def number(self, value: float) -> Array:
-        """The same number in every row."""
+        """Return the same number in every row."""
         return np.full(self._n, value)
 
     def least(self, *values: Array) -> Array:
-        """Smallest; not a number where one is not."""
+        """Return the smallest value; nan where one is nan."""
         return functools.reduce(np.minimum, values)
 
     def greatest(self, *values: Array) -> Array:
-        """Greatest; not a number where one is not."""
+        """Return the greatest value; nan where one is nan."""
         return functools.reduce(np.maximum, values)
 
     def root(self, value: Array) -> Array:
-        """Square root."""
+        """Return the square root."""
         return np.sqrt(value)
 
     def angle(self, y: Array, x: Array) -> Array:
-        """Angle of (x, y) from the x axis [rad]."""
+        """Return the angle of (x, y) from the x axis, rad."""
         return np.arctan2(y, x)
 
     def where(self, condition: Any, yes: Array, no: Array) -> Array:  # noqa: ANN401
-        """``yes`` where the condition holds, else ``no``."""
+        """Return ``yes`` where the condition holds, else ``no``."""
         return np.where(condition, yes, no)
 
     def leader(self, names: Sequence[str], values: Sequence[Array]) -> str:
-        """It differs from row to row."""
+        """Return an empty text: the name differs from row to row."""
         return ""
 
 
 class BatchView(ArrayArithmetic):
-    """``View`` of a batch."""
+    """The ``View`` of a batch.
+
+    Args:
+        worlds: The batch.
+    """
 
     def __init__(self, worlds: Worlds) -> None:
         super().__init__(worlds.n)
         self._worlds = worlds
 
     def origin(self, name: str) -> Vec[Array]:
-        """Origin of an object's frame."""
+        """Return the origin of an object's frame in world, m."""
         return _columns(self._poses(name).position)
 
     def axes(self, name: str) -> Axes:
-        """Its x, y and z axis."""
+        """Return the x, y and z axis of an object's frame in world."""
         return self._kept(("axes", name), lambda: array_axes(self._poses(name).wxyz))
 
     def frame_axes(self, frame: str) -> Axes:
-        """As ``axes``, for "world", "robot" or an object."""
+        """Return the axes of "world", "robot" or an object."""
         if frame == "world":
             one, zero = self.number(1.0), self.number(0.0)
             return (one, zero, zero), (zero, one, zero), (zero, zero, one)
@@ -92,17 +100,17 @@ class BatchView(ArrayArithmetic):
         raise Unknown(f"frame {frame!r} is not known; known are {known}")
 
     def centre(self, name: str, point: Point = Point.CENTROID) -> Vec[Array]:
-        """The point that stands for an object."""
+        """Return the point that stands for an object, in world, m."""
         return self._kept(("centre", name, point), lambda: self._centre(name, point))
 
     def box(self, name: str) -> Box[Array]:
-        """Axis-aligned box around an object."""
+        """Return the axis-aligned box around an object, m."""
         return self._kept(("box", name), lambda: self._box(name))
 
     def depth(
         self, name: str, container: str, point: Point, closed: bool, above_rim: float | None
     ) -> tuple[Array, Array, str]:
-        """How deep an object's point is in a container's hull; the face is not told."""
+        """Return the depth of an object's point in a container's hull; the face is nan without a name."""
         of, at = self._poses(name), self._poses(container)
         inner, outer = self._hull(name), self._hull(container)
         depths = np.empty(self._n)
@@ -122,29 +130,29 @@ class BatchView(ArrayArithmetic):
         return depths, NO_FACE, ""
 
     def speed(self, name: str) -> Array:
-        """Of the object's origin [m/s]."""
+        """Return the speed of the object's origin, m/s."""
         self._poses(name)
         return self._length("velocities", name)
 
     def turn_rate(self, name: str) -> Array:
-        """How fast it turns [rad/s]."""
+        """Return the size of the angular velocity, rad/s."""
         self._poses(name)
         return self._length("turn_rates", name)
 
     def movable(self) -> list[str]:
-        """Objects that are not static, sorted."""
+        """Return the objects that are not static, sorted."""
         return sorted(name for name, item in self._worlds.objects.items() if not item.is_static)
 
     def push(self, on: str, by: str) -> Vec[Array]:
-        """Net force on a body from another."""
+        """Return the net force on a body from another, N."""
         return self._kept(("push", on, by), lambda: _columns(self._force(on, by)))
 
     def touch(self, a: str, b: str) -> Array:
-        """Size of the force between two bodies."""
+        """Return the size of the net force between two bodies, N; a batch has only net forces."""
         return self.length(*self.push(a, b))
 
     def contact_point(self, on: str, by: str) -> Vec[Array]:
-        """Mean point of their contacts; not a number where they do not touch."""
+        """Return the mean point of two bodies' contacts, m; nan where they do not touch."""
         points = self._worlds.contact_points
         found = points.get((on, by), points.get((by, on)))
         if found is None:
@@ -152,7 +160,7 @@ class BatchView(ArrayArithmetic):
         return _columns(found)
 
     def joint(self, name: str) -> Array:
-        """Measured position [rad, m]."""
+        """Return the measured position of a joint, rad or m."""
         try:
             return self._worlds.joints[name]
         except KeyError:
@@ -202,7 +210,7 @@ class BatchView(ArrayArithmetic):
         return cast("Box[Array]", tuple(np.ascontiguousarray(found.T)))
 
     def _size(self, name: str) -> Array:
-        """How many times as large as its geometry the object is (n,)."""
+        """Return the object's size relative to its geometry, (n,)."""
         given = self._worlds.sizes.get(name)
         return self._kept("ones", lambda: np.ones(self._n)) if given is None else given
 
@@ -227,7 +235,14 @@ def _columns(rows: Array) -> Vec[Array]:
 
 
 def array_axes(wxyz: Array) -> Axes:
-    """The x, y and z axis of frames turned by quaternions (n, 4), scalar first."""
+    """Return the x, y and z axis of turned frames.
+
+    Args:
+        wxyz: Unit quaternions, scalar first, (n, 4).
+
+    Returns:
+        The columns of the rotation matrices; each has three arrays (n,).
+    """
     w, x, y, z = wxyz.T
     return (
         (1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)),

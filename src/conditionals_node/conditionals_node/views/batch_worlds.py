@@ -17,12 +17,14 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Poses:
-    """Positions (n, 3) [m] and unit quaternions (n, 4), scalar first, of one frame in ``world``.
+    """The poses of one frame in world, one for each world.
 
-    A row that is not a number is a pose that is not known.
+    Attributes:
+        position: (n, 3), m. A row of nan is a pose that is not known.
+        wxyz: Unit quaternions, scalar first, (n, 4).
 
     Raises:
-        ValueError: wrong shapes, or a quaternion whose norm is off one by more than ``UNIT_TOLERANCE``.
+        ValueError: Wrong shapes, or a quaternion whose norm differs from one by more than ``UNIT_TOLERANCE``.
     """
 
     position: Array
@@ -44,16 +46,24 @@ class Poses:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Worlds:
-    """``n`` worlds. Geometry is shared, everything else has one row for each world; SI units, axes of ``world``.
+    """``n`` worlds. Geometry is shared, everything else has one row for each world; SI units, axes of world.
 
-    ``sizes`` (n,) by object: how many times as large as its geometry it is, about its origin; 1 where left out.
-    ``velocities``, ``turn_rates`` (n, 3) by object; ``forces`` (n, 3) on the first body of a pair from the second, None
-    without a contact source, zero for pairs that are left out, net for each pair as ``world/contacts`` has them;
-    ``contact_points`` (n, 3) by pair, in either order; ``joints`` (n,) by name; ``frames``: what is no object,
-    "robot" is the robot's root link; ``stamps`` (n,) [s].
+    Attributes:
+        objects: Geometry by object.
+        poses: Poses by object.
+        velocities: Linear velocities by object, (n, 3), m/s.
+        turn_rates: Angular velocities by object, (n, 3), rad/s.
+        forces: Net force on the first body of a pair from the second, (n, 3), N, as ``world/contacts`` has them;
+            pairs that are left out have none. None: there is no contact source.
+        contact_points: Mean point of the contacts of a pair, in either order, (n, 3), m.
+        joints: Measured positions by joint, (n,), rad or m.
+        frames: Poses of frames that are no objects; "robot" is the robot's root link.
+        sizes: Size of an object about its origin, relative to its geometry, (n,); 1 where left out.
+        stamps: Time of each world, (n,), s.
+        derived: Results that predicates share.
 
     Raises:
-        ValueError: an array of another shape; the message names it.
+        ValueError: An array has another shape, or a size is not more than 0; the message names it.
     """
 
     objects: Mapping[str, WorldObject]
@@ -93,18 +103,24 @@ class Worlds:
 
     @property
     def n(self) -> int:
-        """How many worlds."""
+        """The number of worlds."""
         some = next(iter({**self.poses, **self.frames}.values()), None)
         return len(some.position) if some else len(next(iter(self.joints.values()), ()))
 
     @classmethod
     def of(cls, worlds: Sequence[World]) -> Worlds:
-        """Stack snapshots with the objects of the first; what one of them lacks is not a number there.
+        """Stack snapshots with the objects of the first.
 
-        Contacts are summed for each pair; the worlds have a contact source if the first has one.
+        Contacts are summed for each pair; the worlds have a contact source if the first snapshot has one.
+
+        Args:
+            worlds: The snapshots, at least one. Values that one of them lacks are nan there.
+
+        Returns:
+            One row for each snapshot.
 
         Raises:
-            ValueError: an object has another shape in one of the worlds, not only another size.
+            ValueError: An object has another shape in one of the snapshots, not only another size.
         """
         first = worlds[0]
         pairs = sorted({(c.a, c.b) for world in worlds for c in world.contacts or ()})
@@ -156,7 +172,7 @@ def _vectors(worlds: Sequence[World], name: str, key: str) -> Array:
 
 
 def _sizes(worlds: Sequence[World], name: str) -> Array:
-    """Size of an object relative to that in the first world."""
+    """Return the size of an object relative to that in the first world."""
     base, found = worlds[0].objects[name], np.ones(len(worlds))
     for i, world in enumerate(worlds):
         item = world.objects.get(name, base)
@@ -168,7 +184,7 @@ def _sizes(worlds: Sequence[World], name: str) -> Array:
 
 
 def _ratio(base: WorldObject, item: WorldObject) -> float:
-    """How many times as large ``item`` is as ``base``; not a number where it has another shape."""
+    """Return how many times as large ``item`` is as ``base``; nan where it has another shape."""
     if [shape.kind for shape in base.shapes] != [shape.kind for shape in item.shapes]:
         return float("nan")
     a, b = _lengths(base), _lengths(item)
@@ -179,14 +195,14 @@ def _ratio(base: WorldObject, item: WorldObject) -> float:
 
 
 def _lengths(item: WorldObject) -> Array:
-    """All numbers of its geometry that grow with it."""
+    """Return all numbers of an object's geometry that grow with it."""
     return np.concatenate(
         [np.zeros(0), *(np.concatenate([shape.size, shape_points(shape).ravel()]) for shape in item.shapes)]
     )
 
 
 def _contacts(worlds: Sequence[World], pairs: Sequence[Pair]) -> tuple[dict[Pair, Array], dict[Pair, Array]]:
-    """Net forces and mean points of all pairs, row by row."""
+    """Return the net forces and mean points of all pairs, row by row."""
     forces: dict[Pair, Array] = {pair: np.zeros((len(worlds), 3)) for pair in pairs}
     points = {pair: np.zeros((len(worlds), 3)) for pair in pairs}
     counts = {pair: np.zeros((len(worlds), 1)) for pair in pairs}

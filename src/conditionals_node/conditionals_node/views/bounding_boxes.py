@@ -15,15 +15,16 @@ from .hulls import GeometryError, shape_points
 from .kernels import boxes_of_many
 
 MANY_POINTS = 64
-"""From here on only the corners of a point cloud's hull are kept."""
+"""Number of points above which only the corners of a point cloud's hull are kept."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outline:
-    """What a body's box follows from.
+    """The points and circles that determine a body's box, in the body's frame, m.
 
-    ``balls`` (n, 4): centre and radius, zero for a plain point; ``discs`` (m, 7): centre, axis, radius. All in the
-    body's frame [m].
+    Attributes:
+        balls: Centre and radius, zero for a plain point, (n, 4).
+        discs: Centre, axis and radius, (m, 7).
     """
 
     balls: Array
@@ -32,10 +33,13 @@ class Outline:
 
 @functools.lru_cache(maxsize=1024)
 def outline(item: WorldObject) -> Outline:
-    """Outline of an object, built once.
+    """Return the outline of an object, built once.
+
+    Args:
+        item: The object.
 
     Raises:
-        GeometryError: the object has no shape, or one without finite points.
+        GeometryError: The object has no shape, or one without finite points.
     """
     if not item.shapes or any(not _usable(shape_points(shape)) for shape in item.shapes):
         raise GeometryError(f"object {item.name!r} has a shape without points, or none; give it a solid")
@@ -45,10 +49,18 @@ def outline(item: WorldObject) -> Outline:
 
 
 def boxes(item: WorldObject, wxyz: Array, places: Array) -> Array:
-    """Boxes (n, 6) of an object at orientations (n, 4) and places (n, 3): lowest corner, highest corner [m].
+    """Return the boxes of an object at many poses.
+
+    Args:
+        item: The object.
+        wxyz: Its orientations as unit quaternions, scalar first, (n, 4).
+        places: Its positions, (n, 3), m.
+
+    Returns:
+        (n, 6), m: lowest corner, then highest; nan where a pose is not known.
 
     Raises:
-        GeometryError: as ``outline``.
+        GeometryError: See ``outline``.
     """
     found, out = outline(item), np.empty((len(places), 6))
     boxes_of_many(found.balls, found.discs, wxyz, places, out)
@@ -56,10 +68,17 @@ def boxes(item: WorldObject, wxyz: Array, places: Array) -> Array:
 
 
 def extent(item: WorldObject, world_T_object: Pose) -> tuple[Array, Array]:
-    """Lower and upper corner (3,) of the object's box in ``world`` [m].
+    """Return the lower and the upper corner of an object's box in world.
+
+    Args:
+        item: The object.
+        world_T_object: Its pose.
+
+    Returns:
+        Two corners, (3,), m.
 
     Raises:
-        GeometryError: as ``outline``.
+        GeometryError: See ``outline``.
     """
     box = boxes(item, world_T_object.rotation.wxyz[None], world_T_object.translation_m[None])[0]
     return box[:3], box[3:]

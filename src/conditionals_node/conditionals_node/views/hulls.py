@@ -15,7 +15,7 @@ from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 from handiwork_core.scene.round_points import ball, ring
 
 OPEN_TOP_NORMAL_Z = 0.7
-"""Hull faces whose normal points up at least this much belong to the open top."""
+"""z of the normal from which a hull's face belongs to the open top."""
 
 MIN_THICKNESS_M = 1e-5
 
@@ -23,30 +23,47 @@ SAME_PLANE_DECIMALS = 9
 
 
 class GeometryError(ValueError):
-    """An object has no volume that could be tested; the message names it."""
+    """An object has no volume to decide on; the message names it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Faces:
-    """Planes of a hull: ``packed`` (4, n), outward unit normals in three rows, then offsets [m]; a name for each."""
+    """The planes of a hull.
+
+    Attributes:
+        packed: Outward unit normals in three rows, then offsets, (4, n), m.
+        labels: Name of each plane.
+    """
 
     packed: Array
     labels: tuple[str, ...]
 
     @classmethod
     def of(cls, planes: Array) -> Faces:
-        """Pack rows (n, 4)."""
+        """Pack planes.
+
+        Args:
+            planes: Outward unit normal and offset, (n, 4), m.
+        """
         return cls(frozen(np.ascontiguousarray(planes.T)), tuple(_label(plane[:3]) for plane in planes))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hull:
-    """Convex hull in the object's frame.
+    """The convex hull of an object, in the object's frame.
 
-    ``vertices`` (n, 3) [m]; ``triangles`` (t, 3): corners of its surface by row of ``vertices``; ``planes`` and
-    ``open_planes`` (m, 4), one for each flat face: outward unit normal and offset, so that a point p is inside where
-    ``normal . p + offset <= 0``, and the same as ``closed_faces`` and ``open_faces``; ``centroid`` (3,) of the volume,
-    ``vertex_mean`` (3,) of the corners [m]; ``top_z`` of the highest corner [m].
+    A point p is inside where ``normal . p + offset <= 0`` for all planes.
+
+    Attributes:
+        vertices: Corners, (n, 3), m.
+        triangles: Corners of the surface by row of ``vertices``, (t, 3).
+        planes: Outward unit normal and offset of each flat face, (m, 4), m.
+        open_planes: The planes without the faces of the open top, (k, 4), m.
+        closed_faces: ``planes``, packed.
+        open_faces: ``open_planes``, packed.
+        centroid: Centroid of the volume, (3,), m.
+        vertex_mean: Mean of the corners, (3,), m.
+        top_z: z of the highest corner, m.
     """
 
     vertices: Array
@@ -62,10 +79,13 @@ class Hull:
 
 @functools.lru_cache(maxsize=1024)
 def hull(item: WorldObject) -> Hull:
-    """Hull over all shapes of an object. Equal geometry is built once, whoever brings it.
+    """Return the hull over all shapes of an object. Equal geometry is built once, also for different objects.
+
+    Args:
+        item: The object.
 
     Raises:
-        GeometryError: flat, tiny or empty geometry.
+        GeometryError: The geometry is flat, tiny or empty.
     """
     points = np.vstack([np.zeros((0, 3)), *(shape_points(shape) for shape in item.shapes)])
     found = _built(_Points(points))
@@ -75,10 +95,15 @@ def hull(item: WorldObject) -> Hull:
 
 
 def hull_of(points: Array, name: str) -> Hull:
-    """Hull of ``points`` (n, 3) [m].
+    """Return the hull of points.
+
+    Args:
+        points: (n, 3), m.
+        name: Name of the object, for the error.
 
     Raises:
-        GeometryError: fewer than four points, not finite, or thinner than ``MIN_THICKNESS_M`` in some direction.
+        GeometryError: There are fewer than four points, they are not finite, or thinner than ``MIN_THICKNESS_M`` in
+            some direction.
     """
     return hull(WorldObject(name, (Shape(ShapeKind.CONVEX, frozen(()), Pose.identity(), frozen(points)),)))
 
@@ -101,7 +126,7 @@ class _Points:
 
 @functools.lru_cache(maxsize=1024)
 def _built(key: _Points) -> Hull | str:
-    """The hull, or why there is none; both are worth keeping."""
+    """Return the hull, or why there is none; both are kept."""
     points = key.points
     if len(points) < 4 or not np.isfinite(points).all():
         return "has no usable geometry; give it a solid with volume"
@@ -135,7 +160,14 @@ def _built(key: _Points) -> Hull | str:
 
 @functools.lru_cache(maxsize=2048)
 def shape_points(shape: Shape) -> Array:
-    """Points (n, 3) in the object's frame [m] whose hull stands for the shape; kept, since shapes never change."""
+    """Return the points whose hull stands for a shape; kept, since shapes never change.
+
+    Args:
+        shape: The shape.
+
+    Returns:
+        (n, 3) in the object's frame, m; empty for a shape without geometry.
+    """
     if shape.vertices is not None:
         local: Array = shape.vertices.reshape(-1, 3)
     elif shape.kind is ShapeKind.BOX:
@@ -148,12 +180,12 @@ def shape_points(shape: Shape) -> Array:
         local = ball(shape.size[0], half)
     else:
         local = np.zeros((0, 3))
-    with np.errstate(invalid="ignore"):  # an endless point is told later, by name
+    with np.errstate(invalid="ignore"):  # a point that is not finite is reported later, by name
         return frozen(shape.object_T_shape.apply(local))
 
 
 def _volume_centroid(triangles: Array, inner: Array) -> Array:
-    """Centroid (3,) of the body between ``triangles`` (n, 3, 3) and the point ``inner`` (3,) within it."""
+    """Return the centroid (3,) of the body between ``triangles`` (n, 3, 3) and the point ``inner`` (3,) within it."""
     edges = triangles - inner
     volumes = np.abs(np.einsum("ij,ij->i", edges[:, 0], np.cross(edges[:, 1], edges[:, 2])))
     middles = (triangles.sum(axis=1) + inner) / 4.0
@@ -161,7 +193,7 @@ def _volume_centroid(triangles: Array, inner: Array) -> Array:
 
 
 def _label(normal: Array) -> str:
-    """Such as "+x" for a face that looks along an axis, else its normal."""
+    """Return a name such as "+x" for a face along an axis, else its normal."""
     axis = int(np.argmax(np.abs(normal)))
     if abs(normal[axis]) > 0.999:
         return f"{'+' if normal[axis] > 0.0 else '-'}{'xyz'[axis]}"

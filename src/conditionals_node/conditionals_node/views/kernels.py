@@ -1,7 +1,7 @@
-"""The inner loops: how deep points lie in hulls, and the boxes around bodies, for one world or for many.
+"""The inner loops: depths of points in hulls, and boxes around bodies, for one world or for many.
 
-Compiled when this module is imported, so that no decision waits for a compiler; kept on disk after the first time.
-Quaternions are wxyz of unit length, arrays are float64 and C-contiguous.
+They are compiled when this module is imported, so that no decision waits for a compiler, and kept on disk after the
+first time. Quaternions are wxyz of unit length, arrays are float64 and C-contiguous.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ OUT2 = numba.float64[:, ::1]
 F8 = numba.float64
 CACHED = prepare(Path(__file__).parent, numba.config)
 BLOCK = 128
-"""Worlds that are decided together."""
+"""Number of worlds that are decided together."""
 
 NO_NAN = {"nnan", "nsz", "contract"}
-"""For loops whose numbers were looked at before; only these let a greatest value be sought in several lanes."""
+"""Options for loops over numbers that are known to be finite; only these let the compiler vectorise a maximum."""
 
 
 def _compiled(signature: Any) -> Callable[[Any], Any]:  # noqa: ANN401  # a type of Numba
@@ -39,7 +39,7 @@ def _compiled(signature: Any) -> Callable[[Any], Any]:  # noqa: ANN401  # a type
 
 @numba.njit(inline="always")
 def _turned(q: Array, x: float, y: float, z: float, sign: float) -> tuple[float, float, float]:
-    """The vector turned by ``q``, or back by it where ``sign`` is -1."""
+    """Return the vector turned by ``q``, or back by it where ``sign`` is -1."""
     w, a, b, c = q[0] * sign, q[1], q[2], q[3]
     u, v, s = 2.0 * (b * z - c * y), 2.0 * (c * x - a * z), 2.0 * (a * y - b * x)
     return (
@@ -51,7 +51,7 @@ def _turned(q: Array, x: float, y: float, z: float, sign: float) -> tuple[float,
 
 @numba.njit(fastmath=NO_NAN)
 def _outside(planes: Array, x: float, y: float, z: float) -> float:
-    """Greatest signed distance to a plane; ``planes`` (4, n): normals in the first three rows, then offsets."""
+    """Return the greatest signed distance to a plane; ``planes`` (4, n) has three rows of normals, then offsets."""
     greatest = -1e300
     for i in range(planes.shape[1]):
         greatest = max(greatest, planes[0, i] * x + planes[1, i] * y + planes[2, i] * z + planes[3, i])
@@ -60,7 +60,7 @@ def _outside(planes: Array, x: float, y: float, z: float) -> float:
 
 @numba.njit(fastmath=NO_NAN)
 def _outside_of_block(planes: Array, points: Array, greatest: Array) -> None:
-    """``_outside`` of points (3, n): side by side, so that the compiler takes several at once."""
+    """Write ``_outside`` of points (3, n): side by side, so that the compiler takes several at once."""
     greatest[:] = -1e300
     for i in range(planes.shape[1]):
         a, b, c, d = planes[0, i], planes[1, i], planes[2, i], planes[3, i]
@@ -72,7 +72,7 @@ def _outside_of_block(planes: Array, points: Array, greatest: Array) -> None:
 def _local(
     point: Array, size: float, q_o: Array, p_o: Array, q_c: Array, p_c: Array
 ) -> tuple[float, float, float]:
-    """A point of the object, which is ``size`` times as large, in the container's frame."""
+    """Return a point of the object, which is ``size`` times as large, in the container's frame."""
     x, y, z = _turned(q_o, size * point[0], size * point[1], size * point[2], 1.0)
     return _turned(q_c, x + p_o[0] - p_c[0], y + p_o[1] - p_c[1], z + p_o[2] - p_c[2], -1.0)
 
@@ -81,9 +81,19 @@ def _local(
 def depth_of_one(
     planes: Array, point: Array, q_o: Array, p_o: Array, q_c: Array, p_c: Array, ceiling: float
 ) -> tuple[float, float]:
-    """Depth of ``point`` (3,) of an object within the planes of a container [m], and the face it is nearest to.
+    """Return the depth of an object's point within the planes of a container.
 
-    ``ceiling``: height in the container's frame above which nothing is inside [m]; its face has the number -1.
+    Args:
+        planes: Planes of the container, (4, n): three rows of outward unit normals, then offsets, m.
+        point: Point in the object's frame, (3,), m.
+        q_o: Orientation of the object in world, (4,).
+        p_o: Position of the object in world, (3,), m.
+        q_c: Orientation of the container in world, (4,).
+        p_c: Position of the container in world, (3,), m.
+        ceiling: Height in the container's frame above which nothing is inside, m.
+
+    Returns:
+        The depth, m, and the number of the nearest face; -1 is the ceiling.
     """
     x, y, z = _local(point, 1.0, q_o, p_o, q_c, p_c)
     outside, face = _outside(planes, x, y, z), -1
@@ -111,10 +121,20 @@ def depth_of_many(
     above: float,
     depths: Array,
 ) -> None:
-    """``depth_of_one`` for each row of the poses; not a number where a pose is not.
+    """Write the depths of an object's point within the planes of a container, for many worlds.
 
-    Object and container are ``size_o`` and ``size_c`` (n,) times as large as ``point`` and ``planes`` say; the ceiling
-    is ``above`` over ``top``, of which only the latter grows with the container.
+    Args:
+        planes: Planes of the container at size 1, (4, k): three rows of outward unit normals, then offsets, m.
+        point: Point in the object's frame at size 1, (3,), m.
+        size_o: Sizes of the object, (n,).
+        q_o: Orientations of the object in world, (n, 4).
+        p_o: Positions of the object in world, (n, 3), m.
+        size_c: Sizes of the container, (n,).
+        q_c: Orientations of the container in world, (n, 4).
+        p_c: Positions of the container in world, (n, 3), m.
+        top: Height of the container at size 1, in its frame, m; it grows with the container.
+        above: Height over ``top`` up to which the inside reaches, m; it does not grow.
+        depths: Output, (n,), m; nan where a pose is nan.
     """
     points, greatest = np.zeros((3, BLOCK)), np.empty(BLOCK)
     for first in range(0, depths.shape[0], BLOCK):
@@ -132,14 +152,14 @@ def depth_of_many(
         _outside_of_block(planes, points, greatest)
         for k in range(block.shape[0]):
             depth = -greatest[k] * size_c[first + k]
-            # A comparison with what is not a number is false, so that it stays.
+            # A comparison with nan is false, so that nan stays.
             if depth < block[k]:
                 block[k] = depth
 
 
 @numba.njit(inline="always")
 def _box(balls: Array, discs: Array, q: Array, p: Array, box: Array) -> None:
-    """Lowest corner, then highest, of the box around balls (n, 4) and discs (m, 7) that were moved."""
+    """Write the lowest, then the highest corner of the box around balls (n, 4) and discs (m, 7) that were moved."""
     for k in range(3):
         box[k], box[3 + k] = math.inf, -math.inf
     for i in range(balls.shape[0]):
@@ -158,10 +178,14 @@ def _box(balls: Array, discs: Array, q: Array, p: Array, box: Array) -> None:
 
 @_compiled(numba.void(V2, V2, V2, V2, OUT2))
 def boxes_of_many(balls: Array, discs: Array, q: Array, p: Array, boxes: Array) -> None:
-    """Axis-aligned boxes (n, 6) in ``world`` of a body at n poses: lowest corner, highest corner [m].
+    """Write the axis-aligned boxes of a body at many poses.
 
-    ``balls`` (k, 4): centre and radius, zero for a plain point; ``discs`` (m, 7): centre, axis, radius. Not a number
-    where a pose is not.
+    Args:
+        balls: Centre and radius in the body's frame, zero for a plain point, (k, 4), m.
+        discs: Centre, axis and radius in the body's frame, (m, 7), m.
+        q: Orientations in world, (n, 4).
+        p: Positions in world, (n, 3), m.
+        boxes: Output, (n, 6), m: lowest corner, then highest, in world; nan where a pose is nan.
     """
     for i in range(boxes.shape[0]):
         total = np.sum(q[i]) + np.sum(p[i])

@@ -22,11 +22,16 @@ from .world_view import IDENTITY_AXES
 Axes = tuple[Vec[Array], Vec[Array], Vec[Array]]
 Pair = tuple[str, str]
 Touches = tuple[NDArray[np.intp], NDArray[np.intp], Array]
-"""Rows, contacts that belong to them, and 1 or -1 (k, 1): which body of the contact is the row's."""
+"""Rows, contacts that belong to them, and 1 or -1 (k, 1): the row's body is the first or the second of the contact."""
 
 
 class Solids:
-    """Geometry of the objects of a world, one behind the other; those without a usable one are left out."""
+    """The geometry of a world's objects in common arrays; objects without a usable one are left out.
+
+    Args:
+        objects: Objects by name.
+        names: The objects to take.
+    """
 
     def __init__(self, objects: Mapping[str, WorldObject], names: Sequence[str]) -> None:
         usable = {name: found for name in names if (found := _hull(objects.get(name))) is not None}
@@ -49,7 +54,11 @@ class Solids:
 
 
 class Touching:
-    """Which bodies the contacts of a world are between; the same from world to world until one comes or goes."""
+    """The contacts of each pair of bodies; the same from world to world until a contact comes or goes.
+
+    Args:
+        pairs: The bodies of each contact.
+    """
 
     def __init__(self, pairs: list[Pair]) -> None:
         self.pairs = pairs
@@ -60,7 +69,15 @@ class Touching:
         self._kept: dict[tuple[tuple[str, ...], tuple[str, ...]], Touches] = {}
 
     def between(self, on: tuple[str, ...], by: tuple[str, ...]) -> Touches:
-        """Contacts of each row's pair."""
+        """Return the contacts of each row's pair.
+
+        Args:
+            on: The first body of each row.
+            by: The second body of each row.
+
+        Returns:
+            See ``Touches``.
+        """
         found = self._kept.get((on, by))
         if found is None:
             hits = [
@@ -73,7 +90,13 @@ class Touching:
 
 
 class Scene:
-    """The numbers of one world: ``q`` (n, 4), ``p``, ``v`` and ``w`` (n, 3) of ``solids``, ``forces`` (m, 3)."""
+    """The numbers of one world: ``q`` (n, 4), ``p``, ``v`` and ``w`` (n, 3) of ``solids``, ``forces`` (m, 3).
+
+    Args:
+        world: The world.
+        solids: Geometry of its objects.
+        touching: Bodies of its contacts.
+    """
 
     def __init__(self, world: World, solids: Solids, touching: Touching) -> None:
         states = [world.states[name] for name in solids.names]
@@ -90,20 +113,27 @@ class Scene:
         self._boxes: Array | None = None
 
     def is_finite(self) -> bool:
-        """True when all numbers are; the words for what is not are found one by one."""
+        """Return True when all numbers are finite; the reasons for others are found one by one."""
         return math.isfinite(
             sum(float(a.sum()) for a in (self.q, self.p, self.v, self.w, self.forces, self.places))
         )
 
     def centres(self, point: Point) -> Array:
-        """Of all objects (n, 3)."""
+        """Return the points that stand for the objects.
+
+        Args:
+            point: The kind of point.
+
+        Returns:
+            (n, 3) in world, m.
+        """
         if point not in self._centres:
             found = self._centres[point] = np.empty_like(self.p)
             centres_of_each(self.solids.points[point], self.q, self.p, found)
         return self._centres[point]
 
     def boxes(self) -> Array:
-        """Around all objects (n, 6)."""
+        """Return the boxes around all objects, (n, 6) in world, m: lowest corner, then highest."""
         if self._boxes is None:
             self._boxes = np.empty((len(self.p), 6))
             boxes_of_each(*self.solids.balls, *self.solids.discs, self.q, self.p, self._boxes)
@@ -112,29 +142,35 @@ class Scene:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Slot:
-    """What a name stands for in each row: names, and rows of the scene."""
+    """The objects that one name means: their names, and their rows of the scene."""
 
     names: tuple[str, ...]
     rows: Ends
 
 
 class RowsView(ArrayArithmetic):
-    """``View`` in which some names stand for another object in each row; all others for themselves."""
+    """A ``View`` in which some names mean another object in each row; all others mean themselves.
+
+    Args:
+        scene: The numbers of the world.
+        slots: The objects of the names that differ by row.
+        n: Number of rows.
+    """
 
     def __init__(self, scene: Scene, slots: Mapping[str, Slot], n: int) -> None:
         super().__init__(n)
         self._scene, self._slots = scene, slots
 
     def origin(self, name: str) -> Vec[Array]:
-        """Origin of an object's frame."""
+        """Return the origin of an object's frame in world, m."""
         return _columns(self._scene.p[self._rows(name)])
 
     def axes(self, name: str) -> Axes:
-        """Its x, y and z axis."""
+        """Return the x, y and z axis of an object's frame in world."""
         return array_axes(self._scene.q[self._rows(name)])
 
     def frame_axes(self, frame: str) -> Axes:
-        """As ``axes``, for "world", "robot" or an object."""
+        """Return the axes of "world", "robot" or an object."""
         frames = self._scene.world.frames
         if frame == "world":
             x, y, z = ((self.number(a), self.number(b), self.number(c)) for a, b, c in IDENTITY_AXES)
@@ -146,18 +182,18 @@ class RowsView(ArrayArithmetic):
         )
 
     def centre(self, name: str, point: Point = Point.CENTROID) -> Vec[Array]:
-        """The point that stands for an object."""
+        """Return the point that stands for an object, in world, m."""
         return _columns(self._scene.centres(point)[self._rows(name)])
 
     def box(self, name: str) -> Box[Array]:
-        """Axis-aligned box around an object."""
+        """Return the axis-aligned box around an object, m."""
         found = self._scene.boxes()[self._rows(name)].T
         return found[0], found[1], found[2], found[3], found[4], found[5]
 
     def depth(
         self, name: str, container: str, point: Point, closed: bool, above_rim: float | None
     ) -> tuple[Array, Array, str]:
-        """How deep an object's point is in a container's hull; the face is not told."""
+        """Return the depth of an object's point in a container's hull; the face has no meaning here."""
         scene, solids, depths = self._scene, self._scene.solids, np.empty(self._n)
         depth_of_each(
             *solids.planes[closed],
@@ -173,36 +209,36 @@ class RowsView(ArrayArithmetic):
         return depths, depths, ""
 
     def speed(self, name: str) -> Array:
-        """Of the object's origin [m/s]."""
+        """Return the speed of the object's origin, m/s."""
         return self.length(*_columns(self._scene.v[self._rows(name)]))
 
     def turn_rate(self, name: str) -> Array:
-        """How fast it turns [rad/s]."""
+        """Return the size of the angular velocity, rad/s."""
         return self.length(*_columns(self._scene.w[self._rows(name)]))
 
     def movable(self) -> list[str]:
-        """Not told: it would be others in each row."""
+        """Refuse: the objects would differ from row to row."""
         raise Unknown("not for rows")
 
     def push(self, on: str, by: str) -> Vec[Array]:
-        """Net force on a body from another."""
+        """Return the net force on a body from another, N."""
         rows, contacts, signs = self._touches(on, by)
         return _columns(self._summed(rows, self._scene.forces[contacts] * signs))
 
     def touch(self, a: str, b: str) -> Array:
-        """Sum of the forces between two bodies without regard to direction."""
+        """Return the sum of the forces between two bodies without regard to direction, N."""
         rows, contacts, _ = self._touches(a, b)
         forces = self._scene.forces[contacts]
         return self._summed(rows, np.sqrt((forces * forces).sum(axis=1)))
 
     def contact_point(self, on: str, by: str) -> Vec[Array]:
-        """Mean point of their contacts; not a number where they do not touch."""
+        """Return the mean point of two bodies' contacts, m; nan where they do not touch."""
         rows, contacts, _ = self._touches(on, by)
         counts = np.bincount(rows, minlength=self._n)
         return _columns(self._summed(rows, self._scene.places[contacts]) / counts[:, None])
 
     def joint(self, name: str) -> Array:
-        """Measured position [rad, m]."""
+        """Return the measured position of a joint, rad or m; nan without a measurement."""
         return self.number(self._scene.world.joints.position.get(name, math.nan))
 
     def _rows(self, name: str) -> Ends:
@@ -241,7 +277,7 @@ def _stacked(parts: Sequence[Array], width: int) -> tuple[Array, Ends]:
 
 
 def _joined(parts: Sequence[Array], width: int) -> Array:
-    """Rows of as many numbers; several times as fast as ``np.array``."""
+    """Return equally long arrays as rows; several times as fast as ``np.array``."""
     return np.concatenate(parts).reshape(-1, width) if parts else np.zeros((0, width))
 
 

@@ -1,7 +1,7 @@
-"""What a predicate may ask of a world, and the arithmetic it may use: the same for one world and for thousands.
+"""The questions that a predicate may ask of a world, and its arithmetic: the same for one world and for thousands.
 
-A predicate that is written against ``View`` needs no second version for batches: its numbers are floats there and
-arrays (n,) here.
+A predicate that is written against ``View`` needs no second version for batches: its numbers are floats in one
+world and arrays (n,) in a batch.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ T = TypeVar("T", float, Array)
 
 Vec: TypeAlias = tuple[T, T, T]
 Box: TypeAlias = tuple[T, T, T, T, T, T]
-"""Lowest corner, then highest."""
+"""Lowest corner, then highest, m."""
 
 
 class Unknown(Exception):
-    """Something that is needed is not known; the message says what."""
+    """Something that is needed is not known; the message names it."""
 
 
 class Point(Enum):
-    """Which point stands for an object."""
+    """The point that stands for an object."""
 
     CENTROID = "centroid"
     """Centroid of the hull's volume: does not depend on how a mesh is cut into triangles."""
@@ -37,101 +37,204 @@ class Point(Enum):
 class View(ABC, Generic[T]):
     """One world, or many. Lengths in metres, forces in newtons, axes of ``world``.
 
-    Every question about an object raises ``Unknown`` where the object, its pose, its geometry or the stream is missing.
+    Every question about an object raises ``Unknown`` where the object, its pose, its geometry or the stream is
+    missing.
     """
 
     # Arithmetic --------------------------------------------------------------------------------------------------
 
     @abstractmethod
     def number(self, value: float) -> T:
-        """The same number in every world."""
+        """Return the same number in every world.
+
+        Args:
+            value: The number.
+        """
 
     @abstractmethod
     def least(self, *values: T) -> T:
-        """Smallest."""
+        """Return the smallest value of each world.
+
+        Args:
+            *values: At least one.
+        """
 
     @abstractmethod
     def greatest(self, *values: T) -> T:
-        """Greatest."""
+        """Return the greatest value of each world.
+
+        Args:
+            *values: At least one.
+        """
 
     @abstractmethod
     def root(self, value: T) -> T:
-        """Square root."""
+        """Return the square root.
+
+        Args:
+            value: Not negative.
+        """
 
     @abstractmethod
     def angle(self, y: T, x: T) -> T:
-        """Angle of (x, y) from the x axis [rad]."""
+        """Return the angle of (x, y) from the x axis, rad, -pi to pi.
+
+        Args:
+            y: Second component.
+            x: First component.
+        """
 
     @abstractmethod
     def where(self, condition: Any, yes: T, no: T) -> T:  # noqa: ANN401  # a comparison of two T
-        """``yes`` where the condition holds, else ``no``."""
+        """Return ``yes`` where the condition holds, else ``no``.
+
+        Args:
+            condition: Comparison of two numbers.
+            yes: Result where it holds.
+            no: Result where it does not hold.
+        """
 
     @abstractmethod
     def leader(self, names: Sequence[str], values: Sequence[T]) -> str:
-        """The name with the greatest value; empty without names, and in a batch."""
+        """Return the name with the greatest value.
+
+        Args:
+            names: Names.
+            values: One for each name.
+
+        Returns:
+            The name; empty without names, and in a batch.
+        """
 
     def length(self, x: T, y: T, z: T) -> T:
-        """Of a vector."""
+        """Return the length of a vector.
+
+        Args:
+            x: First component.
+            y: Second component.
+            z: Third component.
+        """
         return self.root(x * x + y * y + z * z)
 
     # Objects -----------------------------------------------------------------------------------------------------
 
     @abstractmethod
     def origin(self, name: str) -> Vec[T]:
-        """Origin of an object's frame."""
+        """Return the origin of an object's frame in world, m.
+
+        Args:
+            name: The object.
+        """
 
     @abstractmethod
     def axes(self, name: str) -> tuple[Vec[T], Vec[T], Vec[T]]:
-        """Its x, y and z axis."""
+        """Return the x, y and z axis of an object's frame in world, as unit vectors.
+
+        Args:
+            name: The object.
+        """
 
     @abstractmethod
     def frame_axes(self, frame: str) -> tuple[Vec[T], Vec[T], Vec[T]]:
-        """As ``axes``, for "world", "robot" or an object."""
+        """Return the x, y and z axis of a frame in world, as unit vectors.
+
+        Args:
+            frame: "world", "robot" or an object.
+        """
 
     @abstractmethod
     def centre(self, name: str, point: Point = Point.CENTROID) -> Vec[T]:
-        """The point that stands for an object."""
+        """Return the point that stands for an object, in world, m.
+
+        Args:
+            name: The object.
+            point: The kind of point.
+        """
 
     @abstractmethod
     def box(self, name: str) -> Box[T]:
-        """Axis-aligned box around an object."""
+        """Return the box around an object along the axes of world, m.
+
+        Args:
+            name: The object.
+        """
 
     @abstractmethod
     def depth(
         self, name: str, container: str, point: Point, closed: bool, above_rim: float | None
     ) -> tuple[T, T, str]:
-        """How deep an object's point is in a container's hull; number of the face it is nearest to, and its name.
+        """Return the depth of an object's point in a container's hull.
 
-        Faces that look up are left out unless ``closed``; ``above_rim`` [m] over the highest corner is the end then.
-        In a batch the face is not told.
+        Args:
+            name: The object.
+            container: The container.
+            point: The kind of point.
+            closed: False to leave out the faces that look up.
+            above_rim: Height over the highest corner that still counts as inside, m; None: no limit.
+
+        Returns:
+            The depth, m, negative outside; number and name of the nearest face. In a batch the face is not given.
         """
 
     @abstractmethod
     def speed(self, name: str) -> T:
-        """Of the object's origin [m/s]."""
+        """Return the speed of the object's origin, m/s.
+
+        Args:
+            name: The object.
+        """
 
     @abstractmethod
     def turn_rate(self, name: str) -> T:
-        """How fast it turns [rad/s]."""
+        """Return the size of the object's angular velocity, rad/s.
+
+        Args:
+            name: The object.
+        """
 
     @abstractmethod
     def movable(self) -> list[str]:
-        """Objects that are not static, sorted."""
+        """Return the objects that are not static, sorted."""
 
     # Contacts and joints -----------------------------------------------------------------------------------------
 
     @abstractmethod
     def push(self, on: str, by: str) -> Vec[T]:
-        """Net force on a body from another."""
+        """Return the net force on a body from another, in world, N.
+
+        Args:
+            on: The body that the force acts on.
+            by: The other body.
+        """
 
     @abstractmethod
     def touch(self, a: str, b: str) -> T:
-        """Sum of the forces between two bodies without regard to direction, so that a squeeze does not cancel."""
+        """Return the sum of the sizes of the forces between two bodies, so that a squeeze does not cancel.
+
+        Args:
+            a: A body.
+            b: The other body.
+
+        Returns:
+            N; 0 where they do not touch. A batch knows net forces only, and returns their size.
+        """
 
     @abstractmethod
     def contact_point(self, on: str, by: str) -> Vec[T]:
-        """Mean point of their contacts; not a number where they do not touch."""
+        """Return the mean point of two bodies' contacts, in world, m.
+
+        Args:
+            on: A body.
+            by: The other body.
+
+        Returns:
+            The point; nan where they do not touch.
+        """
 
     @abstractmethod
     def joint(self, name: str) -> T:
-        """Measured position [rad, m]."""
+        """Return the measured position of a joint, rad or m.
+
+        Args:
+            name: The joint.
+        """

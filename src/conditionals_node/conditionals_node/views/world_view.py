@@ -1,4 +1,4 @@
-"""The view of one world. What several predicates ask for is kept in ``World.derived``."""
+"""The view of one world. Results that several predicates share are kept in ``World.derived``."""
 
 from __future__ import annotations
 
@@ -23,14 +23,18 @@ from .views import Box, Point, Unknown, Vec, View
 CENTROID, ENDLESS = Point.CENTROID, math.inf
 IDENTITY_AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 NO_TOUCH = (0.0, 0.0, 0.0, 0.0, math.nan, math.nan, math.nan)
-"""Net force, sum of sizes, mean point."""
+"""Net force, N, sum of sizes, N, and mean point, m, of bodies that do not touch."""
 
 Touch = tuple[float, float, float, float, float, float, float]
 Axes = tuple[Vec[float], Vec[float], Vec[float]]
 
 
 class WorldView(View[float]):
-    """``View`` of a snapshot; its numbers are floats."""
+    """The ``View`` of a snapshot; its numbers are floats.
+
+    Args:
+        world: The snapshot.
+    """
 
     __slots__ = ("_world",)
 
@@ -38,43 +42,43 @@ class WorldView(View[float]):
         self._world = world
 
     def number(self, value: float) -> float:
-        """Itself."""
+        """Return the number itself."""
         return value
 
     def least(self, *values: float) -> float:
-        """Smallest."""
+        """Return the smallest value."""
         return min(values)
 
     def greatest(self, *values: float) -> float:
-        """Greatest."""
+        """Return the greatest value."""
         return max(values)
 
     def root(self, value: float) -> float:
-        """Square root."""
+        """Return the square root."""
         return math.sqrt(value)
 
     def angle(self, y: float, x: float) -> float:
-        """Angle of (x, y) from the x axis [rad]."""
+        """Return the angle of (x, y) from the x axis, rad."""
         return math.atan2(y, x)
 
     def where(self, condition: Any, yes: float, no: float) -> float:  # noqa: ANN401
-        """``yes`` where the condition holds, else ``no``."""
+        """Return ``yes`` when the condition holds, else ``no``."""
         return yes if condition else no
 
     def leader(self, names: Sequence[str], values: Sequence[float]) -> str:
-        """The name with the greatest value; empty without names."""
+        """Return the name with the greatest value; empty without names."""
         return names[max(range(len(names)), key=lambda i: values[i])] if names else ""
 
     def origin(self, name: str) -> Vec[float]:
-        """Origin of an object's frame."""
+        """Return the origin of an object's frame in world, m."""
         return cast("Vec[float]", tuple(self._state(name).world_T_object.translation_m.tolist()))
 
     def axes(self, name: str) -> Axes:
-        """Its x, y and z axis."""
+        """Return the x, y and z axis of an object's frame in world."""
         return _axes(self._state(name).world_T_object.rotation.wxyz.tolist())
 
     def frame_axes(self, frame: str) -> Axes:
-        """As ``axes``, for "world", "robot" or an object."""
+        """Return the axes of "world", "robot" or an object."""
         if frame == "world":
             return IDENTITY_AXES
         if frame in self._world.frames:
@@ -85,7 +89,7 @@ class WorldView(View[float]):
         raise Unknown(f"frame {frame!r} is not known; known are {known}")
 
     def centre(self, name: str, point: Point = Point.CENTROID) -> Vec[float]:
-        """The point that stands for an object."""
+        """Return the point that stands for an object, in world, m."""
         found = self._hull(name)
         x, y, z = (found.centroid if point is Point.CENTROID else found.vertex_mean).tolist()
         (ax, ay, az), (bx, by, bz), (cx, cy, cz) = self.axes(name)
@@ -97,7 +101,7 @@ class WorldView(View[float]):
         )
 
     def box(self, name: str) -> Box[float]:
-        """Axis-aligned box around an object."""
+        """Return the axis-aligned box around an object, m."""
         pose, item = self._state(name).world_T_object, self._item(name)
         try:
             return box_of(item, pose)
@@ -107,13 +111,13 @@ class WorldView(View[float]):
     def depth(
         self, name: str, container: str, point: Point, closed: bool, above_rim: float | None
     ) -> tuple[float, float, str]:
-        """How deep an object's point is in a container's hull, and the face it is nearest to."""
+        """Return the depth of an object's point in a container's hull, and the nearest face."""
         world = self._world
         try:
             of, at = world.states[name].world_T_object, world.states[container].world_T_object
             inner, outer = hull(world.objects[name]), hull(world.objects[container])
         except (KeyError, GeometryError):
-            # Once more, step by step, to say what is missing.
+            # Again, step by step: these name the missing part.
             of, at = self._state(name).world_T_object, self._state(container).world_T_object
             inner, outer = self._hull(name), self._hull(container)
         faces = outer.closed_faces if closed else outer.open_faces
@@ -129,31 +133,31 @@ class WorldView(View[float]):
         return depth, face, "rim" if face < 0.0 else faces.labels[int(face)]
 
     def speed(self, name: str) -> float:
-        """Of the object's origin [m/s]."""
+        """Return the speed of the object's origin, m/s."""
         return math.hypot(*self._state(name).world_v_object.tolist())
 
     def turn_rate(self, name: str) -> float:
-        """How fast it turns [rad/s]."""
+        """Return the size of the angular velocity, rad/s."""
         return math.hypot(*self._state(name).world_w_object.tolist())
 
     def movable(self) -> list[str]:
-        """Objects that are not static, sorted."""
+        """Return the objects that are not static, sorted."""
         return sorted(name for name, item in self._world.objects.items() if not item.is_static)
 
     def push(self, on: str, by: str) -> Vec[float]:
-        """Net force on a body from another."""
+        """Return the net force on a body from another, N."""
         return self._touch(on, by)[:3]
 
     def touch(self, a: str, b: str) -> float:
-        """Sum of the forces between two bodies without regard to direction."""
+        """Return the sum of the forces between two bodies without regard to direction, N."""
         return self._touch(a, b)[3]
 
     def contact_point(self, on: str, by: str) -> Vec[float]:
-        """Mean point of their contacts; not a number where they do not touch."""
+        """Return the mean point of two bodies' contacts, m; nan where they do not touch."""
         return self._touch(on, by)[4:]
 
     def joint(self, name: str) -> float:
-        """Measured position [rad, m]."""
+        """Return the measured position of a joint, rad or m."""
         joints = self._world.joints.position
         value = joints.get(name, math.nan)
         if math.isnan(value):
@@ -194,7 +198,20 @@ class WorldView(View[float]):
 
 @functools.lru_cache(maxsize=1024)
 def box_of(item: WorldObject, pose: Pose) -> Box[float]:
-    """Both compare by identity, and what has not moved keeps its pose from world to world."""
+    """Return the box around an object in world.
+
+    Both arguments compare by identity, and an object that has not moved keeps its pose from world to world.
+
+    Args:
+        item: The object.
+        pose: world_T_object.
+
+    Returns:
+        Lowest corner, then highest, m.
+
+    Raises:
+        GeometryError: The object has no usable geometry.
+    """
     found = boxes(item, pose.rotation.wxyz[None], pose.translation_m[None])[0].tolist()
     return cast("Box[float]", tuple(found))
 
@@ -209,7 +226,7 @@ def _axes(wxyz: list[float]) -> Axes:
 
 
 def _by_bodies(world: World) -> dict[str, list[Contact]]:
-    """Contacts by each of their bodies."""
+    """Return the contacts by each of their bodies."""
     if world.contacts is None:
         raise Unknown("the world has no contact source; start one that publishes world/contacts")
     found: dict[str, list[Contact]] = {}
@@ -220,7 +237,7 @@ def _by_bodies(world: World) -> dict[str, list[Contact]]:
 
 
 def _summed(on: str, by: str, index: dict[str, list[Contact]]) -> Touch:
-    """Net force on one body from another, sum of the sizes, mean point."""
+    """Return the net force on one body from another, the sum of the sizes, and the mean point."""
     of_one, of_other = index.get(on, ()), index.get(by, ())
     shorter = of_one if len(of_one) < len(of_other) else of_other
     total, size, place, count = [0.0, 0.0, 0.0], 0.0, [0.0, 0.0, 0.0], 0

@@ -1,4 +1,4 @@
-"""Where to come from: a funnel that is followed down to the target."""
+"""The approach to a target: a funnel that the tool follows down to it."""
 
 from __future__ import annotations
 
@@ -10,16 +10,20 @@ from numpy.typing import ArrayLike
 from handiwork_core.model.geometry import Array, Pose, frozen
 
 TURN_SCALE_M = 1.0 / 6.0
-"""Distance that counts as much as a unit of difference between rotation matrices (Frobenius norm)."""
+"""Distance that counts as much as a unit of difference between rotation matrices (Frobenius norm), m."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Approach:
-    """Come along ``direction`` (3,) in the world; its length is that of the last straight piece [m].
+    """An approach to the target along a straight line.
 
-    The pose that is aimed at lies ``direction`` before the target while the tool is beside the line or turned away by
-    more than about ``std_m`` [m], and comes up to the target as the tool comes onto the line. Who is pushed off the
+    The pose to aim at lies ``direction`` before the target while the tool is beside the line or turned away by more
+    than about ``std_m``, and comes up to the target as the tool comes onto the line. A tool that is pushed off the
     line is led back to its beginning.
+
+    Attributes:
+        direction: Direction of the approach in world, (3,); its length is that of the last straight piece, m.
+        std_m: Width of the funnel, m.
     """
 
     direction: Array
@@ -27,10 +31,14 @@ class Approach:
 
     @classmethod
     def along(cls, direction: ArrayLike, std_m: float) -> Approach:
-        """Checks the numbers.
+        """Return an approach after a check of its numbers.
+
+        Args:
+            direction: Direction of the approach in world, (3,); its length is that of the last straight piece, m.
+            std_m: Width of the funnel, more than 0, m.
 
         Raises:
-            ValueError: no direction, or no width.
+            ValueError: The direction has no length or is not finite, or the width is not more than 0.
         """
         d = frozen(direction)
         if d.shape != (3,) or not np.isfinite(d).all() or not np.linalg.norm(d) > 0.0 or not std_m > 0.0:
@@ -40,7 +48,15 @@ class Approach:
         return cls(d, std_m)
 
     def share(self, world_T_target: Pose, world_T_ee: Pose) -> float:
-        """How much of the direction is kept from the target: 0 on the line, 1 far beside it."""
+        """Return the share of ``direction`` by which the pose to aim at lies before the target.
+
+        Args:
+            world_T_target: The target.
+            world_T_ee: The present pose of the tool.
+
+        Returns:
+            0 on the line, up to 1 far beside it.
+        """
         unit = self.direction / np.linalg.norm(self.direction)
         v = world_T_ee.translation_m - world_T_target.translation_m
         turned = float(np.linalg.norm(world_T_target.rotation.matrix() - world_T_ee.rotation.matrix()))
@@ -48,15 +64,27 @@ class Approach:
         return 1.0 - float(np.exp(-0.5 * (d / self.std_m) ** 2))
 
     def shifted(self, world_T_target: Pose, world_T_ee: Pose) -> Pose:
-        """The pose to aim at now."""
+        """Return the pose to aim at now.
+
+        Args:
+            world_T_target: The target.
+            world_T_ee: The present pose of the tool.
+        """
         back = self.share(world_T_target, world_T_ee) * self.direction
         return Pose.of(world_T_target.translation_m - back, world_T_target.rotation)
 
 
 def are_close(a: Pose, b: Pose, distance_m: float, turn: float) -> bool:
-    """Tells whether two poses are within ``distance_m`` and a third of the difference of their matrices in ``turn``.
+    """Check whether two poses are near each other.
 
-    That third is at most 0.943: for a ``turn`` of 1 or more, rotations do not matter.
+    The rotations are compared by a third of the Frobenius norm of the difference of their matrices. That is at most
+    0.943: for a ``turn`` of 1 or more, rotations do not matter.
+
+    Args:
+        a: A pose.
+        b: The other pose, in the same frame.
+        distance_m: Largest distance of the origins, m.
+        turn: Largest third of the difference of the rotation matrices.
     """
     apart = float(np.linalg.norm(a.translation_m - b.translation_m))
     return (

@@ -1,4 +1,4 @@
-"""Kernels: the joint velocities that come nearest to what is wanted, within bounds."""
+"""Kernels: the joint velocities nearest to the wanted ones within bounds."""
 
 from __future__ import annotations
 
@@ -9,12 +9,17 @@ from handiwork_planning.kernels.jit import kernel
 
 SWEEPS = 300
 SETTLED = 1.0e-7
-"""Change of a velocity in a sweep below which the answer is taken [rad/s]."""
+"""Change of a velocity in a sweep below which the answer is accepted, rad/s."""
 
 
 @kernel
 def invert(h: Array, inverse: Array) -> None:
-    """``inverse`` of a symmetric positive definite matrix (n, n), by Gauss and Jordan; ``h`` is destroyed."""
+    """Write the inverse of a symmetric positive definite matrix, by Gauss-Jordan elimination.
+
+    Args:
+        h: The matrix, (n, n); it is destroyed.
+        inverse: Output, (n, n).
+    """
     n = len(h)
     inverse[:] = 0.0
     for i in range(n):
@@ -36,11 +41,21 @@ def invert(h: Array, inverse: Array) -> None:
 def solve_bounded(
     h: Array, g: Array, low: Array, high: Array, rows: Array, bounds: Array, count: int, x: Array
 ) -> None:
-    """``x`` (n,) minimises x h x / 2 - g x within ``low <= x <= high`` and ``rows x <= bounds`` (``count`` of them).
+    """Minimise ``x h x / 2 - g x`` within ``low <= x <= high`` and ``rows x <= bounds``.
 
-    One multiplier after the other is set right, over and over (C. Hildreth, "A quadratic programming procedure", 1957).
-    ``h`` is destroyed. What is not settled after ``SWEEPS`` is drawn towards the slowest velocity, until no row is
-    broken by more than that one breaks it. ``low`` and ``high`` are always kept.
+    One multiplier after the other is corrected, again and again (C. Hildreth, "A quadratic programming procedure",
+    1957). A solution that is not settled after ``SWEEPS`` is drawn towards the slowest velocity, until no row is
+    broken by more than that velocity breaks it. ``low`` and ``high`` are always kept.
+
+    Args:
+        h: Positive definite matrix, (n, n); it is destroyed.
+        g: Linear term, (n,).
+        low: Lower limits of ``x``, (n,).
+        high: Upper limits of ``x``, (n,).
+        rows: Constraints, (at least count, n).
+        bounds: Their bounds, (at least count,).
+        count: Number of constraints.
+        x: Output, (n,).
     """
     n = len(g)
     inverse = np.empty((n, n))
@@ -73,7 +88,7 @@ def solve_bounded(
                     x[i] -= change * steps[r, i]
                     moved = max(moved, abs(change * steps[r, i]))
         for i in range(n):
-            # One signed multiplier serves both ends: it moves freely where the value is beyond, and back to nothing.
+            # One signed multiplier serves both limits; it is zero while the value is within them.
             free = x[i] + push[i] * inverse[i, i]
             wanted = min(max(free, low[i]), high[i])
             new = (free - wanted) / inverse[i, i]

@@ -1,4 +1,4 @@
-"""Kernels: how bodies that come near each other limit the joint velocities."""
+"""Kernels: limits of the joint velocities by bodies that come near each other."""
 
 from __future__ import annotations
 
@@ -18,7 +18,17 @@ GRADIENT_STEP_M = 1.0e-5
 def add_point_rate(
     row: Array, scale: float, n: Array, p: Array, body: int, prismatic: Ints, frames: Array
 ) -> None:
-    """Adds to ``row`` (dof,) the rate along ``n`` (3,) of a point ``p`` (3,) of a body per joint velocity."""
+    """Add the velocity of a body's point along a direction, per joint velocity.
+
+    Args:
+        row: Output that is added to, (dof,).
+        scale: Factor of the velocity.
+        n: Direction in world, (3,).
+        p: The point in world, (3,), m.
+        body: The body, which is the number of joints before it.
+        prismatic: 1 for each prismatic joint, (dof,).
+        frames: Poses of the links, rotation by rows and origin, (dof + 1, 12).
+    """
     for j in range(body):
         f = frames[j + 1]
         zx, zy, zz = f[2], f[5], f[8]
@@ -33,7 +43,17 @@ def add_point_rate(
 def shape_row(
     robot: RobotArrays, scene: SceneArrays, frames: Array, g: int, s: int, row: Array, scratch: Array
 ) -> None:
-    """``row``: rate of the distance of group ``g`` to shape ``s``, at the sphere that is nearest."""
+    """Write the rate of the distance of a group of spheres to a shape, at the sphere that is nearest.
+
+    Args:
+        robot: The robot.
+        scene: The shapes.
+        frames: Poses of the links, (dof + 1, 12).
+        g: The group.
+        s: The shape.
+        row: Output, per joint velocity, (dof,).
+        scratch: Space for three vectors, (3, 3).
+    """
     n, p = scratch[0], scratch[1]
     frame = frames[robot.group_body[g]]
     best, nearest = 1.0e9, robot.group_start[g]
@@ -59,7 +79,16 @@ def shape_row(
 
 @kernel
 def group_row(robot: RobotArrays, frames: Array, a: int, b: int, row: Array, scratch: Array) -> None:
-    """``row``: rate of the distance between two groups, at the spheres that are nearest."""
+    """Write the rate of the distance between two groups of spheres, at the spheres that are nearest.
+
+    Args:
+        robot: The robot.
+        frames: Poses of the links, (dof + 1, 12).
+        a: A group.
+        b: The other group.
+        row: Output, per joint velocity, (dof,).
+        scratch: Space for three vectors, (3, 3).
+    """
     n, p, q = scratch[0], scratch[1], scratch[2]
     fa, fb = frames[robot.group_body[a]], frames[robot.group_body[b]]
     best = 1.0e9
@@ -96,12 +125,25 @@ def near_rows(
     bounds: Array,
     scratch: Array,
 ) -> tuple[int, float]:
-    """Rows ``rows qd <= bounds`` for pairs that are within ``reach`` [m] beyond their margin.
+    """Write constraints ``rows qd <= bounds`` for pairs that are within ``reach`` beyond their margin.
 
-    What is at its margin may not come nearer, what is ``d`` beyond it may do so with ``gain`` d at most.
+    A pair at its margin may not come nearer; a pair ``d`` beyond it may do so with ``gain d`` at most.
+
+    Args:
+        pairs: Group and column of each pair, (k, 2); the columns are the shapes, then the groups.
+        margins: Smallest distance by group and column, m.
+        reach: Distance beyond the margin from which a pair counts, m.
+        gain: Speed per distance, 1/s.
+        robot: The robot.
+        scene: The shapes.
+        frames: Poses of the links, (dof + 1, 12).
+        rows: Output, (most, dof).
+        bounds: Output, (most,), m/s.
+        scratch: Space for three vectors, (3, 3).
 
     Returns:
-        How many rows, and the smallest distance beyond a margin [m]. With more pairs than rows the nearest count.
+        The number of rows, and the smallest distance beyond a margin, m; 1e9 without a near pair. With more pairs
+            than rows the nearest count.
     """
     shapes, count, smallest = len(scene.kind), 0, 1.0e9
     for k in range(len(pairs)):

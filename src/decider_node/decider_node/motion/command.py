@@ -1,4 +1,4 @@
-"""What an arm is told: where the tool shall be, and how it comes there."""
+"""The command of an arm: a target of the tool, and the way to it."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ def _still() -> Array:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MotionCommand:
-    """A target for the EE link, sent anew at every tick.
+    """A target for the EE link, sent again at every tick.
 
     Attributes:
-        world_T_target: where the commanded frame shall be, the EE or the tip of its tool.
-        approach: the funnel that leads to it, if any.
-        posture: (n,) the configuration near which the target is to be reached [rad or m]; None: near the present one.
-        world_v_target: (6,) velocity of the target, linear then angular [m/s, rad/s].
-        speed: share of the speed limits, above 0 and at most 1.
+        world_T_target: Target of the commanded frame, the EE or the tip of its tool.
+        approach: The funnel that leads to it; None: straight.
+        posture: Configuration near which the target is to be reached, (n,), rad or m; None: near the present one.
+        world_v_target: Velocity of the target, linear then angular, (6,), m/s and rad/s.
+        speed: Share of the speed limits, above 0 and at most 1.
     """
 
     world_T_target: Pose
@@ -42,7 +42,11 @@ class MotionCommand:
             )
 
     def aim(self, world_T_ee: Pose) -> Pose:
-        """The pose to go for from where the tool is now."""
+        """Return the pose to aim at now.
+
+        Args:
+            world_T_ee: The present pose of the commanded frame.
+        """
         return (
             self.world_T_target
             if self.approach is None

@@ -24,17 +24,20 @@ from .cycle import Gains, Motion, follow
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How the controller moves.
+    """The settings of the controller.
 
     Attributes:
-        pull: speed per distance near the target [1/s].
-        linear_speed, angular_speed: of the tool, at most [m/s, rad/s].
-        linear_acceleration, angular_acceleration: with which the tool stops at the target [m/s^2, rad/s^2].
-        joint_speed, joint_acceleration: shares of the robot's limits.
-        clearance_m: between bodies, beyond which nothing comes nearer.
-        reach_m: nearer than this beyond the clearance, bodies are watched.
-        nearing: speed at which they may come nearer per distance beyond the clearance [1/s].
-        leash: largest distance of a commanded joint from the measured one [rad or m].
+        pull: Speed per distance near the target, 1/s.
+        linear_speed: Largest speed of the tool, m/s.
+        angular_speed: Largest angular speed of the tool, rad/s.
+        linear_acceleration: Deceleration of the tool at the target, m/s^2.
+        angular_acceleration: Angular deceleration of the tool at the target, rad/s^2.
+        joint_speed: Share of the robot's velocity limits.
+        joint_acceleration: Share of the robot's acceleration limits.
+        clearance_m: Smallest distance between bodies, m.
+        reach_m: Distance beyond the clearance below which bodies limit the motion, m.
+        nearing: Speed at which they may come nearer per distance beyond the clearance, 1/s.
+        leash: Largest distance of a commanded joint from the measured one, rad or m.
     """
 
     pull: float = 6.0
@@ -52,10 +55,15 @@ class Settings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reference:
-    """What the servos get: ``q`` (n,) and ``rate`` (n,) [rad, rad/s], and what the controller saw.
+    """The reference for the servos of one cycle.
 
-    ``distance_m`` and ``angle_rad``: from the tool to what is aimed at now. ``clearance_m``: smallest distance between
-    watched bodies beyond their clearance, 1e9 where none is near. ``is_reachable``: a configuration for it was found.
+    Attributes:
+        q: Joint positions, (n,), rad or m.
+        rate: Joint velocities, (n,), rad/s or m/s.
+        distance_m: Distance from the tool to the pose that is aimed at now, m.
+        angle_rad: Angle to it, rad.
+        clearance_m: Smallest distance between watched bodies beyond their clearance, m; 1e9 where none is near.
+        is_reachable: True when a configuration for that pose was found.
     """
 
     q: Array
@@ -70,10 +78,10 @@ class ReactiveController:
     """One arm among objects. Call ``step`` at a steady rate of 100 Hz or more.
 
     Args:
-        robot: its description.
-        arm: which of its arms.
-        world_T_base: where the arm's base link is.
-        settings: how it moves.
+        robot: Its description.
+        arm: The arm to control.
+        world_T_base: Pose of the arm's base link.
+        settings: Speeds and distances; None: the defaults.
     """
 
     def __init__(
@@ -94,7 +102,11 @@ class ReactiveController:
         self._read()
 
     def set_world(self, world: World) -> None:
-        """Takes the obstacles: objects with states. Regions that nobody can see are objects as well."""
+        """Take the obstacles.
+
+        Args:
+            world: Objects with states. Regions that no sensor can see are objects as well.
+        """
         before = self._scene.arrays
         self._scene.update(world)
         if self._scene.arrays is not before:
@@ -102,34 +114,56 @@ class ReactiveController:
 
     @property
     def off(self) -> frozenset[str]:
-        """Obstacles that do not count now."""
+        """The obstacles that do not count now."""
         return self._off
 
     def set_off(self, names: Iterable[str]) -> None:
-        """Says which obstacles do not count now."""
+        """Set which obstacles do not count now.
+
+        Args:
+            names: Their names; unknown ones are ignored.
+        """
         off = frozenset(names)
         if off != self._off:
             self._off = off
             self._read()
 
     def set_held(self, held: tuple[Attachment, ...], gripper_m: tuple[tuple[str, float], ...] = ()) -> None:
-        """Says what moves with the arm, and where its other joints are."""
+        """Set the bodies that move with the arm, and the positions of its other joints.
+
+        Args:
+            held: The held bodies.
+            gripper_m: Position of each gripper joint by name, rad or m.
+        """
         if held != self._held or gripper_m != self._gripper:
             self._held, self._gripper = held, gripper_m
             self._read()
 
     def begin(self, q: Array, rate: Array | None = None) -> None:
-        """Forgets the motion so far: the arm is at ``q`` (n,), at rest or with ``rate`` (n,)."""
+        """Forget the motion so far.
+
+        Args:
+            q: Present joint positions, (n,), rad or m.
+            rate: Present joint velocities, (n,), rad/s or m/s; None: at rest.
+        """
         self._q, self._goal, self._posture = q.copy(), q.copy(), None
         self._rate[:] = 0.0 if rate is None else np.clip(rate, -self._velocity, self._velocity)
 
     def go_on(self, duration_s: float) -> None:
-        """The last command was for so much earlier [s] than the next cycle: the arm went on with its velocity."""
+        """Move the last command on by its velocity, since the next cycle is later than it was meant to be.
+
+        Args:
+            duration_s: Time by which it is later, s; negative: earlier.
+        """
         if self._q is not None:
             self._q = self._q + self._rate * duration_s
 
     def tool_pose(self, q: Array) -> Pose:
-        """World pose of the EE link at ``q`` (n,)."""
+        """Return the pose of the EE link in world.
+
+        Args:
+            q: Joint positions, (n,), rad or m.
+        """
         out = np.empty((1, 12))
         tool_poses(np.ascontiguousarray(q)[None], self._query.robot, out)
         return Pose.from_matrix(
@@ -137,7 +171,15 @@ class ReactiveController:
         )
 
     def configuration(self, world_T_ee: Pose, seeds: Iterable[Array]) -> Array | None:
-        """Returns a configuration (n,) for a pose, found from the first of ``seeds`` that leads to one."""
+        """Return a configuration for a pose.
+
+        Args:
+            world_T_ee: Pose of the EE link.
+            seeds: Joint positions to search from, (n,) each, rad or m; the first that leads to a solution counts.
+
+        Returns:
+            Joint positions, (n,); None when no seed leads to a solution.
+        """
         for seed in seeds:
             q, left = np.array(seed, dtype=np.float64), np.empty(6)
             if descend(q, flat(world_T_ee), self._query.robot, 100, left):
@@ -145,21 +187,24 @@ class ReactiveController:
         return None
 
     def step(self, command: MotionCommand, q: Array, dt: float) -> Reference:
-        """One cycle.
+        """Run one cycle.
 
         Args:
-            command: where to go.
-            q: (n,) measured joints [rad or m].
-            dt: time until the next cycle [s].
+            command: The target.
+            q: Measured joint positions, (n,), rad or m.
+            dt: Time until the next cycle, s.
+
+        Returns:
+            The reference for the end of this cycle.
 
         Raises:
-            ValueError: a measured joint or the time is not a number that makes sense.
+            ValueError: A measured joint is not finite, or the time is not above 0 and at most 0.1 s.
         """
         start = self._start(q, dt)
         aim = command.world_T_target if command.approach is None else command.aim(self.tool_pose(start))
         seed = start if command.posture is None else command.posture
         if command.posture is not None and command.posture is not self._posture:
-            self._goal = command.posture.copy()  # a new wish: what was found near the old one does not count
+            self._goal = command.posture.copy()  # the goal near the old posture does not count
         self._posture = command.posture
         report, gains = np.empty(4), self._gains
         gains = gains._replace(
@@ -173,14 +218,25 @@ class ReactiveController:
         return self._moved(start, dt, report)
 
     def stop(self, q: Array, dt: float) -> Reference:
-        """One cycle of coming to rest, at the limit of the acceleration."""
+        """Run one cycle of braking at the limit of the acceleration.
+
+        Args:
+            q: Measured joint positions, (n,), rad or m.
+            dt: Time until the next cycle, s.
+
+        Returns:
+            The reference for the end of this cycle.
+
+        Raises:
+            ValueError: See ``step``.
+        """
         start = self._start(q, dt)
         most = self._acceleration * dt
         self._rate -= np.clip(self._rate, -most, most)
         return self._moved(start, dt, np.array([0.0, 0.0, 1.0e9, 1.0]))
 
     def _start(self, q: Array, dt: float) -> Array:
-        """Where the law starts from: the command so far, not farther than the leash from what is measured."""
+        """Return the start of the cycle: the command so far, not farther than the leash from the measured joints."""
         if q.shape != self._rate.shape or not np.isfinite(q).all():
             raise ValueError(f"measured joints {q.tolist()}: give {len(self._rate)} finite numbers")
         if not 0.0 < dt <= 0.1:
@@ -203,7 +259,7 @@ class ReactiveController:
         )
 
     def _read(self) -> None:
-        """Packs robot, obstacles and what is off for the kernels."""
+        """Pack the robot, the obstacles and the names that are off for the kernels."""
         known = frozenset(self._scene.names)
         query = SceneQuery(ignored=self._off & known, attached=self._held, gripper_m=self._gripper)
         read = self._reader.read(self.arm, self._scene, query)

@@ -17,11 +17,11 @@ from .collision_avoidance import add_point_rate, near_rows
 
 MOST_ROWS = 24
 TURN_WEIGHT = 0.09
-"""A radian of the tool counts as much as this, squared metres per squared radian."""
+"""Weight of a turn of the tool against a shift, m^2/rad^2."""
 
 
 class Gains(NamedTuple):
-    """Numbers of the law; see ``controller.Settings``."""
+    """The gains of the control law; see ``controller.Settings``."""
 
     pull: float
     linear_speed: float
@@ -33,29 +33,43 @@ class Gains(NamedTuple):
 
 
 class Motion(NamedTuple):
-    """What the cycle knows of the arm's motion; it writes the last two."""
+    """The state of the arm's motion; a cycle writes ``goal`` and ``rate``."""
 
     q: Array
-    """(n,) where the law starts from: the commanded joints, drawn to the measured ones [rad or m]."""
+    """Start of the cycle, (n,): the commanded joints, drawn to the measured ones, rad or m."""
     velocity: Array
-    """(n,) limits [rad/s]."""
+    """Limits, (n,), rad/s."""
     acceleration: Array
-    """(n,) limits [rad/s^2]."""
+    """Limits, (n,), rad/s^2."""
     goal: Array
-    """(n,) configuration for the target, kept from cycle to cycle."""
+    """Configuration for the target, (n,), kept from cycle to cycle."""
     rate: Array
-    """(n,) commanded velocity, of the last cycle and then of this one [rad/s]."""
+    """Commanded velocity, (n,), rad/s: of the last cycle, and then of this one."""
 
 
 @kernel
 def brought(error: float, gain: float, most: float, brake: float) -> float:
-    """Speed towards something ``error`` away, from which ``brake`` can still stop in time."""
+    """Return the speed towards a target at which the motion can still stop in time.
+
+    Args:
+        error: Distance to the target.
+        gain: Speed per distance near the target, 1/s.
+        most: Largest speed.
+        brake: Deceleration; from v it stops within v^2 / (2 brake).
+    """
     return min(min(gain * error, most), np.sqrt(2.0 * brake * error))
 
 
 @kernel
 def tool_rate(robot: RobotArrays, frames: Array, tool: Array, jacobian: Array) -> None:
-    """``jacobian`` (6, n): linear and angular velocity of the EE link in the world."""
+    """Write the Jacobian of the EE link in world.
+
+    Args:
+        robot: The robot.
+        frames: Poses of the links, rotation by rows and origin, (n + 1, 12).
+        tool: Pose of the EE link, (12,).
+        jacobian: Output, linear then angular velocity per joint velocity, (6, n).
+    """
     n, axis = jacobian.shape[1], np.zeros(3)
     p = tool[9:12]
     jacobian[:] = 0.0
@@ -71,7 +85,15 @@ def tool_rate(robot: RobotArrays, frames: Array, tool: Array, jacobian: Array) -
 
 @kernel
 def joint_bounds(m: Motion, robot: RobotArrays, dt: float, low: Array, high: Array) -> None:
-    """Velocities from which the next cycles can still keep all limits."""
+    """Write the velocities from which the next cycles can still keep all limits.
+
+    Args:
+        m: The motion.
+        robot: Has the position limits.
+        dt: Time of a cycle, s.
+        low: Output, lower bounds, (n,), rad/s or m/s.
+        high: Output, upper bounds, (n,), rad/s or m/s.
+    """
     for j in range(len(m.q)):
         a = m.acceleration[j]
         least, most = m.rate[j] - a * dt, m.rate[j] + a * dt
@@ -95,10 +117,21 @@ def follow(
     pairs: Ints,
     report: Array,
 ) -> None:
-    """Writes the next velocities into ``m.rate``.
+    """Write the next velocities into ``m.rate``.
 
-    ``report`` (4,): distance [m] and angle [rad] to the target, smallest distance beyond a margin [m], 1 where the
-    target was found reachable.
+    Args:
+        m: The motion.
+        target: Pose to aim at in world, rotation by rows and origin, (12,).
+        target_rate: Velocity of the target, linear then angular, (6,), m/s and rad/s.
+        seed: Configuration to search the goal from, (n,), rad or m.
+        dt: Time of a cycle, s.
+        gains: Gains of the law.
+        robot: The robot.
+        scene: The obstacles.
+        margins: Smallest distances of ``near_rows``, m.
+        pairs: Pairs of ``near_rows``, (k, 2).
+        report: Output, (4,): distance, m, and angle, rad, to the target, smallest distance beyond a margin, m, and
+            1 when the target was found reachable, else 0.
     """
     n = len(m.q)
     frames, tool, error = np.empty((n + 1, 12)), np.empty(12), np.empty(6)
@@ -132,7 +165,7 @@ def follow(
 
 @kernel
 def _goal(m: Motion, target: Array, seed: Array, robot: RobotArrays) -> bool:
-    """Keeps ``m.goal`` at the target: from where it was, else from ``seed``."""
+    """Keep ``m.goal`` at the target: search from its last value, else from ``seed``."""
     left, trial = np.empty(6), m.goal.copy()
     if not descend(trial, target, robot, 10, left):
         trial[:] = seed
@@ -152,7 +185,7 @@ def _cost(
         e = abs(m.goal[j] - m.q[j])
         if e > 1.0e-9:
             share = min(share, brought(e, gains.pull, m.velocity[j], 0.7 * m.acceleration[j]) / e)
-    damping = 1.0e-4 if reachable else 0.01  # what is out of reach is near a singularity
+    damping = 1.0e-4 if reachable else 0.01  # an unreachable target is near a singularity
     task, posture = (1.0 - far) + 0.01 * far, (far + 0.002 if reachable else 0.0)
     for i in range(n):
         for j in range(n):

@@ -1,4 +1,4 @@
-"""The controller's cycles at the times at which joints are heard of, however uneven these are."""
+"""The controller's cycles at the times at which joints are received, with any intervals between them."""
 
 from __future__ import annotations
 
@@ -12,14 +12,20 @@ from .command import MotionCommand
 from .controller import ReactiveController
 
 SHORTEST_S, LONGEST_S = 0.002, 0.05
-"""Time of a cycle, whatever lies between two measurements."""
+"""Limits of the time of a cycle, for any interval between two measurements."""
 BRAKED_S = 0.1
-"""After so long without a point the arm has braked, as ``<arm>_controller/joint_trajectory`` promises."""
+"""Time without a point after which the arm has braked, as ``<arm>_controller/joint_trajectory`` promises."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Point:
-    """Where the arm shall be, ``q`` (n,) with ``rate`` (n,), ``ahead_s`` after the joints were measured [rad, s]."""
+    """One point of a trajectory.
+
+    Attributes:
+        q: Joint positions, (n,), rad or m.
+        rate: Joint velocities, (n,), rad/s or m/s.
+        ahead_s: Time of the point after the measurement of the joints, s.
+    """
 
     q: Array
     rate: Array
@@ -29,9 +35,12 @@ class Point:
 class UnevenCycles:
     """Points of one arm, each for a time of its own.
 
-    The command goes on with its velocity until the next cycle, whenever that comes, as the arm does that follows the
-    points by their times: neither sees a jump. After a silence that has braked the arm, it begins from what is
-    measured.
+    The command goes on with its velocity until the next cycle, whenever that comes, and so does the arm, which
+    follows the points by their times: neither sees a jump. After a silence in which the arm has braked, the command
+    begins at the measured joints.
+
+    Args:
+        controller: Makes the points.
     """
 
     def __init__(self, controller: ReactiveController) -> None:
@@ -39,9 +48,19 @@ class UnevenCycles:
         self._stamp_s = self._due_s = float("-inf")
 
     def point(self, command: MotionCommand | None, stamp_s: float, q: Array, rate: Array) -> Point | None:
-        """One cycle, at ``q`` (n,) and ``rate`` (n,), which were measured at ``stamp_s``; no command brakes.
+        """Run one cycle.
 
-        None: the joints are not newer than those of the last cycle.
+        Args:
+            command: The target; None brakes.
+            stamp_s: Time of the measurement, s.
+            q: Measured joint positions, (n,), rad or m.
+            rate: Measured joint velocities, (n,), rad/s or m/s.
+
+        Returns:
+            The next point; None when the joints have the stamp of the last cycle.
+
+        Raises:
+            ValueError: A measured joint is not finite.
         """
         since_s, late_s = stamp_s - self._stamp_s, stamp_s - self._due_s
         self._stamp_s = stamp_s

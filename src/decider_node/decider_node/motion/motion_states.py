@@ -19,32 +19,42 @@ class ArmPort(Protocol):
     """The arm of a cell."""
 
     def joints(self) -> Array:
-        """(n,) measured joints [rad]."""
+        """Return the measured joint positions, (n,), rad or m."""
 
     def go(self, command: MotionCommand) -> None:
-        """Sends the arm; ``command`` is for the tip of its tool."""
+        """Send a command to the arm.
+
+        Args:
+            command: A command for the tip of its tool.
+        """
 
 
 class Moving(Protocol):
     """The part of a context that motions need."""
 
     target: Pose | None
-    """Where the tip is going."""
+    """The target of the tip; None without one."""
 
     @property
     def tip(self) -> Pose:
-        """Where it is, measured."""
+        """The measured pose of the tip in world."""
 
     @property
     def cell(self) -> ArmPort:
-        """Takes the commands."""
+        """The cell, which takes the commands."""
 
 
 M = TypeVar("M", bound=Moving)
 
 
 class Reach(State[M]):
-    """Goes where ``target`` says, anew at every tick, until the tip is there."""
+    """Goes to a target, which is computed again at every tick, until the tip is there.
+
+    Args:
+        target: Returns the command.
+        distance_m: Largest distance of the tip from the target, m.
+        turn: Largest difference of their rotations; see ``are_close``.
+    """
 
     def __init__(
         self, target: Callable[[M], MotionCommand], distance_m: float = 0.005, turn: float = 0.02
@@ -52,7 +62,7 @@ class Reach(State[M]):
         self._target, self._distance_m, self._turn = target, distance_m, turn
 
     def step(self, moment: TickContext[M]) -> State[M] | None:
-        """Sends the command."""
+        """Send the command; end when the tip is there."""
         context = moment.context
         command = self._target(context)
         context.target = command.world_T_target
@@ -62,30 +72,40 @@ class Reach(State[M]):
 
 
 class Stay(State[M]):
-    """Follows ``target`` for a while, so that what swings comes to rest."""
+    """Follows a target for a while, so that a swinging tool comes to rest.
+
+    Args:
+        target: Returns the command.
+        duration_s: Time of the state, s.
+    """
 
     def __init__(self, target: Callable[[M], MotionCommand], duration_s: float) -> None:
         self._target, self._duration_s, self._start_s = target, duration_s, 0.0
 
     def enter(self, moment: TickContext[M]) -> None:
-        """Notes the time."""
+        """Remember the time."""
         self._start_s = moment.now_s
 
     def step(self, moment: TickContext[M]) -> State[M] | None:
-        """Sends the command."""
+        """Send the command; end after the duration."""
         moment.context.cell.go(self._target(moment.context))
         return None if moment.now_s - self._start_s >= self._duration_s else self
 
 
 LEAD_M = 0.15
-"""How far ahead on its line the tip is sent: so near a target the controller goes straight, not by its joints."""
+"""Distance ahead of the tip at which the target is set, m: so near, the controller goes straight, not by its joints."""
 
 
 class Shift(State[M]):
-    """Goes straight by an offset from where the tip was when it began; ends within ``distance_m`` of there.
+    """Goes straight by an offset from the pose that the tip has when the state begins.
 
-    The target runs ahead of the tip on that line. With the end of a long way as the target the tip would swing aside,
-    and what it lifts would rub against its neighbours.
+    The target runs ahead of the tip on that line. With the end of a long way as the target the tip would swing
+    aside, and a lifted object would rub against its neighbours.
+
+    Args:
+        offset: Returns the way in world, (3,), m.
+        distance_m: Distance from the end at which the state ends, m.
+        speed: Share of the speed limits.
     """
 
     def __init__(self, offset: Callable[[M], ArrayLike], distance_m: float, speed: float = 1.0) -> None:
@@ -95,14 +115,14 @@ class Shift(State[M]):
         self._posture: Array | None = None
 
     def enter(self, moment: TickContext[M]) -> None:
-        """Notes where it begins, and which way to go."""
+        """Remember the start, and compute the way."""
         self._start, self._posture = moment.context.tip, moment.context.cell.joints()
         way = np.asarray(self._offset(moment.context), dtype=np.float64)
         self._length_m = float(np.linalg.norm(way))
         self._way = np.asarray(way / max(self._length_m, 1e-9))
 
     def step(self, moment: TickContext[M]) -> State[M] | None:
-        """Sends the command."""
+        """Send the command; end near the end of the way."""
         context = moment.context
         gone_m = float((context.tip.translation_m - self._start.translation_m) @ self._way)
         end, ahead = (self._at(d) for d in (self._length_m, min(gone_m + LEAD_M, self._length_m)))
@@ -112,5 +132,5 @@ class Shift(State[M]):
         return None if left_m < self._distance_m else self
 
     def _at(self, distance_m: float) -> Pose:
-        """The pose so far along the line."""
+        """Return the pose at a distance along the line."""
         return Pose.of(self._start.translation_m + distance_m * self._way, self._start.rotation)

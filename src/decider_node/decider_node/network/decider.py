@@ -1,4 +1,4 @@
-"""What a network is made of: deciders, the decisions they take, and what they are told."""
+"""The parts of a network: deciders, their decisions, and the context of a tick."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ P = TypeVar("P")
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Which child comes next on the path, and what it is given."""
+    """The next child on the path, and the parameters that it gets."""
 
     child: str
     parameters: object = None
@@ -22,14 +22,14 @@ class Decision:
 
 @dataclass(frozen=True, eq=False)
 class TickContext(Generic[C]):
-    """What a decider is told at each call.
+    """The arguments of a decider at each call.
 
     Attributes:
-        context: the logical state, which monitors keep up to date.
-        now_s: time of the tick [s], in the clock of whoever ticks the network.
-        parameters: what the parent's decision gave.
-        decider: the decider that is called.
-        locks: the locks of the path that it is on.
+        context: The logical state, which monitors keep up to date.
+        now_s: Time of the tick, s, in the clock of the caller of ``Network.tick``.
+        parameters: The parameters of the parent's decision.
+        decider: The decider that is called.
+        locks: The locks of its path.
     """
 
     context: C
@@ -39,10 +39,13 @@ class TickContext(Generic[C]):
     locks: Locks
 
     def given(self, kind: type[P]) -> P:
-        """Returns the parameters.
+        """Return the parameters.
+
+        Args:
+            kind: Their type.
 
         Raises:
-            TypeError: they are of another type.
+            TypeError: They are of another type.
         """
         if not isinstance(self.parameters, kind):
             found = type(self.parameters).__name__
@@ -52,19 +55,30 @@ class TickContext(Generic[C]):
         return self.parameters
 
     def lock(self, limit_s: float) -> None:
-        """Keeps this decider on the path: what is above it does not decide until ``unlock``."""
+        """Keep this decider on the path: the deciders above it do not decide until ``unlock``.
+
+        Args:
+            limit_s: Time after which a lock that is still held is an error, more than 0, s.
+
+        Raises:
+            ValueError: The limit is not more than 0.
+        """
         self.locks.take(self.decider, self.now_s, limit_s)
 
     def unlock(self) -> None:
-        """Lets the deciders above decide again, from the next tick on."""
+        """Let the deciders above decide again, from the next tick on."""
         self.locks.release(self.decider)
 
 
 class Decider(Generic[C]):
     """A node of the network. One without children, or one that returns None, is the end of the path.
 
-    ``decide`` is called at every tick at which the decider is on the path, and must return at once.
-    ``enter`` is called once before, when it comes onto the path, ``exit`` once when it leaves it.
+    ``decide`` is called at every tick at which the decider is on the path, and must return at once. ``enter`` is
+    called once before, when it comes onto the path, ``exit`` once when it leaves it.
+
+    Args:
+        name: Its name in errors and in the text view.
+        children: The deciders that can follow it, by name.
     """
 
     def __init__(self, name: str, children: Mapping[str, Decider[C]] | None = None) -> None:
@@ -72,11 +86,26 @@ class Decider(Generic[C]):
         self.children: dict[str, Decider[C]] = dict(children or {})
 
     def enter(self, moment: TickContext[C]) -> None:
-        """Begins; what is remembered from the last time is forgotten here."""
+        """Begin; forget the state of the last time.
+
+        Args:
+            moment: The context of this tick.
+        """
 
     def decide(self, moment: TickContext[C]) -> Decision | None:
-        """Returns the child that goes on, or None."""
+        """Return the child that goes on.
+
+        Args:
+            moment: The context of this tick.
+
+        Returns:
+            The decision; None ends the path here.
+        """
         return None
 
     def exit(self, moment: TickContext[C]) -> None:
-        """Ends, also where the work is not done."""
+        """End, also when the work is not done.
+
+        Args:
+            moment: The context of this tick.
+        """

@@ -1,4 +1,4 @@
-"""What can go wrong in a network; each error names the place and the mend."""
+"""The errors of a network; each names the place and the remedy."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 
 class NetworkError(Exception):
-    """The network has stopped; ``Network.reset`` makes it begin anew."""
+    """The network has stopped; ``Network.reset`` makes it begin again."""
 
 
 class MissingChild(NetworkError):
@@ -15,7 +15,7 @@ class MissingChild(NetworkError):
     def __init__(self, decider: str, child: str, children: Iterable[str]) -> None:
         known = ", ".join(sorted(children)) or "none"
         super().__init__(
-            f"decider {decider!r} decided for child {child!r}; it has {known}: add it, or mend decide()"
+            f"decider {decider!r} decided for child {child!r}; it has {known}: add it, or correct decide()"
         )
 
 
@@ -23,11 +23,11 @@ class CycleFound(NetworkError):
     """A decider is its own descendant, so that a tick could not end."""
 
     def __init__(self, names: Iterable[str]) -> None:
-        super().__init__(f"the network has a cycle: {' > '.join(names)}; take one of these children away")
+        super().__init__(f"the network has a cycle: {' > '.join(names)}; remove one of these children")
 
 
 class LockNotReleased(NetworkError):
-    """A decider held its lock for longer than it said."""
+    """A decider held its lock for longer than its limit."""
 
     def __init__(self, decider: str, held_s: float, limit_s: float) -> None:
         super().__init__(
@@ -51,7 +51,7 @@ class DeciderFailed(NetworkError):
 
 
 class NetworkStopped(NetworkError):
-    """A tick was asked for after an error and before a reset."""
+    """A tick was requested after an error and before a reset."""
 
     def __init__(self, error: NetworkError) -> None:
         super().__init__(f"the network has stopped, reset it first; it stopped because: {error}")

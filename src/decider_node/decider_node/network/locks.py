@@ -1,4 +1,4 @@
-"""Which deciders hold a lock, since when, and for how long at most."""
+"""The locks of deciders, with their beginning and their longest duration."""
 
 from __future__ import annotations
 
@@ -20,22 +20,42 @@ class Locks:
         self._held: dict[object, Held] = {}
 
     def take(self, decider: object, now_s: float, limit_s: float) -> None:
-        """Locks a decider; one that has the lock keeps its first time."""
+        """Lock a decider; one that has the lock keeps its first time.
+
+        Args:
+            decider: The decider.
+            now_s: Time of the tick, s.
+            limit_s: Time within which it must be released, more than 0, s.
+
+        Raises:
+            ValueError: The limit is not more than 0.
+        """
         if limit_s <= 0.0:
             raise ValueError(f"lock limit {limit_s} s: must be more than 0")
         self._held.setdefault(decider, Held(now_s, limit_s))
 
     def release(self, decider: object) -> None:
-        """Unlocks a decider; without a lock nothing happens."""
+        """Unlock a decider; without a lock nothing happens.
+
+        Args:
+            decider: The decider.
+        """
         self._held.pop(decider, None)
 
     def clear(self) -> None:
-        """Unlocks all."""
+        """Unlock all deciders."""
         self._held.clear()
 
     def __contains__(self, decider: object) -> bool:
         return decider in self._held
 
     def held(self, decider: object) -> Held | None:
-        """Returns the lock of a decider, if it has one."""
+        """Return the lock of a decider.
+
+        Args:
+            decider: The decider.
+
+        Returns:
+            Its lock; None without one.
+        """
         return self._held.get(decider)

@@ -1,4 +1,4 @@
-"""The network: monitors first, then the decision; and what happens after an error."""
+"""The network: monitors first, then the decision; and its behaviour after an error."""
 
 from __future__ import annotations
 
@@ -16,41 +16,56 @@ class Monitor(Protocol[C]):  # type: ignore[misc] # C is shared with classes in 
 
     @property
     def name(self) -> str:
-        """Its name in errors and pictures."""
+        """The monitor's name in errors."""
 
     def update(self, context: C, now_s: float) -> None:
-        """Looks at the world and writes the context."""
+        """Read the world and write the context.
+
+        Args:
+            context: The logical state.
+            now_s: Time of the tick, s.
+        """
 
 
 @dataclass(frozen=True, eq=False)
 class FunctionMonitor(Generic[C]):
-    """A monitor made of one function."""
+    """A monitor made of one function.
+
+    Attributes:
+        name: Its name in errors.
+        function: Takes the context and the time of the tick, s.
+    """
 
     name: str
     function: Callable[[C, float], None]
 
     def update(self, context: C, now_s: float) -> None:
-        """Calls the function."""
+        """Call the function.
+
+        Args:
+            context: The logical state.
+            now_s: Time of the tick, s.
+        """
         self.function(context, now_s)
 
 
 def _nothing() -> None:
-    """Stops nothing: there is no arm."""
+    """Do nothing: there is no arm to stop."""
 
 
 class Network(Generic[C]):
     """Monitors and deciders on one context.
 
-    After an error all that was on the path has left it, ``stop`` was called, and every tick is refused until
-    ``reset``.
+    After an error all deciders that were on the path have left it, ``stop`` was called, and every tick is refused
+    until ``reset``.
 
     Args:
-        root: the first decider of every path.
-        context: given to all monitors and deciders.
-        monitors: run in this order at every tick, before the decision.
-        stop: brings the arm to rest.
-        renew: brings the context back to its beginning, at a reset.
-        rules: how entering and leaving is done.
+        root: The first decider of every path.
+        context: Given to all monitors and deciders.
+        monitors: Run in this order at every tick, before the decision.
+        stop: Brings the arm to rest.
+        renew: Brings the context back to its beginning, at a reset.
+        rules: The rules for entering and leaving.
     """
 
     def __init__(
@@ -70,10 +85,13 @@ class Network(Generic[C]):
         self._now_s = 0.0
 
     def tick(self, now_s: float) -> None:
-        """Runs the monitors and decides.
+        """Run the monitors and decide.
+
+        Args:
+            now_s: Time of the tick, s.
 
         Raises:
-            NetworkError: what went wrong; the arm was told to stop.
+            NetworkError: A monitor or a decider failed, or an earlier tick did; the arm was stopped.
         """
         if self.error is not None:
             raise NetworkStopped(self.error)
@@ -87,7 +105,7 @@ class Network(Generic[C]):
             raise
 
     def reset(self) -> None:
-        """Begins anew: the path is left, locks are released, the context is renewed, an error is forgotten."""
+        """Begin again: the path is left, locks are released, the context is renewed, an error is forgotten."""
         if self.descent.rules is Rules.CORTEX:
             self.descent.drop()
         else:
@@ -102,7 +120,7 @@ class Network(Generic[C]):
             raise MonitorFailed(monitor.name, error) from error
 
     def _fail(self, error: NetworkError) -> None:
-        """The arm first: leaving the path runs code of the application."""
+        """Stop the arm first: leaving the path runs code of the application."""
         self.error = error
         self._stop()
         self._leave()

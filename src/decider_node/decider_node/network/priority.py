@@ -10,14 +10,22 @@ from .traversal import Rules
 
 
 class Option(Decider[C]):
-    """A child that tells whether it can begin and whether it can go on."""
+    """A child that knows whether it can begin and whether it can go on."""
 
     def is_enterable(self, moment: TickContext[C]) -> bool:
-        """Tells whether it can begin."""
+        """Check whether it can begin.
+
+        Args:
+            moment: The context of this tick.
+        """
         return True
 
     def is_runnable(self, moment: TickContext[C]) -> bool:
-        """Tells whether it can go on; usually easier to meet than ``is_enterable``, so that choices do not flutter."""
+        """Check whether it can go on; usually easier to meet than ``is_enterable``, so that choices do not flip.
+
+        Args:
+            moment: The context of this tick.
+        """
         return True
 
 
@@ -25,6 +33,11 @@ class Selector(Decider[C], Generic[C]):
     """Takes the first option that holds: ``is_runnable`` for the one that is active, ``is_enterable`` for others.
 
     Under ``Rules.CORTEX`` only the option of highest priority is ever asked whether it is runnable.
+
+    Args:
+        name: Name of the decider.
+        options: The options, highest priority first.
+        rules: The rules of the comparison.
     """
 
     def __init__(self, name: str, options: Sequence[Option[C]], rules: Rules = Rules.STRICT) -> None:
@@ -33,11 +46,11 @@ class Selector(Decider[C], Generic[C]):
         self._active: Option[C] | None = None
 
     def enter(self, moment: TickContext[C]) -> None:
-        """Forgets which option was active."""
+        """Forget which option was active."""
         self._active = None
 
     def decide(self, moment: TickContext[C]) -> Decision | None:
-        """Returns the option of highest priority that holds, or None."""
+        """Return the option of highest priority that holds, or None."""
         for rank, option in enumerate(self._options):
             asks_to_go_on = option is self._active and (rank == 0 or self._rules is Rules.STRICT)
             if option.is_runnable(moment) if asks_to_go_on else option.is_enterable(moment):

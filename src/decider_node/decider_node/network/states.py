@@ -1,4 +1,4 @@
-"""State machines inside a decider: what goes on over many ticks, one step after the other."""
+"""State machines inside a decider, for actions that take many ticks, one step after the other."""
 
 from __future__ import annotations
 
@@ -12,29 +12,49 @@ class State(Generic[C]):
     """One state. ``step`` returns itself to go on, another state to change, None at its end."""
 
     def enter(self, moment: TickContext[C]) -> None:
-        """Begins."""
+        """Begin.
+
+        Args:
+            moment: The context of this tick.
+        """
 
     def step(self, moment: TickContext[C]) -> State[C] | None:
-        """Goes on by one tick."""
+        """Go on by one tick.
+
+        Args:
+            moment: The context of this tick.
+
+        Returns:
+            The state itself to go on, another state to change, None at the end.
+        """
         return None
 
     def exit(self, moment: TickContext[C]) -> None:
-        """Ends, also where the state is interrupted."""
+        """End, also when the state is interrupted.
+
+        Args:
+            moment: The context of this tick.
+        """
 
 
 class SequenceDecider(State[C]):
-    """States one after the other. The next one is entered in the tick in which the last one ends."""
+    """States one after the other. The next one is entered in the tick in which the last one ends.
+
+    Args:
+        states: The states in order.
+        loops: True to begin again with the first state after the last.
+    """
 
     def __init__(self, states: Sequence[State[C]], *, loops: bool = False) -> None:
         self._states, self._loops = tuple(states), loops
         self._index, self._current = 0, None if not states else states[0]
 
     def enter(self, moment: TickContext[C]) -> None:
-        """Begins with the first state, also after an interruption."""
+        """Begin with the first state, also after an interruption."""
         self._go(0, moment)
 
     def step(self, moment: TickContext[C]) -> State[C] | None:
-        """MotionSteps the state whose turn it is."""
+        """Step the current state."""
         if self._current is None:
             return None
         following = self._current.step(moment)
@@ -46,7 +66,7 @@ class SequenceDecider(State[C]):
         return self if self._current is not None else None
 
     def exit(self, moment: TickContext[C]) -> None:
-        """Ends the state whose turn it is."""
+        """End the current state."""
         if self._current is not None:
             self._current.exit(moment)
             self._current = None
@@ -61,7 +81,12 @@ class SequenceDecider(State[C]):
 
 
 class StateMachineDecider(Decider[C]):
-    """A leaf that runs a state from its beginning each time it comes onto the path; at its end it idles."""
+    """A leaf that runs a state from its beginning each time it comes onto the path; at its end it idles.
+
+    Args:
+        name: Name of the decider.
+        state: The first state.
+    """
 
     def __init__(self, name: str, state: State[C]) -> None:
         super().__init__(name)
@@ -70,16 +95,16 @@ class StateMachineDecider(Decider[C]):
 
     @property
     def is_done(self) -> bool:
-        """Tells whether the state has come to its end, or was never begun."""
+        """True when the state has come to its end, or was never begun."""
         return self._current is None
 
     def enter(self, moment: TickContext[C]) -> None:
-        """Begins with the first state."""
+        """Begin with the first state."""
         self._current = self._first
         self._current.enter(moment)
 
     def decide(self, moment: TickContext[C]) -> Decision | None:
-        """MotionSteps the state; a change of state shows in the next tick."""
+        """Step the state; a change of state takes effect in the next tick."""
         if self._current is not None:
             following = self._current.step(moment)
             if following is not self._current:
@@ -90,20 +115,24 @@ class StateMachineDecider(Decider[C]):
         return None
 
     def exit(self, moment: TickContext[C]) -> None:
-        """Ends the state."""
+        """End the state."""
         if self._current is not None:
             self._current.exit(moment)
             self._current = None
 
 
 class Lock(State[C]):
-    """Keeps its machine on the path until ``Unlock``, for ``limit_s`` at most."""
+    """Keeps its machine on the path until ``Unlock``.
+
+    Args:
+        limit_s: Longest time of the lock, s.
+    """
 
     def __init__(self, limit_s: float) -> None:
         self._limit_s = limit_s
 
     def enter(self, moment: TickContext[C]) -> None:
-        """Takes the lock."""
+        """Take the lock."""
         moment.lock(self._limit_s)
 
 
@@ -111,16 +140,20 @@ class Unlock(State[C]):
     """Lets the deciders above its machine decide again."""
 
     def enter(self, moment: TickContext[C]) -> None:
-        """Releases the lock."""
+        """Release the lock."""
         moment.unlock()
 
 
 class Write(State[C]):
-    """Writes the context once."""
+    """Writes the context once.
+
+    Args:
+        function: Takes the context.
+    """
 
     def __init__(self, function: Callable[[C], None]) -> None:
         self._function = function
 
     def enter(self, moment: TickContext[C]) -> None:
-        """Writes."""
+        """Call the function."""
         self._function(moment.context)

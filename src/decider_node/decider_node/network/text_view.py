@@ -1,4 +1,4 @@
-"""The network as text: the tree, the active path, who holds a lock."""
+"""The network as text: the tree, the active path, and the locks."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from .network import Network
 
 
 def draw(network: Network[C]) -> str:
-    """Returns a line for each decider; ``>`` marks the active path, ``#`` a lock.
+    """Return a line for each decider; ``>`` marks the active path, ``#`` a lock.
 
-    A child that is shared comes at each of its parents.
+    Args:
+        network: The network. A child that is shared is listed under each of its parents.
     """
     path = network.descent.path
     lines: list[str] = []

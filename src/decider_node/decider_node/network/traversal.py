@@ -1,4 +1,4 @@
-"""One walk down the network, and what enters and leaves the path by it."""
+"""One walk down the network, and the deciders that enter and leave the path by it."""
 
 from __future__ import annotations
 
@@ -12,28 +12,36 @@ from .locks import Locks
 
 
 class Rules(enum.Enum):
-    """How entering and leaving is done.
+    """The rules for entering and leaving.
 
-    ``STRICT``: what leaves the path always gets its exit, what stays never does, and a lock ends with its
-    decider's session. ``CORTEX``: call for call what Isaac Cortex does, for comparisons. There a path that becomes
+    ``STRICT``: a decider that leaves the path always gets its exit, one that stays never does, and a lock ends with
+    its decider's session. ``CORTEX``: the same calls as in Isaac Cortex, for comparisons. There a path that becomes
     shorter gives no exit, one that becomes longer than before gives an exit to all that stay, and reset gives none
     and keeps the locks.
     """
 
-    STRICT = "mended"
+    STRICT = "strict"
     CORTEX = "cortex"
 
 
 @dataclass(frozen=True, eq=False)
 class Placed(Generic[C]):
-    """A decider on the path, and what its parent gave it last."""
+    """A decider on the path, and the last parameters from its parent."""
 
     decider: Decider[C]
     parameters: object
 
 
 class Descent(Generic[C]):
-    """The path below one root. It begins empty."""
+    """The path below one root. It begins empty.
+
+    Args:
+        root: The first decider of the path.
+        rules: The rules for entering and leaving.
+
+    Raises:
+        CycleFound: A decider is below itself.
+    """
 
     def __init__(self, root: Decider[C], rules: Rules = Rules.STRICT) -> None:
         refuse_cycles(root)
@@ -47,17 +55,21 @@ class Descent(Generic[C]):
 
     @property
     def locked_at(self) -> int | None:
-        """Depth of the lock that counts: that nearest to the root. None: nothing is locked."""
+        """Depth of the lock that counts, which is that nearest to the root; None: nothing is locked."""
         for depth, placed in enumerate(self._path):
             if placed.decider in self.locks:
                 return depth
         return None
 
     def step(self, context: C, now_s: float) -> None:
-        """Walks down once, from the root or from the locked decider.
+        """Walk down once, from the root or from the locked decider.
+
+        Args:
+            context: The logical state.
+            now_s: Time of the tick, s.
 
         Raises:
-            NetworkError: something on the way is wrong. ``leave`` must follow.
+            NetworkError: A decider failed or decided wrongly. ``leave`` must follow.
         """
         start = self.locked_at
         if start is not None:
@@ -79,7 +91,15 @@ class Descent(Generic[C]):
             self._exit_all(old[depth:], context, now_s)
 
     def leave(self, context: C, now_s: float) -> None:
-        """Empties the path, with all exits."""
+        """Empty the path, with all exits.
+
+        Args:
+            context: The logical state.
+            now_s: Time of the tick, s.
+
+        Raises:
+            DeciderFailed: An exit raised; the others were called all the same.
+        """
         path, self._path = self._path, []
         try:
             self._exit_all(path, context, now_s)
@@ -87,11 +107,17 @@ class Descent(Generic[C]):
             self.locks.clear()
 
     def drop(self) -> None:
-        """Empties the path without exits and with the locks kept, as Cortex does at a reset."""
+        """Empty the path without exits and with the locks kept, as Cortex does at a reset."""
         self._path = []
 
     def moment(self, placed: Placed[C], context: C, now_s: float) -> TickContext[C]:
-        """Returns what a decider on the path is told."""
+        """Return the context of this tick for a decider on the path.
+
+        Args:
+            placed: The decider with its parameters.
+            context: The logical state.
+            now_s: Time of the tick, s.
+        """
         return TickContext(context, now_s, placed.parameters, placed.decider, self.locks)
 
     def _visit(self, placed: Placed[C], is_new: bool, context: C, now_s: float) -> Decision | None:
@@ -115,17 +141,17 @@ class Descent(Generic[C]):
         return Placed(child, decision.parameters)
 
     def _leave_old(self, old: list[Placed[C]], depth: int, context: C, now_s: float) -> None:
-        """Exits of what the new path does not have, leaf first."""
+        """Call the exits of the deciders that the new path does not have, leaf first."""
         stays = depth if self.rules is Rules.STRICT or depth < len(old) else 0
         self._exit_all(old[stays:], context, now_s)
 
     def _exit_all(self, leaving: list[Placed[C]], context: C, now_s: float) -> None:
-        """Gives every exit, also after one has raised; the first error goes on."""
+        """Call every exit, also after one has raised; the first error is raised at the end."""
         first: DeciderFailed | None = None
         for placed in reversed(leaving):
             try:
                 placed.decider.exit(self.moment(placed, context, now_s))
-            except Exception as error:  # noqa: BLE001 # what is still to be left must be left
+            except Exception as error:  # noqa: BLE001 # the other deciders must still be left
                 first = first or DeciderFailed(placed.decider.name, "exit", error)
             if self.rules is Rules.STRICT:
                 self.locks.release(placed.decider)
@@ -139,10 +165,13 @@ class Descent(Generic[C]):
 
 
 def refuse_cycles(root: Decider[C]) -> None:
-    """Looks at everything below a root.
+    """Check everything below a root.
+
+    Args:
+        root: The first decider.
 
     Raises:
-        CycleFound: a decider is below itself.
+        CycleFound: A decider is below itself.
     """
     done: set[int] = set()
 

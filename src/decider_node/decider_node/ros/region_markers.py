@@ -1,4 +1,4 @@
-"""Draws the regions that nobody sees for RViz and Foxglove on ``decider/regions``: which count now, which do not."""
+"""Draws the avoided regions for RViz and Foxglove on ``decider/regions``: those that count now, and the others."""
 
 from __future__ import annotations
 
@@ -18,20 +18,39 @@ Regions = dict[str, tuple[WorldObject, Pose]]
 
 
 class RegionMarkers:
-    """Publishes while somebody looks."""
+    """Publishes the regions while there is a subscriber.
+
+    Args:
+        node: Owns the publisher.
+        regions: Body and pose of each region by name.
+    """
 
     def __init__(self, node: Node, regions: Regions) -> None:
         self._regions = regions
         self._pub = node.create_publisher(MarkerArray, "decider/regions", LATEST)
 
     def show(self, off: frozenset[str], stamp_s: float) -> None:
-        """Draw all; those of ``off`` do not count now."""
+        """Publish all regions.
+
+        Args:
+            off: Regions that do not count now.
+            stamp_s: Time of the markers, s.
+        """
         if self._pub.get_subscription_count() > 0:
             self._pub.publish(MarkerArray(markers=region_markers(self._regions, off, stamp_s)))
 
 
 def region_markers(regions: Regions, off: frozenset[str], stamp_s: float) -> list[Marker]:
-    """Markers in ``world``; the namespace is a region's name."""
+    """Return the markers of all regions in world; the namespace of a marker is a region's name.
+
+    Args:
+        regions: Body and pose of each region by name.
+        off: Regions that do not count now; they are grey.
+        stamp_s: Time of the markers, s.
+
+    Raises:
+        ValueError: A shape of a region cannot be drawn.
+    """
     found = []
     for name, (body, pose) in regions.items():
         parts = (part for shape in body.shapes for part in _parts(shape))
@@ -45,7 +64,7 @@ def region_markers(regions: Regions, off: frozenset[str], stamp_s: float) -> lis
 
 
 def _parts(shape: Shape) -> Iterator[tuple[int, tuple[float, float, float], Pose]]:
-    """Marker type, full edges [m] and place in the object of what a shape is drawn by."""
+    """Yield marker type, full edges, m, and pose in the object of the parts that draw a shape."""
     place, size = shape.object_T_shape, shape.size.tolist()
     if shape.kind is ShapeKind.BOX:
         yield Marker.CUBE, tuple(size), place

@@ -14,7 +14,7 @@ from rclpy.task import Future
 from handiwork_ros.rclpy_support.safe_callbacks import guard
 
 ANSWER_S = 0.5
-"""Steady time after which an answer counts as lost: a server at work answers within milliseconds."""
+"""Steady time after which an answer counts as lost, s: a running server answers within milliseconds."""
 TRIES = 6
 LOOK_S = 0.1
 
@@ -22,13 +22,13 @@ LOOK_S = 0.1
 class RepeatedRequest:
     """The newest request to one service. A newer one takes the place of one that has no answer yet.
 
-    A request carries the whole wish, so doing it twice changes nothing. It waits for a server that is not there; once
-    there is one it is sent ``TRIES`` times at most. All on the executor's thread.
+    A request carries the whole wanted state, so doing it twice changes nothing. It waits for a server that is not
+    there; once there is one it is sent ``TRIES`` times at most. All on the executor's thread.
 
     Args:
-        node: hosts the timer.
-        client: of the service.
-        on_answer: takes the response.
+        node: Hosts the timer.
+        client: Client of the service.
+        on_answer: Takes the response.
     """
 
     def __init__(self, node: Node, client: Client, on_answer: Callable[[Any], None]) -> None:
@@ -40,7 +40,11 @@ class RepeatedRequest:
         self._timer = node.create_timer(LOOK_S, guard(node, self._look), clock=steady)
 
     def send(self, request: Any) -> None:
-        """Send it now, or as soon as there is a server."""
+        """Send a request now, or as soon as there is a server.
+
+        Args:
+            request: A request that may be done twice.
+        """
         self._forget()
         self._request, self._tries = request, 0
         self._try()
@@ -53,11 +57,11 @@ class RepeatedRequest:
             self._try()
             return
         self._request = None
-        text = f"{self._client.srv_name} did not answer {TRIES} requests; it is not asked again for the same"
+        text = f"{self._client.srv_name} did not answer {TRIES} requests; the same request is not sent again"
         self._node.get_logger().error(text)
 
     def _try(self) -> None:
-        if not self._client.service_is_ready():  # a request to nobody is lost
+        if not self._client.service_is_ready():  # a request without a server is lost
             return
         self._tries, self._sent_s = self._tries + 1, time.monotonic()
         self._future = self._client.call_async(self._request)
@@ -70,7 +74,7 @@ class RepeatedRequest:
             self._on_answer(response)
 
     def _forget(self) -> None:
-        """Wait no longer for the answer to what was sent."""
+        """Drop the pending request, whose answer is not needed any more."""
         if self._future is not None:
             self._client.remove_pending_request(self._future)
             self._future = None

@@ -30,39 +30,43 @@ from handiwork_core.model.world import ObjectState
 
 CLOSED_M, OPEN_M = 0.0, 0.08
 IN_HAND_M = 0.025
-"""A cube whose middle is nearer to the tip than this, between closed fingers, is held."""
+"""Distance of a cube's middle from the tip below which it is held by closed fingers, m."""
 ZONE_Y_M, ZONE_HALF_X_M, BELT_TOP_M = (-0.35, 0.3), 0.15, -0.02
 DOWN = Rotation.from_rpy(np.pi, 0.0, 0.0)
 HOME = Pose.of((0.45, -0.1, 0.25), DOWN)
 
 
 class SortingPort(ArmPort, Protocol):
-    """What the application needs of its cell."""
+    """The interface of the application to its cell."""
 
     def cubes(self) -> Mapping[str, ObjectState]:
-        """Cubes by name, ``<colour>_<n>``."""
+        """Return the cubes by name, ``<colour>_<n>``."""
 
     def tip(self) -> Pose:
-        """World pose between the fingertips."""
+        """Return the pose between the fingertips in world."""
 
     def width(self) -> float:
-        """Opening of the gripper [m]."""
+        """Return the opening of the gripper, m."""
 
     def grip(self, width_m: float) -> None:
-        """Sends the gripper."""
+        """Command the gripper.
+
+        Args:
+            width_m: Opening, m.
+        """
 
     def stop(self) -> None:
-        """Brings the arm to rest."""
+        """Bring the arm to rest."""
 
 
 @dataclass
 class SortingContext:
-    """What monitors write and deciders read. ``bins``: where to let go, by colour."""
+    """The logical state: monitors write it and deciders read it. ``bins`` has the poses for letting go, by colour."""
 
     cell: SortingPort
     bins: Mapping[str, Pose]
     belt: Array
-    """(3,) velocity of the belt [m/s]."""
+    """Velocity of the belt in world, (3,), m/s."""
     cubes: Mapping[str, ObjectState] = field(default_factory=dict)
     tip: Pose = field(default_factory=Pose.identity)
     target: Pose | None = None
@@ -71,12 +75,17 @@ class SortingContext:
     sorted_count: int = 0
 
     def renew(self) -> None:
-        """Forgets what was being done."""
+        """Forget the present action."""
         self.active, self.target, self.held = None, None, False
 
 
 def look(context: SortingContext, now_s: float) -> None:
-    """Reads cubes, tip and gripper."""
+    """Read the cubes, the tip and the gripper.
+
+    Args:
+        context: The logical state.
+        now_s: Time of the tick, s.
+    """
     cell = context.cell
     context.cubes, context.tip = cell.cubes(), cell.tip()
     context.held = False
@@ -87,7 +96,12 @@ def look(context: SortingContext, now_s: float) -> None:
 
 
 def choose(context: SortingContext, now_s: float) -> None:
-    """The cube that is farthest down the belt, among those that can still be caught."""
+    """Choose the cube that is farthest down the belt, among those that can still be caught.
+
+    Args:
+        context: The logical state.
+        now_s: Time of the tick, s.
+    """
     if context.active is not None and (context.held or _on_belt(context.cubes[context.active])):
         return
     able = [name for name, state in context.cubes.items() if _on_belt(state)]
@@ -100,13 +114,16 @@ def _on_belt(state: ObjectState) -> bool:
 
 
 def to_cube(context: SortingContext) -> MotionCommand:
-    """Down onto the active cube, with the belt, the fingers along its sides.
+    """Return a command down onto the active cube, with the belt, the fingers along its sides.
+
+    Args:
+        context: The logical state.
 
     Raises:
-        RuntimeError: no cube is active.
+        RuntimeError: No cube is active.
     """
     if context.active is None:
-        raise RuntimeError("no cube is active: dispatch grasps only where one is")
+        raise RuntimeError("no cube is active: dispatch may decide for grasp only with one")
     cube = context.cubes[context.active].world_T_object
     x = cube.rotation.matrix()[:, 0]
     heading = float(np.arctan2(x[1], x[0]))
@@ -117,21 +134,24 @@ def to_cube(context: SortingContext) -> MotionCommand:
 
 
 def to_bin(context: SortingContext) -> MotionCommand:
-    """Over the bin of the colour of the active cube.
+    """Return a command to the bin of the active cube's colour.
+
+    Args:
+        context: The logical state.
 
     Raises:
-        RuntimeError: no cube is active.
+        RuntimeError: No cube is active.
     """
     if context.active is None:
-        raise RuntimeError("no cube is active: dispatch drops only what is held")
+        raise RuntimeError("no cube is active: dispatch may decide for drop only while a cube is held")
     return MotionCommand(context.bins[context.active.split("_")[0]])
 
 
 class Dispatch(Decider[SortingContext]):
-    """What is to be done now."""
+    """Decides between going home, grasping and dropping."""
 
     def decide(self, moment: TickContext[SortingContext]) -> Decision | None:
-        """Returns one of the three."""
+        """Return one of the three."""
         context = moment.context
         if context.active is None:
             return Decision("go_home", MotionCommand(HOME))
@@ -139,10 +159,10 @@ class Dispatch(Decider[SortingContext]):
 
 
 class Go(Decider[SortingContext]):
-    """Sends the command that it is given, the gripper open."""
+    """Sends the command of its parameters, with the gripper open."""
 
     def decide(self, moment: TickContext[SortingContext]) -> Decision | None:
-        """Sends it."""
+        """Send the command."""
         moment.context.cell.grip(OPEN_M)
         moment.context.cell.go(moment.given(MotionCommand))
         return None
@@ -177,7 +197,11 @@ def _drop() -> StateMachineDecider[SortingContext]:
 
 
 def sorting_network(context: SortingContext) -> Network[SortingContext]:
-    """Returns the whole application."""
+    """Return the network of the whole application.
+
+    Args:
+        context: The logical state.
+    """
     children: dict[str, Decider[SortingContext]] = {
         "go_home": Go("go_home"),
         "grasp": _grasp(),

@@ -25,14 +25,14 @@ CLOSE_LIMIT_S, LOCK_LIMIT_S, LIFT_M = 3.0, 15.0, 0.3
 UP = (0.0, 0.0, 1.0)
 DOWN = Rotation.from_rpy(np.pi, 0.0, 0.0)
 HOME = Pose.of((0.0, 0.62, 0.2), DOWN)
-"""Of the tip: above the end of the belt."""
+"""Pose of the tip in world, above the end of the belt."""
 
 
 class Dispatch(Decider[StackContext]):
-    """What is to be done now, by the logical state alone; so that it recovers from whatever has happened."""
+    """Decides the next action by the logical state alone, so that it recovers from any event."""
 
     def decide(self, moment: TickContext[StackContext]) -> Decision | None:
-        """Return the child for what is to be done."""
+        """Return the child of the next action."""
         context = moment.context
         if context.is_complete or context.active is None or context.grasp is None:
             return Decision("go_home")
@@ -51,25 +51,30 @@ class HoldBin(Decider[StackContext]):
     """Keeps a bin above the belt as long as no place is open for it."""
 
     def decide(self, moment: TickContext[StackContext]) -> Decision | None:
-        """Sends the command."""
+        """Send the command."""
         moment.context.target = HOME
         moment.context.cell.go(MotionCommand(HOME))
         return None
 
 
 class GoHome(Decider[StackContext]):
-    """Sends the arm above the belt, the cup off."""
+    """Sends the arm above the belt, the cup off.
+
+    Args:
+        name: Name of the decider.
+        home: Returns the command.
+    """
 
     def __init__(self, name: str, home: Callable[[StackContext], MotionCommand]) -> None:
         super().__init__(name)
         self._home = home
 
     def enter(self, moment: TickContext[StackContext]) -> None:
-        """Lets go of what nobody wants."""
+        """Let go of a bin that is not needed."""
         moment.context.cell.suck(on=False)
 
     def decide(self, moment: TickContext[StackContext]) -> Decision | None:
-        """Sends the command."""
+        """Send the command."""
         command = self._home(moment.context)
         moment.context.target = command.world_T_target
         moment.context.cell.go(command)
@@ -77,7 +82,14 @@ class GoHome(Decider[StackContext]):
 
 
 def close(moment: TickContext[StackContext]) -> bool:
-    """Sucks, and goes on to the bin, until there is a seal; gives up after a while so that the reach begins anew."""
+    """Switch the cup on, and go on to the bin, until there is a seal.
+
+    Args:
+        moment: The context of this tick.
+
+    Returns:
+        True when the cup holds the active bin.
+    """
     context = moment.context
     context.cell.suck(on=True)
     if context.grasp is not None:
@@ -86,10 +98,10 @@ def close(moment: TickContext[StackContext]) -> bool:
 
 
 class TryClose(Act[StackContext]):
-    """Closing that ends without an error: what is not held then is picked again."""
+    """Closing that ends without an error after its limit: a bin that is not held then is picked again."""
 
     def step(self, moment: TickContext[StackContext]) -> State[StackContext] | None:
-        """Acts until there is a seal or the time is over."""
+        """Close until there is a seal or the time is over."""
         try:
             return super().step(moment)
         except TimeoutError:
@@ -107,7 +119,7 @@ def _pick() -> StateMachineDecider[StackContext]:
         context.posture = None
 
     def back(context: StackContext) -> Array:
-        """Up; first out of the cavity or off the shelf, which is up as well."""
+        """Return the way up; first out of the cavity or off the shelf, which is up as well."""
         return np.array([0.0, 0.0, LIFT_M])
 
     states: list[State[StackContext]] = [
@@ -124,7 +136,7 @@ def _pick() -> StateMachineDecider[StackContext]:
 
 
 def _lift() -> StateMachineDecider[StackContext]:
-    """For who finds a bin in the cup: it may hang between others, or behind the end of the belt."""
+    """Return a machine for a start with a bin in the cup: it may hang between others, or behind the end of the belt."""
 
     def up(context: StackContext) -> Array:
         return np.array([0.0, 0.0, float(np.clip(CARRY_Z_M - context.tip.translation_m[2], 0.0, LIFT_M))])
@@ -137,11 +149,11 @@ def _open(context: StackContext) -> None:
 
 
 def _to_shelf(name: str, after: Callable[[StackContext], None]) -> StateMachineDecider[StackContext]:
-    """A machine that lays the held bin onto the shelf and leaves it there."""
+    """Return a machine that lays the held bin onto the shelf and leaves it there."""
     plan = PlacePlan()
 
     def above_shelf(context: StackContext) -> MotionCommand:
-        """Beyond the shelf and over it, the cup down: from here both sides are free."""
+        """Return a command beyond the shelf and over it, the cup down: from here both sides are free."""
         at = (SHELF_RADIUS_M + 0.12) * shelf_axis() + (0.0, 0.0, SHELF_TOOL_Z_M + 0.38)
         turn = Rotation.from_axis_angle(UP, _pan_heading(context, at))
         return MotionCommand(Pose.of(at, turn @ DOWN), posture=None)
@@ -170,7 +182,7 @@ def _flip() -> StateMachineDecider[StackContext]:
 
 
 def _set_aside() -> StateMachineDecider[StackContext]:
-    """For a bin that is in the hand while no place is open: what lies in the places is picked first then."""
+    """Return a machine for a held bin without an open place: the bins that lie in the places are picked first then."""
 
     def choose_again(context: StackContext) -> None:
         context.active = context.posture = None
@@ -179,7 +191,7 @@ def _set_aside() -> StateMachineDecider[StackContext]:
 
 
 def _pan_heading(context: StackContext, at: Array) -> float:
-    """Heading of the cup [rad] that keeps the last joint where it is while the arm turns to ``at``."""
+    """Return the heading of the cup, rad, that keeps the last joint where it is while the arm turns to ``at``."""
     tip = context.tip.translation_m
     now = float(np.arctan2(*context.tip.rotation.matrix()[1::-1, 0]))
     return now + float(np.arctan2(at[1], at[0]) - np.arctan2(tip[1], tip[0]))
@@ -189,7 +201,7 @@ def _place() -> StateMachineDecider[StackContext]:
     plan = PlacePlan()
 
     def done(context: StackContext) -> None:
-        """The stack monitor looks whether it stands in its place; if not it is picked and placed again."""
+        """Finish; the stack monitor checks the bin's place, and a bin that is not in it is picked and placed again."""
         context.active = context.posture = None
         context.is_new = True
 
@@ -211,7 +223,12 @@ def _place() -> StateMachineDecider[StackContext]:
 def stacking_network(
     context: StackContext, home: Callable[[StackContext], MotionCommand]
 ) -> Network[StackContext]:
-    """Returns the whole application."""
+    """Return the network of the whole application.
+
+    Args:
+        context: The logical state.
+        home: Returns the command above the belt.
+    """
     children: dict[str, Decider[StackContext]] = {
         "go_home": GoHome("go_home", home),
         "pick_bin": _pick(),

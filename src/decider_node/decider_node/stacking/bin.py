@@ -1,4 +1,4 @@
-"""The bin: an open box, where a cup can hold it, and which side of it is up."""
+"""The bin: an open box, the poses of a cup that holds it, and the side of it that is up."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from handiwork_core.model.geometry import Array, Pose, Rotation
 from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 
 LENGTH_M, WIDTH_M, HEIGHT_M, WALL_M = 0.30, 0.20, 0.135, 0.006
-"""Outside, along x, y and z of its frame, whose origin is its middle; the open side is at +z."""
+"""Outer sizes along x, y and z of the bin's frame, and its wall. The origin is the middle; the open side is at +z."""
 MASS_KG = 0.8
 LEVEL = 0.985
-"""Cosine of a tilt of 10 degrees: less counts as level."""
+"""Cosine of a tilt of 10 degrees; smaller tilts count as level."""
 PLACED_M, PLACED_RAD = 0.01, float(np.radians(2.0))
 TOUCH_M = 0.004
-"""Bins that overlap by less only touch."""
+"""Overlap of two bins below which they only touch."""
 HALF_TURN = Rotation.from_axis_angle((0.0, 0.0, 1.0), np.pi)
 INSIDE = Pose.of((0.0, 0.0, WALL_M - 0.5 * HEIGHT_M), Rotation.from_axis_angle((1.0, 0.0, 0.0), np.pi))
 """``bin_T_tip`` of a cup that holds the bottom from inside."""
@@ -25,7 +25,11 @@ OUTSIDE = Pose.of((0.0, 0.0, -0.5 * HEIGHT_M))
 
 
 def bin_body(name: str) -> WorldObject:
-    """A bottom and four walls."""
+    """Return a bin: a bottom and four walls.
+
+    Args:
+        name: Its name.
+    """
     inner = HEIGHT_M - WALL_M
     x, y = 0.5 * (LENGTH_M - WALL_M), 0.5 * (WIDTH_M - WALL_M)
     boxes = [
@@ -39,38 +43,58 @@ def bin_body(name: str) -> WorldObject:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grasp:
-    """Where the tip of the cup goes. ``needs_flip``: it reaches into the bin, or holds a wall of one on its side."""
+    """A pose of the tip of the cup that holds a bin.
+
+    Attributes:
+        world_T_tip: The pose.
+        needs_flip: True when the cup reaches into the bin, or holds a wall of one on its side.
+    """
 
     world_T_tip: Pose
     needs_flip: bool
     length_m: float
-    """Straight way of the approach, along the cup's axis [m]."""
+    """Straight way of the approach, along the cup's axis, m."""
 
     @property
     def axis(self) -> Array:
-        """(3,) the way of the cup, z of the tip."""
+        """The direction of the approach in world, which is z of the tip, (3,)."""
         return np.asarray(self.world_T_tip.rotation.matrix()[:, 2])
 
 
 def open_side(world_T_bin: Pose) -> Array:
-    """(3,) direction of the open side in the world."""
+    """Return the direction of the open side in world, (3,).
+
+    Args:
+        world_T_bin: Pose of the bin.
+    """
     return np.asarray(world_T_bin.rotation.matrix()[:, 2])
 
 
 def is_level(world_T_bin: Pose) -> bool:
-    """Tells whether the bin stands on its bottom or on its rim."""
+    """Check whether the bin stands on its bottom or on its rim.
+
+    Args:
+        world_T_bin: Pose of the bin.
+    """
     return abs(float(open_side(world_T_bin)[2])) > LEVEL
 
 
 def wall_up(world_T_bin: Pose) -> tuple[int, float] | None:
-    """The wall that is on top of a bin on its side: axis 0 or 1 of its frame and sign; None: it does not lie so."""
+    """Return the wall that is on top of a bin on its side.
+
+    Args:
+        world_T_bin: Pose of the bin.
+
+    Returns:
+        Axis of the bin's frame, 0 or 1, and its sign; None when the bin does not lie on a side.
+    """
     rows = world_T_bin.rotation.matrix()[2, :2]
     axis = int(np.argmax(np.abs(rows)))
     return (axis, float(np.sign(rows[axis]))) if abs(float(rows[axis])) > LEVEL else None
 
 
 def _on_wall(axis: int, sign: float) -> Pose:
-    """``bin_T_tip`` of a cup that holds a wall from outside."""
+    """Return ``bin_T_tip`` of a cup that holds a wall from outside."""
     out = np.zeros(3)
     out[axis] = sign
     at = 0.5 * (LENGTH_M, WIDTH_M)[axis] * out + (0.0, 0.0, 0.5 * WALL_M)
@@ -79,10 +103,12 @@ def _on_wall(axis: int, sign: float) -> Pose:
 
 
 def grasp_of(world_T_bin: Pose, *, half_turned: bool, on_shelf: bool = False) -> Grasp:
-    """Returns the grasp from above, of a bottom or of a wall; or that from behind, of a bottom on the shelf.
+    """Return the grasp of a bin: from above, of a bottom or of a wall; from behind, of a bottom on the shelf.
 
-    ``half_turned`` about the cup's axis: both fit, the arm reaches one more easily. ``on_shelf``: the bin lies on its
-    side there, as it shall.
+    Args:
+        world_T_bin: Pose of the bin.
+        half_turned: True to turn the cup by half a turn about its axis: both fit, the arm reaches one more easily.
+        on_shelf: True when the bin lies on its side on the shelf.
     """
     from_inside = float(open_side(world_T_bin)[2]) > LEVEL
     wall = None if on_shelf else wall_up(world_T_bin)
@@ -93,7 +119,12 @@ def grasp_of(world_T_bin: Pose, *, half_turned: bool, on_shelf: bool = False) ->
 
 
 def stands_at(world_T_bin: Pose, place: Pose) -> bool:
-    """Tells whether a bin is in a place, whichever way round: within 10 mm and 2 degrees."""
+    """Check whether a bin is in a place, either way round: within 10 mm and 2 degrees.
+
+    Args:
+        world_T_bin: Pose of the bin.
+        place: Pose of the place.
+    """
     apart = float(np.linalg.norm(world_T_bin.translation_m - place.translation_m))
     if apart > PLACED_M:
         return False
@@ -101,9 +132,13 @@ def stands_at(world_T_bin: Pose, place: Pose) -> bool:
 
 
 def overlap(one: Pose, other: Pose) -> bool:
-    """Tells whether two bins would be within each other by more than ``TOUCH_M``, as solid boxes.
+    """Check whether two bins, as solid boxes, would overlap by more than ``TOUCH_M``.
 
     Separating axes of two oriented boxes: Gottschalk, Lin, Manocha, "OBBTree", 1996.
+
+    Args:
+        one: Pose of a bin.
+        other: Pose of the other bin.
     """
     half = 0.5 * (np.array([LENGTH_M, WIDTH_M, HEIGHT_M]) - TOUCH_M)
     first, second = one.rotation.matrix(), other.rotation.matrix()
@@ -113,5 +148,9 @@ def overlap(one: Pose, other: Pose) -> bool:
 
 
 def turned(world_T_bin: Pose) -> Pose:
-    """The bin turned by half a turn about its own z: it fills the same place."""
+    """Return the bin turned by half a turn about its own z: it fills the same place.
+
+    Args:
+        world_T_bin: Pose of the bin.
+    """
     return Pose.of(world_T_bin.translation_m, world_T_bin.rotation @ HALF_TURN)

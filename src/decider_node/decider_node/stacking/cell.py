@@ -1,4 +1,4 @@
-"""The cell as a scene: conveyor, pallet, flip shelf; and regions that nobody sees, which the arm avoids."""
+"""The cell as a scene: conveyor, pallet, flip shelf; and regions without a visible body, which the arm avoids."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from .layout import Layout
 FLOOR_Z_M, BELT_Z_M, PALLET_Z_M = -0.75, -0.25, -0.59
 BELT_END_Y_M, BELT_START_Y_M, BELT_MPS = 0.42, 2.4, 0.3
 SHELF_AZIMUTH_RAD, SHELF_RADIUS_M, SHELF_TOOL_Z_M = 0.5, 0.70, -0.06
-"""Where the bottom of a bin stands that is on its side on the shelf: angle, distance, height of its middle."""
+"""Bottom of a bin that is on its side on the shelf: angle and distance about the robot, height of its middle."""
 DROPPED_Z_M = -0.62
-"""Bins whose middle is lower lie on the floor."""
+"""Height of a bin's middle below which it lies on the floor, m."""
 STALE_S = 0.2
-"""Bins that were seen longer before the joints may be elsewhere by now [s of the world's time]: the arm stops."""
+"""Age of the observation of bins, against the joints, from which the arm stops: they may be elsewhere by now, s."""
 
 FULL = Layout((0.85, 0.64, 0.43), (-0.72, -0.41, -0.1), 4, PALLET_Z_M)
 SMALL = Layout((0.85, 0.64), (-0.62, -0.31), 3, PALLET_Z_M)
@@ -41,20 +41,20 @@ SMALL = Layout((0.85, 0.64), (-0.62, -0.31), 3, PALLET_Z_M)
 
 @cache
 def shelf_axis() -> Array:
-    """(3,) from the robot to the shelf, level."""
+    """Return the horizontal unit vector from the robot to the shelf, (3,)."""
     return frozen([np.cos(SHELF_AZIMUTH_RAD), np.sin(SHELF_AZIMUTH_RAD), 0.0])
 
 
 @cache
 def place_on_shelf() -> Pose:
-    """World pose of a bin on its side, its open side towards the robot."""
+    """Return the pose in world of a bin on its side, its open side towards the robot."""
     out, up = shelf_axis(), np.array([0.0, 0.0, 1.0])
     middle = (SHELF_RADIUS_M - 0.5 * HEIGHT_M) * out + SHELF_TOOL_Z_M * up
     return Pose.of(middle, Rotation.from_matrix(np.column_stack([np.cross(up, -out), up, -out])))
 
 
 def fixtures() -> tuple[SceneObject, ...]:
-    """All that does not move; the belt's surface does."""
+    """Return all objects that do not move; the belt's surface does."""
     out = shelf_axis()
     shelf = (SHELF_RADIUS_M - 0.5 * HEIGHT_M) * out
     turn = Rotation.from_axis_angle((0.0, 0.0, 1.0), SHELF_AZIMUTH_RAD)
@@ -72,7 +72,12 @@ def fixtures() -> tuple[SceneObject, ...]:
 
 
 def scene(bins: int, parked: Pose) -> Scene:
-    """The cell with ``bins`` named ``bin_<n>``, side by side from ``parked`` along x."""
+    """Return the cell with bins named ``bin_<n>``.
+
+    Args:
+        bins: Number of bins.
+        parked: Pose of the first bin; the others are beside it along x.
+    """
     items = [
         SceneObject(
             bin_body(f"bin_{k}"),
@@ -86,7 +91,10 @@ def scene(bins: int, parked: Pose) -> Scene:
 
 
 def regions() -> dict[str, tuple[WorldObject, Pose]]:
-    """What nobody sees: ``over_shelf`` keeps the arm off a bin on the shelf, ``low_middle`` up between the sides."""
+    """Return body and pose of the regions by name.
+
+    ``over_shelf`` keeps the arm off a bin on the shelf, ``low_middle`` keeps it up between the sides.
+    """
     shelf = (SHELF_RADIUS_M - 0.5 * HEIGHT_M) * shelf_axis() + (0.0, 0.0, SHELF_TOOL_Z_M)
     ball = Shape(ShapeKind.SPHERE, np.array([0.19]), Pose.identity())
     capsule = Shape(ShapeKind.CAPSULE, np.array([0.2, 0.2]), Pose.identity())
@@ -97,7 +105,7 @@ def regions() -> dict[str, tuple[WorldObject, Pose]]:
 
 
 def obstacles() -> World:
-    """What the arm keeps clear of: fixtures, and regions while they are on."""
+    """Return the objects that the arm avoids: fixtures, and the regions."""
     objects = {item.name: (item.body, item.world_T_object) for item in fixtures()} | regions()
     still = frozen(np.zeros(3))
     return World(

@@ -1,4 +1,4 @@
-"""Which bins can be picked, why others cannot, and which one comes first."""
+"""The bins that can be picked, the reasons why others cannot, and the choice of the next one."""
 
 from __future__ import annotations
 
@@ -14,20 +14,31 @@ from .occupancy import blockers, open_places
 
 REACH_M = (0.3, 1.12)
 PICK_Y_M = 0.78
-"""Bins on the belt that are farther back are left to come."""
+"""y up to which a bin on the belt is picked, m; bins farther back are left to come."""
 REST_MPS, REST_RADPS = 0.05, 0.5
-"""A bin that moves faster is judged when it has come to rest."""
+"""Speeds from which a bin moves, m/s and rad/s; it is judged when it has come to rest."""
 PATIENCE_S = 30.0
-"""So long somebody may take their time to lay down, or take away, a bin that nothing can hold."""
+"""Time that a person has to lay down, or take away, a bin that cannot be held, s."""
 
 
 def can_be_picked(state: ObjectState) -> bool:
-    """Tells whether a bin is where the arm comes to, standing on its bottom or its rim, or lying on a side."""
+    """Check whether a bin is within reach, standing on its bottom or its rim, or lying on a side.
+
+    Args:
+        state: State of the bin.
+    """
     return is_near(state) and _has_level_side(state.world_T_object)
 
 
 def refusal(state: ObjectState) -> str:
-    """Why a bin at rest within reach cannot be held; empty: it can, it still moves, or it is not within reach."""
+    """Return why a bin at rest within reach cannot be held.
+
+    Args:
+        state: State of the bin.
+
+    Returns:
+        The reason; empty when it can be held, still moves, or is not within reach.
+    """
     if not is_near(state) or _has_level_side(state.world_T_object) or not is_at_rest(state):
         return ""
     up = np.abs(state.world_T_object.rotation.matrix()[2])
@@ -40,26 +51,42 @@ def _has_level_side(pose: Pose) -> bool:
 
 
 def is_at_rest(state: ObjectState) -> bool:
-    """Tell whether a bin neither moves nor turns."""
+    """Check whether a bin neither moves nor turns.
+
+    Args:
+        state: State of the bin.
+    """
     speed, spin = np.linalg.norm(state.world_v_object), np.linalg.norm(state.world_w_object)
     return bool(speed < REST_MPS and spin < REST_RADPS)
 
 
 def is_near(state: ObjectState) -> bool:
-    """Tells whether the arm comes there."""
+    """Check whether a bin is within reach of the arm.
+
+    Args:
+        state: State of the bin.
+    """
     x, y, z = state.world_T_object.translation_m
     return bool(REACH_M[0] < np.hypot(x, y) < REACH_M[1] and z >= DROPPED_Z_M and y <= PICK_Y_M)
 
 
 def is_on_shelf(pose: Pose) -> bool:
-    """Tells whether a bin stands on its side on the shelf, its bottom away from the robot."""
+    """Check whether a bin stands on its side on the shelf, its bottom away from the robot.
+
+    Args:
+        pose: Pose of the bin.
+    """
     x, y, z = np.abs(pose.translation_m - place_on_shelf().translation_m)
     near = bool(np.hypot(x, y) < 0.06 and z < 0.08)  # on its short side it is 50 mm higher
     return near and float(open_side(pose) @ -shelf_axis()) > 0.95
 
 
 def is_shelf_free(context: StackContext) -> bool:
-    """Tell whether no bin but the held one is on the shelf or close to it."""
+    """Check whether no bin but the held one is on the shelf or close to it.
+
+    Args:
+        context: The logical state.
+    """
     shelf = place_on_shelf().translation_m
     others = (name for name in context.bins if name != context.suction.object)
     return all(
@@ -69,10 +96,17 @@ def is_shelf_free(context: StackContext) -> bool:
 
 
 def best_bin(context: StackContext, free: list[str]) -> str | None:
-    """Return the loose bin to pick next; None: nothing can be picked, or nothing could be placed.
+    """Return the loose bin to pick next.
 
-    A bin is picked only where a place would be open for it, so that it is not held for nothing. Where loose bins lie
+    A bin is picked only when a place would be open for it, so that it is not held for nothing. When loose bins lie
     in all places, one of them is picked to be set aside.
+
+    Args:
+        context: The logical state.
+        free: Bins that are not in the stack.
+
+    Returns:
+        Its name; None when nothing can be picked, or nothing could be placed.
     """
     able = [name for name in free if can_be_picked(context.bins[name])]
     able.sort(key=lambda name: rank(context, name))
@@ -85,9 +119,16 @@ def best_bin(context: StackContext, free: list[str]) -> str | None:
 
 
 def rank(context: StackContext, name: str) -> tuple[float, ...]:
-    """First what is on the shelf, then what lies about, then the belt.
+    """Return the rank of a bin: first those on the shelf, then those that lie about, then those on the belt.
 
-    Of what lies about, first what is in a place that is to be filled, then from the top.
+    Of those that lie about, the highest come first, and at one height those in a place that is to be filled.
+
+    Args:
+        context: The logical state.
+        name: The bin.
+
+    Returns:
+        A key for sorting; the smallest comes first.
     """
     pose = context.bins[name].world_T_object
     if is_on_shelf(pose):
@@ -99,7 +140,7 @@ def rank(context: StackContext, name: str) -> tuple[float, ...]:
 
 
 def _blocks(context: StackContext, name: str) -> bool:
-    """Tell whether a bin is in a place that could be filled next, or right above it."""
+    """Return True when a bin is in a place that could be filled next, or right above it."""
     for index in range(len(context.layout)):
         below = context.layout.below(index)
         is_next = index not in context.places and (below is None or below in context.places)
@@ -109,11 +150,11 @@ def _blocks(context: StackContext, name: str) -> bool:
 
 
 class CannotGoOn(Exception):
-    """Nothing is left that the arm could pick and place."""
+    """The arm can pick and place nothing that is left."""
 
 
 class Refused:
-    """Stops the network where nothing can be picked or placed any more, and nobody has helped for ``PATIENCE_S``."""
+    """Stops the network when nothing can be picked or placed any more, and that lasts for ``PATIENCE_S``."""
 
     name = "refused bins"
 
@@ -121,20 +162,31 @@ class Refused:
         self._since_s: float | None = None
 
     def update(self, context: StackContext, now_s: float) -> None:
-        """Looks at what is refused.
+        """Check the obstruction, and how long it lasts.
+
+        Args:
+            context: The logical state.
+            now_s: Time of the tick, s.
 
         Raises:
-            CannotGoOn: it stands in the way for too long.
+            CannotGoOn: It lasts for too long.
         """
         why = obstruction(context)
         self._since_s = (self._since_s if self._since_s is not None else now_s) if why else None
         if self._since_s is not None and now_s - self._since_s > PATIENCE_S:
-            self._since_s = None  # after a reset there is as much time again
+            self._since_s = None  # a reset gives the full time again
             raise CannotGoOn(f"{why}. Nothing else can be done; then reset the network")
 
 
 def obstruction(context: StackContext) -> str:
-    """Return what keeps the arm from all work, in words; empty: it works, is done, or waits for a bin."""
+    """Return the reason that keeps the arm from all work.
+
+    Args:
+        context: The logical state.
+
+    Returns:
+        The reason; empty when the arm works, is done, or waits for a bin.
+    """
     is_held_for_nothing = context.is_attached and not context.needs_flip and context.place is None
     if context.is_complete or (context.active is not None and not is_held_for_nothing):
         return ""
@@ -143,10 +195,10 @@ def obstruction(context: StackContext) -> str:
 
 
 def _no_open_place(context: StackContext) -> str:
-    """Return which bins are in the places that are to be filled; empty: one is open."""
+    """Return which bins are in the places that are to be filled; empty when one is open."""
     if next(open_places(context), None) is not None:
         return ""
     empty = [index for index in range(len(context.layout)) if index not in context.places]
     found = {index: blockers(context, index) for index in empty}
     text = ", ".join(f"{' and '.join(names)} in place {index}" for index, names in found.items() if names)
-    return f"no place of the stack is open, there is {text}: take what is there away" if text else ""
+    return f"no place of the stack is open, there is {text}: remove these bins" if text else ""

@@ -1,4 +1,4 @@
-"""The logical state of the application, and the cell as it is seen from there."""
+"""The logical state of the application, and its interface to the cell."""
 
 from __future__ import annotations
 
@@ -18,42 +18,66 @@ from .layout import Layout
 
 
 class CellPort(Protocol):
-    """What the application needs of a cell, simulated or real."""
+    """The interface of the application to a cell, simulated or real."""
 
     def bins(self) -> Mapping[str, ObjectState]:
-        """Bins that have been seen, where they are now."""
+        """Return the present states of the bins that were observed, by name."""
 
     def tip(self) -> Pose:
-        """World pose of the cup's rim, measured."""
+        """Return the measured pose of the cup's rim in world."""
 
     def joints(self) -> Array:
-        """(n,) measured joints [rad]."""
+        """Return the measured joint positions, (n,), rad."""
 
     def suction(self) -> SuctionState:
-        """The cup."""
+        """Return the state of the cup."""
 
     def suck(self, *, on: bool) -> None:
-        """Switches the cup."""
+        """Switch the cup.
+
+        Args:
+            on: True to hold, False to let go.
+        """
 
     def run_belt(self, *, on: bool) -> None:
-        """Lets the belt run, or stand."""
+        """Start or stop the belt.
+
+        Args:
+            on: True to run it.
+        """
 
     def go(self, command: MotionCommand) -> None:
-        """Sends the arm; ``command`` is for the tip of the cup."""
+        """Send a command to the arm.
+
+        Args:
+            command: A command for the tip of the cup.
+        """
 
     def stop(self) -> None:
-        """Brings the arm to rest."""
+        """Bring the arm to rest."""
 
     def set_off(self, names: frozenset[str]) -> None:
-        """Says which regions do not count now."""
+        """Set which regions do not count now.
+
+        Args:
+            names: Their names.
+        """
 
     def configuration(self, world_T_tip: Pose, near: Array | None) -> Array | None:
-        """Joints (n,) for a pose of the tip, near ``near`` if given; None: out of reach."""
+        """Return a configuration for a pose of the tip.
+
+        Args:
+            world_T_tip: Pose of the tip.
+            near: Joint positions to stay near, (n,), rad; None: any.
+
+        Returns:
+            Joint positions, (n,), rad; None when the pose is out of reach.
+        """
 
 
 @dataclass
 class StackContext:
-    """What monitors write and deciders read."""
+    """The logical state: monitors write it and deciders read it."""
 
     cell: CellPort
     layout: Layout
@@ -62,65 +86,65 @@ class StackContext:
     tip: Pose = field(default_factory=Pose.identity)
     suction: SuctionState = field(default_factory=lambda: SuctionState(0.0, False, False))
     places: dict[int, str] = field(default_factory=dict)
-    """The bin that stands in each place of the stack that is filled, as it is seen."""
+    """Place of the stack -> the bin that is observed in it; without the empty places."""
     place: int | None = None
-    """Where the held bin is brought; None: no bin is held as it is placed, or no place is open."""
+    """The place for the held bin; None: no bin is held as it is placed, or no place is open."""
     active: str | None = None
     grasp: Grasp | None = None
     posture: Array | None = None
     is_lifted: bool = False
-    """What the cup holds was lifted clear of what is around; after a new start nobody knows."""
+    """True when the bin in the cup was lifted clear of its surroundings; after a new start that is not known."""
     half_turned: bool = False
     drift: Array = field(default_factory=lambda: np.zeros(3))
-    """(3,) velocity of the active bin on the belt [m/s]; 0 where it only trembles."""
+    """Velocity of the active bin on the belt in world, (3,), m/s; 0 where it only trembles."""
     mean_velocity: Array = field(default_factory=lambda: np.zeros(3))
     grasp_reached: bool = False
     target: Pose | None = None
-    """Where the tip is going."""
+    """The target of the tip; None without one."""
     correction: Array = field(default_factory=lambda: np.zeros(3))
-    """Of the place: x, y [m], heading [rad]."""
+    """Correction of the place: x, y, m, and heading, rad."""
     status: str = ""
     dropped: int = 0
     refused: dict[str, str] = field(default_factory=dict)
     """Bins within reach that cannot be held, and why."""
     is_new: bool = True
-    """All places of the stack have to be looked at."""
+    """True when all places of the stack have to be checked."""
 
     @property
     def stacked(self) -> list[str]:
-        """Bins that stand in the stack, in the order of their places."""
+        """The bins that stand in the stack, in the order of their places."""
         return [self.places[index] for index in sorted(self.places)]
 
     @property
     def is_attached(self) -> bool:
-        """The cup holds the active bin."""
+        """True when the cup holds the active bin."""
         return self.suction.sealed and self.suction.object == self.active and self.active is not None
 
     @property
     def needs_flip(self) -> bool:
-        """What the cup holds, it holds from inside or by a wall."""
+        """True when the cup holds a bin, or will hold it, from inside or by a wall."""
         if not self.is_attached or self.active is None:
             return self.grasp is not None and self.grasp.needs_flip
         return self._hold() < 0.7
 
     @property
     def holds_wall(self) -> bool:
-        """What the cup holds, it holds by a wall."""
+        """True when the cup holds a bin by a wall."""
         return self.is_attached and abs(self._hold()) < 0.7
 
     def _hold(self) -> float:
-        """Cosine between the cup's axis and that of the held bin: 1 for the bottom from outside, -1 from inside."""
+        """Return the cosine between the axes of cup and held bin: 1 from outside the bottom, -1 from inside."""
         assert self.active is not None
         tool_z = self.tip.rotation.matrix()[:, 2]
         return float(tool_z @ self.bins[self.active].world_T_object.rotation.matrix()[:, 2])
 
     @property
     def is_complete(self) -> bool:
-        """All places are filled, and were looked at since the last placing."""
+        """True when all places are filled, and were checked since the last placing."""
         return len(self.places) >= len(self.layout) and not self.is_new
 
     def renew(self) -> None:
-        """After a reset the world is looked at anew, the stack too."""
+        """Forget the present action after a reset; the world and the stack are observed again."""
         self.active = self.grasp = self.posture = self.target = self.place = None
         self.correction[:] = 0.0
         self.is_lifted, self.is_new = False, True

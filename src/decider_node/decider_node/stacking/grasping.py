@@ -1,4 +1,4 @@
-"""The way onto the active bin."""
+"""The approach to the active bin."""
 
 from __future__ import annotations
 
@@ -12,13 +12,16 @@ from .context import StackContext
 
 
 def to_grasp(context: StackContext) -> MotionCommand:
-    """Along the cup's axis onto the bottom of the active bin, with the bin if that moves.
+    """Return a command along the cup's axis onto the bottom of the active bin, with the bin if that moves.
+
+    Args:
+        context: The logical state.
 
     Raises:
-        RuntimeError: there is no active bin.
+        RuntimeError: No bin is active.
     """
     if context.grasp is None or context.active is None:
-        raise RuntimeError("no bin is active: dispatch picks only where one is")
+        raise RuntimeError("no bin is active: dispatch may decide for pick_bin only with one")
     grasp = context.grasp
     away = grasp.world_T_tip.translation_m - context.tip.translation_m
     length = min(grasp.length_m, float(np.linalg.norm(away)) + 0.02)

@@ -11,12 +11,20 @@ from handiwork_core.model.geometry import Pose, Rotation
 from .bin import HEIGHT_M
 
 UPSIDE_DOWN = Rotation.from_rpy(np.pi, 0.0, 0.5 * np.pi)
-"""Long side along y, open side down."""
+"""Orientation of a bin in the stack: long side along y, open side down."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Columns along x and y, layers from the ground [m]; places are filled x first, then y, then layer by layer."""
+    """The places of a stack, which are filled x first, then y, then layer by layer.
+
+    Attributes:
+        xs: x of the columns, m.
+        ys: y of the columns, m.
+        layers: Number of layers.
+        ground_z_m: z of the ground, m.
+        layer_m: Height of a layer, m.
+    """
 
     xs: tuple[float, ...]
     ys: tuple[float, ...]
@@ -24,16 +32,19 @@ class Layout:
     ground_z_m: float
     layer_m: float = HEIGHT_M
     gap_m: float = 0.0
-    """Free height below each bin's middle beyond half a layer."""
+    """Free height below each bin's middle beyond half a layer, m."""
 
     def __len__(self) -> int:
         return len(self.xs) * len(self.ys) * self.layers
 
     def place(self, index: int) -> Pose:
-        """World pose of the middle of a bin, upside down.
+        """Return the pose in world of the middle of a bin, upside down.
+
+        Args:
+            index: Number of the place, from 0.
 
         Raises:
-            IndexError: there is no such place.
+            IndexError: There is no such place.
         """
         if not 0 <= index < len(self):
             raise IndexError(f"place {index} is not one of the {len(self)} of the stack")
@@ -43,6 +54,10 @@ class Layout:
         return Pose.of((self.xs[column], self.ys[row], z), UPSIDE_DOWN)
 
     def below(self, index: int) -> int | None:
-        """The place under a place; None for the lowest layer."""
+        """Return the place under a place; None for the lowest layer.
+
+        Args:
+            index: Number of the place, from 0.
+        """
         under = index - len(self.xs) * len(self.ys)
         return under if under >= 0 else None

@@ -19,7 +19,7 @@ STATUS_S = 1.0
 
 
 def monitors() -> tuple[Monitor[StackContext], ...]:
-    """All of them."""
+    """Return all monitors, in the order in which they run."""
     return (
         FunctionMonitor("cell", look),
         StackMonitor(),
@@ -36,7 +36,12 @@ def monitors() -> tuple[Monitor[StackContext], ...]:
 
 
 def look(context: StackContext, now_s: float) -> None:
-    """Reads bins, tip and cup."""
+    """Read the bins, the tip and the cup.
+
+    Args:
+        context: The logical state.
+        now_s: Time of the tick, s.
+    """
     context.bins = context.cell.bins()
     context.tip = context.cell.tip()
     context.suction = context.cell.suction()
@@ -44,9 +49,13 @@ def look(context: StackContext, now_s: float) -> None:
 
 
 def switch_belt(context: StackContext, now_s: float) -> None:
-    """The belt stands while a bin is at its end, as behind a light barrier: what is picked must not be dragged.
+    """Stop the belt while a bin is at its end, as behind a light barrier: a bin that is picked must not be dragged.
 
-    Nor must what is held already and still stands on the belt: the friction would tear it off the cup.
+    Nor must a bin that is held already and still stands on the belt: the friction would tear it off the cup.
+
+    Args:
+        context: The logical state.
+        now_s: Time of the tick, s.
     """
     stacked = set(context.places.values())
     waiting = any(name not in stacked and _waits(context, name) for name in context.bins)
@@ -60,15 +69,24 @@ def _waits(context: StackContext, name: str) -> bool:
 
 
 def forget_dropped(context: StackContext, now_s: float) -> None:
-    """The active bin on the floor is active no more; a stacked one that fell leaves its place free."""
+    """Forget the active bin when it lies on the floor; a stacked one that fell leaves its place free.
+
+    Args:
+        context: The logical state.
+        now_s: Time of the tick, s.
+    """
     if context.active is not None and _height(context, context.active) < DROPPED_Z_M:
         context.active, context.dropped = None, context.dropped + 1
 
 
 def choose_bin(context: StackContext, now_s: float) -> None:
-    """If none is active: one on the shelf, else one that lies about, else the one that is farthest down the belt.
+    """Choose the active bin: one on the shelf, else one that lies about, else the farthest down the belt.
 
-    What the cup holds already, after a reset say, is active.
+    A bin that the cup holds already, for example after a reset, is active.
+
+    Args:
+        context: The logical state.
+        now_s: Time of the tick, s.
     """
     stacked = set(context.places.values())
     still = {name: refusal(context.bins[name]) for name in context.refused if name in context.bins}
@@ -87,7 +105,12 @@ def choose_bin(context: StackContext, now_s: float) -> None:
 
 
 def measure_drift(context: StackContext, now_s: float) -> None:
-    """The mean velocity of the active bin over some ticks: one that rests on a running belt trembles."""
+    """Compute the mean velocity of the active bin over some ticks: one that rests on a running belt trembles.
+
+    Args:
+        context: The logical state.
+        now_s: Time of the tick, s.
+    """
     if context.active is None or context.is_attached:
         context.mean_velocity[:] = 0.0
     else:
@@ -98,7 +121,14 @@ def measure_drift(context: StackContext, now_s: float) -> None:
 
 
 def choose_grasp(context: StackContext, now_s: float) -> None:
-    """The grasp of the active bin, with the heading that the arm reaches more easily; and whether the tip is there."""
+    """Choose the grasp of the active bin, with the heading that the arm reaches more easily.
+
+    Also write whether the tip is there.
+
+    Args:
+        context: The logical state.
+        now_s: Time of the tick, s.
+    """
     if context.active is None:
         context.grasp, context.grasp_reached = None, False
         return
@@ -119,7 +149,15 @@ def choose_grasp(context: StackContext, now_s: float) -> None:
 
 
 def switch_regions(context: StackContext, now_s: float) -> None:
-    """``over_shelf`` counts unless the tip goes there; ``low_middle`` while the tip goes from one side to the other."""
+    """Switch the regions.
+
+    ``over_shelf`` counts unless the tip goes there; ``low_middle`` counts while the tip goes from one side to the
+    other.
+
+    Args:
+        context: The logical state.
+        now_s: Time of the tick, s.
+    """
     off = set()
     if context.target is not None:
         place = place_on_shelf().translation_m
@@ -134,7 +172,7 @@ def switch_regions(context: StackContext, now_s: float) -> None:
 
 
 class Status:
-    """Says once a second how things are."""
+    """Writes a summary of the logical state once a second."""
 
     name = "status"
 
@@ -142,7 +180,12 @@ class Status:
         self._next_s = float("-inf")
 
     def update(self, context: StackContext, now_s: float) -> None:
-        """Writes ``context.status``."""
+        """Write ``context.status``.
+
+        Args:
+            context: The logical state.
+            now_s: Time of the tick, s.
+        """
         if now_s < self._next_s:
             return
         self._next_s = now_s + STATUS_S

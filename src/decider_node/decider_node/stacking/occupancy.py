@@ -1,4 +1,4 @@
-"""Which bins stand in the stack, which places are open, and where a held bin is brought."""
+"""The bins in the stack, the places that are open, and the place that a held bin is brought to."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from .bin import HEIGHT_M, LENGTH_M, PLACED_M, WIDTH_M, overlap, stands_at
 from .context import StackContext
 
 LOST_S = 0.2
-"""A stacked bin must be seen out of its place for this long before it counts as lost: one reading may be wrong."""
+"""Time for which a stacked bin must be seen out of its place before it counts as lost, s: one reading may be wrong."""
 LEANING_CLEARANCE_M = 0.2
-"""A bin that leans nearer than this, by the level, to a place would be hit by what is placed there."""
+"""Horizontal distance of a leaning bin from a place below which the bin placed there would hit it, m."""
 NEAR_PLACE_M = float(np.hypot(LENGTH_M, WIDTH_M))
-"""Bins whose middles are farther apart by the level than this cannot overlap while both are level."""
+"""Horizontal distance of two bins' middles above which they cannot overlap while both are level, m."""
 
 
 class StackMonitor:
-    """Keep ``context.places`` true: every bin that is stacked is looked at again and again, one at each tick.
+    """Keeps ``context.places`` true: every bin that is stacked is checked again and again, one at each tick.
 
-    So a bin that is pushed or taken out of the stack leaves its place open within some ticks, also while another bin
-    is on its way. All bins are matched to all places at the beginning, after a placing, a reset and a loss.
+    So a bin that is pushed or taken out of the stack leaves its place open within some ticks, also while another
+    bin is on its way. All bins are matched to all places at the beginning, after a placing, a reset and a loss.
     """
 
     name = "stack"
@@ -31,10 +31,15 @@ class StackMonitor:
     def __init__(self) -> None:
         self._turn = 0
         self._doubt: tuple[int, float] | None = None
-        """Place whose bin was seen elsewhere, and since when [s]."""
+        """Place whose bin was seen elsewhere, and since when, s."""
 
     def update(self, context: StackContext, now_s: float) -> None:
-        """Look at one bin, or at all of them."""
+        """Check one bin, or all of them.
+
+        Args:
+            context: The logical state.
+            now_s: Time of the tick, s.
+        """
         if context.is_new or self._is_lost(context, now_s):
             context.is_new, self._doubt = False, None
             context.places = match_places(context)
@@ -56,7 +61,14 @@ class StackMonitor:
 
 
 def match_places(context: StackContext) -> dict[int, str]:
-    """Return the bin in each place that is filled; what the cup holds fills none."""
+    """Return the bin in each place that is filled; a bin in the cup fills none.
+
+    Args:
+        context: The logical state.
+
+    Returns:
+        Number of a place -> name of its bin.
+    """
     names = [name for name in context.bins if name != context.suction.object]
     if not names:
         return {}
@@ -75,8 +87,11 @@ def open_places(context: StackContext, without: str = "") -> Iterator[int]:
     """Yield the places that a bin can be put into now, in the order in which they are filled.
 
     Args:
-        context: the logical state.
-        without: a bin that does not count as an obstacle, since it is the one that would be placed.
+        context: The logical state.
+        without: A bin that does not count as an obstacle, since it is the one that would be placed.
+
+    Yields:
+        Numbers of places.
     """
     for index in range(len(context.layout)):
         if index not in context.places and is_open(context, index, without):
@@ -84,7 +99,13 @@ def open_places(context: StackContext, without: str = "") -> Iterator[int]:
 
 
 def is_open(context: StackContext, index: int, without: str = "") -> bool:
-    """Tell whether a place is empty, has its support, and no loose bin is in it or right above it."""
+    """Check whether a place is empty, has its support, and no loose bin is in it or right above it.
+
+    Args:
+        context: The logical state.
+        index: Number of the place.
+        without: A bin that does not count as an obstacle.
+    """
     below = context.layout.below(index)
     if index in context.places or (below is not None and below not in context.places):
         return False
@@ -92,7 +113,13 @@ def is_open(context: StackContext, index: int, without: str = "") -> bool:
 
 
 def blockers(context: StackContext, index: int, without: str = "") -> list[str]:
-    """Return the loose bins that are in a place, right above it, or lean beside it."""
+    """Return the loose bins that are in a place, right above it, or lean beside it.
+
+    Args:
+        context: The logical state.
+        index: Number of the place.
+        without: A bin that does not count as an obstacle.
+    """
     place = context.layout.place(index)
     above = Pose.of(place.translation_m + (0.0, 0.0, HEIGHT_M), place.rotation)
     excluded = {without, context.suction.object, *context.places.values()}
@@ -109,12 +136,19 @@ def blockers(context: StackContext, index: int, without: str = "") -> list[str]:
 
 
 def choose_place(context: StackContext, now_s: float) -> None:
-    """Write ``context.place``, where the held bin goes; one that is no longer open is left upward for another."""
+    """Write ``context.place``, the place for the held bin.
+
+    A place that is no longer open is left upward for another.
+
+    Args:
+        context: The logical state.
+        now_s: Time of the tick, s.
+    """
     if not context.is_attached or context.needs_flip:
         context.place = None
         return
     if context.place is not None and is_open(context, context.place):
         return
     if context.place is not None:
-        context.is_lifted = False  # the bin may hang between others: it goes up before it goes elsewhere
+        context.is_lifted = False  # the bin may hang between others: it is lifted first
     context.place = next(open_places(context), None)

@@ -1,4 +1,4 @@
-"""Where a held bin goes: onto the shelf to be turned, or to its place in the stack with the place corrected."""
+"""The targets of a held bin: the shelf, to be turned, or its place in the stack, with the place corrected."""
 
 from __future__ import annotations
 
@@ -14,25 +14,36 @@ from .context import StackContext
 
 UP = np.array([0.0, 0.0, 1.0])
 NEAR_M = 0.03
-"""Above its place within this, the misalignment is measured and taken out."""
+"""Distance of the tip from its target below which the misalignment is measured and corrected, m."""
 SHARE = 0.1
-"""Of the misalignment that is taken out at each tick."""
+"""Share of the misalignment that is corrected at each tick."""
 MOST_OFF_PLACE_M = 0.004
-"""A bin below that stands worse is followed by no more than this."""
+"""Largest deviation of the bin below that is followed along x and y, m."""
 MOST_CORRECTION = np.array([0.03, 0.03, 0.2])
 FUNNEL_M, FUNNEL_STD_M = 0.3, 0.005
 DOWN_SPEED = 0.4
-"""Faster down the funnel, joints at their limits let the tip swing out of it, and it is pushed up again."""
+"""Share of the speed limits down the funnel.
+
+Faster, joints at their limits let the tip swing out of the funnel, and it is pushed up again.
+"""
 CARRY_Z_M = 0.25
-"""The tip goes at least so high across the cell."""
+"""Lowest height of the tip across the cell, m."""
 RELEASE_M = 0.0005
-"""Let go this far above the place: what is pressed down shears the cup."""
+"""Height above the place at which the bin is let go, m: a bin that is pressed down shears the cup."""
 TOUCHING_M = 0.002
-"""Nearer to its height than this a bin may touch what is below, and its target stays."""
+"""Height above the place below which a bin may touch the one below, so that its target stays, m."""
 
 
 def tip_for(context: StackContext, world_T_bin: Pose) -> tuple[Pose, Array | None]:
-    """Pose of the tip that would bring a well held bin there, half a turn or not, and joints for it."""
+    """Return the pose of the tip that would bring a well held bin to a pose, half a turn or not, and joints for it.
+
+    Args:
+        context: The logical state.
+        world_T_bin: Wanted pose of the bin.
+
+    Returns:
+        Pose of the tip, and joint positions, (n,), rad; these are None when the arm does not reach it.
+    """
     q = context.cell.joints()
     options = []
     for pose in (world_T_bin, turned(world_T_bin)):
@@ -45,26 +56,33 @@ def tip_for(context: StackContext, world_T_bin: Pose) -> tuple[Pose, Array | Non
 
 
 def tip_by_wall(context: StackContext) -> tuple[Pose, Array | None]:
-    """Pose of the tip that brings a bin, held by a wall, onto the shelf with its open side towards the robot."""
+    """Return the pose of the tip that brings a bin, held by a wall, onto the shelf with its open side to the robot.
+
+    Args:
+        context: The logical state.
+
+    Returns:
+        Pose of the tip, and joint positions, (n,), rad; these are None when the arm does not reach it.
+    """
     assert context.active is not None
     held = context.bins[context.active].world_T_object
     bin_T_tip = held.inverse() @ context.tip
     up = np.round(bin_T_tip.rotation.matrix()[:, 2]) * -1.0
     shelf = place_on_shelf()
     out = shelf.rotation.matrix()[:, 2]
-    # Columns of the wanted rotation in a frame whose z is the open side: "up" goes to the world's.
+    # Columns of the wanted rotation in a frame whose z is the open side: "up" becomes the z of world.
     side = np.cross(up, (0.0, 0.0, 1.0))
     turn = Rotation.from_matrix(
         np.column_stack([UP, np.cross(UP, out), out]) @ np.column_stack([up, side, (0.0, 0.0, 1.0)]).T
     )
-    lower = 0.5 * WIDTH_M  # of a bin that lies as it shall
+    lower = 0.5 * WIDTH_M  # of a bin in its nominal pose on the shelf
     height = 0.5 * float(np.array([LENGTH_M, WIDTH_M, HEIGHT_M]) @ np.abs(up)) - lower
     tip = Pose.of(shelf.translation_m + (0.0, 0.0, height), turn) @ bin_T_tip
     return tip, context.cell.configuration(tip, context.cell.joints())
 
 
 def _heading(context: StackContext) -> Pose:
-    """The cup may hold the bin half turned about its axis."""
+    """Return the turn of the cup against the bin, which it may hold half turned about its axis."""
     return Pose.of((0.0, 0.0, 0.0), Rotation.from_axis_angle((0.0, 0.0, 1.0), np.pi * context.half_turned))
 
 
@@ -80,10 +98,17 @@ class PlacePlan:
         self._over = MotionCommand(self._tip)
 
     def to_stack(self, context: StackContext) -> None:
-        """Begins towards the next free place."""
+        """Begin towards the next free place.
+
+        Args:
+            context: The logical state.
+
+        Raises:
+            RuntimeError: No place is open.
+        """
         context.correction[:] = 0.0
         if context.place is None:
-            raise RuntimeError("no place is open: dispatch places only where one is")
+            raise RuntimeError("no place is open: dispatch may decide for place_bin only with one")
         self._index, self._place = context.place, context.layout.place(context.place)
         self._tip, self._posture = tip_for(context, self._place)
         at = self._tip.translation_m
@@ -91,7 +116,11 @@ class PlacePlan:
         self._over = MotionCommand(high, posture=context.cell.configuration(high, self._posture))
 
     def to_shelf(self, context: StackContext) -> None:
-        """Begins towards the shelf: a bin that is held by a wall comes down on the wall opposite to that."""
+        """Begin towards the shelf: a bin that is held by a wall comes down on the wall opposite to that.
+
+        Args:
+            context: The logical state.
+        """
         context.correction[:] = 0.0
         self._by_wall, self._from_outside = context.holds_wall, not context.needs_flip
         if self._by_wall:
@@ -100,17 +129,34 @@ class PlacePlan:
             self._tip, self._posture = tip_for(context, place_on_shelf())
 
     def off_shelf(self, context: StackContext) -> Array:
-        """The way of the cup off a bin on the shelf: out of its cavity, back from its bottom, or up from its wall."""
+        """Return the way of the cup off a bin on the shelf.
+
+        It leads out of the bin's cavity, back from its bottom, or up from its wall.
+
+        Args:
+            context: The logical state.
+
+        Returns:
+            The way in world, (3,), m.
+        """
         if self._by_wall:
             return np.array([0.0, 0.0, 0.2])
         return (0.2 if self._from_outside else -0.2) * shelf_axis()
 
     def over_command(self, context: StackContext) -> MotionCommand:
-        """High above the place: on the way there the bin clears the shelf and the stack."""
+        """Return a command high above the place: on the way there the bin clears the shelf and the stack.
+
+        Args:
+            context: The logical state.
+        """
         return self._over
 
     def stack_command(self, context: StackContext) -> MotionCommand:
-        """Down the funnel, at a place that is corrected by what is measured."""
+        """Return a command down the funnel, to a place that is corrected by the measured misalignment.
+
+        Args:
+            context: The logical state.
+        """
         if context.corrects:
             self._correct(context)
         x, y, heading = context.correction
@@ -122,13 +168,24 @@ class PlacePlan:
         )
 
     def shelf_command(self, context: StackContext) -> MotionCommand:
-        """Down onto the shelf."""
+        """Return a command down onto the shelf.
+
+        Args:
+            context: The logical state.
+        """
         approach = Approach.along((0.0, 0.0, -0.25), 0.02)
         goal = Pose.of(self._tip.translation_m + (0.0, 0.0, RELEASE_M), self._tip.rotation)
         return MotionCommand(goal, approach, self._posture)
 
     def wanted(self, context: StackContext) -> Array:
-        """(2,) where the bin's middle shall be: over the bin below, but not far from its own place."""
+        """Return the wanted middle of the bin: over the bin below, but not far from its own place.
+
+        Args:
+            context: The logical state.
+
+        Returns:
+            x and y in world, (2,), m.
+        """
         place: Array = self._place.translation_m[:2]
         below = context.layout.below(self._index)
         name = None if below is None else context.places.get(below)
@@ -138,7 +195,7 @@ class PlacePlan:
         return np.asarray(place + np.clip(under - place, -MOST_OFF_PLACE_M, MOST_OFF_PLACE_M))
 
     def _correct(self, context: StackContext) -> None:
-        """Moves the target by a share of the misalignment, where the tip follows it already."""
+        """Move the target by a share of the misalignment, when the tip follows it already."""
         if context.active is None or not context.is_attached:
             return
         offset = self._tip.translation_m[:2] + context.correction[:2] - context.tip.translation_m[:2]
@@ -152,7 +209,7 @@ class PlacePlan:
         context.correction[:] = np.clip(context.correction + step, -MOST_CORRECTION, MOST_CORRECTION)
 
     def _tip_heading(self, context: StackContext) -> float:
-        """Turn about z [rad] that the tip still has to make to its target."""
+        """Return the turn about z, rad, that the tip still has to make to its target."""
         turn = Rotation.from_axis_angle((0.0, 0.0, 1.0), context.correction[2])
         target, now = (turn @ self._tip.rotation).matrix()[:, 0], context.tip.rotation.matrix()[:, 0]
         return float(
@@ -160,7 +217,7 @@ class PlacePlan:
         )
 
     def _heading_error(self, held: Pose) -> float:
-        """Turn about z [rad] that is left to the place, whichever way round."""
+        """Return the turn about z, rad, that is left to the place, either way round."""
         x, wanted = held.rotation.matrix()[:, 0], self._place.rotation.matrix()[:, 0]
         angle = float(np.arctan2(x[0] * wanted[1] - x[1] * wanted[0], x[0] * wanted[0] + x[1] * wanted[1]))
         return (angle + 0.5 * np.pi) % np.pi - 0.5 * np.pi

@@ -7,12 +7,20 @@ import numpy as np
 from handiwork_core.model.geometry import Array, Pose
 
 PAN_OFFSET_RAD = np.radians(166.7)
-"""From the pan joint to the direction of the tip, at home."""
+"""Angle from the pan joint to the direction of the tip at home, rad."""
 LIFTS_RAD = (-1.57, -1.2, -2.0)
 
 
 def seeds(world_T_tip: Pose, near: Array | None) -> list[Array]:
-    """Returns postures that look at the pose, the last joint as in ``near``; last ``near`` itself, if given."""
+    """Return postures towards a pose, the last joint as in ``near``.
+
+    Args:
+        world_T_tip: Pose of the tip.
+        near: Joint positions, (6,), rad, which come last; None: none.
+
+    Returns:
+        Joint positions, (6,) each, rad.
+    """
     x, y, _ = world_T_tip.translation_m
     pan = float(np.arctan2(y, x) - PAN_OFFSET_RAD)
     outward = float(world_T_tip.rotation.matrix()[:2, 2] @ np.array([x, y]) / np.hypot(x, y))

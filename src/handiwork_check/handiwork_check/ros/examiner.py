@@ -1,4 +1,4 @@
-"""The whole examination of a backend: listen, move, judge."""
+"""The whole examination of a backend: receive, move, judge."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from handiwork_check.judge_contacts import judge_contacts
 from handiwork_check.judge_frames import judge_frames
 from handiwork_check.judge_joints import amounts, judge_motion, judge_readings
 from handiwork_check.judge_tools import judge_gripper, judge_suction
-from handiwork_check.judge_topics import judge_doors, judge_rates, judge_topics
+from handiwork_check.judge_topics import judge_interfaces, judge_rates, judge_topics
 from handiwork_check.recording import GripperMotion, Recording, SuctionTrial
 from handiwork_check.trial_pose import Trial, grip_trial, suction_trial
 from handiwork_core.model.geometry import Pose, Rotation
@@ -37,12 +37,18 @@ PATIENCE_S = 5.0
 """Longest wait for publishers; most are there after half a second."""
 
 APART_M = 0.004
-"""The fingers begin so much wider than what they close on, so that it cannot fall far meanwhile."""
+"""Additional opening of the fingers before they close on an object, m; small, so that it cannot fall far meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to check, how long to listen [s], and whether the robot may be moved."""
+    """The extent of an examination.
+
+    Attributes:
+        groups: Groups of checks, of ``GROUPS``.
+        listen_s: Time of recording, s.
+        may_move: Whether the robot may be moved.
+    """
 
     groups: tuple[str, ...] = GROUPS
     listen_s: float = 3.0
@@ -50,7 +56,7 @@ class Plan:
 
 
 class Examiner:
-    """``node`` is spun by another thread."""
+    """Examines one backend with a ``node`` that another thread spins."""
 
     def __init__(self, node: Node, robot: Robot) -> None:
         self._robot, self._listener = robot, Listener(node)
@@ -58,34 +64,41 @@ class Examiner:
         self._mover = Mover(node, self._listener)
 
     def examine(self, plan: Plan) -> Iterator[Finding]:
-        """Findings as they come."""
+        """Examine the backend.
+
+        Args:
+            plan: The extent.
+
+        Yields:
+            Findings, as soon as each is known.
+        """
         rules = topic_rules(self._robot, is_simulated=True)
         self._listener.await_publishers(rules, PATIENCE_S)
         self._listener.subscribe(rules)
         threading.Event().wait(plan.listen_s)
         self._listener.stop_recording()
         recording = self._listener.recording(rules)
-        yield from self._heard(plan, recording)
+        yield from self._received(plan, recording)
         for name in ("joints", "gripper", "suction"):
             if name not in plan.groups:
                 continue
             if not plan.may_move:
-                mend = "run again without --still, with free space around the arm"
-                yield missing(f"{name} motion", "nothing was moved, as asked", mend, required=False)
+                remedy = "run again without --still, with free space around the arm"
+                yield missing(f"{name} motion", "nothing was moved, as asked", remedy, required=False)
             elif recording.joints:
                 yield from {"joints": self._arms, "gripper": self._grippers, "suction": self._cups}[name](
                     recording
                 )
 
-    def _heard(self, plan: Plan, recording: Recording) -> Iterator[Finding]:
+    def _received(self, plan: Plan, recording: Recording) -> Iterator[Finding]:
         rules = topic_rules(self._robot, is_simulated=is_simulated(recording))
         if "topics" in plan.groups:
             yield from judge_topics(rules, recording)
             yield from judge_rates(rules, recording)
-            yield from judge_doors("action", action_rules(self._robot), recording.actions)
-            yield from judge_doors("service", service_rules(self._robot), recording.services)
+            yield from judge_interfaces("action", action_rules(self._robot), recording.actions)
+            yield from judge_interfaces("service", service_rules(self._robot), recording.services)
             for topic, fault in self._listener.faults.items():
-                yield failed(f"content {topic}", fault, "mend what the sentence names")
+                yield failed(f"content {topic}", fault, "correct what the sentence names")
         if "clock" in plan.groups:
             yield from judge_clock(recording)
         if "frames" in plan.groups:
@@ -121,7 +134,7 @@ class Examiner:
         return [(arm, arm.gripper) for arm in self._robot.arms.values() if arm.gripper is not None]
 
     def _grip(self, arm: ArmSpec, tool: GripperSpec, recording: Recording) -> list[GripperMotion]:
-        """Close on an object that is put between the fingers, where the simulator can do that."""
+        """Close on an object that is put between the fingers, if the simulator can do that."""
         trial = self._trial(arm, tool, recording)
         if trial is None:
             return []
@@ -138,16 +151,16 @@ class Examiner:
             begin=lambda: self._pause(False),
         )
         self._restore(trial, recording.states)
-        # A paused simulator may put an object and be unable to say so; what was felt then says it.
+        # A paused simulator may put an object without an answer; the contact then shows that it is there.
         return [motion] if is_there or motion.stalled else []
 
     def _seal(self, arm: ArmSpec, tool: GripperSpec, recording: Recording) -> list[SuctionTrial]:
-        """Suck an object that is put before the cup, where the simulator can do that."""
+        """Switch the cup on with an object before it, if the simulator can do that."""
         trial = self._trial(arm, tool, recording)
         if trial is None or not self._pause(True):
             return []
         is_there = self._put(trial.name, trial.world_T_object)
-        # The world stands, so the cup meets the object before it falls; the state is told of the running world.
+        # The world is paused, so the cup meets the object before it falls; the state is that of the running world.
         self._mover.switch_paused(tool)
         self._pause(False)
         held = self._mover.switch(tool, on=True, held=trial.name)

@@ -1,4 +1,4 @@
-"""Hears all topics of the contract, whatever their quality of service, and keeps what came."""
+"""Subscribes to all topics of the contract, whatever their quality of service, and keeps their messages."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from std_msgs.msg import String
 from handiwork_check.contract import TopicRule
 from handiwork_check.recording import (
     FrameMessage,
-    Heard,
     JointSample,
     Publisher,
+    Received,
     Recording,
 )
 from handiwork_ros.conversions import (
@@ -35,13 +35,13 @@ from handiwork_ros.conversions import (
 from tf2_msgs.msg import TFMessage
 
 DEPTH = 200
-"""Messages that may wait while this process is held up."""
+"""Queue depth: messages that may wait while this process is busy."""
 
 LONGEST_WAIT_S = 60.0
-"""A message that says it is older comes from a middleware that tells no such time."""
+"""A message that seems older comes from a middleware that gives no time of arrival, s."""
 
 KEPT = 40
-"""Lists of contacts that are kept."""
+"""Number of contact messages that are kept."""
 
 KINDS = {
     "sensor_msgs/msg/JointState": JointState,
@@ -56,11 +56,14 @@ KINDS = {
 
 
 class Listener:
-    """Subscriptions of a node that another thread spins. ``faults``: what could not be read, by topic."""
+    """Subscriptions of a node that another thread spins.
+
+    ``faults`` has what could not be read, by topic.
+    """
 
     def __init__(self, node: Node) -> None:
         self._node, self._lock = node, threading.Lock()
-        self._heard: dict[str, list[Heard]] = {}
+        self._received: dict[str, list[Received]] = {}
         self._joints: list[JointSample] = []
         self._frames: list[FrameMessage] = []
         self._contacts: list[Contacts] = []
@@ -70,7 +73,12 @@ class Listener:
         self._subscriptions: dict[str, Any] = {}
 
     def await_publishers(self, rules: Sequence[TopicRule], patience_s: float) -> None:
-        """Return when every topic has a publisher, or time is up."""
+        """Wait until every topic has a publisher, or the time is over.
+
+        Args:
+            rules: The topics.
+            patience_s: Longest wait, s.
+        """
         end_s, pause = time.monotonic() + patience_s, threading.Event()
         while time.monotonic() < end_s:
             if all(self._node.count_publishers(rule.name) for rule in rules):
@@ -78,13 +86,17 @@ class Listener:
             pause.wait(0.05)
 
     def subscribe(self, rules: Sequence[TopicRule]) -> None:
-        """Subscribe as every publisher of a topic allows: the least that one of them offers."""
+        """Subscribe with a QoS that every publisher of a topic can satisfy.
+
+        Args:
+            rules: The topics.
+        """
         for rule in rules:
             offers = self._node.get_publishers_info_by_topic(rule.name)
             offers = [offer.qos_profile for offer in offers if offer.topic_type == rule.type]
             reliable = all(offer.reliability == ReliabilityPolicy.RELIABLE for offer in offers)
             latched = all(offer.durability == DurabilityPolicy.TRANSIENT_LOCAL for offer in offers)
-            if not offers:  # who comes yet is heard in any case, but for what was latched before
+            if not offers:  # matches any later publisher; only its latched messages of before are missed
                 reliable, latched = False, False
             profile = QoSProfile(
                 depth=DEPTH,
@@ -120,10 +132,10 @@ class Listener:
             self._frames.append(FrameMessage(topic == "/tf_static", number, edges))
         if topic == "/world/contacts":
             self._contacts = [*self._contacts[-KEPT:], message]
-        self._heard.setdefault(topic, []).append(Heard(now_s, _stamp_s(message)))
+        self._received.setdefault(topic, []).append(Received(now_s, _stamp_s(message)))
 
     def stop_recording(self) -> None:
-        """Hear only joints and cups from now on, so that what is heard of a motion is not late."""
+        """Keep only the subscriptions of joints and cups, so that their messages are not late during a motion."""
         with self._lock:
             self._is_recording = False
         idle = [name for name in self._subscriptions if not name.endswith(("joint_states", "suction_state"))]
@@ -131,22 +143,38 @@ class Listener:
         self._node.executor.create_task(lambda: [self._node.destroy_subscription(one) for one in gone])
 
     def newest(self, topic: str) -> Any:
-        """The newest message of a topic; None before there is one."""
+        """Return the newest message of a topic; None before there is one.
+
+        Args:
+            topic: Full name.
+        """
         with self._lock:
             return self._newest.get(topic)
 
-    def joints_since(self, heard_s: float) -> tuple[JointSample, ...]:
-        """What came on ``joint_states`` after a steady time."""
+    def joints_since(self, received_s: float) -> tuple[JointSample, ...]:
+        """Return the ``joint_states`` that came at a steady time or later.
+
+        Args:
+            received_s: The time, s.
+        """
         with self._lock:
-            return tuple(sample for sample in self._joints if sample.heard_s >= heard_s)
+            return tuple(sample for sample in self._joints if sample.received_s >= received_s)
 
     def suction(self, topic: str) -> Any:
-        """The newest state of a cup; None before there is one."""
+        """Return the newest state of a cup; None before there is one.
+
+        Args:
+            topic: Full name of its state topic.
+        """
         message = self.newest(topic)
         return None if message is None else suction_state_from_msg(message)
 
     def recording(self, rules: Sequence[TopicRule]) -> Recording:
-        """All that came so far, and who offers what now."""
+        """Return all messages so far, and the publishers, services and actions of now.
+
+        Args:
+            rules: The topics.
+        """
         services = {name: kinds[0] for name, kinds in self._node.get_service_names_and_types()}
         actions = {name: kinds[0] for name, kinds in get_action_names_and_types(self._node)}
         publishers = {rule.name: self._publishers(rule.name) for rule in rules}
@@ -158,7 +186,7 @@ class Listener:
                 {name: found for name, found in publishers.items() if found},
                 services,
                 actions,
-                {topic: tuple(heard) for topic, heard in self._heard.items()},
+                {topic: tuple(received) for topic, received in self._received.items()},
                 tuple(self._joints),
                 tuple(self._frames),
                 objects,
@@ -195,7 +223,7 @@ def _edge(message: TransformStamped) -> tuple[str, str]:
 
 
 def _stamp_s(message: Any) -> float:
-    """What time a message is of [s]; 0 for one that has no stamp."""
+    """Return the stamp of a message [s]; 0 for one that has none."""
     if isinstance(message, Clock):
         return time_from_msg(message.clock)
     if isinstance(message, SuctionState):
@@ -206,6 +234,6 @@ def _stamp_s(message: Any) -> float:
 
 
 def _received_s(info: Any) -> float:
-    """When the middleware got a message, in steady time: it may have waited here, and then tells of the past."""
+    """Return the arrival time of a message at the middleware, in steady time: it may have waited here since."""
     age_s = 1e-9 * (time.time_ns() - int(info["received_timestamp"] or 0))
     return time.monotonic() - (age_s if 0.0 < age_s < LONGEST_WAIT_S else 0.0)

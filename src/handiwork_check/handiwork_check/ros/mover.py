@@ -1,4 +1,4 @@
-"""Moves arms, grippers and cups a little and tells what was heard of it. Called from a thread that does not spin."""
+"""Moves arms, grippers and cups a little and reports the effect. Called from a thread that does not spin."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ from handiwork_ros.rclpy_support.service_call import Silence, call
 from .listener import Listener
 
 MOTION_S = 1.0
-"""How long a motion of an arm takes, in the world's time."""
+"""Duration of a motion of an arm, in the world's time, s."""
 
 END_S = 60.0
 """Longest wait for the end of a motion, in steady time: a slow simulation takes long."""
 
 SETTLE_S = 0.3
-"""Time of the world after which what has ended is at rest, and a cup has met or not what is before it."""
+"""Time of the world after which a motion has come to rest, and a cup has met the object before it or not, s."""
 
 SERVICE_S = 5.0
 
 
 class Mover:
-    """Clients of one robot's actions and services. What does not answer becomes the ``fault`` of a motion."""
+    """Clients of one robot's actions and services. A missing answer becomes the ``fault`` of a motion."""
 
     def __init__(self, node: Node, listener: Listener) -> None:
         self._node, self._listener = node, listener
@@ -47,7 +47,12 @@ class Mover:
         self._services: dict[str, Any] = {}
 
     def move_arm(self, arm: ArmSpec, asked: Mapping[str, float]) -> ArmMotion:
-        """One motion by so much, and back."""
+        """Move every joint by its amount, and back.
+
+        Args:
+            arm: The arm.
+            asked: Move of each of its joints, rad or m.
+        """
         begun_s = time.monotonic()
         first = self._sample_after(begun_s)
         if first is None:
@@ -69,9 +74,14 @@ class Mover:
         speed: float = 0.0,
         begin: Callable[[], object] | None = None,
     ) -> GripperMotion:
-        """Send the gripper's joint to a position [m or rad]; ``begin`` is called when the goal was sent.
+        """Send the gripper's joint to a position.
 
-        ``speed``: of the joint [m/s or rad/s]; 0 leaves it to the gripper.
+        Args:
+            spec: The gripper.
+            target: The position, m or rad.
+            object_m: Width of the object between the fingers, m; 0 without one.
+            speed: Speed of the joint, m/s or rad/s; 0 leaves it to the gripper.
+            begin: Called when the goal was sent.
         """
         before = self.reading(spec)
         goal = ParallelGripperCommand.Goal()
@@ -99,13 +109,23 @@ class Mover:
         )
 
     def reading(self, spec: GripperSpec) -> float:
-        """Where the gripper's joint is; nan when nothing tells."""
+        """Return the position of the gripper's joint, m or rad; nan without a reading.
+
+        Args:
+            spec: The gripper.
+        """
         sample = self._sample_after(time.monotonic())
         found = None if sample is None else sample.of(spec.joint)
         return float("nan") if found is None else found
 
     def switch(self, spec: GripperSpec, *, on: bool, held: str = "") -> SuctionTrial:
-        """Switch a cup and look at its state a moment later."""
+        """Switch a cup and read its state a moment later.
+
+        Args:
+            spec: The gripper with the cup.
+            on: Switch it on.
+            held: Name of the object before it; empty without one.
+        """
         name = f"{spec.name}_controller"
         answer = self.ask(SetSuction, f"{name}/set_suction", SetSuction.Request(on=on))
         self._settle()
@@ -113,11 +133,21 @@ class Mover:
         return SuctionTrial(spec.name, on, held, state)
 
     def switch_paused(self, spec: GripperSpec) -> None:
-        """Switch a cup on in a world that stands still, where no time passes."""
+        """Switch a cup on in a paused world, where no time passes.
+
+        Args:
+            spec: The gripper with the cup.
+        """
         self.ask(SetSuction, f"{spec.name}_controller/set_suction", SetSuction.Request(on=True))
 
     def ask(self, kind: Any, name: str, request: Any) -> Any:
-        """The answer of a service; None without one."""
+        """Call a service and return its response; None without one.
+
+        Args:
+            kind: Type of the service.
+            name: Its name.
+            request: The request.
+        """
         is_new = name not in self._services
         if is_new:
             self._services[name] = self._node.create_client(kind, name)
@@ -149,7 +179,7 @@ class Mover:
         while not client.server_is_ready() and time.monotonic() < end_s:
             pause.wait(0.02)
         run = GoalSequence(self._node, client).start(goal, 0, lambda: False)
-        assert run is not None  # nobody ends the generation of this sequence
+        assert run is not None  # the generation of this sequence is never ended
         if run.accepted:
             return run, ""
         return run, f"{name} {'refused the goal' if run.answered.is_set() else 'did not answer'}"
@@ -160,22 +190,22 @@ class Mover:
         run.cancel()
         return f"{name} did not end within {END_S:.0f} s"
 
-    def _sample_after(self, heard_s: float) -> JointSample | None:
-        """The second sample after a steady time: the first may have been on its way before."""
+    def _sample_after(self, received_s: float) -> JointSample | None:
+        """Return the second sample after a steady time: the first may have been sent before; None without one."""
         end_s, pause = time.monotonic() + SERVICE_S, threading.Event()
         while time.monotonic() < end_s:
-            found = self._listener.joints_since(heard_s)
+            found = self._listener.joints_since(received_s)
             if len(found) >= 2:
                 return found[1]
             pause.wait(0.01)
         return None
 
     def _settle(self) -> None:
-        """Let ``SETTLE_S`` of the world's time pass."""
+        """Wait until ``SETTLE_S`` of the world's time has passed."""
         begin = self._sample_after(time.monotonic())
         end_s, pause = time.monotonic() + END_S, threading.Event()
         while begin is not None and time.monotonic() < end_s:
-            newest = self._listener.joints_since(begin.heard_s)[-1]
+            newest = self._listener.joints_since(begin.received_s)[-1]
             if newest.stamp_s >= begin.stamp_s + SETTLE_S:
                 return
             pause.wait(0.01)

@@ -1,1 +1,1 @@
-"""Faults at random against a running stack, judged by what really happened; ``handiwork chaos``."""
+"""Random faults against a running stack, and the check of its reports against measurements; ``handiwork chaos``."""

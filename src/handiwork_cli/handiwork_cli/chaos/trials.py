@@ -1,4 +1,4 @@
-"""The trials of a chaos run, drawn from a seed: one goal each, and the faults that happen meanwhile. No ROS."""
+"""The trials of a chaos run, drawn from a seed: one goal each, and the faults during it. No ROS."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 RESTARTED = ("planner_node", "skill_server", "conditionals_node")
 """Nodes that the launch file starts again."""
 FREEZABLE = (*RESTARTED, "sim_bridge", "robot_description")
-"""The end of the last two is the end of the stack, so they are frozen only."""
+"""Nodes that are frozen; the end of the last two would be the end of the stack, so these are not killed."""
 
 FAULT_RATE = 1.1
-"""Faults per trial on average."""
+"""The mean number of faults per trial."""
 MOST_FAULTS = 3
 LATEST_S = 3.0
 """A fault begins at most this long after its goal was sent [s of steady time]."""
@@ -21,7 +21,7 @@ SHORTEST_S, LONGEST_S = 0.2, 6.0
 
 
 class GoalKind(Enum):
-    """What a trial asks for. Only the first three can succeed."""
+    """The goal of a trial. Only the first three can succeed."""
 
     PICK = "pick"
     PLACE = "place"
@@ -33,12 +33,12 @@ class GoalKind(Enum):
 
     @property
     def can_succeed(self) -> bool:
-        """Whether OK is a possible end."""
+        """True when the goal can end with OK."""
         return self in (GoalKind.PICK, GoalKind.PLACE, GoalKind.GO_TO)
 
 
 class FaultKind(Enum):
-    """What goes wrong."""
+    """The kinds of faults."""
 
     KILL = "kill"
     FREEZE = "freeze"
@@ -70,7 +70,7 @@ LASTING = frozenset(
     }
 )
 FORGED = (FaultKind.FORGED_STATUS, FaultKind.FORGED_BOND, FaultKind.COPIED_BOND)
-"""Signs of life that another process sends in the name of a node."""
+"""Faults in which another process sends a node's status or bond."""
 HARMLESS = frozenset(
     {
         FaultKind.CANCEL,
@@ -83,14 +83,18 @@ HARMLESS = frozenset(
         FaultKind.COPIED_BOND,
     }
 )
-"""No goal may report a loss because of these: nothing that it needs is gone."""
+"""Faults after which no goal may report a loss: nothing that it needs is gone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One fault: when it begins after the goal was sent, and how long it lasts, both in steady time [s].
+    """One fault.
 
-    ``target`` is the node that a KILL, FREEZE or forged sign of life is about.
+    Attributes:
+        kind: Its kind.
+        target: The node that is killed, frozen or imitated; empty for other kinds.
+        at_s: Its begin after the goal was sent, steady time, s.
+        lasts_s: Its duration, steady time, s.
     """
 
     kind: FaultKind
@@ -100,7 +104,7 @@ class Fault:
 
     @property
     def text(self) -> str:
-        """The fault in words for a report."""
+        """The fault as text for a report."""
         about = f" {self.target}" if self.target else ""
         lasts = f" for {self.lasts_s:.1f} s" if self.kind in LASTING else ""
         return f"{self.kind.value}{about} at {self.at_s:.1f} s{lasts}"
@@ -116,7 +120,7 @@ class Trial:
 
     @property
     def may_be_lost(self) -> bool:
-        """Whether a node, the robot or the world is taken from the goal, so that an end by its loss is true."""
+        """True when a fault takes a node, the robot or the world from the goal, so that an end by a loss is correct."""
         return any(fault.kind not in HARMLESS for fault in self.faults)
 
 
@@ -124,9 +128,9 @@ def draw_trial(seed: int, index: int, *, is_holding: bool) -> Trial:
     """Return a trial of a run.
 
     Args:
-        seed: of the run.
-        index: of the trial.
-        is_holding: whether the hand holds the object, so that it is placed rather than picked.
+        seed: Seed of the run.
+        index: Index of the trial.
+        is_holding: Whether the hand holds the object, so that it is placed rather than picked.
     """
     random = np.random.default_rng([seed, index])
     kinds = list(GoalKind)

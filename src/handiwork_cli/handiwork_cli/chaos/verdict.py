@@ -1,4 +1,4 @@
-"""What a chaos run found: endings, motions, recoveries and memory, and whether they are as promised. No ROS."""
+"""The findings of a chaos run: endings, motions, recoveries and memory, and whether they are as promised. No ROS."""
 
 from __future__ import annotations
 
@@ -15,30 +15,36 @@ from .trials import Trial
 LOSSES = frozenset(
     {Code.UNRESPONSIVE, Code.ROBOT_LOST, Code.PLANNER_LOST, Code.STALE_WORLD, Code.NOT_ACTIVE, Code.INTERNAL}
 )
-"""Codes that blame a node, the robot or the world."""
+"""Codes that report the loss of a node, the robot or the world."""
 
 BOUND_S = 60.0
 """A goal must have ended within this steady time."""
 RECOVERY_BOUND_S = 60.0
 """Every node must be active again this long after the last fault was over [s of steady time]."""
 STANDSTILL_RAD_S = 0.05
-"""Joint speed above which an arm moves."""
+"""The joint speed above which an arm moves."""
 SETTLE_S = 0.5
-"""Steady time after the end of a goal in which measurements of its motion may still arrive."""
+"""The steady time after the end of a goal in which measurements of its motion may still arrive, s."""
 WARM_UP_S = 120.0
-"""Memory of a process counts from this age on: before, it loads and fills its caches."""
+"""The age from which a process's memory is evaluated [s]: before, it loads and fills its caches."""
 LEAST_SPAN_S = 60.0
-"""A slope of memory needs samples over at least this time."""
+"""The shortest time of samples for a slope of memory, s."""
 BYTES_PER_MB = 1e6
 SECONDS_PER_HOUR = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How one trial ended. Times are steady [s].
+    """The end of one trial. Times are steady [s].
 
-    ``contradiction`` says why the reported end is not true, and is empty when it is. ``succeeded_later``: the server
-    reported success after the client had given the goal up.
+    Attributes:
+        trial: The trial.
+        code: Reported code.
+        message: Reported message.
+        took_s: Time from the goal to its end.
+        contradiction: Reason why the reported OK is false; empty when it is true.
+        succeeded_later: Whether the server reported success after the client had given the goal up.
+        recovery_s: Time until every node was active again; None when one was not.
     """
 
     trial: Trial
@@ -51,23 +57,23 @@ class Ending:
 
     @property
     def is_false_ok(self) -> bool:
-        """Whether OK was reported though it is not done."""
+        """True when OK was reported for a goal that is not done."""
         return self.code is Code.OK and bool(self.contradiction)
 
     @property
     def is_false_end(self) -> bool:
-        """Whether the goal was given up without need."""
+        """True when the goal was given up without need."""
         blamed = self.code in LOSSES and not self.trial.may_be_lost
         return self.succeeded_later or blamed
 
     @property
     def is_lost(self) -> bool:
-        """Whether no end came in time."""
+        """True when the goal did not end in time."""
         return self.took_s > BOUND_S
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """What is wrong with this end, in words."""
+        """The faults of this end as texts."""
         found = []
         if self.is_false_ok:
             found.append(f"false OK: {self.contradiction}")
@@ -83,7 +89,13 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class Motion:
-    """A joint that moved while no goal ran: greatest speed [rad/s or m/s]."""
+    """A joint that moved while no goal ran.
+
+    Attributes:
+        trial: Index of the trial before which it moved.
+        joint: Name of the joint.
+        speed: Greatest speed, rad/s or m/s.
+    """
 
     trial: int
     joint: str
@@ -92,7 +104,13 @@ class Motion:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Resident memory of one process over steady time: ``(time [s], bytes)`` in the order of time."""
+    """Resident memory of one process over steady time.
+
+    Attributes:
+        node: Name of the node.
+        pid: Its process id.
+        samples: Steady time [s] and memory [bytes], in the order of time.
+    """
 
     node: str
     pid: int
@@ -100,7 +118,7 @@ class Memory:
 
     @property
     def slope_mb_per_h(self) -> float:
-        """Growth by least squares after the warm-up [MB/h]; nan where the process did not live long enough."""
+        """Growth by least squares after the warm-up [MB/h]; nan when the process did not live long enough."""
         begin_s = self.samples[0][0] + WARM_UP_S if self.samples else 0.0
         rows = np.array([sample for sample in self.samples if sample[0] >= begin_s])
         if len(rows) < 3 or rows[-1, 0] - rows[0, 0] < LEAST_SPAN_S:
@@ -111,7 +129,7 @@ class Memory:
 
 @dataclass
 class Findings:
-    """Everything that a run has found so far."""
+    """All findings of a run so far."""
 
     seed: int
     endings: list[Ending] = field(default_factory=list)
@@ -134,7 +152,7 @@ class Findings:
 
     @property
     def is_good(self) -> bool:
-        """Whether goals ran, and nothing happened that must not."""
+        """True when goals ran and every count is zero."""
         return bool(self.endings) and not any(self.counts().values())
 
     def lines(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""XML elements that know their line and notice what nobody read."""
+"""XML elements that know their line and find the parts that were not read."""
 
 from __future__ import annotations
 
@@ -10,7 +10,13 @@ from .text import parse_template, truth
 
 
 class Element:
-    """One XML element. ``close`` refuses whatever was not asked for before it."""
+    """One XML element. ``close`` refuses the attributes and elements that were not read before.
+
+    Args:
+        place: File and line.
+        tag: Name of the element.
+        attributes: Its attributes.
+    """
 
     def __init__(self, place: Place, tag: str, attributes: dict[str, str]) -> None:
         self.place, self.tag = place, tag
@@ -20,17 +26,28 @@ class Element:
         self._taken: set[str] = set()
 
     def children(self) -> list[Element]:
-        """All elements inside."""
+        """Return all elements inside."""
         self._taken.update(child.tag for child in self.inside)
         return self.inside
 
     def take(self, tag: str) -> list[Element]:
-        """The elements inside of one kind."""
+        """Return the elements inside that have a tag.
+
+        Args:
+            tag: The tag.
+        """
         self._taken.add(tag)
         return [child for child in self.inside if child.tag == tag]
 
     def optional(self, name: str) -> Template | None:
-        """An attribute as a template, None where it is not written."""
+        """Return an attribute as a template; None when it is not there.
+
+        Args:
+            name: Name of the attribute.
+
+        Raises:
+            LaunchError: It has a malformed substitution.
+        """
         self._read.add(name)
         if name not in self._attributes:
             return None
@@ -40,28 +57,60 @@ class Element:
             raise self.place.error(f"{name}: {error}") from error
 
     def required(self, name: str) -> Template:
-        """An attribute that must be there, as a template."""
+        """Return an attribute as a template.
+
+        Args:
+            name: Name of the attribute.
+
+        Raises:
+            LaunchError: It is missing, or has a malformed substitution.
+        """
         template = self.optional(name)
         if template is None:
             raise self.place.error(f"<{self.tag}> has no {name!r}; add it")
         return template
 
     def text(self, name: str, default: str | None = None) -> str:
-        """An attribute that takes no substitutions; without a default it must be there."""
+        """Return an attribute that takes no substitutions.
+
+        Args:
+            name: Name of the attribute.
+            default: Its value when it is not there; None makes it required.
+
+        Raises:
+            LaunchError: It is required and missing.
+        """
         self._read.add(name)
         if name not in self._attributes and default is None:
             raise self.place.error(f"<{self.tag}> has no {name!r}; add it")
         return self._attributes.get(name, default or "")
 
     def boolean(self, name: str, default: bool) -> bool:
-        """An attribute that is true or false."""
+        """Return an attribute that is true or false.
+
+        Args:
+            name: Name of the attribute.
+            default: Its value when it is not there.
+
+        Raises:
+            LaunchError: It is neither.
+        """
         try:
             return truth(self.text(name, str(default)))
         except ValueError as error:
             raise self.place.error(f"{name}: {error}") from error
 
     def seconds(self, name: str, default: float, least: float = 0.0) -> float:
-        """An attribute that is a number, not below ``least``."""
+        """Return an attribute that is a number.
+
+        Args:
+            name: Name of the attribute.
+            default: Its value when it is not there, s.
+            least: The smallest valid number, s.
+
+        Raises:
+            LaunchError: It is no number, or is too small.
+        """
         text = self.text(name, str(default))
         try:
             number = float(text)
@@ -75,7 +124,7 @@ class Element:
         """Refuse attributes and elements that were not read.
 
         Raises:
-            LaunchError: names them and their place.
+            LaunchError: There are some; the message names them and their place.
         """
         for name in self._attributes:
             if name not in self._read:
@@ -83,15 +132,21 @@ class Element:
                 raise self.place.error(f"<{self.tag}> does not take {name!r}; it takes {known}")
         for child in self.inside:
             if child.tag not in self._taken:
-                raise child.place.error(f"<{child.tag}> does not belong inside <{self.tag}>; take it out")
+                raise child.place.error(f"<{child.tag}> does not belong inside <{self.tag}>; remove it")
 
 
 def read_elements(path: Path) -> Element:
-    """Read a file into its top element.
+    """Read a file.
+
+    Args:
+        path: The file.
+
+    Returns:
+        Its top element.
 
     Raises:
-        OSError: it cannot be read.
-        ExpatError: it is not XML.
+        OSError: It cannot be read.
+        ExpatError: It is not XML.
     """
     parser = expat.ParserCreate()
     top: list[Element] = []

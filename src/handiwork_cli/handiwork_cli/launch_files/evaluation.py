@@ -1,4 +1,4 @@
-"""Evaluates parsed launch files with given arguments: the processes that are to run, in order."""
+"""Evaluates parsed launch files with given arguments to the processes that must run, in order."""
 
 from __future__ import annotations
 
@@ -34,24 +34,31 @@ from .text import truth, typed
 from .xml_reader import parse_file
 
 MAX_DEPTH = 20
-"""Includes inside includes; more is a circle."""
+"""The largest depth of includes; more is a circle."""
 
 
 @dataclass
 class Scope:
-    """What a scoped group forgets: variables, environment and namespace."""
+    """The state that a scoped group restores at its end: variables, environment and namespace."""
 
     variables: dict[str, str]
     environment: dict[str, str] = field(default_factory=dict)
     namespace: str = ""
 
     def copy(self) -> Scope:
-        """An independent one with the same content."""
+        """Return an independent scope with the same content."""
         return Scope(dict(self.variables), dict(self.environment), self.namespace)
 
 
 def declared_arguments(path: Path) -> tuple[Argument, ...]:
-    """The arguments that a file declares at its top, groups included, without those of the files that it includes."""
+    """Return the arguments that a file declares itself, in groups too, without those of included files.
+
+    Args:
+        path: The launch file.
+
+    Raises:
+        LaunchError: The file is faulty.
+    """
 
     def walk(actions: tuple[Action, ...]) -> list[Argument]:
         found: list[Argument] = []
@@ -68,8 +75,15 @@ def declared_arguments(path: Path) -> tuple[Argument, ...]:
 def plan_processes(path: Path, arguments: Mapping[str, str]) -> tuple[ProcessSpec, ...]:
     """Evaluate a launch file.
 
+    Args:
+        path: The launch file.
+        arguments: Values of its arguments by name.
+
+    Returns:
+        The processes in order, with unique labels.
+
     Raises:
-        LaunchError: an unknown argument, a bad value, or anything wrong in the files; with file and line.
+        LaunchError: An argument is unknown, a value is invalid, or a file is faulty; with file and line.
     """
     known = [argument.name for argument in declared_arguments(path)]
     for name in arguments:
@@ -125,12 +139,12 @@ class _Evaluator:
             self.found.append(_executable(action, scope))
 
     def _include(self, action: Include, scope: Scope, depth: int) -> None:
-        # As in ros2 launch, what an included file sets stays set; a group around the include keeps it inside.
+        # As in ros2 launch, settings of an included file persist; a group around the include limits them.
         path = Path(_text(action.file, action.place, scope))
         for name, value in action.arguments:
             scope.variables[_text(name, action.place, scope)] = _text(value, action.place, scope)
         if not path.is_file():
-            raise action.place.error(f"included file {path} does not exist; mend the path")
+            raise action.place.error(f"included file {path} does not exist; correct the path")
         self.file(path, scope, depth + 1)
 
 
@@ -196,7 +210,7 @@ def _parameter_words(node: Node, scope: Scope) -> list[str]:
         if isinstance(parameter, ParameterFile):
             path = Path(_text(parameter.file, parameter.place, scope))
             if not path.is_file():
-                raise parameter.place.error(f"parameter file {path} does not exist; mend the path")
+                raise parameter.place.error(f"parameter file {path} does not exist; correct the path")
             words += ["--params-file", str(path)]
             continue
         name = _text(parameter.name, parameter.place, scope)
@@ -238,7 +252,7 @@ def _spec(label: str, command: list[str], options: ProcessOptions, place: Place,
 
 
 def _join_namespace(outer: str, inner: str) -> str:
-    """An absolute inner namespace stands alone; a relative one is put behind the outer one."""
+    """Return an absolute inner namespace as it is, and a relative one behind the outer one."""
     if inner.startswith("/"):
         return inner.rstrip("/")
     joined = "/".join(part.strip("/") for part in (outer, inner) if part.strip("/"))

@@ -1,4 +1,4 @@
-"""What a declarative launch file says, as values: text with substitutions, actions, and the resulting processes."""
+"""The content of a launch file as values: text with substitutions, actions, and the resulting processes."""
 
 from __future__ import annotations
 
@@ -8,24 +8,28 @@ from pathlib import Path
 
 
 class LaunchError(ValueError):
-    """A launch file, an argument or a package is wrong; the message begins with file:line where there is one."""
+    """A launch file, an argument or a package is wrong; the message begins with file:line when there is one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something is written."""
+    """A line of a file."""
 
     file: Path
     line: int
 
     def error(self, message: str) -> LaunchError:
-        """The fault of this place."""
+        """Return the error for a fault at this place.
+
+        Args:
+            message: The fault.
+        """
         return LaunchError(f"{self.file}:{self.line}: {message}")
 
 
 @dataclass(frozen=True, slots=True)
 class Substitution:
-    """``$(name argument ...)``; an argument may hold substitutions itself."""
+    """``$(name argument ...)``; an argument may contain substitutions."""
 
     name: str
     arguments: tuple[Template, ...]
@@ -37,7 +41,7 @@ Template = tuple["str | Substitution", ...]
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """The ``if`` and ``unless`` attributes of an action; None where not written."""
+    """The ``if`` and ``unless`` attributes of an action; None when they are not there."""
 
     wanted: Template | None = None
     unwanted: Template | None = None
@@ -45,7 +49,16 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """``<arg>`` at the top of a file: ``default`` is None for a required one; empty ``choices`` allow anything."""
+    """``<arg>`` at the top of a file.
+
+    Attributes:
+        place: File and line.
+        condition: Its ``if`` and ``unless``.
+        name: Name of the argument.
+        default: Its default; None for a required argument.
+        description: Text for users.
+        choices: Valid values; empty allows any.
+    """
 
     place: Place
     condition: Condition
@@ -57,7 +70,7 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Let:
-    """``<let>``: set a variable from here on."""
+    """``<let>``: sets a variable from here on."""
 
     place: Place
     condition: Condition
@@ -67,7 +80,7 @@ class Let:
 
 @dataclass(frozen=True, slots=True)
 class SetEnvironment:
-    """``<set_env>``: a variable of the processes started from here on, within the group."""
+    """``<set_env>``: sets an environment variable of the processes from here on, within the group."""
 
     place: Place
     condition: Condition
@@ -77,7 +90,7 @@ class SetEnvironment:
 
 @dataclass(frozen=True, slots=True)
 class PushNamespace:
-    """``<push_ros_namespace>``: a prefix to the namespaces of the nodes from here on, within the group."""
+    """``<push_ros_namespace>``: a prefix of the namespaces of the nodes from here on, within the group."""
 
     place: Place
     condition: Condition
@@ -96,7 +109,7 @@ class Include:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """``<group>``: what a scoped group sets is forgotten after it."""
+    """``<group>``: a scoped group restores variables, environment and namespace at its end."""
 
     place: Place
     condition: Condition
@@ -106,7 +119,14 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """``<param>`` with a name: ``type`` is a type identifier of launch, empty for YAML's own rules."""
+    """``<param>`` with a name.
+
+    Attributes:
+        place: File and line.
+        name: Name of the parameter.
+        value: Its value.
+        type: Type identifier of launch; empty for the rules of YAML.
+    """
 
     place: Place
     name: Template
@@ -124,7 +144,18 @@ class ParameterFile:
 
 @dataclass(frozen=True, slots=True)
 class ProcessOptions:
-    """What nodes and executables share. ``required``: ``on_exit="shutdown"``, its end ends everything."""
+    """The options that nodes and executables share.
+
+    Attributes:
+        required: Whether the end of the process ends all (``on_exit="shutdown"``).
+        respawn: Whether the process is started again after its end.
+        respawn_delay_s: Time before that, s.
+        respawn_limit: Largest number of restarts; negative for no limit.
+        sigterm_after_s: Time from SIGINT to SIGTERM, s.
+        sigkill_after_s: Time from SIGTERM to SIGKILL, s.
+        environment: Names and values that are added to the environment.
+        cwd: Working directory; None for that of the runner.
+    """
 
     required: bool = False
     respawn: Template = ("false",)
@@ -138,7 +169,7 @@ class ProcessOptions:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """``<node>``; arguments are words that may hold substitutions."""
+    """``<node>``; arguments are words that may contain substitutions."""
 
     place: Place
     condition: Condition
@@ -177,7 +208,20 @@ class LaunchFile:
 
 @dataclass(frozen=True, slots=True)
 class ProcessSpec:
-    """One process to run. ``label`` is unique and prefixes its output; ``environment`` is added to the runner's."""
+    """One process to run.
+
+    Attributes:
+        label: Unique name, which prefixes its output.
+        command: Program and arguments.
+        environment: Is added to the runner's environment.
+        cwd: Working directory; None for that of the runner.
+        required: Whether its end ends all.
+        respawn: Whether it is started again after its end.
+        respawn_delay_s: Time before that, s.
+        respawn_limit: Largest number of restarts; negative for no limit.
+        sigterm_after_s: Time from SIGINT to SIGTERM, s.
+        sigkill_after_s: Time from SIGTERM to SIGKILL, s.
+    """
 
     label: str
     command: tuple[str, ...]
@@ -192,7 +236,11 @@ class ProcessSpec:
 
 
 def node_names(specs: Iterable[ProcessSpec]) -> tuple[str, ...]:
-    """Return the full names of the nodes that processes run: namespace and label."""
+    """Return the full names of the nodes that processes run: namespace and label.
+
+    Args:
+        specs: The processes.
+    """
     names = []
     for spec in specs:
         spaces = [word.removeprefix("__ns:=") for word in spec.command if word.startswith("__ns:=")]

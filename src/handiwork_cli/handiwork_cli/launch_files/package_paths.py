@@ -1,4 +1,4 @@
-"""Where a package keeps its share folder and its executables, on a native installation and in a venv alike."""
+"""Share folders and executables of packages, in a native installation and in a venv."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ from .model import LaunchError
 
 
 def source_folder(package: str) -> Path | None:
-    """The package's folder in the source tree, where it is installed from there; None otherwise."""
+    """Return the package's folder in the source tree; None when it is not installed from there.
+
+    Args:
+        package: Name of the package.
+    """
     spec = importlib.util.find_spec(package)
     if spec is None or spec.origin is None:
         return None
@@ -21,16 +25,19 @@ def source_folder(package: str) -> Path | None:
 
 
 def prefixes() -> list[Path]:
-    """Installation prefixes, the most specific first."""
+    """Return the installation prefixes, the most specific first."""
     named = [Path(entry) for entry in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if entry]
     return [*named, Path(sys.prefix)]
 
 
 def prefix_of(package: str) -> Path:
-    """The installation prefix that holds a package.
+    """Return the installation prefix that contains a package.
+
+    Args:
+        package: Name of the package.
 
     Raises:
-        LaunchError: no prefix lists it.
+        LaunchError: No prefix lists it.
     """
     for prefix in prefixes():
         if (prefix / "share/ament_index/resource_index/packages" / package).is_file():
@@ -43,19 +50,26 @@ def prefix_of(package: str) -> Path:
 
 
 def share_of(package: str) -> Path:
-    """The share folder of a package: its sources where it is installed from there, so that no stale copy is read.
+    """Return the share folder of a package: its source folder when installed from there, so that no old copy is read.
+
+    Args:
+        package: Name of the package.
 
     Raises:
-        LaunchError: the package is not installed.
+        LaunchError: The package is not installed.
     """
     return source_folder(package) or prefix_of(package) / "share" / package
 
 
 def executable_of(package: str, name: str) -> Path:
-    """The file to run for an executable of a package.
+    """Return the file of an executable.
+
+    Args:
+        package: Name of the package.
+        name: Name of the executable.
 
     Raises:
-        LaunchError: the package is not installed, or has no such executable.
+        LaunchError: The package is not installed, or has no such executable.
     """
     for prefix in prefixes():
         native = prefix / "lib" / package / name

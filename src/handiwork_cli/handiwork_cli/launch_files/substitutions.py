@@ -1,4 +1,4 @@
-"""The substitutions of launch files that we support, by name."""
+"""The supported substitutions of launch files, by name."""
 
 from __future__ import annotations
 
@@ -30,8 +30,14 @@ def evaluate(
 ) -> str:
     """Join the values of a template's parts.
 
+    Args:
+        template: Text and substitutions.
+        place: File and line, for errors.
+        variables: Values of ``$(var ...)`` by name.
+        environment: Values of ``$(env ...)`` by name, before those of this process.
+
     Raises:
-        LaunchError: an unknown substitution or variable, wrong arguments, or an unset environment variable.
+        LaunchError: A substitution or variable is unknown, arguments are wrong, or an environment variable is not set.
     """
     context = _Context(place, variables, environment)
     return "".join(part if isinstance(part, str) else _value(part, context) for part in template)
@@ -86,7 +92,7 @@ def _word(value: bool) -> str:
 
 
 def _equal(left: str, right: str) -> bool:
-    """As launch compares: equal text, or equal numbers, or the same truth word."""
+    """Compare like launch: equal text, or equal numbers, or the same truth word."""
     if left == right:
         return True
     if {left.lower(), right.lower()} <= {"true", "false"}:

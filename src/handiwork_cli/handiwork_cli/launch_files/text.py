@@ -17,10 +17,13 @@ _KINDS: dict[str, type] = {"str": str, "bool": bool, "int": int, "float": float}
 
 
 def parse_template(text: str) -> Template:
-    """Split text into plain parts and substitutions. A backslash takes the next character as it is.
+    """Split text into plain parts and substitutions. A backslash escapes the next character.
+
+    Args:
+        text: The text.
 
     Raises:
-        ValueError: a substitution without a name or without its end.
+        ValueError: A substitution has no name or no end.
     """
     parts, end = _template(text, 0, stop="")
     if end != len(text):
@@ -69,7 +72,11 @@ def _substitution(text: str, at: int) -> tuple[Substitution, int]:
 
 
 def split_words(template: Template) -> tuple[Template, ...]:
-    """Split a command line at the white space of its plain text; substitutions stay whole within their word."""
+    """Split a command line at the white space of its plain text; substitutions stay whole within their word.
+
+    Args:
+        template: The command line.
+    """
     words: list[list[str | Substitution]] = [[]]
     for part in template:
         if isinstance(part, Substitution):
@@ -87,10 +94,13 @@ def split_words(template: Template) -> tuple[Template, ...]:
 
 
 def truth(text: str) -> bool:
-    """A condition's value.
+    """Return the value of a condition.
+
+    Args:
+        text: true, false, 1 or 0 in upper or lower case.
 
     Raises:
-        ValueError: neither true, false, 1 nor 0 in any case.
+        ValueError: It is something else.
     """
     word = text.strip().lower()
     if word in ("true", "1"):
@@ -101,10 +111,14 @@ def truth(text: str) -> bool:
 
 
 def typed(text: str, kind: str) -> Value:
-    """Give a parameter its type: that of ``kind``, or of YAML's rules where ``kind`` is empty or "yaml".
+    """Convert the text of a parameter to its type.
+
+    Args:
+        text: The value.
+        kind: One of ``TYPES``; empty or "yaml" for the rules of YAML.
 
     Raises:
-        ValueError: the text does not have the type.
+        ValueError: The text does not have the type.
     """
     if kind == "str":
         return text
@@ -132,7 +146,7 @@ def typed(text: str, kind: str) -> Value:
 
 
 def _boolean(text: str) -> bool:
-    """As launch reads a parameter: a truth word of YAML (also yes, no, on, off), or 1 or 0."""
+    """Convert a parameter like launch: a truth word of YAML (also yes, no, on, off), or 1 or 0."""
     try:
         value = text == "1" if text in ("0", "1") else yaml.safe_load(text)
     except yaml.YAMLError:

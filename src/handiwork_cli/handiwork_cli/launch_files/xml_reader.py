@@ -1,7 +1,7 @@
 """Reads declarative XML launch files, as ``ros2 launch`` does, into typed values. Nothing is evaluated or started here.
 
-The semantics are those of launch and launch_ros in Jazzy (ros2/launch, ros2/launch_ros, both Apache-2.0). What is not
-supported is refused with its place, never skipped.
+The semantics are those of launch and launch_ros in Jazzy (ros2/launch, ros2/launch_ros, both Apache-2.0). Unsupported
+elements and attributes are refused with their place, never skipped.
 """
 
 from __future__ import annotations
@@ -37,8 +37,11 @@ from .text import TYPES, split_words
 def parse_file(path: Path) -> LaunchFile:
     """Read one launch file.
 
+    Args:
+        path: The file.
+
     Raises:
-        LaunchError: the file is missing, is not XML, or says something that is not understood; with file and line.
+        LaunchError: The file is missing, is not XML, or has something unsupported; with file and line.
     """
     try:
         root = read_elements(path)
@@ -46,7 +49,7 @@ def parse_file(path: Path) -> LaunchFile:
         raise LaunchError(f"{path}: cannot be read: {error.strerror}; check the path") from error
     except expat.ExpatError as error:
         raise LaunchError(
-            f"{path}:{error.lineno}: {expat.ErrorString(error.code)}; mend the XML there"
+            f"{path}:{error.lineno}: {expat.ErrorString(error.code)}; correct the XML there"
         ) from error
     if root.tag != "launch":
         raise root.place.error(f"the top element is <{root.tag}>; write <launch>")
@@ -94,7 +97,7 @@ def _group(element: Element, condition: Condition) -> Group:
 
 
 def _node(element: Element, condition: Condition) -> Node:
-    element.text("output", "")  # everything goes to the screen
+    element.text("output", "")  # all output is printed on the screen
     return Node(
         place=element.place,
         condition=condition,
@@ -119,7 +122,7 @@ def _executable(element: Element, condition: Condition) -> Executable:
 def _options(element: Element) -> ProcessOptions:
     on_exit = element.text("on_exit", "")
     if on_exit not in ("", "shutdown"):
-        raise element.place.error(f"on_exit is {on_exit!r}; write shutdown, or leave it out")
+        raise element.place.error(f"on_exit is {on_exit!r}; write shutdown, or remove it")
     return ProcessOptions(
         required=bool(on_exit),
         respawn=element.optional("respawn") or ("false",),
@@ -133,7 +136,7 @@ def _options(element: Element) -> ProcessOptions:
 
 
 def _parameters(element: Element, prefix: Template) -> tuple[Parameter | ParameterFile, ...]:
-    """One ``<param>``; nested ones become parameters whose names are joined by dots."""
+    """Read one ``<param>``; nested ones become parameters whose names are joined by dots."""
     source = element.optional("from") if not prefix else None
     if source is not None:
         element.close()

@@ -1,4 +1,4 @@
-"""Leases of DDS domains and of node names in them, so that two runs on one machine never meet unasked."""
+"""Leases of DDS domains and of node names in them, so that two runs on one machine do not meet by accident."""
 
 from __future__ import annotations
 
@@ -13,32 +13,40 @@ from types import TracebackType
 
 DOMAIN = "ROS_DOMAIN_ID"
 DOMAIN_IDS = range(20, 100)
-"""Higher ones meet the kernel's ephemeral ports."""
+"""The domains that are leased; higher ones would use the kernel's ephemeral ports."""
 
 GREATEST_DOMAIN_ID = 232
-"""Of the mapping from domains to UDP ports in the DDS-RTPS specification."""
+"""The largest domain by the mapping from domains to UDP ports in the DDS-RTPS specification."""
 
 FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 FILE_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class DomainError(RuntimeError):
-    """A domain or a node name in it is in use, or the leases cannot be kept; the message says what to do."""
+    """A domain or a node name in it is in use, or leases cannot be stored; the message says what to do."""
 
 
 class Lease:
-    """Locked files. The lease ends with ``close``, or when the process ends in any way."""
+    """Locked files. The lease ends with ``close``, or when the process ends in any way.
+
+    Args:
+        domain_id: The domain.
+    """
 
     def __init__(self, domain_id: int) -> None:
         self.domain_id = domain_id
         self._files: list[int] = []
 
     def add(self, file: int) -> None:
-        """Keep the descriptor of a locked file."""
+        """Add a locked file.
+
+        Args:
+            file: Its descriptor.
+        """
         self._files.append(file)
 
     def close(self) -> None:
-        """Give everything back."""
+        """Release all files."""
         while self._files:
             os.close(self._files.pop())
 
@@ -52,10 +60,10 @@ class Lease:
 
 
 def lease_domain() -> Lease:
-    """Return the user's ROS_DOMAIN_ID, which nobody needs to lease, or else the lease of a free domain.
+    """Return a lease of the user's ROS_DOMAIN_ID, which needs no file, or else of a free domain.
 
     Raises:
-        DomainError: all are taken, or ROS_DOMAIN_ID is no domain.
+        DomainError: All are taken, or ROS_DOMAIN_ID is no domain.
     """
     return Lease(current_domain_id()) if os.environ.get(DOMAIN) else lease_free_domain()
 
@@ -64,7 +72,7 @@ def lease_free_domain() -> Lease:
     """Lease the first domain that no other run of this user holds.
 
     Raises:
-        DomainError: all are taken.
+        DomainError: All are taken.
     """
     folder = _open_folder()
     try:
@@ -82,14 +90,14 @@ def lease_free_domain() -> Lease:
 
 
 def lease_nodes(domain_id: int, full_names: Iterable[str]) -> Lease:
-    """Lease the names of nodes that are to run in a domain.
+    """Lease the names of nodes that will run in a domain.
 
     Args:
-        domain_id: the domain.
-        full_names: names of the nodes, each with its namespace.
+        domain_id: The domain.
+        full_names: Names of the nodes, each with its namespace.
 
     Raises:
-        DomainError: another process of this user runs one of them; names its process id.
+        DomainError: Another process of this user runs one of them; the message names its process id.
     """
     lease, folder = Lease(domain_id), _open_folder()
     try:
@@ -103,7 +111,7 @@ def lease_nodes(domain_id: int, full_names: Iterable[str]) -> Lease:
                     f"{_holder(folder, file_name)}; end that one, or set {DOMAIN} to another number"
                 )
             lease.add(file)
-        # Whoever looks for a free domain passes this one by. It may belong to the run that started this process.
+        # Runs that look for a free domain skip this one. It may belong to the run that started this process.
         if (shared := _lock(folder, f"domain_{domain_id}.lock", fcntl.LOCK_SH)) is not None:
             lease.add(shared)
     finally:
@@ -112,10 +120,10 @@ def lease_nodes(domain_id: int, full_names: Iterable[str]) -> Lease:
 
 
 def current_domain_id() -> int:
-    """Return the domain of ROS_DOMAIN_ID, 0 where it is not set.
+    """Return the domain of ROS_DOMAIN_ID, 0 when it is not set.
 
     Raises:
-        DomainError: it is no domain.
+        DomainError: It is no domain.
     """
     text = os.environ.get(DOMAIN) or "0"
     if not text.isdecimal() or int(text) > GREATEST_DOMAIN_ID:
@@ -124,10 +132,10 @@ def current_domain_id() -> int:
 
 
 def runtime_folder() -> Path:
-    """Return the folder of this user that nobody else may write to, where the leases lie.
+    """Return the folder of the leases, which belongs to this user and is writable for no other.
 
     Raises:
-        DomainError: there is none, and one in the folder for temporary files is not ours alone.
+        DomainError: There is none, and one in the folder for temporary files is not this user's alone.
     """
     user = os.getuid()
     given = os.environ.get("XDG_RUNTIME_DIR")
@@ -164,22 +172,22 @@ def _open_folder() -> int:
 
 
 def _lock(folder: int, file_name: str, kind: int) -> int | None:
-    """Return the descriptor of a locked file, None while another process holds it.
+    """Return the descriptor of a locked file; None while another process holds it.
 
     Raises:
-        DomainError: something else lies in its place, such as a link.
+        DomainError: There is something else, such as a link.
     """
     name = f"handiwork_{file_name}"
     try:
         file = os.open(name, FILE_FLAGS, 0o600, dir_fd=folder)
     except OSError as error:
         raise DomainError(
-            f"{runtime_folder() / name} is no file of ours ({error.strerror}); remove it"
+            f"{runtime_folder() / name} is not a file of Handiwork ({error.strerror}); remove it"
         ) from error
     try:
         found = os.fstat(file)
         if not stat.S_ISREG(found.st_mode) or found.st_uid != os.getuid() or found.st_nlink != 1:
-            raise DomainError(f"{runtime_folder() / name} is no file of ours; remove it")
+            raise DomainError(f"{runtime_folder() / name} is not a file of Handiwork; remove it")
         fcntl.flock(file, kind | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(file)

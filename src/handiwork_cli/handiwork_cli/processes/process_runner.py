@@ -1,4 +1,4 @@
-"""Runs and supervises processes: own groups, prefixed output, respawn, end of who is silent, no orphans."""
+"""Runs and supervises processes: own groups, prefixed output, respawn, end of silent ones, no orphans."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from handiwork_core.process.service_notify import ServiceNotifier
 from .process_watch import ProcessWatch, without_supervisor
 
 POLL_S = 0.05
-"""Longest time until the end of a process is noticed."""
+"""The longest time until the end of a process is detected, s."""
 
 SILENT_SIGKILL_S = 2.0
-"""A silent process gets SIGTERM, and SIGKILL so much later, as one that is stopped takes no other."""
+"""The time from SIGTERM to SIGKILL for a silent process, s: one that is stopped reacts to SIGKILL only."""
 
 REFUSED_CODE = 2
-"""Exit code of a node that is refused: a bad configuration, or a second one of its name."""
+"""The exit code of a refused node: a bad configuration, or a second node of its name."""
 
 MOST_REFUSALS = 3
-"""Refusals in a row, after which a process is not started again: only a person can correct their reason."""
+"""The refusals in a row after which a process is not started again: only a person can correct the reason."""
 
 _PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None, use_errno=True)
@@ -47,12 +47,17 @@ class _Child:
 
 
 class ProcessRunner:
-    """Starts processes and looks after them in ``run``.
+    """Starts processes and supervises them in ``run``.
 
     Each is the leader of its own process group; the group gets SIGINT, then SIGTERM, then SIGKILL. When the
     runner itself dies, even by SIGKILL, the kernel kills its children. A process that reports by sd_notify, as every
     Handiwork node does, is ended when its reports cease, and started again if it respawns. The runner reports to its
     own supervisor in the same way.
+
+    Args:
+        specs: The processes.
+        environment: Environment of the processes; None takes that of this process.
+        write: Receives each line of output.
     """
 
     def __init__(
@@ -74,19 +79,23 @@ class ProcessRunner:
         self._failed = False
 
     def request_stop(self) -> None:
-        """Ask for an orderly stop; safe from signal handlers and other threads."""
+        """Ask for an orderly stop; signal handlers and other threads may call this."""
         self._stop.set()
 
     def pid(self, label: str) -> int | None:
-        """The process id of a running process, None while it is not running."""
+        """Return the process id of a running process; None while it is not running.
+
+        Args:
+            label: Label of the process.
+        """
         process = self._children[label].process
         return None if process is None else process.pid
 
     def run(self) -> int:
-        """Run everything to its end.
+        """Run all processes to their end.
 
         Returns:
-            0 when all ended well or were told to stop; 1 when a required one ended by itself or one failed for good.
+            0 when all ended well or by ``request_stop``; 1 when a required one ended by itself or one failed for good.
         """
         self._notifier.send("READY=1")
         try:
@@ -130,7 +139,7 @@ class ProcessRunner:
             _signal_group(process.pid, signal.SIGKILL)
 
     def _report(self) -> None:
-        """Tell the runner's own supervisor that it works."""
+        """Report to the runner's own supervisor."""
         period_s = 0.5 * (self._notifier.limit_s or 2.0)
         if time.monotonic() - self._reported_s > period_s:
             self._reported_s = time.monotonic()
@@ -172,7 +181,7 @@ class ProcessRunner:
         spec, code = child.spec, process.returncode
         self._drain(child, process)
         self._watch.remove(process.pid)
-        _signal_group(process.pid, signal.SIGKILL)  # whatever the process itself has left behind
+        _signal_group(process.pid, signal.SIGKILL)  # other processes of the group
         child.process = None
         if self._stopping_since is not None:
             child.done = True
@@ -218,7 +227,7 @@ class ProcessRunner:
                 self._read(key.data, key.fd, key.fileobj)
 
     def _read(self, child: _Child, fd: int, stream: object) -> bool:
-        """Forward what there is to read; False at the end of the stream."""
+        """Forward the available output; return False at the end of the stream."""
         try:
             data = os.read(fd, 65536)
         except BlockingIOError:

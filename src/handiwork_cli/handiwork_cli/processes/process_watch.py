@@ -1,4 +1,4 @@
-"""Finds processes that have fallen silent, by what they say over the sd_notify protocol. No ROS."""
+"""Finds processes whose reports over the sd_notify protocol have ceased. No ROS."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from handiwork_core.intake.silence import Silence, processor_wait_s
 from handiwork_core.process.service_notify import LIMIT, PID, SOCKET
 
 MARGIN = 1.2
-"""A process that notices its own silence ends itself and says where it stands, so it gets this much longer."""
+"""The factor of the limit: a process that detects its own silence ends itself and reports its state first."""
 
 DEFAULT_LIMIT_S = 10.0
-"""Of a process that sends WATCHDOG=1 without a limit."""
+"""The limit for a process that sends WATCHDOG=1 without one."""
 
 _CREDENTIALS = struct.Struct("3i")
 
@@ -27,7 +27,7 @@ class _Watched:
 
 
 class ProcessWatch:
-    """A socket that processes report to. One is watched from its first ``WATCHDOG=1`` on, so only who wants it is.
+    """A socket for the reports of processes. A process is watched from its first ``WATCHDOG=1`` on.
 
     The kernel adds the sender to each message; only processes of this user in a watched process group count.
     """
@@ -40,23 +40,31 @@ class ProcessWatch:
         self._watched: dict[int, _Watched] = {}
 
     def fileno(self) -> int:
-        """For selectors."""
+        """Return the descriptor of the socket, for selectors."""
         return self._socket.fileno()
 
     def environment(self) -> dict[str, str]:
-        """What a process needs to report here."""
+        """Return the environment variables by which a process reports here."""
         return {SOCKET: "@" + self._socket.getsockname()[1:].decode()}
 
     def add(self, pid: int) -> None:
-        """Accept reports of a process that leads its own group."""
+        """Accept reports of a process that leads its own group.
+
+        Args:
+            pid: Its process id.
+        """
         self._watched[pid] = _Watched()
 
     def remove(self, pid: int) -> None:
-        """Accept no more reports of a process."""
+        """Accept no more reports of a process.
+
+        Args:
+            pid: Its process id.
+        """
         self._watched.pop(pid, None)
 
     def receive(self) -> None:
-        """Take all reports that have come."""
+        """Read all reports that have arrived."""
         for pid, text in self._messages():
             watched = self._watched.get(_group_of(pid))
             if watched is None:
@@ -65,7 +73,14 @@ class ProcessWatch:
                 _take(watched, pid, line)
 
     def silence_s(self, pid: int) -> float | None:
-        """How long a process has been silent [s], when that is more than it may be; else None. Ask often."""
+        """Return the time since a process's last report when it exceeds the limit. Call this often.
+
+        Args:
+            pid: Its process id.
+
+        Returns:
+            Time in s; None while the process reports in time or is not watched.
+        """
         watched = self._watched.get(pid)
         if watched is None or watched.silence is None:
             return None
@@ -77,7 +92,7 @@ class ProcessWatch:
         self._socket.close()
 
     def _messages(self) -> Iterator[tuple[int, str]]:
-        """Sender and text of each message of this user."""
+        """Yield sender and text of each message of this user."""
         while True:
             try:
                 data, extra, _flags, _address = self._socket.recvmsg(
@@ -93,7 +108,11 @@ class ProcessWatch:
 
 
 def without_supervisor(environment: dict[str, str]) -> dict[str, str]:
-    """The environment of children: what names the supervisor of this process is not for them."""
+    """Return an environment for children, without the variables that name the supervisor of this process.
+
+    Args:
+        environment: The environment of this process.
+    """
     return {name: value for name, value in environment.items() if name not in (SOCKET, LIMIT, PID)}
 
 

@@ -1,4 +1,4 @@
-"""Environment of the nodes: discovery that is quick and stays on this machine, unless the user says otherwise."""
+"""Environment of the nodes: quick discovery on this machine alone, unless the user sets something else."""
 
 from __future__ import annotations
 
@@ -11,20 +11,26 @@ from handiwork_core.process.dds_ports import fault_of
 from handiwork_core.process.writable_folders import choose_log_folder
 
 LOCAL_PROFILE, OPEN_PROFILE = "localhost.xml", "fast.xml"
-"""Fast DDS profiles in ``config/dds``: with sockets on the loopback address alone, and on all addresses."""
+"""The Fast DDS profiles in ``config/dds``: with sockets on the loopback address alone, and on all addresses."""
 
 RANGE, PEERS, PROFILE = "ROS_AUTOMATIC_DISCOVERY_RANGE", "ROS_STATIC_PEERS", "FASTRTPS_DEFAULT_PROFILES_FILE"
 FAST_DDS = "rmw_fastrtps"
 
 
 def with_ros_defaults(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment with what the user has not set; the same rules as ``discovery.launch.xml``.
+    """Add the variables that the user has not set; the rules are those of ``discovery.launch.xml``.
 
-    Fast DDS finds peers within half a second, and notices dead ones within four, by the profiles in ``config/dds``.
-    Logs go elsewhere where ROS 2 cannot write its own.
+    Fast DDS finds peers within half a second, and detects dead ones within four, by the profiles in ``config/dds``.
+    Logs get another folder when ROS 2 cannot write to its own.
+
+    Args:
+        environment: The user's environment.
+
+    Returns:
+        The environment for the nodes.
 
     Raises:
-        ConfigError: no process can join the domain; says why.
+        ConfigError: No process can join the domain; the message gives the reason.
     """
     if fault := fault_of(environment):
         raise ConfigError("environment", [fault])

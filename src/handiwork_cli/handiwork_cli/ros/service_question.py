@@ -1,4 +1,4 @@
-"""One service call of a command: ask, wait, done."""
+"""One service call of a command."""
 
 from __future__ import annotations
 
@@ -10,6 +10,17 @@ from handiwork_ros.rclpy_support.service_call import Silence, call
 
 
 def ask(node: Node, kind: Any, name: str, request: Any, timeout_s: float) -> Any:
-    """The answer of a service to ``request``, None when there is none in time. ``node`` is spun by another thread."""
+    """Call a service and wait for its response.
+
+    Args:
+        node: The node; another thread spins it.
+        kind: Type of the service.
+        name: Name of the service.
+        request: The request.
+        timeout_s: Longest wait, s.
+
+    Returns:
+        The response; None when there is none in time.
+    """
     answer = call(node, node.create_client(kind, name), request, timeout_s=timeout_s, is_new=True)
     return None if isinstance(answer, Silence) else answer

@@ -1,4 +1,4 @@
-"""The table of ``config/interfaces.yaml``: who publishes, subscribes, serves and calls what. No ROS."""
+"""The table of ``config/interfaces.yaml``: topics, services and actions of each node. No ROS."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from handiwork_core.config.dataclass_loader import load
 from handiwork_core.robot.robot import Robot
 
 ACTION_HOST = "_actions"
-"""Suffix of the node that serves a process's actions."""
+"""The suffix of the node that serves a process's actions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +24,14 @@ class Interfaces:
     executes: tuple[str, ...] = ()
     sends_goals: tuple[str, ...] = ()
     executes_on_host: tuple[str, ...] = ()
-    """Actions of the process's second node."""
+    """The actions of the process's second node."""
 
     def joined(self, other: Interfaces) -> Interfaces:
-        """Return the interfaces of both."""
+        """Return the interfaces of both.
+
+        Args:
+            other: The other interfaces.
+        """
         return Interfaces(*((*getattr(self, f.name), *getattr(other, f.name)) for f in fields(self)))
 
 
@@ -53,8 +57,11 @@ class NodeInterfaces:
 def load_table(path: Path) -> InterfaceTable:
     """Read the table.
 
+    Args:
+        path: The file.
+
     Raises:
-        ConfigError: every fault of the file with its key.
+        ConfigError: The file is faulty; the message has every fault with its key.
     """
     return load(InterfaceTable, path)
 
@@ -63,8 +70,8 @@ def nodes_of(table: InterfaceTable, robot: Robot) -> tuple[NodeInterfaces, ...]:
     """Return the nodes of a stack for a robot, with full names.
 
     Args:
-        table: of the interfaces.
-        robot: whose arms, grippers and suction cups fill the placeholders.
+        table: The table of interfaces.
+        robot: The robot, whose arms, grippers and suction cups fill the placeholders.
     """
     found = []
     names = _placeholders(robot)

@@ -26,7 +26,7 @@ def policy_text(nodes: Sequence[NodeInterfaces]) -> str:
     """Return the policy as XML.
 
     Args:
-        nodes: of the whole stack; those of one process share its enclave.
+        nodes: Nodes of the whole stack; those of one process share its enclave.
     """
     root = Xml.Element("policy", {"version": VERSION})
     enclaves = Xml.SubElement(root, "enclaves")

@@ -1,1 +1,1 @@
-"""The whole stack, and what commands show of it."""
+"""The whole stack, and the output of commands about it."""

@@ -1,4 +1,4 @@
-"""Conditions and progress as text for a terminal. Takes anything with the messages' fields; knows no ROS."""
+"""Conditions and progress as text for a terminal. Takes any objects with the messages' fields; knows no ROS."""
 
 from __future__ import annotations
 
@@ -10,11 +10,21 @@ WORDS = ("UNKNOWN", "FALSE", "TRUE")
 COLOURS = ("\x1b[33m", "\x1b[31m", "\x1b[32m")
 RESET, CLEAR = "\x1b[0m", "\x1b[H\x1b[J"
 KEY_SHARE = 0.45
-"""Part of the free width that a condition's name gets; its reason gets the rest."""
+"""The part of the free width for a condition's name; its reason gets the rest."""
 
 
 def table_lines(conditions: Sequence[Any], now_s: float, width: int, *, colour: bool) -> Iterator[str]:
-    """A head and one line for each condition: value, since when [s], margin, key, reason."""
+    """Format a table of conditions: value, time since its last change, margin, key, reason.
+
+    Args:
+        conditions: Condition messages.
+        now_s: Time of the table, s.
+        width: Width of the terminal in characters.
+        colour: Whether values are coloured.
+
+    Yields:
+        The head, then one line for each condition.
+    """
     head = f"{'value':<9}{'since':>8}{'margin':>10}  "
     free = max(20, width - len(head))
     key_width = min(max((len(c.key) for c in conditions), default=9), int(KEY_SHARE * free))
@@ -29,7 +39,14 @@ def table_lines(conditions: Sequence[Any], now_s: float, width: int, *, colour: 
 
 
 def progress_lines(progress: Any) -> Iterator[str]:  # noqa: ANN401 - a message
-    """How far the watched task is; nothing without one."""
+    """Format the progress of the watched task.
+
+    Args:
+        progress: A TaskProgress message.
+
+    Yields:
+        Lines; none without a task.
+    """
     if not progress.name:
         return
     state = "done" if progress.done else progress.message
@@ -43,7 +60,15 @@ def progress_lines(progress: Any) -> Iterator[str]:  # noqa: ANN401 - a message
 
 
 def why_lines(condition: Any, now_s: float) -> Iterator[str]:  # noqa: ANN401 - a message
-    """Value, since when, margin, reason and every number of one condition."""
+    """Format value, time since its last change, margin, reason and evidence of a condition.
+
+    Args:
+        condition: A Condition message.
+        now_s: Time of the answer, s.
+
+    Yields:
+        Lines.
+    """
     yield f"{condition.key}: {WORDS[condition.value]}"
     if condition.expression != condition.key:
         yield f"  is       {condition.expression}"
@@ -55,7 +80,11 @@ def why_lines(condition: Any, now_s: float) -> Iterator[str]:  # noqa: ANN401 - 
 
 
 def seconds(stamp: Any) -> float:  # noqa: ANN401 - a message
-    """Seconds of a time message."""
+    """Return the seconds of a time message.
+
+    Args:
+        stamp: The message.
+    """
     return float(stamp.sec) + 1e-9 * float(stamp.nanosec)
 
 

@@ -1,4 +1,4 @@
-"""Where each arm of each robot is shown: a scene, and the object and the container that the arm reaches in it."""
+"""The demo of each arm of each robot: a scene, and the object and the container within the arm's reach."""
 
 from __future__ import annotations
 
@@ -15,62 +15,91 @@ RETREAT_M = 0.1
 
 
 SIMULATED = ("mujoco", "isaac_stand_in", "isaac")
-"""Backends that simulate; Isaac Sim itself must run already."""
+"""The backends that simulate; Isaac Sim itself must run already."""
 
 
 def add_backend(parser: argparse.ArgumentParser) -> None:
-    """Let a command choose where it runs."""
-    text = "what simulates; isaac needs a running Isaac Sim, isaac_stand_in is MuJoCo behind Isaac Sim's wire"
+    """Add the option for the backend.
+
+    Args:
+        parser: Parser of the command.
+    """
+    text = "what simulates; isaac needs a running Isaac Sim, isaac_stand_in is MuJoCo with the interface of Isaac Sim"
     parser.add_argument("--backend", choices=SIMULATED, default="mujoco", help=text)
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What one arm picks, and where it places that."""
+    """The object that an arm picks, and the container where it places it.
+
+    Attributes:
+        arm: Name of the arm.
+        object: Name of the object.
+        container: Name of the container.
+        retreat: Motion of the EE after the release, in its frame, m.
+    """
 
     arm: str
     object: str
     container: str
     retreat: tuple[float, float, float] = (0.0, 0.0, -0.1)
-    """Of the EE after the release, in its frame [m]."""
 
 
 def described_robots() -> tuple[str, ...]:
-    """Names of all robots that are described."""
+    """Return the names of all robots in ``robot_description``."""
     folder = share_of("robot_description") / "robots"
     return tuple(sorted(path.parent.name for path in folder.glob("*/robot.yaml")))
 
 
 def standing_robots() -> tuple[str, ...]:
-    """Those that work at a table before them; one that drives fetches by a task, ``config/tasks/fetch.yaml``."""
+    """Return the robots that work at a table; one that drives fetches by a task, ``config/tasks/fetch.yaml``."""
     return tuple(name for name in described_robots() if robot_of(name).base is None)
 
 
 @cache
 def robot_of(name: str) -> Robot:
-    """The robot of a folder in ``robot_description/robots``."""
+    """Return a robot.
+
+    Args:
+        name: Folder in ``robot_description/robots``.
+    """
     return load_robot(share_of("robot_description") / "robots" / name)
 
 
 def scene_of(robot: str) -> str:
-    """The robot's own table, ``<robot>_table``, or the common one."""
+    """Return the scene of a robot: its own table, ``<robot>_table``, or the common one.
+
+    Args:
+        robot: Name of the robot.
+    """
     own = share_of("handiwork_bringup") / f"config/scenes/{robot}_table.yaml"
     return own.stem if own.is_file() else DEFAULT_SCENE
 
 
 def stack_arguments(name: str, robot: Robot, scene: str) -> dict[str, str]:
-    """Launch arguments of a robot in a scene (none: its own), with conditions that fit its number of arms."""
+    """Return the launch arguments of a robot in a scene, with conditions that fit its number of arms.
+
+    Args:
+        name: Folder of the robot.
+        robot: The robot.
+        scene: Name of the scene; empty for the robot's own.
+    """
     conditions = "conditions" if len(robot.arms) == 1 else "conditions_two_arms"
     return {"robot": name, "scene": scene or scene_of(name), "conditions": conditions}
 
 
 def target_of(robot: Robot, arm: str) -> Target:
-    """In a scene for several arms each has its own: ``left_cube`` and ``left_bin`` for ``left_arm``.
+    """Return the object and the container of an arm.
 
-    The hand retreats against the axis that points to its TCP, so it leaves what it let go.
+    In a scene for several arms each has its own: ``left_cube`` and ``left_bin`` for ``left_arm``. The hand retreats
+    against the axis that points to its TCP, so it moves away from the released object.
+
+    Args:
+        robot: The robot.
+        arm: Name of the arm; empty for the only one.
 
     Raises:
-        KeyError: no such arm, or none is named and there are several.
+        KeyError: There is no such arm, or none is named and there are several.
     """
     found = robot.arm(arm)
     prefix = "" if len(robot.arms) == 1 else found.name.removesuffix("arm")

@@ -1,4 +1,4 @@
-"""Watches whether the arm stands still."""
+"""Measures whether the arm is at rest."""
 
 from __future__ import annotations
 
@@ -10,11 +10,15 @@ if TYPE_CHECKING:
     from rclpy.node import Node
 
 STANDSTILL = 0.01
-"""Greatest joint speed of an arm at rest [rad/s]."""
+"""The greatest joint speed of an arm at rest [rad/s]."""
 
 
 class JointWatch:
-    """Newest arm speed, and when it was measured; finger joints are left out."""
+    """The newest speed of the arm with its time. Finger joints are ignored.
+
+    Args:
+        node: Hosts the subscription; another thread spins it.
+    """
 
     def __init__(self, node: Node) -> None:
         from sensor_msgs.msg import JointState
@@ -32,12 +36,19 @@ class JointWatch:
             self._speed, self._stamp_s = max(speeds, default=0.0), stamp.sec + 1e-9 * stamp.nanosec
 
     def now(self) -> tuple[float, float]:
-        """Greatest joint speed [rad/s] and the world's time of it [s]."""
+        """Return the greatest joint speed [rad/s] and its time in the world [s]."""
         with self._lock:
             return self._speed, self._stamp_s
 
     def wait_still(self, timeout_s: float) -> tuple[float, float] | None:
-        """World and wall time [s] from now until the arm rests; None when it does not rest in time."""
+        """Wait until the arm is at rest.
+
+        Args:
+            timeout_s: Longest wait in wall time, s.
+
+        Returns:
+            World time and wall time from now until then, s; None when it is not at rest in time.
+        """
         begin_s, (_, world_s) = time.monotonic(), self.now()
         while time.monotonic() - begin_s < timeout_s:
             speed, stamp_s = self.now()

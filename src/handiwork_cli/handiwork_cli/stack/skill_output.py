@@ -1,4 +1,4 @@
-"""What a person sees of running skills: stages as they end, then a table."""
+"""The output of running skills for a person: stages as they end, then a table."""
 
 from __future__ import annotations
 
@@ -12,9 +12,12 @@ if TYPE_CHECKING:
 
 
 class StageLines:
-    """Feedback callback that prints each stage as it ends: wall time and planning time.
+    """Feedback callback that prints each stage when it ends: wall time and planning time.
 
     The planning time of a stage may arrive just after the start of the next one, so a line waits for one more feedback.
+
+    Args:
+        write: Receives the lines.
     """
 
     def __init__(self, write: Callable[[str], None] = print) -> None:
@@ -39,7 +42,11 @@ class StageLines:
             self._flush()
 
     def end(self, report: SkillReport) -> None:
-        """Print what is left, the last stage with the outcome where that is a failure."""
+        """Print the remaining line: the last stage, with the outcome when it failed.
+
+        Args:
+            report: Result of the skill.
+        """
         self._flush()
         if self._now is not None:
             self._close(self._now)
@@ -57,7 +64,11 @@ class StageLines:
 
 
 def print_table(reports: Mapping[str, SkillReport]) -> None:
-    """Print each stage of each skill: duration in the world's time, planning time, result."""
+    """Print each stage of each skill: duration in the world's time, planning time, result.
+
+    Args:
+        reports: Name of the skill -> its result.
+    """
     wide = max([6, *(len(skill) for skill in reports)]) + 1
     print(f"\n{'skill':<{wide}}{'stage':<22}{'duration':>10}{'planning':>11}  result")
     for skill, report in reports.items():

@@ -1,4 +1,4 @@
-"""What a soak run found, in numbers."""
+"""The findings of a soak run in numbers."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from handiwork_core.contracts.skill import Progress
 
 NEEDED_RATE = 0.98
 WAITING = "waiting for"
-"""How the stage of an arm begins that another arm holds up."""
+"""The first words of the stage of an arm that waits for another one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """One episode that went wrong, and why."""
+    """One failed episode, with the reason."""
 
     episode: int
     seed: int
@@ -28,20 +28,27 @@ class Failure:
 
     @property
     def text(self) -> str:
-        """Where, the cause code, and the message."""
+        """The stage, the code, and the message."""
         return f"{self.stage}: {self.code}: {self.message}"
 
 
 @dataclass
 class Tally:
-    """Grows with each episode. Times in seconds; a stop lasts from cancel request to standstill, world and wall.
+    """The results of all episodes so far. Times are in seconds.
 
-    An episode lasts from its first goal to its verdict, in wall time. ``waits_s`` are the times for which the
-    feedback of an arm said that it waits for another, ``waited_for`` what it said.
+    Attributes:
+        wanted: Number of requested episodes; fewer were run when the stack died.
+        episodes: Number of episodes that were run.
+        failures: Failed episodes.
+        planning_s: Planning time of each skill.
+        episode_s: Wall time of each episode from its first goal to its verdict.
+        waits_s: Times in which the feedback of an arm reported that it waits for another.
+        waited_for: The reasons that it reported.
+        stop_world_s: World times from the request to cancel to standstill.
+        stop_wall_s: Wall times from the request to cancel to standstill.
     """
 
     wanted: int = 0
-    """Episodes that were asked for; fewer were run when the stack died."""
     episodes: int = 0
     failures: list[Failure] = field(default_factory=list)
     planning_s: list[float] = field(default_factory=list)
@@ -53,18 +60,18 @@ class Tally:
 
     @property
     def rate(self) -> float:
-        """Share of the episodes that succeeded; 0 when there are none."""
+        """The share of the episodes that succeeded; 0 when there are none."""
         failed = len({failure.episode for failure in self.failures})
         return (self.episodes - failed) / self.episodes if self.episodes else 0.0
 
     @property
     def good(self) -> bool:
-        """True when all episodes ran and the rate reaches the needed one."""
+        """True when all episodes ran and the rate is high enough."""
         return self.rate >= NEEDED_RATE and self.episodes >= self.wanted
 
     @property
     def causes(self) -> str:
-        """Codes of the failures with their seeds, such as ``NOT_REACHED (3, 17)``; a dash when there are none."""
+        """The codes of the failures with their seeds, such as ``NOT_REACHED (3, 17)``; a dash when there are none."""
         seeds: dict[str, list[str]] = {}
         for failure in self.failures:
             seeds.setdefault(failure.code, []).append(str(failure.seed))
@@ -72,7 +79,7 @@ class Tally:
 
     @property
     def cells(self) -> list[str]:
-        """Success, rate, median and 95th percentile of an episode's time, waits, causes: cells of a table."""
+        """The cells of a table: success, rate, median and 95th percentile of an episode's time, waits, causes."""
         won = round(self.rate * self.episodes)
         times = [
             f"{float(np.percentile(self.episode_s, rank)):.1f} s" if self.episode_s else "-"
@@ -82,7 +89,7 @@ class Tally:
         return [f"{won}/{self.episodes}", f"{100 * self.rate:.1f} %", *times, waits, self.causes]
 
     def lines(self) -> list[str]:
-        """The report."""
+        """Return the report."""
         if not self.episodes:
             return ["no episode ran"]
         won = round(self.rate * self.episodes)
@@ -104,7 +111,12 @@ class Tally:
 
 
 class Waits:
-    """Feedback of one arm's goal: adds to a tally how long it waited for another arm, and why."""
+    """Feedback callback of one arm's goal: adds to a tally how long it waited for another arm, and why.
+
+    Args:
+        tally: The results to add to.
+        clock: Returns the time, s.
+    """
 
     def __init__(self, tally: Tally, clock: Callable[[], float] = time.monotonic) -> None:
         self._tally, self._clock = tally, clock
@@ -119,7 +131,7 @@ class Waits:
             self._tally.waited_for.add(progress.stage.removeprefix(WAITING).strip())
 
     def end(self) -> None:
-        """The goal has ended, or goes on."""
+        """End a wait, if there is one: the goal has ended or continues."""
         if self._since_s is not None:
             self._tally.waits_s.append(self._clock() - self._since_s)
             self._since_s = None

@@ -1,4 +1,4 @@
-"""The whole stack as one object: start it, wait for it, talk to it, end it."""
+"""The whole stack as one object: start it, wait for it, call it, end it."""
 
 from __future__ import annotations
 
@@ -23,24 +23,33 @@ from handiwork_cli.processes.ros_environment import with_ros_defaults
 
 NODES = ("robot_description", "sim_bridge", "planner_node", "skill_server", "conditionals_node")
 SIMULATORS = {"isaac": ("isaac_bridge",), "isaac_stand_in": ("sim_bridge", "isaac_bridge")}
-"""What stands in the place of sim_bridge, by backend."""
+"""Backend -> the nodes in place of sim_bridge."""
 
 ANSWER_S = 40.0
-"""Longest wait for a service and its answer."""
+"""The longest wait for a service and its response, s."""
 
 
 def nodes_of(backend: str) -> tuple[str, ...]:
-    """Names of the nodes that a backend's stack consists of."""
+    """Return the names of the nodes of a backend's stack.
+
+    Args:
+        backend: Name of the backend.
+    """
     first, _, *others = NODES
     return (first, *SIMULATORS.get(backend, ("sim_bridge",)), *others)
 
 
 class StackError(RuntimeError):
-    """The stack did not come up, or does not answer."""
+    """The stack did not start, or does not answer."""
 
 
 class Stack:
-    """``with Stack(...) as stack``: processes of ``bringup.launch.xml`` in a DDS domain of their own, and a client."""
+    """``with Stack(...) as stack``: the processes of ``bringup.launch.xml`` in a DDS domain of their own, and a client.
+
+    Args:
+        arguments: Launch arguments.
+        write: Receives the output lines of the processes.
+    """
 
     def __init__(self, arguments: Mapping[str, str], *, write: Callable[[str], None] = print) -> None:
         self._arguments, self._write = dict(arguments), write
@@ -75,18 +84,21 @@ class Stack:
         self._thread.join()
         self._names.close()
         self._lease.close()
-        # Else the next stack of this process would take the domain for the user's wish, and lease nothing.
+        # Otherwise the next stack of this process would read the domain as the user's choice, and lease nothing.
         if self._asked is None:
             os.environ.pop(DOMAIN, None)
 
     def wait_active(self, timeout_s: float = 180.0) -> float:
         """Wait until all nodes are active.
 
+        Args:
+            timeout_s: Longest wait, s.
+
         Returns:
-            How long that took [s].
+            Time that this took, s.
 
         Raises:
-            StackError: a required process ended, or time is up; names the nodes that are missing.
+            StackError: A required process ended, or the time is over; the message names the nodes that are missing.
         """
         begin_s = time.monotonic()
         while True:
@@ -103,10 +115,18 @@ class Stack:
             time.sleep(0.05)  # noqa: TID251 - polls services
 
     def call(self, kind: Any, name: str, request: Any) -> Any:
-        """Call a service and wait for its answer.
+        """Call a service and wait for its response.
+
+        Args:
+            kind: Type of the service.
+            name: Name of the service.
+            request: The request.
+
+        Returns:
+            The response.
 
         Raises:
-            StackError: no answer in time.
+            StackError: There was no response in time.
         """
         from handiwork_ros.rclpy_support.service_call import Silence, call
 
@@ -119,7 +139,19 @@ class Stack:
         return answer
 
     def settled(self, name: str, arguments: str, timeout_s: float) -> tuple[bool, str]:
-        """Ask the monitor until a condition is TRUE or time is up; whether it is, and the monitor's reason."""
+        """Ask the monitor until a condition is TRUE or the time is over.
+
+        Args:
+            name: Name of the predicate.
+            arguments: Its arguments as YAML.
+            timeout_s: Longest wait, s.
+
+        Returns:
+            Whether the condition is TRUE, and the monitor's reason.
+
+        Raises:
+            StackError: The monitor did not answer.
+        """
         from handiwork_msgs.msg import Condition
         from handiwork_msgs.srv import EvaluateCondition
 

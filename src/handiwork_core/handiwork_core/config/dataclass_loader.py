@@ -1,4 +1,4 @@
-"""Strict loading: a mapping becomes a frozen dataclass, or one error lists every fault with its key and the mend."""
+"""Strict loading: a mapping becomes a frozen dataclass, or one error lists every fault with its key and its remedy."""
 
 from __future__ import annotations
 
@@ -29,13 +29,17 @@ UNKNOWN_KEYS = 20
 
 
 class ConfigError(ValueError):
-    """Faults of one file or mapping. ``faults`` are sentences of the form ``key: what is wrong; what to do``.
+    """The faults of one file or mapping.
 
     Only the first ``FAULTS_LISTED`` are kept; one more sentence counts the others.
+
+    Args:
+        source: Name of the file or message, for the error text.
+        faults: Sentences of the form ``key: what is wrong; what to do``.
     """
 
     exit_code = 2
-    """Of a process that ends because of it: nothing gets better by itself."""
+    """Exit code of a process that ends because of this error: a restart would not help."""
 
     def __init__(self, source: str, faults: Sequence[str]) -> None:
         kept, left = tuple(faults[:FAULTS_LISTED]), len(faults) - FAULTS_LISTED
@@ -49,11 +53,14 @@ def read_yaml(path: Path, limits: YamlLimits = FILE_YAML) -> dict[str, Any]:
     """Read a YAML mapping from a regular file.
 
     Args:
-        path: of the file.
-        limits: bounds of its text.
+        path: The file.
+        limits: Bounds of its text.
+
+    Returns:
+        The mapping; empty for an empty file.
 
     Raises:
-        ConfigError: the file is missing, is not YAML (with line and column), exceeds a limit, or does not hold a
+        ConfigError: The file is missing, is not YAML (with line and column), exceeds a limit, or does not hold a
             mapping.
     """
     try:
@@ -66,15 +73,19 @@ def read_yaml(path: Path, limits: YamlLimits = FILE_YAML) -> dict[str, Any]:
 
 
 def mapping_from_yaml(text: str, source: str, limits: YamlLimits = FILE_YAML) -> dict[str, Any]:
-    """A YAML mapping from text that anybody may have sent; no text means an empty mapping.
+    """Read a YAML mapping from text that an untrusted client may have sent.
 
     Args:
-        text: the document.
-        source: what an error calls it.
-        limits: bounds of the text.
+        text: The document.
+        source: Name of the document in error texts.
+        limits: Bounds of the text.
+
+    Returns:
+        The mapping; empty for an empty text.
 
     Raises:
-        ConfigError: too long, no YAML (with line and column), a key that stands twice, an alias, or no mapping.
+        ConfigError: The text is too long, is no YAML (with line and column), repeats a key, has an alias, or holds no
+            mapping.
     """
     if len(text) > limits.characters:
         raise ConfigError(source, [f"is {len(text)} characters long; keep it within {limits.characters}"])
@@ -84,7 +95,7 @@ def mapping_from_yaml(text: str, source: str, limits: YamlLimits = FILE_YAML) ->
         mark = getattr(error, "problem_mark", None)
         where = f"line {mark.line + 1}, column {mark.column + 1}" if mark else "somewhere"
         what = str(getattr(error, "problem", None) or "bad syntax")[:300]
-        raise ConfigError(source, [f"{where}: {what}; mend the YAML there"]) from error
+        raise ConfigError(source, [f"{where}: {what}; correct the YAML there"]) from error
     data = {} if data is None and not text.strip() else data
     if not isinstance(data, dict):
         raise ConfigError(source, [f"holds a {type(data).__name__}; write a mapping of keys at the top"])
@@ -92,7 +103,7 @@ def mapping_from_yaml(text: str, source: str, limits: YamlLimits = FILE_YAML) ->
 
 
 Reader = Callable[[Any], Any]
-"""Makes a value of one type from what YAML holds; raises ValueError with what is wrong and the mend."""
+"""Makes a value of one type from YAML data; raises ValueError with the fault and its remedy."""
 
 
 def parse(
@@ -103,10 +114,19 @@ def parse(
     Nested dataclasses, ``X | None``, ``tuple[X, ...]``, fixed tuples, ``dict[str, X]``, enums by value, str,
     bool, int and float are understood, and the types of ``readers``. Unknown and missing keys, wrong types and
     numbers that are not finite are faults. A ``__post_init__`` that raises ValueError becomes a fault of its key,
-    or of the field with whose name and a colon the message begins.
+    or of the field if the message begins with the field's name and a colon.
+
+    Args:
+        kind: The dataclass.
+        data: Values by field name.
+        source: Name of the data in error texts.
+        readers: Readers of further types, by type.
+
+    Returns:
+        An instance of ``kind``.
 
     Raises:
-        ConfigError: with every fault found.
+        ConfigError: The data has faults; the error lists all of them.
     """
     faults = _Faults(readers or {})
     value = _build(kind, data, "", faults)
@@ -116,7 +136,7 @@ def parse(
 
 
 class _Faults(list[str]):
-    """What was found wrong so far, and how to read further types."""
+    """The faults found so far, with the readers of further types."""
 
     def __init__(self, readers: Mapping[Any, Reader]) -> None:
         super().__init__()
@@ -124,19 +144,45 @@ class _Faults(list[str]):
 
 
 def load(kind: type[T], path: Path) -> T:
-    """``parse`` of a YAML file."""
+    """Build dataclass ``kind`` from a YAML file; see ``parse``.
+
+    Args:
+        kind: The dataclass.
+        path: The file.
+
+    Returns:
+        An instance of ``kind``.
+
+    Raises:
+        ConfigError: The file cannot be read or has faults.
+    """
     return parse(kind, read_yaml(path), str(path))
 
 
 def shown(data: Any) -> str:
-    """A value for a message, cut where it is long."""
+    """Return the representation of a value for a message.
+
+    Args:
+        data: Any value.
+
+    Returns:
+        At most ``LONGEST_SHOWN`` characters of it; an ellipsis follows a cut.
+    """
     text = repr(data)
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}..."
 
 
 def nearest(name: str, choices: Sequence[str]) -> str:
-    """Words that name the closest choice, or all of them."""
-    # Likeness takes time with the square of the lengths, and whoever sent the name chose them.
+    """Return a hint that names the closest choice, or all choices when none is close.
+
+    Args:
+        name: The unknown name.
+        choices: The valid names; at most ``CHOICES_LISTED`` are listed.
+
+    Returns:
+        A clause for an error text.
+    """
+    # The comparison takes quadratic time in the lengths, and the sender of the name controls them.
     short = [choice for choice in choices if len(choice) <= LONGEST_SHOWN][:NEAREST_AMONG]
     close = difflib.get_close_matches(name, short, n=1) if len(name) <= LONGEST_SHOWN else []
     if close:
@@ -202,7 +248,10 @@ def _value(hint: Any, data: Any, key: str, faults: _Faults) -> Any:
 
 
 def _one_of(hints: list[Any], data: Any, key: str, faults: _Faults) -> Any:
-    """The first of several kinds that fits; where none does, one fault names them all, or the last tells its own."""
+    """Return the value of the first kind that fits.
+
+    If none fits, one fault names all kinds, or the faults of the last kind are kept.
+    """
     found = _Faults(faults.readers)
     for hint in hints:
         found = _Faults(faults.readers)

@@ -1,9 +1,9 @@
-"""A YAML loader that refuses what would be read in silence as something else, or could grow without bound.
+"""A YAML loader that refuses input which would be misread without a warning, or could grow without bound.
 
 Scalars follow the core schema of YAML 1.2, with one exception: ``yes``, ``no``, ``on`` and ``off`` are booleans, as in
 YAML 1.1. There are no sexagesimal numbers, timestamps, merge keys, aliases or tags of other types.
 
-Where PyYAML has libyaml, that scans and parses, four times as fast; the rest is the same code either way.
+If PyYAML has libyaml, libyaml scans and parses, four times as fast; the rest of the code is the same either way.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if yaml.__with_libyaml__:
 else:
 
     class _Events(yaml.reader.Reader, yaml.scanner.Scanner, yaml.parser.Parser):  # type: ignore[no-redef]
-        """What libyaml does, in Python."""
+        """The scanner and parser in Python, in place of libyaml's."""
 
         def __init__(self, stream: str) -> None:
             yaml.reader.Reader.__init__(self, stream)
@@ -57,7 +57,7 @@ TAGS = frozenset(TAG + kind for kind in ("bool", "int", "float", "null", "str", 
 
 
 class _StrictLoader(Composer, _Events, SafeConstructor, BaseResolver):
-    """The core schema without aliases, without keys that stand twice, and within limits."""
+    """A loader of the core schema that refuses aliases and repeated keys, and keeps the limits."""
 
     def __init__(self, stream: str, limits: YamlLimits) -> None:
         _Events.__init__(self, stream)
@@ -67,7 +67,7 @@ class _StrictLoader(Composer, _Events, SafeConstructor, BaseResolver):
         self._limits, self._values, self._depth = limits, 0, 0
 
     def compose_node(self, parent: Node | None, index: Any) -> Node | None:  # noqa: ANN401 a node or a number
-        """A node; an alias, a tag of another type, and one value too many or too deep are refused."""
+        """Compose a node; refuse an alias, a tag of another type, and a value beyond the limits of count or depth."""
         event: Any = self.peek_event()
         if problem := self._problem(event):
             raise ComposerError(None, None, problem, event.start_mark)
@@ -89,14 +89,14 @@ class _StrictLoader(Composer, _Events, SafeConstructor, BaseResolver):
         return ""
 
     def construct_mapping(self, node: MappingNode, deep: bool = False) -> dict[Any, Any]:
-        """A mapping; a key that stands twice, or is no scalar, is refused."""
+        """Construct a mapping; refuse a repeated key and a key that is no scalar."""
         seen = set()
         for key, _ in node.value:
             if not isinstance(key, ScalarNode):
                 problem = "a key is a list or a mapping; write a word"
                 raise ConstructorError(None, None, problem, key.start_mark)
             if key.value in seen:
-                problem = f"key {key.value[:80]!r} stands twice; keep one"
+                problem = f"key {key.value[:80]!r} appears twice; keep one"
                 raise ConstructorError(None, None, problem, key.start_mark)
             if key.tag == TAG + "int" and len(key.value) > INTEGER_KEY_CHARACTERS:
                 # Larger numbers can be chosen such that all have the same hash.
@@ -106,20 +106,20 @@ class _StrictLoader(Composer, _Events, SafeConstructor, BaseResolver):
         return super().construct_mapping(node, deep=deep)
 
     def flatten_mapping(self, node: MappingNode) -> None:
-        """Leave ``<<`` an ordinary key."""
+        """Do nothing: ``<<`` stays an ordinary key."""
 
     def construct_yaml_bool(self, node: ScalarNode) -> bool:
-        """A boolean."""
+        """Construct a boolean."""
         return _checked(node, BOOL, "true or false").lower() in ("yes", "true", "on")
 
     def construct_yaml_int(self, node: ScalarNode) -> int:
-        """A whole number."""
+        """Construct a whole number."""
         text = _checked(node, INTEGER, "a whole number")
         base = {"0o": 8, "0x": 16}.get(text[:2], 10)
         return int(text, base)
 
     def construct_yaml_float(self, node: ScalarNode) -> float:
-        """A number, infinity or not a number."""
+        """Construct a number, infinity or not a number."""
         text = _checked(node, FLOAT, "a number").lower()
         named = {"inf": math.inf, "nan": math.nan}.get(text[-3:])
         if named is None:
@@ -128,7 +128,7 @@ class _StrictLoader(Composer, _Events, SafeConstructor, BaseResolver):
 
 
 def _checked(node: ScalarNode, pattern: re.Pattern[str], words: str) -> str:
-    """The text of a scalar that matches; a tag may have given a text a type that it has not."""
+    """Return the text of a scalar that matches; a tag may have given a text a type that it has not."""
     text: str = node.value
     if len(text) > NUMBER_CHARACTERS:
         problem = f"a number has {len(text)} characters; write at most {NUMBER_CHARACTERS}, or quote it"
@@ -151,15 +151,18 @@ for _kind, _made in (
 
 
 def value_of(text: str, limits: YamlLimits = FILE_YAML) -> object:
-    """Return what a text of one document holds.
+    """Return the value of a text with one document.
 
     Args:
-        text: the document.
-        limits: its bounds; those on the count and depth of values apply while it is read, before values are made.
+        text: The document.
+        limits: Its bounds; those on the count and depth of values apply while it is read, before values are made.
+
+    Returns:
+        A mapping, a list, a scalar, or None for an empty text.
 
     Raises:
-        yaml.YAMLError: it is no YAML, exceeds a limit, or has an alias, a foreign tag or a key that stands twice; with
-            its place where it has one.
+        yaml.YAMLError: The text is no YAML, exceeds a limit, or has an alias, a foreign tag or a repeated key; with
+            line and column if they are known.
     """
     if len(text) > limits.characters:
         problem = f"the text has {len(text)} characters; keep it within {limits.characters}"

@@ -1,4 +1,4 @@
-"""The command list: what a skill wants done, in order, as data that exists before anything moves.
+"""The command list: the actions that a skill requests, in order, as data that exists before anything moves.
 
 Names of the functions are those of the SimBox format.
 """
@@ -13,7 +13,7 @@ from handiwork_core.model.trajectory import Trajectory
 
 
 class Motion(Enum):
-    """How the arm gets to a command's pose."""
+    """The way in which the arm reaches a command's pose."""
 
     FREE = "free"
     STRAIGHT = "straight"
@@ -21,7 +21,11 @@ class Motion(Enum):
 
 @dataclass(frozen=True, slots=True)
 class UpdatePoseCostMetric:
-    """Hold pose components in later plans; None frees all."""
+    """Hold pose components in later plans.
+
+    Attributes:
+        hold_vec_weight: Weights as in ``PlanRequest``; None frees all components.
+    """
 
     hold_vec_weight: tuple[float, ...] | None
 
@@ -35,7 +39,7 @@ class UpdateSpecific:
 
 @dataclass(frozen=True, slots=True)
 class OpenGripper:
-    """Open to a width [m]; None is the gripper's maximum."""
+    """Open to a width, m; None is the gripper's maximum."""
 
     width_m: float | None = None
 
@@ -47,28 +51,35 @@ class CloseGripper:
 
 @dataclass(frozen=True, slots=True)
 class AttachObject:
-    """From now on the object moves with the EE link and is no obstacle."""
+    """Let the object move with the EE link from now on; it is no obstacle."""
 
     object: str
 
 
 @dataclass(frozen=True, slots=True)
 class DetachObject:
-    """The object is an obstacle again, where it was last seen."""
+    """Make the object an obstacle again, at the place where it was last measured."""
 
     object: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DummyForward:
-    """Go to joint positions (dof,) [rad] directly, without a planner; still validated before it is sent."""
+    """Go to joint positions ``q`` (dof,), rad, without a planner; the motion is validated before it is sent."""
 
     q: Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AwaitObject:
-    """Wait until a moving object is ``lead_s`` before ``world_p`` (3,), by its speed; at most ``timeout_s``."""
+    """Wait until a moving object, by its speed, will reach a point in ``lead_s``.
+
+    Attributes:
+        object: Name of the object.
+        world_p: The point in the world, (3,), m.
+        lead_s: Time before the arrival, s.
+        timeout_s: The longest wait, s.
+    """
 
     object: str
     world_p: Array
@@ -78,7 +89,13 @@ class AwaitObject:
 
 @dataclass(frozen=True, slots=True)
 class ExpectJoint:
-    """Go on only if the joint of a part is at ``position``, give or take ``within`` [m or rad]."""
+    """Go on only if the joint of an articulated part is near a position.
+
+    Attributes:
+        part: Name of the part.
+        position: Expected joint position, m or rad.
+        within: Largest deviation, m or rad.
+    """
 
     part: str
     position: float
@@ -87,9 +104,11 @@ class ExpectJoint:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DriveBase:
-    """Drive the mobile base straight to its joint positions ``q`` (3,), x, y [m] and yaw [rad].
+    """Drive the mobile base straight to its joint positions.
 
-    ``ignored``: objects that are no obstacle.
+    Attributes:
+        q: Joint positions, (3,): x and y in m, yaw in rad.
+        ignored: Objects that are no obstacle.
     """
 
     q: Array
@@ -112,12 +131,20 @@ Function = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Command:
-    """Be at ``world_T_ee`` (None: stay), then do ``function``, then wait ``dwell_s``.
+    """One entry of the list: reach a pose, then do ``function``, then wait.
 
-    ``q`` (dof,): the configuration found for the pose when the candidate was chosen; a FREE move goes there,
-    so that the straight moves behind it stay feasible. ``touching``: objects that may be touched during this
-    move, and no longer. ``stage`` is what feedback and results call this part. ``planned``: a motion to ``q`` found
-    when the candidate was chosen, taken if the arm still stands where it starts, and validated like any.
+    Attributes:
+        stage: Name of this part in feedback and results.
+        function: The action at the pose.
+        world_T_ee: The pose; None: stay.
+        q: Configuration (dof,), rad or m, found for the pose when the candidate was chosen; a FREE move goes there,
+            so that the straight moves behind it stay feasible.
+        motion: The way in which the arm gets to the pose.
+        touching: Objects that may be touched during this move, and no longer.
+        dwell_s: Wait after ``function``, s.
+        speed: Share of the full speed of the move.
+        planned: A motion to ``q`` found when the candidate was chosen; it is used if the arm is still at its start,
+            and validated like any other.
     """
 
     stage: str

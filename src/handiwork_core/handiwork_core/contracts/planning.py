@@ -1,4 +1,4 @@
-"""The planning contract: what a client asks, what an engine answers, and the base class of an engine."""
+"""The planning contract: the requests of a client, the answers of an engine, and the base class of an engine."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from handiwork_core.robot.robot import Robot
 
 ShouldStop = Callable[[], bool]
 Report = Callable[[float, str], None]
-"""Progress in 0..1 and what is being done."""
+"""Receives the progress, 0 to 1, and a description of the current step."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,10 +32,14 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OtherArm:
-    """Another arm of the robot, an obstacle with what it holds wherever it is on its way.
+    """Another arm of the robot. It and the objects it holds are obstacles anywhere on its path.
 
-    ``q``: (k, dof) [rad], the way by rows, straight between them and first where the arm is now; no row: as if the arm
-    were not there. ``gripper_m``: as in ``SceneQuery``; its fingers are obstacles there and fully open.
+    Attributes:
+        arm: Its name.
+        q: Its path by rows, (k, dof), rad, straight between them; the first row is the present configuration. Without
+            rows the arm is left out of the scene.
+        attached: The objects that it holds.
+        gripper_m: As in ``SceneQuery``; its fingers are obstacles there and fully open.
     """
 
     arm: str
@@ -46,11 +50,15 @@ class OtherArm:
 
 @dataclass(frozen=True, slots=True)
 class SceneQuery:
-    """How the world is to be read for one request.
+    """The interpretation of the world for one request.
 
-    ``ignored``: exact object names that are no obstacle; ``allowed``: pairs that may touch; ``gripper_m``:
-    position of each gripper joint by name [m or rad], for joints not named the robot's home value holds. It may name
-    any joint that the arm does not move. ``others``: arms that move or stand elsewhere than these joints say.
+    Attributes:
+        ignored: Exact names of objects that are no obstacle.
+        attached: Objects that the arm holds.
+        allowed: Pairs of bodies that may touch.
+        gripper_m: Position of each gripper joint by name, m or rad; other joints have the robot's home value. It may
+            name any joint that the arm does not move.
+        others: Arms that move, or are at other positions than these joints say.
     """
 
     ignored: frozenset[str] = frozenset()
@@ -76,7 +84,7 @@ class JointGoals:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StraightGoal:
-    """Move the EE from where it is to ``world_T_ee`` along a straight line, turning evenly; deviation is bounded."""
+    """Move the EE from its pose to ``world_T_ee`` along a straight line, turning evenly; the deviation is bounded."""
 
     world_T_ee: Pose
     max_deviation_m: float = 0.002
@@ -89,9 +97,17 @@ Goal = PoseGoals | JointGoals | StraightGoal
 class PlanRequest:
     """One planning problem.
 
-    ``start_q``: (dof,) [rad]; ``hold_vec_weight``: (ang x, y, z, lin x, y, z) weights of base-frame
-    components that must keep their start value, 0 is free, None is no constraint; ``budget_s`` is steady
-    time.
+    Attributes:
+        arm: Name of the arm.
+        start_q: Start configuration, (dof,), rad or m.
+        goal: The goal.
+        scene: The interpretation of the world.
+        hold_vec_weight: Weights (ang x, y, z, lin x, y, z) of base-frame components that must keep their start value;
+            0 is free, None is no constraint.
+        budget_s: Longest planning time, s of steady time.
+        velocity_scaling: Share of the velocity limits, (0, 1].
+        acceleration_scaling: Share of the acceleration limits, (0, 1].
+        seed: Seed of every random choice.
     """
 
     arm: str
@@ -107,7 +123,7 @@ class PlanRequest:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlanResult:
-    """``trajectory`` is present exactly when ``code`` is OK."""
+    """The answer to a ``PlanRequest``; ``trajectory`` is present exactly when ``code`` is OK."""
 
     code: Code
     message: str = ""
@@ -124,16 +140,16 @@ class PlanResult:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidate:
-    """EE poses in order: the first is reached freely, each later one along a straight line from the one before."""
+    """EE poses in order: the first is reached freely, each later one along a straight line from its predecessor."""
 
     world_T_ee: tuple[Pose, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CandidatesRequest:
-    """Which of many candidates can be done from ``start_q`` (dof,), without planning the free part.
+    """A check of which candidates are feasible from ``start_q`` (dof,), without planning the free part.
 
-    ``scene`` may differ per waypoint (a target object is ignored only while it is grasped): one entry for
+    ``scenes`` may differ per waypoint (a target object is ignored only while it is grasped): one entry for
     all, or one each.
     """
 
@@ -147,7 +163,14 @@ class CandidatesRequest:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CandidateVerdict:
-    """``q``: (n_waypoints, dof) when OK, else empty; ``cost``: sum of joint moves [rad], the first from the start."""
+    """The verdict on one candidate.
+
+    Attributes:
+        code: OK, or the constraint that removed it.
+        q: Configurations, (n_waypoints, dof), rad or m, when OK, else empty.
+        cost: Sum of the joint moves, rad, the first from the start.
+        blocking: The bodies that collide, if any.
+    """
 
     code: Code
     q: Array
@@ -168,7 +191,7 @@ class CandidatesResult:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IkRequest:
-    """Configurations for EE poses; a solution is within limits and, if asked, free of collision."""
+    """A request for configurations of EE poses; a solution is within limits and, on request, free of collision."""
 
     arm: str
     world_T_ee: tuple[Pose, ...]
@@ -180,7 +203,15 @@ class IkRequest:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IkResult:
-    """``q``: (n, dof), rows of nan where not found; errors (n,) of the best try [m, rad]."""
+    """The answer to an ``IkRequest``.
+
+    Attributes:
+        codes: One code per pose.
+        q: Configurations, (n, dof), rad or m; rows of nan where none was found.
+        position_error_m: Error of the best attempt per pose, (n,), m.
+        angle_error_rad: Error of the best attempt per pose, (n,), rad.
+        planning_time_s: Time used, s.
+    """
 
     codes: tuple[Code, ...]
     q: Array
@@ -191,7 +222,15 @@ class IkResult:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Verdict:
-    """Why a configuration or path is good or bad. ``clearance_m`` < 0 is penetration; ``at`` is the path index."""
+    """The verdict on a configuration or path.
+
+    Attributes:
+        code: OK, or the constraint that is violated.
+        message: The reason in words.
+        blocking: The bodies that collide, if any.
+        clearance_m: Smallest distance, m; below 0 is penetration.
+        at: Index on the path; -1 for none.
+    """
 
     code: Code
     message: str = ""
@@ -202,14 +241,14 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class PathRest:
-    """What is left of a motion that is under way, to be judged again because the world has changed.
+    """The rest of a motion that is under way, to be validated again because the world has changed.
 
     Attributes:
-        from_s: Time on the trajectory that the arm has reached [s].
-        changed: Objects that are new, have other shapes or moved since the motion was judged; only they can be in the
-            way now. Empty: judge against everything.
-        objects_version: Oldest geometry that may judge, by its version.
-        states_stamp_s: Oldest poses that may judge, by their stamp [s].
+        from_s: Time on the trajectory that the arm has reached, s.
+        changed: Objects that are new, have other shapes or moved since the last validation; only they can be in the
+            way now. Empty: validate against everything.
+        objects_version: Oldest version of the geometry that is new enough for the validation.
+        states_stamp_s: Oldest stamp of poses that are new enough for the validation, s.
     """
 
     from_s: float
@@ -219,7 +258,7 @@ class PathRest:
 
 
 class Capability(Enum):
-    """What an engine can honour. A request outside it is refused by name before the engine is called."""
+    """A feature that an engine supports. A request that needs another one is refused before the engine is called."""
 
     POSE_GOALS = "pose_goals"
     JOINT_GOALS = "joint_goals"
@@ -235,6 +274,11 @@ class Engine(ABC):
     Subclasses load and warm up in ``__init__`` (``report`` shows progress) so that no first call is slow.
     Heavy imports belong inside ``__init__``. Every method is deterministic for equal arguments and seed, and
     polls ``should_stop`` at least every 20 ms.
+
+    Args:
+        robot: The robot.
+        world_T_base: Pose of the robot's base.
+        report: Receives the progress of the start.
     """
 
     name: ClassVar[str]
@@ -245,28 +289,68 @@ class Engine(ABC):
 
     @classmethod
     def why_not(cls) -> str:
-        """Why this engine cannot run on this machine, in one clause; empty when it can. Imports nothing heavy."""
+        """Return the reason why this engine cannot run on this machine, in one clause.
+
+        It is empty if the engine can run. The method imports nothing heavy.
+        """
         return ""
 
     @abstractmethod
     def update_world(self, world: World) -> None:
-        """Take a new snapshot: geometry when ``world.version`` changed, else poses. Fast; keeps attachments out."""
+        """Take over a new snapshot: geometry when ``world.version`` changed, else poses. Fast; keeps attachments out.
+
+        Args:
+            world: The snapshot.
+        """
 
     @abstractmethod
     def plan(self, request: PlanRequest, should_stop: ShouldStop) -> PlanResult:
-        """Find a trajectory, smooth, time-parameterised and re-checked, or say why not."""
+        """Plan a smooth, time-parameterised trajectory and check it again.
+
+        Args:
+            request: The planning problem.
+            should_stop: Turns true when the result is no longer wanted.
+
+        Returns:
+            The trajectory, or a code with the reason.
+        """
 
     @abstractmethod
     def check_candidates(self, request: CandidatesRequest, should_stop: ShouldStop) -> CandidatesResult:
-        """Judge every candidate."""
+        """Check every candidate of a request.
+
+        Args:
+            request: The candidates, with their scenes.
+            should_stop: Turns true when the result is no longer wanted.
+
+        Returns:
+            One verdict per candidate, in order.
+        """
 
     @abstractmethod
     def solve_ik(self, request: IkRequest, should_stop: ShouldStop) -> IkResult:
-        """Batch inverse kinematics."""
+        """Solve a batch of inverse kinematics problems.
+
+        Args:
+            request: The EE poses.
+            should_stop: Turns true when the result is no longer wanted.
+
+        Returns:
+            One configuration or code per pose.
+        """
 
     @abstractmethod
     def explain(self, arm: str, q: Array, scene: SceneQuery) -> Verdict:
-        """Judge one configuration (dof,) [rad]: limits first, then the deepest touching pair."""
+        """Check one configuration: limits first, then the pair of bodies that penetrates most.
+
+        Args:
+            arm: Name of the arm.
+            q: Configuration, (dof,), rad or m.
+            scene: The interpretation of the world.
+
+        Returns:
+            The verdict, with a message.
+        """
 
     @abstractmethod
     def validate(
@@ -277,14 +361,25 @@ class Engine(ABC):
         start_q: Array,
         rest: PathRest | None = None,
     ) -> Verdict:
-        """Judge a timed trajectory again, sampled at 5 mm and 0.01 rad or finer.
+        """Check a timed trajectory again, sampled at 5 mm and 0.01 rad or finer.
 
-        What is judged: start, limits of position, velocity and acceleration, rest at both ends, collision. With
-        ``rest`` only the collision of what is left with what has changed: the whole was judged before.
+        The check covers the start, the limits of position, velocity and acceleration, rest at both ends, and collision.
+        With ``rest`` it covers only the collision of the remaining path with the objects that changed: the whole was
+        checked before.
+
+        Args:
+            arm: Name of the arm.
+            trajectory: The motion.
+            scene: The interpretation of the world.
+            start_q: Configuration from which the motion starts, (dof,), rad or m.
+            rest: The part that remains of a motion under way; None: the whole.
+
+        Returns:
+            The verdict; ``at`` is the index of the first violation.
         """
 
     def close(self) -> None:  # noqa: B027 - most engines have nothing to free
-        """Free what ``__init__`` took."""
+        """Free the resources of ``__init__``."""
 
 
 NO_Q: Array = np.zeros((0, 0))

@@ -10,8 +10,15 @@ from typing import Any
 def collect(builtin: Iterable[Any], group: str) -> dict[str, Any]:
     """Map ``name`` attributes to objects: the given built-ins, then every entry point of ``group``.
 
+    Args:
+        builtin: Objects with an attribute ``name``.
+        group: Group of entry points, such as ``handiwork.skills``.
+
+    Returns:
+        Objects by name.
+
     Raises:
-        ValueError: two of them share a name.
+        ValueError: Two of them share a name.
     """
     found: dict[str, Any] = {}
     for item in [*builtin, *(point.load() for point in entry_points(group=group))]:

@@ -1,4 +1,4 @@
-"""What a skill may ask of the outside world. Robots, simulators and fakes implement these; skills see nothing else.
+"""The interfaces of a skill to the outside world, which robots, simulators and fakes implement. A skill uses no others.
 
 Every call may block and is made from a worker thread; each returns within 50 ms after ``should_stop`` turns true.
 """
@@ -28,25 +28,59 @@ class Planner(Protocol):
     """A planning engine or a client of one. A lost planner answers with Code.PLANNER_LOST, never by an exception."""
 
     def plan(self, request: PlanRequest, *, should_stop: ShouldStop) -> PlanResult:
-        """See ``Engine.plan``."""
+        """Plan a trajectory; see ``Engine.plan``.
+
+        Args:
+            request: The planning problem.
+            should_stop: Turns true when the result is no longer wanted.
+
+        Returns:
+            The trajectory, or a code with the reason.
+        """
         ...
 
     def check_candidates(self, request: CandidatesRequest, *, should_stop: ShouldStop) -> CandidatesResult:
-        """See ``Engine.check_candidates``."""
+        """Check candidates; see ``Engine.check_candidates``.
+
+        Args:
+            request: The candidates, with their scenes.
+            should_stop: Turns true when the result is no longer wanted.
+
+        Returns:
+            One verdict per candidate, in order.
+        """
         ...
 
     def validate(
         self, arm: str, trajectory: Trajectory, scene: SceneQuery, *, should_stop: ShouldStop
     ) -> Verdict:
-        """See ``Engine.validate``; the start is the measured configuration."""
+        """Check a trajectory from the measured configuration; see ``Engine.validate``.
+
+        Args:
+            arm: Name of the arm.
+            trajectory: The motion.
+            scene: The interpretation of the world.
+            should_stop: Turns true when the result is no longer wanted.
+
+        Returns:
+            The verdict.
+        """
         ...
 
     def validate_rest(
         self, arm: str, trajectory: Trajectory, scene: SceneQuery, rest: PathRest, *, should_stop: ShouldStop
     ) -> Verdict:
-        """Judge what is left of a motion that was validated and is under way, in a world as new as ``rest`` says.
+        """Check the remaining part of a validated motion under way, in a world as new as ``rest`` says.
 
-        A planner that has not received that world yet answers with Code.STALE_WORLD.
+        Args:
+            arm: Name of the arm.
+            trajectory: The whole motion.
+            scene: The interpretation of the world.
+            rest: The part that remains, and the age of the world that is needed.
+            should_stop: Turns true when the result is no longer wanted.
+
+        Returns:
+            The verdict; Code.STALE_WORLD if the planner has not received that world yet.
         """
         ...
 
@@ -55,7 +89,17 @@ class Arm(Protocol):
     """One arm with its trajectory controller."""
 
     def follow(self, trajectory: Trajectory, *, should_stop: ShouldStop) -> Outcome:
-        """Return when the controller reports the end. When stopped, brake and return only once the arm is at rest."""
+        """Follow a trajectory; return when the controller reports the end.
+
+        When stopped, brake and return only once the arm is at rest.
+
+        Args:
+            trajectory: The motion.
+            should_stop: Turns true when the arm is to stop.
+
+        Returns:
+            OK, or the controller's reason.
+        """
         ...
 
     def stop(self) -> Outcome:
@@ -64,32 +108,47 @@ class Arm(Protocol):
 
 
 class Gripper(Protocol):
-    """One parallel gripper; ``width`` is the opening between the pads [m]."""
+    """One parallel gripper."""
 
     def move(self, width_m: float, *, should_stop: ShouldStop) -> Outcome:
-        """Go to a width. Closing on an object stalls, which is OK: whether something is held is measured elsewhere."""
+        """Move the fingers to a width.
+
+        Closing on an object stalls, which is OK: the skills measure elsewhere whether something is held.
+
+        Args:
+            width_m: Opening between the pads, m.
+            should_stop: Turns true when the gripper is to stop.
+
+        Returns:
+            OK, or the controller's reason.
+        """
         ...
 
 
 class WorldSource(Protocol):
-    """Gives immutable snapshots."""
+    """A source of immutable snapshots."""
 
     def snapshot(self) -> World:
-        """The newest known world; never blocks."""
+        """Return the newest known world; never blocks."""
         ...
 
     def world_T_base(self) -> Pose:
-        """Where the arm's base stands."""
+        """Return the pose of the arm's base."""
         ...
 
 
 class Clock(Protocol):
-    """Time of the robot's world: simulated time in simulation."""
+    """The time of the robot's world: simulated time in simulation."""
 
     def now_s(self) -> float:
-        """Seconds."""
+        """Return the time, s."""
         ...
 
     def sleep(self, seconds: float, *, should_stop: ShouldStop) -> None:
-        """Return after ``seconds`` of this clock, at once when stopped."""
+        """Return after a time of this clock, at once when stopped.
+
+        Args:
+            seconds: Duration, s of this clock.
+            should_stop: Turns true when the wait is to end.
+        """
         ...

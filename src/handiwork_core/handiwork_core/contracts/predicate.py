@@ -10,7 +10,7 @@ from handiwork_core.model.world import World
 
 
 class Truth(IntEnum):
-    """Numbers equal those in ``handiwork_msgs/msg/Condition``."""
+    """The three values of a condition. Numbers equal those in ``handiwork_msgs/msg/Condition``."""
 
     UNKNOWN = 0
     FALSE = 1
@@ -18,12 +18,23 @@ class Truth(IntEnum):
 
     @classmethod
     def of(cls, value: bool) -> Truth:
-        """TRUE or FALSE."""
+        """Return TRUE or FALSE.
+
+        Args:
+            value: The boolean.
+        """
         return cls.TRUE if value else cls.FALSE
 
 
 class Evidence(NamedTuple):
-    """One number that decided: name, value, unit ("m", "N", "rad", "" for none), and what it was measured on."""
+    """One number that decided.
+
+    Attributes:
+        name: Name of the quantity.
+        value: Its value.
+        unit: "m", "N", "rad", "" for none.
+        subject: The object or pair that was measured.
+    """
 
     name: str
     value: float
@@ -34,8 +45,11 @@ class Evidence(NamedTuple):
 class Finding(NamedTuple):
     """A verdict.
 
-    Value, the margin to the boundary in the predicate's own unit (> 0 exactly when TRUE, nan when UNKNOWN), a
-    sentence with numbers, and the evidence.
+    Attributes:
+        truth: The value.
+        margin: Margin to the boundary in the predicate's own unit, > 0 exactly when TRUE, nan when UNKNOWN.
+        reason: A sentence with numbers.
+        evidence: The numbers that decided.
     """
 
     truth: Truth
@@ -45,7 +59,11 @@ class Finding(NamedTuple):
 
     @classmethod
     def unknown(cls, reason: str) -> Finding:
-        """What cannot be known, and why."""
+        """Return a verdict UNKNOWN.
+
+        Args:
+            reason: A sentence that says why the value cannot be known.
+        """
         return cls(Truth.UNKNOWN, float("nan"), reason)
 
 
@@ -61,30 +79,48 @@ class Predicate(ABC):
 
     @abstractmethod
     def subjects(self) -> tuple[str, ...]:
-        """Names of all objects whose pose this predicate reads: it is decided anew when one of them has moved."""
+        """Return the names of all objects whose pose this predicate reads.
+
+        It is evaluated again when one of them has moved.
+        """
 
     @property
     def needs_contacts(self) -> bool:
-        """True when it reads contacts."""
+        """True when the predicate reads contacts."""
         return False
 
     @property
     def needs_joints(self) -> bool:
-        """True when it reads joints: by default those without objects."""
+        """True when the predicate reads joints: by default if it reads no objects."""
         return not self.subjects()
 
     def frames(self) -> tuple[str, ...]:
-        """Names of the objects whose frame is only a point of view; not "world", not "robot"."""
+        """Return the names of the objects that only give a frame of reference, without "world" and "robot"."""
         return ()
 
     @abstractmethod
     def evaluate(self, world: World) -> Finding:
-        """Decide for one snapshot."""
+        """Evaluate the predicate on one snapshot.
+
+        Args:
+            world: The snapshot.
+
+        Returns:
+            The verdict; UNKNOWN if an object is missing.
+        """
 
 
 class LatchedPredicate(Predicate):
-    """A condition that also depends on what was before. It stays pure: whoever watches it keeps its memory."""
+    """A condition that also depends on earlier snapshots. It stays pure: its caller keeps the memory."""
 
     @abstractmethod
     def advance(self, memory: object | None, world: World) -> tuple[Finding, object]:
-        """Decide for a snapshot after those that made ``memory``; None is the beginning, as after a reset."""
+        """Evaluate the predicate on a snapshot and on its predecessors.
+
+        Args:
+            memory: The value that the last call returned; None at the beginning, and after a reset.
+            world: The snapshot.
+
+        Returns:
+            The verdict, and the memory for the next call.
+        """

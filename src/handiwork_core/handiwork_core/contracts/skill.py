@@ -1,4 +1,4 @@
-"""The skill contract. A skill decides and judges; the executor alone moves, waits and looks at the token."""
+"""The skill contract. A skill decides and judges; only the executor moves, waits and checks the token."""
 
 from __future__ import annotations
 
@@ -25,11 +25,15 @@ P = TypeVar("P")
 
 
 class Stopped(Exception):
-    """The token was set. Raised by Token.check, caught by the executor only."""
+    """The token was set. ``Token.check`` raises it, only the executor catches it."""
 
 
 class StepFailed(Exception):
-    """An expected failure. Raised by skills and the executor's steps, caught by the executor only."""
+    """An expected failure. Skills and the executor's steps raise it, only the executor catches it.
+
+    Args:
+        outcome: The code and the message.
+    """
 
     def __init__(self, outcome: Outcome) -> None:
         super().__init__(outcome.message)
@@ -37,9 +41,9 @@ class StepFailed(Exception):
 
 
 class Token:
-    """One-way switch with a reason. The node sets it, the worker looks at it; safe between threads.
+    """A one-way switch with a reason. The node sets it, the worker polls it; safe between threads.
 
-    ``detail`` explains the reason in words where it alone says too little.
+    ``detail`` explains the reason in words where the code alone says too little.
     """
 
     def __init__(self) -> None:
@@ -51,7 +55,12 @@ class Token:
         self.detail = ""
 
     def set(self, reason: Code, detail: str = "") -> None:
-        """The first reason wins."""
+        """Set the token and its children; the first reason wins.
+
+        Args:
+            reason: The code.
+            detail: The reason in words.
+        """
         with self._lock:
             if not self._event.is_set():
                 self.reason, self.detail = reason, detail
@@ -61,11 +70,11 @@ class Token:
             child.set(self.reason, self.detail)
 
     def revoke(self) -> None:
-        """Take the ports away from a body that did not react: each further call of them raises ``Stopped``."""
+        """Revoke the ports of a skill body that did not react: each further call of them raises ``Stopped``."""
         self._revoke(Code.UNRESPONSIVE, "")
 
     def _revoke(self, reason: Code, detail: str) -> None:
-        """A child that is revoked first must not get another reason than its parent has."""
+        """Revoke this token and its children. A child that is revoked first must have the reason of its parent."""
         with self._lock:
             if not self._event.is_set():
                 self.reason, self.detail = reason, detail
@@ -81,7 +90,7 @@ class Token:
         return self._is_revoked
 
     def child(self) -> Token:
-        """A token that is set and revoked with this one, and may be set alone."""
+        """Return a token that is set and revoked with this one, and may be set alone."""
         made = Token()
         with self._lock:
             self._children.append(made)
@@ -93,7 +102,7 @@ class Token:
         return made
 
     def is_set(self) -> bool:
-        """True once set."""
+        """Return True once the token is set."""
         return self._event.is_set()
 
     def check(self) -> None:
@@ -102,13 +111,28 @@ class Token:
             raise Stopped
 
     def wait(self, timeout_s: float) -> bool:
-        """Wait in steady time; True when set."""
+        """Wait until the token is set.
+
+        Args:
+            timeout_s: The longest wait, s of steady time.
+
+        Returns:
+            True when the token is set.
+        """
         return self._event.wait(timeout_s)
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """One feedback; ``fraction`` of the run that lies behind, 0 to 1, never falls."""
+    """One feedback message.
+
+    Attributes:
+        stage: Name of the present part.
+        index: Its index in the command list.
+        count: Length of the command list.
+        planning_time_s: Time spent in the planner so far, s.
+        fraction: Completed part of the run, 0 to 1; it never falls.
+    """
 
     stage: str
     index: int
@@ -119,9 +143,12 @@ class Progress:
 
 @dataclass
 class PeakSpeeds:
-    """Largest speeds since the walk of a command list began, by name: of joints [rad/s, m/s] and of objects [m/s].
+    """Largest speeds since the walk of a command list began.
 
-    ``touches``: the pairs of bodies that were in contact.
+    Attributes:
+        joints: Speed by joint name, rad/s or m/s.
+        objects: Speed by object name, m/s.
+        touches: The pairs of bodies that were in contact.
     """
 
     joints: dict[str, float] = field(default_factory=dict)
@@ -130,7 +157,11 @@ class PeakSpeeds:
     _seen: tuple[float, float] = (float("nan"), float("nan"))
 
     def see(self, world: World) -> None:
-        """Take a snapshot into account; cheap where it is no new one."""
+        """Take a snapshot into account; a call with a known snapshot costs little.
+
+        Args:
+            world: The snapshot.
+        """
         stamps = (world.stamp_s, world.joints.stamp_s)
         if stamps == self._seen:
             return
@@ -144,39 +175,71 @@ class PeakSpeeds:
 
 
 class RightOfWay(Protocol):
-    """Between the arms of one robot: whether to try again after ARM_IN_THE_WAY, and who makes room.
+    """The coordination of the arms of one robot: whether to try again after ARM_IN_THE_WAY, and which arm yields.
 
-    ``why``: why the last wait was in vain, in words.
+    ``why``: the reason in words why the last wait ended without success.
     """
 
     why: str
 
     def may_try_again(self, refusals: int, should_stop: ShouldStop) -> bool:
-        """After a trajectory was refused so many times in a row: waits for a change from the second time on."""
+        """Decide whether to try again after a refused trajectory; waits for a change from the second refusal on.
+
+        Args:
+            refusals: Refusals in a row.
+            should_stop: Turns true when the wait is to end.
+
+        Returns:
+            True if another attempt makes sense; else ``why`` says why not.
+        """
         ...
 
     def should_yield(self) -> bool:
-        """True when this arm and another wait for each other, and this one is to go home."""
+        """Return True when this arm and another wait for each other, and this one is to go home."""
         ...
 
     def mark_irreversible(self, is_committed: bool) -> None:
-        """Whether this arm has gripped or released something, so that it cannot go home and begin anew."""
+        """Record whether this arm has gripped or released something, so that it cannot go home and begin again.
+
+        Args:
+            is_committed: True once it has.
+        """
         ...
 
     def yield_until_clear(self, should_stop: ShouldStop) -> None:
-        """After making room: return once the other arm is on its way, or waits no more."""
+        """Wait, after this arm has yielded, until the other arm is on its way or no longer waits.
+
+        Args:
+            should_stop: Turns true when the wait is to end.
+        """
         ...
 
 
 @dataclass
 class Context:
-    """Everything a running skill may touch. ``held`` is shared by the runs of one arm: what it holds now.
+    """Everything that a running skill may use.
 
-    ``refused``: first configurations (dof,) that no free path led to in this run, so that another candidate
-    is chosen; ``planning_time_s``: steady time spent in the planner in this run; ``released``: the object
-    that was last let go in it, and ``release_height_m`` of its origin in the world right before; ``right_of_way``: of a
-    robot with several arms; ``base``: what drives a mobile one, with trajectories of its joints; ``fastest``: how fast
-    joints and objects were on the way; ``supervision``: of motions under way.
+    Attributes:
+        robot: The robot.
+        arm_spec: The arm of this run.
+        planner: The planner.
+        arm: The arm's controller.
+        gripper: The gripper's controller.
+        world: Source of snapshots.
+        clock: Time of the robot's world.
+        token: Set when the run is to stop.
+        rng: The only source of random choices.
+        seed: Seed of ``rng``.
+        held: The objects that the arm holds now, by name; shared by the runs of one arm.
+        report: Receives feedback.
+        refused: First configurations (dof,) that no free path led to in this run, so that another candidate is chosen.
+        planning_time_s: Time spent in the planner in this run, s of steady time.
+        released: The object that was released last in this run.
+        release_height_m: Height of its origin in the world right before the release, m.
+        right_of_way: Coordination of a robot with several arms.
+        base: Controller of a mobile base, which follows trajectories of the base's joints.
+        fastest: Largest speeds of joints and objects so far.
+        supervision: Settings of the supervision of motions under way.
     """
 
     robot: Robot
@@ -202,7 +265,7 @@ class Context:
 
 
 class Skill(ABC, Generic[P]):
-    """One behaviour. Instances hold no state between runs: what a run needs is in params and context.
+    """One behaviour. Instances hold no state between runs: everything that a run needs is in params and context.
 
     Add one in a package of your own: ``handiwork new-skill NAME`` writes it, with an entry point in group
     ``handiwork.skills``. A built-in one is a file in ``skill_server/skills`` and an entry in its ``__init__.py``.
@@ -217,23 +280,55 @@ class Skill(ABC, Generic[P]):
 
     @abstractmethod
     def is_feasible(self, params: P, robot: Robot, arm: ArmSpec, world: World) -> Outcome:
-        """Verdict on a goal by its arguments alone, at once. Names the field and the valid choices."""
+        """Check a goal by its arguments alone, at once.
+
+        Args:
+            params: The goal's parameters.
+            robot: The robot.
+            arm: The arm of the goal.
+            world: The newest snapshot.
+
+        Returns:
+            OK, or an outcome that names the field and the valid choices.
+        """
 
     @abstractmethod
     def commands(self, params: P, context: Context) -> Sequence[Command]:
-        """Choose a candidate and return the list. May ask the planner; must not move anything.
+        """Choose a candidate and return the command list. May ask the planner; must not move anything.
+
+        Args:
+            params: The goal's parameters.
+            context: The ports and state of the run.
+
+        Returns:
+            The commands, in order.
 
         Raises:
-            StepFailed: nothing can be done, with the constraint that removed the last candidate.
+            StepFailed: Nothing can be done; the outcome names the constraint that removed the last candidate.
         """
 
     @abstractmethod
     def is_success(self, params: P, before: World, after: World, context: Context) -> Outcome:
-        """Judge the settled world after the last command against the world before the first. Moves nothing."""
+        """Judge the settled world after the last command against the world before the first. Moves nothing.
+
+        Args:
+            params: The goal's parameters.
+            before: Snapshot before the first command.
+            after: Snapshot after the last command.
+            context: The ports and state of the run.
+
+        Returns:
+            OK, or the reason for the failure.
+        """
 
     def recovery_skills(self, params: P, lost: str) -> Sequence[tuple[Skill[Any], Any]] | None:
-        """Skills with parameters to run first, so that this one can be tried again after it failed to hold an object.
+        """Return skills to run first, so that this one can be tried again after it failed to hold an object.
 
-        ``lost`` is that object, or empty. None, the default: trying again makes no sense.
+        Args:
+            params: The goal's parameters.
+            lost: The object that was lost; may be empty.
+
+        Returns:
+            Skills with their parameters, in order; None, the default: another attempt makes no sense.
         """
         return None

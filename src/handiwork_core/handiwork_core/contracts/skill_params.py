@@ -1,4 +1,4 @@
-"""The parameters that every skill has: what the executor reads. A skill's own dataclass extends these."""
+"""The parameters that every skill has, which the executor reads. A skill's own dataclass extends these."""
 
 from __future__ import annotations
 
@@ -12,17 +12,25 @@ FILE = "file"
 def file_field() -> str:
     """Return a text field that names a file and is empty by default.
 
-    The skill server replaces its value by a whole path below its data folders, or refuses the goal.
+    The skill server replaces the field's value by an absolute path below its data folders, or refuses the goal.
     """
     return dataclasses.field(default="", metadata={FILE: True})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkillParams:
-    """Extend it by a dataclass with the same three arguments; every field becomes a key of ``run_skill``.
+    """The common parameters. Extend it by a dataclass with the same three arguments of ``dataclass``.
 
-    ``ignore_substring``: objects whose name contains one of these are no obstacle; ``t_eps`` [m] and ``o_eps`` [rad]:
-    tolerances of a waypoint; factors scale the joints' limits; ``allowed_planning_time`` [s] for one plan.
+    Every field becomes a key of ``run_skill``.
+
+    Attributes:
+        ignore_substring: Objects whose name contains one of these are no obstacle.
+        t_eps: Tolerance of a waypoint, m.
+        o_eps: Tolerance of a waypoint, rad.
+        max_velocity_scaling_factor: Share of the joints' velocity limits, (0, 1].
+        max_acceleration_scaling_factor: Share of the joints' acceleration limits, (0, 1].
+        allowed_planning_time: Longest time for one plan, s.
+        seed: Seed of every random choice.
     """
 
     ignore_substring: tuple[str, ...] = ()
@@ -35,5 +43,5 @@ class SkillParams:
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """Objects whose motion makes the chosen commands wrong."""
+        """Objects whose motion invalidates the chosen commands."""
         return ()

@@ -1,1 +1,1 @@
-"""Controllers of arms and grippers, driven by measured joints alone: whatever measures them, and whatever obeys."""
+"""Controllers of arms and grippers. Their only input is measured joints, from any source, for any driver."""

@@ -13,7 +13,15 @@ from handiwork_core.control.trajectory_start import from_now
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ArmProgress:
-    """Where an arm is on its path at ``stamp_s``: ``path_s`` seconds after its start [s of the plant's time]."""
+    """The progress of an arm on its path.
+
+    Attributes:
+        stamp_s: Time of the measurement, s of the plant's time.
+        joint_names: Names of the joints, (dof,).
+        path_s: Time on the path since its start, s.
+        desired: Positions and velocities of the reference.
+        actual: Measured positions and velocities.
+    """
 
     stamp_s: float
     joint_names: tuple[str, ...]
@@ -23,14 +31,26 @@ class ArmProgress:
 
 
 class ArmDriver:
-    """One arm."""
+    """The driver of one arm or base.
+
+    Args:
+        plant: The plant.
+        arm: Name of the arm or base.
+    """
 
     def __init__(self, plant: Plant, arm: str) -> None:
         self._plant, self._arm = plant, arm
         self._controller = plant.arms[arm].controller
 
     def refusal(self, goal: TrajectoryGoal) -> TrajectoryResult | None:
-        """Return why a goal cannot be begun, wherever the arm will be; None for any other."""
+        """Return the reason why a goal cannot begin, regardless of the arm's place at that time.
+
+        Args:
+            goal: The goal.
+
+        Returns:
+            The result that reports the refusal; None for any other goal.
+        """
         controller = self._controller
         try:
             stamped = from_now(goal, self._plant.joints().stamp_s)
@@ -40,7 +60,14 @@ class ArmDriver:
         return None
 
     def begin(self, goal: TrajectoryGoal) -> TrajectoryResult | None:
-        """Start, or say why not."""
+        """Start a goal, or return the reason for a refusal.
+
+        Args:
+            goal: The goal.
+
+        Returns:
+            The result that reports the refusal; None when the goal has started.
+        """
         try:
             if refusal := self._plant.safety.refusal():
                 raise refusal
@@ -52,11 +79,16 @@ class ArmDriver:
         return None
 
     def stop(self, ending: Ending, message: str) -> None:
-        """Brake."""
+        """Brake along the path.
+
+        Args:
+            ending: Ending of the running goal.
+            message: The reason in words.
+        """
         self._controller.stop(ending, message)
 
     def progress(self) -> ArmProgress:
-        """Where the arm is now."""
+        """Return the present progress of the arm."""
         joints, indices = self._plant.joints(), self._plant.arms[self._arm].indices
         controller = self._controller
         actual = Reference(joints.position[indices], joints.velocity[indices])
@@ -64,31 +96,58 @@ class ArmDriver:
         return ArmProgress(joints.stamp_s, names, controller.path_s, controller.reference, actual)
 
     def take(self) -> TrajectoryResult | None:
-        """The end, once the arm is at rest."""
+        """Return the result once the arm is at rest, and forget it; None before."""
         result, self._controller.result = self._controller.result, None
         return result
 
     def unstarted(self, ending: Ending, message: str) -> TrajectoryResult:
-        """Nothing moved."""
+        """Return the result of a goal that never moved the arm.
+
+        Args:
+            ending: Ending of the goal.
+            message: The reason in words.
+
+        Returns:
+            SUCCESSFUL for a cancelled goal, else INVALID_GOAL.
+        """
         return TrajectoryResult(
             ending, ErrorCode.SUCCESSFUL if ending is Ending.CANCELED else ErrorCode.INVALID_GOAL, message
         )
 
 
 class GripperDriver:
-    """One gripper."""
+    """The driver of one gripper.
+
+    Args:
+        plant: The plant.
+        gripper: Name of the gripper.
+    """
 
     def __init__(self, plant: Plant, gripper: str) -> None:
         self._plant, self._gripper = plant, gripper
         self._controller = plant.grippers[gripper].controller
 
     def refusal(self, goal: GripperGoal) -> GripperResult | None:
-        """Return why a goal cannot be begun; None for any other."""
+        """Return the reason why a goal cannot begin.
+
+        Args:
+            goal: The goal.
+
+        Returns:
+            The result that reports the refusal; None for any other goal.
+        """
         message = self._controller.check(goal)
         return self.unstarted(Ending.ABORTED, message) if message else None
 
     def begin(self, goal: GripperGoal) -> GripperResult | None:
-        """Start, or say why not."""
+        """Start a goal, or return the reason for a refusal.
+
+        Args:
+            goal: The goal.
+
+        Returns:
+            The result that reports the refusal; None when the goal has started.
+        """
         refusal = self._plant.safety.refusal()
         message = str(refusal) if refusal is not None else self._controller.check(goal)
         if message:
@@ -97,16 +156,29 @@ class GripperDriver:
         return None
 
     def stop(self, ending: Ending, message: str) -> None:
-        """Stay as it is."""
+        """End the running goal; the gripper keeps its reference.
+
+        Args:
+            ending: Ending of the running goal.
+            message: The reason in words.
+        """
         self._controller.stop(ending, self._position(), message)
 
     def take(self) -> GripperResult | None:
-        """The end."""
+        """Return the result of the goal that has ended, and forget it; None before."""
         result, self._controller.result = self._controller.result, None
         return result
 
     def unstarted(self, ending: Ending, message: str) -> GripperResult:
-        """Nothing moved."""
+        """Return the result of a goal that never moved the gripper.
+
+        Args:
+            ending: Ending of the goal.
+            message: The reason in words.
+
+        Returns:
+            A result with the measured position, m or rad.
+        """
         return GripperResult(ending, self._position(), stalled=False, reached=False, message=message)
 
     def _position(self) -> float:

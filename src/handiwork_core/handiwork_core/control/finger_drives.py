@@ -1,4 +1,4 @@
-"""How a simulated gripper is driven: sliding fingers each by a servo, a linkage by one at the joint that leads it."""
+"""The drives of a simulated gripper: one servo for each sliding finger, or one at the leading joint of a linkage."""
 
 from __future__ import annotations
 
@@ -10,14 +10,18 @@ INERTIA_KG = 0.2
 """Reflected inertia of a finger's drive."""
 
 STIFFNESS = 12000.0
-"""Of a finger's servo [N/m]: a 4 mm gap between reference and finger gives a grip of about 50 N."""
+"""Stiffness of a finger's servo, N/m: a 4 mm gap between reference and finger gives a grip of about 50 N."""
 
 
 @dataclass(frozen=True, slots=True)
 class FingerDrive:
-    """A joint of a gripper. ``armature`` [kg or kg*m^2]; ``stiffness`` [N/m or Nm/rad], 0 where no servo drives it.
+    """The drive of one joint of a gripper.
 
-    ``force_per_grip``: what the servo gives [N or Nm] for each newton with which a finger presses.
+    Attributes:
+        joint: Name of the joint.
+        armature: Reflected inertia, kg or kg*m^2.
+        stiffness: Stiffness of the servo, N/m or Nm/rad; 0 where no servo drives the joint.
+        force_per_grip: Force of the servo, N or Nm, for each newton with which a finger presses.
     """
 
     joint: str
@@ -27,12 +31,20 @@ class FingerDrive:
 
     @property
     def damping(self) -> float:
-        """Of the servo: critical for the drive's own inertia."""
+        """Damping of the servo, Ns/m or Nms/rad: critical for the drive's own inertia."""
         return 2.0 * float((self.stiffness * self.armature) ** 0.5)
 
 
 def finger_joints(robot: Robot, gripper: GripperSpec) -> tuple[str, ...]:
-    """The gripper's joint and those that mimic it; none for a suction cup."""
+    """Return the gripper's joint and those that mimic it.
+
+    Args:
+        robot: The robot.
+        gripper: The gripper.
+
+    Returns:
+        Names of the joints, the leading one first; empty for a suction cup.
+    """
     if not gripper.joint:
         return ()
     followers = (
@@ -42,7 +54,15 @@ def finger_joints(robot: Robot, gripper: GripperSpec) -> tuple[str, ...]:
 
 
 def finger_drives(robot: Robot, gripper: GripperSpec) -> tuple[FingerDrive, ...]:
-    """One for each of ``finger_joints``; the work of a servo is the work of the fingers that it drives."""
+    """Return a drive for each of ``finger_joints``; the work of a servo is the work of the fingers that it drives.
+
+    Args:
+        robot: The robot.
+        gripper: The gripper.
+
+    Returns:
+        The drives, in the order of ``finger_joints``.
+    """
     names = finger_joints(robot, gripper)
     sliding = all(robot.joints[name].type is JointType.PRISMATIC for name in names)
     drives = []

@@ -14,7 +14,13 @@ R_co = TypeVar("R_co", covariant=True)
 
 
 class Goal(Generic[G, R]):
-    """One goal on its way; ``done`` is called once, with its result; ``progressed`` now and then before."""
+    """One goal with its callbacks.
+
+    Args:
+        value: The goal itself.
+        done: Called once, with the result.
+        progressed: Called repeatedly before ``done``.
+    """
 
     def __init__(
         self, value: G, done: Callable[[R], None], progressed: Callable[[], None] | None = None
@@ -24,31 +30,59 @@ class Goal(Generic[G, R]):
 
 
 class Driver(Protocol[G_contra, R_co]):
-    """What a slot needs of its controller."""
+    """The interface of a controller that a slot needs."""
 
     def refusal(self, goal: G_contra) -> R_co | None:
-        """Return the result of a goal that cannot be begun, wherever the running one ends; None for any other."""
+        """Return the result of a goal that cannot begin, regardless of the place where the running goal ends.
+
+        Args:
+            goal: The goal.
+
+        Returns:
+            The result that reports the refusal; None for any other goal.
+        """
         ...
 
     def begin(self, goal: G_contra) -> R_co | None:
-        """Start; a result here means that the goal was refused."""
+        """Start a goal.
+
+        Args:
+            goal: The goal.
+
+        Returns:
+            None when the goal has started; else the result that reports the refusal.
+        """
         ...
 
     def stop(self, ending: Ending, message: str) -> None:
-        """Bring the running goal to an end soon."""
+        """Bring the running goal to an end soon.
+
+        Args:
+            ending: Ending of the goal.
+            message: The reason in words.
+        """
         ...
 
     def take(self) -> R_co | None:
-        """The result of the goal that has just ended, once."""
+        """Return the result of the goal that has just ended, once; None before."""
         ...
 
     def unstarted(self, ending: Ending, message: str) -> R_co:
-        """The result of a goal that never started."""
+        """Return the result of a goal that never started.
+
+        Args:
+            ending: Ending of the goal.
+            message: The reason in words.
+        """
         ...
 
 
 class GoalSlot(Generic[G, R]):
-    """One controller's goal, and at most one that waits. Belongs to the simulation's thread."""
+    """The goal of one controller, and at most one that waits. It belongs to the thread of the plant.
+
+    Args:
+        driver: The controller.
+    """
 
     def __init__(self, driver: Driver[G, R]) -> None:
         self.driver = driver
@@ -63,7 +97,11 @@ class GoalSlot(Generic[G, R]):
         return self.active is not None or self._waiting is not None
 
     def submit(self, goal: Goal[G, R]) -> None:
-        """Take a goal; a running one is stopped first, a waiting one is dropped. One that is refused disturbs none."""
+        """Accept a goal; stop a running goal first and drop a waiting one. A refused goal changes nothing.
+
+        Args:
+            goal: The goal.
+        """
         refusal = self.driver.refusal(goal.value) if self.busy else None
         if refusal is not None:
             goal.done(refusal)
@@ -77,7 +115,11 @@ class GoalSlot(Generic[G, R]):
         self.poll()
 
     def cancel(self, goal: Goal[G, R]) -> None:
-        """End this goal because its client asked."""
+        """End a goal because its client asked for it.
+
+        Args:
+            goal: The goal; one that has ended is ignored.
+        """
         message = "canceled by the client"
         if goal is self.active:
             self._stop(Ending.CANCELED, message)
@@ -86,7 +128,11 @@ class GoalSlot(Generic[G, R]):
         self.poll()
 
     def abort(self, message: str) -> None:
-        """End whatever is there."""
+        """End the running and the waiting goal.
+
+        Args:
+            message: The reason in words.
+        """
         if self._waiting is not None:
             self._drop(Ending.ABORTED, message)
         if self.active is not None:
@@ -94,11 +140,11 @@ class GoalSlot(Generic[G, R]):
         self.poll()
 
     def release(self) -> None:
-        """End a goal that is being stopped, in a world that stands still; its brake goes on when time does."""
+        """End a goal that is being stopped while the world is paused; the brake continues when time does."""
         if self.active is not None and self._ending is not None:
             ending, message = self._ending
             self._settles = True
-            self._finish(self.driver.unstarted(ending, f"{message}; the world stands still"))
+            self._finish(self.driver.unstarted(ending, f"{message}; the world is paused"))
 
     def poll(self) -> None:
         """Pass on a result, and start the goal that waits."""

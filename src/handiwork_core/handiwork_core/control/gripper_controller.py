@@ -18,7 +18,13 @@ DEFAULT_FORCE_N = 40.0
 
 @dataclass(frozen=True, slots=True)
 class GripperGoal:
-    """Joint position [m or rad], and limits while moving: force [N] and speed [m/s] of a finger, 0 for the default."""
+    """A goal of a gripper.
+
+    Attributes:
+        position: Joint position, m or rad.
+        max_force_n: Largest force of a finger while it moves, N; 0 for the default.
+        max_speed: Largest speed of a finger, m/s; 0 for the default.
+    """
 
     position: float
     max_force_n: float = 0.0
@@ -27,7 +33,15 @@ class GripperGoal:
 
 @dataclass(frozen=True, slots=True)
 class GripperResult:
-    """The end of one goal: measured ``position`` [m or rad]; at most one of ``stalled`` and ``reached`` is true."""
+    """The end of one goal; at most one of ``stalled`` and ``reached`` is true.
+
+    Attributes:
+        ending: Ending of the goal.
+        position: Measured joint position, m or rad.
+        stalled: True if the fingers stopped before the goal, as on an object.
+        reached: True if the fingers are at the goal.
+        message: The reason in words, if something went wrong.
+    """
 
     ending: Ending
     position: float
@@ -37,14 +51,15 @@ class GripperResult:
 
 
 class GripperController:
-    """One gripper. A stall counts once the finger has moved by no more than 0.3 mm in 0.3 s of simulated time.
+    """The controller of one gripper.
 
-    Its velocity says nothing then: contacts chatter, by micrometres but fast.
+    A stall counts once the finger has moved by no more than 0.3 mm in 0.3 s of simulated time. The velocity is
+    useless for this decision: contacts chatter, by micrometres but fast.
 
     Args:
-        spec: limits.
-        velocity_limit: of the gripper's joint [m/s or rad/s].
-        position: of the gripper's joint now [m or rad].
+        spec: Limits of the gripper.
+        velocity_limit: Velocity limit of the gripper's joint, m/s or rad/s.
+        position: Present position of the gripper's joint, m or rad.
     """
 
     def __init__(self, spec: GripperSpec, velocity_limit: float, position: float) -> None:
@@ -52,12 +67,19 @@ class GripperController:
         self.reference, self.force_n = position, min(DEFAULT_FORCE_N, spec.max_force_n)
         self.busy = False
         self.result: GripperResult | None = None
-        self._per_m = 2.0 / abs(spec.mean_width_rate)  # the joint's way for each metre that a finger goes
+        self._per_m = 2.0 / abs(spec.mean_width_rate)  # joint travel for each metre of finger travel
         self._goal, self._speed = GripperGoal(position), FINGER_SPEED * self._per_m
         self._still_at, self._still_s = position, 0.0
 
     def check(self, goal: GripperGoal) -> str:
-        """Say in one sentence what is wrong with a goal; empty when nothing is."""
+        """Return the fault of a goal in one sentence.
+
+        Args:
+            goal: The goal.
+
+        Returns:
+            The fault; empty for a valid goal.
+        """
         ends = (self.spec.position(width) for width in (self.spec.min_width_m, self.spec.max_width_m))
         lower, upper = sorted(ends)
         if not all(np.isfinite(v) for v in (goal.position, goal.max_force_n, goal.max_speed)):
@@ -71,9 +93,13 @@ class GripperController:
         return ""
 
     def start(self, goal: GripperGoal, position: float) -> None:
-        """Begin a goal that passed ``check``, from the measured ``position``; a running one must have ended.
+        """Begin a goal that passed ``check``; a running one must have ended.
 
-        The reference starts at the finger unless it already pushes that way, so that a grip is not let go.
+        The reference starts at the finger unless it already pushes that way, so that a grip is not released.
+
+        Args:
+            goal: The goal.
+            position: Measured position of the gripper's joint, m or rad.
         """
         pushes_on = (goal.position - position) * (self.reference - position) > 0.0
         self.reference = self.reference if pushes_on else position
@@ -83,17 +109,36 @@ class GripperController:
         self._still_at, self._still_s = position, 0.0
 
     def stop(self, ending: Ending, position: float, message: str = "") -> None:
-        """End now; the gripper keeps its reference, so that a held object stays held."""
+        """End the goal now; the gripper keeps its reference, so that a held object stays held.
+
+        Args:
+            ending: Ending of the goal.
+            position: Measured position of the gripper's joint, m or rad.
+            message: The reason in words.
+        """
         if self.busy:
             self._end(GripperResult(ending, position, stalled=False, reached=False, message=message))
 
     def hold(self, position: float) -> None:
-        """Hold this position from now on, in a world that was reset; a running goal is aborted."""
+        """Hold a position from now on, in a world that was reset; a running goal is aborted.
+
+        Args:
+            position: Position of the gripper's joint, m or rad.
+        """
         self.stop(Ending.ABORTED, position, "the world was reset")
         self.reference = position
 
     def update(self, position: float, velocity: float, step_s: float) -> float:
-        """Advance by one physics step; return the reference position [m or rad]."""
+        """Advance by one physics step.
+
+        Args:
+            position: Measured position of the gripper's joint, m or rad.
+            velocity: Measured velocity of the gripper's joint, m/s or rad/s.
+            step_s: Duration of the step, s.
+
+        Returns:
+            The reference position, m or rad.
+        """
         if not self.busy:
             return self.reference
         step = self._speed * step_s

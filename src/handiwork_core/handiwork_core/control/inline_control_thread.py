@@ -1,4 +1,4 @@
-"""A control thread for a node whose measurements and goals come on one thread."""
+"""A control thread for a node that receives measurements and goals on one thread."""
 
 from __future__ import annotations
 
@@ -14,7 +14,11 @@ P = TypeVar("P", bound=Plant)
 
 
 class SameThread(Generic[P]):
-    """The goals of a plant, on the executor's thread: measurements come there, and so do goals."""
+    """The goals of a plant, on the executor's thread, which also receives the measurements.
+
+    Args:
+        robot: The plant.
+    """
 
     def __init__(self, robot: P) -> None:
         self.plant = robot
@@ -27,22 +31,40 @@ class SameThread(Generic[P]):
         return not arms and not any(slot.busy for slot in self.grippers.values())
 
     def submit(self, work: Callable[[], T]) -> Future[T]:
-        """Do it now."""
+        """Run ``work`` now.
+
+        Args:
+            work: A function without arguments.
+
+        Returns:
+            A future that is done.
+        """
         return done_now(work)
 
     def works(self, name: str) -> bool:
-        """Whether an arm, a base or a gripper follows a goal."""
+        """Check whether an arm, a base or a gripper follows a goal.
+
+        Args:
+            name: Its name.
+
+        Returns:
+            True while it has a goal without a result.
+        """
         return works(self, name)
 
     def poll(self) -> None:
-        """Pass results on; after every measurement."""
+        """Pass results on; call it after every measurement."""
         for arm in self.arms.values():
             arm.poll()
         for gripper in self.grippers.values():
             gripper.poll()
 
     def abort(self, message: str) -> None:
-        """End all goals, to rest where the robot still answers."""
+        """End all goals; the joints come to rest if the robot still answers.
+
+        Args:
+            message: The reason in words.
+        """
         for arm in self.arms.values():
             arm.abort(message)
         for gripper in self.grippers.values():

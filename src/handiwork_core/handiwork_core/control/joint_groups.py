@@ -1,4 +1,4 @@
-"""Arms and grippers as their controllers see them: where their joints are, and by what laws those move."""
+"""The interface of the controllers to arms and grippers: the indices of their joints, and the laws of mimic joints."""
 
 from __future__ import annotations
 
@@ -21,7 +21,14 @@ Indices = NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JointArrays:
-    """Measured joints in an order that their owner keeps: positions, velocities, forces of the servos (n,)."""
+    """Measured joints in an order that their owner defines.
+
+    Attributes:
+        stamp_s: Time of the measurement, s of the plant's time.
+        position: Positions, (n,), rad or m.
+        velocity: Velocities, (n,), rad/s or m/s.
+        effort: Forces of the servos, (n,), Nm or N.
+    """
 
     stamp_s: float
     position: Array
@@ -30,14 +37,26 @@ class JointArrays:
 
 
 class ArmAxis:
-    """An arm's controller and where its joints are."""
+    """An arm's controller and the indices of its joints.
+
+    Args:
+        controller: The controller.
+        indices: Indices of the joints in the plant's order, (dof,).
+    """
 
     def __init__(self, controller: TrajectoryController, indices: Indices) -> None:
         self.controller, self.indices = controller, indices
 
 
 class GripperAxis:
-    """A gripper's controller and where its joints are, the leading one first; each follows it by its own law."""
+    """A gripper's controller and the indices of its joints, the leading one first; each follows it by its own law.
+
+    Args:
+        controller: The controller.
+        indices: Indices of the joints in the plant's order, (n,).
+        joints: The joints, (n,).
+        drives: Their drives, (n,).
+    """
 
     def __init__(
         self,
@@ -52,40 +71,56 @@ class GripperAxis:
         self._multiplier, self._offset = np.array(laws).T
 
     def positions(self, lead: float) -> Array:
-        """Positions of all joints (n,) when the leading one is at ``lead``."""
+        """Return the positions of all joints for a position of the leading one.
+
+        Args:
+            lead: Position of the leading joint, m or rad.
+
+        Returns:
+            Positions, (n,), m or rad.
+        """
         return np.asarray(self._multiplier * lead + self._offset)
 
     def forces(self) -> Array:
-        """Greatest forces (n,) of the servos [N or Nm] at the controller's grip."""
+        """Return the greatest forces (n,) of the servos at the controller's grip, N or Nm."""
         return self._per_grip * self.controller.force_n
 
 
 class MotionGuard(Protocol):
-    """Says whether motions may begin."""
+    """Decides whether motions may begin."""
 
     def refusal(self) -> GoalRefused | None:
-        """Why no motion may begin now; None where it may."""
+        """Return the reason why no motion may begin now; None if motions may begin."""
         ...
 
 
 class Plant(Protocol):
-    """What moves and is measured: a simulation, or a robot behind a wire."""
+    """The controlled system: a simulation, or a robot behind an interface."""
 
     arms: dict[str, ArmAxis]
     grippers: dict[str, GripperAxis]
 
     @property
     def safety(self) -> MotionGuard:
-        """The safety layer, which every new motion has to ask."""
+        """The safety layer, which must allow every new motion."""
         ...
 
     def joints(self) -> JointArrays:
-        """The newest measurement."""
+        """Return the newest measurement."""
         ...
 
 
 def arm_axes(robot: Robot, names: Sequence[str], start: Array) -> dict[str, ArmAxis]:
-    """All arms, and a mobile base, which follows trajectories as an arm does; ``start`` (n,) goes by ``names``."""
+    """Return the axes of all arms and of a mobile base, which follows trajectories as an arm does.
+
+    Args:
+        robot: The robot.
+        names: Names of the joints in the plant's order, (n,).
+        start: Present positions in this order, (n,), rad or m.
+
+    Returns:
+        Axes by the name of the arm or base.
+    """
     axes = {}
     base = () if robot.base is None else (robot.base,)
     for spec in (*base, *robot.arms.values()):
@@ -97,7 +132,16 @@ def arm_axes(robot: Robot, names: Sequence[str], start: Array) -> dict[str, ArmA
 
 
 def gripper_axes(robot: Robot, names: Sequence[str], start: Array) -> dict[str, GripperAxis]:
-    """All grippers with fingers to drive; a suction cup has none."""
+    """Return the axes of all grippers that have fingers; a suction cup has none.
+
+    Args:
+        robot: The robot.
+        names: Names of the joints in the plant's order, (n,).
+        start: Present positions in this order, (n,), rad or m.
+
+    Returns:
+        Axes by the name of the gripper.
+    """
     tools = (arm.gripper for arm in robot.arms.values() if arm.gripper is not None)
     return {tool.name: _gripper(robot, tool, names, start) for tool in tools if tool.suction is None}
 
@@ -115,5 +159,13 @@ def _indices(names: Sequence[str], wanted: Sequence[str]) -> Indices:
 
 
 def any_busy(arms: Mapping[str, ArmAxis], grippers: Mapping[str, GripperAxis]) -> bool:
-    """True while a controller works."""
+    """Check whether any controller follows a goal.
+
+    Args:
+        arms: Axes of the arms.
+        grippers: Axes of the grippers.
+
+    Returns:
+        True while one does.
+    """
     return any(a.controller.busy for a in arms.values()) or any(g.controller.busy for g in grippers.values())

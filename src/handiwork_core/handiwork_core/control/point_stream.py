@@ -1,4 +1,4 @@
-"""A stream of points that comes as unevenly as a busy machine lets it; the arm goes smoothly all the same."""
+"""A stream of points with irregular arrival times, and a smooth motion along it."""
 
 from __future__ import annotations
 
@@ -8,17 +8,20 @@ from handiwork_core.control.trajectory_goal import JointLimits
 from handiwork_core.model.geometry import Array
 
 SILENT_S = 0.1
-"""A stream that brings nothing new for so long has ended, and the arm brakes. A point that is older is of no use."""
+"""A stream without a new point for this time has ended, and the arm brakes. An older point is not used, s."""
 PULL = 25.0
-"""Speed per distance from where the stream says that the arm should be [1/s]."""
+"""Speed per distance from the position on the stream's line, 1/s."""
 CLOSING_SHARE = 0.5
-"""Of the acceleration, with which the arm comes to rest on the stream's line."""
+"""Share of the acceleration limit with which the arm comes to rest on the stream's line."""
 
 
 class PointStream:
-    """The line through the newest point with its velocity, and the way onto it within the limits.
+    """The line through the newest point with its velocity, and the approach to it within the limits.
 
-    Where points say for when they are, one that comes late lies on the line all the same, and nothing jerks.
+    If points have time stamps, a late one lies on the line all the same, and the motion does not jerk.
+
+    Args:
+        limits: Limits of the joints.
     """
 
     def __init__(self, limits: JointLimits) -> None:
@@ -28,16 +31,29 @@ class PointStream:
         self._age_s, self.silent_s = 0.0, float("inf")
 
     def take(self, position: Array, velocity: Array, age_s: float) -> None:
-        """A new point (dof,), for ``age_s`` before now [s]; below 0: for later. One that was overtaken is no news."""
+        """Take over a new point, unless a newer one has overtaken it.
+
+        Args:
+            position: Positions, (dof,), rad or m.
+            velocity: Velocities, (dof,), rad/s or m/s.
+            age_s: Time since the point was due, s; below 0 if it is due later.
+        """
         if self.silent_s <= SILENT_S and age_s > self._age_s:
             return
         self._position, self._age_s, self.silent_s = position, age_s, 0.0
         self._velocity = np.clip(velocity, -self._limits.velocity, self._limits.velocity)
 
     def advance(self, q: Array, rate: Array, step_s: float, speed_scale: float = 1.0) -> tuple[Array, Array]:
-        """Returns the reference (dof,) and its velocity one step after ``q`` and ``rate``, within all limits.
+        """Return the reference one step later, within all limits.
 
-        ``speed_scale``: of the velocity limits, in (0, 1].
+        Args:
+            q: Present reference positions, (dof,), rad or m.
+            rate: Present reference velocities, (dof,), rad/s or m/s.
+            step_s: Duration of the step, s.
+            speed_scale: Share of the velocity limits, (0, 1].
+
+        Returns:
+            Positions and velocities of the reference, (dof,) each.
         """
         limits, fastest = self._limits, speed_scale * self._limits.velocity
         self.silent_s += step_s

@@ -1,4 +1,4 @@
-"""Keeps a fast simulation from flooding its listeners. No ROS."""
+"""Limits the rate of messages of a fast simulation. No ROS."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ from __future__ import annotations
 class RateLimiter:
     """Lets through at most ``rate_hz`` events per second of steady time.
 
-    Up to ``burst`` events that came late may pass at once, so that a hiccup of the machine costs none.
+    Late events may pass in a burst, so that a short stall of the machine loses none.
+
+    Args:
+        rate_hz: Largest mean rate, 1/s.
+        burst: Late events that may pass at once.
     """
 
     def __init__(self, rate_hz: float, burst: int = 1) -> None:
@@ -14,7 +18,14 @@ class RateLimiter:
         self._next_s = float("-inf")
 
     def due(self, now_s: float) -> bool:
-        """True when an event at ``now_s`` may pass."""
+        """Check whether an event may pass, and count it if so.
+
+        Args:
+            now_s: Steady time, s.
+
+        Returns:
+            True when it may pass.
+        """
         if now_s < self._next_s:
             return False
         self._next_s = max(self._next_s, now_s - self._burst * self._period_s) + self._period_s

@@ -1,4 +1,4 @@
-"""Follows joint trajectories in a simulated arm, step by step, and tells truthfully how that ended."""
+"""Follows joint trajectories in a simulated arm, step by step, and reports how each goal ended."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from handiwork_core.control.trajectory_goal import (
 from handiwork_core.model.geometry import Array
 
 STILL_S = 0.05
-"""How long a braked arm must be still before it counts as at rest."""
+"""Time for which a braked arm must be still before it counts as at rest, s."""
 SLOWEST_BRAKE_S = 0.4
-"""Time in which a brake along the path ends at the latest, even where that needs more than the acceleration limits."""
+"""Longest duration of a brake along the path, s, even if it needs more than the acceleration limits."""
 RISE_PER_S = 0.5
-"""How fast a path's rate rises again after it was reduced: over two seconds to full speed."""
+"""Rise of a path's rate per second after it was reduced: two seconds to full speed."""
 
 SOONEST_S = 0.04
-"""Points of a schedule that are due sooner are left out, so that the arm joins the later ones without a jerk."""
+"""Points of a schedule that are due sooner are left out, so that the arm joins the later ones without a jerk, s."""
 
 STREAM_JUMP_RAD = 0.2
-"""A streamed position farther than this from the measured one is a mistake."""
+"""A streamed position farther than this from the measured one is refused as a mistake, rad or m."""
 
 
 class Ending(Enum):
-    """How a goal ended."""
+    """The kind of end of a goal."""
 
     SUCCEEDED = "succeeded"
     CANCELED = "canceled"
@@ -43,7 +43,13 @@ class Ending(Enum):
 
 @dataclass(frozen=True, slots=True)
 class TrajectoryResult:
-    """The end of one goal; ``message`` names joint, value and limit where something went wrong."""
+    """The end of one goal.
+
+    Attributes:
+        ending: The kind of end.
+        code: Code for the action result.
+        message: Joint, value and limit if something went wrong.
+    """
 
     ending: Ending
     code: ErrorCode
@@ -55,14 +61,19 @@ STREAM_ENDED = TrajectoryResult(Ending.ABORTED, ErrorCode.SUCCESSFUL, "the strea
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reference:
-    """What the servos are to follow now: positions and velocities (dof,)."""
+    """The present reference of the servos.
+
+    Attributes:
+        position: Positions, (dof,), rad or m.
+        velocity: Velocities, (dof,), rad/s or m/s.
+    """
 
     position: Array
     velocity: Array
 
 
 class Phase(Enum):
-    """What the controller is doing."""
+    """The state of the controller."""
 
     HOLD = "hold"
     FOLLOW = "follow"
@@ -76,7 +87,12 @@ class TrajectoryController:
     """One arm. ``start`` takes a goal, ``update`` is called at every physics step, ``result`` is set at the end.
 
     A cancelled arm brakes along its path, which was checked, by slowing the path's time as fast as the acceleration
-    limits allow. An arm that left its path brakes from where it is. Either way it then holds its place.
+    limits allow. An arm that left its path brakes from its present place. In both cases it then holds its position.
+
+    Args:
+        limits: Limits of the joints.
+        start: Present positions, (dof,), rad or m.
+        tolerances: Tolerances of the controller; None for the defaults.
     """
 
     def __init__(self, limits: JointLimits, start: Array, tolerances: Tolerances | None = None) -> None:
@@ -99,12 +115,12 @@ class TrajectoryController:
 
     @property
     def path_s(self) -> float:
-        """Time on the path [s] from its start."""
+        """Time on the path since its start, s."""
         return self._path_s
 
     @property
     def path_rate(self) -> float:
-        """Path time that goes by in each second."""
+        """Path time that passes in each second."""
         return self._rate
 
     @property
@@ -115,8 +131,12 @@ class TrajectoryController:
     def start(self, goal: TrajectoryGoal, measured: Array) -> None:
         """Begin a goal; the arm must not be busy.
 
+        Args:
+            goal: The goal.
+            measured: Measured positions, (dof,), rad or m.
+
         Raises:
-            GoalRefused: the goal is bad; nothing changes.
+            GoalRefused: The goal has a fault; nothing changes.
         """
         self._goal = check(goal, self.limits, measured, self.tolerances)
         self.result, self.phase, self._path_s, self._rate = None, Phase.FOLLOW, 0.0, self.speed_scale
@@ -124,15 +144,15 @@ class TrajectoryController:
         self._sample(0.0, 0.0)
 
     def stream(self, wanted: Reference, measured: Array, age_s: float = 0.0) -> None:
-        """Go to ``wanted`` within the limits, and on with its velocity until the next one comes.
+        """Move to ``wanted`` within the limits, and on with its velocity until the next point comes.
 
         Args:
-            wanted: where the arm should be.
-            measured: (dof,) where it is.
-            age_s: how long ago it should have been there [s].
+            wanted: The point of the stream.
+            measured: Measured positions, (dof,), rad or m.
+            age_s: Time since the point was due, s.
 
         Raises:
-            GoalRefused: a goal has the arm, or the numbers make no sense; nothing changes.
+            GoalRefused: A goal has the arm, or the numbers make no sense; nothing changes.
         """
         fell_silent = self.phase is Phase.BRAKE_HERE and self._pending is STREAM_ENDED
         if self.phase not in (Phase.HOLD, Phase.STREAM) and not fell_silent:
@@ -157,15 +177,15 @@ class TrajectoryController:
     def schedule(self, t_s: Array, q: Array, qd: Array) -> None:
         """Go through points at their times, and rest at the last; the next schedule takes over at once.
 
-        So does ros2_control's joint_trajectory_controller with what comes on its topic.
+        The joint_trajectory_controller of ros2_control does the same with messages on its topic.
 
         Args:
-            t_s: (n,) when each point is to be reached, from now on [s]; the last not before ``SOONEST_S``.
-            q: (n, dof) positions.
-            qd: (n, dof) velocities; the last row is zero.
+            t_s: Time until each point is due, (n,), s; the last one is due no sooner than ``SOONEST_S``.
+            q: Positions, (n, dof), rad or m.
+            qd: Velocities, (n, dof), rad/s or m/s; the last row is zero.
 
         Raises:
-            GoalRefused: a goal has the arm, all points are over, or the numbers make no sense; nothing changes.
+            GoalRefused: A goal has the arm, all points are over, or the numbers make no sense; nothing changes.
         """
         if self.phase not in (Phase.HOLD, Phase.STREAM, Phase.SCHEDULE):
             raise GoalRefused(ErrorCode.INVALID_GOAL, f"the arm is busy ({self.phase.value})")
@@ -180,22 +200,41 @@ class TrajectoryController:
         self.phase, self._path_s, self._rate = Phase.SCHEDULE, 0.0, 1.0
 
     def stop(self, ending: Ending, message: str) -> None:
-        """Brake along the path; the goal ends with ``ending`` once the arm is at rest."""
+        """Brake along the path.
+
+        Args:
+            ending: Ending of the goal, once the arm is at rest.
+            message: The reason in words.
+        """
         if self.phase is Phase.FOLLOW:
             self._pending = TrajectoryResult(ending, ErrorCode.SUCCESSFUL, message)
             self.phase = Phase.BRAKE_ON_PATH
 
     def hold(self, position: Array, message: str, code: ErrorCode = ErrorCode.INVALID_GOAL) -> None:
-        """Hold here from now on, whatever was going on; a running goal is aborted.
+        """Hold a position from now on, in any phase; a running goal is aborted.
 
-        For a world that was reset, and at the end of a stop by the safety layer.
+        This serves a world that was reset, and the end of a stop by the safety layer.
+
+        Args:
+            position: Positions, (dof,), rad or m.
+            message: The reason in words.
+            code: Code of an aborted goal.
         """
         if self.busy:
             self.result = TrajectoryResult(Ending.ABORTED, code, message)
         self.reference, self.phase = Reference(position, np.zeros(len(position))), Phase.HOLD
 
     def update(self, q: Array, qd: Array, step_s: float) -> Reference:
-        """Advance by one physics step from the measured state ``q``, ``qd`` (dof,)."""
+        """Advance by one physics step.
+
+        Args:
+            q: Measured positions, (dof,), rad or m.
+            qd: Measured velocities, (dof,), rad/s or m/s.
+            step_s: Duration of the step, s.
+
+        Returns:
+            The reference of the servos.
+        """
         if self.phase is Phase.FOLLOW:
             self._follow(q, qd, step_s)
         elif self.phase is Phase.BRAKE_ON_PATH:
@@ -209,7 +248,7 @@ class TrajectoryController:
         return self.reference
 
     def _go_on(self, q: Array, qd: Array, step_s: float) -> None:
-        """Along the stream; one that fell silent leaves the arm to brake from its reference, without a jump."""
+        """Follow the stream; when it ends, the arm brakes from its reference, without a jump."""
         if self._left_path(q, qd, np.full(len(q), self.tolerances.stream)):
             return
         if self._stream.silent_s > SILENT_S:
@@ -284,14 +323,14 @@ class TrajectoryController:
         self._end_at_rest(self._rate == 0.0 or self._path_s >= goal.duration_s, qd, step_s)
 
     def _slowing(self, goal: CheckedTrajectory) -> float:
-        """How fast the path's rate can fall within the acceleration limits [1/s]."""
+        """Return the fastest fall of the path's rate within the acceleration limits, 1/s."""
         slope, bend = goal.velocity(self._path_s), goal.acceleration(self._path_s) * self._rate**2
         moving = np.abs(slope) > 1e-6
         room = self.limits.acceleration + np.sign(slope) * bend
         return float((room[moving] / np.abs(slope[moving])).min()) if moving.any() else np.inf
 
     def _approach_scale(self, step_s: float) -> None:
-        """Let the path's rate come to ``speed_scale``, down as in a brake, up at the rate of the slowest brake."""
+        """Change the path's rate towards ``speed_scale``, down as in a brake, up at ``RISE_PER_S``."""
         assert self._goal is not None
         if self._rate > self.speed_scale:
             slowing = max(self._slowing(self._goal), 1.0 / SLOWEST_BRAKE_S)

@@ -29,7 +29,12 @@ class ErrorCode(IntEnum):
 
 
 class GoalRefused(ValueError):
-    """A goal that must not start; the message names joint, value and limit."""
+    """A goal that must not start; the message names joint, value and limit.
+
+    Args:
+        code: Code for the action result.
+        message: The reason.
+    """
 
     def __init__(self, code: ErrorCode, message: str) -> None:
         super().__init__(message)
@@ -38,7 +43,15 @@ class GoalRefused(ValueError):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JointLimits:
-    """Limits in the arm's joint order, each (dof,) [rad, rad/s, rad/s^2]."""
+    """Limits in the arm's joint order.
+
+    Attributes:
+        names: Names of the joints, (dof,).
+        lower: Lower positions, (dof,), rad or m.
+        upper: Upper positions, (dof,), rad or m.
+        velocity: Largest speeds, (dof,), rad/s or m/s.
+        acceleration: Largest accelerations, (dof,), rad/s^2 or m/s^2.
+    """
 
     names: tuple[str, ...]
     lower: Array
@@ -48,7 +61,12 @@ class JointLimits:
 
     @classmethod
     def of(cls, robot: Robot, arm: ArmSpec | BaseSpec) -> JointLimits:
-        """Take them from the robot."""
+        """Return the limits of the joints of an arm or base.
+
+        Args:
+            robot: The robot.
+            arm: The arm or base.
+        """
         joints = [robot.joints[name] for name in arm.joint_names]
         columns = [
             [getattr(j, key) for j in joints] for key in ("lower", "upper", "velocity", "acceleration")
@@ -58,10 +76,19 @@ class JointLimits:
 
 @dataclass(frozen=True, slots=True)
 class Tolerances:
-    """What counts as following and as arriving [rad, rad/s, s].
+    """The limits for following a path and for reaching its end.
 
-    ``path``, ``goal`` and ``goal_time_s`` hold where a goal names none, ``greatest_...`` are the most that it may ask
-    for: see ``ControllerProfile``. ``start``: distance of the first point from the measured arm.
+    Attributes:
+        path: Largest distance from the path if a goal names none, rad or m.
+        goal: Largest distance from the end if a goal names none, rad or m.
+        goal_time_s: Longest time beyond the trajectory if a goal names none, s.
+        greatest_path: Largest path tolerance that a goal may ask for, rad or m; see ``ControllerProfile``.
+        greatest_goal: Largest goal tolerance that a goal may ask for, rad or m.
+        greatest_goal_time_s: Largest goal time that a goal may ask for, s.
+        stream: Largest distance from a stream's reference, rad or m.
+        start: Largest distance of the first point from the measured arm, rad or m.
+        rest: Largest speed of a joint at rest, rad/s or m/s.
+        limit_excess: Factor on the velocity limits that a trajectory may reach.
     """
 
     path: float = DEFAULT_PROFILE.path_tolerance
@@ -77,7 +104,11 @@ class Tolerances:
 
     @classmethod
     def of(cls, profile: ControllerProfile) -> Tolerances:
-        """Take them from a controller's profile."""
+        """Return the tolerances of a controller's profile.
+
+        Args:
+            profile: The profile.
+        """
         return cls(
             profile.path_tolerance,
             profile.goal_tolerance,
@@ -91,11 +122,20 @@ class Tolerances:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrajectoryGoal:
-    """A goal as it came: ``t_s`` (n,), ``q`` (n, dof), ``qd`` (n, dof) or None, columns as in ``joint_names``.
+    """A goal as received.
 
-    Tolerances by joint name: 0 or absent takes the default, as control_msgs says. A negative one would lift the check
-    there and is refused here, as is one above the controller's greatest. ``start_s``: when the trajectory is to start
-    [s of simulated time], 0 for now.
+    A tolerance of 0, or none for a joint, takes the default, as control_msgs defines it. A negative one would lift the
+    check there and is refused here, as is one above the controller's greatest.
+
+    Attributes:
+        joint_names: Names of the columns, (dof,).
+        t_s: Times of the points, (n,), s from the start.
+        q: Positions, (n, dof), rad or m.
+        qd: Velocities, (n, dof), rad/s or m/s; None if there are none.
+        path_tolerance: Tolerance by joint name, rad or m.
+        goal_tolerance: Tolerance by joint name, rad or m.
+        goal_time_tolerance_s: Longest time beyond the trajectory, s.
+        start_s: Time of the start, s of simulated time; 0 for now.
     """
 
     joint_names: tuple[str, ...]
@@ -110,7 +150,17 @@ class TrajectoryGoal:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CheckedTrajectory:
-    """Ready to be sampled: splines over ``duration_s`` seconds, tolerances (dof,), all in the arm's joint order."""
+    """A valid trajectory, ready to be sampled, in the arm's joint order.
+
+    Attributes:
+        position: Spline of the positions, (dof,), rad or m, over time in s.
+        velocity: Its first derivative.
+        acceleration: Its second derivative.
+        duration_s: Length of the trajectory, s.
+        path_tolerance: Largest distance from the path, (dof,), rad or m.
+        goal_tolerance: Largest distance from the end, (dof,), rad or m.
+        goal_time_s: Longest time beyond the trajectory, s.
+    """
 
     position: CubicHermiteSpline
     velocity: CubicHermiteSpline
@@ -124,17 +174,20 @@ class CheckedTrajectory:
 def check(
     goal: TrajectoryGoal, limits: JointLimits, measured: Array | None, tolerances: Tolerances
 ) -> CheckedTrajectory:
-    """Check everything about a goal and prepare it.
+    """Check all parts of a goal and prepare it.
 
     Args:
-        goal: as received.
-        limits: of the arm.
-        measured: (dof,) the arm now, in the order of ``limits.names``; None where that will only be known when the goal
-            begins, and its start is not checked.
-        tolerances: defaults.
+        goal: The goal as received.
+        limits: Limits of the arm.
+        measured: Measured positions in the order of ``limits.names``, (dof,), rad or m; None if they are unknown before
+            the goal begins: then its start is not checked.
+        tolerances: Tolerances of the controller.
+
+    Returns:
+        The trajectory, ready to be sampled.
 
     Raises:
-        GoalRefused: with the first fault.
+        GoalRefused: The goal has a fault; the message names the first one.
     """
     order = _joint_order(goal.joint_names, limits.names)
     t, q, qd = _arrays(goal, order)
@@ -241,7 +294,7 @@ def _refuse(values: Array, limit: float, limits: JointLimits, text: str) -> None
 def _by_joint(
     given: Mapping[str, float], limits: JointLimits, profile: tuple[float, float], what: str
 ) -> Array:
-    """Tolerances (dof,); ``profile``: the controller's default and its greatest."""
+    """Return the tolerances (dof,); ``profile`` holds the controller's default and its greatest."""
     unknown = sorted(set(given) - set(limits.names))
     if unknown or not all(np.isfinite(value) for value in given.values()):
         raise GoalRefused(

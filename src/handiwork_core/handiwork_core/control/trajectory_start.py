@@ -1,4 +1,4 @@
-"""A trajectory that names its time of start, seen from now."""
+"""The conversion of a trajectory with a start time to times from now."""
 
 from __future__ import annotations
 
@@ -8,12 +8,19 @@ from handiwork_core.control.trajectory_goal import ErrorCode, GoalRefused, Traje
 
 
 def from_now(goal: TrajectoryGoal, now_s: float) -> TrajectoryGoal:
-    """Let the goal's times count from ``now_s`` [s of simulated time]; points that are over are left out.
+    """Convert the goal's times to times from ``now_s``; points in the past are left out.
 
-    A start in the future is awaited; a start of 0 is now. The same rules as joint_trajectory_controller's.
+    A start in the future delays the trajectory; a start of 0 is now. The rules are joint_trajectory_controller's.
+
+    Args:
+        goal: The goal as received.
+        now_s: The present, s of simulated time.
+
+    Returns:
+        The goal with ``start_s`` 0.
 
     Raises:
-        GoalRefused: the last point is over.
+        GoalRefused: The last point is in the past.
     """
     if goal.start_s == 0.0 or len(goal.t_s) == 0:
         return goal

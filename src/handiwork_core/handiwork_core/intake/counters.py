@@ -1,4 +1,4 @@
-"""What became of the messages of a topic: how many were taken, how many dropped, why, and who publishes them."""
+"""Counts of the messages of a topic: how many were kept, how many dropped, why, and which nodes publish them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Publisher:
-    """One publisher of a topic: full name of its node, and its GID in hexadecimal digits."""
+    """One publisher of a topic.
+
+    Attributes:
+        node: Full name of its node.
+        gid: Its GID in hexadecimal digits.
+    """
 
     node: str
     gid: str
@@ -22,8 +27,13 @@ class Publisher:
 class IntakeStatistics:
     """Counts of one topic since the node started.
 
-    ``last_fault`` says why the newest dropped message was dropped, and is empty where none was; ``good_age_s`` is the
-    age of the newest good one in steady time [s], infinite before the first.
+    Attributes:
+        topic: Name of the topic.
+        received: Messages received.
+        dropped: Messages dropped.
+        last_fault: The reason why the newest dropped message was dropped; empty if none was.
+        good_age_s: Age of the newest good message, s of steady time; infinite before the first.
+        publishers: The publishers of the topic.
     """
 
     topic: str
@@ -35,55 +45,80 @@ class IntakeStatistics:
 
 
 class IntakeCounter:
-    """Counts the messages of one topic. Times are steady [s]."""
+    """Counts the messages of one topic. Times are steady, in s.
+
+    Args:
+        topic: Name of the topic.
+    """
 
     def __init__(self, topic: str) -> None:
         self.topic = topic
         self.received, self.dropped = 0, 0
         self.last_fault = ""
         self.good_s = -math.inf
-        """When the newest good message came."""
+        """Arrival of the newest good message, s of steady time."""
         self.dropped_since_good = 0
 
-    def take_good(self, heard_s: float) -> None:
-        """Count a message that was kept."""
+    def take_good(self, received_s: float) -> None:
+        """Count a message that was kept.
+
+        Args:
+            received_s: Time of its arrival, s of steady time.
+        """
         self.received += 1
-        self.good_s, self.dropped_since_good = heard_s, 0
+        self.good_s, self.dropped_since_good = received_s, 0
 
     def take_bad(self, fault: str) -> None:
-        """Count a message that was dropped, and keep the reason."""
+        """Count a message that was dropped, and keep the reason.
+
+        Args:
+            fault: The reason.
+        """
         self.received += 1
         self.dropped += 1
         self.dropped_since_good += 1
         self.last_fault = fault
 
     def statistics(self, now_s: float, publishers: tuple[Publisher, ...] = ()) -> IntakeStatistics:
-        """Return the counts as a value."""
+        """Return the counts as a value.
+
+        Args:
+            now_s: Steady time, s.
+            publishers: The publishers of the topic.
+        """
         return IntakeStatistics(
             self.topic, self.received, self.dropped, self.last_fault, now_s - self.good_s, publishers
         )
 
     def silence_text(self, publishers: Sequence[Publisher], advice: str) -> str:
-        """Return why there is no newer value, in one sentence.
+        """Return the reason why there is no newer value, in one sentence.
 
         Args:
-            publishers: of the topic, as the ROS graph knows them.
-            advice: what to do where nothing comes at all.
+            publishers: Publishers of the topic in the ROS graph.
+            advice: A clause for the case that no message arrives at all.
         """
         if not self.dropped_since_good:
             return f"{self.topic} is silent; {advice}"
-        by = f"published by {listed(publishers)}; stop or repair what publishes them"
+        by = f"published by {listed(publishers)}; stop or repair the publisher"
         count = self.dropped_since_good
         return f"{self.topic} has no good message: the last {count} were dropped, because {self.last_fault}; {by}"
 
 
 def listed(publishers: Iterable[Publisher]) -> str:
-    """Return the publishers of a topic as a part of a sentence."""
-    return " and ".join(str(one) for one in publishers) or "nobody whom the ROS graph knows"
+    """Return the publishers of a topic as a part of a sentence.
+
+    Args:
+        publishers: The publishers.
+    """
+    return " and ".join(str(one) for one in publishers) or "no node that the ROS graph knows"
 
 
 def duplicate_name(names: Sequence[str]) -> str:
-    """Return the first name that occurs twice; empty where all differ."""
+    """Return the first name that occurs twice; empty if all differ.
+
+    Args:
+        names: The names.
+    """
     if len(set(names)) == len(names):
         return ""
     seen = set[str]()

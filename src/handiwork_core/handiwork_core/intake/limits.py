@@ -1,4 +1,4 @@
-"""Greatest sizes and counts of what other processes and files may send. Listed in docs/reference/limits.md.
+"""Greatest sizes and counts of input from other processes and files. Listed in docs/reference/limits.md.
 
 Each limit was chosen such that a node handles the greatest allowed input within one second on one core.
 """
@@ -10,7 +10,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class YamlLimits:
-    """Bounds of one YAML document: its characters, its values (keys count as values), and how deep they are nested."""
+    """Bounds of one YAML document.
+
+    Attributes:
+        characters: Its characters.
+        values: Its values; keys count as values.
+        depth: Nesting of its values.
+    """
 
     characters: int
     values: int
@@ -96,7 +102,7 @@ CONDITION_NODES = 1_000
 """Predicates, names and operators of one condition, those of the conditions that it names included."""
 
 CONDITION_DEPTH = 60
-"""How deep conditions may name each other and be nested."""
+"""Greatest depth to which conditions may name each other and be nested."""
 
 PREDICATES = 5_000
 """Predicates of all conditions that are watched at once."""

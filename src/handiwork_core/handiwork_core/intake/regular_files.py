@@ -1,7 +1,7 @@
-"""Files that other processes may name: regular ones only, of bounded size, and below configured folders.
+"""Access to files that other processes may name: regular ones only, of bounded size, and below configured folders.
 
-Opening a pipe waits for its other end, ``/dev/zero`` never ends, and an error that differs between a file that is
-missing and one that is forbidden tells a stranger which files exist.
+Opening a pipe waits for its other end, ``/dev/zero`` never ends, and an error that differs between a missing and a
+forbidden file discloses which files exist.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ CHUNK = 1 << 20
 
 
 class FileRefused(ValueError):
-    """The file is not read; the message says why and what to do."""
+    """The file is not read; the message gives the reason and the remedy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,19 +32,23 @@ class DataRoots:
 
     @staticmethod
     def of(folders: Iterable[str | Path]) -> DataRoots:
-        """Roots from paths, with ``~`` and links resolved; an empty text is left out."""
+        """Return roots from paths, with ``~`` and links resolved.
+
+        Args:
+            folders: The paths; an empty text is left out.
+        """
         found = (Path(folder).expanduser().resolve() for folder in folders if str(folder))
         return DataRoots(tuple(dict.fromkeys(found)))
 
     def locate(self, name: str) -> Path:
-        """Return the whole path of a regular file that can be read and lies below a root.
+        """Return the absolute path of a regular file that can be read and lies below a root.
 
         Args:
-            name: a path; a relative one is looked for below each root, in their order.
+            name: A path; a relative one is searched below each root, in their order.
 
         Raises:
-            FileRefused: it lies outside, is missing, cannot be read, or is not a regular file. The message is the
-                same for all of these, so that it does not tell which files exist.
+            FileRefused: The file lies outside, is missing, cannot be read, or is not a regular file. The message is the
+                same for all of these, so that it does not disclose which files exist.
         """
         for candidate in self._candidates(name):
             try:
@@ -75,8 +79,8 @@ def data_roots(parameter: str, *own: Path) -> DataRoots:
     """Return the roots of a node.
 
     Args:
-        parameter: its parameter ``data_roots``: folders, separated by colons.
-        own: further folders, such as that of the robot.
+        parameter: The node's parameter ``data_roots``: folders, separated by colons.
+        own: Further folders, such as that of the robot.
 
     Returns:
         These, the folders of the environment variable ``HANDIWORK_DATA``, separated by colons as well, and the share
@@ -92,11 +96,11 @@ def read_bytes(path: Path, most_bytes: int) -> bytes:
     """Return the content of a regular file.
 
     Args:
-        path: of the file; links are followed.
-        most_bytes: greatest size that is read.
+        path: The file; links are followed.
+        most_bytes: Greatest size that is read.
 
     Raises:
-        FileRefused: it cannot be opened, is not a regular file, or is larger.
+        FileRefused: The file cannot be opened, is not a regular file, or is larger.
     """
     try:
         with _opened(path) as file:
@@ -109,10 +113,14 @@ def read_bytes(path: Path, most_bytes: int) -> bytes:
 
 
 def check_file(path: Path, most_bytes: int) -> None:
-    """Raise what ``read_bytes`` would, for files that a library reads.
+    """Check a file that a library reads, with the rules of ``read_bytes``.
+
+    Args:
+        path: The file; links are followed.
+        most_bytes: Greatest size that is allowed.
 
     Raises:
-        FileRefused: see ``read_bytes``.
+        FileRefused: The file cannot be opened, is not a regular file, or is larger.
     """
     try:
         with _opened(path) as file:
@@ -124,7 +132,7 @@ def check_file(path: Path, most_bytes: int) -> None:
 
 
 def _content(file: BinaryIO, most_bytes: int) -> bytes:
-    """All bytes; files of ``/proc`` have no size, and another process may write while this one reads."""
+    """Return all bytes; files of ``/proc`` have no size, and another process may write while this one reads."""
     parts, count = list[bytes](), 0
     while part := file.read(CHUNK):
         parts.append(part)
@@ -135,14 +143,14 @@ def _content(file: BinaryIO, most_bytes: int) -> bytes:
 
 
 def _opened(path: Path) -> BinaryIO:
-    """A regular file, opened without waiting for anybody.
+    """Open a regular file without waiting for another process.
 
     Raises:
-        OSError: it cannot be opened.
-        FileRefused: it is a folder, a pipe, a socket or a device.
+        OSError: The file cannot be opened.
+        FileRefused: The path is a folder, a pipe, a socket or a device.
     """
     try:
-        # Opening a device can have effects; what is open may be another file than what was looked at before.
+        # Opening a device can have effects, and the opened file may be another one than the file checked before.
         if stat.S_ISREG(path.stat().st_mode):
             number = os.open(path, FLAGS)
             if stat.S_ISREG(os.fstat(number).st_mode):

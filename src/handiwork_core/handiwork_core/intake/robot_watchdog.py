@@ -1,7 +1,7 @@
 """Decides from the feedback of a robot whether the robot is lost. No ROS.
 
-Every wait of a running skill looks at the token of its goal. So one watchdog, which sets the tokens when the robot is
-lost, bounds all of them, whatever clock they count in.
+Every wait of a running skill polls the token of its goal. So one watchdog, which sets the tokens when the robot is
+lost, bounds all of them, regardless of the clock that they use.
 """
 
 from __future__ import annotations
@@ -13,22 +13,24 @@ SILENCE_S = 1.2
 """Silence of the joint states after which the robot is lost [s of observed time]."""
 
 STALL_S = 2.0
-"""The robot is lost when only one of the clock and the stamps of the joints stands still for this long [s of observed
-time]. When both stand still the world is paused, and goals wait."""
+"""The robot is lost when only one of the clock and the stamps of the joints stops for this long, s of observed time.
+
+When both stop the world is paused, and goals wait.
+"""
 
 STEP_S = 0.15
-"""One observation counts for this long at most: an observer that was held up itself has not read its messages."""
+"""One observation counts for this long at most: an observer that was held up itself has not read its messages [s]."""
 
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """What an observer knows at one instant.
+    """The knowledge of an observer at one instant.
 
-    Args:
-        now_s: Steady time [s].
-        received_s: Steady time of the newest joint states [s]; not finite before the first.
-        stamp_s: Time stamp of the newest joint states [s].
-        clock_s: Time of the robot's world, simulated where it is a simulation [s].
+    Attributes:
+        now_s: Steady time, s.
+        received_s: Steady time of the newest joint states, s; not finite before the first.
+        stamp_s: Time stamp of the newest joint states, s.
+        clock_s: Time of the robot's world, s; simulated time in simulation.
     """
 
     now_s: float
@@ -52,10 +54,10 @@ class RobotWatchdog:
         """Take the newest feedback into account.
 
         Args:
-            feedback: What is known now.
+            feedback: The present feedback.
 
         Returns:
-            Why the robot is lost, in words, or an empty string.
+            The reason why the robot is lost, in words; empty while it is not.
         """
         last, self._last = self._last, feedback
         if last is None:
@@ -77,16 +79,16 @@ class RobotWatchdog:
         if self.is_silent:
             return f"no joint_states for {self._silent_s:.1f} s; is the robot or the simulation running?"
         if self._clock_still_s - self._stamp_still_s > STALL_S:
-            text = f"/clock stands at {feedback.clock_s:.3f} s while the stamps of joint_states go on"
+            text = f"/clock stays at {feedback.clock_s:.3f} s while the stamps of joint_states advance"
             return f"{text}; check the publisher of /clock"
         if self._stamp_still_s - self._clock_still_s > STALL_S:
-            text = f"joint_states repeats the stamp {feedback.stamp_s:.3f} s while the clock goes on"
+            text = f"joint_states repeats the stamp {feedback.stamp_s:.3f} s while the clock advances"
             return f"{text}; check the robot's driver"
         return ""
 
 
 def _is_new(last: Feedback, feedback: Feedback) -> bool:
-    """Whether joint states came between two observations. Forgetting them in a jump of time counts as well."""
+    """Check whether joint states came between two observations; a reset of them by a jump of time counts as well."""
     if math.isfinite(last.received_s) and math.isfinite(feedback.received_s):
         return feedback.received_s > last.received_s
     return last.received_s != feedback.received_s

@@ -1,4 +1,4 @@
-"""How long somebody has been silent, not counting what a busy machine made them and their judge wait. No ROS."""
+"""The silence of a thread, without the delays that a busy machine causes to it and to its observer. No ROS."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 LONGEST_LOOK_S = 1.0
-"""Time between two looks that counts at most: more shows that the judge itself did not run."""
+"""Largest time between two calls of ``look`` that counts, s: more shows that the observer itself did not run."""
 
 
 class Silence:
     """Counts the silence of one thread of a process. ``beat`` may be called from another thread than ``look``.
 
     Args:
-        waited_s: how long the thread has waited for a processor in all [s].
-        steady_s: steady time [s].
+        waited_s: Returns the total time for which the thread has waited for a processor, s.
+        steady_s: Returns steady time, s.
     """
 
     def __init__(self, waited_s: Callable[[], float], steady_s: Callable[[], float] = time.monotonic) -> None:
@@ -25,11 +25,11 @@ class Silence:
         self._last_s, self._last_waited_s = steady_s(), waited_s()
 
     def beat(self) -> None:
-        """Note a sign of life."""
+        """Record a sign of life."""
         self._beats += 1
 
     def look(self) -> float:
-        """The silence up to now [s]. Call it several times a second."""
+        """Return the silence up to now, s. Call it several times a second."""
         now_s, waited_s = self._steady_s(), self._waited_s()
         passed_s = min(now_s - self._last_s, LONGEST_LOOK_S)
         held_up_s = max(0.0, waited_s - self._last_waited_s)
@@ -42,7 +42,16 @@ class Silence:
 
 
 def processor_wait_s(pid: int) -> float:
-    """How long the main thread of a process has been ready to run without a processor [s]; 0 where unknown."""
+    """Return the time for which the main thread of a process has been ready to run without a processor.
+
+    Source: the second field of ``/proc/PID/schedstat``, in ns.
+
+    Args:
+        pid: Process id.
+
+    Returns:
+        Time since the process began, s; 0 if it is unknown.
+    """
     try:
         return 1e-9 * int(Path(f"/proc/{pid}/schedstat").read_text().split()[1])
     except (OSError, IndexError, ValueError):

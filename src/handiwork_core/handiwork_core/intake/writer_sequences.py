@@ -1,7 +1,7 @@
-"""Tells from the numbers of messages whether two writers publish on a topic at the same time.
+"""Finds out from the sequence numbers of messages whether two writers publish on a topic at the same time.
 
-Each writer counts its messages, and a reader gets them in order. Messages of one writer therefore rise; those of two
-writers fall back again and again. A writer that ended and came back falls back once, and only once.
+Each writer counts its messages, and a reader gets them in order. Numbers of one writer therefore rise; those of two
+writers fall back again and again. A writer that was restarted falls back once, and only once.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ import math
 from dataclasses import dataclass
 
 HOLD_S = 3.0
-"""Two writers count as present for so long after they were last seen to take turns [s]."""
+"""Two writers count as present for this long after their messages last alternated, s."""
 MOST_WRITERS = 8
 UNSUPPORTED = 2**63
-"""Greater numbers say that the middleware does not count."""
+"""Greater numbers mean that the middleware does not count."""
 
 
 @dataclass(slots=True)
@@ -23,7 +23,7 @@ class _Writer:
 
 
 class WriterSequences:
-    """The writers of one topic, told apart by their counts. Times are steady [s]."""
+    """The writers of one topic, distinguished by their counts. Times are steady, in s."""
 
     def __init__(self) -> None:
         self._writers: list[_Writer] = []
@@ -31,7 +31,12 @@ class WriterSequences:
         self._took_turns_s = -math.inf
 
     def take(self, number: int, now_s: float) -> None:
-        """Note the number that a message's writer gave it. Zero, and what is no count, is passed over."""
+        """Record the sequence number of a message; a zero or invalid number is ignored.
+
+        Args:
+            number: The count of the message's writer.
+            now_s: Steady time, s.
+        """
         if not 0 < number < UNSUPPORTED:
             return
         current = self._current
@@ -50,5 +55,9 @@ class WriterSequences:
         self._current = found
 
     def are_several(self, now_s: float) -> bool:
-        """True while two writers were seen to take turns within the last ``HOLD_S``."""
+        """Check whether messages of two writers alternated within the last ``HOLD_S``.
+
+        Args:
+            now_s: Steady time, s.
+        """
         return now_s - self._took_turns_s < HOLD_S

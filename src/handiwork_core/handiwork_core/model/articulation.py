@@ -1,4 +1,4 @@
-"""How a drawer, a door or a knob moves on the body that it belongs to, and where it is to be grasped."""
+"""The motion of a drawer, a door or a knob on its body, and the place where it is grasped."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .geometry import Array, Pose, Rotation
 
 
 class JointKind(IntEnum):
-    """Numbers equal those in ``handiwork_msgs/msg/Articulation``."""
+    """The kind of a joint. Numbers equal those in ``handiwork_msgs/msg/Articulation``."""
 
     PRISMATIC = 1
     REVOLUTE = 2
@@ -20,9 +20,13 @@ class JointKind(IntEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Handle:
-    """Keypoints in the part's frame: a bar from ``head`` to ``tail`` (3,) [m], ``width_m`` between the fingers.
+    """Keypoints of a bar in the part's frame.
 
-    ``approach`` (3,): unit vector along which the hand comes, across the bar.
+    Attributes:
+        head: One end of the bar, (3,), m.
+        tail: The other end, (3,), m.
+        approach: Unit vector along which the hand comes, across the bar, (3,).
+        width_m: Width of the bar between the fingers, m.
     """
 
     head: Array
@@ -35,8 +39,15 @@ class Handle:
 class Articulation:
     """A joint between an object (the part) and ``body``, another object.
 
-    ``body_T_part`` at position zero; ``axis`` (3,) unit vector and ``origin`` (3,) a point on it, in the part's frame;
-    positions between ``lower`` and ``upper`` [m or rad], where ``lower`` is closed.
+    Attributes:
+        body: Name of the other object.
+        kind: The kind of the joint.
+        body_T_part: Pose of the part at position zero.
+        axis: Unit vector in the part's frame, (3,).
+        origin: A point on the axis in the part's frame, (3,), m.
+        lower: Position when closed, m or rad.
+        upper: Position when open, m or rad.
+        handle: The place to grasp the part, if it has one.
     """
 
     body: str
@@ -50,27 +61,45 @@ class Articulation:
 
     @property
     def range(self) -> float:
-        """From closed to open [m or rad]."""
+        """The way from closed to open, m or rad."""
         return self.upper - self.lower
 
     @property
     def unit(self) -> str:
-        """For messages."""
+        """The unit of positions in messages."""
         return "m" if self.kind is JointKind.PRISMATIC else "rad"
 
     def motion(self, position: float) -> Pose:
-        """From the part's frame at zero to that at ``position``, in the former."""
+        """Return the motion of the part's frame from position zero.
+
+        Args:
+            position: Joint position, m or rad.
+
+        Returns:
+            Pose of the part's frame at ``position`` in the part's frame at zero.
+        """
         if self.kind is JointKind.PRISMATIC:
             return Pose.of(position * self.axis)
         turn = Rotation.from_axis_angle(self.axis, position)
         return Pose.of(self.origin - turn.matrix() @ self.origin, turn)
 
     def at(self, position: float) -> Pose:
-        """Pose of the part in the body at a position [m or rad]."""
+        """Return body_T_part at a position.
+
+        Args:
+            position: Joint position, m or rad.
+        """
         return self.body_T_part @ self.motion(position)
 
     def position(self, body_T_part: Pose) -> float:
-        """The joint position whose pose is nearest to a measured one [m or rad]."""
+        """Return the joint position whose pose is nearest to a measured one.
+
+        Args:
+            body_T_part: The measured pose.
+
+        Returns:
+            Joint position, m or rad; an angle within pi of the middle of the limits.
+        """
         moved = self.body_T_part.inverse() @ body_T_part
         if self.kind is JointKind.PRISMATIC:
             return float(moved.translation_m @ self.axis)
@@ -80,5 +109,9 @@ class Articulation:
         return middle + math.remainder(angle - middle, 2.0 * math.pi)
 
     def share(self, position: float) -> float:
-        """0 where closed, 1 where open."""
+        """Return the opened share of the range: 0 when closed, 1 when open.
+
+        Args:
+            position: Joint position, m or rad.
+        """
         return (position - self.lower) / self.range

@@ -1,4 +1,4 @@
-"""What the trajectory controller of an arm or a base tolerates, and the most that a goal may ask of it."""
+"""The tolerances of the trajectory controller of an arm or a base, and the greatest values that a goal may ask for."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ class ControllerProfile:
     """Tolerances of one trajectory controller, as ``controller_profile`` in ``robot.yaml`` writes them.
 
     A goal may ask for less than the greatest values. One that asks for more, or lifts a check with a negative number,
-    is refused: a path tolerance bounds how hard an arm presses on what it runs into.
+    is refused: a path tolerance bounds the force with which an arm presses on an obstacle.
 
     Attributes:
-        path_tolerance: Largest distance of a joint from its path where a goal names none [rad or m]. 0.05 is ten times
-            what the servos need, and less than what a collision at 0.5 m reach could hide.
-        goal_tolerance: Largest distance from the end where a goal names none [rad or m].
-        goal_time: How long a motion may take beyond its trajectory where a goal names nothing [s].
-        greatest_path_tolerance: The most that a goal may ask for [rad or m].
-        greatest_goal_tolerance: The most that a goal may ask for [rad or m].
-        greatest_goal_time: The most that a goal may ask for [s].
-        stream_tolerance: Largest distance of a joint from where a stream of points leads it [rad or m].
+        path_tolerance: Largest distance of a joint from its path if a goal names none, rad or m. 0.05 is ten times
+            the need of the servos, and less than a collision at 0.5 m reach could hide.
+        goal_tolerance: Largest distance from the end if a goal names none, rad or m.
+        goal_time: Longest time of a motion beyond its trajectory if a goal names none, s.
+        greatest_path_tolerance: The most that a goal may ask for, rad or m.
+        greatest_goal_tolerance: The most that a goal may ask for, rad or m.
+        greatest_goal_time: The most that a goal may ask for, s.
+        stream_tolerance: Largest distance of a joint from the reference of a stream of points, rad or m.
     """
 
     path_tolerance: float = 0.05
@@ -49,4 +49,4 @@ class ControllerProfile:
 
 
 DEFAULT_PROFILE = ControllerProfile()
-"""Of a robot whose files say nothing of it."""
+"""The profile of a robot whose files give none."""

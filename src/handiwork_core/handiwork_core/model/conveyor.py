@@ -6,11 +6,16 @@ import math
 from dataclasses import dataclass
 
 FASTEST_MPS = 5.0
+"""Largest speed of a belt, m/s."""
 
 
 @dataclass(frozen=True, slots=True)
 class BeltSpec:
-    """``velocity`` of the surface in the object's frame [m/s]; what lies on it is carried along by friction."""
+    """The motion of a belt; friction carries objects on it along.
+
+    Attributes:
+        velocity: Velocity of the surface in the object's frame, m/s.
+    """
 
     velocity: tuple[float, float, float]
 

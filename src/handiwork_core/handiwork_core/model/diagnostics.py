@@ -1,4 +1,4 @@
-"""What a node tells about itself on ``/diagnostics``, as values; levels are those of ``diagnostic_msgs``. No ROS."""
+"""The content of ``/diagnostics`` of a node, as values; levels are those of ``diagnostic_msgs``. No ROS."""
 
 from __future__ import annotations
 
@@ -35,18 +35,21 @@ class Diagnosis:
 
 
 class RateMeter:
-    """Rates of counters between two looks."""
+    """Rates of counters between two calls."""
 
     def __init__(self) -> None:
         self._before: dict[str, tuple[float, int]] = {}
 
     def rate_hz(self, name: str, count: int, now_s: float) -> float:
-        """Return how often a counter rose per second since the look before; nan at the first look.
+        """Return the rise of a counter per second since the last call.
 
         Args:
-            name: of the counter.
-            count: its value now.
-            now_s: steady time [s].
+            name: Name of the counter.
+            count: Its present value.
+            now_s: Steady time, s.
+
+        Returns:
+            Rate, 1/s; nan at the first call.
         """
         before = self._before.get(name)
         self._before[name] = (now_s, count)
@@ -56,7 +59,11 @@ class RateMeter:
 
 
 def delay_diagnosis(delay_s: float) -> Diagnosis:
-    """Return the diagnosis of a greatest scheduling delay [s]."""
+    """Return the diagnosis of the scheduling of a node.
+
+    Args:
+        delay_s: The greatest scheduling delay, s.
+    """
     values = {"greatest delay [s]": f"{delay_s:.3f}"}
     if delay_s > DELAY_ERROR_S:
         text = f"callbacks came up to {delay_s:.2f} s late; give the machine less to do"
@@ -67,12 +74,12 @@ def delay_diagnosis(delay_s: float) -> Diagnosis:
 
 
 def intake_diagnosis(found: IntakeStatistics, rate_hz: float, dropped_hz: float) -> Diagnosis:
-    """Return the diagnosis of one topic that a node takes in.
+    """Return the diagnosis of one topic that a node subscribes to.
 
     Args:
-        found: its counts.
-        rate_hz: of its messages; nan where it is not known yet.
-        dropped_hz: of those that were dropped; nan where it is not known yet.
+        found: Its counts.
+        rate_hz: Rate of its messages, 1/s; nan if it is not known yet.
+        dropped_hz: Rate of dropped messages, 1/s; nan if it is not known yet.
     """
     values = {
         "rate [Hz]": f"{rate_hz:.1f}",

@@ -1,4 +1,4 @@
-"""Rigid motions. Quaternions are wxyz here; xyzw has its own named door, used at the ROS edge only.
+"""Rigid motions. Quaternions are wxyz here; xyzw has functions of its own, which only the ROS interface uses.
 
 A variable ``a_T_b`` is the pose of b in a: it maps coordinates in b to coordinates in a, so inner names cancel in
 ``world_T_base @ base_T_ee``.
@@ -22,7 +22,11 @@ CONJUGATE = np.array([1.0, -1.0, -1.0, -1.0])
 
 
 def frozen(values: ArrayLike) -> Array:
-    """Return a read-only float64 copy of ``values``."""
+    """Return a read-only float64 copy.
+
+    Args:
+        values: Numbers of any shape.
+    """
     array = np.array(values, dtype=np.float64)
     array.setflags(write=False)
     return array
@@ -30,16 +34,19 @@ def frozen(values: ArrayLike) -> Array:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rotation:
-    """Unit quaternion, scalar first, scalar never negative. Built by name, never by position."""
+    """Unit quaternion, scalar first, scalar never negative. Built by named methods, never by position."""
 
     wxyz: Array
 
     @classmethod
     def from_wxyz(cls, wxyz: ArrayLike) -> Rotation:
-        """Take (w, x, y, z) as MuJoCo, cuRobo and SimBox write it.
+        """Return the rotation of a quaternion in the order of MuJoCo, cuRobo and SimBox.
+
+        Args:
+            wxyz: Quaternion (w, x, y, z), (4,).
 
         Raises:
-            ValueError: not four finite numbers, or the norm is off one by more than ``UNIT_TOLERANCE``.
+            ValueError: The input is not four finite numbers, or the norm is off one by more than ``UNIT_TOLERANCE``.
         """
         q = np.array(wxyz, dtype=np.float64)
         norm = math.sqrt(q @ q) if q.shape == (4,) else math.nan
@@ -53,16 +60,26 @@ class Rotation:
 
     @classmethod
     def from_xyzw(cls, xyzw: ArrayLike) -> Rotation:
-        """Take (x, y, z, w) as ROS messages and scipy's default write it."""
+        """Return the rotation of a quaternion in the order of ROS messages and scipy's default.
+
+        Args:
+            xyzw: Quaternion (x, y, z, w), (4,).
+
+        Raises:
+            ValueError: The input is not four finite numbers, or the norm is off one by more than ``UNIT_TOLERANCE``.
+        """
         q = np.asarray(xyzw, dtype=np.float64)
         return cls.from_wxyz(q[SCALAR_FIRST] if q.shape == (4,) else q)
 
     @classmethod
     def from_matrix(cls, matrix: ArrayLike) -> Rotation:
-        """Take a (3, 3) rotation matrix (Shepperd's method, largest pivot).
+        """Return the rotation of a matrix (Shepperd's method, 1978, with the largest pivot).
+
+        Args:
+            matrix: Rotation matrix, (3, 3).
 
         Raises:
-            ValueError: the matrix is not orthonormal with determinant +1 within 1e-3.
+            ValueError: The matrix is not orthonormal with determinant +1 within 1e-3.
         """
         m = np.asarray(matrix, dtype=np.float64)
         if m.shape != (3, 3) or not np.allclose(m @ m.T, np.eye(3), atol=1e-3) or np.linalg.det(m) < 0.0:
@@ -83,7 +100,15 @@ class Rotation:
 
     @classmethod
     def from_axis_angle(cls, axis: ArrayLike, angle_rad: float) -> Rotation:
-        """Turn by ``angle_rad`` about ``axis`` (3,), which need not be a unit vector but must not be zero."""
+        """Return the rotation about an axis.
+
+        Args:
+            axis: Axis, (3,); need not be a unit vector but must not be zero.
+            angle_rad: Angle, rad.
+
+        Raises:
+            ValueError: The axis is zero.
+        """
         a = np.asarray(axis, dtype=np.float64)
         length = float(np.linalg.norm(a))
         if not length > 0.0:
@@ -93,24 +118,30 @@ class Rotation:
 
     @classmethod
     def from_rpy(cls, roll: float, pitch: float, yaw: float) -> Rotation:
-        """Fixed-axis x, y, z angles [rad], as in URDF."""
+        """Return the rotation by fixed-axis angles, as in URDF: about x first, then y, then z.
+
+        Args:
+            roll: Angle about x, rad.
+            pitch: Angle about y, rad.
+            yaw: Angle about z, rad.
+        """
         x = cls.from_axis_angle((1.0, 0.0, 0.0), roll)
         y = cls.from_axis_angle((0.0, 1.0, 0.0), pitch)
         return cls.from_axis_angle((0.0, 0.0, 1.0), yaw) @ y @ x
 
     @classmethod
     def identity(cls) -> Rotation:
-        """No turn."""
+        """Return the identity."""
         return cls.from_wxyz((1.0, 0.0, 0.0, 0.0))
 
     @property
     def xyzw(self) -> Array:
-        """Copy in ROS order, shape (4,)."""
+        """A copy in ROS order, (4,)."""
         found: Array = self.wxyz[SCALAR_LAST]
         return found
 
     def matrix(self) -> Array:
-        """Shape (3, 3)."""
+        """Return the rotation matrix, (3, 3)."""
         w, x, y, z = self.wxyz.tolist()
         return np.array(
             [
@@ -121,7 +152,7 @@ class Rotation:
         )
 
     def inverse(self) -> Rotation:
-        """The opposite turn."""
+        """Return the inverse rotation."""
         return Rotation.from_wxyz(self.wxyz * CONJUGATE)
 
     def __matmul__(self, other: Rotation) -> Rotation:
@@ -138,23 +169,34 @@ class Rotation:
         )
 
     def angle_to(self, other: Rotation) -> float:
-        """Angle between the two [rad], in 0..pi."""
+        """Return the angle between two rotations.
+
+        Args:
+            other: The other rotation.
+
+        Returns:
+            Angle, rad, 0 to pi.
+        """
         return 2.0 * float(np.arccos(min(1.0, abs(float(self.wxyz @ other.wxyz)))))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pose:
-    """Rigid motion: rotation and translation (3,) [m]."""
+    """Rigid motion: rotation and translation (3,), m."""
 
     rotation: Rotation
     translation_m: Array
 
     @classmethod
     def of(cls, translation_m: ArrayLike, rotation: Rotation | None = None) -> Pose:
-        """Build from a translation (3,) [m] and an optional rotation (none: no turn).
+        """Return the pose of a translation and a rotation.
+
+        Args:
+            translation_m: Translation, (3,), m.
+            rotation: Rotation; None: the identity.
 
         Raises:
-            ValueError: the translation is not three finite numbers.
+            ValueError: The translation is not three finite numbers.
         """
         p = frozen(translation_m)
         if p.shape != (3,) or not np.isfinite(p).all():
@@ -163,24 +205,31 @@ class Pose:
 
     @classmethod
     def identity(cls) -> Pose:
-        """No motion."""
+        """Return the identity."""
         return cls.of((0.0, 0.0, 0.0))
 
     @classmethod
     def from_matrix(cls, matrix: ArrayLike) -> Pose:
-        """Take a homogeneous (4, 4) matrix."""
+        """Return the pose of a homogeneous matrix.
+
+        Args:
+            matrix: Homogeneous matrix, (4, 4), translation in m.
+
+        Raises:
+            ValueError: Its rotation is not orthonormal, or its translation is not finite.
+        """
         m = np.asarray(matrix, dtype=np.float64)
         return cls.of(m[:3, 3], Rotation.from_matrix(m[:3, :3]))
 
     def matrix(self) -> Array:
-        """Homogeneous (4, 4)."""
+        """Return the homogeneous matrix, (4, 4), translation in m."""
         m = np.eye(4)
         m[:3, :3] = self.rotation.matrix()
         m[:3, 3] = self.translation_m
         return m
 
     def inverse(self) -> Pose:
-        """``a_T_b.inverse()`` is ``b_T_a``."""
+        """Return the inverse: ``a_T_b.inverse()`` is ``b_T_a``."""
         back = self.rotation.inverse()
         return Pose.of(-(back.matrix() @ self.translation_m), back)
 
@@ -191,15 +240,35 @@ class Pose:
         )
 
     def apply(self, points: ArrayLike) -> Array:
-        """Map points (..., 3) in the inner frame to the outer frame [m]."""
+        """Return points of the inner frame in the outer frame.
+
+        Args:
+            points: Points in the inner frame, (..., 3), m.
+
+        Returns:
+            Points in the outer frame, (..., 3), m.
+        """
         return np.asarray(points, dtype=np.float64) @ self.rotation.matrix().T + self.translation_m
 
     def distance_to(self, other: Pose) -> tuple[float, float]:
-        """Position [m] and angle [rad] between the two."""
+        """Return the distance and the angle between two poses.
+
+        Args:
+            other: A pose in the same frame.
+
+        Returns:
+            Distance, m, and angle, rad.
+        """
         gap = float(np.linalg.norm(self.translation_m - other.translation_m))
         return gap, self.rotation.angle_to(other.rotation)
 
     def almost_equal(self, other: Pose, *, within_m: float, within_rad: float) -> bool:
-        """Tolerant comparison with its tolerances named; ``==`` stays identity on purpose."""
+        """Compare two poses with tolerances; ``==`` stays identity on purpose.
+
+        Args:
+            other: A pose in the same frame.
+            within_m: Largest distance, m.
+            within_rad: Largest angle, rad.
+        """
         gap_m, turn_rad = self.distance_to(other)
         return gap_m <= within_m and turn_rad <= within_rad

@@ -1,4 +1,4 @@
-"""Measured joints from one publisher, or from several with different joints, as drivers of arms and hands are."""
+"""Measured joints from one publisher, or from several with different joints, such as drivers of arms and hands."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ class _Group:
     stamp_s: float = 0.0
     position: Sequence[float] = ()
     velocity: Sequence[float] = ()
-    heard_s: float = -math.inf
+    received_s: float = -math.inf
     seen_s: float = -math.inf
-    """When the last message with these names came, be it good or bad."""
+    """Arrival of the last message with these names, good or bad, s of steady time."""
     writers: WriterSequences = field(default_factory=WriterSequences)
 
 
 class MeasuredJoints:
-    """The newest measurement of every joint. Times of arrival are steady, stamps are the robot's [s].
+    """The newest measurement of every joint. Times of arrival are steady, stamps are the robot's, in s.
 
     Args:
-        needed: joints without which the robot counts as silent, as far as they were ever measured.
+        needed: Joints without which the robot counts as silent, if they were ever measured.
     """
 
     def __init__(self, needed: Collection[str]) -> None:
@@ -42,16 +42,21 @@ class MeasuredJoints:
         self._writers = WriterSequences()
         self._value: JointState | None = None
 
-    def note(self, names: Sequence[str], number: int, heard_s: float) -> None:
-        """Note that a message with these joints came, good or bad; ``number`` is the count of its writer.
+    def note(self, names: Sequence[str], number: int, received_s: float) -> None:
+        """Record the arrival of a message, good or bad.
+
+        Args:
+            names: Joints of the message.
+            number: Sequence number of its writer.
+            received_s: Time of its arrival, s of steady time.
 
         Raises:
-            ValueError: it names no joint, one twice, or there are too many different sets of names.
+            ValueError: It names no joint, one twice, or there are too many different sets of names.
         """
-        group = self._group(names, heard_s)
-        group.seen_s = heard_s
-        group.writers.take(number, heard_s)
-        self._writers.take(number, heard_s)
+        group = self._group(names, received_s)
+        group.seen_s = received_s
+        group.writers.take(number, received_s)
+        self._writers.take(number, received_s)
 
     def take(
         self,
@@ -59,26 +64,46 @@ class MeasuredJoints:
         stamp_s: float,
         position: Sequence[float],
         velocity: Sequence[float],
-        heard_s: float,
+        received_s: float,
     ) -> None:
-        """Keep a good message, after ``note``. ``velocity`` may be empty."""
-        group = self._group(names, heard_s)
-        group.stamp_s, group.position, group.velocity, group.heard_s = stamp_s, position, velocity, heard_s
+        """Keep a good message, after ``note``.
+
+        Args:
+            names: Joints of the message, (n,).
+            stamp_s: Its stamp, s.
+            position: Positions, (n,), rad or m.
+            velocity: Velocities, (n,), rad/s or m/s; may be empty.
+            received_s: Time of its arrival, s of steady time.
+
+        Raises:
+            ValueError: As in ``note``.
+        """
+        group = self._group(names, received_s)
+        group.stamp_s, group.position, group.velocity, group.received_s = (
+            stamp_s,
+            position,
+            velocity,
+            received_s,
+        )
         self._value = None
 
     def value(self) -> JointState:
-        """Return all joints with the newest stamp; a group that fell silent while others go on is left out."""
+        """Return all joints with the newest stamp; a group that fell silent while others continue is left out."""
         if self._value is None:
             self._value = self._merged()
         return self._value
 
     def heard_s(self) -> float:
-        """Return when the needed joints came: that of the group which has waited longest; -inf before the first."""
+        """Return the earliest arrival of the groups with needed joints, s of steady time; -inf before the first."""
         groups = [one for one in self._newest_of_each() if not self._needed.isdisjoint(one.names)]
-        return min((one.heard_s for one in groups), default=-math.inf)
+        return min((one.received_s for one in groups), default=-math.inf)
 
     def contested(self, now_s: float) -> tuple[str, ...]:
-        """Return the joints that several writers publish at the same time."""
+        """Return the joints that several writers publish at the same time.
+
+        Args:
+            now_s: Steady time, s.
+        """
         if not self._writers.are_several(now_s):
             return ()
         active = [one for one in self._groups.values() if now_s - one.seen_s < HOLD_S]
@@ -89,28 +114,28 @@ class MeasuredJoints:
         return tuple(found)
 
     def clear(self) -> None:
-        """Forget all measurements; who writes is still known."""
+        """Forget all measurements; the writers stay known."""
         for group in self._groups.values():
-            group.heard_s, group.position, group.velocity = -math.inf, (), ()
+            group.received_s, group.position, group.velocity = -math.inf, (), ()
         self._value = None
 
-    def _group(self, names: Sequence[str], heard_s: float) -> _Group:
+    def _group(self, names: Sequence[str], received_s: float) -> _Group:
         if self._newest is not None and self._newest[0] is names:
             return self._newest[1]
         key = tuple(names)
         group = self._groups.get(key)
         if group is None:
-            group = self._groups[key] = self._new_group(key, heard_s)
+            group = self._groups[key] = self._new_group(key, received_s)
         self._newest = (names, group)
         return group
 
-    def _new_group(self, names: tuple[str, ...], heard_s: float) -> _Group:
+    def _new_group(self, names: tuple[str, ...], received_s: float) -> _Group:
         if not names:
             raise ValueError("name is empty; send at least one joint")
         if double := duplicate_name(names):
             raise ValueError(f"name has {double!r} twice; send each joint once")
         if len(self._groups) >= MOST_GROUPS:
-            self._groups = {k: one for k, one in self._groups.items() if heard_s - one.seen_s < HOLD_S}
+            self._groups = {k: one for k, one in self._groups.items() if received_s - one.seen_s < HOLD_S}
             self._newest = None
         if len(self._groups) >= MOST_GROUPS:
             raise ValueError(
@@ -121,7 +146,8 @@ class MeasuredJoints:
     def _newest_of_each(self) -> list[_Group]:
         """Return groups with a value, but not those whose joints all came later in others."""
         groups = sorted(
-            (one for one in self._groups.values() if one.heard_s > -math.inf), key=lambda one: -one.heard_s
+            (one for one in self._groups.values() if one.received_s > -math.inf),
+            key=lambda one: -one.received_s,
         )
         if len(groups) < 2:
             return groups
@@ -136,9 +162,9 @@ class MeasuredJoints:
         groups = self._newest_of_each()
         if not groups:
             return JointState(0.0, {})
-        newest_s = groups[0].heard_s
+        newest_s = groups[0].received_s
         position, velocity, stamp_s = dict[str, float](), dict[str, float](), -math.inf
-        for one in reversed([one for one in groups if newest_s - one.heard_s < HOLD_S]):
+        for one in reversed([one for one in groups if newest_s - one.received_s < HOLD_S]):
             position.update(zip(one.names, one.position, strict=True))
             velocity.update(zip(one.names, one.velocity, strict=False))
             stamp_s = max(stamp_s, one.stamp_s)

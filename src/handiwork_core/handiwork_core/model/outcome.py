@@ -1,4 +1,4 @@
-"""Why something ended: one enum of causes and one value that carries the cause with its numbers."""
+"""The causes of an end: one enum of causes and one value that carries the cause with its numbers."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import NamedTuple
 class Code(IntEnum):
     """Cause of an end. The hundreds name the layer; numbers equal those in ``handiwork_msgs/msg/Outcome``.
 
-    Zero is what a message holds that nobody filled, so zero never means success.
+    Zero is the value of an unset message field, so zero never means success.
     """
 
     UNSET = 0
     OK = 1
-    # Ended from outside.
+    # Ended by a request.
     CANCELED = 2
     PREEMPTED = 3
     SHUTDOWN = 4
@@ -58,12 +58,12 @@ class Code(IntEnum):
     NOTHING_GRASPED = 500
     OBJECT_DROPPED = 501
     GRIPPER_FAILED = 502
-    # Our own fault.
+    # Faults of the program.
     INTERNAL = 900
 
 
 class BodyPair(NamedTuple):
-    """Two bodies that touch. Robot links are ``<robot>/<link>``, objects go by their name."""
+    """Two bodies that touch. Robot links are ``<robot>/<link>``, objects have their name."""
 
     a: str
     b: str
@@ -71,10 +71,17 @@ class BodyPair(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The one result channel of a step: look at ``code``; the rest explains it.
+    """The result of a step: ``code`` decides; the rest explains it.
 
-    ``field_name`` is the goal field at fault, ``blocking`` the bodies that touch, errors are measured against the
-    target [m, rad] and ``nan`` where none applies. ``others``: further faults of a goal, found beside this first one.
+    Attributes:
+        code: The cause.
+        message: The cause in words.
+        stage: Stage of the skill in which it occurred.
+        field_name: The goal field at fault.
+        blocking: The bodies that touch.
+        position_error_m: Distance from the target, m; nan where none applies.
+        angle_error_rad: Angle from the target, rad; nan where none applies.
+        others: Further faults of a goal.
     """
 
     code: Code
@@ -88,16 +95,16 @@ class Outcome:
 
     @property
     def ok(self) -> bool:
-        """True when nothing went wrong."""
+        """True when the step succeeded."""
         return self.code is Code.OK
 
     @property
     def all(self) -> tuple[Outcome, ...]:
-        """Itself alone, and the others."""
+        """This outcome without its others, followed by the others."""
         return (replace(self, others=()), *self.others)
 
     def in_one(self) -> Outcome:
-        """Itself with the words of all of them, for a channel that has room for one."""
+        """Return this outcome with the messages of all of them, for a channel that carries only one."""
         return replace(self, message=" | ".join(one.message for one in self.all), others=())
 
 

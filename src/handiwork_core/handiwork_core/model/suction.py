@@ -1,4 +1,4 @@
-"""Suction cups: what one can hold, and what it says about itself."""
+"""Suction cups: their limits and their measured state."""
 
 from __future__ import annotations
 
@@ -12,9 +12,16 @@ from .outcome import Code, Outcome
 class SuctionSpec:
     """A round cup whose rim lies in the plane of the arm's TCP link, across the approach axis.
 
-    The cup seals when every part of its rim of ``radius_m`` is within ``reach_m`` of one object, as far as its soft lip
-    bends, and the surface is tilted by ``max_angle_rad`` at most. The seal breaks when the load along the axis passes
-    ``max_pull_n``, across it ``max_shear_n``, or about the cup's middle ``max_moment_nm``.
+    The cup seals when every part of its rim is within reach of one object and the surface is tilted little enough.
+
+    Attributes:
+        link: Name of the link of the cup.
+        radius_m: Radius of the rim, m.
+        reach_m: Largest distance between rim and object, m, as far as the soft lip bends.
+        max_angle_rad: Largest tilt of the surface, rad.
+        max_pull_n: Load along the axis at which the seal breaks, N.
+        max_shear_n: Load across the axis at which the seal breaks, N.
+        max_moment_nm: Moment about the cup's middle at which the seal breaks, Nm.
     """
 
     link: str
@@ -28,11 +35,18 @@ class SuctionSpec:
 
 @dataclass(frozen=True, slots=True)
 class SuctionState:
-    """One cup at one instant; numbers are nan where nothing measures them.
+    """One cup at one instant; numbers are nan if they are not measured.
 
-    ``object``: what is held, empty without a seal and where nothing tells which object it is. ``force_n`` is the load
-    that pulls at the seal along the axis, ``moment_nm`` about the cup. ``gap_m`` and ``angle_rad``: from the rim to the
-    surface before it at its farthest point, and the tilt of that surface. ``why`` there is no seal, in words.
+    Attributes:
+        stamp_s: Time of the state, s.
+        on: True if the cup is commanded to hold.
+        sealed: True if it has a seal.
+        object: The held object; empty without a seal, and if the object is unknown.
+        force_n: Load that pulls at the seal along the axis, N.
+        moment_nm: Moment about the cup, Nm.
+        gap_m: Distance from the rim to the surface in front of it at its farthest point, m.
+        angle_rad: Tilt of that surface, rad.
+        why: The reason in words why there is no seal.
     """
 
     stamp_s: float
@@ -47,12 +61,22 @@ class SuctionState:
 
 
 def no_seal(state: SuctionState | None, name: str = "") -> Outcome:
-    """The failure of a cup that does not hold ``name``, or anything, with what it measured."""
+    """Return the failure of a cup that does not hold an object.
+
+    Args:
+        state: State of the cup; None if none was received.
+        name: The expected object; empty for any.
+
+    Returns:
+        An outcome with the measured gap and tilt.
+    """
     if state is None:
-        return Outcome(Code.GRIPPER_FAILED, "nothing is heard of the suction cup; is its driver running?")
+        return Outcome(
+            Code.GRIPPER_FAILED, "no state of the suction cup was received; is its driver running?"
+        )
     if state.sealed:
         text = f"the cup holds {state.object!r}, not {name!r}"
         return Outcome(Code.NOTHING_GRASPED, text)
-    why = state.why or ("the cup is off" if not state.on else "nothing tells why")
+    why = state.why or ("the cup is off" if not state.on else "the reason is unknown")
     text = f"no seal on {name!r}: {why}" if name else f"no seal: {why}"
     return Outcome(Code.NOTHING_GRASPED, text, position_error_m=state.gap_m, angle_error_rad=state.angle_rad)

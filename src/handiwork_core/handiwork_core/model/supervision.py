@@ -1,4 +1,4 @@
-"""How a motion is supervised while it is under way."""
+"""Settings of the supervision of a motion under way."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class SupervisionSettings:
-    """When the rest of a motion is validated again, and what follows a refusal.
+    """The conditions for a new validation of the rest of a motion, and the reaction to a refusal.
 
     Attributes:
-        is_on: False follows a motion to its end, whatever the world does.
-        distance_m: An object that moved farther than this since it was judged has changed.
-        angle_rad: The same for turning.
-        period_s: Checks of one motion begin at most this often [s, steady].
-        answer_s: A change that is not judged within this time brakes the arm [s, steady].
-        replans: Times that one motion is planned again after the arm braked.
+        is_on: False lets a motion run to its end without new validations.
+        distance_m: An object that moved farther than this since the last validation has changed, m.
+        angle_rad: An object that turned farther than this has changed, rad.
+        period_s: Least time between the beginnings of two checks of one motion, s of steady time.
+        answer_s: The arm brakes if a change is not checked within this time, s of steady time.
+        replans: Number of new plans of one motion after the arm braked.
     """
 
     is_on: bool = True
@@ -28,4 +28,4 @@ class SupervisionSettings:
 
 
 SUPERVISED = SupervisionSettings()
-"""As documented."""
+"""The documented settings."""

@@ -11,10 +11,14 @@ from .geometry import Array
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trajectory:
-    """Joint motion that starts and ends at rest, or what is left of one.
+    """Joint motion that starts and ends at rest, or the rest of one.
 
-    ``joint_names``: dof names; ``t_s``: (n,) strictly rising from 0; ``q``, ``qd``, ``qdd``: (n, dof) [rad,
-    rad/s, rad/s^2, or m for prismatic joints].
+    Attributes:
+        joint_names: Names of the joints, (dof,).
+        t_s: Times, (n,), s, strictly rising from 0.
+        q: Positions, (n, dof), rad or m.
+        qd: Velocities, (n, dof), rad/s or m/s.
+        qdd: Accelerations, (n, dof), rad/s^2 or m/s^2.
     """
 
     joint_names: tuple[str, ...]
@@ -25,14 +29,17 @@ class Trajectory:
 
     @property
     def duration_s(self) -> float:
-        """Time from first to last sample."""
+        """Time from the first to the last sample, s."""
         return float(self.t_s[-1])
 
     def remaining(self, from_s: float) -> Trajectory:
-        """Return what is left from ``from_s`` [s] on, its times from 0; it may begin in motion.
+        """Return the rest of the trajectory, with times from 0; it may begin in motion.
 
         Args:
-            from_s: Time on the trajectory; before its beginning all of it is left, after its end its last two samples.
+            from_s: Time on the trajectory, s.
+
+        Returns:
+            The rest; the whole for a time before the beginning, the last two samples for one after the end.
         """
         is_over = from_s > self.t_s[-1] - 1e-6
         at = float(self.t_s[-2] if is_over else max(from_s, self.t_s[0]))
@@ -48,7 +55,14 @@ class Trajectory:
         return Trajectory(self.joint_names, t, *rows)
 
     def sample(self, t_s: float) -> tuple[Array, Array]:
-        """Positions and velocities (dof,) at ``t_s``, cubic Hermite between samples, held beyond the ends."""
+        """Return positions and velocities at a time, by cubic Hermite interpolation between samples.
+
+        Args:
+            t_s: Time on the trajectory, s; beyond an end, the end's values are returned.
+
+        Returns:
+            Positions, (dof,), rad or m, and velocities, (dof,), rad/s or m/s.
+        """
         t = float(np.clip(t_s, self.t_s[0], self.t_s[-1]))
         i = int(np.clip(np.searchsorted(self.t_s, t, side="right") - 1, 0, len(self.t_s) - 2))
         h = float(self.t_s[i + 1] - self.t_s[i])

@@ -1,4 +1,4 @@
-"""What is known of the world at one instant. All frames are ``world`` unless a name says otherwise; SI units."""
+"""The known state of the world at one instant. All frames are ``world`` unless a name says otherwise; SI units."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Indices = NDArray[np.int64]
 
 
 class ShapeKind(IntEnum):
-    """Numbers equal those in ``handiwork_msgs/msg/Shape``."""
+    """The kind of a shape. Numbers equal those in ``handiwork_msgs/msg/Shape``."""
 
     BOX = 1
     SPHERE = 2
@@ -31,10 +31,14 @@ class ShapeKind(IntEnum):
 class Shape:
     """One solid in its object's frame; all kinds but MESH are convex.
 
-    ``size``: BOX (3,) full edges; SPHERE (1,) radius; CYLINDER and CAPSULE (2,) radius, length along local z, where a
-    capsule's length is that of its straight part [m]. CONVEX and MESH have an empty ``size`` and ``vertices`` (n, 3)
-    [m]; MESH also has ``triangles`` (m, 3), rows of ``vertices`` counter-clockwise from outside, which close it
-    (``mesh.closed_mesh`` sees to that).
+    Attributes:
+        kind: The kind.
+        size: BOX: full edges, (3,), m. SPHERE: radius, (1,), m. CYLINDER and CAPSULE: radius, length along local z,
+            (2,), m, where a capsule's length is that of its straight part. CONVEX and MESH: empty.
+        object_T_shape: Pose in the object's frame.
+        vertices: CONVEX and MESH: points, (n, 3), m.
+        triangles: MESH: rows of ``vertices``, (m, 3), counter-clockwise from outside, which close it
+            (``mesh.closed_mesh`` ensures that).
     """
 
     kind: ShapeKind
@@ -46,7 +50,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WorldObject:
-    """A named rigid body, the union of its shapes; a part of another object where it has an ``articulation``."""
+    """A named rigid body, the union of its shapes; a part of another object if it has an ``articulation``."""
 
     name: str
     shapes: tuple[Shape, ...]
@@ -57,7 +61,14 @@ class WorldObject:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ObjectState:
-    """Pose and twist of one object; velocities (3,) in world axes [m/s, rad/s]."""
+    """Pose and twist of one object.
+
+    Attributes:
+        world_T_object: Its pose.
+        world_v_object: Linear velocity in world axes, (3,), m/s.
+        world_w_object: Angular velocity in world axes, (3,), rad/s.
+        stamp_s: Time of the measurement, s.
+    """
 
     world_T_object: Pose
     world_v_object: Array
@@ -67,7 +78,14 @@ class ObjectState:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Contact:
-    """Net force on ``a`` from ``b`` (3,) [N] in world axes, and the mean contact point (3,) [m]."""
+    """A contact of two bodies.
+
+    Attributes:
+        a: Name of one body.
+        b: Name of the other body.
+        force_on_a_n: Net force on ``a`` from ``b`` in world axes, (3,), N.
+        point_m: Mean contact point, (3,), m.
+    """
 
     a: str
     b: str
@@ -77,7 +95,7 @@ class Contact:
 
 @dataclass(frozen=True, slots=True)
 class JointState:
-    """Measured joints by name: positions [rad, m], velocities [rad/s, m/s]."""
+    """Measured joints by name: positions, rad or m, and velocities, rad/s or m/s."""
 
     stamp_s: float
     position: Mapping[str, float]
@@ -86,9 +104,10 @@ class JointState:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """Immutable snapshot. ``contacts`` is None where the backend has no contact source.
+    """Immutable snapshot. ``contacts`` is None if the backend has no contact source.
 
-    ``derived`` keeps what was computed from this snapshot, so that predicates share it; keys are up to who computes.
+    ``derived`` caches values computed from this snapshot, so that predicates share them; each computation chooses its
+    own keys.
     """
 
     stamp_s: float
@@ -103,13 +122,21 @@ class World:
     suction: Mapping[str, SuctionState] = field(default_factory=dict)
     """Suction cups by the names of their grippers."""
     planner_version: int = 0
-    """Rises with every change of the obstacles that the planner alone was told of."""
+    """Rises with every change of the obstacles that were sent to the planner alone."""
     planner_objects: frozenset[str] = frozenset()
     """Their names; ``objects`` is without them."""
 
 
 def part_positions(objects: Mapping[str, WorldObject], states: Mapping[str, ObjectState]) -> dict[str, float]:
-    """Joint positions [m or rad] of all parts by their names, measured by their poses and those of their bodies."""
+    """Return the joint positions of all parts, computed from their poses and those of their bodies.
+
+    Args:
+        objects: Objects by name.
+        states: Their poses by name.
+
+    Returns:
+        Joint positions, m or rad, by the name of the part.
+    """
     found = {}
     for name, item in objects.items():
         joint = item.articulation
@@ -122,7 +149,13 @@ def part_positions(objects: Mapping[str, WorldObject], states: Mapping[str, Obje
 def with_parts(
     joints: JointState, objects: Mapping[str, WorldObject], states: Mapping[str, ObjectState]
 ) -> JointState:
-    """The robot's joints together with those of the parts; a name that both have is the robot's."""
+    """Return the robot's joints together with those of the parts; the robot's joint takes precedence for a common name.
+
+    Args:
+        joints: The robot's joints.
+        objects: Objects by name.
+        states: Their poses by name.
+    """
     parts = part_positions(objects, states)
     if not parts:
         return joints

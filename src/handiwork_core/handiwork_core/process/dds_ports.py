@@ -1,8 +1,8 @@
-"""Whether a process can join its DDS domain, by the UDP port on which participants find each other. No ROS.
+"""A check whether a process can join its DDS domain, by the UDP port of the participants' discovery. No ROS.
 
-RTPS fixes that port for each domain; participants share it. When a program holds it that does not share, Fast DDS makes
-the participant all the same: such a process finds nobody, nobody finds it, and it says nothing. Taken ports of single
-participants do no harm, since Fast DDS then takes others and announces them.
+RTPS fixes that port for each domain; participants share it. If a program holds it without sharing, Fast DDS still
+creates the participant: such a process discovers no others, no others discover it, and it reports nothing. Taken ports
+of single participants do no harm, since Fast DDS then takes others and announces them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,10 @@ LARGEST_DOMAIN = 232
 
 
 def domain_of(environment: Mapping[str, str]) -> int:
-    """The domain that ROS 2 will use.
+    """Return the domain that ROS 2 will use.
+
+    Args:
+        environment: Environment variables.
 
     Raises:
         ValueError: ROS_DOMAIN_ID is no number, or one without ports.
@@ -27,12 +30,23 @@ def domain_of(environment: Mapping[str, str]) -> int:
 
 
 def discovery_port(domain: int) -> int:
-    """The port on which all participants of a domain find each other."""
+    """Return the UDP port on which all participants of a domain discover each other: PB + DG * domain (DDSI-RTPS).
+
+    Args:
+        domain: The domain, 0 to ``LARGEST_DOMAIN``.
+    """
     return PORT_BASE + DOMAIN_GAIN * domain
 
 
 def fault_of(environment: Mapping[str, str]) -> str:
-    """Say what keeps a process from joining its domain; empty when nothing does."""
+    """Return the reason why a process cannot join its domain.
+
+    Args:
+        environment: Environment variables.
+
+    Returns:
+        One sentence; empty if the process can join.
+    """
     try:
         domain = domain_of(environment)
     except ValueError as error:
@@ -47,7 +61,7 @@ def fault_of(environment: Mapping[str, str]) -> str:
 
 
 def _can_share(port: int) -> bool:
-    """Whether a socket can be bound as DDS binds it."""
+    """Check whether a socket can be bound as DDS binds it."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as trial:
         trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -14,8 +14,8 @@ def event_text(event: str, **fields: str | int | float | bool | None) -> str:
     """Return ``event=... key=value ...``; fields that are None or empty are left out.
 
     Args:
-        event: what happened, in a few words.
-        **fields: what it happened to. Text that is not one plain word is quoted as JSON does it.
+        event: The event in a few words.
+        **fields: Its details. Text that is not one plain word is quoted as in JSON.
     """
     words = [("event", event), *((key, value) for key, value in fields.items() if value not in (None, ""))]
     return " ".join(f"{key}={_value(value)}" for key, value in words)

@@ -1,4 +1,4 @@
-"""Where Numba keeps compiled kernels when it can write neither beside the sources nor to the user's cache. No ROS."""
+"""The folder of Numba's compiled kernels if neither the sources' folder nor the user's cache is writable. No ROS."""
 
 from __future__ import annotations
 
@@ -13,10 +13,14 @@ from .writable_folders import cache_folder, is_writable
 
 
 def chosen_folder(sources: Path, environment: Mapping[str, str]) -> tuple[str | None, str]:
-    """Choose the folder of the kernels whose sources lie in ``sources``.
+    """Choose the folder of the compiled kernels.
+
+    Args:
+        sources: Folder of the kernels' sources.
+        environment: Environment variables.
 
     Returns:
-        The folder, empty where Numba's own choice works, None where nothing is writable; and a sentence for the log.
+        The folder, empty if Numba's own choice works, None if nothing is writable; and a sentence for the log.
     """
     if environment.get("NUMBA_CACHE_DIR") or _is_open(sources) or is_writable(_user_folder(environment)):
         return "", ""
@@ -30,17 +34,23 @@ def chosen_folder(sources: Path, environment: Mapping[str, str]) -> tuple[str | 
 
 
 class NumbaConfig(Protocol):
-    """The part of ``numba.config`` that is set here."""
+    """The part of ``numba.config`` that this module sets."""
 
     CACHE_DIR: str
 
 
 @cache
 def prepare(sources: Path, config: NumbaConfig) -> bool:
-    """Point Numba, before it compiles a kernel of ``sources``, at a folder; say once to stderr when it is another.
+    """Set Numba's cache folder, before it compiles a kernel.
+
+    A folder that is not Numba's own choice is reported once to stderr.
+
+    Args:
+        sources: Folder of the kernels' sources.
+        config: ``numba.config``.
 
     Returns:
-        Whether kernels can be kept on disk.
+        True if kernels can be kept on disk.
     """
     folder, text = chosen_folder(sources, os.environ)
     if text:
@@ -56,6 +66,6 @@ def _is_open(sources: Path) -> bool:
 
 
 def _user_folder(environment: Mapping[str, str]) -> Path:
-    """Numba's own, as ``appdirs`` names it."""
+    """Return Numba's own folder, as ``appdirs`` names it."""
     home = Path(environment.get("HOME") or "~").expanduser()
     return Path(environment.get("XDG_CACHE_HOME") or home / ".cache") / "numba"

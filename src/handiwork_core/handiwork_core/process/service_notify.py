@@ -1,6 +1,6 @@
-"""The sd_notify protocol: a process tells who supervises it that it is ready, and that it still works. No ROS.
+"""The sd_notify protocol: a process notifies its supervisor that it is ready, and that it still works. No ROS.
 
-systemd and ``handiwork launch`` both listen to it; see ``man sd_notify``. Without NOTIFY_SOCKET nothing is sent.
+systemd and ``handiwork launch`` both receive it; see ``man sd_notify``. Without NOTIFY_SOCKET nothing is sent.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class ServiceNotifier:
     """Sends states such as ``READY=1`` to the supervisor named by the environment. It never waits and never raises.
 
     Args:
-        environment: where NOTIFY_SOCKET and WATCHDOG_USEC are looked up.
+        environment: The variables with NOTIFY_SOCKET and WATCHDOG_USEC; None: those of the process.
     """
 
     def __init__(self, environment: Mapping[str, str] | None = None) -> None:
@@ -30,10 +30,17 @@ class ServiceNotifier:
             self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC)
             self._socket.setblocking(False)
         self.limit_s = _limit_s(environment)
-        """How long the supervisor accepts silence of this process [s]; None where it says nothing."""
+        """The longest silence of this process that the supervisor accepts, s; None if it sets no limit."""
 
     def send(self, *states: str) -> bool:
-        """Send states such as ``WATCHDOG=1``; whether somebody listens."""
+        """Send states to the supervisor.
+
+        Args:
+            states: States such as ``WATCHDOG=1``.
+
+        Returns:
+            True if there is a supervisor.
+        """
         if self._socket is None:
             return False
         with contextlib.suppress(OSError):  # a supervisor that is gone, or behind, must not disturb the work
@@ -48,7 +55,7 @@ class ServiceNotifier:
 
 
 def _limit_s(environment: Mapping[str, str]) -> float | None:
-    """WATCHDOG_USEC in seconds, when it is meant for this process."""
+    """Return WATCHDOG_USEC in seconds, if it is meant for this process."""
     if environment.get(PID, str(os.getpid())) != str(os.getpid()):
         return None
     try:

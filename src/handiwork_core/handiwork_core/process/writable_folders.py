@@ -1,4 +1,4 @@
-"""Where a process may keep logs and compiled kernels, also where HOME or the installation is read-only. No ROS."""
+"""Folders for logs and compiled kernels, also if HOME or the installation is read-only. No ROS."""
 
 from __future__ import annotations
 
@@ -9,14 +9,18 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 CACHE = "HANDIWORK_CACHE_DIR"
-"""Environment variable that names the cache folder; it goes before all others."""
+"""Environment variable that names the cache folder; it takes precedence over all others."""
 
 SHARED = (Path("/var/tmp"), Path("/dev/shm"))
-"""Folders of everybody, of which the first one outlives a restart of the machine."""
+"""Folders of all users; the first one survives a restart of the machine."""
 
 
 def is_writable(folder: Path) -> bool:
-    """Whether files can be made in a folder, which is made if need be. Root and read-only mounts need the trial."""
+    """Check by a trial whether files can be made in a folder; root and read-only mounts need the trial.
+
+    Args:
+        folder: The folder; it is made if it is missing.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -26,14 +30,14 @@ def is_writable(folder: Path) -> bool:
 
 
 def cache_folder(environment: Mapping[str, str], shared: tuple[Path, ...] = SHARED) -> Path | None:
-    """The first writable folder of this user, which stays the same from run to run.
+    """Return the first writable folder of this user, which stays the same from run to run.
 
     Args:
-        environment: HANDIWORK_CACHE_DIR, XDG_CACHE_HOME, HOME and XDG_RUNTIME_DIR are looked at, in this order.
-        shared: looked at last; there the folder must belong to this user alone.
+        environment: HANDIWORK_CACHE_DIR, XDG_CACHE_HOME, HOME and XDG_RUNTIME_DIR are tried, in this order.
+        shared: Folders that are tried last; there the folder must belong to this user alone.
 
     Returns:
-        The folder, or None where nothing is writable.
+        The folder, or None if nothing is writable.
     """
     for folder in _own_folders(environment):
         if is_writable(folder):
@@ -46,7 +50,11 @@ def cache_folder(environment: Mapping[str, str], shared: tuple[Path, ...] = SHAR
 
 
 def ros_log_folder(environment: Mapping[str, str]) -> Path:
-    """Where ROS 2 writes its logs."""
+    """Return the folder to which ROS 2 writes its logs.
+
+    Args:
+        environment: Environment variables; ROS_LOG_DIR, ROS_HOME and HOME are used.
+    """
     if environment.get("ROS_LOG_DIR"):
         return Path(environment["ROS_LOG_DIR"]).expanduser()
     home = environment.get("ROS_HOME") or Path(environment.get("HOME") or "~").expanduser() / ".ros"
@@ -65,7 +73,7 @@ def _own_folders(environment: Mapping[str, str]) -> Iterator[Path]:
 
 
 def _is_private(folder: Path) -> bool:
-    """Make a folder in a place of everybody; whether it is a real folder that only this user may change."""
+    """Make a folder in a shared place; return True if it is a real folder that only this user may change."""
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
         found = folder.lstat()
@@ -75,10 +83,13 @@ def _is_private(folder: Path) -> bool:
 
 
 def choose_log_folder(environment: Mapping[str, str]) -> tuple[Path | None, str]:
-    """Where ROS 2 can write its logs, in place of a folder that is read-only.
+    """Choose a folder to which ROS 2 can write its logs, in place of a read-only one.
+
+    Args:
+        environment: Environment variables.
 
     Returns:
-        The folder, None where nothing is writable; and a sentence where it is not the one that ROS 2 would take.
+        The folder, None if nothing is writable; and a sentence if it is not the one that ROS 2 would take.
     """
     usual = ros_log_folder(environment)
     if is_writable(usual):

@@ -1,4 +1,4 @@
-"""Forward kinematics in plain numpy, for everything that is not the inner loop of a planner."""
+"""Forward kinematics in plain numpy, for all uses except the inner loop of a planner."""
 
 from __future__ import annotations
 
@@ -13,9 +13,18 @@ from .robot import Joint, JointType, Robot
 
 
 def joint_position(robot: Robot, name: str, joint_positions: Mapping[str, float]) -> float:
-    """Position of a joint [rad or m]: measured, or through its mimic.
+    """Return the position of a joint: measured, or computed through its mimic.
 
-    A joint not named is at its home or posture, else at zero. Zero outside a joint's limits becomes the nearest limit.
+    A joint that is not named is at its home or posture, else at zero. Zero outside a joint's limits becomes the nearest
+    limit.
+
+    Args:
+        robot: The robot.
+        name: Name of the joint.
+        joint_positions: Known positions by joint name, rad or m.
+
+    Returns:
+        Position, rad or m.
     """
     joint = robot.joints[name]
     if joint.mimic is not None:
@@ -38,9 +47,16 @@ def joint_position(robot: Robot, name: str, joint_positions: Mapping[str, float]
 def link_poses(
     robot: Robot, joint_positions: Mapping[str, float], links: Sequence[str] = ()
 ) -> dict[str, Pose]:
-    """Pose of every link in the root link's frame, by link name. For joints not named see ``joint_position``.
+    """Return the pose of each link in the root link's frame. For joints that are not named see ``joint_position``.
 
-    With ``links``, of those and the links that carry them: a hand's chain is a fourth of a robot with two arms.
+    Args:
+        robot: The robot.
+        joint_positions: Known positions by joint name, rad or m.
+        links: Only these and the links that carry them are computed; empty: all. A hand's chain is a fourth of a robot
+            with two arms.
+
+    Returns:
+        root_T_link by link name.
     """
     poses, wanted = {robot.root_link: Pose.identity()}, _carried_by(robot, links)
     for joint in robot.joints.values():
@@ -54,7 +70,7 @@ def link_poses(
 
 
 def _carried_by(robot: Robot, links: Sequence[str]) -> set[str]:
-    """These links and all that lie between them and the root."""
+    """Return these links and all links between them and the root."""
     parents = {joint.child: joint.parent for joint in robot.joints.values()} if links else {}
     found = set[str]()
     for link in links:
@@ -65,17 +81,27 @@ def _carried_by(robot: Robot, links: Sequence[str]) -> set[str]:
 
 
 def joint_motion(joint: Joint, position: float) -> Pose:
-    """Pose of the child link at ``position`` [rad or m] in the child's frame at zero."""
+    """Return the pose of the child link at a position in the child's frame at zero.
+
+    Args:
+        joint: The joint.
+        position: Its position, rad or m.
+    """
     if joint.type is JointType.REVOLUTE:
         return Pose.of((0.0, 0.0, 0.0), Rotation.from_axis_angle(joint.axis, position))
     return Pose.of(joint.axis * position if joint.type is JointType.PRISMATIC else (0.0, 0.0, 0.0))
 
 
 def forward(robot: Robot, arm: str, q: ArrayLike) -> Pose:
-    """``base_T_ee`` of an arm at ``q`` (dof,) [rad].
+    """Return ``base_T_ee`` of an arm.
+
+    Args:
+        robot: The robot.
+        arm: Name of the arm; empty for the only one.
+        q: Positions of its joints, (dof,), rad or m.
 
     Raises:
-        KeyError: no such arm.
+        KeyError: There is no such arm.
         ValueError: ``q`` has another length.
     """
     spec = robot.arm(arm)

@@ -1,4 +1,4 @@
-"""Where the mesh files of a URDF are: beside it, or in a ROS package."""
+"""Locates the mesh files of a URDF: beside it, or in a ROS package."""
 
 from __future__ import annotations
 
@@ -11,9 +11,13 @@ FILE, PACKAGE = "file://", "package://"
 
 
 def with_mesh_files(urdf: str, folder: Path) -> str:
-    """The URDF with ``file://`` and the whole path for each mesh that is found; the others keep their names.
+    """Return the URDF with ``file://`` and the absolute path for each mesh that is found; the others keep their names.
 
-    Whoever gets the text can then read them, and need not know where the URDF was.
+    A reader of the text can then load the meshes without knowing the folder of the URDF.
+
+    Args:
+        urdf: Text of the URDF.
+        folder: Folder of the URDF.
     """
     if "<mesh" not in urdf:
         return urdf
@@ -26,7 +30,15 @@ def with_mesh_files(urdf: str, folder: Path) -> str:
 
 
 def mesh_path(name: str, folder: Path) -> Path | None:
-    """The file that a mesh's name means in a URDF of ``folder``; None where there is none."""
+    """Return the file of a mesh of a URDF.
+
+    Args:
+        name: Name of the mesh: a path, or a URL of ``file://`` or ``package://``.
+        folder: Folder of the URDF.
+
+    Returns:
+        The file; None if there is none.
+    """
     if name.startswith(PACKAGE):
         package, _, rest = name.removeprefix(PACKAGE).partition("/")
         tried = [place / rest for place in _packages(package, folder)]
@@ -36,20 +48,28 @@ def mesh_path(name: str, folder: Path) -> Path | None:
 
 
 def absent(name: str, folder: Path) -> str:
-    """Words on a mesh that is not there, and the mend."""
+    """Return the fault of a missing mesh, with its remedy.
+
+    Args:
+        name: Name of the mesh in the URDF.
+        folder: Folder of the URDF.
+
+    Returns:
+        A clause for an error text.
+    """
     if not name.startswith(PACKAGE):
-        mend = f"write its path from {folder}" if "//" in name else f"put it below {folder}"
-        return f"mesh {name!r} is not there; {mend}"
+        remedy = f"write its path from {folder}" if "//" in name else f"put it below {folder}"
+        return f"mesh {name!r} is not there; {remedy}"
     package = name.removeprefix(PACKAGE).partition("/")[0]
     places = _packages(package, folder)
     if places:
-        return f"mesh {name!r} is not in {places[0]}; put it there, or mend its path"
+        return f"mesh {name!r} is not in {places[0]}; put it there, or correct its path"
     where = f"no folder above {folder} nor AMENT_PREFIX_PATH has package {package!r}"
     return f"mesh {name!r} is not there: {where}; source its workspace, or write its path from {folder}"
 
 
 def _packages(package: str, folder: Path) -> list[Path]:
-    """Folders of a package: one above the URDF, one beside such a folder, or an installed one."""
+    """Return the folders of a package: one above the URDF, one beside such a folder, or an installed one."""
     above = [folder.resolve(), *folder.resolve().parents]
     tried = [place if place.name == package else place / package for place in above]
     prefixes = os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep)

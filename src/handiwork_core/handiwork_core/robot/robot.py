@@ -1,6 +1,6 @@
-"""A robot as the rest of Handiwork sees it: kinematic tree, limits, collision spheres, arms and grippers.
+"""The model of a robot for the rest of Handiwork: kinematic tree, limits, collision spheres, arms and grippers.
 
-``robot_loader.load_robot`` builds it from ``robot_description/robots/<name>/``; nothing else reads those files.
+``robot_files.loader.load_robot`` builds it from ``robot_description/robots/<name>/``; no other code reads those files.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from handiwork_core.model.suction import SuctionSpec
 
 
 class JointType(Enum):
-    """URDF joint types that we support."""
+    """URDF joint types that are supported."""
 
     FIXED = "fixed"
     REVOLUTE = "revolute"
@@ -26,7 +26,7 @@ class JointType(Enum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mimic:
-    """This joint's position is ``multiplier * joint + offset``."""
+    """A joint position that follows another: ``multiplier * joint + offset``."""
 
     joint: str
     multiplier: float
@@ -35,9 +35,22 @@ class Mimic:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Joint:
-    """``parent_T_joint`` is the pose of the child link at position zero; ``axis`` (3,) unit vector in the child frame.
+    """One joint and its child link.
 
-    Limits: positions [rad or m], ``velocity`` [rad/s or m/s], ``acceleration``, ``jerk``, ``effort`` [N*m or N].
+    Attributes:
+        name: Name of the joint.
+        type: Its type.
+        parent: Name of the parent link.
+        child: Name of the child link.
+        parent_T_joint: Pose of the child link at position zero.
+        axis: Unit vector in the child frame, (3,).
+        lower: Lower position, rad or m.
+        upper: Upper position, rad or m.
+        velocity: Largest speed, rad/s or m/s.
+        acceleration: Largest acceleration, rad/s^2 or m/s^2.
+        jerk: Largest jerk, rad/s^3 or m/s^3.
+        effort: Largest effort, Nm or N.
+        mimic: The joint that it follows; None for none.
     """
 
     name: str
@@ -57,7 +70,13 @@ class Joint:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Spheres:
-    """Collision spheres of one link: ``centers`` (n, 3) in the link frame [m], ``radii`` (n,) [m]."""
+    """Collision spheres of one link.
+
+    Attributes:
+        link: Name of the link.
+        centers: Centers in the link frame, (n, 3), m.
+        radii: Radii, (n,), m.
+    """
 
     link: str
     centers: Array
@@ -66,9 +85,12 @@ class Spheres:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Keypoints:
-    """Points (3,) in the EE frame [m]: ``head`` between the fingertips, ``tail`` between the fingers' roots.
+    """Points of a hand in the EE frame.
 
-    ``side``: at the side of the right fingertip.
+    Attributes:
+        head: Point between the fingertips, (3,), m.
+        tail: Point between the fingers' roots, (3,), m.
+        side: Point at the side of the right fingertip, (3,), m.
     """
 
     head: Array
@@ -78,11 +100,23 @@ class Keypoints:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GripperSpec:
-    """A parallel gripper, driven by ``joint``; the others mimic it. ``width`` and ``position`` tell one by the other.
+    """A parallel gripper. ``width`` and ``position`` convert between its opening and the position of its joint.
 
-    ``width_per_joint``: opening per joint position where that is one number; where it is not, 0, and ``width_table``
-    holds rows of joint position and opening [m], positions rising.
-    ``R_ee_graspnet``: (3, 3), GraspNet axes in the EE frame; ``finger_links`` touch the object when it is held.
+    Attributes:
+        name: Name of the gripper.
+        joint: The driven joint; the others mimic it. Empty for a suction cup.
+        finger_links: Links that touch a held object.
+        min_width_m: Smallest opening, m.
+        max_width_m: Largest opening, m.
+        width_per_joint: Opening per joint position, m/m or m/rad, if it is constant; else 0.
+        max_force_n: Largest force of a finger, N.
+        home_width_m: Opening at home, m.
+        ee_axis: Index of the EE axis that points out of the hand.
+        closing_axis: Index of the EE axis along which the fingers close.
+        tcp_offset_m: Distance of the TCP from the EE frame along ``ee_axis``, m.
+        R_ee_graspnet: GraspNet axes in the EE frame, (3, 3).
+        width_table: Rows of joint position, m or rad, and opening, m, positions rising; if the ratio is not constant.
+        keypoints: Points of the hand, if they are known.
     """
 
     name: str
@@ -98,21 +132,35 @@ class GripperSpec:
     tcp_offset_m: float
     R_ee_graspnet: Array
     suction: SuctionSpec | None = field(default=None, kw_only=True)
-    """Set for a suction cup: no ``joint``, width 0 is sucking and any other is not."""
+    """Limits of a suction cup: it has no ``joint``; width 0 is suction on and any other width is off."""
     width_table: tuple[tuple[float, float], ...] = ()
     keypoints: Keypoints | None = None
     extra_depth: tuple[tuple[float, float], ...] = ()
-    """Rows of grasp width and of how much deeper such a grasp goes [m], for linkages whose tips move as they close."""
+    """Rows of grasp width and additional depth of the grasp, m, for linkages whose tips move as they close."""
 
     def width(self, position: float) -> float:
-        """Opening [m] at a position of ``joint`` [m or rad]."""
+        """Return the opening at a position of ``joint``.
+
+        Args:
+            position: Joint position, m or rad.
+
+        Returns:
+            Opening, m.
+        """
         if not self.width_table:
             return self.width_per_joint * position
         positions, widths = zip(*self.width_table, strict=True)
         return float(np.interp(position, positions, widths))
 
     def position(self, width_m: float) -> float:
-        """Position of ``joint`` [m or rad] at an opening [m]."""
+        """Return the position of ``joint`` at an opening.
+
+        Args:
+            width_m: Opening, m.
+
+        Returns:
+            Joint position, m or rad.
+        """
         if not self.width_table:
             return width_m / self.width_per_joint
         widths, positions = zip(*sorted((w, p) for p, w in self.width_table), strict=True)
@@ -120,7 +168,7 @@ class GripperSpec:
 
     @property
     def mean_width_rate(self) -> float:
-        """Opening per joint position [m/m or m/rad] over the whole stroke; less than 0 where the joint closes it."""
+        """Opening per joint position over the whole stroke, m/m or m/rad; less than 0 if the joint closes it."""
         if not self.width_table:
             return self.width_per_joint
         (first, first_m), (last, last_m) = self.width_table[0], self.width_table[-1]
@@ -129,10 +177,20 @@ class GripperSpec:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ArmSpec:
-    """One arm: ``joint_names`` from base to tool, ``home_q`` (dof,) [rad]; poses are planned for ``ee_link``.
+    """One arm; poses are planned for ``ee_link``.
 
-    ``home_std`` (dof,): standard deviation of a randomised home [rad], empty for none. ``filter_links``: their touch is
-    no collision. ``forbid_collision_links``: these must touch nothing.
+    Attributes:
+        name: Name of the arm.
+        base_link: Link from which its poses are measured.
+        ee_link: Link whose poses are planned.
+        tcp_link: Link at the tool centre point.
+        joint_names: Joints from base to tool, (dof,).
+        home_q: Home configuration, (dof,), rad or m.
+        gripper: Its gripper; None for none.
+        home_std: Standard deviation of a randomised home, (dof,), rad or m; empty for none.
+        filter_links: Links whose contacts are no collision.
+        forbid_collision_links: Links that must touch nothing.
+        controller_profile: Tolerances of its controller.
     """
 
     name: str
@@ -160,7 +218,14 @@ class ArmSpec:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BaseSpec:
-    """A mobile base: ``joint_names`` x, y [m] and yaw [rad] carry ``link`` from the root link, which stays."""
+    """A mobile base.
+
+    Attributes:
+        name: Name of the base.
+        link: The link that moves; the root link stays in place.
+        joint_names: Joints x and y, m, and yaw, rad, which carry ``link`` from the root link.
+        controller_profile: Tolerances of its controller.
+    """
 
     name: str
     link: str
@@ -180,9 +245,12 @@ class BaseSpec:
 
 @dataclass(frozen=True, slots=True)
 class SimboxNames:
-    """How robot files of the SimBox format name a robot.
+    """The names of a robot in robot files of the SimBox format.
 
-    ``indices``: of its joints in the articulation of the published model; ``links``: where a link has another name.
+    Attributes:
+        target_class: Name of the robot's class.
+        indices: Indices of its joints in the articulation of the published model, by joint name.
+        links: Link by its name in the format, if the two differ.
     """
 
     target_class: str
@@ -192,7 +260,7 @@ class SimboxNames:
 
 @dataclass(frozen=True, slots=True)
 class PhysxSolver:
-    """What PhysX solves the robot with, in an exported stage; None: what PhysX does by itself."""
+    """Settings of PhysX for the robot in an exported stage; None keeps the default of PhysX."""
 
     position_iterations: int = 32
     velocity_iterations: int | None = None
@@ -201,10 +269,21 @@ class PhysxSolver:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Robot:
-    """The whole robot. ``links`` are in tree order, root first; ``urdf`` is the expanded description.
+    """The whole robot.
 
-    ``ignored_pairs``: link pairs that may overlap (adjacent or never in reach), each sorted by name.
-    ``posture``: joints of no arm that are held, such as a lift or a head, and where [rad or m].
+    Attributes:
+        name: Name of the robot.
+        root_link: Root of the kinematic tree.
+        links: Links in tree order, root first.
+        joints: Joints by name, in tree order.
+        spheres: Collision spheres by link.
+        ignored_pairs: Link pairs that may overlap (adjacent or never in reach), each sorted by name.
+        arms: Arms by name.
+        urdf: The expanded description.
+        posture: Position, rad or m, of held joints of no arm, such as a lift or a head, by name.
+        base: The mobile base; None for none.
+        simbox: Its names in the SimBox format, if there are any.
+        physx: Settings of PhysX; None: the defaults.
     """
 
     name: str
@@ -221,10 +300,13 @@ class Robot:
     physx: PhysxSolver | None = None
 
     def arm(self, name: str) -> ArmSpec:
-        """The named arm; an empty name means the only one.
+        """Return an arm.
+
+        Args:
+            name: Its name; an empty name means the only one.
 
         Raises:
-            KeyError: no such arm, or an empty name with several arms; the message lists the arms.
+            KeyError: There is no such arm, or the name is empty with several arms; the message lists the arms.
         """
         if not name and len(self.arms) == 1:
             return next(iter(self.arms.values()))

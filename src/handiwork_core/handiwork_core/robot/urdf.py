@@ -1,4 +1,4 @@
-"""A small typed URDF reader: links, joints and the tree that they form. Of geometry only mesh files are checked."""
+"""A small typed URDF reader for links, joints and their tree. The only check of geometry is that mesh files exist."""
 
 from __future__ import annotations
 
@@ -27,7 +27,13 @@ SUPPORTED = {kind.value: kind for kind in JointType}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UrdfModel:
-    """``links`` in tree order, root first; ``joints`` by name in that order, without acceleration and jerk."""
+    """A kinematic tree.
+
+    Attributes:
+        name: Name of the robot.
+        links: Links in tree order, root first.
+        joints: Joints by name in tree order, without acceleration and jerk.
+    """
 
     name: str
     links: tuple[str, ...]
@@ -37,17 +43,20 @@ class UrdfModel:
 def read_urdf(text: str, source: Path, *, needs_inertia: bool = False) -> UrdfModel:
     """Read an expanded URDF.
 
-    ``needs_inertia``: what moves must have a mass and an inertia, as a simulation wants them.
+    Args:
+        text: The URDF.
+        source: Its file, for error texts and for mesh files with relative paths.
+        needs_inertia: True if moving bodies must have a mass and an inertia, as simulators need them.
 
     Raises:
-        ConfigError: with every fault: bad XML, unknown links, several roots, a cycle, names that stand twice, a zero
-            axis, reversed limits, a mimic of a joint that is unknown, fixed or itself a mimic, a mesh file that is not
-            there, a body without inertia.
+        ConfigError: The URDF has faults, and the error lists all: bad XML, unknown links, several roots, a cycle,
+            repeated names, a zero axis, reversed limits, a mimic of a joint that is unknown, fixed or itself a mimic, a
+            missing mesh file, a body without inertia.
     """
     try:
         root = ET.fromstring(text)
     except ET.ParseError as error:
-        raise ConfigError(str(source), [f"top: is not XML: {error}; mend it there"]) from error
+        raise ConfigError(str(source), [f"top: is not XML: {error}; correct it there"]) from error
     faults: list[str] = []
     links = [element.get("name", "") for element in root.findall("link")]
     elements = root.findall("joint")
@@ -73,8 +82,8 @@ def _joint(element: ET.Element, faults: list[str]) -> Joint | None:
     name, kind = element.get("name", ""), element.get("type", "")
     key = f"joint {name}"
     if kind not in SUPPORTED:
-        mend = "write revolute with limits" if kind == "continuous" else nearest(kind, list(SUPPORTED))
-        faults.append(f"{key}: type {kind!r} is not supported; {mend}")
+        remedy = "write revolute with limits" if kind == "continuous" else nearest(kind, list(SUPPORTED))
+        faults.append(f"{key}: type {kind!r} is not supported; {remedy}")
         return None
     before = len(faults)
     origin = element.find("origin")

@@ -1,4 +1,4 @@
-"""Masses and inertias of a URDF: whether all that moves has them, and whether a solid body can have them."""
+"""Checks of the masses and inertias of a URDF: all moving bodies have them, and solid bodies can have such values."""
 
 from __future__ import annotations
 
@@ -11,18 +11,27 @@ from handiwork_core.model.geometry import Array
 
 TERMS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 ROUNDING = 1e-3
-"""How far principal moments may miss the triangle inequality, relative to the largest: files hold rounded numbers."""
+"""Tolerance of the triangle inequality of principal moments, relative to the largest: files hold rounded numbers."""
 
 
 def absent_inertias(root: ET.Element) -> list[str]:
-    """A fault for each body that moves and has no mass or no inertia, by the link that its joint moves."""
+    """Return a fault for each moving body without mass or inertia, by the link that its joint moves.
+
+    Args:
+        root: The URDF.
+
+    Returns:
+        One sentence per fault.
+    """
     links = {link.get("name", ""): link for link in root.findall("link")}
     above, moving = _bodies(root)
     weighed = {_top(name, above) for name, link in links.items() if _mass(link) > 0.0}
     faults = []
     for name in moving:
         if name in links and name not in weighed:
-            text = "moves and has no mass, nor has what is fixed to it; add <inertial> with mass and inertia"
+            text = (
+                "moves and has no mass, nor have the links fixed to it; add <inertial> with mass and inertia"
+            )
             faults.append(f"link {name}: {text}")
     for name, link in links.items():
         if _mass(link) > 0.0 and link.find("inertial/inertia") is None:
@@ -31,7 +40,16 @@ def absent_inertias(root: ET.Element) -> list[str]:
 
 
 def impossible_inertias(root: ET.Element) -> list[str]:
-    """A fault for each inertia that no solid body has: not finite, not positive definite, or against the triangle."""
+    """Return a fault for each inertia that no solid body has.
+
+    Such an inertia is not finite, not positive definite, or violates the triangle inequality.
+
+    Args:
+        root: The URDF.
+
+    Returns:
+        One sentence per fault.
+    """
     faults = []
     for link in root.findall("link"):
         element = link.find("inertial/inertia")
@@ -58,7 +76,7 @@ def _fault(moments: list[float]) -> str:
 
 
 def _bodies(root: ET.Element) -> tuple[dict[str, str], list[str]]:
-    """What each link is fixed to, and the links that a joint moves."""
+    """Return the link to which each link is fixed, and the links that a joint moves."""
     above, moving = {}, []
     for joint in root.findall("joint"):
         parent, child = joint.find("parent"), joint.find("child")

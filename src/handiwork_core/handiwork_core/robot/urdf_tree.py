@@ -1,4 +1,4 @@
-"""Whether the links and joints of a URDF form one tree, and in which order."""
+"""The tree of the links and joints of a URDF: its order, and a check that it is one tree."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from handiwork_core.config.dataclass_loader import nearest
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """A joint by its name, and the links that it connects."""
+    """A joint and the links that it connects."""
 
     joint: str
     parent: str
@@ -19,7 +19,13 @@ class Connection:
 
 
 def tree_order(links: Sequence[str], connections: Sequence[Connection], faults: list[str]) -> list[str]:
-    """Links in tree order, root first; faults are added to ``faults``, and then the order may be short."""
+    """Return the links in tree order, root first.
+
+    Args:
+        links: Names of the links.
+        connections: The joints.
+        faults: Receives the faults; then the order may be incomplete.
+    """
     before = len(faults)
     if not links:
         faults.append("links: there are none; describe the robot's links")
@@ -74,7 +80,7 @@ def _ordered(links: Sequence[str], parents: dict[str, str], faults: list[str]) -
 
 
 def _ring(link: str, parents: dict[str, str]) -> list[str]:
-    """The cycle that a link hangs on, from parent to child."""
+    """Return the cycle above a link, from parent to child."""
     seen: list[str] = []
     while link not in seen:
         seen.append(link)

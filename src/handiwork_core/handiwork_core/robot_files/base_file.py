@@ -1,4 +1,4 @@
-"""A mobile base as ``robot.yaml`` writes it, and the three joints that it adds below the robot's root link."""
+"""A mobile base as written in ``robot.yaml``, and the three joints that it adds below the robot's root link."""
 
 from __future__ import annotations
 
@@ -13,20 +13,30 @@ from handiwork_core.robot.robot import BaseSpec
 WIDEST_RAD = 4.0 * math.pi
 EFFORT = 1.0e4
 LINK_MASS_KG, LINK_INERTIA = 1.0, 0.01
-"""Of the two links between the joints, which stand for no body; simulators want moving links to have some."""
+"""Values of the two links between the joints, which have no body: simulators require a mass of moving links."""
 
 
 class BaseKind(Enum):
-    """How a base can move."""
+    """The kind of a base."""
 
     HOLONOMIC = "holonomic"
 
 
 @dataclass(frozen=True, slots=True)
 class BaseFile:
-    """``base:`` of ``robot.yaml``; limits of driving [m/s, m/s^2, m/s^3] and of turning [rad/s, rad/s^2, rad/s^3].
+    """``base:`` of ``robot.yaml``.
 
-    ``range``: how far it may go from where it starts, along x and y each [m].
+    Attributes:
+        kind: The kind of the base.
+        velocity: Largest speed, m/s.
+        acceleration: Largest acceleration, m/s^2.
+        jerk: Largest jerk, m/s^3.
+        turn_velocity: Largest speed of turning, rad/s.
+        turn_acceleration: Largest acceleration of turning, rad/s^2.
+        turn_jerk: Largest jerk of turning, rad/s^3.
+        range: Largest distance from its start, along x and y each, m.
+        name: Name of the base, and prefix of its joints.
+        controller_profile: Tolerances of its controller.
     """
 
     kind: BaseKind
@@ -57,21 +67,37 @@ class BaseFile:
 
     @property
     def joints(self) -> tuple[str, str, str]:
-        """Along x, along y, about z."""
+        """Names of the joints: along x, along y, about z."""
         return f"{self.name}_x", f"{self.name}_y", f"{self.name}_yaw"
 
     def build(self, link: str) -> BaseSpec:
-        """As a value; ``link`` is what the joints carry."""
+        """Return the base as a value.
+
+        Args:
+            link: The link that the joints carry.
+        """
         return BaseSpec(self.name, link, self.joints, self.controller_profile)
 
     def limits(self, joint: str) -> tuple[float, float]:
-        """Acceleration and jerk of one of its joints."""
+        """Return the acceleration and the jerk of a joint.
+
+        Args:
+            joint: Name of one of its joints.
+
+        Returns:
+            Acceleration, m/s^2 or rad/s^2, and jerk, m/s^3 or rad/s^3.
+        """
         if joint == self.joints[2]:
             return self.turn_acceleration, self.turn_jerk
         return self.acceleration, self.jerk
 
     def placed_under(self, urdf: str, root_link: str) -> str:
-        """The URDF with ``<name>_origin`` as its root, which stays where the robot starts."""
+        """Return the URDF with ``<name>_origin`` as its root, which stays at the place where the robot starts.
+
+        Args:
+            urdf: Text of the robot's URDF.
+            root_link: Its root link.
+        """
         top = ET.fromstring(urdf)
         links = [f"{self.name}_origin", f"{self.name}_x_link", f"{self.name}_y_link"]
         for link in links:

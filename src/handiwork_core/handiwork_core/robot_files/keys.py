@@ -1,4 +1,4 @@
-"""A robot's files as they are written: the keys of ``robot.yaml`` and of the sphere file."""
+"""The keys of a robot's files: ``robot.yaml`` and the sphere file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Row = tuple[float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class MotionLimits:
-    """Limits that a URDF cannot hold: [rad/s^2, rad/s^3] or [m/s^2, m/s^3]."""
+    """Limits that a URDF cannot hold: acceleration, rad/s^2 or m/s^2, and jerk, rad/s^3 or m/s^3."""
 
     acceleration: float
     jerk: float
@@ -28,20 +28,20 @@ class MotionLimits:
 
 @dataclass(frozen=True, slots=True)
 class KeypointsFile:
-    """Points in the EE frame [m]; see ``Keypoints``."""
+    """Points in the EE frame, m; see ``Keypoints``."""
 
     tool_head: Row
     tool_tail: Row
     tool_side: Row
 
     def build(self) -> Keypoints:
-        """As a value."""
+        """Return the keypoints as a value."""
         return Keypoints(frozen(self.tool_head), frozen(self.tool_tail), frozen(self.tool_side))
 
 
 @dataclass(frozen=True, slots=True)
 class GripperFile:
-    """A gripper as it is written; see ``GripperSpec``. One of ``width_per_joint`` and ``width_table`` is needed."""
+    """A gripper as written; see ``GripperSpec``. One of ``width_per_joint`` and ``width_table`` is needed."""
 
     name: str
     joint: str
@@ -75,7 +75,7 @@ class GripperFile:
         Rotation.from_matrix(self.R_ee_graspnet)
 
     def build(self) -> GripperSpec:
-        """As a value."""
+        """Return the gripper as a value."""
         return GripperSpec(
             self.name, self.joint, self.finger_links, self.min_width, self.max_width, self.width_per_joint,
             self.max_force, self.home_width, self.ee_axis, self.closing_axis, self.tcp_offset,
@@ -94,7 +94,7 @@ def _check_table(table: tuple[tuple[float, float], ...]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ArmFile:
-    """An arm as it is written; ``joints`` from base to tool."""
+    """An arm as written; ``joints`` are in the order from base to tool."""
 
     base_link: str
     ee_link: str
@@ -121,7 +121,7 @@ class ArmFile:
 
 @dataclass(frozen=True, slots=True)
 class SimboxFile:
-    """See ``SimboxNames``."""
+    """The names of the SimBox format as written; see ``SimboxNames``."""
 
     target_class: str
     indices: dict[str, int]
@@ -132,13 +132,13 @@ class SimboxFile:
             raise ValueError("indices: give each joint an index of its own, 0 or more")
 
     def build(self) -> SimboxNames:
-        """As a value."""
+        """Return the names as a value."""
         return SimboxNames(self.target_class, dict(self.indices), dict(self.links))
 
 
 @dataclass(frozen=True, slots=True)
 class LikeFile:
-    """``robot.yaml`` of a robot that is another one but for a robot file of the SimBox format."""
+    """``robot.yaml`` of a robot that differs from another one only by a robot file of the SimBox format."""
 
     name: str
     like: str
@@ -147,7 +147,7 @@ class LikeFile:
 
 @dataclass(frozen=True, slots=True)
 class RobotFile:
-    """``robot.yaml``."""
+    """The keys of ``robot.yaml``."""
 
     name: str
     urdf: str
@@ -162,7 +162,7 @@ class RobotFile:
 
 @dataclass(frozen=True, slots=True)
 class SphereFile:
-    """One collision sphere in its link's frame [m]."""
+    """One collision sphere in its link's frame, m."""
 
     center: Row
     radius: float
@@ -174,6 +174,6 @@ class SphereFile:
 
 @dataclass(frozen=True, slots=True)
 class SpheresFile:
-    """``spheres.yaml``."""
+    """The keys of ``spheres.yaml``."""
 
     links: dict[str, tuple[SphereFile, ...]]

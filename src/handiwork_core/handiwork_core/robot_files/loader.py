@@ -1,4 +1,4 @@
-"""Builds a ``Robot`` from a folder: ``robot.yaml``, the URDF or xacro and the sphere file that it names."""
+"""Builds a ``Robot`` from a folder: ``robot.yaml``, and its URDF or xacro and sphere file."""
 
 from __future__ import annotations
 
@@ -43,10 +43,13 @@ _XACRO_LOCK = threading.Lock()
 
 
 def load_robot(robot_dir: Path) -> Robot:
-    """Read a robot's folder.
+    """Load a robot from its folder.
+
+    Args:
+        robot_dir: The folder.
 
     Raises:
-        ConfigError: with every fault of the first file that has any: the key, what is wrong, what to do.
+        ConfigError: A file has faults; the error lists those of the first such file: the key, the fault, the remedy.
     """
     path = robot_dir / "robot.yaml"
     data = read_yaml(path)
@@ -84,20 +87,23 @@ def load_robot(robot_dir: Path) -> Robot:
 
 
 def _like(spec: LikeFile, robot_dir: Path) -> Robot:
-    """Another folder's robot with a robot file of the SimBox format."""
+    """Return another folder's robot with a robot file of the SimBox format."""
     other, config = robot_dir / spec.like, robot_dir / spec.config
     if not (other / "robot.yaml").is_file() or "like" in read_yaml(other / "robot.yaml"):
-        text = f"like: is {spec.like!r}; write the way to the folder of a robot that is like no other"
+        text = f"like: is {spec.like!r}; write the path to the folder of a robot without the key like"
         raise ConfigError(str(robot_dir / "robot.yaml"), [text])
     robot = dataclasses.replace(load_robot(other), name=spec.name)
     return configured(robot, read_yaml(config), str(config), folder=config.parent).robot
 
 
 def expand(path: Path) -> str:
-    """The URDF text of a ``.urdf`` file, or of a ``.xacro`` file after expansion, with the whole paths of its meshes.
+    """Return the URDF text of a file, with the absolute paths of its meshes.
+
+    Args:
+        path: A ``.urdf`` file, or a ``.xacro`` file, which is expanded.
 
     Raises:
-        ConfigError: the file cannot be read or expanded.
+        ConfigError: The file cannot be read or expanded.
     """
     try:
         if path.suffix != ".xacro":
@@ -114,8 +120,8 @@ def expand(path: Path) -> str:
         raise ConfigError(str(path), [str(error)]) from error
     except OSError as error:
         raise ConfigError(str(path), [f"cannot be read: {error.strerror}; check the path"]) from error
-    except Exception as error:  # broad on purpose: xacro raises what its expressions raise
-        raise ConfigError(str(path), [f"xacro cannot expand it: {error}; mend the file"]) from error
+    except Exception as error:  # broad on purpose: xacro passes on any error of its expressions
+        raise ConfigError(str(path), [f"xacro cannot expand it: {error}; correct the file"]) from error
 
 
 def _faults(spec: RobotFile, model: UrdfModel) -> list[str]:

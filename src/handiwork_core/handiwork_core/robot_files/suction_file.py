@@ -1,4 +1,4 @@
-"""A suction cup as it is written in ``robot.yaml``, in the place of a gripper."""
+"""A suction cup as written in ``robot.yaml``, in the place of a gripper."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from handiwork_core.model.suction import SuctionSpec
 from handiwork_core.robot.robot import GripperSpec
 
 OPEN_M = 0.01
-"""A cup has no width; as a gripper it is 0 wide while it sucks and this wide otherwise."""
+"""A cup has no width; as a gripper its width is 0 while suction is on, and this value otherwise, m."""
 
 
 @dataclass(frozen=True, slots=True)
 class SuctionFile:
-    """See ``SuctionSpec``; the axes are those of a gripper: of the EE frame, ``ee_axis`` out of the cup."""
+    """A suction cup as written; see ``SuctionSpec``. Axes are of the EE frame; ``ee_axis`` points out of the cup."""
 
     name: str
     link: str
@@ -41,7 +41,7 @@ class SuctionFile:
         Rotation.from_matrix(self.R_ee_graspnet)
 
     def build(self) -> GripperSpec:
-        """As a gripper without joints, whose only finger is the cup."""
+        """Return the cup as a gripper without joints, whose only finger is the cup."""
         cup = SuctionSpec(
             self.link, self.radius, self.reach, self.max_angle, self.max_pull, self.max_shear, self.max_moment
         )

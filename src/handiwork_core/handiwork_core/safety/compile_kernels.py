@@ -1,6 +1,6 @@
 """Compile the kernels of the safety layer ahead of its first start.
 
-``python -m handiwork_core.safety.compile_kernels ROBOT_FOLDER``; they do not depend on the robot: any one will do.
+``python -m handiwork_core.safety.compile_kernels ROBOT_FOLDER``; they do not depend on the robot: any robot works.
 """
 
 from __future__ import annotations

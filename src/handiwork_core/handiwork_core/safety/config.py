@@ -35,13 +35,13 @@ class Zone:
     """A space that no part of an arm may enter.
 
     Attributes:
-        name: what reasons call it.
-        shape: a box, a cylinder about its z axis, or a half-space.
-        center: of a box or cylinder; a point on the surface of a half-space [m].
-        size: edges of a box, or radius, height and 0 of a cylinder [m]; not used by a half-space.
-        normal: of a half-space, out of the forbidden side.
-        rpy_deg: orientation of a box or cylinder [deg].
-        frame: in which all of this is given.
+        name: Name of the zone in reasons.
+        shape: A box, a cylinder about its z axis, or a half-space.
+        center: Centre of a box or cylinder, or a point on the surface of a half-space, m.
+        size: Edges of a box, or radius, height and 0 of a cylinder, m; not used by a half-space.
+        normal: Normal of a half-space, out of the forbidden side.
+        rpy_deg: Orientation of a box or cylinder, deg.
+        frame: Frame of all these values.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Zone:
             raise ValueError(f"normal: is {self.normal}; give a direction, such as [0, 0, 1]")
 
     def pose(self) -> Pose:
-        """Pose of the zone in its frame; the z axis of a half-space is its normal."""
+        """Return the pose of the zone in its frame; the z axis of a half-space is its normal."""
         if self.shape is not ZoneShape.HALF_SPACE:
             return Pose.of(self.center, Rotation.from_rpy(*np.radians(self.rpy_deg)))
         z = np.array(self.normal) / np.linalg.norm(self.normal)
@@ -76,8 +76,8 @@ class ReducedMode:
     """Limits of the reduced mode.
 
     Attributes:
-        tool_speed: greatest speed of a tool centre point [m/s]; ISO 10218-1 says 0.25.
-        transition_s: time a running motion has to slow down before the reduced limits are supervised [s].
+        tool_speed: Greatest speed of a tool centre point, m/s; ISO 10218-1 says 0.25.
+        transition_s: Time for a running motion to slow down before the reduced limits are supervised, s.
     """
 
     tool_speed: float = 0.25
@@ -92,22 +92,22 @@ class SafetyConfig:
     """All limits of the safety layer. Scales are relative to the limits of the robot's description.
 
     Attributes:
-        velocity_scale: of each joint's velocity limit.
-        acceleration_scale: of each joint's acceleration limit.
-        effort_scale: of each joint's effort limit; 0 turns the limit off.
-        effort_time_s: how long an effort may exceed its limit [s].
-        position_tolerance: how far a command may lie beyond a joint's position limit [rad or m].
-        tool_speed: greatest speed of a tool centre point [m/s].
-        contact_force: greatest net force between an arm and its surroundings [N]; 0 turns both limits off.
-        contact_time_s: how long the force may exceed it [s]; ISO/TS 15066 calls contact quasi-static after 0.5 s.
-        transient_force: greatest net force at any time [N].
-        contact_filter_s: time constant of the filter through which forces are measured [s].
-        heartbeat_timeout_s: silence of the lease holder that stops its motions [s of steady time].
-        stop_scale: deceleration of a stop, relative to each joint's acceleration limit.
-        zone_margin: distance from a zone at which an arm must have stopped [m].
-        reduced: limits of the reduced mode.
-        zones: keep-out zones.
-        keep_clear: arms to which the zones apply; empty: all.
+        velocity_scale: Share of each joint's velocity limit.
+        acceleration_scale: Share of each joint's acceleration limit.
+        effort_scale: Share of each joint's effort limit; 0 turns the limit off.
+        effort_time_s: Time for which an effort may exceed its limit, s.
+        position_tolerance: Largest distance of a command beyond a joint's position limit, rad or m.
+        tool_speed: Greatest speed of a tool centre point, m/s.
+        contact_force: Greatest net force between an arm and its surroundings, N; 0 turns both limits off.
+        contact_time_s: Time for which the force may exceed it, s; ISO/TS 15066 calls contact quasi-static after 0.5 s.
+        transient_force: Greatest net force at any time, N.
+        contact_filter_s: Time constant of the filter of measured forces, s.
+        heartbeat_timeout_s: Silence of the lease holder that stops its motions, s of steady time.
+        stop_scale: Deceleration of a stop, relative to each joint's acceleration limit.
+        zone_margin: Distance from a zone at which an arm must have stopped, m.
+        reduced: Limits of the reduced mode.
+        zones: Keep-out zones.
+        keep_clear: Arms to which the zones apply; empty: all.
     """
 
     velocity_scale: float = 1.05
@@ -152,10 +152,10 @@ def load_safety(path: Path, robot: Robot) -> SafetyConfig:
 
     Args:
         path: YAML file with the keys of ``SafetyConfig``; ``Path("")`` gives the defaults.
-        robot: its arms may be named by the file.
+        robot: The robot; the file may name its arms.
 
     Raises:
-        ConfigError: the file cannot be read, a key is unknown, or a value is out of range; all faults are listed.
+        ConfigError: The file cannot be read, a key is unknown, or a value is out of range; all faults are listed.
     """
     if path == Path():
         return SafetyConfig()
@@ -181,4 +181,4 @@ UNSUPERVISED = SafetyConfig(
     tool_speed=1e6,
     contact_force=0.0,
 )
-"""Limits that nothing reaches: for a simulation of hardware behind a safety layer, which has none of its own."""
+"""Limits that are never reached: for a simulation of hardware behind a safety layer, which has none of its own."""

@@ -21,18 +21,25 @@ F = TypeVar("F", bound=Callable[..., object])
 
 NOTHING, POSITION, VELOCITY, ACCELERATION, EFFORT, NOT_FINITE, TOOL_SPEED, ZONE = 0, 1, 2, 3, 4, 5, 6, 7
 STEP = 0.02
-"""A command may step while it stays so close to the measurement [rad, m]: so a path may begin beside an arm."""
+"""Largest distance from the measurement at which a command may step, rad or m: so a path may begin beside an arm."""
 SAMPLES = 6
-"""Places along the way to the stop at which a sphere is compared with a zone."""
+"""Number of places on the way to the stop at which a sphere is compared with a zone."""
 DEEPER = 1e-6
-"""A sphere counts as going deeper into a zone by more than this [m]."""
+"""Motion into a zone below this distance is ignored, m."""
 
 
 def compiled(function: F) -> F:
-    """Compile a function at its first call and keep it on disk where a folder allows it."""
+    """Compile a function at its first call and keep it on disk if a folder allows it.
+
+    Args:
+        function: A function that Numba supports.
+
+    Returns:
+        The compiled function.
+    """
     try:
         made: F = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
-    except RuntimeError:  # no folder to keep it in
+    except RuntimeError:  # there is no writable folder for it
         made = numba.njit(nogil=True, error_model="numpy")(function)
     return made
 
@@ -55,27 +62,27 @@ def check_joints(
 ) -> int:
     """Compare command and measurement with the joints' limits.
 
-    A step of the command towards the measured state is no violation: so a controller gives up a path. A command
-    beyond a position limit is none while it comes back. A joint that could not brake any more in front of its position
-    limit violates that limit.
+    A step of the command towards the measured state is no violation, because a controller aborts a path in this way.
+    A command beyond a position limit is no violation while it returns. A joint that could not brake any more in
+    front of its position limit violates that limit.
 
     Args:
-        table: limits.
-        command: positions to be sent (n,) [rad, m], and their ``rate``.
-        rate: see ``command``.
-        last: what was sent a period ago (n,), and its rate ``last_rate``.
-        last_rate: see ``last``.
-        measured: positions (n,), ``measured_rate`` their velocities.
-        measured_rate: see ``measured``.
-        effort: of the drives (n,) [N*m, N]; nan where it is not known.
-        over_s: how long each effort has exceeded its limit (m,) [s]; updated.
-        scale: of the velocity limits.
-        step_s: control period.
-        effort_time_s: how long an effort may exceed its limit.
-        found: (3,) gets the supervised joint's number, the value and the limit.
+        table: Limits of the m supervised joints.
+        command: Positions to be sent, (n,), rad or m.
+        rate: Their velocities, (n,), rad/s or m/s.
+        last: Positions sent a period ago, (n,), rad or m.
+        last_rate: Their velocities, (n,), rad/s or m/s.
+        measured: Measured positions, (n,), rad or m.
+        measured_rate: Measured velocities, (n,), rad/s or m/s.
+        effort: Efforts of the drives, (n,), Nm or N; nan if they are unknown.
+        over_s: Time for which each effort has exceeded its limit, (m,), s; updated.
+        scale: Share of the velocity limits.
+        step_s: Control period, s.
+        effort_time_s: Time for which an effort may exceed its limit, s.
+        found: Gets the supervised joint's number, the value and the limit, (3,).
 
     Returns:
-        What is exceeded, or ``NOTHING``.
+        Code of the limit that is exceeded, or ``NOTHING``.
     """
     for j in range(len(table.place)):
         i = table.place[j]
@@ -112,13 +119,13 @@ def check_joints(
 
 @compiled
 def forward(tree: Tree, q: Array, rotation: Array, translation: Array) -> None:
-    """Poses of all frames in the root link's frame, at the joint vector ``q`` (n,).
+    """Compute the poses of all frames in the root link's frame.
 
     Args:
-        tree: the robot.
-        q: joint positions.
-        rotation: (k + 1, 3, 3), filled.
-        translation: (k + 1, 3), filled.
+        tree: The robot, with k moving joints.
+        q: Joint positions, (n,), rad or m.
+        rotation: Filled with the rotations of the frames, (k + 1, 3, 3).
+        translation: Filled with the origins of the frames, (k + 1, 3), m.
     """
     for a in range(3):
         translation[0, a] = 0.0
@@ -152,13 +159,16 @@ def forward(tree: Tree, q: Array, rotation: Array, translation: Array) -> None:
 
 @compiled
 def tool_speed(tree: Tree, body: Body, rate: Array, scratch: Scratch) -> tuple[float, int]:
-    """Speed of the fastest tool centre point [m/s] and its number, for joint velocities ``rate`` (n,).
+    """Return the speed of the fastest tool centre point.
 
     Args:
-        tree: the robot.
-        body: its tool centre points.
-        rate: joint velocities.
-        scratch: with the poses of all frames, by ``forward``.
+        tree: The robot.
+        body: Its tool centre points.
+        rate: Joint velocities, (n,), rad/s or m/s.
+        scratch: Poses of all frames, by ``forward``.
+
+    Returns:
+        Speed, m/s, and number of the tool.
     """
     rotation, translation = scratch.rotation, scratch.translation
     linear, angular = scratch.linear, scratch.angular
@@ -209,7 +219,18 @@ def fastest_tool(
     rate: Array,
     scratch: Scratch,
 ) -> float:
-    """Greatest tool speed [m/s] among ``position`` and ``rate`` (r, n), row by row; see ``tool_speed``."""
+    """Return the greatest tool speed among joint states.
+
+    Args:
+        tree: The robot.
+        body: Its tool centre points.
+        position: Joint positions, (r, n), rad or m.
+        rate: Joint velocities, (r, n), rad/s or m/s.
+        scratch: Overwritten.
+
+    Returns:
+        Speed, m/s; see ``tool_speed``.
+    """
     fastest = 0.0
     for row in range(len(position)):
         forward(tree, position[row], scratch.rotation, scratch.translation)
@@ -220,7 +241,15 @@ def fastest_tool(
 
 @compiled
 def place(rotation: Array, translation: Array, frame: int, point: Array, out: Array) -> None:
-    """A point (3,) of a frame in the root link's frame."""
+    """Compute a point of a frame in the root link's frame.
+
+    Args:
+        rotation: Rotations of the frames, (k + 1, 3, 3).
+        translation: Origins of the frames, (k + 1, 3), m.
+        frame: Number of the frame.
+        point: Point in this frame, (3,), m.
+        out: Filled with the point in the root link's frame, (3,), m.
+    """
     for a in range(3):
         out[a] = translation[frame, a]
         for b in range(3):
@@ -229,7 +258,18 @@ def place(rotation: Array, translation: Array, frame: int, point: Array, out: Ar
 
 @compiled
 def distance(zones: Zones, z: int, x: float, y: float, w: float) -> float:
-    """Signed distance [m] of a point from zone ``z``, below zero inside."""
+    """Return the signed distance of a point from a zone, below zero inside.
+
+    Args:
+        zones: Keep-out zones in the root link's frame.
+        z: Number of the zone.
+        x: First coordinate of the point in the root link's frame, m.
+        y: Second coordinate, m.
+        w: Third coordinate, m.
+
+    Returns:
+        Distance, m.
+    """
     dx, dy, dw = x - zones.translation[z, 0], y - zones.translation[z, 1], w - zones.translation[z, 2]
     r = zones.rotation[z]
     a = r[0, 0] * dx + r[1, 0] * dy + r[2, 0] * dw
@@ -251,7 +291,18 @@ def distance(zones: Zones, z: int, x: float, y: float, w: float) -> float:
 
 @compiled
 def travel(scratch: Scratch, frame: int, radius: float, now: Array, stop: Array) -> float:
-    """How far a point of a group goes at most [m], of which a middle goes from ``now`` to ``stop``."""
+    """Return a bound of the distance that a point of a group of spheres moves.
+
+    Args:
+        scratch: Poses of all frames at both ends of the motion.
+        frame: Number of the group's frame.
+        radius: Radius of the group about its middle, m.
+        now: Middle of the group at the beginning, (3,), m.
+        stop: Middle of the group at the end, (3,), m.
+
+    Returns:
+        Distance, m.
+    """
     way, turn = 0.0, 0.0
     for a in range(3):
         way += (stop[a] - now[a]) ** 2
@@ -262,17 +313,17 @@ def travel(scratch: Scratch, frame: int, radius: float, now: Array, stop: Array)
 
 @compiled
 def check_zones(zones: Zones, body: Body, scratch: Scratch, margin: float, found: Array) -> tuple[int, int]:
-    """Find a sphere that comes into a zone, or deeper into one, on the way from the command to where it would stop.
+    """Find a sphere that moves into a zone, or deeper into one, between the command and the end of a stop.
 
     Args:
-        zones: keep-out zones.
-        body: the spheres.
-        scratch: poses of all frames at both ends of the way.
-        margin: distance that is kept [m].
-        found: (3,) gets the least distance on the way [m] and the margin.
+        zones: Keep-out zones.
+        body: The spheres.
+        scratch: Poses of all frames at both ends of the way.
+        margin: Distance that is kept, m.
+        found: Gets the least distance on the way, m, at 1 and the margin, m, at 2; (3,).
 
     Returns:
-        Numbers of the zone and the group of the sphere; -1 where there is none.
+        Numbers of the zone and of the group of the sphere; -1 if there is none.
     """
     now, stop = np.zeros(3), np.zeros(3)
     for g in range(len(body.group_frame)):
@@ -293,7 +344,21 @@ def check_zones(zones: Zones, body: Body, scratch: Scratch, margin: float, found
 def enters(
     zones: Zones, z: int, body: Body, s: int, f: int, scratch: Scratch, margin: float, found: Array
 ) -> bool:
-    """Whether sphere ``s`` of frame ``f`` comes into zone ``z``, or deeper into it; see ``check_zones``."""
+    """Check whether a sphere moves into a zone, or deeper into it; see ``check_zones``.
+
+    Args:
+        zones: Keep-out zones.
+        z: Number of the zone.
+        body: The spheres.
+        s: Number of the sphere.
+        f: Number of its frame.
+        scratch: Poses of all frames at both ends of the way.
+        margin: Distance that is kept, m.
+        found: Gets the distance, m, at 1 and the margin, m, at 2; (3,).
+
+    Returns:
+        True if it does.
+    """
     now, stop, radius = np.zeros(3), np.zeros(3), body.sphere_radius[s]
     place(scratch.rotation, scratch.translation, f, body.sphere_center[s], now)
     place(scratch.stop_rotation, scratch.stop_translation, f, body.sphere_center[s], stop)
@@ -324,23 +389,23 @@ def check_space(
     margin: float,
     found: Array,
 ) -> int:
-    """Compare the speed of the tools, and the way to where a stop would end, with their limits.
+    """Compare the speed of the tools, and the way to the end of a stop, with their limits.
 
     Args:
-        table: decelerations of a stop.
-        tree: the robot.
-        body: its spheres and tool centre points.
-        zones: keep-out zones.
-        scratch: filled.
-        command: positions to be sent (n,), and their ``rate``.
-        rate: see ``command``.
-        at_stop: (n,), filled.
-        tool_limit: greatest speed of a tool centre point [m/s].
-        margin: distance from a zone that is kept [m].
-        found: (4,) gets the number of tool or zone, value, limit, and the number of the group of spheres.
+        table: Decelerations of a stop.
+        tree: The robot.
+        body: Its spheres and tool centre points.
+        zones: Keep-out zones.
+        scratch: Overwritten.
+        command: Positions to be sent, (n,), rad or m.
+        rate: Their velocities, (n,), rad/s or m/s.
+        at_stop: Filled with the positions at the end of the stop, (n,), rad or m.
+        tool_limit: Greatest speed of a tool centre point, m/s.
+        margin: Distance from a zone that is kept, m.
+        found: Gets the number of tool or zone, value, limit, and the number of the group of spheres, (4,).
 
     Returns:
-        What is exceeded, or ``NOTHING``.
+        Code of the limit that is exceeded, or ``NOTHING``.
     """
     forward(tree, command, scratch.rotation, scratch.translation)
     speed, tool = tool_speed(tree, body, rate, scratch)
@@ -387,7 +452,33 @@ def check(
     effort_time_s: float,
     found: Array,
 ) -> int:
-    """``check_joints``, then ``check_space``, in one call."""
+    """Call ``check_joints``, then ``check_space``.
+
+    Args:
+        table: Limits of the m supervised joints.
+        tree: The robot.
+        body: Its spheres and tool centre points.
+        zones: Keep-out zones.
+        scratch: Overwritten.
+        command: Positions to be sent, (n,), rad or m.
+        rate: Their velocities, (n,), rad/s or m/s.
+        last: Positions sent a period ago, (n,), rad or m.
+        last_rate: Their velocities, (n,), rad/s or m/s.
+        measured: Measured positions, (n,), rad or m.
+        measured_rate: Measured velocities, (n,), rad/s or m/s.
+        effort: Efforts of the drives, (n,), Nm or N; nan if they are unknown.
+        over_s: Time for which each effort has exceeded its limit, (m,), s; updated.
+        at_stop: Overwritten, (n,).
+        scale: Share of the velocity limits.
+        tool_limit: Greatest speed of a tool centre point, m/s.
+        margin: Distance from a zone that is kept, m.
+        step_s: Control period, s.
+        effort_time_s: Time for which an effort may exceed its limit, s.
+        found: Gets the number of the subject, value, limit, and the number of the group of spheres, (4,).
+
+    Returns:
+        Code of the limit that is exceeded, or ``NOTHING``.
+    """
     code = check_joints(
         table,
         command,
@@ -417,15 +508,15 @@ def net_forces(
     group: Ints,
     total: Array,
 ) -> None:
-    """Net contact force on each group of bodies (g, 3) in world axes, from a simulator's list of contacts.
+    """Sum the contact forces on each group of bodies from a simulator's list of contacts.
 
     Args:
-        bodies: (c, 2) the two bodies of each contact.
-        address: (c,) where a contact's force begins in ``force``; below zero: it does not press.
-        frame: (c, 9) axes of each contact by rows; its force acts on the second body.
-        force: of all constraints.
-        group: of each body, -1 for none.
-        total: filled.
+        bodies: The two bodies of each contact, (c, 2).
+        address: Start of each contact's force in ``force``, (c,); below zero for a contact without force.
+        frame: Axes of each contact by rows, (c, 9); its force acts on the second body.
+        force: Forces of all constraints, N.
+        group: Group of each body, -1 for none.
+        total: Filled with the net force on each group in world axes, (g, 3), N.
     """
     total[:] = 0.0
     for c in range(len(address)):

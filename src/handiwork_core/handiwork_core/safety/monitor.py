@@ -32,13 +32,13 @@ TEXTS = {
 
 
 class SafetyMonitor:
-    """One robot. Call ``check`` with each command before it is sent.
+    """The monitor of one robot. Call ``check`` with each command before it is sent.
 
     Args:
-        robot: its description.
-        names: order of the joint vector (n,).
-        config: limits.
-        world_T_root: pose of the root link in ``world``.
+        robot: The robot.
+        names: Joints in the order of the joint vector, (n,).
+        config: Limits.
+        world_T_root: Pose of the root link.
     """
 
     def __init__(self, robot: Robot, names: Sequence[str], config: SafetyConfig, world_T_root: Pose) -> None:
@@ -71,22 +71,22 @@ class SafetyMonitor:
         tool_limit: float,
         step_s: float,
     ) -> Violation | None:
-        """Compare a command with all limits; all vectors (n,) are in the order of ``names``.
+        """Compare a command with all limits; vectors are in the order of ``names``.
 
         Args:
-            command: positions to be sent [rad, m].
-            rate: their velocities.
-            last: positions sent a period ago.
-            last_rate: their velocities.
-            measured: positions.
-            measured_rate: velocities.
-            effort: of the drives [N*m, N]; nan where it is not known.
-            scale: of the velocity limits, below 1 in the reduced mode.
-            tool_limit: greatest speed of a tool centre point [m/s].
-            step_s: control period [s].
+            command: Positions to be sent, (n,), rad or m.
+            rate: Their velocities, (n,), rad/s or m/s.
+            last: Positions sent a period ago, (n,), rad or m.
+            last_rate: Their velocities, (n,), rad/s or m/s.
+            measured: Measured positions, (n,), rad or m.
+            measured_rate: Measured velocities, (n,), rad/s or m/s.
+            effort: Efforts of the drives, (n,), Nm or N; nan if they are unknown.
+            scale: Share of the velocity limits, below 1 in the reduced mode.
+            tool_limit: Greatest speed of a tool centre point, m/s.
+            step_s: Control period, s.
 
         Returns:
-            The first violation, None where all is within the limits.
+            The first violation; None if all values are within the limits.
         """
         model = self.model
         code = kernels.check(
@@ -114,15 +114,30 @@ class SafetyMonitor:
         return None if code == kernels.NOTHING else self._violation(code)
 
     def fastest_tool(self, position: Array, rate: Array) -> float:
-        """Greatest speed of a tool centre point [m/s] at rows of joint positions and velocities (r, n)."""
+        """Return the greatest speed of a tool centre point among joint states.
+
+        Args:
+            position: Joint positions, (r, n), rad or m.
+            rate: Joint velocities, (r, n), rad/s or m/s.
+
+        Returns:
+            Speed, m/s.
+        """
         model = self.model
         return kernels.fastest_tool(model.tree, model.body, position, rate, self._scratch)
 
     def check_force(self, force: Array, step_s: float) -> Violation | None:
-        """Compare the net contact force on each arm (a, 3) [N] with the limits; nan where it is not known.
+        """Compare the net contact force on each arm with the limits.
 
-        Forces are averaged over ``contact_filter_s``. The limit of ISO/TS 15066's transient contact holds at once,
+        Forces are averaged over ``contact_filter_s``. The limit of ISO/TS 15066's transient contact applies at once,
         that of quasi-static contact after ``contact_time_s``.
+
+        Args:
+            force: Net contact forces, (a, 3), N; nan if they are unknown.
+            step_s: Control period, s.
+
+        Returns:
+            The first violation; None if all forces are within the limits.
         """
         config = self.config
         if config.contact_force <= 0.0 or not len(force):
@@ -141,11 +156,14 @@ class SafetyMonitor:
         return None
 
     def lasting(self, cause: Cause, effort: Array) -> Violation | None:
-        """What of ``cause`` is still exceeded by arms at rest; causes of motions end with the motion.
+        """Return the violation that lasts while the arms are at rest; causes of motions end with the motion.
 
         Args:
-            cause: of the stop in force.
-            effort: measured (n,).
+            cause: Cause of the stop in force.
+            effort: Measured efforts, (n,), Nm or N.
+
+        Returns:
+            The violation; None if the cause has ended.
         """
         if cause is Cause.CONTACT_FORCE:
             return self._lasting_force()

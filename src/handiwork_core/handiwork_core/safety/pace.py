@@ -1,4 +1,4 @@
-"""How much slower a path must be followed in the reduced mode."""
+"""The reduction of a path's speed in the reduced mode."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from handiwork_core.model.geometry import Array
 from .monitor import SafetyMonitor
 
 PERIOD_S = 0.02
-"""A path's tool speed is looked at so often."""
+"""Time between two places of a path at which its tool speed is computed, s."""
 MOST = 300
-"""Places of a path that are looked at, at most."""
+"""Greatest number of these places."""
 BELOW = 0.95
-"""Of the limit, for what lies between two places."""
+"""Share of the limit that is used, because the tool may be faster between two places."""
 
 
 def reduced_scale(
     monitor: SafetyMonitor, arm: ArmAxis, position: Array, scale: float, tool_limit: float
 ) -> float:
-    """The share of its speed at which an arm may follow its path.
+    """Return the share of its speed at which an arm may follow its path.
 
     Args:
-        monitor: of the robot.
-        arm: whose controller follows a path.
-        position: of all joints (n,) now [rad, m].
-        scale: that was asked for.
-        tool_limit: greatest speed of a tool centre point [m/s]; inf for none.
+        monitor: Monitor of the robot.
+        arm: The arm; its controller follows a path.
+        position: Present positions of all joints, (n,), rad or m.
+        scale: The requested share.
+        tool_limit: Greatest speed of a tool centre point, m/s; inf for none.
 
     Returns:
-        ``scale``, or less where the tool would be faster than the limit.
+        ``scale``, or less if the tool would be faster than the limit.
     """
     path = arm.controller.path
     if path is None or not np.isfinite(tool_limit):

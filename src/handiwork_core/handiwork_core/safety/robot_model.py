@@ -25,7 +25,17 @@ Ints = NDArray[np.int64]
 
 
 class JointTable(NamedTuple):
-    """Limits of the supervised joints (m,), and where they are in the robot's joint vector (n,)."""
+    """Limits of the m supervised joints.
+
+    Attributes:
+        place: Their indices in the robot's joint vector, (m,).
+        lower: Lower positions, (m,), rad or m.
+        upper: Upper positions, (m,), rad or m.
+        velocity: Largest speeds, (m,), rad/s or m/s.
+        acceleration: Largest accelerations, (m,), rad/s^2 or m/s^2.
+        deceleration: Decelerations of a stop, (m,), rad/s^2 or m/s^2.
+        effort: Largest efforts, (m,), Nm or N.
+    """
 
     place: Ints
     lower: Array
@@ -37,9 +47,17 @@ class JointTable(NamedTuple):
 
 
 class Tree(NamedTuple):
-    """Moving joints in tree order (k,). Frame 0 is the root link; joint ``i`` moves frame ``i + 1``.
+    """The k moving joints in tree order. Frame 0 is the root link; joint ``i`` moves frame ``i + 1``.
 
-    ``source`` is where a joint's position is in the joint vector, or -1: then ``offset`` is the position.
+    Attributes:
+        parent: Frame that carries the joint, (k,).
+        rotation: Rotation of the joint in this frame at zero, (k, 3, 3).
+        translation: Origin of the joint in this frame, (k, 3), m.
+        axis: Axis in the joint's frame, (k, 3).
+        is_prismatic: 1 for a prismatic joint, else 0, (k,).
+        source: Index of the joint, or of the joint that it mimics, in the joint vector; -1 for none, (k,).
+        multiplier: Factor on the position at ``source``, (k,).
+        offset: Offset of the position; the position itself if ``source`` is -1, (k,), rad or m.
     """
 
     parent: Ints
@@ -56,7 +74,7 @@ class Body(NamedTuple):
     """Collision spheres (s,) and tool centre points (t,), each fixed in a frame of the tree.
 
     The spheres of group ``g`` are those from ``first[g]`` to ``first[g + 1]``; they lie in frame ``group_frame[g]``
-    within ``group_radius[g]`` of ``group_center[g]``.
+    within ``group_radius[g]`` of ``group_center[g]``. Lengths are in m.
     """
 
     first: Ints
@@ -70,7 +88,7 @@ class Body(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Where the checks keep poses and velocities of the frames: at the command, and where a stop would end."""
+    """Memory for poses and velocities of the frames: at the command, and at the end of a stop."""
 
     rotation: Array
     translation: Array
@@ -81,14 +99,25 @@ class Scratch(NamedTuple):
 
     @classmethod
     def of(cls, tree: Tree) -> Scratch:
-        """As large as a robot's tree needs it."""
+        """Return memory for a robot.
+
+        Args:
+            tree: The robot's tree.
+        """
         count = len(tree.parent) + 1
         turns, places = (count, 3, 3), (count, 3)
         return cls(*(np.zeros(shape) for shape in (turns, places, places, places, turns, places)))
 
 
 class Zones(NamedTuple):
-    """Keep-out zones (z,) in the root link's frame; ``kind`` counts 0 box, 1 cylinder, 2 half-space."""
+    """Keep-out zones (z,) in the root link's frame.
+
+    Attributes:
+        kind: 0 box, 1 cylinder, 2 half-space, (z,).
+        rotation: Rotations, (z, 3, 3).
+        translation: Centres, (z, 3), m.
+        half: Half edges of a box; radius, radius and half height of a cylinder, (z, 3), m.
+    """
 
     kind: Ints
     rotation: Array
@@ -100,13 +129,13 @@ KINDS = {ZoneShape.BOX: 0, ZoneShape.CYLINDER: 1, ZoneShape.HALF_SPACE: 2}
 
 
 class RobotModel:
-    """Everything that the checks need to know about a robot.
+    """All data of a robot that the checks need.
 
     Args:
-        robot: its description.
-        names: order of the robot's joint vector (n,).
-        config: limits and zones.
-        world_T_root: pose of the robot's root link in ``world``.
+        robot: The robot.
+        names: Joints in the order of the robot's joint vector, (n,).
+        config: Limits and zones.
+        world_T_root: Pose of the robot's root link.
     """
 
     def __init__(self, robot: Robot, names: Sequence[str], config: SafetyConfig, world_T_root: Pose) -> None:
@@ -147,7 +176,7 @@ def _table(robot: Robot, names: Sequence[str], supervised: Sequence[str], config
 
 
 def _frames(robot: Robot, moving: Sequence[Joint]) -> dict[str, tuple[int, Pose]]:
-    """For each link the frame that carries it and its pose in that frame."""
+    """Return for each link the frame that carries it and its pose in that frame."""
     number = {joint.name: i + 1 for i, joint in enumerate(moving)}
     frames = {robot.root_link: (0, Pose.identity())}
     for joint in robot.joints.values():
@@ -183,7 +212,14 @@ def _tree(
 
 
 def arm_of_links(robot: Robot) -> dict[str, str]:
-    """The arm that moves each link; links that no arm moves are not named."""
+    """Return the arm that moves each link.
+
+    Args:
+        robot: The robot.
+
+    Returns:
+        Name of the arm by link; links that no arm moves are absent.
+    """
     owner: dict[str, str] = {}
     joint_arm = {name: arm.name for arm in robot.arms.values() for name in arm.joint_names}
     for joint in robot.joints.values():
@@ -194,7 +230,7 @@ def arm_of_links(robot: Robot) -> dict[str, str]:
 
 
 def _kept(robot: Robot, link_arm: dict[str, str], keep_clear: Sequence[str]) -> list[Spheres]:
-    """The robot's spheres that are kept out of the zones, link by link: those of moving arms."""
+    """Return the robot's spheres that are kept out of the zones, link by link: those of moving arms."""
     wanted = set(keep_clear or robot.arms)
     return [item for item in robot.spheres if link_arm.get(item.link) in wanted and len(item.radii)]
 

@@ -1,4 +1,4 @@
-"""The states of the safety layer and the changes between them, in the words of ISO 10218-1 and IEC 60204-1."""
+"""The states of the safety layer and their transitions, in the terms of ISO 10218-1 and IEC 60204-1."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import Enum, IntEnum
 
 
 class Mode(IntEnum):
-    """Numbers equal those in handiwork_msgs/msg/SafetyState."""
+    """The state of the layer. Numbers equal those in handiwork_msgs/msg/SafetyState."""
 
     NORMAL = 1
     REDUCED = 2
@@ -17,7 +17,7 @@ class Mode(IntEnum):
 
 
 class Cause(Enum):
-    """What a stop is caused by."""
+    """The cause of a stop."""
 
     POSITION = "position"
     VELOCITY = "velocity"
@@ -33,25 +33,25 @@ class Cause(Enum):
 
 
 MEASURED = frozenset({Cause.EFFORT, Cause.CONTACT_FORCE})
-"""Causes that press: the stop begins where the arm is, not where its command is."""
+"""Causes with a force on the arm: the stop begins at the measured position, not at the command."""
 
 SELF_RECOVERING = frozenset({Cause.HEARTBEAT})
-"""Causes that are over when the arm rests: its goal has ended, and nothing is wrong with the robot."""
+"""Causes that end when the arm is at rest: its goal has ended, and the robot has no fault."""
 
 STOP_CATEGORY = {Mode.PROTECTIVE_STOP: 2, Mode.EMERGENCY_STOP: 1}
-"""Of IEC 60204-1: 2 brakes and holds under power, 1 brakes, after which power may be removed."""
+"""Stop categories of IEC 60204-1: 2 brakes and holds under power, 1 brakes, after which power may be removed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """What exceeded which limit.
+    """A limit that was exceeded.
 
     Attributes:
-        cause: kind of the limit.
-        subject: joint, arm, zone or node.
-        value: commanded or measured [unit of the limit]; nan where none applies.
-        limit: in force.
-        text: one sentence for a person.
+        cause: Kind of the limit.
+        subject: Joint, arm, zone or node.
+        value: Commanded or measured value, unit of the limit; nan where none applies.
+        limit: The limit in force.
+        text: One sentence for a person.
     """
 
     cause: Cause
@@ -63,17 +63,17 @@ class Violation:
 
 @dataclass(frozen=True, slots=True)
 class SafetyStatus:
-    """All that others may know of the layer.
+    """The published state of the layer.
 
     Attributes:
-        mode: present state.
-        violation: cause of the stop in force; None while there is none.
-        since_s: when the mode began [s of the plant's time].
-        at_rest: whether the stopped arms rest.
-        speed_scale: share of the asked speed in the reduced mode.
-        pressed: whether an emergency stop is held.
-        protective_stops: number since the start.
-        emergency_stops: number since the start.
+        mode: Present state.
+        violation: Cause of the stop in force; None while there is none.
+        since_s: Begin of the mode, s of the plant's time.
+        at_rest: True if the stopped arms are at rest.
+        speed_scale: Share of the requested speed in the reduced mode.
+        pressed: True while an emergency stop is held.
+        protective_stops: Number since the start.
+        emergency_stops: Number since the start.
     """
 
     mode: Mode = Mode.NORMAL
@@ -92,12 +92,12 @@ class SafetyStatus:
 
     @property
     def stop_category(self) -> int:
-        """Of IEC 60204-1; 0 while nothing is stopped."""
+        """Stop category of IEC 60204-1; 0 while nothing is stopped."""
         return STOP_CATEGORY.get(self.mode, 0)
 
     @property
     def reason(self) -> str:
-        """Why there is a stop and what to do, for a person; empty while there is none."""
+        """The reason of the stop and the remedy, for a person; empty while there is none."""
         if self.violation is None or not self.is_stopped:
             return ""
         if self.mode is Mode.EMERGENCY_STOP:
@@ -107,11 +107,11 @@ class SafetyStatus:
 
 
 class Refusal(ValueError):
-    """A request that the present state does not allow; the message says why and what to do."""
+    """A request that the present state does not allow; the message gives the reason and the remedy."""
 
 
 class SafetyStateMachine:
-    """Keeps the mode. A stop is latched; the more severe one wins; nothing moves by leaving a stop."""
+    """Keeps the mode. A stop is latched; the more severe one takes precedence; leaving a stop moves nothing."""
 
     def __init__(self) -> None:
         self.status = SafetyStatus()
@@ -119,8 +119,12 @@ class SafetyStateMachine:
     def protective_stop(self, violation: Violation, now_s: float) -> bool:
         """Enter a protective stop; nothing changes in a stop that is in force.
 
+        Args:
+            violation: The cause.
+            now_s: The plant's time, s.
+
         Returns:
-            Whether the mode changed.
+            True if the mode changed.
         """
         if self.status.is_stopped:
             return False
@@ -131,8 +135,12 @@ class SafetyStateMachine:
     def emergency_stop(self, source: str, now_s: float) -> bool:
         """Enter an emergency stop from any mode.
 
+        Args:
+            source: Name of the node or device that requested it.
+            now_s: The plant's time, s.
+
         Returns:
-            Whether the mode changed.
+            True if the mode changed.
         """
         if self.status.mode is Mode.EMERGENCY_STOP:
             return False
@@ -142,11 +150,20 @@ class SafetyStateMachine:
         return True
 
     def set_pressed(self, *, pressed: bool) -> None:
-        """Note whether an emergency stop is held; holding it is entered by ``emergency_stop``."""
+        """Record whether an emergency stop is held; ``emergency_stop`` enters the mode.
+
+        Args:
+            pressed: True while it is held.
+        """
         self.status = replace(self.status, pressed=pressed)
 
     def set_at_rest(self, *, at_rest: bool, now_s: float) -> None:
-        """Note whether the stopped arms rest; a cause that is over with that ends the stop."""
+        """Record whether the stopped arms are at rest; a stop whose cause ends with that is left.
+
+        Args:
+            at_rest: True if they are.
+            now_s: The plant's time, s.
+        """
         self.status = replace(self.status, at_rest=at_rest)
         status = self.status
         is_over = status.violation is not None and status.violation.cause in SELF_RECOVERING
@@ -154,10 +171,13 @@ class SafetyStateMachine:
             self._leave(now_s)
 
     def reset(self, now_s: float) -> None:
-        """Acknowledge an emergency stop: a protective stop is left, which ``recover`` ends.
+        """Acknowledge an emergency stop: a protective stop remains, which ``recover`` ends.
+
+        Args:
+            now_s: The plant's time, s.
 
         Raises:
-            Refusal: there is no emergency stop, it is still held, or the arms still move.
+            Refusal: There is no emergency stop, it is still held, or the arms still move.
         """
         status = self.status
         if status.mode is not Mode.EMERGENCY_STOP:
@@ -175,11 +195,11 @@ class SafetyStateMachine:
         """End a protective stop; nothing moves by that, and ended goals stay ended.
 
         Args:
-            now_s: plant's time [s].
-            lasting: what is still exceeded; None where the cause is over.
+            now_s: The plant's time, s.
+            lasting: The violation that lasts; None if the cause has ended.
 
         Raises:
-            Refusal: there is no protective stop, the arms still move, or the cause lasts.
+            Refusal: There is no protective stop, the arms still move, or the cause lasts.
         """
         status = self.status
         if status.mode is Mode.EMERGENCY_STOP:
@@ -194,6 +214,10 @@ class SafetyStateMachine:
 
     def set_speed_scale(self, scale: float, now_s: float) -> None:
         """Reduce the speed of all motions; 1 ends the reduced mode. A stop stays in force.
+
+        Args:
+            scale: Share of the requested speed, (0, 1].
+            now_s: The plant's time, s.
 
         Raises:
             Refusal: ``scale`` is not in (0, 1].

@@ -1,4 +1,4 @@
-"""The safety layer in the command path: controllers propose, and it decides what is sent to the robot."""
+"""The safety layer in the command path: controllers propose commands, and it decides which are sent to the robot."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ from .pace import reduced_scale
 from .state import MEASURED, Cause, Mode, SafetyStateMachine, SafetyStatus, Violation
 
 REST = 0.01
-"""Measured joint speed below which an arm rests [rad/s, m/s]."""
+"""Measured joint speed below which an arm is at rest, rad/s or m/s."""
 STILL_S = 0.05
-"""How long the arms must be that slow after a stop."""
+"""Time for which the arms must be that slow after a stop, s."""
 LONGEST_SETTLING_S = 2.0
-"""After so long a stop counts as ended, though something still moves the arms."""
+"""Time after which a stop counts as ended, even if an external force still moves the arms, s."""
 
 CODES = {Mode.PROTECTIVE_STOP: ErrorCode.PROTECTIVE_STOP, Mode.EMERGENCY_STOP: ErrorCode.EMERGENCY_STOP}
 
 
 class SafetySupervisor:
-    """Supervises what the controllers want; belongs to the thread that controls the robot.
+    """Supervises the commands of the controllers; belongs to the thread that controls the robot.
 
     Attributes:
-        command: positions (n,) that the robot is to take [rad, m].
-        rate: their velocities (n,).
-        on_change: called, on the same thread, with every new status.
+        command: Positions that the robot is to take, (n,), rad or m.
+        rate: Their velocities, (n,), rad/s or m/s.
+        on_change: Functions that are called, on the same thread, with every new status.
 
     Args:
-        robot: its description.
-        names: order of the joint vector (n,).
-        arms: controllers of arms and base.
-        grippers: controllers of grippers.
-        start: measured joint positions (n,).
-        config: limits.
-        world_T_root: pose of the root link in ``world``.
+        robot: The robot.
+        names: Joints in the order of the joint vector, (n,).
+        arms: Controllers of arms and base, by name.
+        grippers: Controllers of grippers, by name.
+        start: Measured joint positions, (n,), rad or m.
+        config: Limits.
+        world_T_root: Pose of the root link.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class SafetySupervisor:
 
     @property
     def is_active(self) -> bool:
-        """True while a stop is in force, so that the arms are watched though no controller works."""
+        """True while a stop is in force, so that the arms are supervised although no controller works."""
         return self._stop is not None or self.status.is_stopped
 
     @property
@@ -86,12 +86,17 @@ class SafetySupervisor:
         return self._stop is not None
 
     def refusal(self) -> GoalRefused | None:
-        """Why no motion may begin now; None where it may."""
+        """Return the reason why no motion may begin now; None if motions may begin."""
         status = self.status
         return GoalRefused(CODES[status.mode], status.reason) if status.is_stopped else None
 
     def reset(self, position: Array, now_s: float) -> None:
-        """Take measured positions (n,) as commanded, in a world that was reset. A stop stays in force."""
+        """Take measured positions as commanded, in a world that was reset. A stop stays in force.
+
+        Args:
+            position: Measured positions, (n,), rad or m.
+            now_s: The plant's time, s.
+        """
         self.command, self.rate = position.copy(), np.zeros(len(position))
         self._last, self._last_rate = self.command.copy(), self.rate.copy()
         self._now_s = now_s
@@ -99,14 +104,14 @@ class SafetySupervisor:
             self._end_stop()
 
     def control(self, joints: JointArrays, force: Array | None, step_s: float) -> None:
-        """Judge what the controllers want; ``command`` and ``rate`` are what may be sent then.
+        """Check the commands of the controllers; afterwards ``command`` and ``rate`` may be sent.
 
-        Update the controllers before, unless ``commands_all``: then they are not asked.
+        Update the controllers before, unless ``commands_all``: then their commands are not used.
 
         Args:
-            joints: measurement, in the order of the joint vector.
-            force: net contact force on each arm (a, 3) [N]; None where it is not measured.
-            step_s: control period [s].
+            joints: Measurement, in the order of the joint vector.
+            force: Net contact force on each arm, (a, 3), N; None if it is not measured.
+            step_s: Control period, s.
         """
         self._now_s = joints.stamp_s
         pressing = None if force is None else self.monitor.check_force(force, step_s)
@@ -123,17 +128,32 @@ class SafetySupervisor:
         self.command[:], self.rate[:] = self._last, self._last_rate
 
     def protective_stop(self, violation: Violation) -> None:
-        """Stop the arms for a cause that others have found."""
+        """Stop the arms for a cause that another component has found.
+
+        Args:
+            violation: The cause.
+        """
         if self._machine.protective_stop(violation, self._now_s):
             self._begin_stop(self._last[self._index], self._last_rate[self._index], violation)
 
     def emergency_stop(self, source: str) -> None:
-        """Stop the arms on request, whatever goes on."""
+        """Stop the arms on request, in any mode.
+
+        Args:
+            source: Name of the node or device that requested it.
+        """
         if self._machine.emergency_stop(source, self._now_s):
             self._begin_stop(self._last[self._index], self._last_rate[self._index], self.status.violation)
 
     def stop_ahead(self, times_s: Array) -> tuple[Array, Array] | None:
-        """Commands of the stop that runs, so long from now (r,) [s]: positions and rates (r, n); None without one."""
+        """Return the commands of the running stop at later times.
+
+        Args:
+            times_s: Times from now, (r,), s.
+
+        Returns:
+            Positions, (r, n), rad or m, and velocities, (r, n), rad/s or m/s; None without a stop.
+        """
         if self._stop is None:
             return None
         position, rate = np.tile(self.command, (len(times_s), 1)), np.zeros((len(times_s), len(self.command)))
@@ -141,7 +161,11 @@ class SafetySupervisor:
         return position, rate
 
     def set_pressed(self, *, pressed: bool) -> None:
-        """Note whether an emergency stop is held."""
+        """Record whether an emergency stop is held.
+
+        Args:
+            pressed: True while it is held.
+        """
         if self.status.pressed != pressed:
             self._machine.set_pressed(pressed=pressed)
             self._tell()
@@ -150,16 +174,19 @@ class SafetySupervisor:
         """Acknowledge an emergency stop.
 
         Raises:
-            Refusal: the present state does not allow it.
+            Refusal: The present state does not allow it.
         """
         self._machine.reset(self._now_s)
         self._tell()
 
     def recover(self, effort: Array) -> None:
-        """End a protective stop, with the measured ``effort`` (n,) of the drives.
+        """End a protective stop.
+
+        Args:
+            effort: Measured efforts of the drives, (n,), Nm or N; empty if they are unknown.
 
         Raises:
-            Refusal: the present state does not allow it, or the cause lasts.
+            Refusal: The present state does not allow it, or the cause lasts.
         """
         violation = self.status.violation
         known = effort if len(effort) else self._no_effort
@@ -170,6 +197,9 @@ class SafetySupervisor:
     def set_speed_scale(self, scale: float) -> None:
         """Reduce the speed of running and new motions; 1 ends that.
 
+        Args:
+            scale: Share of the requested speed, (0, 1].
+
         Raises:
             Refusal: ``scale`` is not in (0, 1].
         """
@@ -178,7 +208,7 @@ class SafetySupervisor:
         self._tell()
 
     def _take_references(self, joints: JointArrays) -> None:
-        """What the controllers want; grippers go by their own law and are where they are."""
+        """Take the controllers' references; for grippers, which follow their own law, take measured positions."""
         for arm in self._arms.values():
             reference: Reference = arm.controller.reference
             self.command[arm.indices] = reference.position
@@ -187,7 +217,7 @@ class SafetySupervisor:
             self.command[gripper.indices] = joints.position[gripper.indices]
 
     def _set_pace(self) -> None:
-        """Let controllers slow down in the reduced mode; whether they do is supervised all the same."""
+        """Let controllers slow down in the reduced mode; the limits are supervised nevertheless."""
         scale = self.status.speed_scale
         for name, arm in self._arms.items():
             path = arm.controller.path
@@ -224,7 +254,7 @@ class SafetySupervisor:
             self._begin_stop(start, rate, violation)
 
     def _begin_stop(self, position: Array, rate: Array, violation: Violation | None) -> None:
-        """Brake from a command that was accepted last, or from the measured arm. A stop that runs goes on."""
+        """Brake from the last accepted command, or from the measured arm. A running stop continues."""
         if self._stop is None:
             table = self.monitor.model.table
             self._stop = ControlledStop(position, rate, table.deceleration, table.lower, table.upper)
@@ -248,7 +278,7 @@ class SafetySupervisor:
             self._end_stop()
 
     def _end_stop(self) -> None:
-        """The arms rest: end their goals with the reason, and hold."""
+        """End the goals of the arms, which are at rest, with the reason, and hold."""
         status = self.status
         for arm in self._arms.values():
             code = CODES.get(status.mode, ErrorCode.PROTECTIVE_STOP)
@@ -263,7 +293,13 @@ class SafetySupervisor:
 
 
 def lost_lease(holder: str, arms: Sequence[str], timeout_s: float) -> Violation:
-    """The violation of a lease whose holder fell silent."""
+    """Return the violation of a lease whose holder fell silent.
+
+    Args:
+        holder: Name of the holder.
+        arms: Arms that followed its goal.
+        timeout_s: Silence of the holder, s.
+    """
     text = (
         f"the heartbeat of {holder} was lost for {timeout_s:.2f} s while {', '.join(arms)} followed its goal"
     )

@@ -1,4 +1,4 @@
-"""Drawers, doors and knobs as a scene file writes them: a fixed body, and parts that move on it."""
+"""Drawers, doors and knobs as written in a scene file: a fixed body with moving parts."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from .shapes import (
 )
 
 LEAST_ANGLE_RAD = math.radians(30.0)
-"""Between a handle's bar and the way on which the hand comes."""
+"""Least angle between a handle's bar and the approach of the hand, rad."""
 
 
 class JointType(Enum):
-    """How a joint is written in a scene file."""
+    """The type of a joint in a scene file."""
 
     PRISMATIC = "prismatic"
     REVOLUTE = "revolute"
@@ -36,10 +36,17 @@ class JointType(Enum):
 
 @dataclass(frozen=True, slots=True)
 class JointSpec:
-    """``axis`` and a point ``origin`` on it in the part's frame; ``range``: closed and open position [m or rad].
+    """A joint as written in a scene file.
 
-    ``start``: position at the beginning, ``randomize`` draws it by the seed. ``damping`` [N*s/m or N*m*s/rad] and
-    ``friction`` [N or N*m] resist.
+    Attributes:
+        type: Its type.
+        axis: Direction in the part's frame, of any length.
+        range: Closed and open position, m or rad.
+        origin: A point on the axis in the part's frame, m.
+        start: Position at the beginning, m or rad; None: closed.
+        randomize: Range from which the seed draws the position at the beginning, m or rad.
+        damping: Damping, Ns/m or Nms/rad.
+        friction: Friction, N or Nm.
     """
 
     type: JointType
@@ -60,7 +67,9 @@ class JointSpec:
                 f"range: runs from {low:g} to {high:g}; write closed, then open, the smaller one first"
             )
         if self.type is JointType.REVOLUTE and high - low > 2.0 * math.pi:
-            raise ValueError(f"range: spans {high - low:g} rad; keep it within one turn, where poses tell it")
+            raise ValueError(
+                f"range: spans {high - low:g} rad; keep it within one turn, which poses can measure"
+            )
         if self.start is not None and not low <= self.start <= high:
             raise ValueError(f"start: is {self.start:g}; keep it within the range {low:g} to {high:g}")
         if self.randomize is not None and not low <= self.randomize[0] <= self.randomize[1] <= high:
@@ -73,16 +82,20 @@ class JointSpec:
             )
 
     def drive(self) -> PartDrive:
-        """What a simulator needs of it."""
+        """Return the data that a simulator needs."""
         start = self.range[0] if self.start is None else self.start
         return PartDrive(start, self.damping, self.friction, self.randomize)
 
 
 @dataclass(frozen=True, slots=True)
 class HandleSpec:
-    """A bar from ``head`` to ``tail`` in the part's frame [m], ``width`` thick between the fingers [m].
+    """A handle as written in a scene file: a bar in the part's frame.
 
-    ``approach``: direction in which a hand comes, across the bar.
+    Attributes:
+        head: One end of the bar, m.
+        tail: The other end, m.
+        approach: Direction in which a hand comes, across the bar, of any length.
+        width: Width of the bar between the fingers, m.
     """
 
     head: tuple[float, float, float]
@@ -103,7 +116,7 @@ class HandleSpec:
             raise ValueError(f"width: is {self.width:g}; make it more than 0")
 
     def build(self) -> Handle:
-        """As a value."""
+        """Return the handle as a value."""
         approach = np.array(self.approach)
         return Handle(
             frozen(self.head), frozen(self.tail), frozen(approach / np.linalg.norm(approach)), self.width
@@ -112,7 +125,10 @@ class HandleSpec:
 
 @dataclass(frozen=True, slots=True)
 class PartSpec:
-    """A moving part: ``shapes``, ``container`` or both; ``pose`` in the body at joint position 0; ``mass`` [kg]."""
+    """A moving part as written in a scene file: ``shapes``, ``container`` or both.
+
+    ``pose`` is the part's pose in the body at joint position 0; ``mass`` is in kg.
+    """
 
     joint: JointSpec
     mass: float
@@ -131,7 +147,16 @@ class PartSpec:
         check_look(self.friction, self.color)
 
     def build(self, name: str, body: SceneObject, folder: Path) -> SceneObject:
-        """As a value; reads the mesh files."""
+        """Return the part as an object of a scene; reads the mesh files.
+
+        Args:
+            name: Name of the part.
+            body: The body on which it moves.
+            folder: Folder of the scene file.
+
+        Raises:
+            ValueError: A mesh file cannot be read, or is no solid.
+        """
         held = self.container.shapes() if self.container else ()
         shapes: tuple[Shape, ...] = (*held, *(shape.build(folder) for shape in self.shapes))
         axis, (lower, upper) = np.array(self.joint.axis), self.joint.range
@@ -153,7 +178,7 @@ class PartSpec:
 
 @dataclass(frozen=True, slots=True)
 class ArticulationSpec:
-    """A fixed body, an object by itself, with ``parts`` by name, each an object too."""
+    """A fixed body, which is an object, with ``parts`` by name, each an object too."""
 
     pose: PoseSpec
     parts: dict[str, PartSpec]
@@ -172,7 +197,15 @@ class ArticulationSpec:
         check_look(self.friction, self.color)
 
     def build(self, name: str, folder: Path) -> list[SceneObject]:
-        """The body, then its parts; reads the mesh files."""
+        """Return the body, then its parts; reads the mesh files.
+
+        Args:
+            name: Name of the body.
+            folder: Folder of the scene file.
+
+        Raises:
+            ValueError: A mesh file cannot be read, or is no solid.
+        """
         shapes = tuple(shape.build(folder) for shape in self.shapes)
         item = WorldObject(name, shapes, is_static=True)
         body = SceneObject(item, self.pose.pose(), self.friction, self.color, self.randomize)

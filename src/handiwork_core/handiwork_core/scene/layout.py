@@ -1,4 +1,4 @@
-"""A scene as values: where the robot stands, which objects there are, and how they may be scattered by a seed."""
+"""A scene as values: the pose of the robot, the objects, and the ranges from which a seed draws their places."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from handiwork_core.model.geometry import (
 from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 
 CLEARANCE_M = 0.01
-"""Free space that scattered objects keep from all others, sideways."""
+"""Least horizontal distance between a scattered object and all others, m."""
 
 TOUCH_M = 0.001
-"""Overlap in height that still counts as standing on something."""
+"""Largest overlap in height of an object with its support, m."""
 
 TRIES = 200
 """Draws for one object before the scene is called impossible."""
@@ -30,10 +30,14 @@ TRIES = 200
 
 @dataclass(frozen=True, slots=True)
 class Randomisation:
-    """What a seed may change; None: left as declared.
+    """Values that a seed may change; None: left as declared.
 
-    ``x``, ``y``, ``z``: absolute ranges in ``world`` [m]; ``yaw`` [rad] replaces the orientation by a turn about z;
-    ``size_scale``: common factor on all sizes, the underside staying where it is.
+    Attributes:
+        x: Range in ``world``, m.
+        y: Range in ``world``, m.
+        z: Range in ``world``, m.
+        yaw: Range of a turn about z that replaces the orientation, rad.
+        size_scale: Range of a common factor on all sizes; the underside keeps its height.
     """
 
     x: tuple[float, float] | None = None
@@ -55,9 +59,13 @@ class Randomisation:
 
 @dataclass(frozen=True, slots=True)
 class PartDrive:
-    """The joint of a part in simulation: position at the ``start`` [m or rad], or drawn from a range.
+    """The joint of a part in simulation.
 
-    ``damping`` [N*s/m or N*m*s/rad]; ``friction`` [N or N*m].
+    Attributes:
+        start: Position at the beginning, m or rad.
+        damping: Damping, Ns/m or Nms/rad.
+        friction: Friction, N or Nm.
+        drawn: Range from which the position at the beginning is drawn, m or rad; None: ``start``.
     """
 
     start: float
@@ -68,7 +76,13 @@ class PartDrive:
 
 @dataclass(frozen=True, slots=True)
 class Asset:
-    """The OpenUSD file that an object's solids come from, the path of the prim in it (empty: all), times ``scale``."""
+    """The OpenUSD source of an object's solids.
+
+    Attributes:
+        file: The file.
+        prim: Path of the prim in it; empty: all.
+        scale: Factor on all lengths.
+    """
 
     file: Path
     prim: str = ""
@@ -77,10 +91,17 @@ class Asset:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SceneObject:
-    """An object with its place. ``friction``: sliding coefficient; ``color``: (4,) red, green, blue, alpha in 0..1.
+    """An object with its pose.
 
-    ``drive`` belongs to what has a ``body.articulation``, which stands behind its body in a scene. ``asset``: what it
-    looks like, where it comes from a file of that kind.
+    Attributes:
+        body: Name and solids. An object with ``body.articulation`` comes after its body in a scene.
+        world_T_object: Its pose.
+        friction: Coefficient of sliding friction.
+        color: Red, green, blue, alpha, 0 to 1.
+        randomize: Values that a seed may change.
+        drive: Drive of an object with ``body.articulation``.
+        belt: Motion of its surface.
+        asset: Source of its appearance, if it comes from an OpenUSD file.
     """
 
     body: WorldObject
@@ -94,13 +115,13 @@ class SceneObject:
 
     @property
     def name(self) -> str:
-        """Unique in the scene."""
+        """Name of the object, unique in the scene."""
         return self.body.name
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scene:
-    """Everything a simulator needs beside the robot. ``source`` is the file it came from, for messages."""
+    """All data that a simulator needs beside the robot. ``source`` is the file of the scene, for messages."""
 
     name: str
     source: str
@@ -108,14 +129,20 @@ class Scene:
     objects: tuple[SceneObject, ...]
 
     def world_objects(self) -> tuple[WorldObject, ...]:
-        """The geometry alone."""
+        """Return the geometry alone."""
         return tuple(item.body for item in self.objects)
 
     def randomized(self, seed: int) -> Scene:
         """Scatter every object that has ranges; equal seeds give equal scenes.
 
+        Args:
+            seed: The seed.
+
+        Returns:
+            A new scene.
+
         Raises:
-            ValueError: an object found no free place in ``TRIES`` draws.
+            ValueError: An object found no free place in ``TRIES`` draws.
         """
         rng = np.random.default_rng(seed)
         families = [self._family(item) for item in self.objects if item.body.articulation is None]
@@ -127,7 +154,7 @@ class Scene:
         return replace(self, objects=tuple(placed[item.name] for item in self.objects))
 
     def _family(self, body: SceneObject) -> tuple[SceneObject, ...]:
-        """An object and the parts that move on it."""
+        """Return an object and the parts that move on it."""
         parts = (item for item in self.objects if item.body.articulation is not None)
         return (body, *(part for part in parts if _joint(part).body == body.name))
 
@@ -170,7 +197,14 @@ def _draw_family(family: Sequence[SceneObject], rng: np.random.Generator) -> tup
 
 
 def shape_points(shape: Shape) -> Array:
-    """Points (n, 3) in the object's frame whose axis-aligned box contains the shape [m]."""
+    """Return points whose axis-aligned box contains a shape.
+
+    Args:
+        shape: The shape.
+
+    Returns:
+        Points in the object's frame, (n, 3), m.
+    """
     if shape.vertices is not None:
         return shape.object_T_shape.apply(shape.vertices)
     if shape.kind is ShapeKind.BOX:
@@ -185,7 +219,14 @@ def shape_points(shape: Shape) -> Array:
 
 
 def world_boxes(item: SceneObject) -> Array:
-    """Axis-aligned boxes (shapes, 2, 3) of an object's shapes in ``world``: lowest and highest corner [m]."""
+    """Return axis-aligned boxes of an object's shapes in ``world``.
+
+    Args:
+        item: The object.
+
+    Returns:
+        Lowest and highest corner of each shape, (shapes, 2, 3), m.
+    """
     points = [item.world_T_object.apply(shape_points(shape)) for shape in item.body.shapes]
     return np.array([(p.min(axis=0), p.max(axis=0)) for p in points])
 

@@ -1,4 +1,4 @@
-"""Scene files: strict YAML in, ``Scene`` out. ``config/scenes/tabletop.yaml`` shows every common key."""
+"""Loads scene files, strict YAML, as ``Scene``. ``config/scenes/tabletop.yaml`` shows every common key."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ __all__ = ["Randomisation", "Scene", "SceneObject", "load_scene"]
 
 @dataclass(frozen=True, slots=True)
 class ObjectSpec:
-    """One object: ``shapes``, ``container`` or ``usd``; ``mass`` [kg] for what can move, ``static: true`` for the rest.
+    """One object as written: ``shapes``, ``container`` or ``usd``; ``mass``, kg, if it can move, else ``static: true``.
 
     ``usd``: an OpenUSD file beside the scene file, each part of which becomes a convex solid; ``prim``: the path of the
-    part of it that is meant. ``belt``: the surface runs, for what is static.
+    part of it that is used. ``belt``: the surface of a static object moves.
     """
 
     pose: PoseSpec
@@ -52,7 +52,7 @@ class ObjectSpec:
 
     def __post_init__(self) -> None:
         if self.belt is not None and not self.static:
-            raise ValueError("belt: belongs to what is static; add static: true, or take it away")
+            raise ValueError("belt: only static objects have one; add static: true, or take it away")
         if bool(self.shapes) + (self.container is not None) + bool(self.usd) != 1:
             raise ValueError("needs one of shapes, container and usd; write exactly one of them")
         if len(self.shapes) > SHAPES_PER_OBJECT:
@@ -68,16 +68,27 @@ class ObjectSpec:
         check_look(self.friction, self.color)
 
     def build(self, folder: Path) -> tuple[Shape, ...]:
-        """As values; reads the files."""
+        """Return the solids as values; reads the files.
+
+        Args:
+            folder: Folder of the scene file.
+
+        Raises:
+            ValueError: A file is missing, or is no solid.
+        """
         if self.usd:
             return usd_shapes(folder / self.usd, self.prim)
         return self.container.shapes() if self.container else tuple(s.build(folder) for s in self.shapes)
 
     def place(self, name: str, folder: Path) -> SceneObject:
-        """As an object of a scene; reads the files.
+        """Return the object of a scene; reads the files.
+
+        Args:
+            name: Name of the object.
+            folder: Folder of the scene file.
 
         Raises:
-            ValueError: a file is missing, or is no solid.
+            ValueError: A file is missing, or is no solid.
         """
         body = WorldObject(name, self.build(folder), self.static, self.mass)
         asset = Asset(folder / self.usd, self.prim) if self.usd else None
@@ -87,7 +98,7 @@ class ObjectSpec:
 
 @dataclass(frozen=True, slots=True)
 class SceneSpec:
-    """The whole file. ``robot_base`` is where the arm's base link stands; ``articulations`` have moving parts."""
+    """The whole file. ``robot_base`` is the pose of the arm's base link; ``articulations`` have moving parts."""
 
     name: str
     objects: dict[str, ObjectSpec]
@@ -107,16 +118,19 @@ class SceneSpec:
                 raise ValueError(f"{key}: {name!r} is no name; use letters, digits, _ and -, and not 'world'")
             if name in taken:
                 raise ValueError(
-                    f"{key}: {name!r} stands twice; give every object and part a name of its own"
+                    f"{key}: {name!r} appears twice; give every object and part a name of its own"
                 )
             taken.add(name)
 
 
 def load_scene(path: Path) -> Scene:
-    """Read a scene file as declared, nothing randomised.
+    """Load a scene file as declared, nothing randomised.
+
+    Args:
+        path: The file.
 
     Raises:
-        ConfigError: every fault with file, key and mend.
+        ConfigError: The file has faults; the error lists all with file, key and remedy.
     """
     spec = load(SceneSpec, path)
     objects: list[SceneObject] = []

@@ -1,4 +1,4 @@
-"""Triangle meshes that close a solid: what may be mended is mended, the rest is refused with its fault."""
+"""Triangle meshes that close a solid: simple faults are repaired, the others are refused with an error."""
 
 from __future__ import annotations
 
@@ -11,18 +11,25 @@ from handiwork_core.model.geometry import Array, frozen
 from handiwork_core.model.world import Indices
 
 SMALLEST_M3 = 1e-12
-"""A solid has at least this volume."""
+"""Least volume of a solid, m^3."""
 
 
 def closed_mesh(vertices: ArrayLike, triangles: ArrayLike) -> tuple[Array, Indices]:
-    """The mesh of a solid, read-only: ``vertices`` (n, 3) [m] and ``triangles`` (m, 3), outwards counter-clockwise.
+    """Return the mesh of a solid.
 
-    Mended: vertices that coincide are made one, triangles with two equal corners are left out, and triangles that
-    face the wrong way are turned round.
+    Vertices that coincide are merged, triangles with two equal corners are left out, and triangles with the wrong
+    orientation are turned round.
+
+    Args:
+        vertices: Vertices, (n, 3), m.
+        triangles: Indices of the corners, (m, 3).
+
+    Returns:
+        Vertices, (n, 3), m, and triangles, (m, 3), counter-clockwise from outside; both read-only.
 
     Raises:
-        ValueError: numbers that are not finite, an index out of range, edges that do not have exactly two triangles,
-            a surface with one side only, or no volume.
+        ValueError: The mesh has numbers that are not finite, an index out of range, edges that do not have exactly two
+            triangles, a surface with one side only, or no volume.
     """
     points, corners = _checked(np.asarray(vertices, dtype=np.float64), np.asarray(triangles))
     points, merged = np.unique(points, axis=0, return_inverse=True)
@@ -43,7 +50,15 @@ def closed_mesh(vertices: ArrayLike, triangles: ArrayLike) -> tuple[Array, Indic
 
 
 def signed_volume(vertices: Array, triangles: Indices) -> float:
-    """[m^3], positive when triangles are counter-clockwise from outside: the sum of tetrahedra to the middle."""
+    """Return the enclosed volume: the sum of the tetrahedra to the middle.
+
+    Args:
+        vertices: Vertices, (n, 3), m.
+        triangles: Indices of the corners, (m, 3).
+
+    Returns:
+        Volume, m^3, positive if triangles are counter-clockwise from outside.
+    """
     a, b, c = np.moveaxis(vertices[triangles] - vertices.mean(axis=0), 1, 0)
     return float(np.einsum("ij,ij->", a, np.cross(b, c)) / 6.0)
 
@@ -65,7 +80,7 @@ def _checked(points: Array, corners: Indices) -> tuple[Array, Indices]:
 
 
 def _neighbours(points: Array, corners: Indices) -> tuple[Indices, Indices]:
-    """(m, 3) the triangle beyond each edge 01, 12, 20, and 1 where both run the edge in the same direction."""
+    """Return the triangle beyond each edge 01, 12, 20, (m, 3), and 1 where both run the edge in the same direction."""
     edges = np.stack([corners, np.roll(corners, -1, axis=1)], axis=2).reshape(-1, 2)
     keys = np.sort(edges, axis=1)
     order = np.lexsort((keys[:, 1], keys[:, 0]))
@@ -89,7 +104,7 @@ def _neighbours(points: Array, corners: Indices) -> tuple[Indices, Indices]:
 
 
 def _turned_alike(corners: Indices, beyond: Indices, alike: Indices) -> Indices:
-    """Triangles turned so that each edge is run through once in each direction, part by part."""
+    """Return triangles turned so that each edge is run through once in each direction, part by part."""
     if not alike.any():
         return corners
     turned = np.full(len(corners), -1)

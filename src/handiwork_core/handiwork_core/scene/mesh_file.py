@@ -1,4 +1,4 @@
-"""Mesh files: their convex hulls, or the solids they enclose."""
+"""Loads mesh files as convex hulls, or as the solids that they enclose."""
 
 from __future__ import annotations
 
@@ -18,10 +18,16 @@ STL_RECORD = np.dtype([("normal", "<f4", (3,)), ("corners", "<f4", (3, 3)), ("at
 
 
 def hull_vertices(path: Path) -> Array:
-    """Vertices (n, 3) of the convex hull of an .obj or .stl file, in the file's units.
+    """Return the vertices of the convex hull of a mesh file.
+
+    Args:
+        path: An .obj or .stl file.
+
+    Returns:
+        Vertices, (n, 3), in the file's units.
 
     Raises:
-        ValueError: the file cannot be read, has another ending, or is flat.
+        ValueError: The file cannot be read, has another ending, or is flat.
     """
     points, _ = _read(path)
     try:
@@ -31,10 +37,16 @@ def hull_vertices(path: Path) -> Array:
 
 
 def solid_mesh(path: Path) -> tuple[Array, Indices]:
-    """Vertices (n, 3), in the file's units, and triangles (m, 3) of the solid in an .obj or .stl file.
+    """Return the solid in a mesh file.
+
+    Args:
+        path: An .obj or .stl file.
+
+    Returns:
+        Vertices, (n, 3), in the file's units, and triangles, (m, 3).
 
     Raises:
-        ValueError: the file cannot be read, has another ending, or its surface does not close (``closed_mesh``).
+        ValueError: The file cannot be read, has another ending, or its surface does not close (``closed_mesh``).
     """
     points, triangles = _read(path)
     try:
@@ -44,10 +56,16 @@ def solid_mesh(path: Path) -> tuple[Array, Indices]:
 
 
 def surface_mesh(path: Path) -> tuple[Array, Indices]:
-    """Vertices (n, 3), in the file's units, and triangles (m, 3) of an .obj or .stl file, closed or not.
+    """Return the surface in a mesh file, closed or not.
+
+    Args:
+        path: An .obj or .stl file.
+
+    Returns:
+        Vertices, (n, 3), in the file's units, and triangles, (m, 3).
 
     Raises:
-        ValueError: the file cannot be read, has another ending, or holds no triangle.
+        ValueError: The file cannot be read, has another ending, or holds no triangle.
     """
     points, triangles = _read(path)
     if not len(triangles):
@@ -56,7 +74,7 @@ def surface_mesh(path: Path) -> tuple[Array, Indices]:
 
 
 def _read(path: Path) -> tuple[Array, Indices]:
-    """All vertices and triangles as the file has them; polygons are cut into fans."""
+    """Return all vertices and triangles of a file; polygons are cut into fans."""
     try:
         data = read_bytes(path, MESH_BYTES)
     except FileRefused as error:
@@ -77,7 +95,7 @@ def _read(path: Path) -> tuple[Array, Indices]:
 
 
 def _check_count(path: Path, data: bytes) -> None:
-    """Count roughly, before anything is made of the data."""
+    """Count the triangles roughly, before the data is parsed."""
     is_obj = path.suffix.lower() == ".obj"
     binary = (len(data) - 84) // STL_RECORD.itemsize
     is_text = data[:5] == b"solid" and b"facet" in data[:1000]
@@ -87,7 +105,7 @@ def _check_count(path: Path, data: bytes) -> None:
 
 
 def _faces(path: Path, data: bytes, count: int) -> Indices:
-    """(m, 3) from lines like ``f 1/1 2//5 -1``: from 1 on, or counted back from the vertices read so far."""
+    """Return triangles (m, 3) of lines like ``f 1/1 2//5 -1``: indices from 1 on, or back from the last vertex read."""
     found, seen = [], 0
     for line in data.splitlines():
         words = line.split()

@@ -1,4 +1,4 @@
-"""Shapes and places as a scene file writes them."""
+"""Shapes and poses as written in a scene file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .mesh_file import hull_vertices, solid_mesh
 
 
 class ShapeType(Enum):
-    """How a shape is written in a scene file."""
+    """The type of a shape in a scene file."""
 
     BOX = "box"
     SPHERE = "sphere"
@@ -33,7 +33,7 @@ SIZES = {
 
 @dataclass(frozen=True, slots=True)
 class PoseSpec:
-    """Position [m] and either ``yaw`` [rad] or ``quaternion_wxyz``; neither means no turn."""
+    """Position, m, and either ``yaw``, rad, or ``quaternion_wxyz``; neither means no turn."""
 
     position: tuple[float, float, float]
     yaw: float | None = None
@@ -45,7 +45,7 @@ class PoseSpec:
         self.pose()
 
     def pose(self) -> Pose:
-        """As a value."""
+        """Return the pose as a value."""
         if self.quaternion_wxyz is not None:
             return Pose.of(self.position, Rotation.from_wxyz(self.quaternion_wxyz))
         return Pose.of(self.position, Rotation.from_axis_angle((0.0, 0.0, 1.0), self.yaw or 0.0))
@@ -53,7 +53,7 @@ class PoseSpec:
 
 @dataclass(frozen=True, slots=True)
 class ShapeSpec:
-    """One solid. ``file``: .obj or .stl beside the scene file; its convex hull, or all of it with ``concave: true``."""
+    """One solid. ``file``: .obj or .stl beside the scene file; its convex hull, or its solid with ``concave: true``."""
 
     type: ShapeType
     size: tuple[float, ...] = ()
@@ -74,7 +74,14 @@ class ShapeSpec:
             raise ValueError(f"concave belongs to type mesh, and a {self.type.value} is convex; take it away")
 
     def build(self, folder: Path) -> Shape:
-        """As a value; reads the mesh file."""
+        """Return the shape as a value; reads the mesh file.
+
+        Args:
+            folder: Folder of the scene file.
+
+        Raises:
+            ValueError: The file cannot be read, or is no solid.
+        """
         if self.type is ShapeType.MESH:
             scale = self.size[0] if self.size else 1.0
             if self.concave:
@@ -89,7 +96,12 @@ class ShapeSpec:
 
 @dataclass(frozen=True, slots=True)
 class ContainerSpec:
-    """An open box: ``inner`` space x, y, z [m], walls and floor ``wall`` thick [m]. Origin: centre of the underside."""
+    """An open box; its origin is the centre of the underside.
+
+    Attributes:
+        inner: Inner space x, y, z, m.
+        wall: Thickness of walls and floor, m.
+    """
 
     inner: tuple[float, float, float]
     wall: float = 0.01
@@ -99,7 +111,7 @@ class ContainerSpec:
             raise ValueError(f"inner {list(self.inner)} and wall {self.wall} must be more than 0")
 
     def shapes(self) -> tuple[Shape, ...]:
-        """Floor and four walls."""
+        """Return the floor and four walls."""
         (x, y, z), w = self.inner, self.wall
         height = w + z
         boxes = (
@@ -117,10 +129,14 @@ GREY: Color = (0.7, 0.7, 0.7, 1.0)
 
 
 def check_look(friction: float, color: Color) -> None:
-    """Of any body.
+    """Check the friction and the colour of a body.
+
+    Args:
+        friction: Coefficient of sliding friction.
+        color: Red, green, blue, alpha, 0 to 1.
 
     Raises:
-        ValueError: friction is negative, or a channel is not in 0..1.
+        ValueError: The friction is negative, or a channel is not in 0 to 1.
     """
     if friction < 0.0:
         raise ValueError(f"friction is {friction}; make it 0 or more")

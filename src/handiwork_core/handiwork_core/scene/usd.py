@@ -25,17 +25,26 @@ Z_FROM_Y_UP = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UsdPart:
-    """One mesh or gprim: its prim's path, and points (n, 3) whose hull stands for it [m]."""
+    """One mesh or gprim.
+
+    Attributes:
+        path: Path of its prim.
+        points: Points whose convex hull represents it, (n, 3), m.
+    """
 
     path: str
     points: Array
 
 
 def usd_shapes(file: Path, prim: str = "") -> tuple[Shape, ...]:
-    """A convex solid for every part that has volume; where none has, one around all of them.
+    """Return a convex solid for every part that has volume; if none has, one around all parts.
+
+    Args:
+        file: The OpenUSD file.
+        prim: Path of a prim; empty: the default prim, else the whole file.
 
     Raises:
-        ValueError: as ``usd_parts``, or everything together is flat.
+        ValueError: The file cannot be read, has no such prim or no usable geometry, or all parts together are flat.
     """
     parts = usd_parts(file, prim)
     solid = [corners for corners in (_hull_corners(part.points) for part in parts) if corners is not None]
@@ -48,13 +57,18 @@ def usd_shapes(file: Path, prim: str = "") -> tuple[Shape, ...]:
 
 
 def usd_parts(file: Path, prim: str = "") -> tuple[UsdPart, ...]:
-    """Meshes and gprims below ``prim`` (none: the default prim, else the whole file), instances included.
+    """Return meshes and gprims below a prim, instances included.
 
-    Their points are in the frame of that prim without its scale, shear or mirroring, in metres whatever the file's
-    unit, with z up whatever its axis. What is invisible or a guide is left out; proxies count where nothing else is.
+    Their points are in the frame of that prim without its scale, shear or mirroring, in metres for any unit of the
+    file, with z up for any axis of the file. Invisible prims and guides are left out; proxies count only if there is no
+    other geometry.
+
+    Args:
+        file: The OpenUSD file.
+        prim: Path of a prim; empty: the default prim, else the whole file.
 
     Raises:
-        ValueError: the file cannot be read, has no such prim, or no usable geometry; the message names file and prim.
+        ValueError: The file cannot be read, has no such prim, or no usable geometry; the message names file and prim.
     """
     stage = _opened(file)
     from pxr import Usd, UsdGeom
@@ -80,12 +94,18 @@ def usd_parts(file: Path, prim: str = "") -> tuple[UsdPart, ...]:
 
 
 def rigid_part(linear: Array) -> Array:
-    """The rotation (3, 3) in a linear map (3, 3): what is left without scale, shear and mirroring.
+    """Return the rotation of a linear map, without its scale, shear and mirroring (polar decomposition by SVD).
 
-    A mirroring does not say which axis it turned round; that with the smallest rotation is taken.
+    A mirroring does not define which axis it reverses; the axis with the smallest rotation is taken.
+
+    Args:
+        linear: Linear map, (3, 3).
+
+    Returns:
+        Rotation matrix, (3, 3).
 
     Raises:
-        ValueError: the map is flat.
+        ValueError: The map is flat.
     """
     if abs(np.linalg.det(linear)) < 1e-18:
         raise ValueError("a prim is scaled to nothing; give it a scale other than 0")
@@ -115,7 +135,7 @@ def _opened(file: Path) -> Usd.Stage:
 
 
 def _chosen(root: Usd.Prim) -> list[Any]:
-    """Prims with geometry that counts."""
+    """Return the prims with geometry that counts."""
     from pxr import Usd, UsdGeom
 
     found: dict[str, list[Any]] = {}
@@ -144,7 +164,7 @@ def _local_points(file: Path, item: Usd.Prim) -> Array:
 
 
 def _hull_corners(points: Array) -> Array | None:
-    """Corners of the convex hull, or None where it is flat."""
+    """Return the corners of the convex hull, or None if it is flat."""
     try:
         found = ConvexHull(points)
     except (QhullError, ValueError):

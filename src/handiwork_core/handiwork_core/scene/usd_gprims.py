@@ -16,23 +16,42 @@ if TYPE_CHECKING:
 
 
 class Attributes:
-    """Attributes of a prim at its earliest time, by name."""
+    """Attributes of a prim at its earliest time, by name.
+
+    Args:
+        item: The prim.
+    """
 
     def __init__(self, item: Usd.Prim) -> None:
         self._item = item
 
     def number(self, name: str) -> float:
-        """An attribute that is a number."""
+        """Return an attribute that is a number.
+
+        Args:
+            name: Name of the attribute.
+        """
         return float(self.value(name))
 
-    def value(self, name: str) -> Any:  # noqa: ANN401  # what the file holds
-        """An attribute, or None where the file has none."""
+    def value(self, name: str) -> Any:  # noqa: ANN401  # of the attribute's own type
+        """Return an attribute, or None if the prim has none of this name.
+
+        Args:
+            name: Name of the attribute.
+        """
         from pxr import Usd
 
         return self._item.GetAttribute(name).Get(Usd.TimeCode.EarliestTime())
 
     def along_axis(self, points: Array) -> Array:
-        """Points whose z is the prim's axis."""
+        """Return points turned from z to the prim's axis.
+
+        Args:
+            points: Points of a shape along z, (n, 3).
+
+        Returns:
+            Points of the shape along the prim's ``axis``, (n, 3).
+        """
         return (
             points
             if (axis := str(self.value("axis"))) == "Z"

@@ -1,6 +1,6 @@
 """Fakes of all ports around one small cell.
 
-Time moves by hand, the arm follows exactly, the gripper holds what it closes on.
+Time advances only in calls, the arm follows exactly, the gripper holds the object on which it closes.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from .gantry import gantry, gantry_pose, gantry_q
 
 TICK_S = 0.02
 GRASP_GAP_M = 0.02
-"""An object whose centre is this near to the TCP is grasped by closing fingers."""
+"""Largest distance between the TCP and the centre of an object that closing fingers grasp, m."""
 
 
 @dataclass
@@ -67,17 +67,25 @@ class Cell:
     before: Callable[[str], None] = lambda _call: None
 
     def call(self, name: str) -> None:
-        """Record a port call."""
+        """Record a port call.
+
+        Args:
+            name: Name of the call, such as ``arm.follow``.
+        """
         self.calls.append(name)
         self.before(name)
 
     def carry(self) -> None:
-        """Keep what is in the hand at its place in the hand."""
+        """Move the object in the hand with the hand."""
         if self.in_hand:
             self.poses[self.in_hand] = gantry_pose(self.q) @ self.hand_T_object
 
     def drop(self, height_m: float = 0.0) -> None:
-        """Let go: the object falls straight down to a height; a part stays on its joint."""
+        """Release the object: it falls straight down to a height; a part stays on its joint.
+
+        Args:
+            height_m: Height of its origin in the world, m.
+        """
         if self.in_hand and self.objects[self.in_hand].articulation is None:
             pose = self.poses[self.in_hand]
             self.poses[self.in_hand] = replace(
@@ -87,17 +95,22 @@ class Cell:
 
 
 class FakeClock:
-    """Time that moves only when somebody sleeps."""
+    """Time that advances only in ``sleep``."""
 
     def __init__(self, cell: Cell) -> None:
         self._cell = cell
 
     def now_s(self) -> float:
-        """See ``Clock``."""
+        """Return the time of the cell, s."""
         return self._cell.now_s
 
     def sleep(self, seconds: float, *, should_stop: ShouldStop) -> None:
-        """See ``Clock``."""
+        """Advance the time at once; see ``Clock.sleep``.
+
+        Args:
+            seconds: Duration, s.
+            should_stop: If it returns True, the time stays.
+        """
         self._cell.call("clock.sleep")
         if not should_stop():
             self._cell.now_s += seconds
@@ -110,11 +123,11 @@ class FakeWorld:
         self._cell = cell
 
     def world_T_base(self) -> Pose:
-        """See ``WorldSource``."""
+        """Return the identity; see ``WorldSource``."""
         return Pose.identity()
 
     def snapshot(self) -> World:
-        """See ``WorldSource``."""
+        """Return the state of the cell; see ``WorldSource``."""
         cell, zero = self._cell, np.zeros(3)
         states = {name: ObjectState(pose, zero, zero, cell.now_s) for name, pose in cell.poses.items()}
         contacts = tuple(
@@ -131,7 +144,7 @@ class FakeWorld:
 
 
 class FakePlanner:
-    """Plans by the gantry's closed form and sees no obstacles; ``refusals`` answer the next plans instead."""
+    """Plans by the gantry's closed form and ignores obstacles; ``refusals`` answer the next plans instead."""
 
     def __init__(self, cell: Cell) -> None:
         self._cell = cell
@@ -143,7 +156,12 @@ class FakePlanner:
         self.candidates: list[CandidatesRequest] = []
 
     def plan(self, request: PlanRequest, *, should_stop: ShouldStop) -> PlanResult:
-        """See ``Planner``."""
+        """Return a motion to the first goal, or the next of ``refusals``; see ``Planner.plan``.
+
+        Args:
+            request: Recorded in ``plans``.
+            should_stop: If it returns True, the answer is CANCELED.
+        """
         self._cell.call("planner.plan")
         self.plans.append(request)
         if should_stop():
@@ -160,7 +178,12 @@ class FakePlanner:
         )
 
     def check_candidates(self, request: CandidatesRequest, *, should_stop: ShouldStop) -> CandidatesResult:
-        """See ``Planner``."""
+        """Accept every candidate; see ``Planner.check_candidates``.
+
+        Args:
+            request: Recorded in ``candidates``.
+            should_stop: If it returns True, the answer is CANCELED.
+        """
         self._cell.call("planner.check_candidates")
         self.candidates.append(request)
         if should_stop():
@@ -175,21 +198,36 @@ class FakePlanner:
     def validate(
         self, arm: str, trajectory: Trajectory, scene: SceneQuery, *, should_stop: ShouldStop
     ) -> Verdict:
-        """See ``Planner``."""
+        """Return ``verdict``; see ``Planner.validate``.
+
+        Args:
+            arm: Not used.
+            trajectory: Not used.
+            scene: Not used.
+            should_stop: Not used.
+        """
         self._cell.call("planner.validate")
         return self.verdict
 
     def validate_rest(
         self, arm: str, trajectory: Trajectory, scene: SceneQuery, rest: PathRest, *, should_stop: ShouldStop
     ) -> Verdict:
-        """See ``Planner``."""
+        """Return the verdict of ``judge``; see ``Planner.validate_rest``.
+
+        Args:
+            arm: Not used.
+            trajectory: Not used.
+            scene: Recorded in ``rests``.
+            rest: Recorded in ``rests``, and the argument of ``judge``.
+            should_stop: Not used.
+        """
         self._cell.call("planner.validate_rest")
         self.rests.append((rest, scene))
         return self.judge(rest)
 
 
 class FakeArm:
-    """Follows exactly, a tick at a time; ``miss`` (6,) is added to where it ends."""
+    """Follows exactly, a tick at a time; ``miss`` (6,), m and rad, is added to its last configuration."""
 
     def __init__(self, cell: Cell) -> None:
         self._cell = cell
@@ -199,7 +237,12 @@ class FakeArm:
         self.followed = 0
 
     def follow(self, trajectory: Trajectory, *, should_stop: ShouldStop) -> Outcome:
-        """See ``Arm``."""
+        """Follow a trajectory in the cell's time; see ``Arm.follow``.
+
+        Args:
+            trajectory: The motion.
+            should_stop: If it returns True, the motion ends with CANCELED.
+        """
         cell = self._cell
         cell.call("arm.follow")
         self.followed += 1
@@ -215,21 +258,26 @@ class FakeArm:
         return OK
 
     def stop(self) -> Outcome:
-        """See ``Arm``."""
+        """Count the stop; see ``Arm.stop``."""
         self._cell.call("arm.stop")
         self.stops += 1
         return OK
 
 
 class FakeGripper:
-    """Closes on an object at the TCP, lets go when it opens."""
+    """Closes on an object at the TCP, releases it when it opens."""
 
     def __init__(self, cell: Cell) -> None:
         self._cell = cell
         self.outcome = OK
 
     def move(self, width_m: float, *, should_stop: ShouldStop) -> Outcome:
-        """See ``Gripper``."""
+        """Move the fingers at once; see ``Gripper.move``.
+
+        Args:
+            width_m: Opening between the pads, m.
+            should_stop: If it returns True, the answer is CANCELED.
+        """
         cell = self._cell
         cell.call("gripper.move")
         if should_stop():
@@ -260,7 +308,12 @@ class Fakes:
 
 
 def fakes(cell: Cell, seed: int = 0) -> Fakes:
-    """Build the fakes of a cell and a fresh context."""
+    """Build the fakes of a cell and a fresh context.
+
+    Args:
+        cell: The cell.
+        seed: Seed of the context.
+    """
     robot = gantry()
     planner, arm, gripper = FakePlanner(cell), FakeArm(cell), FakeGripper(cell)
     context = Context(
@@ -280,7 +333,14 @@ def fakes(cell: Cell, seed: int = 0) -> Fakes:
 
 
 def smooth(start: Array, end: Array, duration_s: float = 1.0, n: int = 21) -> Trajectory:
-    """Fifth-order motion from rest to rest between two configurations (dof,)."""
+    """Return a fifth-order motion of the gantry from rest to rest.
+
+    Args:
+        start: First configuration, (dof,), rad or m.
+        end: Last configuration, (dof,), rad or m.
+        duration_s: Duration, s.
+        n: Number of samples.
+    """
     u = np.linspace(0.0, 1.0, n)[:, None]
     d, t = (end - start)[None, :], duration_s
     return Trajectory(
@@ -293,5 +353,11 @@ def smooth(start: Array, end: Array, duration_s: float = 1.0, n: int = 21) -> Tr
 
 
 def blocked(code: Code, a: str, b: str) -> PlanResult:
-    """A planner's refusal that names two bodies."""
+    """Return a planner's refusal that names two bodies.
+
+    Args:
+        code: Cause of the refusal.
+        a: Name of one body.
+        b: Name of the other body.
+    """
     return PlanResult(code, f"{a} would touch {b}", blocking=BodyPair(a, b))

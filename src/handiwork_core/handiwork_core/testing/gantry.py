@@ -38,7 +38,7 @@ AXES: Mapping[str, tuple[float, float, float]] = {
 
 
 def gantry() -> Robot:
-    """The robot ``gantry`` with arm ``arm``, hand link ``hand``, fingers that open 0 to 80 mm."""
+    """Return the robot ``gantry`` with arm ``arm``, hand link ``hand``, and fingers that open 0 to 80 mm."""
     joints = {}
     for i, name in enumerate(JOINTS):
         kind = JointType.PRISMATIC if name in RAILS else JointType.REVOLUTE
@@ -76,7 +76,14 @@ def gantry() -> Robot:
 
 
 def gantry_q(base_T_ee: Pose) -> Array:
-    """Joint positions (6,) [m, rad] that put the hand at a pose; roll stays within 0 to 2 pi."""
+    """Return the joint positions that put the hand at a pose.
+
+    Args:
+        base_T_ee: Pose of the hand.
+
+    Returns:
+        Rails, m, and wrist, rad, (6,); roll is within 0 to 2 pi.
+    """
     m = base_T_ee.rotation.matrix()
     pitch = float(np.arcsin(np.clip(-m[2, 0], -1.0, 1.0)))
     yaw, roll = float(np.arctan2(m[1, 0], m[0, 0])), float(np.arctan2(m[2, 1], m[2, 2]))
@@ -84,7 +91,11 @@ def gantry_q(base_T_ee: Pose) -> Array:
 
 
 def gantry_pose(q: Array) -> Pose:
-    """Inverse of ``gantry_q``."""
+    """Return base_T_ee of a configuration: the inverse of ``gantry_q``.
+
+    Args:
+        q: Rails, m, and wrist, rad, (6,).
+    """
     return Pose.of(q[:3], Rotation.from_rpy(float(q[5]), float(q[4]), float(q[3])))
 
 

@@ -1,4 +1,4 @@
-"""The gantry on a mobile base: the fakes of a cell with one more port, which drives."""
+"""The gantry on a mobile base: the fakes of a cell with one more port, for the base."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
 def mobile_gantry() -> Robot:
-    """The gantry, its link ``base`` carried by three joints from ``origin``."""
+    """Return the gantry with its link ``base`` carried by three joints from ``origin``."""
     robot, chain = gantry(), ("origin", "slide_x", "slide_y", "base")
     joints = {}
     for i, (name, axis) in enumerate(zip(BASE.joint_names, AXES, strict=True)):
@@ -40,7 +40,7 @@ def mobile_gantry() -> Robot:
 
 @dataclass
 class FakeBase:
-    """Follows exactly, a tick at a time; ``miss`` (3,) is added to where it ends."""
+    """Follows exactly, a tick at a time; ``miss`` (3,), m and rad, is added to its last configuration."""
 
     cell: Cell
     q: Array = field(default_factory=lambda: np.zeros(3))
@@ -48,7 +48,12 @@ class FakeBase:
     on_tick: Callable[[float], None] = lambda _t: None
 
     def follow(self, trajectory: Trajectory, *, should_stop: ShouldStop) -> Outcome:
-        """See ``Arm``."""
+        """Follow a trajectory in the cell's time; see ``Arm.follow``.
+
+        Args:
+            trajectory: The motion.
+            should_stop: If it returns True, the motion ends with CANCELED.
+        """
         self.cell.call("base.follow")
         for t in np.arange(0.0, trajectory.duration_s + TICK_S, TICK_S):
             if should_stop():
@@ -60,20 +65,20 @@ class FakeBase:
         return OK
 
     def stop(self) -> Outcome:
-        """See ``Arm``."""
+        """Record the call; see ``Arm.stop``."""
         self.cell.call("base.stop")
         return OK
 
 
 class MobileWorld(FakeWorld):
-    """Snapshots with the joints of the base; ``moving``: other joints and how fast they are."""
+    """Snapshots with the joints of the base; ``moving``: speeds of other joints by name, rad/s or m/s."""
 
     def __init__(self, cell: Cell, base: FakeBase) -> None:
         super().__init__(cell)
         self._base, self.moving = base, dict[str, float]()
 
     def snapshot(self) -> World:
-        """See ``WorldSource``."""
+        """Return the state of the cell with the joints of the base; see ``WorldSource``."""
         world = super().snapshot()
         position = {
             **world.joints.position,
@@ -84,7 +89,15 @@ class MobileWorld(FakeWorld):
 
 
 def mobile_fakes(cell: Cell, seed: int = 0) -> tuple[Fakes, FakeBase, MobileWorld]:
-    """The fakes of a cell, with a base in their context."""
+    """Return the fakes of a cell, with a base in their context.
+
+    Args:
+        cell: The cell.
+        seed: Seed of the context.
+
+    Returns:
+        The fakes, the base, and the source of snapshots.
+    """
     made, base = fakes(cell, seed), FakeBase(cell)
     world = MobileWorld(cell, base)
     made.context.robot, made.context.base, made.context.world = mobile_gantry(), base, world

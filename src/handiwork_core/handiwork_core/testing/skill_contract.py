@@ -1,6 +1,6 @@
 """Contract tests of skills: subclass ``SkillContract`` in a test file, name it ``Test...``, and pytest runs them all.
 
-The subclass says how to make the skill, good and bad parameters and a scripted world.
+The subclass defines the skill, good and bad parameters and a scripted world.
 ``run`` is the executor's ``run_skill``.
 """
 
@@ -25,41 +25,56 @@ MOTION_CALLS = ("arm.follow", "gripper.move")
 
 
 class Run(Protocol):
-    """What the executor returns, as far as the contract looks at it."""
+    """The part of the executor's result that the contract uses."""
 
     @property
     def outcome(self) -> Outcome:
-        """How it ended."""
+        """The outcome of the run."""
         ...
 
 
 class SkillContract(ABC, Generic[P]):
-    """What must hold for every skill."""
+    """The rules for every skill."""
 
     run: Callable[[Skill[Any], Any, Context], Run]
 
     @abstractmethod
     def skill(self) -> Skill[P]:
-        """A new instance."""
+        """Return a new instance."""
 
     @abstractmethod
     def params(self) -> P:
-        """A goal that succeeds in ``fakes``."""
+        """Return a goal that succeeds in ``fakes``."""
 
     @abstractmethod
     def unknown(self) -> P:
-        """The same with an object that does not exist."""
+        """Return the same goal with an object that does not exist."""
 
     @abstractmethod
     def fakes(self, seed: int = 0) -> Fakes:
-        """A fresh world in which ``params`` succeeds."""
+        """Return a fresh world in which ``params`` succeeds.
+
+        Args:
+            seed: Seed of its context.
+        """
 
     def go(self, fakes: Fakes) -> Outcome:
-        """Run the good goal."""
+        """Run the good goal.
+
+        Args:
+            fakes: The world.
+
+        Returns:
+            The outcome of the run.
+        """
         return type(self).run(self.skill(), self.params(), fakes.context).outcome
 
     def commands(self, seed: int) -> Sequence[Command]:
-        """The command list in a fresh world."""
+        """Return the command list in a fresh world.
+
+        Args:
+            seed: Seed of the world's context.
+        """
         return self.skill().commands(self.params(), self.fakes(seed).context)
 
     def test_succeeds(self) -> None:
@@ -68,7 +83,7 @@ class SkillContract(ABC, Generic[P]):
         assert outcome.ok, outcome
 
     def test_unknown_object_is_named_and_nothing_moves(self) -> None:
-        """Refused by field."""
+        """The refusal names the field."""
         fakes = self.fakes()
         outcome = type(self).run(self.skill(), self.unknown(), fakes.context).outcome
         assert outcome.code is Code.UNKNOWN_OBJECT
@@ -76,7 +91,7 @@ class SkillContract(ABC, Generic[P]):
         assert not set(fakes.cell.calls) & set(MOTION_CALLS)
 
     def test_choosing_moves_nothing(self) -> None:
-        """``commands`` only asks."""
+        """``commands`` moves nothing."""
         fakes = self.fakes()
         q = fakes.cell.q.copy()
         self.skill().commands(self.params(), fakes.context)
@@ -84,7 +99,7 @@ class SkillContract(ABC, Generic[P]):
         assert np.array_equal(fakes.cell.q, q)
 
     def test_equal_seeds_give_equal_commands(self) -> None:
-        """Nothing random but the seed."""
+        """The seed determines all random choices."""
         first, second = self.commands(3), self.commands(3)
         assert [(c.stage, str(c.function)) for c in first] == [(c.stage, str(c.function)) for c in second]
         for a, b in zip(first, second, strict=True):
@@ -93,7 +108,11 @@ class SkillContract(ABC, Generic[P]):
 
     @pytest.mark.parametrize("reason", REASONS)
     def test_stop_at_every_port_call(self, reason: Code) -> None:
-        """Right code, arm at rest, no motion after it."""
+        """The run ends with the right code and the arm at rest; no motion follows.
+
+        Args:
+            reason: Reason of the stop.
+        """
         for i in range(self._count()):
             fakes = self.fakes()
             fakes.cell.before = _at(fakes, i, lambda f=fakes: f.context.token.set(reason))  # type: ignore[misc]

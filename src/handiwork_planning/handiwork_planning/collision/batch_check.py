@@ -1,4 +1,4 @@
-"""Which pairs touch, or might touch on the way, in sixteen configurations at once."""
+"""A test of sixteen configurations at once: which pairs touch, or might touch on the way."""
 
 from __future__ import annotations
 
@@ -28,13 +28,16 @@ from handiwork_planning.kernels.simd_kinematics import (
 from .pair_distance import pair_gap
 
 FINEST_M = 0.0005
-"""A pair is taken as clear of a piece on which it cannot come closer than this to the distance at the piece's middle;
-where its margin is larger than that, it never touches."""
+"""Smallest motion that a test resolves, m.
+
+A pair counts as clear of a piece on which it cannot come closer than this to the distance at the piece's middle; if
+its margin is larger than that, it never touches.
+"""
 
 CYLINDER = int(ShapeKind.CYLINDER)
 
 WHOLE, STILL, SWEPT = 0, 1, 2
-"""What ``test_block`` looks at: pieces; their middles alone, which cost half; the same pieces right after that."""
+"""Modes of ``test_block``: pieces; their middles alone, which cost half; the same pieces right after that."""
 
 
 class Checker(NamedTuple):
@@ -43,11 +46,11 @@ class Checker(NamedTuple):
     robot: RobotArrays
     scene: SceneArrays
     margins: Array
-    """(g, m + g) smallest allowed distance of group and column [m]; OFF where the pair does not count."""
+    """(g, m + g) smallest allowed distance of group and column [m]; OFF if the pair does not count."""
     pairs: Ints
     """(p, 2) group and column that count; those that hit often move to the front."""
     exact: Ints
-    """(g, m + g) 1 where the pair is measured in float64, lane by lane: hulls, and depths beyond a sphere's centre."""
+    """(g, m + g) 1 if the pair is measured in float64, lane by lane: hulls, and depths beyond a sphere's centre."""
     chain: Floats
     """(n, 12)."""
     balls: Floats
@@ -68,7 +71,7 @@ class Checker(NamedTuple):
     q: Floats
     """(n, LANES) configurations."""
     move: Floats
-    """(n, LANES) farthest that each joint is from there on the lane's piece."""
+    """(n, LANES) largest distance of each joint from that configuration on the lane's piece."""
     most: Floats
     """(n,) the largest of ``move``; a lane moves no joint more than its ``share`` (1, LANES) of it."""
     share: Floats
@@ -77,13 +80,22 @@ class Checker(NamedTuple):
     centres: Floats
     """(3 (s + g), LANES) world centres of ``balls``."""
     slack: Floats
-    """(g,) farthest that a group's points are on a piece from where they are in its middle [m], where all of ``most``
-    is moved."""
+    """(g,) largest distance of a group's points on a piece from their places in its middle [m], if all of ``most`` is
+    moved.
+    """
 
 
 @inlined
 def farthest(reach: Floats, most: Floats, g: int, after: int, before: int) -> np.float32:
-    """How far joints ``after``..``before`` may move group ``g`` on a piece [m]."""
+    """Return the longest way that joints ``after``..``before`` may move group ``g`` on a piece, m; 0 up to FINEST_M.
+
+    Args:
+        reach: Lever of each group about each joint, (g, n), m/rad or m/m.
+        most: Largest joint moves on the piece, (n,), rad or m.
+        g: Index of the group.
+        after: First joint.
+        before: The joint after the last.
+    """
     total = f4(0.0)
     for j in range(after, before):
         total += reach[g, j] * most[j]
@@ -92,7 +104,18 @@ def farthest(reach: Floats, most: Floats, g: int, after: int, before: int) -> np
 
 @kernel
 def exactly(c: Checker, g: int, column: int, margin: float, slack: float) -> int:
-    """As ``test_block`` says for one pair, in float64, lane by lane: minus the set of lanes below, or the set near."""
+    """Test one pair as ``test_block`` does, in float64, lane by lane.
+
+    Args:
+        c: Robot, world and margins.
+        g: Index of the group.
+        column: Column of the margins.
+        margin: Smallest allowed distance, m.
+        slack: Longest way of the group on a piece, m.
+
+    Returns:
+        Minus the set of lanes below the margin, or the set of lanes that are near.
+    """
     near, body, shapes = 0, c.robot.group_body, len(c.scene.kind)
     frames = np.empty((len(c.chain) + 1, 12))
     for k in range(LANES):
@@ -113,7 +136,17 @@ def exactly(c: Checker, g: int, column: int, margin: float, slack: float) -> int
 def centre_all(
     g: int, known: Ints, body: Ints, start: Ints, balls: Floats, frames: Floats, centres: Floats
 ) -> None:
-    """Bring all ``centres`` of group ``g`` up to date."""
+    """Bring all ``centres`` of group ``g`` up to date.
+
+    Args:
+        g: Index of the group.
+        known: See ``Checker.known``.
+        body: Body of each group, (g,).
+        start: First ball of each group, (g + 1,).
+        balls: Centres in the body frame and radii, (s + g, 4), m.
+        frames: Body poses, (12 (n + 1), LANES).
+        centres: Written: world centres, (3 (s + g), LANES), m.
+    """
     if known[g] == 2:
         return
     known[g] = 2
@@ -123,7 +156,16 @@ def centre_all(
 
 @inlined
 def square_to_shape(centres: Floats, i: int, pose: Floats, half: Floats, s: int, is_cylinder: bool) -> Wide:
-    """Squared distance of centre ``i`` to shape ``s`` without its rounding."""
+    """Return the squared distance of a centre to a shape without its rounding, m^2.
+
+    Args:
+        centres: World centres, (3 (s + g), LANES), m.
+        i: Index of the centre.
+        pose: World poses of the shapes, (m, 12).
+        half: Half edges of the cores, (m, 3), m.
+        s: Index of the shape.
+        is_cylinder: The shape is a cylinder, otherwise a rounded box.
+    """
     if is_cylinder:
         return square_to_cylinder(centres, i, pose, half, s)
     return square_to_box(centres, i, pose, half, s)
@@ -143,7 +185,24 @@ def test_shape(
     share: Floats,
     is_cylinder: bool,
 ) -> int:
-    """Minus the set of lanes in which group ``g`` is within ``margin`` of shape ``s``, or those where it is near."""
+    """Test the spheres of a group against a shape.
+
+    Args:
+        balls: Spheres, (s + g, 4), m.
+        start: First ball of each group, (g + 1,).
+        centres: World centres, (3 (s + g), LANES), m.
+        pose: World poses of the shapes, (m, 12).
+        half: Half edges of the cores, (m, 3), m.
+        g: Index of the group.
+        s: Index of the shape.
+        margin: Smallest allowed distance to the core, m.
+        slack: Longest way of the group on a piece, m.
+        share: Part of ``slack`` in each lane, (1, LANES).
+        is_cylinder: The shape is a cylinder, otherwise a rounded box.
+
+    Returns:
+        Minus the set of lanes in which the group is within ``margin``, or the set of lanes in which it is near.
+    """
     found = 0
     for i in range(start[g], start[g + 1]):
         square, r = square_to_shape(centres, i, pose, half, s, is_cylinder), balls[i, 3] + margin
@@ -168,7 +227,22 @@ def test_groups(
     slack: float,
     share: Floats,
 ) -> int:
-    """The same for two groups, the second of which has the ball ``around`` it."""
+    """Test the spheres of two groups against each other.
+
+    Args:
+        balls: Spheres, (s + g, 4), m.
+        start: First ball of each group, (g + 1,).
+        centres: World centres, (3 (s + g), LANES), m.
+        g: Index of the first group.
+        h: Index of the second group.
+        around: Index of the ball around the second group.
+        margin: Smallest allowed distance, m.
+        slack: Longest way of the groups to each other on a piece, m.
+        share: Part of ``slack`` in each lane, (1, LANES).
+
+    Returns:
+        As ``test_shape``.
+    """
     found = 0
     for i in range(start[g], start[g + 1]):
         r = balls[i, 3] + margin
@@ -187,10 +261,18 @@ def test_groups(
 
 @kernel
 def test_block(c: Checker, active: Ints, count: int, near: Ints, what: int) -> tuple[int, int, int]:
-    """Try the first ``count`` of ``active`` (k,), rows of ``c.pairs``, on the pieces around ``c.q``, ``c.most``.
+    """Test pairs on the pieces around ``c.q`` and ``c.most``.
 
-    Returns the row that touches and the set of lanes where; or -1, the set of lanes that are not known to be clear, and
-    how many rows were written to ``near`` (k,): those that keep lanes from being clear.
+    Args:
+        c: Robot, world, margins and pieces.
+        active: Rows of ``c.pairs``, (k,).
+        count: The first so many of ``active`` are tested.
+        near: Written: the rows that keep lanes from being clear, (k,).
+        what: WHOLE, STILL or SWEPT.
+
+    Returns:
+        The row that touches, the set of lanes in which it does, and 0; or -1, the set of lanes that are not known to be
+        clear, and the number of rows in ``near``.
     """
     c, active, near = borrowed(c), borrowed(active), borrowed(near)
     kind, body, start = c.scene.kind, c.robot.group_body, c.robot.group_start

@@ -18,11 +18,20 @@ BOX, SPHERE, CYLINDER, CAPSULE = (
     int(kind) for kind in (ShapeKind.BOX, ShapeKind.SPHERE, ShapeKind.CYLINDER, ShapeKind.CAPSULE)
 )
 NO_ROOM_M = 1.0e-4
-"""Block tests do not see how deep a sphere's centre is: pairs whose margin and radius leave less are exact."""
+"""Pairs whose margin and radius together leave less than this are exact, m.
+
+Block tests do not see how deep a sphere's centre is.
+"""
 
 
 def checker_of(robot: RobotArrays, scene: SceneArrays, margins: Array) -> Checker:
-    """A checker with scratch of its own: two of them may work at the same time."""
+    """Return a checker with scratch of its own: two of them may work at the same time.
+
+    Args:
+        robot: The arm as a chain, with its groups of spheres.
+        scene: The shapes of the world.
+        margins: Smallest allowed distance of each pair, (g, m + g), m.
+    """
     groups, n, shapes, single = len(robot.bounds), len(robot.lower), len(scene.kind), np.float32
     most = groups * shapes + len(robot.pairs)
     empty = Checker(
@@ -53,7 +62,14 @@ def checker_of(robot: RobotArrays, scene: SceneArrays, margins: Array) -> Checke
 
 @kernel
 def fill(c: Checker) -> int:
-    """Write all but scratch from ``c.robot``, ``c.scene`` and ``c.margins``; returns how many pairs there are."""
+    """Write all but scratch from ``c.robot``, ``c.scene`` and ``c.margins``.
+
+    Args:
+        c: The checker.
+
+    Returns:
+        The number of pairs.
+    """
     c = borrowed(c)
     c.chain[:] = c.robot.chain
     spheres = len(c.robot.spheres)
@@ -69,7 +85,14 @@ def fill(c: Checker) -> int:
 
 @inlined
 def fill_shape(c: Checker, s: int) -> None:
-    """A rounded box for boxes, spheres and capsules; cylinders keep radius and half length."""
+    """Write the core and the rounding of one shape.
+
+    Boxes, spheres and capsules become a rounded box; cylinders keep radius and half length.
+
+    Args:
+        c: The checker.
+        s: Index of the shape.
+    """
     kind, size = c.scene.kind[s], c.scene.size
     rounded = kind in (SPHERE, CAPSULE)
     c.rounding[s] = size[s, 0] if rounded else 0.0
@@ -82,7 +105,14 @@ def fill_shape(c: Checker, s: int) -> None:
 
 @inlined
 def fill_pairs(c: Checker) -> int:
-    """Pairs that count and can ever meet, tool groups first; returns how many."""
+    """Write the pairs that count and can ever meet, tool groups first.
+
+    Args:
+        c: The checker.
+
+    Returns:
+        The number of pairs.
+    """
     robot, scene, margins, pairs, exact = c.robot, c.scene, c.margins, c.pairs, c.exact
     shapes, turning, count = len(scene.kind), robot.prismatic.sum() == 0, 0
     ox, oy, oz = robot.chain[0, 9], robot.chain[0, 10], robot.chain[0, 11]
@@ -110,7 +140,12 @@ def fill_pairs(c: Checker) -> int:
 
 @kernel
 def thickness(robot: RobotArrays, g: int) -> tuple[float, float]:
-    """Largest and smallest radius of group ``g`` [m]."""
+    """Return the largest and the smallest radius of a group, m.
+
+    Args:
+        robot: The arm with its groups of spheres.
+        g: Index of the group.
+    """
     thick, thin = 0.0, 1.0e9
     for i in range(robot.group_start[g], robot.group_start[g + 1]):
         thick, thin = max(thick, robot.spheres[i, 3]), min(thin, robot.spheres[i, 3])

@@ -14,7 +14,16 @@ from .pair_distance import pair_gap
 
 @kernel
 def pairs_on(robot: RobotArrays, scene: SceneArrays, margins: Array) -> Ints:
-    """(k, 2) group and column of ``margins`` (g, m + g) of pairs that count; tool groups first, as they hit most."""
+    """Return the pairs that count, tool groups first, as they hit most.
+
+    Args:
+        robot: The arm with its groups of spheres.
+        scene: The shapes of the world.
+        margins: Smallest allowed distances, (g, m + g), m; OFF for pairs that do not count.
+
+    Returns:
+        Group and column of each pair, (k, 2).
+    """
     shapes, groups = len(scene.kind), len(robot.group_body)
     found = np.empty((groups * shapes + len(robot.pairs), 2), dtype=np.int64)
     count = 0
@@ -41,7 +50,17 @@ def all_distances(
     frames: Array,
     out: Array,
 ) -> None:
-    """Exact signed distances [m] of pairs that are on, ``out`` (g, m + g); 1e9 elsewhere and beyond ``ceiling`` [m]."""
+    """Compute the exact signed distances of all pairs that count.
+
+    Args:
+        q: Configuration, (n,), rad or m.
+        ceiling: Larger distances are not computed, m.
+        robot: The arm with its groups of spheres.
+        scene: The shapes of the world.
+        margins: Smallest allowed distances, (g, m + g), m; OFF for pairs that do not count.
+        frames: Scratch, (n + 1, 12).
+        out: Written: distances, (g, m + g), m; 1e9 if a pair is off or beyond ``ceiling``.
+    """
     forward(q, robot.chain, robot.prismatic, frames)
     out[:] = 1.0e9
     pairs = pairs_on(robot, scene, margins)

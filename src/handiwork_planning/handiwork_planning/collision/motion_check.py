@@ -1,7 +1,7 @@
 """Continuous test of straight joint motions by motion bounds (Schwarzer, Saha, Latombe 2005), many pieces at a time.
 
-A piece is clear when no pair can come below its margin within the farthest that it moves from the piece's middle.
-Pieces that are not are divided, and ask only the pairs that were near in the last round.
+A piece is clear when no pair can come below its margin within the largest motion from the piece's middle. Other pieces
+are divided, and only the pairs that were near in the last round are tested on the parts.
 """
 
 from __future__ import annotations
@@ -33,7 +33,16 @@ PARTS = 4
 
 @inlined
 def load_lane(q: Floats, move: Floats, path: Array, k: int, low: float, high: float) -> None:
-    """Put the piece between places ``low`` and ``high`` of ``path`` (r, n), counted in rows, into lane ``k``."""
+    """Put a piece of a path into lane ``k``.
+
+    Args:
+        q: Written: the piece's middle, (n, LANES), rad or m.
+        move: Written: largest distance of each joint from there, (n, LANES), rad or m.
+        path: Configurations, (r, n), rad or m.
+        k: The lane.
+        low: Start of the piece, counted in rows.
+        high: End of the piece, counted in rows.
+    """
     if high - low > 1.0:
         m = int(np.floor(0.5 * (low + high)))
         for j in range(path.shape[1]):
@@ -51,9 +60,17 @@ def load_lane(q: Floats, move: Floats, path: Array, k: int, low: float, high: fl
 
 @inlined
 def split(low: float, high: float, parts: int, ends: Array, count: int) -> int:
-    """Write at most ``parts`` pieces of ``low``..``high`` to ``ends`` (k, 2) from row ``count``; returns the new count.
+    """Divide a piece of a path; pieces longer than one row start and end at rows.
 
-    Pieces longer than one row start and end at rows.
+    Args:
+        low: Start of the piece, counted in rows.
+        high: End of the piece, counted in rows.
+        parts: Largest number of parts.
+        ends: Written: start and end of each part, (k, 2).
+        count: First row of ``ends`` to write.
+
+    Returns:
+        ``count`` plus the number of parts.
     """
     before = low
     for i in range(1, parts + 1):
@@ -70,7 +87,13 @@ def split(low: float, high: float, parts: int, ends: Array, count: int) -> int:
 
 @inlined
 def share_out(move: Floats, most: Floats, share: Floats) -> None:
-    """``most`` (n,) and ``share`` (1, LANES) of ``move`` (n, LANES)."""
+    """Compute the largest moves, and the share of them in each lane.
+
+    Args:
+        move: Joint moves, (n, LANES), rad or m.
+        most: Written: the largest of each row, (n,).
+        share: Written: the largest part of ``most`` that a lane moves, (1, LANES).
+    """
     part = spread(f4(0.0))
     for j in range(len(most)):
         farthest = f4(0.0)
@@ -85,7 +108,14 @@ def share_out(move: Floats, most: Floats, share: Floats) -> None:
 
 @inlined
 def load_edge(q: Floats, most: Floats, share: Floats, path: Array) -> None:
-    """Fill all lanes from the two rows of ``path`` (2, n): LANES - 1 equal pieces, and the second row itself."""
+    """Fill all lanes from two rows: LANES - 1 equal pieces, and the second row itself.
+
+    Args:
+        q: Written: the pieces' middles, (n, LANES), rad or m.
+        most: Written: largest joint moves, (n,), rad or m.
+        share: Written: 1, and 0 in the last lane, (1, LANES).
+        path: Both ends of the edge, (2, n), rad or m.
+    """
     last = LANES - 1
     for k in range(LANES):
         share[0, k] = f4(k) + f4(0.5)
@@ -101,10 +131,18 @@ def load_edge(q: Floats, most: Floats, share: Floats, path: Array) -> None:
 
 @kernel
 def blocked_at(c: Checker, path: Array, hit: Ints) -> float:
-    """Place on ``path`` (k, n), counted in rows, where the straight motions through all rows touch; -1: they are free.
+    """Find a place where the straight motions through all rows of a path touch.
 
-    The last row is tested, the first is taken as tested. Breadth first: all pieces of one size before the next, so that
-    blocked paths end early; the place is therefore not always the first one. ``hit`` (2,) gets the pair.
+    The last row is tested, the first counts as tested. Breadth first: all pieces of one size before the next, so that
+    blocked paths end early; the place is therefore not always the first one.
+
+    Args:
+        c: Robot, world and margins.
+        path: Configurations, (k, n), rad or m.
+        hit: Written, if there is such a place: group and column of the pair, (2,).
+
+    Returns:
+        The place, counted in rows; -1 if the motions are free.
     """
     c, path, hit = borrowed(c), borrowed(path), borrowed(hit)
     last = len(path) - 1.0
@@ -156,7 +194,11 @@ def blocked_at(c: Checker, path: Array, hit: Ints) -> float:
 
 @inlined
 def first_of(lanes: int) -> int:
-    """The smallest member of a set of lanes."""
+    """Return the smallest member of a set of lanes.
+
+    Args:
+        lanes: The set, not empty.
+    """
     k = 0
     while not (lanes >> k) & 1:
         k += 1
@@ -165,7 +207,17 @@ def first_of(lanes: int) -> int:
 
 @inlined
 def merge(into: Ints, count: int, rows: Ints, more: int) -> int:
-    """Add those of the first ``more`` of ``rows`` that ``into`` (``count``) lacks; returns how many it has then."""
+    """Add the rows that ``into`` lacks.
+
+    Args:
+        into: Rows, written from ``count`` on.
+        count: Number of rows in ``into``.
+        rows: Rows to add.
+        more: The first so many of ``rows`` are added.
+
+    Returns:
+        The new number of rows in ``into``.
+    """
     before = count
     for n in range(more):
         known = False
@@ -179,7 +231,13 @@ def merge(into: Ints, count: int, rows: Ints, more: int) -> int:
 
 @inlined
 def found_hit(c: Checker, i: int, hit: Ints) -> None:
-    """Note pair ``i`` in ``hit`` (2,) and move it forward: what touched once is likely to touch again."""
+    """Write a pair to ``hit`` and move it forward: a pair that touched once is likely to touch again.
+
+    Args:
+        c: The checker.
+        i: Row of ``c.pairs``.
+        hit: Written: group and column, (2,).
+    """
     pairs = c.pairs
     g, column, j = pairs[i, 0], pairs[i, 1], i // 2
     hit[0], hit[1] = g, column
@@ -190,7 +248,14 @@ def found_hit(c: Checker, i: int, hit: Ints) -> None:
 
 @kernel
 def edge_is_free(c: Checker, a: Array, b: Array, hit: Ints) -> bool:
-    """Is the straight motion from ``a`` (n,) to ``b`` (n,) free? ``b`` itself is tested, ``a`` is taken as tested."""
+    """Check whether the straight motion from ``a`` to ``b`` is free; ``b`` itself is tested, ``a`` counts as tested.
+
+    Args:
+        c: Robot, world and margins.
+        a: Start configuration, (n,), rad or m.
+        b: End configuration, (n,), rad or m.
+        hit: Written, if the motion is blocked: group and column of the pair, (2,).
+    """
     path = np.empty((2, len(a)))
     path[0], path[1] = a, b
     return blocked_at(c, path, hit) < 0.0
@@ -198,13 +263,25 @@ def edge_is_free(c: Checker, a: Array, b: Array, hit: Ints) -> bool:
 
 @kernel
 def touches(c: Checker, q: Array, hit: Ints) -> bool:
-    """Is any pair below its margin at ``q`` (n,)? ``hit`` (2,) gets it."""
+    """Check whether any pair is below its margin.
+
+    Args:
+        c: Robot, world and margins.
+        q: Configuration, (n,), rad or m.
+        hit: Written, if a pair is: group and column, (2,).
+    """
     return len(c.pairs) > 0 and not edge_is_free(c, q, q, hit)
 
 
 @kernel
 def all_clear(c: Checker, start: Array, goals: Array) -> bool:
-    """Is every pair at or above its margin at ``start`` (n,) and at all of fewer than LANES ``goals`` (k, n)?"""
+    """Check whether every pair is at or above its margin at a start and at all goals.
+
+    Args:
+        c: Robot, world and margins.
+        start: Configuration, (n,), rad or m.
+        goals: Fewer than LANES configurations, (k, n), rad or m.
+    """
     c, start, goals = borrowed(c), borrowed(start), borrowed(goals)
     active = c.listed[0]
     for i in range(len(c.pairs)):
@@ -218,7 +295,13 @@ def all_clear(c: Checker, start: Array, goals: Array) -> bool:
 
 @kernel
 def first_blocked(c: Checker, path: Array, hit: Ints) -> int:
-    """The first row of ``path`` (k, n) that cannot be reached from the one before, as division tells; -1: none."""
+    """Return the first row that cannot be reached from the one before, found by division; -1 if there is none.
+
+    Args:
+        c: Robot, world and margins.
+        path: Configurations, (k, n), rad or m.
+        hit: Written, if there is such a row: group and column of the pair, (2,).
+    """
     row, place = -1, blocked_at(c, path, hit)
     pair = hit.copy()
     while place >= 0.0:

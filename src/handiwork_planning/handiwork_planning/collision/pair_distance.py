@@ -1,4 +1,4 @@
-"""Distances between parts of the robot and the world, with bounds that end most questions early."""
+"""Distances between parts of the robot and the world, with bounds that end most computations early."""
 
 from __future__ import annotations
 
@@ -13,7 +13,13 @@ from handiwork_planning.kernels.kinematics import place
 
 @kernel
 def relative(a: Array, b: Array, out: Array) -> None:
-    """``out`` = a^-1 b for transforms (12,): places of b's frame in a's."""
+    """Compute the transform a^-1 b.
+
+    Args:
+        a: Transform, (12,).
+        b: Transform, (12,).
+        out: Written: the pose of b's frame in a's, (12,).
+    """
     x, y, z = b[9] - a[9], b[10] - a[10], b[11] - a[11]
     for i in range(3):
         for j in range(3):
@@ -25,9 +31,16 @@ def relative(a: Array, b: Array, out: Array) -> None:
 def group_to_shape(
     robot: RobotArrays, scene: SceneArrays, frame: Array, g: int, s: int, floor: float, ceiling: float
 ) -> float:
-    """Smallest signed distance [m] of group ``g`` to shape ``s``.
+    """Return the smallest signed distance of a group to a shape, m.
 
-    Stops early below ``floor``; returns ``ceiling`` where the bounding spheres show that it is no smaller.
+    Args:
+        robot: The arm with its groups of spheres.
+        scene: The shapes of the world.
+        frame: World pose of the group's body, (12,).
+        g: Index of the group.
+        s: Index of the shape.
+        floor: The search stops at the first distance below this, m.
+        ceiling: Returned if no sphere is nearer, m.
     """
     b, p = robot.bounds[g], scene.pose[s]
     x, y, z = place(frame, b[0], b[1], b[2])
@@ -54,7 +67,16 @@ def group_to_shape(
 
 @kernel
 def group_to_group(robot: RobotArrays, frames: Array, a: int, b: int, floor: float, ceiling: float) -> float:
-    """Smallest signed distance [m] between the spheres of two groups, with ``floor`` and ``ceiling`` as above."""
+    """Return the smallest signed distance between the spheres of two groups, m.
+
+    Args:
+        robot: The arm with its groups of spheres.
+        frames: World poses of the bodies, (n + 1, 12).
+        a: Index of the first group.
+        b: Index of the second group.
+        floor: The search stops at the first distance below this, m.
+        ceiling: Returned if no two spheres are nearer, m.
+    """
     fa, fb = frames[robot.group_body[a]], frames[robot.group_body[b]]
     p, q = robot.bounds[a], robot.bounds[b]
     ax, ay, az = place(fa, p[0], p[1], p[2])
@@ -86,7 +108,17 @@ def group_to_group(robot: RobotArrays, frames: Array, a: int, b: int, floor: flo
 def pair_gap(
     robot: RobotArrays, scene: SceneArrays, frames: Array, g: int, column: int, floor: float, ceiling: float
 ) -> float:
-    """The same for a group and a column of the margins: a shape of the world, or another group."""
+    """Return the smallest signed distance of a group to a column of the margins, m.
+
+    Args:
+        robot: The arm with its groups of spheres.
+        scene: The shapes of the world.
+        frames: World poses of the bodies, (n + 1, 12).
+        g: Index of the group.
+        column: Index of a shape of the world; the number of shapes and more for another group.
+        floor: The search stops at the first distance below this, m.
+        ceiling: Returned if nothing is nearer, m.
+    """
     shapes = len(scene.kind)
     if column < shapes:
         return group_to_shape(robot, scene, frames[robot.group_body[g]], g, column, floor, ceiling)

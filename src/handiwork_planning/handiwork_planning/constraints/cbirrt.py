@@ -22,11 +22,20 @@ STEP_RAD = 0.1
 """Length of one step, Euclidean norm of joint moves; on it a tool 1 m away leaves the manifold by 1.3 mm at most."""
 MOST_STEPS = 200
 HALF = 0.75
-"""Share of what held components may differ that the middle of a step may use."""
+"""Share of the allowed difference of held components that the middle of a step may use."""
 
 
 class HeldTrees(NamedTuple):
-    """As in ``tree_search``: ``nodes`` (2, k, n), ``parents`` (2, k), ``counts`` (2,), ``blocked`` (g, m + g)."""
+    """Search state.
+
+    Attributes:
+        nodes: Configurations of both trees, (2, k, n), rad or m.
+        parents: Index of each node's parent, -1 for roots, (2, k).
+        counts: Number of nodes, (2,).
+        blocked: How often each pair ended a step, (g, m + g).
+        turn: The tree that grows next, (1,).
+        meeting: Node of each tree at which they met, (2,).
+    """
 
     nodes: Array
     parents: Ints
@@ -37,7 +46,14 @@ class HeldTrees(NamedTuple):
 
 
 def plant(start: Array, goals: Array, columns: tuple[int, int], room: int) -> HeldTrees:
-    """Trees with ``start`` (n,) and ``goals`` (k, n) as roots and space for ``room`` nodes each."""
+    """Return trees with a start and goals as roots.
+
+    Args:
+        start: Configuration, (n,), rad or m.
+        goals: Configurations, (k, n), rad or m.
+        columns: Shape of the margins, (g, m + g).
+        room: Space for so many nodes per tree, besides the goals.
+    """
     nodes = np.zeros((2, room + len(goals), len(start)))
     nodes[0, 0], nodes[1, : len(goals)] = start, goals
     parents = np.full(nodes.shape[:2], -1, dtype=np.int64)
@@ -50,7 +66,12 @@ def plant(start: Array, goals: Array, columns: tuple[int, int], room: int) -> He
 
 @kernel
 def distance(a: Array, b: Array) -> float:
-    """Euclidean [rad], without temporary arrays."""
+    """Return the Euclidean distance [rad or m], without temporary arrays.
+
+    Args:
+        a: Configuration, (n,), rad or m.
+        b: Configuration, (n,), rad or m.
+    """
     total = 0.0
     for j in range(len(a)):
         total += (a[j] - b[j]) ** 2
@@ -67,7 +88,20 @@ def step_to(
     hit: Ints,
     q: Array,
 ) -> int:
-    """One step ``q`` (n,) from ``here`` to ``target``, which is on the manifold: 2 there, 1 nearer, 0 stuck, -1 hit."""
+    """Take one step from ``here`` to ``target``, which is on the manifold.
+
+    Args:
+        here: Configuration on the manifold, (n,), rad or m.
+        target: Configuration on the manifold, (n,), rad or m.
+        hold: The components that are held.
+        c: Robot, world and margins.
+        frames: Scratch, (n + 1, 12).
+        hit: Written, if the step is blocked: group and column of the pair, (2,).
+        q: Written: the configuration after the step, (n,).
+
+    Returns:
+        2 at the target, 1 nearer to it, 0 if no step is possible, -1 if the step is blocked.
+    """
     away = distance(here, target)
     share = STEP_RAD / max(away, 1.0e-12)
     if share >= 1.0:
@@ -99,7 +133,20 @@ def advance(
     frames: Array,
     hit: Ints,
 ) -> tuple[int, bool]:
-    """MotionSteps from the nearest node towards ``target`` (n,) as far as they go: last node, is it there."""
+    """Take steps from the nearest node towards ``target``, as many as possible.
+
+    Args:
+        trees: Search state; the steps become nodes.
+        side: The tree that grows.
+        target: Configuration on the manifold, (n,), rad or m.
+        hold: The components that are held.
+        c: Robot, world and margins.
+        frames: Scratch, (n + 1, 12).
+        hit: Scratch, (2,).
+
+    Returns:
+        The last node, and whether it is at the target.
+    """
     nodes, best, i = trees.nodes[side], 1.0e30, 0
     for k in range(trees.counts[side]):
         d = distance(nodes[k], target)
@@ -130,7 +177,18 @@ def grow_held(
     c: Checker,
     state: State,
 ) -> int:
-    """Search on: 1 the trees met, 0 not yet, -1 they are full. Samples are projected, so that steps can reach them."""
+    """Continue the search. Samples are projected, so that steps can reach them.
+
+    Args:
+        trees: Search state.
+        iterations: Number of samples.
+        hold: The components that are held.
+        c: Robot, world and margins.
+        state: Random numbers; it is advanced.
+
+    Returns:
+        1 if the trees met, 0 if not yet, -1 if they are full.
+    """
     robot = c.robot
     n = len(robot.lower)
     frames, hit, q = np.empty((n + 1, 12)), np.zeros(2, dtype=np.int64), np.empty(n)
@@ -152,7 +210,14 @@ def grow_held(
 
 
 def path_of(trees: HeldTrees) -> tuple[Array, int]:
-    """MotionSteps (k, n) from start to goal without the doubled meeting point, and which goal root it ends in."""
+    """Return the path from start to goal without the doubled meeting point.
+
+    Args:
+        trees: Search state of trees that met.
+
+    Returns:
+        Configurations (k, n), rad or m, and the index of the goal at its end.
+    """
     sides = []
     for side in (0, 1):
         chain, i = [], int(trees.meeting[side])

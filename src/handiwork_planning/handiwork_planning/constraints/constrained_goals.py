@@ -1,4 +1,4 @@
-"""Which goals keep what is to be held, and how far a motion is from keeping it."""
+"""Selection of goals that keep the held components, and a measure of how far a motion is from keeping them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,17 @@ COMPONENTS = ("the turn about x", "the turn about y", "the turn about z", "x", "
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeldProblem:
-    """One request: ``weights`` (6,), the kernels' ``hold``, and what every step needs."""
+    """One request with held components.
+
+    Attributes:
+        query: Robot, scene and margins.
+        weights: Weight of each component, (6,); those above zero are held.
+        hold: The same for the kernels.
+        limits: Limits of velocity, acceleration and jerk.
+        names: Joint names, (n,).
+        seed: Seed of all random numbers.
+        deadline: Limit of time, and the client's request to stop.
+    """
 
     query: Query
     weights: tuple[float, ...]
@@ -39,7 +49,14 @@ class HeldProblem:
 
 
 def check_weights(weights: tuple[float, ...]) -> None:
-    """Failed with BAD_NUMBER unless there are six finite numbers, none below zero."""
+    """Check that there are six finite numbers, none below zero.
+
+    Args:
+        weights: Weights of (ang x, y, z, lin x, y, z).
+
+    Raises:
+        Failed: BAD_NUMBER.
+    """
     if len(weights) != 6:
         raise Failed(Code.BAD_NUMBER, f"hold_vec_weight has {len(weights)} numbers; give 6")
     if not np.isfinite(weights).all() or min(weights) < 0.0:
@@ -49,7 +66,15 @@ def check_weights(weights: tuple[float, ...]) -> None:
 
 
 def refusal(problem: HeldProblem, pose: Array) -> tuple[float, str]:
-    """How far the EE pose (12,) is from keeping what is held, as a share of what is allowed, and words for it."""
+    """Measure how far an EE pose is from keeping the held components.
+
+    Args:
+        problem: The request.
+        pose: world_T_ee, (12,).
+
+    Returns:
+        The largest difference as a share of the allowed one, and a description of it.
+    """
     shift, gap = np.empty(6), np.empty(len(problem.hold.turns))
     worst = held_gap(pose, problem.hold, shift, gap)
     shares = np.abs(gap) / np.where(problem.hold.turns == 1, HOLD_RAD, HOLD_M)
@@ -61,7 +86,11 @@ def refusal(problem: HeldProblem, pose: Array) -> tuple[float, str]:
 
 
 def compatible(problem: HeldProblem, poses: Array) -> Ints:
-    """Rows of EE poses (k, 12) that keep what is held.
+    """Return the rows of ``poses`` that keep the held components.
+
+    Args:
+        problem: The request.
+        poses: world_T_ee, (k, 12).
 
     Raises:
         Failed: CONTRADICTION, with the component and difference of the nearest one, when none does.
@@ -79,14 +108,30 @@ def compatible(problem: HeldProblem, poses: Array) -> Ints:
 
 
 def compatible_goals(problem: HeldProblem, q: Array) -> Ints:
-    """Rows of configurations (k, n) that keep what is held; Failed as ``compatible``."""
+    """Return the rows of configurations that keep the held components.
+
+    Args:
+        problem: The request.
+        q: Configurations, (k, n), rad or m.
+
+    Raises:
+        Failed: as ``compatible``.
+    """
     poses = np.empty((len(q), 12))
     tool_poses(np.ascontiguousarray(q), problem.query.robot, poses)
     return compatible(problem, poses)
 
 
 def worst_share(problem: HeldProblem, q: Array) -> float:
-    """Largest held component along ``q`` (k, n), and half-way between rows, as a share of what is allowed."""
+    """Return the largest difference of a held component along a path, and half-way between its rows.
+
+    Args:
+        problem: The request.
+        q: Path, (k, n), rad or m.
+
+    Returns:
+        The difference as a share of the allowed one.
+    """
     frames, middle = problem.query.frames, 0.5 * (q[1:] + q[:-1])
     rows = np.ascontiguousarray(np.concatenate([q, middle]))
     return max(held_share(row, problem.hold, problem.query.robot, frames) for row in rows)

@@ -1,4 +1,4 @@
-"""Free motion that keeps held pose components: straight where that works, else by search on their manifold."""
+"""Free motion that keeps held pose components: a straight line if it works, else a search on their manifold."""
 
 from __future__ import annotations
 
@@ -48,10 +48,23 @@ def plan_held(
     move: Move,
     deadline: Deadline,
 ) -> tuple[Trajectory, int]:
-    """A motion whose EE components with weight above zero stay within HOLD_M and HOLD_RAD of those at ``start`` (n,).
+    """Plan a motion whose held EE components stay within HOLD_M and HOLD_RAD of those at the start.
+
+    Args:
+        request: Goal, weights and seed; components with a weight above zero are held.
+        arm: The arm that moves.
+        query: Robot, scene and margins.
+        start: Start configuration, (n,), rad or m.
+        world_T_base: Pose of the arm's base link, whose axes the weights refer to.
+        limits: Limits of velocity, acceleration and jerk.
+        move: Plans a straight tool motion.
+        deadline: Limit of time, and the client's request to stop.
+
+    Returns:
+        The trajectory, and the index of the goal that it reaches.
 
     Raises:
-        Failed: BAD_NUMBER, CONTRADICTION when no goal keeps what is held, or what stopped the search.
+        Failed: BAD_NUMBER, CONTRADICTION when no goal keeps the held components, or the reason that ended the search.
     """
     weights = request.hold_vec_weight or ()
     check_weights(weights)
@@ -83,7 +96,7 @@ def _along(problem: HeldProblem, goal: StraightGoal, move: Move) -> Trajectory:
     if share > 1.0:
         raise Failed(
             Code.CONTRADICTION,
-            f"the line turns away by {share:.1f} times what hold_vec_weight allows; ask for no line, or hold less",
+            f"the line departs by {share:.1f} times what hold_vec_weight allows; ask for no line, or hold less",
         )
     return trajectory
 
@@ -91,7 +104,7 @@ def _along(problem: HeldProblem, goal: StraightGoal, move: Move) -> Trajectory:
 def _straight(
     problem: HeldProblem, poses: tuple[Pose, ...], rows: Ints, move: Move
 ) -> tuple[Trajectory, int] | None:
-    """The first straight move to one of ``poses`` that keeps what is held; None when none does."""
+    """Return the first straight move to one of ``poses`` that keeps the held components; None when none does."""
     for i in rows[:STRAIGHT_TRIES]:
         problem.deadline.poll()
         try:
@@ -106,7 +119,7 @@ def _straight(
 
 
 def _configurations(problem: HeldProblem, goal: PoseGoals, rows: Ints, seeds: Array) -> tuple[Array, Ints]:
-    """Free configurations (k, n) of the poses in ``rows``, and the pose index (k,) of each."""
+    """Return free configurations (k, n) of the poses in ``rows``, and the pose index (k,) of each."""
     poses = tuple(goal.world_T_ee[i] for i in rows)
     goals, owner = pose_goals(problem.query, poses, seeds, problem.seed, problem.deadline)
     kept = compatible_goals(problem, goals)

@@ -1,4 +1,4 @@
-"""From start and goal configurations to a timed motion that keeps held components all along."""
+"""A timed motion between configurations that keeps held components all along."""
 
 from __future__ import annotations
 
@@ -30,18 +30,26 @@ from .constrained_shortcut import (
 )
 
 WIDE_ROOM, ROOM = 4_000, 12_000
-"""Nodes per tree, with extra margin and without; full trees mean that the goal is walled in, for all we know."""
+"""Nodes per tree, with extra margin and without; full trees mean that the goal is enclosed, as far as is known."""
 CHUNK_S = 0.008
 CUTS, CUTS_AT_ONCE = 100, 4
 RELAXATIONS = 12
 RELAXED_RAD, SPACING_RAD = 0.08, 0.03
-"""Rows are this far apart while the path is smoothed, and before it is timed."""
+"""Distance between rows while the path is smoothed, and before it is timed."""
 EXTRA_M = 0.008
 """Added to the margins at first: timing rounds the path a little, and needs room where it grazes something."""
 
 
 def search(problem: HeldProblem, start: Array, goals: Array) -> tuple[Trajectory, int]:
-    """A timed motion from ``start`` (n,) to a row of ``goals`` (k, n), all of which keep what is held.
+    """Return a timed motion to one of the goals, all of which keep the held components.
+
+    Args:
+        problem: The request.
+        start: Start configuration, (n,), rad or m.
+        goals: Configurations, (k, n), rad or m.
+
+    Returns:
+        The trajectory, and the row of ``goals`` that it reaches.
 
     Raises:
         Failed: CANCELED, PLAN_BUDGET, PATH_BLOCKED, or PLAN_FAILED when no pace keeps to the path.
@@ -67,7 +75,7 @@ def search(problem: HeldProblem, start: Array, goals: Array) -> tuple[Trajectory
 
 
 def _wider(query: Query, roots: Array) -> Query:
-    """Margins with EXTRA_M of room for rounding, except for pairs that are closer at a root (k, n)."""
+    """Return margins with EXTRA_M of room for rounding, except for pairs that are closer at a root (k, n)."""
     nearest = np.min([query.distances(q, 2.0 * EXTRA_M + 0.01) for q in roots], axis=0)
     wider = query.margins + EXTRA_M
     return query.with_margins(
@@ -85,7 +93,7 @@ def _relaxed(problem: HeldProblem, path: Array, query: Query) -> Array:
 
 
 def _meet(problem: HeldProblem, trees: HeldTrees, query: Query, state: State) -> bool:
-    """Search on until the trees meet; False when they are full."""
+    """Continue the search until the trees meet; False when they are full."""
     deadline, iterations, met = problem.deadline, 1, 0
     while met == 0:
         deadline.poll(lambda: most_hit(query, trees.blocked))
@@ -106,7 +114,7 @@ def _blocked(query: Query, trees: HeldTrees) -> Failed:
 
 
 def _timed(problem: HeldProblem, path: Array) -> Trajectory | None:
-    """Slower until rounding keeps what is held and touches nothing; None when no pace does."""
+    """Time a path, slower until rounding keeps the held components and touches nothing; None when no pace does."""
     query, hit, pace = problem.query, np.zeros(2, dtype=np.int64), 1.0
     distinct = np.abs(np.diff(path, axis=0)).max(axis=1) > 1e-9
     path = np.ascontiguousarray(path[np.concatenate([[True], distinct])])

@@ -15,7 +15,7 @@ from .cbirrt import STEP_RAD, distance, step_to
 from .pose_constraint import Hold, project
 
 FLAT_RAD = 5.0e-4
-"""Rows that would move less than this are left where they are."""
+"""Rows that would move less than this are not moved, rad."""
 
 
 @kernel
@@ -26,7 +26,18 @@ def cut_held(
     c: Checker,
     state: State,
 ) -> Array:
-    """Replace pieces of ``path`` (k, n) between random rows by steps straight from one to the other, if shorter."""
+    """Replace pieces of a path between random rows by steps straight from one to the other, if shorter.
+
+    Args:
+        path: Configurations on the manifold, (k, n), rad or m.
+        tries: Number of pieces that are tried.
+        hold: The components that are held.
+        c: Robot, world and margins.
+        state: Random numbers; it is advanced.
+
+    Returns:
+        Configurations, (l, n), rad or m.
+    """
     n = path.shape[1]
     frames, hit = np.empty((n + 1, 12)), np.zeros(2, dtype=np.int64)
     for _ in range(tries):
@@ -60,9 +71,15 @@ def cut_held(
 
 @kernel
 def relax(path: Array, hold: Hold, c: Checker) -> float:
-    """Move every inner row of ``path`` (k, n) in place to the middle of its neighbours, where that is free.
+    """Move every inner row of a path in place to the middle of its neighbours, if that is free.
 
-    Returns the farthest move [rad].
+    Args:
+        path: Configurations on the manifold, (k, n), rad or m; changed.
+        hold: The components that are held.
+        c: Robot, world and margins.
+
+    Returns:
+        The longest move, rad.
     """
     n = path.shape[1]
     frames, hit, q, farthest = np.empty((n + 1, 12)), np.zeros(2, dtype=np.int64), np.empty(n), 0.0
@@ -85,7 +102,17 @@ def relax(path: Array, hold: Hold, c: Checker) -> float:
 
 @kernel
 def evened(path: Array, spacing: float, hold: Hold, robot: RobotArrays) -> Array:
-    """Rows about ``spacing`` [rad] apart along ``path`` (k, n), each projected; both ends are kept as they are."""
+    """Return rows at even distances along a path, each projected; both ends are kept as they are.
+
+    Args:
+        path: Configurations on the manifold, (k, n), rad or m.
+        spacing: Distance between rows, about, rad.
+        hold: The components that are held.
+        robot: The arm as a chain.
+
+    Returns:
+        Configurations, (l, n), rad or m.
+    """
     k, n = path.shape
     lengths = np.zeros(k)
     for i in range(1, k):

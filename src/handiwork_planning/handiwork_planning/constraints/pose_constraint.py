@@ -1,4 +1,4 @@
-"""Pose components of the EE that keep their start value: how far off a configuration is, and the way back.
+"""Pose components of the EE that keep their start value: the difference at a configuration, and the way back.
 
 The turn since the start is a rotation vector, so that holding two of its three components leaves turns about the third
 axis free. Projection is Newton's method on the held components only (Berenson, Srinivasa, Kuffner, "Task space
@@ -19,14 +19,20 @@ from handiwork_planning.kernels.kinematics import compose, forward, pose_error
 HOLD_M, HOLD_RAD = 0.002, 0.01
 """A held component may differ this much from its start value."""
 CLOSE = 0.05
-"""Projection goes on until every component is within this share of what it may differ."""
+"""Projection ends when every component is within this share of the difference that it may have."""
 ITERATIONS = 15
 NEWTON_RAD = 0.4
 """Longest joint move of one Newton step."""
 
 
 class Hold(NamedTuple):
-    """``start`` (12,) EE pose to keep to; ``axes`` (k, 3) unit vectors of held components in the world."""
+    """The held components.
+
+    Attributes:
+        start: EE pose at the start, (12,).
+        axes: Unit vectors of held components in the world, (k, 3).
+        turns: 1 if the component is a turn, 0 if it is a translation, (k,).
+    """
 
     start: Array
     axes: Array
@@ -35,7 +41,13 @@ class Hold(NamedTuple):
 
 
 def hold_of(start: Array, base_R_world: Array, weights: tuple[float, ...]) -> Hold:
-    """``weights``: (ang x, y, z, lin x, y, z) in axes of the base; those above zero are held."""
+    """Return the held components for the kernels.
+
+    Args:
+        start: world_T_ee at the start, (12,).
+        base_R_world: Rotation matrix, (3, 3); its rows are the axes of the base in the world.
+        weights: Weights of (ang x, y, z, lin x, y, z) in axes of the base; those above zero are held.
+    """
     held = [i for i in range(6) if weights[i] > 0.0]
     turns = np.array([1 if i < 3 else 0 for i in held], dtype=np.int64)
     return Hold(start, np.ascontiguousarray(base_R_world[[i % 3 for i in held]]), turns)
@@ -43,9 +55,16 @@ def hold_of(start: Array, base_R_world: Array, weights: tuple[float, ...]) -> Ho
 
 @kernel
 def held_gap(tool: Array, hold: Hold, shift: Array, gap: Array) -> float:
-    """``gap`` (k,) of a tool pose (12,) [m, rad]; returns the largest as a share of what it may be.
+    """Compute the difference of every held component at a tool pose.
 
-    ``shift`` (6,) gets the whole way from the start [m, rad].
+    Args:
+        tool: world_T_ee, (12,).
+        hold: The components that are held.
+        shift: Written: the whole way from the start to the tool in the world, (6,), m and rad.
+        gap: Written: difference of each held component, (k,), m or rad.
+
+    Returns:
+        The largest difference as a share of the allowed one.
     """
     pose_error(tool, hold.start, shift)
     worst = 0.0
@@ -61,7 +80,14 @@ def held_gap(tool: Array, hold: Hold, shift: Array, gap: Array) -> float:
 
 @kernel
 def held_share(q: Array, hold: Hold, robot: RobotArrays, frames: Array) -> float:
-    """Largest held component at ``q`` (n,) as a share of what it may be."""
+    """Return the largest difference of a held component at ``q`` as a share of the allowed one.
+
+    Args:
+        q: Configuration, (n,), rad or m.
+        hold: The components that are held.
+        robot: The arm as a chain.
+        frames: Scratch, (n + 1, 12).
+    """
     tool, shift, gap = np.empty(12), np.empty(6), np.empty(len(hold.turns))
     forward(q, robot.chain, robot.prismatic, frames)
     compose(frames[len(q)], robot.tool, tool)
@@ -70,7 +96,7 @@ def held_share(q: Array, hold: Hold, robot: RobotArrays, frames: Array) -> float
 
 @kernel
 def _vector_rate(axis: Array, shift: Array, out: Array) -> None:
-    """``out`` (3,): its product with a turning rate is the rate of the rotation vector's component along ``axis``."""
+    """Compute ``out`` (3,): its product with a turning rate is the rate of the rotation vector along ``axis``."""
     x, y, z = shift[3], shift[4], shift[5]
     angle = np.sqrt(x * x + y * y + z * z)
     share = 1.0 / 12.0
@@ -84,7 +110,7 @@ def _vector_rate(axis: Array, shift: Array, out: Array) -> None:
 
 @kernel
 def _rows(hold: Hold, robot: RobotArrays, frames: Array, tool: Array, shift: Array, jac: Array) -> None:
-    """``jac`` (k, n): how each held component changes with each joint; ``frames`` stand at the configuration."""
+    """Compute ``jac`` (k, n): the rate of each held component per joint; ``frames`` are those of the configuration."""
     n, rate = jac.shape[1], np.empty(3)
     for i in range(len(hold.turns)):
         rate[:] = hold.axes[i]
@@ -107,7 +133,7 @@ def _rows(hold: Hold, robot: RobotArrays, frames: Array, tool: Array, shift: Arr
 
 @kernel
 def _newton(jac: Array, gap: Array, step: Array) -> None:
-    """``step`` (n,) = J^T (J J^T + damping)^-1 gap, by Cholesky's factors of the (k, k) matrix."""
+    """Compute ``step`` (n,) = J^T (J J^T + damping)^-1 gap, by Cholesky's factors of the (k, k) matrix."""
     k, n = jac.shape
     a, b = np.empty((k, k)), np.empty(k)
     for i in range(k):
@@ -136,7 +162,17 @@ def _newton(jac: Array, gap: Array, step: Array) -> None:
 
 @kernel
 def project(q: Array, hold: Hold, robot: RobotArrays, frames: Array) -> bool:
-    """Move ``q`` (n,) in place to a nearby configuration within limits whose held components are at their start."""
+    """Move ``q`` in place to a nearby configuration within limits whose held components are at their start.
+
+    Args:
+        q: Configuration, (n,), rad or m; changed.
+        hold: The components that are held.
+        robot: The arm as a chain.
+        frames: Scratch, (n + 1, 12).
+
+    Returns:
+        Whether such a configuration was found.
+    """
     n, k = len(q), len(hold.turns)
     tool, shift, gap = np.empty(12), np.empty(6), np.empty(k)
     jac, step = np.empty((k, n)), np.empty(n)

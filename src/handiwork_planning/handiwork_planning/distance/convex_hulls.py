@@ -8,7 +8,10 @@ from handiwork_core.model.geometry import Array
 
 
 def triangulate(vertices: Array) -> Array:
-    """(t, 13) rows of ``SceneArrays.triangles`` for the hull of ``vertices`` (n, 3) [m].
+    """Return the hull of points as rows of ``SceneArrays.triangles``, (t, 13).
+
+    Args:
+        vertices: Points, (n, 3), m.
 
     Raises:
         ValueError: the points have no volume.

@@ -14,14 +14,14 @@ from handiwork_planning.kernels.jit import kernel
 from .triangles import EDGE, FACE, nearest_on_triangle
 
 KEEP = 1.0 / 1.02**2
-"""Outside the box of the whole mesh, boxes that could make the distance smaller by less than 2 % are passed by."""
+"""Outside the box of the whole mesh, boxes that could make the distance smaller by less than 2 % are left out."""
 DEEPEST = 64
-"""Levels of a tree; halving gets there with 2^64 triangles only."""
+"""Levels of a tree; only 2^64 triangles would need more."""
 
 
 @kernel
 def _to_box_squared(nodes: Array, i: int, x: float, y: float, z: float) -> float:
-    """Squared distance [m^2] to the box of node ``i``; 0 inside."""
+    """Return the squared distance [m^2] to the box of node ``i``; 0 inside."""
     u = max(nodes[i, 0] - x, 0.0, x - nodes[i, 3])
     v = max(nodes[i, 1] - y, 0.0, y - nodes[i, 4])
     w = max(nodes[i, 2] - z, 0.0, z - nodes[i, 5])
@@ -30,7 +30,7 @@ def _to_box_squared(nodes: Array, i: int, x: float, y: float, z: float) -> float
 
 @kernel
 def _above(face: Array, region: int, x: float, y: float, z: float) -> float:
-    """Positive where the point is outside, seen from the nearest part of ``face`` (31,)."""
+    """Return a positive number if the point is outside, seen from the nearest part of ``face`` (31,)."""
     if region == FACE:
         return face[9] * x + face[10] * y + face[11] * z - face[12]
     first = 13 + 3 * (region - EDGE)
@@ -44,9 +44,18 @@ def _above(face: Array, region: int, x: float, y: float, z: float) -> float:
 
 @kernel
 def to_mesh(x: float, y: float, z: float, nodes: Array, faces: Array, start: int, offset: int) -> float:
-    """Mesh whose tree begins at row ``start`` of ``nodes``, and its faces at row ``offset`` of ``faces``.
+    """Return the signed distance of a point to a closed mesh, m.
 
     Exact in the box around the mesh; beyond it never more than the true distance, and less by 2 % at most.
+
+    Args:
+        x: Coordinate in the mesh frame, m.
+        y: Coordinate in the mesh frame, m.
+        z: Coordinate in the mesh frame, m.
+        nodes: Boxes of trees, (b, 8), see ``mesh_bvh.build``.
+        faces: Their triangles, (f, 31).
+        start: First row of ``nodes`` of this mesh.
+        offset: First row of ``faces`` of this mesh.
     """
     best, passed, nearest, region = 1.0e30, 1.0e30, offset, FACE
     outside = _to_box_squared(nodes, start, x, y, z) > 0.0

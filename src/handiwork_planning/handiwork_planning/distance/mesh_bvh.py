@@ -13,12 +13,17 @@ from handiwork_planning.kernels.arrays import Ints
 LEAF = 4
 """Triangles in a leaf, at most."""
 KEPT = 64
-"""Trees kept; the one asked for longest ago goes first."""
+"""Number of trees that are kept; the one unused for longest goes first."""
 _trees: OrderedDict[bytes, tuple[Array, Array]] = OrderedDict()
 
 
 def tree_of(vertices: Array, triangles: Ints) -> tuple[Array, Array]:
-    """``nodes`` (b, 8) and ``faces`` (t, 31) of a closed mesh, see ``build``; equal meshes share one tree."""
+    """Return ``nodes`` (b, 8) and ``faces`` (t, 31) of a closed mesh, see ``build``; equal meshes share one tree.
+
+    Args:
+        vertices: Points, (n, 3), m.
+        triangles: Rows of ``vertices``, (t, 3), counter-clockwise from outside.
+    """
     key = content(vertices, triangles)
     if key in _trees:
         _trees.move_to_end(key)
@@ -30,17 +35,27 @@ def tree_of(vertices: Array, triangles: Ints) -> tuple[Array, Array]:
 
 
 def content(vertices: Array, triangles: Ints) -> bytes:
-    """The same for equal meshes."""
+    """Return a key that is the same for equal meshes.
+
+    Args:
+        vertices: Points, (n, 3), m.
+        triangles: Rows of ``vertices``, (t, 3).
+    """
     return blake2b(vertices.tobytes() + triangles.tobytes(), digest_size=16).digest()
 
 
 def build(vertices: Array, triangles: Ints) -> tuple[Array, Array]:
-    """Boxes halved at the middle triangle along their longest side.
+    """Build a tree of boxes, halved at the middle triangle along their longest side.
 
-    A row of ``nodes`` is its box (low x, y, z, high x, y, z), then, in a leaf, its first row of ``faces`` and their
-    count; elsewhere the row of its second half and 0: the first half is in the next row. A row of ``faces``:
-    three corners, unit normal, plane offset, then three normals of the
-    edges 01, 12, 20 and three of the corners, not of unit length.
+    Args:
+        vertices: Points, (n, 3), m.
+        triangles: Rows of ``vertices``, (t, 3), counter-clockwise from outside.
+
+    Returns:
+        ``nodes`` (b, 8) and ``faces`` (f, 31). A row of ``nodes`` is its box (low x, y, z, high x, y, z), then, in a
+        leaf, its first row of ``faces`` and their count; elsewhere the row of its second half and 0: the first half is
+        in the next row. A row of ``faces``: three corners, unit normal, plane offset, then three normals of the edges
+        01, 12, 20 and three of the corners, not of unit length.
     """
     faces = _faces(vertices, triangles)
     corners = faces[:, :9].reshape(-1, 3, 3)
@@ -70,7 +85,7 @@ def build(vertices: Array, triangles: Ints) -> tuple[Array, Array]:
 
 
 def _faces(vertices: Array, triangles: Ints) -> Array:
-    """(t, 31) without triangles that have no area: what they touch is there in their neighbours."""
+    """Return faces (t, 31) without triangles that have no area: their neighbours cover the same points."""
     corners = vertices[triangles]
     across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     double_area = np.linalg.norm(across, axis=1)
@@ -92,7 +107,7 @@ def _faces(vertices: Array, triangles: Ints) -> Array:
 
 
 def _edge_normals(triangles: Ints, normals: Array) -> Array:
-    """(t, 3, 3) sums of both neighbours' normals for edges 01, 12, 20."""
+    """Return sums (t, 3, 3) of both neighbours' normals for edges 01, 12, 20."""
     edges = np.sort(np.stack([triangles, np.roll(triangles, -1, axis=1)], axis=2).reshape(-1, 2), axis=1)
     _, place = np.unique(edges, axis=0, return_inverse=True)
     place = place.reshape(-1)
@@ -102,7 +117,7 @@ def _edge_normals(triangles: Ints, normals: Array) -> Array:
 
 
 def _corner_normals(count: int, corners: Array, triangles: Ints, normals: Array) -> Array:
-    """(n, 3) sums of normals weighted by the angle at the corner (Baerentzen, Aanaes 2005)."""
+    """Return sums (n, 3) of normals weighted by the angle at the corner (Baerentzen, Aanaes 2005)."""
     sums = np.zeros((count, 3))
     for i in range(3):
         a, b = corners[:, (i + 1) % 3] - corners[:, i], corners[:, (i + 2) % 3] - corners[:, i]

@@ -19,20 +19,28 @@ Marks = NDArray[np.uint8]
 MOST = 6000
 """Spheres of one mesh, at most; a body that would need more gets larger ones, which stand out farther."""
 DEPTHS_M = np.array([0.03, 0.015, 0.008, 0.005, 0.003, 0.0015, 0.0])
-"""How far inside the surface a centre is tried: a deep one covers more, and stands out no farther."""
+"""Depths inside the surface at which a centre is tried: a deep one covers more, and stands out no farther."""
 PITCH = 0.3
-"""Distance between points on the surface as a share of what spheres may stand out."""
+"""Distance between points on the surface as a share of the largest distance by which spheres may stand out."""
 CELL_M = 0.008
 MOST_POINTS = 400_000
-"""About so many points, at most, stand for the surface."""
+"""Largest number of points that represent the surface, about."""
 _covers: dict[bytes, Array] = {}
 
 
 def cover_mesh(vertices: Array, triangles: Ints, protrusion_m: float) -> Array:
-    """(k, 4) centres [m] and radii of spheres that leave no point of the surface out.
+    """Return spheres that leave no point of the surface of a mesh out.
 
     A sphere reaches ``protrusion_m`` farther than its centre is inside the surface, so that none of it is farther from
     the body; that grows by a quarter until MOST spheres are enough.
+
+    Args:
+        vertices: Points, (n, 3), m.
+        triangles: Rows of ``vertices``, (t, 3), counter-clockwise from outside.
+        protrusion_m: Distance by which spheres may stand out, m.
+
+    Returns:
+        Centres and radii, (k, 4), m.
     """
     key = content(vertices, triangles)
     if key not in _covers:
@@ -59,9 +67,10 @@ def _cover(nodes: Array, faces: Array, protrusion_m: float) -> Array:
 
 
 def _surface(faces: Array, pitch_m: float) -> tuple[Array, Array]:
-    """Points (k, 3), every point of the surface within ``pitch_m`` of one, and unit vectors into the body there.
+    """Return points (k, 3) on the surface and unit vectors into the body there.
 
-    Rows of triangles ``pitch_m`` long or shorter leave none farther than 0.58 of it; thinning adds 0.36 of it.
+    Every point of the surface is within ``pitch_m`` of one of them. Rows of triangles ``pitch_m`` long or shorter leave
+    none farther than 0.58 of it; thinning adds 0.36 of it.
     """
     corners = faces[:, :9].reshape(-1, 3, 3)
     longest = np.linalg.norm(np.roll(corners, -1, axis=1) - corners, axis=2).max(axis=1)
@@ -81,7 +90,14 @@ def _surface(faces: Array, pitch_m: float) -> tuple[Array, Array]:
 
 
 class Grid(NamedTuple):
-    """``shape`` (3,) cells of edge ``edge`` (1,) [m] from ``low`` (3,) on; ``first`` point of each, and one more."""
+    """Cells of a regular grid over points.
+
+    Attributes:
+        low: Corner of the grid, (3,), m.
+        edge: Edge of a cell, (1,), m.
+        shape: Number of cells along each axis, (3,).
+        first: First point of each cell, and the number of points.
+    """
 
     low: Array
     edge: Array
@@ -90,7 +106,7 @@ class Grid(NamedTuple):
 
 
 def _sorted(points: Array) -> tuple[Grid, Ints]:
-    """The grid for ``points`` (k, 3), and the order in which its cells have them."""
+    """Return the grid for ``points`` (k, 3), and the order of the points in its cells."""
     low, high = points.min(axis=0), points.max(axis=0)
     edge = max(CELL_M, float((high - low).max()) / 100.0)
     cells = np.floor((points - low) / edge).astype(np.int64)
@@ -135,9 +151,10 @@ def _choose(
     faces: Array,
     chosen: Array,
 ) -> int:
-    """Each point that no sphere covers yet gets the one that covers most around it: their number, -1: too many.
+    """Give each point that no sphere covers yet the sphere that covers most around it.
 
-    ``points`` and ``inward`` (k, 3) in the order of ``grid``; a sphere covers points ``slack`` inside it.
+    ``points`` and ``inward`` (k, 3) are in the order of ``grid``; a sphere covers points ``slack`` inside it. Returns
+    the number of spheres, -1 if there would be too many.
     """
     covered, count = np.zeros(len(points), dtype=np.uint8), 0
     for i in range(len(points)):

@@ -17,7 +17,16 @@ from .triangles import nearest_on_triangle
 
 @kernel
 def to_box(x: float, y: float, z: float, hx: float, hy: float, hz: float) -> float:
-    """Half edges ``hx, hy, hz`` [m]; the point is in the box frame."""
+    """Return the signed distance of a point to a box, m.
+
+    Args:
+        x: Coordinate in the box frame, m.
+        y: Coordinate in the box frame, m.
+        z: Coordinate in the box frame, m.
+        hx: Half edge along x, m.
+        hy: Half edge along y, m.
+        hz: Half edge along z, m.
+    """
     u, v, w = abs(x) - hx, abs(y) - hy, abs(z) - hz
     a, b, c = max(u, 0.0), max(v, 0.0), max(w, 0.0)
     return np.sqrt(a * a + b * b + c * c) + min(max(u, v, w), 0.0)
@@ -25,7 +34,15 @@ def to_box(x: float, y: float, z: float, hx: float, hy: float, hz: float) -> flo
 
 @kernel
 def to_cylinder(x: float, y: float, z: float, radius: float, half: float) -> float:
-    """Axis along z, flat ends at +-half [m]."""
+    """Return the signed distance of a point to a cylinder with its axis along z, m.
+
+    Args:
+        x: Coordinate in the cylinder's frame, m.
+        y: Coordinate in the cylinder's frame, m.
+        z: Coordinate in the cylinder's frame, m.
+        radius: Radius, m.
+        half: Half length; the ends are flat, m.
+    """
     u, v = np.sqrt(x * x + y * y) - radius, abs(z) - half
     a, b = max(u, 0.0), max(v, 0.0)
     return np.sqrt(a * a + b * b) + min(max(u, v), 0.0)
@@ -33,17 +50,32 @@ def to_cylinder(x: float, y: float, z: float, radius: float, half: float) -> flo
 
 @kernel
 def to_capsule(x: float, y: float, z: float, radius: float, half: float) -> float:
-    """Axis along z, straight part of length 2 half [m]."""
+    """Return the signed distance of a point to a capsule with its axis along z, m.
+
+    Args:
+        x: Coordinate in the capsule's frame, m.
+        y: Coordinate in the capsule's frame, m.
+        z: Coordinate in the capsule's frame, m.
+        radius: Radius, m.
+        half: Half the length of the straight part, m.
+    """
     w = z - min(max(z, -half), half)
     return np.sqrt(x * x + y * y + w * w) - radius
 
 
 @kernel
 def to_convex(x: float, y: float, z: float, triangles: Array, start: int, stop: int) -> float:
-    """Convex polyhedron given by triangle rows start..stop.
+    """Return the signed distance of a point to a convex polyhedron, m.
 
-    Inside, the nearest face plane; outside, the nearest triangle
-    among those that face the point.
+    Inside it is that of the nearest face plane; outside, of the nearest triangle among those that face the point.
+
+    Args:
+        x: Coordinate in the shape frame, m.
+        y: Coordinate in the shape frame, m.
+        z: Coordinate in the shape frame, m.
+        triangles: Three corners, outward unit normal and plane offset, (t, 13), m.
+        start: First row of the polyhedron.
+        stop: The row after its last.
     """
     deepest = -1.0e30
     for i in range(start, stop):
@@ -61,7 +93,15 @@ def to_convex(x: float, y: float, z: float, triangles: Array, start: int, stop: 
 
 @kernel
 def to_local(scene: SceneArrays, i: int, x: float, y: float, z: float) -> float:
-    """Point in the frame of shape ``i`` to that shape."""
+    """Return the signed distance of a point in the frame of a shape to that shape, m.
+
+    Args:
+        scene: The shapes of the world.
+        i: Index of the shape.
+        x: Coordinate in the shape frame, m.
+        y: Coordinate in the shape frame, m.
+        z: Coordinate in the shape frame, m.
+    """
     size, kind = scene.size[i], scene.kind[i]
     if kind == 1:
         return to_box(x, y, z, size[0], size[1], size[2])
@@ -80,7 +120,15 @@ def to_local(scene: SceneArrays, i: int, x: float, y: float, z: float) -> float:
 
 @kernel
 def to_shape(scene: SceneArrays, i: int, wx: float, wy: float, wz: float) -> float:
-    """World point to shape ``i`` of the scene."""
+    """Return the signed distance of a point in the world to a shape, m.
+
+    Args:
+        scene: The shapes of the world.
+        i: Index of the shape.
+        wx: Coordinate in the world, m.
+        wy: Coordinate in the world, m.
+        wz: Coordinate in the world, m.
+    """
     p = scene.pose[i]
     dx, dy, dz = wx - p[9], wy - p[10], wz - p[11]
     x = p[0] * dx + p[3] * dy + p[6] * dz

@@ -1,4 +1,4 @@
-"""Spheres that cover a held object: nothing of it is left out, and no sphere stands out by more than PROTRUSION_M."""
+"""Spheres that cover a held object: no part of it is left out, and no sphere stands out by more than PROTRUSION_M."""
 
 from __future__ import annotations
 
@@ -16,7 +16,14 @@ PROTRUSION_M = 0.003
 
 
 def cover(shape: Shape) -> Array:
-    """(k, 4) centres [m] and radii in the object's frame; a hollow shell plus one ball for the core."""
+    """Return spheres that cover a shape: a hollow shell plus one ball for the core.
+
+    Args:
+        shape: The shape.
+
+    Returns:
+        Centres in the object's frame and radii, (k, 4), m.
+    """
     spheres = {
         ShapeKind.BOX: _box,
         ShapeKind.SPHERE: _sphere,
@@ -30,14 +37,19 @@ def cover(shape: Shape) -> Array:
 
 
 def patches(spheres: Array, edge_m: float = 0.04) -> list[Array]:
-    """Split (k, 4) spheres by a coarse grid, so that each part has a small bounding sphere."""
+    """Split spheres by a coarse grid, so that each part has a small bounding sphere.
+
+    Args:
+        spheres: Centres and radii, (k, 4), m.
+        edge_m: Edge of a cell, m.
+    """
     cells = np.floor((spheres[:, :3] - spheres[:, :3].min(axis=0)) / edge_m).astype(int)
     _, owner = np.unique(cells, axis=0, return_inverse=True)
     return [spheres[owner.ravel() == i] for i in range(int(owner.max()) + 1)]
 
 
 def _box(shape: Shape) -> Array:
-    """One sphere around each outer cell of a grid; it stands out by half a diagonal less half an edge."""
+    """Return one sphere around each outer cell of a grid; it stands out by half a diagonal less half an edge."""
     size, edge = shape.size, 0.0082
     while True:
         counts = np.maximum(1, np.ceil(size / edge)).astype(int)
@@ -70,7 +82,7 @@ def _capsule(shape: Shape) -> Array:
 
 
 def _cylinder(shape: Shape) -> Array:
-    """Rings on the side and on both ends, spaced so that every surface point is within PROTRUSION_M of a centre."""
+    """Return rings on the side and on both ends; every surface point is within PROTRUSION_M of a centre."""
     radius, length = shape.size
     pitch = PROTRUSION_M * np.sqrt(2.0)
     rings = [(radius, z) for z in np.linspace(-0.5 * length, 0.5 * length, int(np.ceil(length / pitch)) + 1)]
@@ -85,7 +97,7 @@ def _cylinder(shape: Shape) -> Array:
 
 
 def _convex(shape: Shape) -> Array:
-    """A grid on each triangle, spaced so that every point of it is within PROTRUSION_M of a centre."""
+    """Return a grid on each triangle; every point of it is within PROTRUSION_M of a centre."""
     assert shape.vertices is not None
     rows = triangulate(shape.vertices)
     points = []
@@ -103,7 +115,7 @@ def _convex(shape: Shape) -> Array:
 
 
 def _mesh(shape: Shape) -> Array:
-    """The only one that may stand out farther: by as much as a bounded number of spheres needs."""
+    """Return spheres that may stand out farther than the others, if their number would be too large otherwise."""
     assert shape.vertices is not None
     assert shape.triangles is not None
     return cover_mesh(shape.vertices, shape.triangles, PROTRUSION_M)

@@ -11,7 +11,7 @@ FACE, EDGE, CORNER = 0, 1, 4
 
 @kernel
 def _dot(rows: Array, t: int, i: int, j: int, k: int, x: float, y: float, z: float) -> float:
-    """(corner j - corner i) . (p - corner k) of triangle ``t``."""
+    """Return (corner j - corner i) . (p - corner k) of triangle ``t``."""
     return (
         (rows[t, 3 * j] - rows[t, 3 * i]) * (x - rows[t, 3 * k])
         + (rows[t, 3 * j + 1] - rows[t, 3 * i + 1]) * (y - rows[t, 3 * k + 1])
@@ -21,7 +21,7 @@ def _dot(rows: Array, t: int, i: int, j: int, k: int, x: float, y: float, z: flo
 
 @kernel
 def _gap2(rows: Array, t: int, u: float, v: float, w: float, x: float, y: float, z: float) -> float:
-    """Squared distance to the point of triangle ``t`` with barycentric weights u, v, w."""
+    """Return the squared distance to the point of triangle ``t`` with barycentric weights u, v, w."""
     dx = u * rows[t, 0] + v * rows[t, 3] + w * rows[t, 6] - x
     dy = u * rows[t, 1] + v * rows[t, 4] + w * rows[t, 7] - y
     dz = u * rows[t, 2] + v * rows[t, 5] + w * rows[t, 8] - z
@@ -30,9 +30,14 @@ def _gap2(rows: Array, t: int, u: float, v: float, w: float, x: float, y: float,
 
 @kernel
 def nearest_on_triangle(rows: Array, t: int, x: float, y: float, z: float) -> tuple[float, int]:
-    """Squared distance [m^2] to triangle ``t``, and which part of it is nearest.
+    """Return the squared distance [m^2] to a triangle, and its part that is nearest.
 
-    ``rows`` (m, 13 or more): three corners, unit normal, plane offset.
+    Args:
+        rows: Three corners, unit normal, plane offset, (m, 13 or more), m.
+        t: Row of the triangle.
+        x: Coordinate in the frame of ``rows``, m.
+        y: Coordinate in the frame of ``rows``, m.
+        z: Coordinate in the frame of ``rows``, m.
     """
     d1, d2 = _dot(rows, t, 0, 1, 0, x, y, z), _dot(rows, t, 0, 2, 0, x, y, z)
     if d1 <= 0.0 and d2 <= 0.0:

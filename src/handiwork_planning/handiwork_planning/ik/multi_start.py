@@ -1,7 +1,7 @@
-"""Inverse kinematics of many poses: one queue of starts that eight lanes work off.
+"""Inverse kinematics of many poses: one queue of starts for eight lanes.
 
 Tries go around: the first of every pose, then the second of those that still miss solutions, and so on. A search can
-stop after any number of iterations and go on later with the same result.
+stop after any number of iterations and continue later with the same result.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ from .simd_solver import (
 )
 
 ITERATIONS = 16
-"""Per start; what has not arrived by then is better started elsewhere."""
+"""Iterations per start; if it has not arrived by then, another start is better."""
 CLOSE_M, PATIENT = 0.01, 48
-"""Starts that are this close [m] and [rad] by then get so many: near singular places errors only halve."""
+"""Starts that are this close [m] and [rad] by then get so many iterations: near singular places errors only halve."""
 SAME_RAD = 0.1
 """Solutions of a pose that differ by less in every joint are one."""
 PLACE, TRY, TOTAL, OPEN = 0, 1, 2, 3
@@ -60,14 +60,14 @@ class Search(NamedTuple):
     start_q: Array
     """(k, n) further starts."""
     start_table: Array
-    """Their tool poses, see ik_starts."""
+    """Tool poses of ``start_q``, see ``seeding.new_table``."""
     within: Array
     """(2, n) range of random starts."""
     links: Array
-    """(n + 1, 15) see ik_lanes, as for ``w``."""
+    """(n + 1, 15) see ``simd_solver``, as for ``w``."""
     w: Array
     lane_pose: Ints
-    """(LANES,) the pose that a lane works for; -1: none."""
+    """(LANES,) the pose that a lane works on; -1: none."""
     lane_age: Ints
     """(LANES,) iterations of the lane's start."""
     cursor: Ints
@@ -75,13 +75,13 @@ class Search(NamedTuple):
     found: Array
     """(p, most, n) distinct free solutions."""
     counts: Ints
-    """(p,) how many."""
+    """(p,) number of solutions."""
     best: Array
     """(p, 2) smallest error met [m, rad]."""
     hit: Ints
-    """(p, 2) the pair that removed the last solution; -1 where none did."""
+    """(p, 2) the pair that removed the last solution; -1 if none did."""
     touching: Array
-    """(p, n) that solution."""
+    """(p, n) the solution that it removed."""
     state: State
 
 
@@ -89,7 +89,16 @@ class Search(NamedTuple):
 def new_search(
     goals: Array, order: Ints, seeds: Array, most: int, robot: RobotArrays, state: State
 ) -> Search:
-    """A search for at most ``most`` solutions of each of ``goals`` (p, 12); ``seeds`` (s, n) has a row or more."""
+    """Return a search that has not started.
+
+    Args:
+        goals: world_T_ee of each pose, (p, 12).
+        order: Poses, most wanted first, (p,).
+        seeds: First starts of every pose, one or more, (s, n), rad or m.
+        most: Largest number of solutions per pose.
+        robot: The arm as a chain.
+        state: Random numbers; it is advanced.
+    """
     p, n = len(goals), len(robot.lower)
     links = links_of(robot)
     inside = np.empty_like(seeds)
@@ -121,7 +130,14 @@ def new_search(
 
 @kernel
 def is_known(q: Array, found: Array, p: int, count: int) -> bool:
-    """Is ``q`` (n,) one of the first ``count`` solutions of pose ``p`` in ``found`` (p, most, n)?"""
+    """Check whether ``q`` is one of the solutions of a pose.
+
+    Args:
+        q: Configuration, (n,), rad or m.
+        found: Solutions, (p, most, n), rad or m.
+        p: Index of the pose.
+        count: Number of its solutions.
+    """
     for i in range(count):
         gap = 0.0
         for j in range(len(q)):
@@ -139,7 +155,15 @@ def settle(
     c: Checker,
     hit: Ints,
 ) -> None:
-    """Keep what lane ``k`` has come to: an error, a touching configuration, or a solution."""
+    """Keep the result of a lane: an error, a touching configuration, or a solution.
+
+    Args:
+        s: The search.
+        k: The lane.
+        q: Scratch, (n,).
+        c: Robot, world and margins.
+        hit: Scratch, (2,).
+    """
     p, w = s.lane_pose[k], s.w
     gap = np.sqrt(w[GAP, k])
     turn = turn_rad(w[TURN, k])
@@ -167,7 +191,14 @@ def settle(
 
 @kernel
 def refill(s: Search, k: int, tries: int, scratch: Array) -> bool:
-    """Give lane ``k`` the next start of the queue; False, and an idle lane, where there is none."""
+    """Give a lane the next start of the queue; return False, and leave the lane idle, if there is none.
+
+    Args:
+        s: The search.
+        k: The lane.
+        tries: Largest number of starts per pose.
+        scratch: Scratch, (2, LANES).
+    """
     cursor, count, order = s.cursor, s.counts, s.order
     s.lane_pose[k] = -1
     if cursor[OPEN] == 0:
@@ -202,7 +233,12 @@ def refill(s: Search, k: int, tries: int, scratch: Array) -> bool:
 
 @kernel
 def goes_on(worst: float, age: int) -> bool:
-    """Is a start with this largest error after so many iterations worth another one?"""
+    """Check whether a start is worth another iteration.
+
+    Args:
+        worst: Largest component of its error, m or rad.
+        age: Number of its iterations.
+    """
     if worst < TOLERANCE_M:
         return False
     return age < ITERATIONS or (age < PATIENT and worst < CLOSE_M)
@@ -216,7 +252,15 @@ def work(
     iterations: int,
     c: Checker,
 ) -> bool:
-    """Go on for ``iterations``; True when done: ``enough`` solutions in all, or ``tries`` starts for every pose."""
+    """Continue the search for some iterations, and return whether it is done.
+
+    Args:
+        s: The search.
+        tries: Largest number of starts per pose.
+        enough: Number of solutions, of all poses together, that ends the search.
+        iterations: Number of iterations.
+        c: Robot, world and margins.
+    """
     n = len(c.robot.lower)
     q, hit, scratch = (
         np.empty(n),

@@ -17,12 +17,12 @@ from handiwork_planning.scene.query import Query
 from . import multi_start
 
 FIRST_ITERATIONS, CHUNK_S = 200, 0.006
-"""How long kernels run between two looks at ``should_stop``: the first time, and aimed at later."""
+"""Iterations before the first poll of ``should_stop``, and the time between later ones, about [s]."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Solutions:
-    """What was found for p poses; k solutions of n joints, by pose."""
+    """Solutions of p poses; k solutions of n joints, by pose."""
 
     q: Array
     """(k, n) free configurations."""
@@ -31,16 +31,22 @@ class Solutions:
     errors: Array
     """(p, 2) smallest error met [m, rad]."""
     hit: Ints
-    """(p, 2) group and column that removed the last solution; -1 where none did."""
+    """(p, 2) group and column that removed the last solution; -1 if none did."""
     touching: Array
-    """(p, n) that solution, where there is one."""
+    """(p, n) the solution that it removed, if there is one."""
     complete: bool
-    """False: stopped before."""
+    """False: the search was stopped before."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IkFound:
-    """``q`` (k, n) free solutions; ``errors`` smallest met [m, rad]; ``hit`` (2,) the last pair that removed one."""
+    """Solutions of one pose.
+
+    Attributes:
+        q: Free configurations, (k, n), rad or m.
+        errors: Smallest error met, m and rad.
+        hit: The last pair that removed a solution, (2,); -1 if none did.
+    """
 
     q: Array
     errors: tuple[float, float]
@@ -48,7 +54,11 @@ class IkFound:
 
 
 def flat_poses(poses: Sequence[Pose]) -> Array:
-    """(p, 12) as kernels read them, see kernels/arrays.py."""
+    """Return poses as transforms, (p, 12), see kernels/arrays.py.
+
+    Args:
+        poses: The poses.
+    """
     out = np.empty((len(poses), 12))
     w, x, y, z = np.array([p.rotation.wxyz for p in poses]).reshape(-1, 4).T
     out[:, 0], out[:, 4], out[:, 8] = (
@@ -64,15 +74,24 @@ def flat_poses(poses: Sequence[Pose]) -> Array:
 
 
 class PoseSearch:
-    """A search that can be asked for more: it goes on where it stopped.
+    """A search that can be continued after it stopped.
 
-    Deterministic: how often it stops changes nothing.
+    Deterministic: the number of stops changes nothing.
     """
 
     def __init__(
         self, query: Query, goals: Array, seeds: Array, state: State, most: int, order: Ints | None = None
     ) -> None:
-        """At most ``most`` solutions of each of ``goals`` (p, 12), by ``order`` (p,); ``seeds`` (s, n) first."""
+        """Prepare the search.
+
+        Args:
+            query: Robot, scene and margins.
+            goals: world_T_ee of each pose, (p, 12).
+            seeds: First starts, (s, n) or (n,), rad or m.
+            state: Random numbers; it is advanced.
+            most: Largest number of solutions per pose.
+            order: Poses, most wanted first, (p,); None for the order of ``goals``.
+        """
         self._query = query
         if order is None:
             order = np.arange(len(goals))
@@ -80,7 +99,16 @@ class PoseSearch:
         self._search = multi_start.new_search(goals, order, seeds, most, query.robot, state)
 
     def run(self, tries: int, enough: int, should_stop: ShouldStop) -> Solutions:
-        """All solutions so far, after going on until there are ``enough`` or each pose had ``tries`` starts."""
+        """Continue until there are ``enough`` solutions or each pose had ``tries`` starts.
+
+        Args:
+            tries: Largest number of starts per pose.
+            enough: Number of solutions, of all poses together.
+            should_stop: Polled during the search.
+
+        Returns:
+            All solutions so far.
+        """
         search, query = self._search, self._query
         iterations, complete = FIRST_ITERATIONS, True
         while True:
@@ -99,6 +127,15 @@ class PoseSearch:
 
 
 def solve_pose(query: Query, pose: Pose, seeds: Array, state: State, tries: int, most: int) -> IkFound:
-    """At most ``most`` free configurations for one EE pose, from at most ``tries`` starts; seeds (s, n) come first."""
+    """Find free configurations for one EE pose.
+
+    Args:
+        query: Robot, scene and margins.
+        pose: world_T_ee.
+        seeds: First starts, (s, n), rad or m.
+        state: Random numbers; it is advanced.
+        tries: Largest number of starts.
+        most: Largest number of solutions.
+    """
     found = PoseSearch(query, flat_poses([pose]), seeds, state, most).run(tries, most, lambda: False)
     return IkFound(found.q, (float(found.errors[0, 0]), float(found.errors[0, 1])), found.hit[0])

@@ -1,4 +1,4 @@
-"""Where descents start: seeds, then the nearest of a table of random configurations, then anywhere."""
+"""The starts of descents: seeds, then the nearest of a table of random configurations, then random ones."""
 
 from __future__ import annotations
 
@@ -30,12 +30,20 @@ WINDOW, WINDOWS = 8, 8
 PER_BLOCK = 13
 """Rows of the table for LANES configurations: their tool poses (12), then the squared length of the translation."""
 PER_TURN = 0.2
-"""Squared metres that the squared Frobenius norm of a rotation error counts as."""
+"""Squared metres that count as much as the squared Frobenius norm of a rotation error."""
 
 
 @kernel
 def ranges(seed: Array, robot: RobotArrays, links: Array) -> Array:
-    """(2, n) lowest and highest random position: the limits, but of turning joints only one turn around ``seed``."""
+    """Return the lowest and highest random position of each joint, (2, n), rad or m.
+
+    The range is that of the limits; a turning joint has at most one turn around ``seed``.
+
+    Args:
+        seed: Configuration, (n,), rad or m.
+        robot: The arm as a chain.
+        links: Rows of ``simd_solver.links_of``, (n + 1, 15).
+    """
     n = len(seed)
     out = np.empty((2, n))
     for j in range(n):
@@ -49,7 +57,16 @@ def ranges(seed: Array, robot: RobotArrays, links: Array) -> Array:
 
 @kernel
 def new_table(links: Array, within: Array, state: State) -> tuple[Array, Array]:
-    """Random configurations (k, n), and their tool poses (PER_BLOCK k / LANES, LANES)."""
+    """Return random configurations and their tool poses.
+
+    Args:
+        links: Rows of ``simd_solver.links_of``, (n + 1, 15).
+        within: Lowest and highest position of each joint, (2, n), rad or m.
+        state: Random numbers; it is advanced.
+
+    Returns:
+        Configurations (k, n), and the table of tool poses (PER_BLOCK k / LANES, LANES).
+    """
     n, blocks = len(links) - 1, WINDOW * WINDOWS
     q, table, w = np.empty((blocks * LANES, n)), np.empty((blocks * PER_BLOCK, LANES)), new_lanes(n)
     for b in range(blocks):
@@ -70,10 +87,17 @@ def new_table(links: Array, within: Array, state: State) -> tuple[Array, Array]:
 
 @kernel
 def nearest_start(table: Array, goals: Array, i: int, window: int, scratch: Array) -> int:
-    """Index of the configuration in ``window`` whose tool is nearest to row ``i`` of ``goals`` (p, 12).
+    """Return the index of the configuration in a window whose tool is nearest to a goal.
 
-    Near is |translation|^2 + PER_TURN |rotation|^2, of which only what differs between configurations is summed up.
-    ``scratch`` (2, LANES).
+    The measure is |translation|^2 + PER_TURN |rotation|^2, of which only the terms that differ between configurations
+    are summed up.
+
+    Args:
+        table: Tool poses, see ``new_table``.
+        goals: world_T_ee, (p, 12).
+        i: Row of ``goals``.
+        window: Index of the window, below WINDOWS.
+        scratch: Scratch, (2, LANES).
     """
     best, where = spread(1.0e9), spread(0.0)
     for b in range(window * WINDOW, (window + 1) * WINDOW):

@@ -1,10 +1,10 @@
 """Eight descents of inverse kinematics side by side, by damped least squares within joint limits.
 
-A lane is one descent. Damping follows the error (Sugihara 2011); joints that stand at a limit and are pushed outwards
+A lane is one descent. Damping follows the error (Sugihara 2011); joints that are at a limit and are pushed outwards
 are frozen for that step. In float64, so that a lane which arrives is a solution and needs no second pass.
 
-All state is in the rows of one array ``w`` (JOINTS + PER_JOINT n, LANES), because each array that a kernel hands on is
-a counted reference, and counting costs more than the sums. The names below are its rows.
+All state is in the rows of one array ``w`` (JOINTS + PER_JOINT n, LANES), because Numba counts references to each
+array that a kernel passes on, and counting costs more than the sums. The names below are its rows.
 """
 
 from __future__ import annotations
@@ -44,18 +44,27 @@ GAP, TURN, WORST = 30, 31, 32
 FACTOR = 33
 """36: of J J^T + damping = L D L^T; L below the diagonal, 1 / D on it, (L D)^T above; row-major."""
 PUSH = 69
-"""6: what J^T turns into the step."""
+"""6: the vector that J^T turns into the step."""
 JOINTS, PER_JOINT = 75, 14
-"""From JOINTS on, for each joint: its position, the step that ``advance`` takes first, direction (3) and a point (3)
-of its axis in the world, and its column of the Jacobian (6)."""
 STEP, AXIS, COLUMN = 1, 2, 8
+"""The rows of each joint, from JOINTS on.
+
+Its position, the step that ``advance`` takes first, direction (3) and a point (3) of its axis in the world, and its
+column of the Jacobian (6).
+"""
 SLIDES, LOWER, UPPER = 12, 13, 14
 """Columns of ``links`` after the transform."""
 
 
 @kernel
 def links_of(robot: RobotArrays) -> Array:
-    """(n + 1, 15): of each joint its transform, whether it slides, and its limits; then the tool's transform."""
+    """Return one row per joint and one for the tool, (n + 1, 15).
+
+    A joint's row has its transform, whether it slides, and its limits.
+
+    Args:
+        robot: The arm as a chain.
+    """
     n = len(robot.lower)
     links = np.zeros((n + 1, 15))
     links[:n, :12] = robot.chain
@@ -71,13 +80,21 @@ def links_of(robot: RobotArrays) -> Array:
 
 @kernel
 def new_lanes(n: int) -> Array:
-    """``w`` for ``n`` joints, all zero."""
+    """Return ``w``, all zero.
+
+    Args:
+        n: Number of joints.
+    """
     return np.zeros((JOINTS + PER_JOINT * n, LANES))
 
 
 @kernel
 def sine_and_cosine(x: Wide) -> tuple[Wide, Wide]:
-    """Of angles [rad] up to some hundred turns, within 1e-15: Taylor's series after taking out quarter turns."""
+    """Return sine and cosine within 1e-15 up to some hundred turns: Taylor's series after taking out quarter turns.
+
+    Args:
+        x: Angles, rad.
+    """
     quarters = nearest(x * 0.6366197723675814)
     r = (x - quarters * 1.5707963267341256) - quarters * 6.0771005065061922e-11
     z = r * r
@@ -100,7 +117,19 @@ def sine_and_cosine(x: Wide) -> tuple[Wide, Wide]:
 def next_row(
     x: Wide, y: Wide, z: Wide, t: Wide, m: Array, j: int, s: Wide, c: Wide, slide: Wide
 ) -> tuple[Wide, Wide, Wide, Wide]:
-    """One row of a pose, three of rotation and one of translation, times row ``j`` of ``m`` (k, 12) and a joint."""
+    """Return one row of a pose times a transform and a joint's motion.
+
+    Args:
+        x: First entry of the row's rotation.
+        y: Second entry.
+        z: Third entry.
+        t: The row's translation, m.
+        m: Transforms, (k, 12 or more).
+        j: Row of ``m``.
+        s: Sine of the joint's angle.
+        c: Cosine of the joint's angle.
+        slide: Position of a joint that slides, m.
+    """
     t = t + x * m[j, 9] + y * m[j, 10] + z * m[j, 11]
     u = x * m[j, 0] + y * m[j, 3] + z * m[j, 6]
     v = x * m[j, 1] + y * m[j, 4] + z * m[j, 7]
@@ -110,7 +139,16 @@ def next_row(
 
 @kernel
 def save_row(w: Array, i: int, x: Wide, y: Wide, z: Wide, t: Wide) -> None:
-    """Row ``i`` of the tool pose."""
+    """Set a row of the tool pose.
+
+    Args:
+        w: State of the lanes.
+        i: Index of the row, 0 to 2.
+        x: First entry of the row's rotation.
+        y: Second entry.
+        z: Third entry.
+        t: The row's translation, m.
+    """
     save(w, TOOL + 3 * i, x)
     save(w, TOOL + 3 * i + 1, y)
     save(w, TOOL + 3 * i + 2, z)
@@ -119,7 +157,12 @@ def save_row(w: Array, i: int, x: Wide, y: Wide, z: Wide, t: Wide) -> None:
 
 @kernel
 def forward_wide(w: Array, links: Array) -> None:
-    """Joint axes and tool poses at the configurations."""
+    """Compute joint axes and tool poses at the configurations.
+
+    Args:
+        w: State of the lanes.
+        links: Rows of ``links_of``, (n + 1, 15).
+    """
     n, one, zero = len(links) - 1, spread(1.0), spread(0.0)
     ax, ay, az, at, bx, by, bz, bt = one, zero, zero, zero, zero, one, zero, zero
     cx, cy, cz, ct = zero, zero, one, zero
@@ -147,16 +190,25 @@ def forward_wide(w: Array, links: Array) -> None:
 
 @kernel
 def across(w: Array, i: int, j: int) -> Wide:
-    """Entry (i, j) of goal tool^T, rotations only."""
+    """Return entry (i, j) of goal tool^T, rotations only.
+
+    Args:
+        w: State of the lanes.
+        i: Row.
+        j: Column.
+    """
     a, b = GOAL + 3 * i, TOOL + 3 * j
     return load(w, a) * load(w, b) + load(w, a + 1) * load(w, b + 1) + load(w, a + 2) * load(w, b + 2)
 
 
 @kernel
 def measure_error(w: Array) -> None:
-    """What is missing from tool to goal.
+    """Compute the error from tool to goal.
 
-    The turn comes as 2 sin(angle / 2) axis, which grows up to half a turn as the angle does and needs no arctangent.
+    The turn is 2 sin(angle / 2) axis, which grows up to half a turn as the angle does and needs no arctangent.
+
+    Args:
+        w: State of the lanes.
     """
     gap, turn, worst = spread(0.0), spread(0.0), spread(0.0)
     half = 0.25 + 0.25 * (across(w, 0, 0) + across(w, 1, 1) + across(w, 2, 2))
@@ -177,7 +229,12 @@ def measure_error(w: Array) -> None:
 
 @kernel
 def jacobian_wide(w: Array, links: Array) -> None:
-    """The Jacobian at the tool's origin, world axes; columns of joints that would be pushed over a limit are zero."""
+    """Compute the Jacobian at the tool's origin, world axes; columns of joints pushed over a limit are zero.
+
+    Args:
+        w: State of the lanes.
+        links: Rows of ``links_of``, (n + 1, 15).
+    """
     for j in range(len(links) - 1):
         row = JOINTS + PER_JOINT * j
         axis, out = row + AXIS, row + COLUMN
@@ -203,7 +260,12 @@ def jacobian_wide(w: Array, links: Array) -> None:
 
 @kernel
 def factorise(w: Array, n: int) -> None:
-    """L D L^T = J J^T + damping for ``n`` joints."""
+    """Compute L D L^T = J J^T + damping.
+
+    Args:
+        w: State of the lanes.
+        n: Number of joints.
+    """
     damping = DAMPING + DAMPING_PER_ERROR * (load(w, GAP) + load(w, TURN))
     for i in range(6):
         pivot = damping
@@ -228,7 +290,12 @@ def factorise(w: Array, n: int) -> None:
 
 @kernel
 def next_step(w: Array, n: int) -> None:
-    """The step J^T (J J^T + damping)^-1 error, no longer than STEP_RAD in any joint."""
+    """Compute the step J^T (J J^T + damping)^-1 error, no longer than STEP_RAD in any joint.
+
+    Args:
+        w: State of the lanes.
+        n: Number of joints.
+    """
     factorise(w, n)
     for i in range(6):
         s = load(w, ERROR + i)
@@ -257,7 +324,12 @@ def next_step(w: Array, n: int) -> None:
 
 @kernel
 def advance(w: Array, links: Array) -> None:
-    """Take the step prepared before, measure the error there, and prepare the next step."""
+    """Take the step prepared before, measure the error there, and prepare the next step.
+
+    Args:
+        w: State of the lanes.
+        links: Rows of ``links_of``, (n + 1, 15).
+    """
     n = len(links) - 1
     for j in range(n):
         row = JOINTS + PER_JOINT * j
@@ -272,5 +344,9 @@ def advance(w: Array, links: Array) -> None:
 
 @kernel
 def turn_rad(square: float) -> float:
-    """Angle [rad] of an error whose TURN row says ``square``."""
+    """Return the angle of a turn, rad.
+
+    Args:
+        square: Value of row TURN, squared length of the turn's error.
+    """
     return 2.0 * np.arcsin(min(1.0, 0.5 * np.sqrt(square)))  # type: ignore[no-any-return]

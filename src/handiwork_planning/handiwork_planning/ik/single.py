@@ -1,4 +1,4 @@
-"""Inverse kinematics from one start: what follows a line step by step needs. Many starts: see ik_search."""
+"""Inverse kinematics from one start, for lines that are followed step by step. Many starts: see multi_start."""
 
 from __future__ import annotations
 
@@ -26,9 +26,19 @@ from .simd_solver import (
 
 @kernel
 def descend(q: Array, goal: Array, robot: RobotArrays, iterations: int, error: Array) -> bool:
-    """Move ``q`` (n,) in place towards ``goal`` (12,) within limits; ``error`` (6,) is what is left.
+    """Move ``q`` in place towards a goal, within limits.
 
     All lanes do the same: one of eight costs less than the same sums done singly.
+
+    Args:
+        q: Configuration, (n,), rad or m; changed.
+        goal: world_T_ee, (12,).
+        robot: The arm as a chain.
+        iterations: Largest number of steps.
+        error: Written: the remaining error, (6,), m and rad.
+
+    Returns:
+        Whether the goal is reached.
     """
     n = len(q)
     links, w = links_of(robot), new_lanes(n)

@@ -1,4 +1,4 @@
-"""What kernels read: flat arrays, C-contiguous, float64 or int64, bundled so that each kernel has one specialisation.
+"""The data of kernels: flat arrays, C-contiguous, float64 or int64, bundled so that each kernel has one specialisation.
 
 A transform is 12 numbers: the (3, 3) rotation row by row, then the translation [m].
 """
@@ -21,22 +21,22 @@ OFF = -1.0e9
 class RobotArrays(NamedTuple):
     """One arm at one gripper opening as a serial chain of n joints that all turn about, or slide along, local z.
 
-    Body 0 is what the arm does not move; body j + 1 is moved by joints 0..j. A group is a set of spheres of one body:
-    one link, or a patch of an attached object.
+    Body 0 is all that the arm does not move; body j + 1 is moved by joints 0..j. A group is a set of spheres of one
+    body: one link, or a patch of an attached object.
     """
 
     chain: Array
     """(n, 12) pose of joint j's zero frame in body j; body 0 is the world."""
     prismatic: Ints
-    """(n,) 1 where the joint slides."""
+    """(n,) 1 if the joint slides."""
     lower: Array
-    """(n,) [rad or m]."""
+    """(n,) lower limit [rad or m]."""
     upper: Array
-    """(n,) [rad or m]."""
+    """(n,) upper limit [rad or m]."""
     tool: Array
     """(12,) EE link in body n."""
     group_body: Ints
-    """(g,)."""
+    """(g,) body of each group."""
     group_start: Ints
     """(g + 1,) rows of ``spheres`` of each group."""
     spheres: Array
@@ -73,5 +73,9 @@ class SceneArrays(NamedTuple):
 
 
 def flat(pose: Pose) -> Array:
-    """(12,) of a Pose."""
+    """Return a pose as a transform, (12,).
+
+    Args:
+        pose: The pose.
+    """
     return np.concatenate([pose.rotation.matrix().ravel(), pose.translation_m])

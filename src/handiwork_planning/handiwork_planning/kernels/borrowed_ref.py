@@ -10,15 +10,19 @@ from numba.core import cgutils  # type: ignore[import-untyped]
 from numba.extending import intrinsic  # type: ignore[import-untyped]
 
 Opaque: TypeAlias = Any
-"""Numba's own: types, the target context, LLVM values."""
+"""Numba's own types: types, the target context, LLVM values."""
 
 
 @intrinsic  # type: ignore[untyped-decorator]
 def borrowed(typing_context: Opaque, value: Opaque) -> Opaque:
-    """The same array, or tuple of such, without an owner: taking it apart and passing it on then costs nothing.
+    """Return the same array, or tuple of such, without an owner: it can then be taken apart and passed on at no cost.
 
     Counting references is an atomic addition each time an array leaves a tuple or enters a function; in kernels of a
     microsecond that is most of the time. The caller's own reference keeps the memory alive while the kernel runs.
+
+    Args:
+        typing_context: Numba's, not used.
+        value: In a kernel the array or tuple; here its type.
     """
 
     def build(context: Opaque, builder: Opaque, signature: Opaque, args: Opaque) -> Opaque:

@@ -17,16 +17,16 @@ from handiwork_core.process.kernel_cache import prepare
 F = TypeVar("F", bound=Callable[..., Any])
 
 _FAST = {"nsz", "arcp", "contract", "reassoc"}
-"""Floating-point freedoms taken: not the ones that assume away nan and inf."""
+"""Floating-point freedoms taken: all but the ones that assume away nan and inf."""
 
 
 def _postpone_blas() -> None:
-    """Let Numba take linear algebra for granted until a function uses it: asking loads scipy.linalg, for 0.15 s."""
+    """Replace Numba's test for linear algebra while it is imported: the test loads scipy.linalg, which takes 0.15 s."""
     from numba.np import linalg  # type: ignore[import-untyped]
 
     ask, linalg.ensure_blas = linalg.ensure_blas, lambda: None
     try:
-        import numba.np.arraymath  # type: ignore[import-untyped]  # noqa: F401 - it asks when it is imported
+        import numba.np.arraymath  # type: ignore[import-untyped]  # noqa: F401 - it tests when it is imported
     finally:
         linalg.ensure_blas = ask
 
@@ -36,7 +36,7 @@ _postpone_blas()
 
 
 def _sources(module: str, found: dict[str, str]) -> dict[str, str]:
-    """Add to ``found`` the files, by module, whose kernels and classes ``module`` uses, however far down, and its own.
+    """Add the file of ``module``, and of all modules whose kernels and classes it uses, to ``found``.
 
     Kernels are built for the fields of the tuples that they take, in their order.
     """
@@ -51,10 +51,10 @@ def _sources(module: str, found: dict[str, str]) -> dict[str, str]:
 
 
 class _Index(IndexDataCacheFile):  # type: ignore[misc] # a class without types
-    """What is on disk of one kernel. Files that cannot be read count as missing, and are written anew.
+    """The files of one kernel on disk. Files that cannot be read count as missing, and are written again.
 
-    Numba reads the types in them before it looks whether they are of today's sources, and raises what that raises:
-    AttributeError where a class is elsewhere by now, EOFError where a file is cut off.
+    Numba reads the types in them before it checks whether they are of today's sources, and raises what that raises:
+    AttributeError if a class is elsewhere by now, EOFError if a file is cut off.
     """
 
     def _load_index(self) -> dict[object, str]:
@@ -72,7 +72,7 @@ class _Index(IndexDataCacheFile):  # type: ignore[misc] # a class without types
 
 @cache
 def _stamp(module: str) -> tuple[tuple[int, int], ...]:
-    """Changes when a file does whose kernels are part of those of ``module``."""
+    """Return a value that changes with any file whose kernels are part of those of ``module``."""
     states = [Path(file).stat() for file in sorted(_sources(module, {}).values())]
     return tuple((state.st_mtime_ns, state.st_size) for state in states)
 
@@ -80,8 +80,11 @@ def _stamp(module: str) -> tuple[tuple[int, int], ...]:
 def kernel(function: F) -> F:
     """Compile ``function`` with Numba on its first call; NUMBA_CACHE_DIR moves the cache.
 
-    Import what it uses above it: Numba builds kernels into those that call them, but would look for changes in the
-    caller's file only, and go on with what the others were.
+    Import everything that it uses above it: Numba builds kernels into those that call them, but would look for changes
+    in the caller's file only, and go on with the old versions of the others.
+
+    Args:
+        function: The function.
     """
     compiled = numba.njit(function, cache=CACHED, nogil=True, fastmath=_FAST, error_model="numpy")
     if not CACHED:
@@ -93,6 +96,10 @@ def kernel(function: F) -> F:
 
 
 def inlined(function: F) -> F:
-    """The same for small functions that take many arrays: passing these would cost more than the function does."""
+    """Do the same for small functions that take many arrays: passing these would cost more than the function does.
+
+    Args:
+        function: The function; it is compiled into each caller.
+    """
     options = {"nogil": True, "fastmath": _FAST, "error_model": "numpy", "forceinline": True}
     return cast(F, numba.njit(function, **options))

@@ -12,7 +12,13 @@ from .jit import kernel
 
 @kernel
 def compose(a: Array, b: Array, out: Array) -> None:
-    """``out`` = a b for transforms (12,); ``out`` must be neither of them."""
+    """Compute the transform a b.
+
+    Args:
+        a: Transform, (12,).
+        b: Transform, (12,).
+        out: Written: the product, (12,); it must be neither ``a`` nor ``b``.
+    """
     for i in range(3):
         x, y, z = a[3 * i], a[3 * i + 1], a[3 * i + 2]
         for j in range(3):
@@ -22,13 +28,20 @@ def compose(a: Array, b: Array, out: Array) -> None:
 
 @kernel
 def forward(q: Array, chain: Array, prismatic: Ints, frames: Array) -> None:
-    """Poses of all bodies in the world: ``q`` (n,), ``frames`` (n + 1, 12) is written; body 0 is the world."""
+    """Compute the poses of all bodies in the world.
+
+    Args:
+        q: Configuration, (n,), rad or m.
+        chain: Zero frame of joint j in body j, (n, 12).
+        prismatic: 1 if the joint slides, (n,).
+        frames: Written: poses, (n + 1, 12); body 0 is the world.
+    """
     frames[0, :] = 0.0
     frames[0, 0] = 1.0
     frames[0, 4] = 1.0
     frames[0, 8] = 1.0
     for j in range(len(q)):
-        # Indices instead of row views: views are counted references, which cost more than the sums.
+        # Indices instead of row views: Numba counts references to views, which costs more than the sums.
         turning = prismatic[j] == 0
         s, c = (np.sin(q[j]), np.cos(q[j])) if turning else (0.0, 1.0)
         slide = 0.0 if turning else q[j]
@@ -47,7 +60,14 @@ def forward(q: Array, chain: Array, prismatic: Ints, frames: Array) -> None:
 
 @kernel
 def place(frame: Array, x: float, y: float, z: float) -> tuple[float, float, float]:
-    """A body point [m] in the world."""
+    """Return a point of a body in the world, m.
+
+    Args:
+        frame: World pose of the body, (12,).
+        x: Coordinate in the body frame, m.
+        y: Coordinate in the body frame, m.
+        z: Coordinate in the body frame, m.
+    """
     return (
         frame[0] * x + frame[1] * y + frame[2] * z + frame[9],
         frame[3] * x + frame[4] * y + frame[5] * z + frame[10],
@@ -57,10 +77,14 @@ def place(frame: Array, x: float, y: float, z: float) -> tuple[float, float, flo
 
 @kernel
 def pose_error(target: Array, actual: Array, error: Array) -> None:
-    """``error`` (6,): translation [m] and rotation vector [rad], in the world, that bring ``actual`` to ``target``.
+    """Compute the translation and rotation vector, in the world, that bring ``actual`` to ``target``.
 
-    Transforms are (12,). The rotation vector is the logarithm of R_target R_actual^T; near pi its axis comes from the
-    symmetric part.
+    The rotation vector is the logarithm of R_target R_actual^T; near pi its axis comes from the symmetric part.
+
+    Args:
+        target: Transform, (12,).
+        actual: Transform, (12,).
+        error: Written: translation [m] and rotation vector [rad], (6,).
     """
     trace = 0.0
     for i in range(9):
@@ -94,7 +118,13 @@ def pose_error(target: Array, actual: Array, error: Array) -> None:
 
 @kernel
 def tool_poses(path: Array, robot: RobotArrays, out: Array) -> None:
-    """World poses of the EE link, ``out`` (k, 12), for configurations ``path`` (k, n)."""
+    """Compute the world poses of the EE link.
+
+    Args:
+        path: Configurations, (k, n), rad or m.
+        robot: The arm as a chain.
+        out: Written: poses, (k, 12).
+    """
     frames = np.empty((path.shape[1] + 1, 12))
     for i in range(len(path)):
         forward(path[i], robot.chain, robot.prismatic, frames)

@@ -11,18 +11,30 @@ State = NDArray[np.uint64]
 
 
 def as_bits(seed: int) -> np.uint64:
-    """The lowest 64 bits of a seed of any size and sign."""
+    """Return the lowest 64 bits of a seed.
+
+    Args:
+        seed: A number of any size and sign.
+    """
     return np.uint64(seed & 0xFFFFFFFFFFFFFFFF)
 
 
 def new_state(seed: int) -> State:
-    """(1,) state for a seed of any size and sign."""
+    """Return the state (1,) for a seed.
+
+    Args:
+        seed: A number of any size and sign.
+    """
     return np.array([as_bits(seed)])
 
 
 @kernel
 def uniform(state: State) -> float:
-    """Next number in [0, 1). SplitMix64 (Steele, Lea, Flood 2014)."""
+    """Return the next number in [0, 1). SplitMix64 (Steele, Lea, Flood 2014).
+
+    Args:
+        state: The state, (1,); it is advanced.
+    """
     state[0] += np.uint64(0x9E3779B97F4A7C15)
     z = state[0]
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

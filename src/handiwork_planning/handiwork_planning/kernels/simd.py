@@ -2,7 +2,7 @@
 
 A row is eight float64 or sixteen float32; each place of it is called a lane.
 
-Numba has no such type, and whether LLVM turns a loop over neighbours into vector code is its own choice. A value of
+Numba has no such type, and LLVM decides alone whether it turns a loop over neighbours into vector code. A value of
 this type is an LLVM vector: one AVX-512 register, two of AVX, four of NEON. Arrays of them are arrays (rows, lanes),
 C-contiguous; ``load`` and ``save`` move whole rows.
 """
@@ -20,23 +20,23 @@ from numba.core.typing.templates import ConcreteTemplate, infer_global, signatur
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
 LANES, SHORT_LANES = 8, 16
-"""Of float64 and of float32."""
+"""The number of float64 and of float32 in a row."""
 
 Wide: TypeAlias = Any
-"""For annotations: a row of numbers inside a kernel."""
+"""The annotation of a row of numbers inside a kernel."""
 
 _INDEX, _LANE = ir.IntType(64), ir.IntType(32)
 _FLAGS = ("arcp", "contract", "nsz", "reassoc")
-"""As for kernels, see kernels/jit.py."""
+"""The same floating-point freedoms as for kernels, see kernels/jit.py."""
 
 Opaque: TypeAlias = Any
-"""Numba's own: the target context, a signature, the values of arguments."""
+"""Numba's own types: the target context, a signature, the values of arguments."""
 Lowering: TypeAlias = Callable[[Opaque, ir.IRBuilder, Opaque, Opaque], Opaque]
 Typed: TypeAlias = tuple[Any, Lowering]
 
 
 class WideType(types.Type):  # type: ignore[misc] # a class without types
-    """What Numba knows of ``Wide``: ``lanes`` numbers of type ``scalar``."""
+    """Numba's type of ``Wide``: ``lanes`` numbers of type ``scalar``."""
 
     def __init__(self, scalar: types.Type, lanes: int) -> None:
         super().__init__(name=f"Wide({scalar}, {lanes})")
@@ -44,7 +44,7 @@ class WideType(types.Type):  # type: ignore[misc] # a class without types
 
     @property
     def vector(self) -> ir.VectorType:
-        """The same as LLVM knows it."""
+        """The corresponding type of LLVM."""
         return ir.VectorType(ir.DoubleType() if self.scalar is types.float64 else ir.FloatType(), self.lanes)
 
 
@@ -61,7 +61,7 @@ KINDS = {
 
 
 def _kind(value: types.Type) -> WideType:
-    """Of a row, or of a number, or of an array of them."""
+    """Return the type of a row, or of the rows of a number's type or of an array."""
     return value if isinstance(value, WideType) else KINDS[getattr(value, "dtype", value)]
 
 
@@ -102,7 +102,7 @@ for _symbol, _instruction in (
 
 
 def _elementwise(name: str) -> Lowering:
-    """A call of the LLVM intrinsic ``name`` of one argument."""
+    """Return a call of the LLVM intrinsic ``name`` of one argument."""
 
     def lower(_context: object, builder: ir.IRBuilder, sig: Opaque, values: Opaque) -> ir.Value:
         vector = sig.return_type.vector
@@ -116,25 +116,44 @@ def _elementwise(name: str) -> Lowering:
 
 @intrinsic
 def root(_context: object, x: types.Type) -> Typed:
-    """Square root, lane by lane."""
+    """Return the square root, lane by lane.
+
+    Args:
+        x: A row or a number.
+    """
     return signature(_kind(x), x), _elementwise("sqrt")
 
 
 @intrinsic
 def nearest(_context: object, x: types.Type) -> Typed:
-    """Nearest whole number, lane by lane."""
+    """Return the nearest whole number, lane by lane.
+
+    Args:
+        x: A row or a number.
+    """
     return signature(_kind(x), x), _elementwise("rint")
 
 
 @intrinsic
 def size(_context: object, x: types.Type) -> Typed:
-    """Absolute value, lane by lane."""
+    """Return the absolute value, lane by lane.
+
+    Args:
+        x: A row or a number.
+    """
     return signature(_kind(x), x), _elementwise("fabs")
 
 
 @intrinsic
 def where_less(_context: object, a: types.Type, b: types.Type, x: types.Type, y: types.Type) -> Typed:
-    """``x`` in lanes where ``a`` < ``b``, else ``y``; each is a row or a number, one at least a row."""
+    """Return ``x`` in lanes in which ``a`` < ``b``, else ``y``; each is a row or a number, one at least a row.
+
+    Args:
+        a: Left side of the comparison.
+        b: Right side of the comparison.
+        x: Value if the comparison holds.
+        y: Value otherwise.
+    """
     kind = next(_kind(part) for part in (a, b, x, y) if isinstance(part, WideType))
 
     def lower(_context: object, builder: ir.IRBuilder, sig: Opaque, values: Opaque) -> ir.Value:
@@ -146,7 +165,12 @@ def where_less(_context: object, a: types.Type, b: types.Type, x: types.Type, y:
 
 @intrinsic
 def lanes_less(_context: object, a: types.Type, b: types.Type) -> Typed:
-    """The set of lanes where ``a`` < ``b``, one bit each, the first lane's the lowest; one of both may be a number."""
+    """Return the set of lanes in which ``a`` < ``b``, one bit each, the lowest bit for the first lane.
+
+    Args:
+        a: A row or a number.
+        b: A row or a number; one of both must be a row.
+    """
     vector = _kind(a if isinstance(a, WideType) else b).vector
 
     def lower(_context: object, builder: ir.IRBuilder, _sig: object, values: Opaque) -> ir.Value:
@@ -159,7 +183,11 @@ def lanes_less(_context: object, a: types.Type, b: types.Type) -> Typed:
 
 @intrinsic
 def spread(_context: object, x: types.Type) -> Typed:
-    """The same number in all lanes."""
+    """Return the same number in all lanes.
+
+    Args:
+        x: The number.
+    """
     vector = _kind(x).vector
     return signature(_kind(x), x), lambda _c, builder, _s, values: _spread(builder, vector, values[0])
 
@@ -175,7 +203,12 @@ def _row(
 
 @intrinsic
 def load(_context: object, array: types.Type, row: types.Type) -> Typed:
-    """Row ``row`` of ``array`` (k, lanes); the index is not checked."""
+    """Return a row of an array; the index is not checked.
+
+    Args:
+        array: Rows of lanes, (k, lanes).
+        row: Index of the row.
+    """
 
     def lower(context: Opaque, builder: ir.IRBuilder, sig: Opaque, values: Opaque) -> ir.Value:
         return builder.load(_row(context, builder, sig.args[0], *values), align=4)
@@ -185,7 +218,13 @@ def load(_context: object, array: types.Type, row: types.Type) -> Typed:
 
 @intrinsic
 def save(_context: object, array: types.Type, row: types.Type, value: types.Type) -> Typed:
-    """Set row ``row`` of ``array`` (k, lanes); the index is not checked."""
+    """Set a row of an array; the index is not checked.
+
+    Args:
+        array: Rows of lanes, (k, lanes).
+        row: Index of the row.
+        value: A row, or a number for all lanes.
+    """
     vector = _kind(array).vector
 
     def lower(context: Opaque, builder: ir.IRBuilder, sig: Opaque, values: Opaque) -> ir.Value:

@@ -2,7 +2,7 @@
 
 A lane is one configuration; a set of lanes is a number with one bit for each. Arrays are rows of lanes (see ``simd``):
 row 12 b + i of ``frames`` is entry i of the pose of body b, row 3 s + i of ``centres`` is coordinate i of a ball s.
-CommandFunctions take plain arrays, not tuples of them, and are inlined, so that no reference is counted.
+Functions take plain arrays, not tuples of them, and are inlined, so that no reference is counted.
 """
 
 from __future__ import annotations
@@ -32,7 +32,11 @@ f4 = np.float32
 
 @inlined
 def sine_and_cosine(x: Wide) -> tuple[Wide, Wide]:
-    """Of an angle [rad] to float32 accuracy: Taylor's series of the half angle, then the double angle."""
+    """Return sine and cosine to float32 accuracy: Taylor's series of the half angle, then the double angle.
+
+    Args:
+        x: Angles, rad.
+    """
     turns = nearest(x * f4(0.15915494309189535))
     h = ((x - turns * f4(6.28125)) - turns * f4(1.9353071795864769e-3)) * f4(0.5)
     z = h * h
@@ -53,7 +57,14 @@ def sine_and_cosine(x: Wide) -> tuple[Wide, Wide]:
 
 @inlined
 def forward_lanes(q: Floats, chain: Floats, prismatic: Ints, frames: Floats) -> None:
-    """World poses of all bodies: ``q`` (n, LANES) to ``frames`` (12 (n + 1), LANES)."""
+    """Compute the world poses of all bodies.
+
+    Args:
+        q: Configurations, (n, LANES), rad or m.
+        chain: Zero frame of joint j in body j, (n, 12).
+        prismatic: 1 if the joint slides, (n,).
+        frames: Written: poses, (12 (n + 1), LANES).
+    """
     for i in range(12):
         save(frames, i, f4(1.0) if i == 0 or i == 4 or i == 8 else f4(0.0))
     for j in range(len(chain)):
@@ -78,7 +89,15 @@ def forward_lanes(q: Floats, chain: Floats, prismatic: Ints, frames: Floats) -> 
 
 @inlined
 def centre_lanes(b: int, i: int, balls: Floats, frames: Floats, centres: Floats) -> None:
-    """World centre of ball ``i``, a row of ``balls`` (s, 4), of body ``b``."""
+    """Compute the world centre of a ball.
+
+    Args:
+        b: Index of the ball's body.
+        i: Row of ``balls``.
+        balls: Centres in the body frame and radii, (s, 4), m.
+        frames: Body poses, (12 (n + 1), LANES).
+        centres: Written: rows 3 i to 3 i + 2 of (3 s, LANES), m.
+    """
     x, y, z = balls[i, 0], balls[i, 1], balls[i, 2]
     for j in range(3):
         row = 12 * b + 3 * j
@@ -88,13 +107,28 @@ def centre_lanes(b: int, i: int, balls: Floats, frames: Floats, centres: Floats)
 
 @inlined
 def from_centre(centres: Floats, i: int, x0: float, y0: float, z0: float) -> tuple[Wide, Wide, Wide]:
-    """From a point to centre ``i``."""
+    """Return the vector from a point to a centre, m.
+
+    Args:
+        centres: World centres, (3 s, LANES), m.
+        i: Index of the centre.
+        x0: Coordinate of the point in the world, m.
+        y0: Coordinate of the point in the world, m.
+        z0: Coordinate of the point in the world, m.
+    """
     return load(centres, 3 * i) - x0, load(centres, 3 * i + 1) - y0, load(centres, 3 * i + 2) - z0
 
 
 @inlined
 def within(square: Wide, reach: float, slack: float, share: Floats) -> int:
-    """Lanes in which the root of ``square`` is less than ``reach`` plus the ``share`` (1, LANES) of ``slack``."""
+    """Return the set of lanes in which a distance is less than ``reach`` plus the lane's share of ``slack``.
+
+    Args:
+        square: Squared distances, m^2.
+        reach: Distance, m.
+        slack: Further distance, m.
+        share: Part of ``slack`` in each lane, (1, LANES).
+    """
     wide = load(share, 0) * slack + reach
     return lanes_less(square, wide * wide)
 
@@ -103,14 +137,31 @@ def within(square: Wide, reach: float, slack: float, share: Floats) -> int:
 def near_point(
     centres: Floats, i: int, x0: float, y0: float, z0: float, reach: float, slack: float, share: Floats
 ) -> int:
-    """Lanes in which centre ``i`` is ``within`` reach of a point."""
+    """Return the set of lanes in which a centre is ``within`` reach of a point.
+
+    Args:
+        centres: World centres, (3 s, LANES), m.
+        i: Index of the centre.
+        x0: Coordinate of the point in the world, m.
+        y0: Coordinate of the point in the world, m.
+        z0: Coordinate of the point in the world, m.
+        reach: Distance, m.
+        slack: Further distance, m.
+        share: Part of ``slack`` in each lane, (1, LANES).
+    """
     x, y, z = from_centre(centres, i, x0, y0, z0)
     return within(x * x + y * y + z * z, reach, slack, share)
 
 
 @inlined
 def square_between(centres: Floats, i: int, j: int) -> Wide:
-    """Squared distance of two centres."""
+    """Return the squared distance of two centres, m^2.
+
+    Args:
+        centres: World centres, (3 s, LANES), m.
+        i: Index of one centre.
+        j: Index of the other.
+    """
     x = load(centres, 3 * i) - load(centres, 3 * j)
     y = load(centres, 3 * i + 1) - load(centres, 3 * j + 1)
     z = load(centres, 3 * i + 2) - load(centres, 3 * j + 2)
@@ -119,7 +170,15 @@ def square_between(centres: Floats, i: int, j: int) -> Wide:
 
 @inlined
 def square_to_box(centres: Floats, i: int, pose: Floats, half: Floats, s: int) -> Wide:
-    """Squared distance of centre ``i`` to a box: ``pose`` (m, 12) is world_T_shape, ``half`` (m, 3) its half edges."""
+    """Return the squared distance of a centre to a box, m^2; 0 inside.
+
+    Args:
+        centres: World centres, (3 s, LANES), m.
+        i: Index of the centre.
+        pose: world_T_shape, (m, 12).
+        half: Half edges, (m, 3), m.
+        s: Index of the shape.
+    """
     x, y, z = from_centre(centres, i, pose[s, 9], pose[s, 10], pose[s, 11])
     u = size(x * pose[s, 0] + y * pose[s, 3] + z * pose[s, 6]) - half[s, 0]
     v = size(x * pose[s, 1] + y * pose[s, 4] + z * pose[s, 7]) - half[s, 1]
@@ -131,7 +190,15 @@ def square_to_box(centres: Floats, i: int, pose: Floats, half: Floats, s: int) -
 
 @inlined
 def square_to_cylinder(centres: Floats, i: int, pose: Floats, half: Floats, s: int) -> Wide:
-    """The same for a cylinder along z; ``half`` starts with radius and half length."""
+    """Return the squared distance of a centre to a cylinder along z, m^2; 0 inside.
+
+    Args:
+        centres: World centres, (3 s, LANES), m.
+        i: Index of the centre.
+        pose: world_T_shape, (m, 12).
+        half: Radius and half length first, (m, 3), m.
+        s: Index of the shape.
+    """
     x, y, z = from_centre(centres, i, pose[s, 9], pose[s, 10], pose[s, 11])
     u = x * pose[s, 0] + y * pose[s, 3] + z * pose[s, 6]
     v = x * pose[s, 1] + y * pose[s, 4] + z * pose[s, 7]

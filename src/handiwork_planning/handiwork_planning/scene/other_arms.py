@@ -1,4 +1,4 @@
-"""Another arm on its way as groups of spheres that stand in the world and cover it wherever it comes along."""
+"""Another arm in motion as groups of spheres that are fixed in the world and cover all places that it passes."""
 
 from __future__ import annotations
 
@@ -11,18 +11,23 @@ from handiwork_planning.distance.sphere_cover import patches
 from .robot_model import Chain, Group
 
 ARM_GAP_M = 0.008
-"""Arms stay this far from each other, which allows for how exactly each follows its path."""
+"""Arms keep this distance from each other, m; it allows for how exactly each follows its path."""
 STEP_M = 0.02
-"""No sphere moves farther than about this from one look at the way to the next; half of it is added to its radius."""
+"""No sphere moves farther than about this between two samples of the way, m; half of it is added to its radius."""
 CELL_M = 0.02
 """Spheres of a moving link whose centres share a cell of this size become one around them all."""
 PATCH_M = 0.15
 CHORD = 1.02
-"""Way along an arc over its chord, at most, for the small turns between two looks."""
+"""Largest ratio of the length of an arc to its chord, for the small turns between two samples."""
 
 
 def links_moved_by(robot: Robot, arm: ArmSpec) -> frozenset[str]:
-    """Links that turn or slide with any joint of the arm."""
+    """Return the links that turn or slide with any joint of the arm.
+
+    Args:
+        robot: The robot.
+        arm: One of its arms.
+    """
     moved: set[str] = set()
     for joint in robot.joints.values():
         if joint.name in arm.joint_names or joint.parent in moved:
@@ -31,9 +36,17 @@ def links_moved_by(robot: Robot, arm: ArmSpec) -> frozenset[str]:
 
 
 def swept(chain: Chain, groups: list[Group], q: Array) -> list[Group]:
-    """What ``groups`` of a chain's bodies pass through on the way ``q`` (k, n), which is straight between rows.
+    """Return groups that cover all places that the moving ``groups`` pass through.
 
     Every point of a sphere on the way lies in a sphere of the result, which is split so that its parts are small.
+
+    Args:
+        chain: The arm that moves.
+        groups: Bodies of the chain; those of body 0 are left out.
+        q: Its way, (k, n), rad or m, straight between rows.
+
+    Returns:
+        Groups in the world frame; none without a way.
     """
     moving = [g for g in groups if g.body > 0]
     if not len(q) or not moving:
@@ -48,7 +61,14 @@ def swept(chain: Chain, groups: list[Group], q: Array) -> list[Group]:
 
 
 def coarse(spheres: Array) -> Array:
-    """Fewer spheres (m, 4) that cover ``spheres`` (k, 4): one for each cell with a centre in it."""
+    """Return fewer spheres that cover ``spheres``: one for each cell with a centre in it.
+
+    Args:
+        spheres: Centres and radii, (k, 4), m.
+
+    Returns:
+        Centres and radii, (m, 4), m.
+    """
     cells = np.floor(spheres[:, :3] / CELL_M).astype(np.int64)
     _, owner = np.unique(cells, axis=0, return_inverse=True)
     owner = owner.ravel()
@@ -60,7 +80,7 @@ def coarse(spheres: Array) -> Array:
 
 
 def _refined(chain: Chain, groups: list[Group], q: Array) -> Array:
-    """Rows (m, n) with more between them, so that no sphere moves by more than about ``STEP_M`` from row to row."""
+    """Return rows (m, n) with more between them, so that no sphere moves by more than about ``STEP_M`` per row."""
     if len(q) < 2:
         return q
     frames = _frames(chain, q)
@@ -75,7 +95,7 @@ def _refined(chain: Chain, groups: list[Group], q: Array) -> Array:
 
 
 def _frames(chain: Chain, q: Array) -> list[Array]:
-    """World poses (k, 4, 4) of bodies 0..n."""
+    """Return world poses (k, 4, 4) of bodies 0..n."""
     frames = [np.broadcast_to(np.eye(4), (len(q), 4, 4))]
     for j, row in enumerate(chain.transforms):
         zero, motion = np.eye(4), np.tile(np.eye(4), (len(q), 1, 1))
@@ -90,13 +110,13 @@ def _frames(chain: Chain, q: Array) -> list[Array]:
 
 
 def _placed(frames: Array, group: Group) -> Array:
-    """(k, s, 3) centres in the world."""
+    """Return the centres (k, s, 3) in the world."""
     centres = group.spheres[:, :3] @ frames[:, :3, :3].transpose(0, 2, 1)
     return np.asarray(centres + frames[:, None, :3, 3])
 
 
 def _covered(centres: Array, radii: Array) -> Array:
-    """(m, 4) spheres that cover spheres with ``centres`` (k, s, 3) and ``radii`` (s,) at the rows and between them."""
+    """Return spheres (m, 4) that cover spheres with ``centres`` (k, s, 3) and ``radii`` (s,), also between the rows."""
     if len(centres) == 1:
         return np.column_stack([centres[0], radii])
     half = 0.5 * CHORD * np.linalg.norm(np.diff(centres, axis=0), axis=2)

@@ -1,4 +1,4 @@
-"""One request's reading of robot and world: which pairs count, and how far apart they must stay."""
+"""The reading of robot and world for one request: which pairs count, and how far apart they must stay."""
 
 from __future__ import annotations
 
@@ -28,19 +28,28 @@ from .robot_model import Chain, Group, assemble, fold, joint_values, link_groups
 from .scene import Scene
 
 LINK_MARGIN_M = 0.0007
-"""Robot links stay this far from objects: more than an edge test can miss (``blocks.FINEST_M``)."""
+"""Distance that robot links keep from objects, m: more than an edge test can miss (``batch_check.FINEST_M``)."""
 LINK_TOUCH_M = 0.002
-"""A start whose link is this deep in an object is taken as touching; the motion must not go deeper by TOUCH_SLACK_M."""
+"""A link this deep in an object at the start counts as touching, m; the motion must not go deeper by TOUCH_SLACK_M."""
 HELD_TOUCH_M = 0.005
 """The same for a held object, which rests on its support at the start of a lift."""
 TOUCH_SLACK_M = 0.0005
 ROUND_OFF_M = 2.0e-5
-"""More than float32 kernels are off."""
+"""More than the error of float32 kernels, m."""
 
 
 @dataclass(frozen=True, eq=False)
 class Query:
-    """What the kernels need for one SceneQuery. ``bodies``: names of the groups, ``columns``: of the margin columns."""
+    """Arrays for the kernels, for one SceneQuery.
+
+    Attributes:
+        robot: The arm as a chain, with its groups of spheres.
+        scene: The shapes of the world.
+        margins: Smallest allowed distance of each pair of group and column, (g, m + g), m.
+        bodies: Names of the groups, (g,).
+        columns: Names of the margin columns, (m + g,).
+        held: Whether each group is an attached object, (g,) bool.
+    """
 
     robot: RobotArrays
     scene: SceneArrays
@@ -52,7 +61,7 @@ class Query:
 
     @cached_property
     def checker(self) -> Checker:
-        """For block tests; made once, as this query is for one request."""
+        """The checker for block tests; made once, as this query is for one request."""
         return checker_of(self.robot, self.scene, self.margins)
 
     @cached_property
@@ -60,26 +69,43 @@ class Query:
         return set()
 
     def with_margins(self, margins: Array) -> Query:
-        """The same query with other ``margins`` (g, m + g)."""
+        """Return the same query with other margins.
+
+        Args:
+            margins: Smallest allowed distances, (g, m + g), m.
+        """
         return replace(self, margins=margins)
 
     @property
     def frames(self) -> Array:
-        """Fresh scratch for the kernels."""
+        """New scratch for the kernels, (n + 1, 12)."""
         return np.empty((len(self.robot.lower) + 1, 12))
 
     def pair(self, hit: Ints) -> BodyPair:
-        """Names of a pair of indices (2,)."""
+        """Return the names of a pair.
+
+        Args:
+            hit: Indices of group and column, (2,).
+        """
         return BodyPair(self.bodies[int(hit[0])], self.columns[int(hit[1])])
 
     def distances(self, q: Array, ceiling: float = 1.0) -> Array:
-        """(g, m + g) signed distances [m] at ``q``; 1e9 where off or farther than ``ceiling`` [m]."""
+        """Return signed distances of all pairs, (g, m + g), m; 1e9 if a pair is off or farther apart than ``ceiling``.
+
+        Args:
+            q: Configuration, (n,), rad or m.
+            ceiling: Largest distance that matters, m.
+        """
         out = np.empty_like(self.margins)
         all_distances(q, ceiling, self.robot, self.scene, self.margins, self.frames, out)
         return out
 
     def touches(self, q: Array) -> bool:
-        """Is any pair below its margin at ``q`` (n,)? What is known to be clear is not looked at again."""
+        """Check whether any pair is below its margin; a configuration that is known to be clear is not tested again.
+
+        Args:
+            q: Configuration, (n,), rad or m.
+        """
         key = q.tobytes()
         if key in self._clear:
             return False
@@ -89,7 +115,11 @@ class Query:
         return touching
 
     def touching_at(self, q: Array) -> Query:
-        """The same query, where pairs that touch at ``q`` within tolerance may stay as deep as they are."""
+        """Return the same query, except that pairs that touch at ``q`` within tolerance may stay as deep as they are.
+
+        Args:
+            q: Configuration, (n,), rad or m.
+        """
         if not self.touches(q):
             return self
         d = self.distances(q, 0.01)
@@ -101,19 +131,28 @@ class Query:
         return self.with_margins(margins)
 
     def grazing_at(self, goals: Array) -> Query:
-        """The same query, where pairs that are apart at ``goals`` (k, n) by less than their margin may be so."""
+        """Return the same query, except that pairs apart at ``goals`` by less than their margin may be that close.
+
+        Args:
+            goals: Configurations, (k, n) or (n,), rad or m.
+        """
         margins = self.margins
         for q in np.atleast_2d(goals):
             if q.shape != self.robot.lower.shape or not np.isfinite(q).all() or not self.touches(q):
                 continue
             d = self.distances(np.ascontiguousarray(q), 0.01)
-            # Not of other arms: theirs allows for how exactly each follows its path.
+            # Margins to other arms stay: they allow for how exactly each arm follows its path.
             near = (d < margins + ROUND_OFF_M) & (d >= 0.0) & (margins < ARM_GAP_M)
             margins = np.where(near, d - ROUND_OFF_M, margins)
         return self if margins is self.margins else self.with_margins(margins)
 
     def deepest(self, q: Array, *, over_margin: bool) -> tuple[float, BodyPair | None]:
-        """Smallest distance [m] and its pair, among pairs below their margin only if ``over_margin`` is False."""
+        """Return the smallest distance [m] and its pair; infinity and None without a pair.
+
+        Args:
+            q: Configuration, (n,), rad or m.
+            over_margin: Consider all pairs up to 1 m apart, not only those below their margin.
+        """
         d = self.distances(q, 1.0 if over_margin else 0.01)
         if not over_margin:
             d = np.where(d < self.margins, d, 1.0e9)
@@ -124,7 +163,7 @@ class Query:
 
 
 class Reader:
-    """Turns SceneQuery into Query and keeps what can be kept: chains per gripper opening, covers per object."""
+    """Turns a SceneQuery into a Query; keeps chains per gripper opening, and sphere covers per object."""
 
     def __init__(self, robot: Robot, world_T_base: Pose) -> None:
         self._robot, self._base = robot, world_T_base
@@ -132,11 +171,20 @@ class Reader:
             tuple[str, tuple[tuple[str, float], ...]], tuple[Chain, list[Group], RobotArrays]
         ] = {}
         self._covers: dict[str, tuple[object, Array]] = {}
-        """By the object's name, so that the solid of an older version of the world is not kept."""
+        """The key is the object's name, so that the solid of an older version of the world is not kept."""
         self._links: dict[str, frozenset[str]] = {}
 
     def read(self, arm: ArmSpec, scene: Scene, query: SceneQuery) -> Query:
-        """Raises KeyError: an attached object, its link, a gripper joint or another arm is unknown."""
+        """Return the arrays for the kernels.
+
+        Args:
+            arm: The arm that moves.
+            scene: The packed world.
+            query: Attachments, openings, other arms, ignored and allowed bodies.
+
+        Raises:
+            KeyError: an attached object, its link, a gripper joint or another arm is unknown.
+        """
         chain, groups, arrays = self._chain(arm, self._joints(query))
         if query.attached or query.others:
             moved = frozenset[str]().union(*(self._moved(other.arm) for other in query.others))
@@ -162,7 +210,7 @@ class Reader:
         return self._chains[key]
 
     def _joints(self, query: SceneQuery) -> tuple[tuple[str, float], ...]:
-        """Joints that the chain depends on: those of the other arms are not among them."""
+        """Return the joints that the chain depends on, which those of the other arms do not belong to."""
         arms = [self._robot.arm(other.arm) for other in query.others]
         unused = {name for other in arms for name in other.joint_names}
         unused |= {other.gripper.joint for other in arms if other.gripper is not None}
@@ -174,7 +222,7 @@ class Reader:
         return self._links[arm]
 
     def _other(self, scene: Scene, query: SceneQuery, other: OtherArm) -> list[Group]:
-        """Links that the other arm moves and what it holds, on its way; its fingers also fully open."""
+        """Return the links that the other arm moves and what it holds, on its way; its fingers also fully open."""
         arm, joints = self._robot.arm(other.arm), {**dict(query.gripper_m), **dict(other.gripper_m)}
         chain, groups, _ = self._chain(arm, tuple(joints.items()))
         groups = [g for g in groups if g.body > 0]
@@ -206,7 +254,10 @@ class Reader:
         return [Group(held.object, held.link, mount.body, part, attached=True) for part in patches(moved)]
 
     def _margins(self, scene: Scene, query: SceneQuery, groups: list[Group]) -> Array:
-        """(g, m + g): what the arm does not move is off, so are ignored, attached and allowed bodies."""
+        """Return the margins (g, m + g).
+
+        Bodies that the arm does not move are off, and so are ignored, attached and allowed bodies.
+        """
         skipped = query.ignored | {a.object for a in query.attached}
         skipped |= {a.object for other in query.others for a in other.attached}
         links = [0.0 if g.attached else LINK_MARGIN_M for g in groups]

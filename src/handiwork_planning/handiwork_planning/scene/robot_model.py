@@ -21,9 +21,15 @@ from handiwork_planning.kernels.arrays import Ints, RobotArrays
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Group:
-    """Spheres of one body under one name. ``link``: the robot link, or the one that holds the attached object.
+    """Spheres of one body under one name.
 
-    ``other``: it is of another arm, which is told where to be by the query.
+    Attributes:
+        name: Name of the link with the robot's name, or of the object.
+        link: The robot link, or the link that holds the attached object.
+        body: Index of the body in the chain.
+        spheres: Centres in the body frame and radii, (k, 4), m.
+        attached: The group is a held object.
+        other: The group belongs to another arm, whose places the query gives.
     """
 
     name: str
@@ -36,7 +42,12 @@ class Group:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mount:
-    """Where a link sits: ``body_T_link`` (4, 4)."""
+    """Pose of a link on a body of the chain.
+
+    Attributes:
+        body: Index of the body.
+        body_T_link: Pose, (4, 4), m.
+    """
 
     body: int
     body_T_link: Array
@@ -44,7 +55,13 @@ class Mount:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Chain:
-    """The moving part of one arm. ``transforms`` (n, 12), ``prismatic`` (n,), ``mounts`` of every link."""
+    """The moving part of one arm.
+
+    Attributes:
+        transforms: Zero frame of joint j in body j, (n, 12).
+        prismatic: 1 if the joint slides, (n,).
+        mounts: Mount of every link.
+    """
 
     transforms: Array
     prismatic: Ints
@@ -52,7 +69,11 @@ class Chain:
 
 
 def joint_values(robot: Robot, gripper_m: tuple[tuple[str, float], ...]) -> dict[str, float]:
-    """Positions of all joints: home values, then ``gripper_m``, then mimicry.
+    """Return the positions of all joints: home values, then ``gripper_m``, then mimicry.
+
+    Args:
+        robot: The robot.
+        gripper_m: Names and positions of joints, rad or m.
 
     Raises:
         KeyError: ``gripper_m`` names a joint that the robot does not have.
@@ -65,7 +86,13 @@ def joint_values(robot: Robot, gripper_m: tuple[tuple[str, float], ...]) -> dict
 
 
 def fold(robot: Robot, arm: ArmSpec, world_T_base: Pose, values: Mapping[str, float]) -> Chain:
-    """Reduce the tree to the arm's joints, each about its local z; the robot's root link stands at ``world_T_base``.
+    """Reduce the tree to the arm's joints, each about its local z.
+
+    Args:
+        robot: The robot.
+        arm: The arm that moves.
+        world_T_base: Pose of the robot's root link.
+        values: Positions of all other joints, rad or m.
 
     Raises:
         ValueError: the arm's joints are not one chain in the given order.
@@ -86,7 +113,7 @@ def fold(robot: Robot, arm: ArmSpec, world_T_base: Pose, values: Mapping[str, fl
         index = arm.joint_names.index(joint.name)
         if parent.body != index:
             raise ValueError(
-                f"arm {arm.name!r}: joint {joint.name!r} is not next in the chain; mend joint_names"
+                f"arm {arm.name!r}: joint {joint.name!r} is not next in the chain; correct joint_names"
             )
         turn = _z_to(joint.axis)
         start = body_T_zero @ turn
@@ -97,7 +124,12 @@ def fold(robot: Robot, arm: ArmSpec, world_T_base: Pose, values: Mapping[str, fl
 
 
 def link_groups(robot: Robot, chain: Chain) -> list[Group]:
-    """Collision spheres of every link in its body's frame."""
+    """Return the collision spheres of every link, in its body's frame.
+
+    Args:
+        robot: The robot.
+        chain: Its moving part.
+    """
     return [
         Group(
             f"{robot.name}/{s.link}",
@@ -111,7 +143,14 @@ def link_groups(robot: Robot, chain: Chain) -> list[Group]:
 
 
 def assemble(robot: Robot, arm: ArmSpec, chain: Chain, groups: list[Group]) -> RobotArrays:
-    """Pack chain and groups for the kernels."""
+    """Pack chain and groups for the kernels.
+
+    Args:
+        robot: The robot.
+        arm: The arm that moves.
+        chain: Its moving part.
+        groups: Spheres of links and held objects.
+    """
     joints = [robot.joints[name] for name in arm.joint_names]
     tool = chain.mounts[arm.ee_link].body_T_link
     sizes = [len(g.spheres) for g in groups]
@@ -131,7 +170,11 @@ def assemble(robot: Robot, arm: ArmSpec, chain: Chain, groups: list[Group]) -> R
 
 
 def bounding_sphere(spheres: Array) -> Array:
-    """(4,) sphere around ``spheres`` (k, 4), centred in the middle of their box."""
+    """Return the sphere (4,) around ``spheres``, centred in the middle of their box.
+
+    Args:
+        spheres: Centres and radii, (k, 4), m.
+    """
     low = (spheres[:, :3] - spheres[:, 3:]).min(axis=0)
     high = (spheres[:, :3] + spheres[:, 3:]).max(axis=0)
     centre = 0.5 * (low + high)
@@ -144,7 +187,7 @@ def _moved(body_T_link: Array, s: Spheres) -> Array:
 
 
 def _motion(joint: Joint, value: float) -> Array:
-    """(4, 4) of the child link at ``value`` in its zero frame."""
+    """Return the pose (4, 4) of the child link at ``value`` in its zero frame."""
     m = np.eye(4)
     if joint.type is JointType.PRISMATIC:
         m[:3, 3] = joint.axis * value
@@ -154,14 +197,14 @@ def _motion(joint: Joint, value: float) -> Array:
 
 
 def _turn(axis: Array, angle_rad: float) -> Array:
-    """(3, 3) by Rodrigues' formula."""
+    """Return the rotation (3, 3) about a unit axis, by Rodrigues' formula."""
     x, y, z = axis
     k = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
     return np.asarray(np.eye(3) + np.sin(angle_rad) * k + (1.0 - np.cos(angle_rad)) * (k @ k))
 
 
 def _z_to(axis: Array) -> Array:
-    """(4, 4) rotation that brings z onto the unit vector ``axis``."""
+    """Return the rotation (4, 4) that brings z onto the unit vector ``axis``."""
     m = np.eye(4)
     sine = np.array([-axis[1], axis[0], 0.0])
     length = float(np.linalg.norm(sine))
@@ -171,7 +214,10 @@ def _z_to(axis: Array) -> Array:
 
 
 def _reach(chain: Chain, groups: list[Group], joints: list[Joint]) -> Array:
-    """(g, n): a point's distance from joint j's axis is at most the sum of the link offsets between and its own."""
+    """Return the largest lever (g, n) of each group about each joint.
+
+    A point's distance from joint j's axis is at most the sum of the link offsets between and its own.
+    """
     offsets = np.linalg.norm(chain.transforms[:, 9:], axis=1)
     travel = [max(abs(j.lower), abs(j.upper)) if j.type is JointType.PRISMATIC else 0.0 for j in joints]
     reach = np.zeros((len(groups), len(joints)))
@@ -184,7 +230,10 @@ def _reach(chain: Chain, groups: list[Group], joints: list[Joint]) -> Array:
 
 
 def _pairs(robot: Robot, groups: list[Group]) -> Ints:
-    """Group pairs on different bodies that are not ignored; an attached object against links of other bodies."""
+    """Return group pairs (k, 2) on different bodies that are not ignored.
+
+    An attached object is paired with links of other bodies.
+    """
     found = []
     for i, a in enumerate(groups):
         for j in range(i + 1, len(groups)):

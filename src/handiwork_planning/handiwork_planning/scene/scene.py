@@ -14,7 +14,10 @@ from .shape_poses import Placing
 
 
 class Scene:
-    """``arrays`` for the kernels and ``names`` (m,), the object of each shape."""
+    """The world as arrays for the kernels.
+
+    ``arrays`` has the shapes, ``names`` (m,) the object of each shape.
+    """
 
     def __init__(self) -> None:
         self.world = World(0.0)
@@ -25,7 +28,11 @@ class Scene:
         self._objects: list[WorldObject] = []
 
     def update(self, world: World) -> None:
-        """Take a snapshot. Objects without a known pose are left out: nothing can be said about them."""
+        """Take a snapshot. Objects without a known pose are left out: nothing can be said about them.
+
+        Args:
+            world: Objects and their states.
+        """
         states = world.states
         objects = [o for name, o in world.objects.items() if name in states]
         if len(objects) != len(self._objects) or not all(map(is_, objects, self._objects)):
@@ -42,7 +49,7 @@ class Scene:
 
 
 def _joined(packed: list[Packed]) -> SceneArrays:
-    """One after the other; poses are not known yet."""
+    """Return the packed shapes one after the other; their poses are not set yet."""
     starts = np.cumsum([[0, 0, 0], *([len(part) for part in p.rows] for p in packed)], axis=0, dtype=np.int64)
     triangles, nodes, faces = (np.concatenate([NO_ROWS[i], *(p.rows[i] for p in packed)]) for i in range(3))
     return SceneArrays(

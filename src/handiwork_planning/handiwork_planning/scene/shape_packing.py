@@ -18,7 +18,15 @@ NO_ROWS = (np.zeros((0, 13)), np.zeros((0, 8)), np.zeros((0, 31)))
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Packed:
-    """What ``SceneArrays`` holds of one shape; ``centre`` (12,): its frame in its object, moved to its middle."""
+    """The rows of one shape in ``SceneArrays``.
+
+    Attributes:
+        kind: ShapeKind.
+        centre: Frame of the shape in its object, (12,), moved to the shape's middle.
+        size: As ``SceneArrays.size``, (3,), m.
+        bound: Radius of a ball around the shape's origin, m.
+        rows: ``triangles``, ``mesh_nodes`` and ``mesh_faces``.
+    """
 
     kind: int
     centre: Array
@@ -35,7 +43,10 @@ class Packer:
         self._rows: dict[tuple[bytes, bytes], tuple[Array, Array, Array]] = {}
 
     def pack(self, shapes: list[Shape]) -> list[Packed]:
-        """One for each shape; what the last scene had and this one has not is forgotten.
+        """Return one ``Packed`` per shape; shapes of the last scene that this one lacks are dropped.
+
+        Args:
+            shapes: All shapes of the scene, in order.
 
         Raises:
             ValueError: a convex shape has no volume.
@@ -64,7 +75,11 @@ class Packer:
 
 
 def half_size(shape: Shape) -> Array:
-    """(3,) as ``SceneArrays.size`` holds it."""
+    """Return the size (3,) as ``SceneArrays.size`` holds it, m.
+
+    Args:
+        shape: A shape without vertices.
+    """
     out = np.zeros(3)
     if shape.kind is ShapeKind.BOX:
         out[:] = 0.5 * shape.size
@@ -76,7 +91,7 @@ def half_size(shape: Shape) -> Array:
 
 
 def _rows(vertices: Array, shape: Shape) -> tuple[Array, Array, Array]:
-    """Rows of a CONVEX or MESH shape whose ``vertices`` (n, 3) are about its middle [m]."""
+    """Return the rows of a CONVEX or MESH shape whose ``vertices`` (n, 3) are about its middle, m."""
     if shape.kind is ShapeKind.CONVEX:
         return triangulate(vertices), NO_ROWS[1], NO_ROWS[2]
     assert shape.triangles is not None

@@ -1,4 +1,4 @@
-"""Where the shapes of the world are: only those of bodies that moved are placed again, all in one pass."""
+"""Poses of the shapes of the world: only those of bodies that moved are computed again, all in one pass."""
 
 from __future__ import annotations
 
@@ -14,10 +14,15 @@ from handiwork_planning.kernels.jit import kernel
 
 @kernel
 def place(moved: Ints, quaternions: Array, places: Array, first: Ints, local: Array, out: Array) -> None:
-    """World poses ``out`` (m, 12) of all shapes of the bodies ``moved`` (k,).
+    """Compute the world poses of all shapes of the bodies that moved.
 
-    ``quaternions`` (4 k,) wxyz and ``places`` (3 k,) [m] of these bodies in the world, one after the other; ``first``
-    (b + 1,) rows of each body's shapes; ``local`` (m, 12) poses of the shapes in their bodies.
+    Args:
+        moved: Indices of the bodies, (k,).
+        quaternions: Rotations of these bodies in the world, one after the other, (4 k,), wxyz.
+        places: Translations of these bodies in the world, one after the other, (3 k,), m.
+        first: First row of each body's shapes, (b + 1,).
+        local: Poses of the shapes in their bodies, (m, 12).
+        out: Written: poses of the shapes in the world, (m, 12).
     """
     for k in range(len(moved)):
         w, x, y, z = (
@@ -40,16 +45,30 @@ def place(moved: Ints, quaternions: Array, places: Array, first: Ints, local: Ar
 
 
 class Placing:
-    """Remembers by identity which pose of each body it has seen."""
+    """Remembers, by identity, the last pose of each body."""
 
     def __init__(self, names: tuple[str, ...], counts: list[int], local: Array) -> None:
-        """``local`` (m, 12): poses of all shapes in their bodies; ``counts``: how many each of ``names`` has."""
+        """Take the bodies and their shapes.
+
+        Args:
+            names: Names of the bodies, (b,).
+            counts: Number of shapes of each, (b,).
+            local: Poses of all shapes in their bodies, (m, 12).
+        """
         self._names, self._local = names, local
         self._first = np.cumsum([0, *counts], dtype=np.int64)
         self._seen: list[Pose | None] = [None] * len(names)
 
     def move(self, states: Mapping[str, ObjectState], out: Array) -> bool:
-        """Write the poses ``out`` (m, 12) of all shapes whose body has another pose than before; was there one?"""
+        """Write the poses of all shapes whose body has another pose than before.
+
+        Args:
+            states: State of every body.
+            out: Written: poses of the shapes in the world, (m, 12).
+
+        Returns:
+            Whether any body moved.
+        """
         poses = [states[name].world_T_object for name in self._names]
         moved = [i for i, (new, old) in enumerate(zip(poses, self._seen, strict=True)) if new is not old]
         if not moved:

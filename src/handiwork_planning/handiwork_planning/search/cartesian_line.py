@@ -17,7 +17,14 @@ JUMP_RAD = 0.35
 
 @kernel
 def along(start: Array, shift: Array, t: float, out: Array) -> None:
-    """Pose ``out`` (12,) at share ``t`` of the way from ``start`` (12,) by ``shift`` (6,) [m, rad] in the world."""
+    """Compute the pose at a share of the way from a start.
+
+    Args:
+        start: Transform, (12,).
+        shift: The whole way in the world: translation [m] and rotation vector [rad], (6,).
+        t: Share of the way, 0 to 1.
+        out: Written: the pose, (12,).
+    """
     angle = np.sqrt(shift[3] ** 2 + shift[4] ** 2 + shift[5] ** 2)
     turn = np.zeros(12)
     s, c = np.sin(angle * t), np.cos(angle * t)
@@ -42,13 +49,18 @@ def follow(
     path: Array,
     error: Array,
 ) -> tuple[int, int]:
-    """Track the line from the tool's pose at ``q`` (n,) to ``goal`` (12,); returns a state and how many rows are good.
+    """Track the line from the tool's pose at ``q`` to ``goal``; collisions are not tested.
 
-    Collisions are not looked at here.
+    Args:
+        q: Start configuration, (n,), rad or m.
+        goal: world_T_ee, (12,).
+        deviation_m: Largest distance of the tool from the line at the middle of each step, m.
+        robot: The arm as a chain.
+        path: Written: (k, n); row 0 is ``q``, row k - 1 the goal; between rows the joints move straight.
+        error: Written: the last difference from the line, (6,), m and rad.
 
-    ``path`` (k, n) is written: row 0 is ``q``, row k - 1 the goal. Between rows the joints move straight, and
-    the middle of each step is within ``deviation_m`` of the line. ``error`` (6,) is the last gap to the line
-    [m, rad].
+    Returns:
+        FOLLOWED, LOST, JUMPED or DEVIATED, and the number of rows that are good.
     """
     n, steps = len(q), len(path) - 1
     frames, start, target, tool = np.empty((n + 1, 12)), np.empty(12), np.empty(12), np.empty(12)

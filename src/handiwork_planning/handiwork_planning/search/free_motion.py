@@ -18,22 +18,38 @@ from .path_search import FULL, NOT_YET, UNSURE, begin, search
 from .requests import Deadline, Failed
 
 FIRST_ROOM, ROOM = 400, 12_000
-"""Nodes per tree, at first, so that a short search does not pay for the memory of a long one, and at most: full trees
-mean that the goal is walled in as far as this search can tell."""
+"""Nodes per tree, at first and at most.
+
+The first number is small, so that a short search does not need the memory of a long one; full trees of the second
+mean that the goal is enclosed as far as this search can decide.
+"""
 CUTS = 300
 FIRST_ITERATIONS, CHUNK_S = 200, 0.008
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Path:
-    """Way points (k, n) of straight joint motions, and the row of the goal array it ends in."""
+    """Way points of straight joint motions.
+
+    Attributes:
+        points: Configurations, (k, n), rad or m.
+        goal: The row of the goal array at its end.
+    """
 
     points: Array
     goal: int
 
 
 def find(query: Query, start: Array, goals: Array, seed: int, deadline: Deadline, cuts: int = CUTS) -> Path:
-    """A short free path from ``start`` (n,) to any row of ``goals`` (k, n); no ``cuts`` leave it as it was found.
+    """Find a short free path to any of the goals.
+
+    Args:
+        query: Robot, scene and margins.
+        start: Start configuration, (n,), rad or m.
+        goals: Configurations, (k, n), rad or m.
+        seed: Seed of all random numbers.
+        deadline: Limit of time, and the client's request to stop.
+        cuts: Number of tries to shorten the path; 0 leaves it as it was found.
 
     Raises:
         Failed: CANCELED, PLAN_BUDGET or PATH_BLOCKED.
@@ -46,7 +62,18 @@ def find(query: Query, start: Array, goals: Array, seed: int, deadline: Deadline
 def find_if_clear(
     query: Query, start: Array, goals: Array, seed: int, deadline: Deadline, cuts: int = CUTS
 ) -> Path | None:
-    """As ``find``, and None where start and goals are not all within limits and clear, or are many.
+    """Find a path as ``find`` does, if start and goals are all within limits and clear, and not many.
+
+    Args:
+        query: Robot, scene and margins.
+        start: Start configuration, (n,), rad or m.
+        goals: Configurations, (k, n), rad or m.
+        seed: Seed of all random numbers.
+        deadline: Limit of time, and the client's request to stop.
+        cuts: Number of tries to shorten the path; 0 leaves it as it was found.
+
+    Returns:
+        The path; None if start or goals do not meet the condition.
 
     Raises:
         Failed: as ``find``.
@@ -80,18 +107,28 @@ def _find(
 
 
 def most_hit_pair(query: Query, blocked: Ints) -> BodyPair | None:
-    """The pair that ended most edges, by counts (g, m + g); None where none did."""
+    """Return the pair that ended most edges; None if none did.
+
+    Args:
+        query: Names of the pairs.
+        blocked: Number of hits of each pair, (g, m + g).
+    """
     if blocked.max(initial=0) == 0:
         return None
     return query.pair(np.array(np.unravel_index(int(blocked.argmax()), blocked.shape)))
 
 
 def most_hit(query: Query, blocked: Ints) -> str:
-    """Words that name the pairs that ended most edges, with counts."""
+    """Return a description of the pairs that ended most edges, with counts; empty if none did.
+
+    Args:
+        query: Names of the pairs.
+        blocked: Number of hits of each pair, (g, m + g).
+    """
     counts: dict[BodyPair, int] = {}
     for index in np.argwhere(blocked > 0):
         pair = query.pair(index)
         counts[pair] = counts.get(pair, 0) + int(blocked[tuple(index)])
     most = sorted(counts.items(), key=lambda item: -item[1])[:3]
     named = ", ".join(f"{pair.a} into {pair.b} ({count} times)" for pair, count in most)
-    return f"; what was hit most often: {named}" if named else ""
+    return f"; hit most often: {named}" if named else ""

@@ -1,4 +1,4 @@
-"""From what is asked to goal configurations."""
+"""Goal configurations from goal poses or joint goals."""
 
 from __future__ import annotations
 
@@ -23,32 +23,57 @@ PER_POSE = 8
 TRIES = 32
 """Starts of inverse kinematics per pose."""
 MORE_TRIES, FEW = 768, 16
-"""Starts where none of so few poses has a free configuration: narrow places leave one in hundreds."""
+"""Starts if none of so few poses has a free configuration: narrow places leave one in hundreds."""
 ENOUGH = 32
-"""A search gets no more goals than these at first: more make it slower, and hardly a path shorter."""
+"""Largest number of goals of a search at first: more make it slower, and hardly a path shorter."""
 ROUND = 512
-"""Poses looked at together."""
+"""Poses that one search works on."""
 TURN_M = 0.3
-"""Metres of travel that one radian of turning counts as."""
+"""The travel that counts as much as one radian of turning, m."""
 
 
 def pose_goals(
     query: Query, poses: tuple[Pose, ...], seeds: Array, seed: int, deadline: Deadline
 ) -> tuple[Array, Ints]:
-    """The first of ``goal_rounds``."""
+    """Return the first round of ``goal_rounds``.
+
+    Args:
+        query: Robot, scene and margins.
+        poses: world_T_ee.
+        seeds: First starts of inverse kinematics, (s, n), rad or m; row 0 is the configuration of the arm.
+        seed: Seed of all random numbers.
+        deadline: Limit of time, and the client's request to stop.
+
+    Returns:
+        Configurations (k, n), rad or m, and the pose index (k,) of each.
+
+    Raises:
+        Failed: as ``goal_rounds``.
+    """
     return next(goal_rounds(query, poses, seeds, seed, deadline))
 
 
 def goal_rounds(
     query: Query, poses: tuple[Pose, ...], seeds: Array, seed: int, deadline: Deadline
 ) -> Iterator[tuple[Array, Ints]]:
-    """Goals for one search after the other: each round has configurations (k, n) and the pose index (k,) of each.
+    """Return goals for one search after the other.
 
-    Rounds share no configuration; the later ones are for when no path to the earlier ones is found. ``seeds`` (s, n)
-    start with where the arm is. Every pose is tried before the rounds end.
+    Rounds share no configuration; the later ones are for a search that finds no path to the earlier ones. Every pose is
+    tried before the rounds end.
+
+    Args:
+        query: Robot, scene and margins.
+        poses: world_T_ee.
+        seeds: First starts of inverse kinematics, (s, n), rad or m; row 0 is the configuration of the arm.
+        seed: Seed of all random numbers.
+        deadline: Limit of time, and the client's request to stop.
+
+    Yields:
+        Configurations (k, n), rad or m, and the pose index (k,) of each.
 
     Raises:
-        Failed: GOAL_IN_COLLISION or NO_IK when there is no goal at all, and what ``deadline`` raises.
+        Failed: BAD_GOAL without a pose, GOAL_IN_COLLISION or NO_IK when there is no goal at all, and as
+            ``Deadline.poll``.
     """
     if not poses:
         raise Failed(Code.BAD_GOAL, "no goal pose was given; give at least one")
@@ -81,7 +106,7 @@ def goal_rounds(
 
 
 def _new(found: Solutions, given: Solutions | None) -> NDArray[np.bool_]:
-    """(k,) which solutions were not among ``given``; each pose's come in the order in which they were found."""
+    """Return which solutions (k,) were not among ``given``; those of each pose come in the order of their finding."""
     if given is None:
         return np.ones(len(found.q), dtype=bool)
     poses = len(found.errors)
@@ -92,7 +117,10 @@ def _new(found: Solutions, given: Solutions | None) -> NDArray[np.bool_]:
 
 
 def _order(goals: Array, query: Query, start: Array) -> Ints:
-    """(p,) indices of ``goals`` (p, 12): by turns the nearest to the tool at ``start`` (n,), and one from anywhere."""
+    """Return indices (p,) of ``goals`` (p, 12).
+
+    They are by turns the nearest to the tool at ``start`` (n,), and one from anywhere.
+    """
     here = np.empty((1, 12))
     tool_poses(np.ascontiguousarray(start[None]), query.robot, here)
     cosine = 0.5 * (goals[:, :9] @ here[0, :9] - 1.0)
@@ -105,10 +133,18 @@ def _order(goals: Array, query: Query, start: Array) -> Ints:
 
 
 def joint_goals(arm: ArmSpec, query: Query, goals: Array) -> tuple[Array, Ints]:
-    """Those of ``goals`` (k, n) that are within limits and free, and their indices.
+    """Return those goals that are within limits and free, and their indices.
+
+    Args:
+        arm: The arm that moves.
+        query: Robot, scene and margins.
+        goals: Configurations, (k, n) or (n,), rad or m.
+
+    Returns:
+        Configurations (l, n), rad or m, and the row of ``goals`` (l,) of each.
 
     Raises:
-        Failed: of the first goal when none is good.
+        Failed: the reason of the first goal when none is good.
     """
     good, owner, first = [], [], None
     for i, q in enumerate(np.atleast_2d(goals)):
@@ -123,7 +159,17 @@ def joint_goals(arm: ArmSpec, query: Query, goals: Array) -> tuple[Array, Ints]:
 
 
 def checked_goal(arm: ArmSpec, query: Query, q: Array, what: str) -> Array:
-    """``q`` within limits and free, or Failed."""
+    """Return a goal moved into limits, which is free.
+
+    Args:
+        arm: The arm that moves.
+        query: Robot, scene and margins.
+        q: Configuration, (n,), rad or m.
+        what: Name of the goal in messages.
+
+    Raises:
+        Failed: as ``within_limits``, or GOAL_IN_COLLISION with pair and depth.
+    """
     goal = within_limits(arm, query, q, what)
     if not query.touches(goal):
         return goal
@@ -139,7 +185,7 @@ def checked_goal(arm: ArmSpec, query: Query, q: Array, what: str) -> Array:
 
 
 def _none_found(query: Query, poses: int, looked: list[Solutions]) -> Failed:
-    """The nearest miss: a solution that touches, with its depth, or else the smallest error."""
+    """Return the failure with the nearest miss: a solution that touches, with its depth, or else the smallest error."""
     hit = np.concatenate([found.hit for found in looked])
     reached = np.flatnonzero(hit[:, 0] >= 0)
     if len(reached):

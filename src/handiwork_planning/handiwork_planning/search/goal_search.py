@@ -21,10 +21,10 @@ from .requests import Deadline, Failed
 MANY = 1024
 """Goals of the second search, which is the last."""
 FIRST_SHARE = 0.5
-"""Of the time left, for the first search of two."""
+"""Share of the time left that the first search of two may take."""
 
 Find = Callable[[Array, int, Deadline], Path]
-"""From goals (k, n), a number to add to the seed, and a deadline to a path, or Failed."""
+"""A search: from goals (k, n), a number to add to the seed, and a deadline to a path, or Failed."""
 
 
 def find_pose(
@@ -36,10 +36,22 @@ def find_pose(
     deadline: Deadline,
     cuts: int = CUTS,
 ) -> tuple[Path, int]:
-    """A short free path from ``start`` (n,) to any of ``poses``, and which one.
+    """Find a short free path to any of several poses.
+
+    Args:
+        arm: The arm that moves.
+        query: Robot, scene and margins.
+        start: Start configuration, (n,), rad or m.
+        poses: world_T_ee.
+        seed: Seed of all random numbers.
+        deadline: Limit of time, and the client's request to stop.
+        cuts: Number of tries to shorten the path.
+
+    Returns:
+        The path, and the index of the pose that it reaches.
 
     Raises:
-        Failed: NO_IK, GOAL_IN_COLLISION, PATH_BLOCKED, PLAN_BUDGET or CANCELED.
+        Failed: BAD_GOAL, NO_IK, GOAL_IN_COLLISION, PATH_BLOCKED, PLAN_BUDGET or CANCELED.
     """
 
     def find(goals: Array, salt: int, limit: Deadline) -> Path:
@@ -52,10 +64,19 @@ def find_pose(
 def find_any(
     rounds: Iterator[tuple[Array, Ints]], poses: int, find: Find, deadline: Deadline
 ) -> tuple[Path, int]:
-    """A path and the pose that it reaches; ``rounds`` are those of ``goal_rounds`` for so many ``poses``.
+    """Find a path with the goals of one round, then, if that fails, with those of more rounds.
+
+    Args:
+        rounds: Goals as ``goal_rounds`` yields them.
+        poses: Number of poses that the rounds are for.
+        find: One search.
+        deadline: Limit of time, and the client's request to stop.
+
+    Returns:
+        The path, and the index of the pose that it reaches.
 
     Raises:
-        Failed: what ``rounds`` or the last ``find`` raised.
+        Failed: the failure of ``rounds`` or of the last ``find``.
     """
     goals, owner = next(rounds)
     if poses * PER_POSE <= ENOUGH:
@@ -79,7 +100,7 @@ def find_any(
 
 
 def _with_more(goals: Array, owner: Ints, rounds: Iterator[tuple[Array, Ints]]) -> tuple[Array, Ints]:
-    """At most MANY goals, the first ones and an even choice of those that rounds add."""
+    """Return at most MANY goals: the first ones and an even choice of those that rounds add."""
     more_q, more_owner = [], []
     for q, i in rounds:
         more_q.append(q)

@@ -1,4 +1,4 @@
-"""A path between configurations: at once where both ends are clear, else after a look at what is wrong with them."""
+"""A path between configurations: at once if both ends are clear, else after a test of what is wrong with them."""
 
 from __future__ import annotations
 
@@ -22,15 +22,27 @@ def find_joints(
     deadline: Deadline,
     cuts: int = CUTS,
 ) -> tuple[Path, Query]:
-    """A short path from ``start_q`` (n,) to any of ``goals_q`` (k, n), and the query by which it is free.
+    """Find a short path to any of several configurations.
 
     Ends beyond a limit by a little are moved to it, and an end may touch a little: see ``checked_start`` and
     ``Query.grazing_at``.
 
+    Args:
+        arm: The arm that moves.
+        query: Robot, scene and margins.
+        start_q: Start configuration, (n,), rad or m.
+        goals_q: Configurations, (k, n), rad or m.
+        seed: Seed of all random numbers.
+        deadline: Limit of time, and the client's request to stop.
+        cuts: Number of tries to shorten the path.
+
+    Returns:
+        The path, and the query with the margins with which it is free.
+
     Raises:
         Failed: as ``checked_start``, ``joint_goals`` and ``find``.
     """
-    # Copies, as a kernel would be compiled anew for arrays that cannot be written.
+    # Copies, as Numba would compile the kernel once more for read-only arrays.
     start, goals, n = np.array(start_q, np.float64), np.array(goals_q, np.float64), len(query.robot.lower)
     if start.shape == (n,) and goals.ndim == 2 and goals.shape[1] == n:
         # One call into compiled code: most requests need no more.

@@ -22,14 +22,22 @@ from .shortcut import shorten
 
 NOT_YET, FULL, UNSURE = -1, -2, -3
 DIRECT = 8
-"""Nearest goals to which the straight way is tried."""
+"""The number of nearest goals to which the straight way is tried."""
 
 
 @kernel
 def search(c: Checker, trees: Trees, iterations: int, cuts: int, state: State) -> tuple[int, Array]:
-    """Go on for ``iterations``: the goal that is reached, or NOT_YET, or FULL trees; and the path (k, n) to it.
+    """Continue a search for some iterations.
 
-    The path is shortened with ``cuts`` tries; none leaves it as the trees met.
+    Args:
+        c: Robot, world and margins.
+        trees: Search state.
+        iterations: Number of samples.
+        cuts: Number of tries to shorten the path; 0 leaves it as the trees met.
+        state: Random numbers; it is advanced.
+
+    Returns:
+        The goal that is reached, NOT_YET, or FULL trees; and the path (k, n) to it.
     """
     c, trees, state = borrowed(c), borrowed(trees), borrowed(state)
     met = grow(trees, iterations, c, state)
@@ -43,7 +51,12 @@ def search(c: Checker, trees: Trees, iterations: int, cuts: int, state: State) -
 
 @inlined
 def all_inside(c: Checker, rows: Array) -> bool:
-    """Is every number of ``rows`` (k, n) within the joint limits?"""
+    """Check whether every number is within the joint limits.
+
+    Args:
+        c: The robot.
+        rows: Configurations, (k, n), rad or m.
+    """
     for i in range(len(rows)):
         for j in range(rows.shape[1]):
             if not c.robot.lower[j] <= rows[i, j] <= c.robot.upper[j]:
@@ -55,10 +68,21 @@ def all_inside(c: Checker, rows: Array) -> bool:
 def begin(
     c: Checker, start: Array, goals: Array, room: int, iterations: int, cuts: int, seed: int, look: bool
 ) -> tuple[int, Array, Trees, State]:
-    """Try the straight ways from ``start`` (n,) to the nearest of ``goals`` (k, n), then ``search``.
+    """Try the straight ways from ``start`` to the nearest goals, then ``search``.
 
-    Returns what that does, and what it needs to go on. With ``look`` it first looks at start and goals: UNSURE where
-    one of them is outside the limits or below a margin, or where there are LANES goals or more.
+    Args:
+        c: Robot, world and margins.
+        start: Start configuration, (n,), rad or m.
+        goals: Configurations, (k, n), rad or m.
+        room: Space for so many nodes per tree.
+        iterations: Number of samples.
+        cuts: Number of tries to shorten the path; 0 leaves it as the trees met.
+        seed: Seed of all random numbers.
+        look: Test start and goals first.
+
+    Returns:
+        As ``search``, then the trees and random numbers to continue with. With ``look`` UNSURE if one of start and
+        goals is outside the limits or below a margin, or if there is no goal or LANES goals or more.
     """
     shared = borrowed(c)
     trees, state = plant(start, goals, c.margins.shape, room), np.full(1, seed, dtype=np.uint64)

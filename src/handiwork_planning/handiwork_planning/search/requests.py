@@ -1,4 +1,4 @@
-"""What every request needs first: the arm, its limits, the time left, and the start."""
+"""The common part of all requests: limits, time left, and the start."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NUDGE_RAD = 0.01
 
 
 class Failed(Exception):
-    """An expected failure inside one request; caught where the result is made."""
+    """An expected failure inside one request; caught by the method that makes the result."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class Failed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Deadline:
-    """Steady time and the caller's wish to stop."""
+    """Steady time and the client's request to stop."""
 
     should_stop: ShouldStop
     budget_s: float
@@ -52,7 +52,12 @@ class Deadline:
 
     @classmethod
     def start(cls, should_stop: ShouldStop, budget_s: float) -> Deadline:
-        """From now on."""
+        """Return a deadline that starts now.
+
+        Args:
+            should_stop: Whether the client has asked to stop.
+            budget_s: Steady time from now, s.
+        """
         return cls(should_stop, budget_s, time.monotonic())
 
     @property
@@ -61,7 +66,14 @@ class Deadline:
         return time.monotonic() - self.started_s
 
     def poll(self, about: Callable[[], str] = str) -> None:
-        """Raise Failed when stopped or out of time; ``about`` says what was known by then."""
+        """Raise an exception when stopped or out of time.
+
+        Args:
+            about: Called for a description of the state of the search.
+
+        Raises:
+            Failed: CANCELED or PLAN_BUDGET.
+        """
         if self.should_stop():
             raise Failed(Code.CANCELED, f"stopped after {self.used_s:.3f} s")
         if self.used_s > self.budget_s:
@@ -71,7 +83,14 @@ class Deadline:
 
 
 def limits_of(robot: Robot, arm: ArmSpec, velocity_scaling: float, acceleration_scaling: float) -> Limits:
-    """Joint limits times scalings; jerk scales with acceleration."""
+    """Return the joint limits times scalings; jerk scales with acceleration.
+
+    Args:
+        robot: The robot.
+        arm: The arm that moves.
+        velocity_scaling: Share of the velocity limits, above 0 and at most 1.
+        acceleration_scaling: Share of the limits of acceleration and jerk, above 0 and at most 1.
+    """
     joints = [robot.joints[name] for name in arm.joint_names]
     return Limits(
         velocity_scaling * np.array([j.velocity for j in joints]),
@@ -81,7 +100,14 @@ def limits_of(robot: Robot, arm: ArmSpec, velocity_scaling: float, acceleration_
 
 
 def check_scaling(request: PlanRequest) -> None:
-    """Raises Failed with BAD_NUMBER where a scaling is no share of the limits."""
+    """Check that both scalings are shares of the limits.
+
+    Args:
+        request: The request.
+
+    Raises:
+        Failed: BAD_NUMBER.
+    """
     for name, scaling in (
         ("velocity_scaling", request.velocity_scaling),
         ("acceleration_scaling", request.acceleration_scaling),
@@ -91,7 +117,13 @@ def check_scaling(request: PlanRequest) -> None:
 
 
 def within_limits(arm: ArmSpec, query: Query, q: Array, what: str) -> Array:
-    """``q`` (n,) moved into limits by at most NUDGE_RAD.
+    """Return ``q`` (n,) moved into limits by at most NUDGE_RAD.
+
+    Args:
+        arm: The arm that moves.
+        query: The limits.
+        q: Configuration, (n,), rad or m.
+        what: Name of the configuration in messages.
 
     Raises:
         Failed: BAD_NUMBER for a wrong shape or a number that is not finite, JOINT_LIMIT for a joint farther out.
@@ -113,7 +145,12 @@ def within_limits(arm: ArmSpec, query: Query, q: Array, what: str) -> Array:
 
 
 def checked_start(arm: ArmSpec, query: Query, start_q: Array) -> tuple[Array, Query]:
-    """The start within limits, and the query that lets it leave what it touches.
+    """Return the start within limits, and the query that lets it leave what it touches.
+
+    Args:
+        arm: The arm that moves.
+        query: Robot, scene and margins.
+        start_q: Configuration, (n,), rad or m.
 
     Raises:
         Failed: as ``within_limits``, or START_IN_COLLISION with pair and depth.
@@ -134,7 +171,11 @@ def checked_start(arm: ArmSpec, query: Query, start_q: Array) -> tuple[Array, Qu
 
 
 def clearance(distance_m: float) -> str:
-    """Words for a signed distance."""
+    """Return a description of a signed distance.
+
+    Args:
+        distance_m: The distance, m.
+    """
     return (
         f"{-1e3 * distance_m:.1f} mm deep in each other"
         if distance_m < 0.0

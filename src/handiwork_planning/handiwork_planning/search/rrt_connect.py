@@ -21,20 +21,26 @@ from handiwork_planning.kernels.simd_kinematics import Floats, f4
 RANGE_RAD = 2.5
 """Longest new edge, Euclidean norm of joint moves."""
 CLEAR_SHARE = 0.3
-"""The part of a blocked edge before the obstacle is kept where it is at least this share of the edge."""
+"""Smallest share of a blocked edge for which the part before the obstacle is kept."""
 LOCAL, SPREAD_RAD = 0.9, 2.0
-"""Share of samples that are drawn around a node of the tree, and how far from it, joint by joint: whole-range samples
-are mostly farther than an edge is long, and all point the same ways from the nodes at the rim."""
+"""Share of samples that are drawn around a node of the tree, and their largest distance from it, joint by joint.
+Whole-range samples are mostly farther than an edge is long, and in the same directions from the nodes at the rim."""
 CHUNK = 64
-"""Nodes whose distances are computed together."""
+"""Number of nodes whose distances are computed together."""
 
 
 class Trees(NamedTuple):
     """Search state.
 
-    ``nodes`` (2, k, n), ``columns`` (2, n, k) the same in float32 for the search of neighbours, ``parents`` (2, k),
-    ``counts`` (2,), ``roots`` (2,) how many of these are roots, ``blocked`` (g, m + g) counts of hits, ``turn`` (1,)
-    which tree grows next, ``meeting`` (2,) node of each tree where they met.
+    Attributes:
+        nodes: Configurations of both trees, (2, k, n), rad or m.
+        columns: The same in float32 for the search of neighbours, (2, n, k).
+        parents: Index of each node's parent, -1 for roots, (2, k).
+        counts: Number of nodes, (2,).
+        roots: Number of roots, (2,).
+        blocked: How often each pair ended an edge, (g, m + g).
+        turn: The tree that grows next, (1,).
+        meeting: Node of each tree at which they met, (2,).
     """
 
     nodes: Array
@@ -49,7 +55,14 @@ class Trees(NamedTuple):
 
 @kernel
 def plant(start: Array, goals: Array, columns: tuple[int, int], room: int) -> Trees:
-    """Trees with ``start`` (n,) and ``goals`` (k, n) as roots and space for ``room`` nodes each."""
+    """Return trees with a start and goals as roots.
+
+    Args:
+        start: Configuration, (n,), rad or m.
+        goals: Configurations, (k, n), rad or m.
+        columns: Shape of the margins, (g, m + g).
+        room: Space for so many nodes per tree, besides the goals.
+    """
     count, n = goals.shape
     wide = -(-(room + count) // CHUNK) * CHUNK
     nodes, across = np.empty((2, wide, n)), np.empty((2, n, wide), dtype=np.float32)
@@ -69,7 +82,12 @@ def plant(start: Array, goals: Array, columns: tuple[int, int], room: int) -> Tr
 
 
 def widened(trees: Trees, room: int) -> Trees:
-    """The same trees with space for ``room`` nodes each, roots not counted."""
+    """Return the same trees with more space.
+
+    Args:
+        trees: Search state.
+        room: Space for so many nodes per tree, roots not counted.
+    """
     _, before, n = trees.nodes.shape
     wide = -(-(room + int(trees.roots[1])) // CHUNK) * CHUNK
     nodes, across = np.empty((2, wide, n)), np.empty((2, n, wide), dtype=np.float32)
@@ -80,7 +98,14 @@ def widened(trees: Trees, room: int) -> Trees:
 
 @kernel
 def nearest_node(columns: Floats, side: int, count: int, q: Array) -> tuple[int, float]:
-    """Index of the closest of the first ``count`` of ``columns`` (2, n, k), and its distance [rad]."""
+    """Return the index of the closest node, and its distance, rad or m.
+
+    Args:
+        columns: Nodes of both trees, (2, n, k).
+        side: The tree.
+        count: Number of its nodes.
+        q: Configuration, (n,), rad or m.
+    """
     columns, q = borrowed(columns), borrowed(q)
     best, index = f4(1.0e30), 0
     square = np.empty(CHUNK, dtype=np.float32)
@@ -100,7 +125,14 @@ def nearest_node(columns: Floats, side: int, count: int, q: Array) -> tuple[int,
 
 @kernel
 def add_node(trees: Trees, side: int, q: Array, parent: int) -> int:
-    """Index of a new node ``q`` (n,)."""
+    """Add a node and return its index.
+
+    Args:
+        trees: Search state.
+        side: The tree.
+        q: Configuration, (n,), rad or m.
+        parent: Index of its parent.
+    """
     new = trees.counts[side]
     for j in range(len(q)):
         trees.nodes[side, new, j] = q[j]
@@ -114,9 +146,19 @@ def add_node(trees: Trees, side: int, q: Array, parent: int) -> int:
 def extend(
     trees: Trees, side: int, near: int, share: float, target: Array, c: Checker, hit: Ints
 ) -> tuple[int, bool]:
-    """From node ``near`` ``share`` of the way to ``target`` (n,): new node, or -1, and whether it is there.
+    """Add a node at a share of the way to ``target``; on a blocked way the part before the obstacle, if long enough.
 
-    Where the way is blocked, the part before is taken if it is long enough.
+    Args:
+        trees: Search state.
+        side: The tree that grows.
+        near: Index of the node where the way begins.
+        share: Share of the way, above 0 and at most 1.
+        target: Configuration, (n,), rad or m.
+        c: Robot, world and margins.
+        hit: Scratch, (2,).
+
+    Returns:
+        The new node, or -1, and whether it is at the end of that share.
     """
     trees, c, target = borrowed(trees), borrowed(c), borrowed(target)
     n = len(target)
@@ -138,7 +180,18 @@ def extend(
 
 @kernel
 def connect(trees: Trees, side: int, target: Array, c: Checker, hit: Ints) -> int:
-    """Go from the nearest node all the way to ``target`` (n,): the node there, or -1: blocked, or the tree is full."""
+    """Go from the nearest node all the way to ``target``.
+
+    Args:
+        trees: Search state.
+        side: The tree that grows.
+        target: Configuration, (n,), rad or m.
+        c: Robot, world and margins.
+        hit: Scratch, (2,).
+
+    Returns:
+        The node at the target, or -1 if the way is blocked or the tree is full.
+    """
     trees, c, target = borrowed(trees), borrowed(c), borrowed(target)
     near, distance = nearest_node(trees.columns, side, trees.counts[side], target)
     while trees.counts[side] < trees.nodes.shape[1]:
@@ -154,7 +207,16 @@ def connect(trees: Trees, side: int, target: Array, c: Checker, hit: Ints) -> in
 
 @kernel
 def draw(trees: Trees, side: int, lower: Array, upper: Array, state: State, q: Array) -> None:
-    """A sample ``q`` (n,): around a node of the tree, or anywhere within limits."""
+    """Draw a sample: around a node of the tree, or anywhere within limits.
+
+    Args:
+        trees: Search state.
+        side: The tree.
+        lower: Joint limits, (n,), rad or m.
+        upper: Joint limits, (n,), rad or m.
+        state: Random numbers; it is advanced.
+        q: Written: the sample, (n,).
+    """
     local, i = uniform(state) < LOCAL, int(uniform(state) * trees.counts[side])
     for j in range(len(q)):
         low, high = lower[j], upper[j]
@@ -166,7 +228,17 @@ def draw(trees: Trees, side: int, lower: Array, upper: Array, state: State, q: A
 
 @kernel
 def grow(trees: Trees, iterations: int, c: Checker, state: State) -> int:
-    """Search on: 1 the trees met, 0 not yet, -1 they are full."""
+    """Continue the search.
+
+    Args:
+        trees: Search state.
+        iterations: Number of samples.
+        c: Robot, world and margins.
+        state: Random numbers; it is advanced.
+
+    Returns:
+        1 if the trees met, 0 if not yet, -1 if they are full.
+    """
     trees, c, state = borrowed(trees), borrowed(c), borrowed(state)
     lower, upper, counts, roots = c.robot.lower, c.robot.upper, trees.counts, trees.roots
     hit, q = np.zeros(2, dtype=np.int64), np.empty(len(lower))
@@ -191,7 +263,14 @@ def grow(trees: Trees, iterations: int, c: Checker, state: State) -> int:
 
 @kernel
 def grown_path(trees: Trees) -> tuple[Array, int]:
-    """Way points (k, n) from start to goal without the doubled meeting point, and which goal root it ends in."""
+    """Return the path from start to goal without the doubled meeting point.
+
+    Args:
+        trees: Search state of trees that met.
+
+    Returns:
+        Way points (k, n), rad or m, and the index of the goal at its end.
+    """
     nodes, parents, meeting = trees.nodes, trees.parents, trees.meeting
     before, i = 0, meeting[0]
     while i >= 0:

@@ -14,7 +14,12 @@ from handiwork_planning.kernels.rng import State, uniform
 
 @kernel
 def skip(c: Checker, path: Array) -> Array:
-    """Keep only way points that are needed, farthest jump first: ``path`` (k, n) to (l, n), ends kept."""
+    """Return only the way points that are needed, longest skip first; both ends are kept.
+
+    Args:
+        c: Robot, world and margins.
+        path: Way points, (k, n), rad or m.
+    """
     c = borrowed(c)
     k, n = path.shape
     hit = np.zeros(2, dtype=np.int64)
@@ -32,7 +37,10 @@ def skip(c: Checker, path: Array) -> Array:
 
 @kernel
 def _point(path: Array, ends: Array, s: float, out: Array) -> int:
-    """Point ``out`` (n,) at length ``s``; ``ends`` (k,) are lengths up to each way point; returns its segment."""
+    """Compute the point ``out`` (n,) at length ``s``, and return its segment.
+
+    ``ends`` (k,) are lengths up to each way point.
+    """
     i = 0
     while i < len(ends) - 2 and ends[i + 1] < s:
         i += 1
@@ -44,7 +52,17 @@ def _point(path: Array, ends: Array, s: float, out: Array) -> int:
 
 @kernel
 def cut(c: Checker, path: Array, tries: int, state: State) -> Array:
-    """Replace pieces between two random points by straight motions where these are free (Geraerts, Overmars 2007)."""
+    """Replace pieces between two random points by straight motions if these are free (Geraerts, Overmars 2007).
+
+    Args:
+        c: Robot, world and margins.
+        path: Way points, (k, n), rad or m.
+        tries: Number of pieces that are tried.
+        state: Random numbers; it is advanced.
+
+    Returns:
+        Way points, (l, n), rad or m.
+    """
     c, state = borrowed(c), borrowed(state)
     n = path.shape[1]
     hit = np.zeros(2, dtype=np.int64)
@@ -72,7 +90,17 @@ def cut(c: Checker, path: Array, tries: int, state: State) -> Array:
 
 @kernel
 def shorten(c: Checker, path: Array, tries: int, state: State) -> Array:
-    """Skip, cut ``tries`` times, and skip what cutting has made needless: ``path`` (k, n) to (l, n)."""
+    """Skip way points, cut, and skip the way points that cutting has made needless.
+
+    Args:
+        c: Robot, world and margins.
+        path: Way points, (k, n), rad or m.
+        tries: Number of pieces that are tried.
+        state: Random numbers; it is advanced.
+
+    Returns:
+        Way points, (l, n), rad or m.
+    """
     path = skip(c, path)
     if len(path) > 2:
         path = skip(c, cut(c, path, tries, state))

@@ -16,7 +16,7 @@ from handiwork_planning.kernels.arrays import Ints
 from handiwork_planning.kernels.jit import kernel
 
 SLIGHT_S = 1.0e-6
-"""A corner that needs no more than this to turn, at full speed, is none."""
+"""A corner that needs no more than this to turn at full speed counts as none, s."""
 
 
 class Pieces(NamedTuple):
@@ -35,12 +35,12 @@ class Pieces(NamedTuple):
     round: Ints
     """(p,) 1: it is part of a rounded corner, 0: it is straight."""
     corner: Ints
-    """(p,) the way point it rounds, or the one before a straight piece."""
+    """(p,) the way point that it rounds, or the one before a straight piece."""
 
 
 @kernel
 def _slopes(points: Array, velocity: Array) -> tuple[Array, Array]:
-    """Slope (k - 1, n) and length (k - 1,) [s] of the straight lines between ``points`` (k, n)."""
+    """Return slope (k - 1, n) and length (k - 1,) [s] of the straight lines between ``points`` (k, n)."""
     slope, length = np.empty((len(points) - 1, points.shape[1])), np.empty(len(points) - 1)
     for k in range(len(slope)):
         longest = 1.0e-12
@@ -54,9 +54,9 @@ def _slopes(points: Array, velocity: Array) -> tuple[Array, Array]:
 
 @kernel
 def _widths(slope: Array, length: Array, share: Array, acceleration: Array) -> tuple[Array, Array]:
-    """How far [s] from each way point rounding begins (k,), and how far it should for full speed (k,).
+    """Return the distance [s] from each way point at which rounding begins (k,), and the one for full speed (k,).
 
-    ``share`` (k,) scales what full speed asks for; two corners share the line between them.
+    ``share`` (k,) scales the distance for full speed; two corners share the line between them.
     """
     k, n = len(share), slope.shape[1]
     full, width = np.zeros(k), np.zeros(k)
@@ -74,7 +74,7 @@ def _widths(slope: Array, length: Array, share: Array, acceleration: Array) -> t
 
 @kernel
 def _outwards(points: Array, slope: Array, width: Array, shift: Array, lower: Array, upper: Array) -> Array:
-    """``points`` (k, n), moved away from the inner side of their corners, but not beyond the limits (n,)."""
+    """Return ``points`` (k, n), moved away from the inner side of their corners, but not beyond the limits (n,)."""
     moved = points.copy()
     for i in range(1, len(points) - 1):
         if shift[i] == 0.0:
@@ -111,10 +111,18 @@ def rounded(
     upper: Array,
     parts: int,
 ) -> Pieces:
-    """Pieces of the path through ``points`` (k, n) with corners rounded by parabolas of ``parts`` pieces.
+    """Return the pieces of the path through way points, with corners rounded by parabolas.
 
-    ``share`` (k,): 0 makes a way point a stop, 1 rounds it so that it can be passed at full speed. ``shift`` (k,): 0
-    leaves the corner on the inner side; 1 moves it outwards so far that the curve passes about through the way point.
+    Args:
+        points: Way points, (k, n), rad or m.
+        share: 0 makes a way point a stop, 1 rounds it so that it can be passed at full speed, (k,).
+        shift: 0 leaves a corner on the inner side; 1 moves it outwards so far that the curve passes about through the
+            way point, (k,).
+        velocity: Joint limits, (n,), rad/s or m/s.
+        acceleration: Joint limits, (n,), rad/s^2 or m/s^2.
+        lower: Joint limits, (n,), rad or m; no corner is moved beyond.
+        upper: Joint limits, (n,), rad or m; no corner is moved beyond.
+        parts: Number of pieces of each rounded corner.
     """
     k, n = points.shape
     slope, length = _slopes(points, velocity)

@@ -18,7 +18,7 @@ from .blending import Pieces
 from .reachability import Laws
 
 MOST_SAMPLES = 20_000
-"""Motions longer than these take at the usual step are sampled more sparsely."""
+"""Motions that would need more samples at the usual step are sampled more sparsely."""
 
 
 class Samples(NamedTuple):
@@ -33,13 +33,15 @@ class Samples(NamedTuple):
     change: Array
     """(m, n) accelerations."""
     near: Ints
-    """(m, 2) where the unfiltered motion is when the window begins and when it ends: 2 i while way point i is rounded,
-    2 i + 1 on the straight piece after it. All between act on the sample."""
+    """(m, 2) place of the unfiltered motion at the begin and at the end of the window.
+
+    It is 2 i while way point i is rounded, and 2 i + 1 on the straight piece after it. All between act on the sample.
+    """
 
 
 @kernel
 def _position(pieces: Pieces, laws: Laws, i: int, t: float, q: Array, rate: Array, total: Array) -> None:
-    """Position and velocity (n,) at ``t`` [s] after the start of stretch ``i``, and the integral of position since."""
+    """Compute position and velocity (n,) at ``t`` [s] after the start of stretch ``i``, and the position's integral."""
     p, u, v, a = laws.piece[i], laws.along[i, 0], laws.along[i, 1], laws.along[i, 2]
     # With w(t) = u + v t + a t^2 / 2 the place on the piece: its first and second powers, integrated.
     w = u + v * t + 0.5 * a * t * t
@@ -82,9 +84,16 @@ def _state(
 
 @kernel
 def filtered(pieces: Pieces, laws: Laws, points: Array, window_s: float, step_s: float) -> Samples:
-    """The motion about every ``step_s``, averaged over ``window_s``.
+    """Return the motion averaged over a window of time.
 
-    The first and last sample are exactly the first and last of the way points ``points`` (k, n), at rest.
+    The first and last sample are exactly the first and last of the way points, at rest.
+
+    Args:
+        pieces: The path.
+        laws: The motion along it.
+        points: Way points, (k, n), rad or m.
+        window_s: Length of the window, s.
+        step_s: Time between samples, about, s.
     """
     stretches, n, ends = len(laws.piece), points.shape[1], np.empty((2, points.shape[1]))
     for j in range(n):
@@ -120,10 +129,16 @@ def filtered(pieces: Pieces, laws: Laws, points: Array, window_s: float, step_s:
 
 @kernel
 def excess(samples: Samples, velocity: Array, acceleration: Array, jerk: Array) -> float:
-    """By which factor the motion must be slowed down, 1 if not, to keep the limits between samples as well.
+    """Return the factor by which the motion must be slowed down to keep the limits between samples as well; 1 if not.
 
     Between samples the joints move on cubics through positions and velocities (Hermite): acceleration is linear there,
     velocity is greatest at an end or where acceleration is zero.
+
+    Args:
+        samples: The motion.
+        velocity: Joint limits, (n,), rad/s or m/s.
+        acceleration: Joint limits, (n,), rad/s^2 or m/s^2.
+        jerk: Joint limits, (n,), rad/s^3 or m/s^3.
     """
     worst = 1.0
     t, q, rate, change = samples.t, samples.q, samples.rate, samples.change
@@ -144,7 +159,12 @@ def excess(samples: Samples, velocity: Array, acceleration: Array, jerk: Array) 
 
 @kernel
 def slow_down(samples: Samples, factor: float) -> None:
-    """Stretch time by ``factor``, in place."""
+    """Stretch time, in place.
+
+    Args:
+        samples: The motion; changed.
+        factor: Factor of time, 1 or more.
+    """
     for m in range(len(samples.t)):
         samples.t[m] *= factor
         for j in range(samples.rate.shape[1]):

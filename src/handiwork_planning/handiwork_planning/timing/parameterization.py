@@ -1,7 +1,7 @@
-"""From way points to the samples of a short, smooth motion.
+"""The samples of a short, smooth motion along way points.
 
-Corners are rounded (rounding), the speed along that path is the greatest possible (pacing), and a moving average over
-time bounds jerk (sampling): the fastest motion with bounded acceleration, later by one window.
+Corners are rounded (blending), the speed along that path is the greatest possible (reachability), and a moving average
+over time bounds jerk (jerk_filter): the fastest motion with bounded acceleration, later by one window.
 """
 
 from __future__ import annotations
@@ -29,13 +29,22 @@ CLOSE, CLOSE_PARTS = 1.0e6, 2
 SMOOTH_S = 0.04
 """Shortest window: gentler than the joints could do, for drives that have to follow."""
 BETWEEN = 8.0 / 27.0
-"""How far the acceleration of cubics between samples may exceed that of the motion, in steps per window. A linear rise
-that ends two thirds into a step is the worst: the best line through it overshoots by 4/27 of the rise in one step."""
+"""Largest ratio by which the acceleration of cubics between samples may exceed that of the motion, in steps per window.
+
+A linear rise that ends two thirds into a step is the worst: the best line through it overshoots by 4/27 of the rise in
+one step.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Limits:
-    """(n,) each, scaled: velocity [rad/s], acceleration [rad/s^2], jerk [rad/s^3]."""
+    """Scaled joint limits.
+
+    Attributes:
+        velocity: (n,), rad/s or m/s.
+        acceleration: (n,), rad/s^2 or m/s^2.
+        jerk: (n,), rad/s^3 or m/s^3.
+    """
 
     velocity: Array
     acceleration: Array
@@ -44,9 +53,14 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Corners:
-    """How each of k way points is passed: ``share`` and ``shift`` (k,) of ``rounding.rounded``; how finely it is done.
+    """The form of each of k corners.
 
-    ``lower``, ``upper`` (n,): no corner is moved beyond these.
+    Attributes:
+        share: See ``blending.rounded``, (k,).
+        shift: See ``blending.rounded``, (k,).
+        parts: Number of pieces of each rounded corner.
+        lower: No corner is moved beyond these, (n,), rad or m.
+        upper: No corner is moved beyond these, (n,), rad or m.
     """
 
     share: Array
@@ -58,7 +72,7 @@ class Corners:
 
 @kernel
 def _strength(window_s: float, step_s: float, acceleration: Array, jerk: Array) -> Array:
-    """(n,) acceleration that keeps within both limits after averaging over ``window_s``, and between samples."""
+    """Return the acceleration (n,) that keeps both limits after averaging over ``window_s``, and between samples."""
     out = np.empty(len(acceleration))
     for j in range(len(out)):
         out[j] = min(acceleration[j], 0.5 * jerk[j] * window_s) / (1.0 + BETWEEN * step_s / window_s)
@@ -74,10 +88,18 @@ def motion(
     step_s: float,
     shortest_s: float,
 ) -> Samples:
-    """Samples of the fastest motion that this file knows; arguments as in ``parameterise``.
+    """Return samples of the fastest motion that this module can compute.
 
-    The longest window of use leaves acceleration as it is. On short ways shorter ones, for less acceleration, can be
-    faster, but none is shorter than ``shortest_s``.
+    The longest useful window leaves acceleration as it is. On short ways shorter ones, for less acceleration, can be
+    faster.
+
+    Args:
+        points: Way points, (k, n), rad or m, no two neighbours equal.
+        corners: ``share`` (k,), ``shift`` (k,), ``lower`` (n,) and ``upper`` (n,), see ``Corners``.
+        limits: Velocity, acceleration and jerk, (n,) each, see ``Limits``.
+        parts: Number of pieces of each rounded corner.
+        step_s: Time between samples, about, s.
+        shortest_s: Shortest window, s.
     """
     share, shift, lower, upper = corners
     velocity, acceleration, jerk = limits
@@ -100,10 +122,14 @@ def motion(
 
 
 def parameterise(points: Array, limits: Limits, pace: float = 1.0, corners: Corners | None = None) -> Samples:
-    """A motion from rest to rest along ``points`` (k, n), no two neighbours equal, within ``limits`` at all times.
+    """Return a motion from rest to rest along ``points`` that is within ``limits`` at all times.
 
-    Without ``corners`` it keeps close to a path whose way points are dense. ``pace`` in (0, 1] slows it down and, with
-    it, averaging takes less off curves. A way point with share 0 is a stop, and keeps its corner exactly.
+    Args:
+        points: Way points, (k, n), rad or m, no two neighbours equal.
+        limits: Limits of velocity, acceleration and jerk.
+        pace: Slows the motion down, above 0 and at most 1; averaging then takes less off curves.
+        corners: The form of the corners; a way point with share 0 is a stop, and keeps its corner exactly. Without it
+            the motion keeps close to a path whose way points are dense.
     """
     k, n = points.shape
     if corners is None:
@@ -121,5 +147,10 @@ def parameterise(points: Array, limits: Limits, pace: float = 1.0, corners: Corn
 
 
 def sample(samples: Samples, joint_names: tuple[str, ...]) -> Trajectory:
-    """The same for the outside."""
+    """Return the samples as a trajectory.
+
+    Args:
+        samples: The motion.
+        joint_names: Joint names, (n,).
+    """
     return Trajectory(joint_names, samples.t, samples.q, samples.rate, samples.change)

@@ -23,18 +23,19 @@ class Laws(NamedTuple):
     """l stretches of time with constant acceleration along the path."""
 
     start: Array
-    """(l + 1,) when each starts [s], and the end."""
+    """(l + 1,) start of each [s], and the end."""
     piece: Ints
-    """(l,) the piece it is on."""
+    """(l,) the piece of each."""
     along: Array
     """(l, 3) place u on the piece [s], speed and acceleration along the path."""
 
 
 @kernel
 def _top(p: int, pieces: Pieces, velocity: Array, acceleration: Array) -> float:
-    """Greatest x on piece ``p``: no joint above its velocity at either end, nor between.
+    """Return the greatest x on piece ``p``: no joint above its velocity at either end, nor between.
 
-    Nor above its acceleration at that speed: faster is possible where the speed changes, but may end in near rest.
+    No joint is above its acceleration at that speed either: faster is possible while the speed changes, but may end in
+    near rest.
     """
     worst = 1.0e-24
     for j in range(len(velocity)):
@@ -49,7 +50,7 @@ def _top(p: int, pieces: Pieces, velocity: Array, acceleration: Array) -> float:
 def _range(
     p: int, known: float, at_start: bool, pieces: Pieces, acceleration: Array
 ) -> tuple[float, float, float]:
-    """Bounds of x at the one end of piece ``p`` when it is ``known`` at the other, and d(upper) / d(known)."""
+    """Return bounds of x at one end of piece ``p`` for a ``known`` x at the other, and d(upper) / d(known)."""
     low, high, rise = -1.0e30, 1.0e30, 0.0
     span = 2.0 * pieces.length[p]
     for j in range(len(acceleration)):
@@ -74,7 +75,7 @@ def _range(
 
 @kernel
 def _back(p: int, after: float, pieces: Pieces, acceleration: Array) -> float:
-    """Greatest x at the start of piece ``p`` from which some x in 0..``after`` at its end can be reached."""
+    """Return the greatest x at the start of piece ``p`` from which some x in 0..``after`` at its end can be reached."""
     low, high, rise = _range(p, after, False, pieces, acceleration)
     if low <= high and rise >= 0.0:
         return high
@@ -95,7 +96,16 @@ def _back(p: int, after: float, pieces: Pieces, acceleration: Array) -> float:
 
 @kernel
 def pace(pieces: Pieces, velocity: Array, acceleration: Array) -> Array:
-    """Squared speed x (p + 1,) at the ends of all pieces; within straight pieces it rises, holds and falls between."""
+    """Return the squared speed x at the ends of all pieces; within straight pieces it rises, holds and falls between.
+
+    Args:
+        pieces: The path, p pieces.
+        velocity: Joint limits, (n,), rad/s or m/s.
+        acceleration: Joint limits, (n,), rad/s^2 or m/s^2.
+
+    Returns:
+        x, (p + 1,); it has no unit, as the path's parameter is a time.
+    """
     count = len(pieces.length)
     x, top = np.zeros(count + 1), np.empty(count)
     for p in range(count):
@@ -112,7 +122,14 @@ def pace(pieces: Pieces, velocity: Array, acceleration: Array) -> Array:
 
 @kernel
 def laws(pieces: Pieces, velocity: Array, acceleration: Array, pause_s: float) -> Laws:
-    """The motion in time, with ``pause_s`` of rest at each stop."""
+    """Return the motion in time.
+
+    Args:
+        pieces: The path.
+        velocity: Joint limits, (n,), rad/s or m/s.
+        acceleration: Joint limits, (n,), rad/s^2 or m/s^2.
+        pause_s: Rest at each stop, s.
+    """
     x = pace(pieces, velocity, acceleration)
     count, n = pieces.slope.shape
     start, piece, along = (

@@ -12,11 +12,17 @@ from numpy.typing import NDArray
 from handiwork_core.model.geometry import Array
 
 PAIRS_AT_ONCE = 400_000
-"""Points times triangles looked at together; bounds the memory."""
+"""Points times triangles processed together; bounds the memory."""
 
 
 def mesh_distance(vertices: Array, triangles: NDArray[np.int64], p: Array) -> Array:
-    """(m,) signed distance [m] of points (m, 3)."""
+    """Return signed distances of points to a closed mesh, (m,), m.
+
+    Args:
+        vertices: Points of the mesh, (n, 3), m.
+        triangles: Rows of ``vertices``, (t, 3).
+        p: Points in the mesh frame, (m, 3), m.
+    """
     found = _unsigned(vertices, triangles, p)
     inside = (p > vertices.min(axis=0)).all(axis=1) & (p < vertices.max(axis=0)).all(axis=1)
     rows = np.flatnonzero(inside)
@@ -25,7 +31,10 @@ def mesh_distance(vertices: Array, triangles: NDArray[np.int64], p: Array) -> Ar
 
 
 def _signs(corners: Array, p: Array, away: Array) -> Array:
-    """(m,) -1 inside, 1 outside: one look decides for all points (m, 3) nearer than the surface, ``away`` (m,)."""
+    """Return -1 inside and 1 outside, (m,).
+
+    One test decides for all points (m, 3) nearer to the tested one than the surface, which is ``away`` (m,).
+    """
     from scipy.spatial import cKDTree  # type: ignore[import-untyped]
 
     signs = np.zeros(len(p))
@@ -39,7 +48,7 @@ def _signs(corners: Array, p: Array, away: Array) -> Array:
 
 
 def _solid_angle(corners: Array, p: Array) -> float:
-    """Of all triangles (t, 3, 3) together, seen from the point (3,)."""
+    """Return the solid angle of all triangles (t, 3, 3) together, seen from the point (3,)."""
     a, b, c = (corners[:, i] - p for i in range(3))
     la, lb, lc = (np.linalg.norm(v, axis=1) for v in (a, b, c))
     volume = np.einsum("ti,ti->t", a, np.cross(b, c))
@@ -49,7 +58,10 @@ def _solid_angle(corners: Array, p: Array) -> float:
 
 
 def _unsigned(vertices: Array, triangles: NDArray[np.int64], p: Array) -> Array:
-    """Triangles of like size are looked up together, so that a few large ones do not make all candidates."""
+    """Return distances (m,).
+
+    Triangles of like size are searched together, so that a few large ones do not make all others candidates.
+    """
     from scipy.spatial import cKDTree
 
     corners = vertices[triangles]
@@ -71,7 +83,10 @@ def _unsigned(vertices: Array, triangles: NDArray[np.int64], p: Array) -> Array:
 
 
 def _to_triangles(p: Array, corners: Array) -> Array:
-    """(k,) distance of each point (k, 3) to its triangle (k, 3, 3): to the plane above its inside, else to an edge."""
+    """Return the distance (k,) of each point (k, 3) to its triangle (k, 3, 3).
+
+    It is that to the plane above the triangle's inside, else to an edge.
+    """
     normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     length = np.linalg.norm(normal, axis=1)
     above, best = length > 0.0, np.full(len(p), np.inf)

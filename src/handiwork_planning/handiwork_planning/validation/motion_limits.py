@@ -1,4 +1,4 @@
-"""The referee's look at a trajectory as a signal: shape, start, limits, rest; no geometry."""
+"""The referee's check of a trajectory as a signal: shape, start, limits, rest; no geometry."""
 
 from __future__ import annotations
 
@@ -20,7 +20,17 @@ SLACK = 1.01
 
 
 def motion(robot: Robot, arm: ArmSpec, trajectory: Trajectory, start_q: Array) -> Verdict:
-    """OK, or the first fault found."""
+    """Judge shape, start, limits and rest of a trajectory.
+
+    Args:
+        robot: The robot.
+        arm: The arm that moves.
+        trajectory: The trajectory.
+        start_q: Joint positions now, (n,), rad or m.
+
+    Returns:
+        OK, or TRAJECTORY_REFUSED with the first fault found.
+    """
     fault = shape_fault(arm, trajectory)
     if fault:
         return _refused(fault, 0)
@@ -39,7 +49,12 @@ def motion(robot: Robot, arm: ArmSpec, trajectory: Trajectory, start_q: Array) -
 
 
 def shape_fault(arm: ArmSpec, t: Trajectory) -> str:
-    """Return what keeps the trajectory from being read, in words, or nothing."""
+    """Return a description of the fault that keeps a trajectory from being read, or an empty text.
+
+    Args:
+        arm: The arm that moves.
+        t: The trajectory.
+    """
     n = len(arm.joint_names)
     if t.joint_names != arm.joint_names:
         return f"moves joints {list(t.joint_names)}; it must be {list(arm.joint_names)}"
@@ -55,7 +70,7 @@ def shape_fault(arm: ArmSpec, t: Trajectory) -> str:
 
 
 def _limits(robot: Robot, arm: ArmSpec, t: Trajectory) -> Verdict:
-    """Position, velocity and acceleration: as stated, and as the differences between samples show them."""
+    """Judge position, velocity and acceleration: the values given, and the differences between samples."""
     joints = [robot.joints[name] for name in arm.joint_names]
     low, high = np.array([j.lower for j in joints]), np.array([j.upper for j in joints])
     fast, hard = np.array([j.velocity for j in joints]), np.array([j.acceleration for j in joints])

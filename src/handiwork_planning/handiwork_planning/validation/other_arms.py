@@ -1,4 +1,4 @@
-"""The referee's look at other arms: how near a trajectory comes to them, wherever they are on their ways."""
+"""The referee's check of other arms: how near a trajectory comes to them, anywhere on their ways."""
 
 from __future__ import annotations
 
@@ -29,36 +29,46 @@ from .robot_bodies import (
 CLOSE_M = 0.005
 """Arms that come nearer to each other are refused."""
 FINE_M, FINE_RAD = 0.005, 0.02
-"""A way is looked at so finely that nothing on it moves farther from look to look."""
+"""Step of the samples of a way; nothing moves farther between two of them."""
 
 
 @dataclass(frozen=True, eq=False)
 class Way:
-    """A body of another arm wherever it comes along: poses of its link (k, 4, 4) in the world."""
+    """A body of another arm at all places that it passes.
+
+    Attributes:
+        body: The body.
+        frames: Poses of its link in the world, (k, 4, 4).
+    """
 
     body: Body
     frames: Array
 
     @cached_property
     def around(self) -> tuple[cKDTree, float]:
-        """Middles and radius [m] of the balls around the body."""
+        """The middles and the radius [m] of the balls around the body."""
         around = self.body.around
         return cKDTree(self.frames[:, :3, :3] @ around[:3] + self.frames[:, :3, 3]), float(around[3])
 
     @cached_property
     def centres(self) -> cKDTree:
-        """Those of all balls."""
+        """The centres of all balls."""
         return cKDTree(placed(self.frames, self.body).reshape(-1, 3))
 
     @cached_property
     def by_radius(self) -> list[tuple[float, cKDTree]]:
-        """The same, by radius [m]."""
+        """The centres of all balls, by radius [m]."""
         places, radii = placed(self.frames, self.body), self.body.balls[:, 3]
         return [(float(r), cKDTree(places[:, radii == r].reshape(-1, 3))) for r in np.unique(radii)]
 
 
-def told(robot: Robot, query: SceneQuery) -> frozenset[str]:
-    """Links whose place the query's other arms say."""
+def placed_links(robot: Robot, query: SceneQuery) -> frozenset[str]:
+    """Return the links whose places the query's other arms give.
+
+    Args:
+        robot: The robot.
+        query: The scene with the other arms.
+    """
     moved = (_links(robot, robot.arm(other.arm)) for other in query.others)
     return frozenset(link for links in moved for link in links)
 
@@ -66,7 +76,19 @@ def told(robot: Robot, query: SceneQuery) -> frozenset[str]:
 def arm_gaps(
     robot: Robot, arm: ArmSpec, root: Pose, world: World, query: SceneQuery, tracks: list[Track]
 ) -> Iterator[tuple[BodyPair, Array, float]]:
-    """Every pair of a body that the arm moves and one of another arm: names, distance (m,) over time, limit."""
+    """Compute the distance of every pair of a body that the arm moves and one of another arm.
+
+    Args:
+        robot: The robot.
+        arm: The arm that moves.
+        root: world_T_root.
+        world: Objects and their states.
+        query: The scene with the other arms.
+        tracks: Bodies over time.
+
+    Yields:
+        The names, the distance over time (m,) [m], and the distance below which it is refused [m].
+    """
     rigid, allowed = rigid_parts(robot, arm), {frozenset(p) for p in query.allowed}
     mine = [track for track in tracks if rigid[track.body.link] != rigid[robot.root_link]]
     for other in query.others:
@@ -96,7 +118,7 @@ def _ways(robot: Robot, root: Pose, world: World, query: SceneQuery, other: Othe
 
 
 def _refined(q: Array, placed_bodies: list[tuple[Array, Body]]) -> Array:
-    """More rows (m, n) between those of ``q`` (k, n)."""
+    """Return more rows (m, n) between those of ``q`` (k, n)."""
     if len(q) < 2:
         return q
     moved = np.zeros(len(q) - 1)
@@ -110,7 +132,12 @@ def _refined(q: Array, placed_bodies: list[tuple[Array, Body]]) -> Array:
 
 
 def gaps_to_way(track: Track, way: Way) -> Array:
-    """(m,) smallest distance to the body anywhere on its way; beyond NEAR_M a lower bound."""
+    """Return the smallest distance to a body anywhere on its way, (m,), m; beyond NEAR_M a lower bound.
+
+    Args:
+        track: A body over time.
+        way: The body of another arm on its way.
+    """
     middles, radius = way.around
     gaps = np.asarray(middles.query(track.middle)[0]) - track.radius - radius
     near = np.flatnonzero(gaps < NEAR_M)
@@ -120,7 +147,10 @@ def gaps_to_way(track: Track, way: Way) -> Array:
 
 
 def _ball_gaps(centres: Array, radii: Array, way: Way) -> Array:
-    """(r, k) of balls at ``centres`` (r, k, 3). Bounds that get narrower first: most balls are far from most."""
+    """Return the distances (r, k) of balls at ``centres`` (r, k, 3).
+
+    Coarse bounds come first: most balls are far from most others.
+    """
     points, own = centres.reshape(-1, 3), np.tile(radii, len(centres))
     middles, radius = way.around
     gaps = np.asarray(middles.query(points)[0]) - own - radius

@@ -1,6 +1,6 @@
-"""The referee's look at what is left of a motion that is under way, after something in the world has changed.
+"""The referee's check of the rest of a motion in progress, after something in the world has changed.
 
-Most of what changes is far from the path: that is seen by the balls around the bodies, which takes a millisecond.
+Most changes are far from the path: the balls around the bodies show that, which takes a millisecond.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .robot_bodies import frames_of, rigid_parts, track_of
 from .shape_distances import distance, radius
 
 SPARE_M = 0.01
-"""Bodies that keep this far from all that has changed, beside what they move between samples, are clear of it."""
+"""Bodies that keep this distance from all changes, beside their motion between samples, are clear of them, m."""
 
 
 def collisions(
@@ -33,10 +33,19 @@ def collisions(
     trajectory: Trajectory,
     rest: PathRest,
 ) -> Verdict:
-    """Judge what is left of ``trajectory`` as ``referee.collisions`` does; ``at`` counts its samples from where it is.
+    """Judge the rest of a trajectory as ``trajectory_check.collisions`` does.
+
+    Args:
+        robot: The robot.
+        arm: The arm that moves.
+        world_T_root: Pose of the robot's root link.
+        world: Objects and their states.
+        query: Attachments, openings, ignored and allowed bodies.
+        trajectory: The whole trajectory.
+        rest: The time from which it is judged, and the objects that have changed.
 
     Returns:
-        OK, or the first collision with an object of ``rest.changed``.
+        OK, or the first collision with an object of ``rest.changed``; ``at`` counts the samples of the rest.
     """
     fault = motion_limits.shape_fault(arm, trajectory)
     if fault:
@@ -76,7 +85,7 @@ def _nearest(
 
 
 def _gap(shape: Shape, points: Array, room: float) -> float:
-    """Return how much farther than ``room`` all points (m, 3) are from a shape, which may be taken for a ball."""
+    """Return the distance of points (m, 3) from a shape, which may be replaced by a ball, beyond ``room``."""
     gap = float(np.linalg.norm(points, axis=1).min()) - radius(shape) - room
     if gap > 0.0 or shape.vertices is not None:
         return gap

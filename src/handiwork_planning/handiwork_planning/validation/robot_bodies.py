@@ -1,4 +1,4 @@
-"""Bodies of the robot over time, as the referee sees them: plain numpy, from the robot's own tree."""
+"""Bodies of the robot over time for the referee: plain numpy, from the robot's own tree."""
 
 from __future__ import annotations
 
@@ -16,12 +16,19 @@ from handiwork_core.robot.robot import ArmSpec, JointType, Robot
 from .shape_distances import surface
 
 NEAR_M = 0.02
-"""Farther pairs are told apart by the balls around the bodies only."""
+"""Pairs farther apart than this are measured by the balls around the bodies only, m."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Body:
-    """Balls (k, 4) in a link's frame."""
+    """Balls in a link's frame.
+
+    Attributes:
+        name: Name of the link with the robot's name, or of the object.
+        link: The link that carries the balls.
+        balls: Centres and radii, (k, 4), m.
+        held: The body is a held object.
+    """
 
     name: str
     link: str
@@ -30,7 +37,7 @@ class Body:
 
     @property
     def around(self) -> Array:
-        """(4,) centre and radius [m] of a ball around all balls."""
+        """The centre and radius (4,) [m] of a ball around all balls."""
         middle = 0.5 * (self.balls[:, :3].min(axis=0) + self.balls[:, :3].max(axis=0))
         far = np.linalg.norm(self.balls[:, :3] - middle, axis=1) + self.balls[:, 3]
         return np.append(middle, far.max())
@@ -38,7 +45,14 @@ class Body:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Track:
-    """A body over time: link poses (m, 4, 4) in the world, and centre (m, 3) and radius [m] of the ball around it."""
+    """A body over time.
+
+    Attributes:
+        body: The body.
+        frames: World poses of its link, (m, 4, 4).
+        middle: Centre of the ball around it in the world, (m, 3), m.
+        radius: Radius of that ball, m.
+    """
 
     body: Body
     frames: Array
@@ -46,12 +60,21 @@ class Track:
     radius: float
 
     def centres(self, rows: NDArray[np.int64]) -> Array:
-        """(r, k, 3) of all balls at some samples."""
+        """Return the centres of all balls at some samples, (r, k, 3), m.
+
+        Args:
+            rows: Indices of the samples, (r,).
+        """
         return placed(self.frames[rows], self.body)
 
 
 def link_body(robot: Robot, link: str) -> Body | None:
-    """The balls of a link."""
+    """Return the balls of a link; None if it has none.
+
+    Args:
+        robot: The robot.
+        link: Name of the link.
+    """
     for s in robot.spheres:
         if s.link == link and len(s.radii):
             return Body(f"{robot.name}/{link}", link, np.column_stack([s.centers, s.radii]), False)
@@ -59,7 +82,12 @@ def link_body(robot: Robot, link: str) -> Body | None:
 
 
 def held_body(world: World, held: Attachment) -> Body:
-    """Points of a held object's surface in the frame of the link that holds it."""
+    """Return points of a held object's surface in the frame of the link that holds it.
+
+    Args:
+        world: Objects and their states.
+        held: The object and its link.
+    """
     points = np.concatenate([surface(s) for s in world.objects[held.object].shapes])
     balls = np.column_stack([held.link_T_object.apply(points[:, :3]), points[:, 3]])
     return Body(held.object, held.link, balls, True)
@@ -68,7 +96,15 @@ def held_body(world: World, held: Attachment) -> Body:
 def frames_of(
     robot: Robot, arm: ArmSpec, world_T_root: Pose, gripper: dict[str, float], q: Array
 ) -> dict[str, Array]:
-    """World poses (m, 4, 4) of all links for ``q`` (m, n)."""
+    """Return world poses (m, 4, 4) of all links.
+
+    Args:
+        robot: The robot.
+        arm: The arm that moves.
+        world_T_root: Pose of the robot's root link.
+        gripper: Positions of other joints, rad or m.
+        q: Configurations of the arm, (m, n), rad or m.
+    """
     frames = {robot.root_link: np.broadcast_to(world_T_root.matrix(), (len(q), 4, 4))}
     for joint in robot.joints.values():
         if joint.name in arm.joint_names:
@@ -89,19 +125,34 @@ def frames_of(
 
 
 def placed(frames: Array, body: Body) -> Array:
-    """(m, k, 3) centres in the world."""
+    """Return the centres of balls in the world, (m, k, 3), m.
+
+    Args:
+        frames: World poses of the link, (m, 4, 4).
+        body: The body.
+    """
     return np.asarray(body.balls[:, :3] @ frames[:, :3, :3].transpose(0, 2, 1) + frames[:, None, :3, 3])
 
 
 def track_of(frames: Array, body: Body) -> Track:
-    """A body with the poses (m, 4, 4) of its link."""
+    """Return a body over time.
+
+    Args:
+        frames: World poses of the link, (m, 4, 4).
+        body: The body.
+    """
     around = body.around
     middle = frames[:, :3, :3] @ around[:3] + frames[:, :3, 3]
     return Track(body, frames, middle, float(around[3]))
 
 
 def rigid_parts(robot: Robot, arm: ArmSpec) -> dict[str, str]:
-    """The first link of the rigid part that each link belongs to: parts are split by the arm's joints only."""
+    """Return the first link of the rigid part of each link; only the arm's joints separate parts.
+
+    Args:
+        robot: The robot.
+        arm: The arm that moves.
+    """
     part = {robot.root_link: robot.root_link}
     for joint in robot.joints.values():
         part[joint.child] = joint.child if joint.name in arm.joint_names else part[joint.parent]
@@ -109,7 +160,12 @@ def rigid_parts(robot: Robot, arm: ArmSpec) -> dict[str, str]:
 
 
 def between(a: Track, b: Track) -> Array:
-    """(m,) smallest distance between the balls; as above a lower bound beyond NEAR_M."""
+    """Return the smallest distance between the balls of two bodies, (m,), m; beyond NEAR_M a lower bound.
+
+    Args:
+        a: One body over time.
+        b: The other.
+    """
     gaps = np.linalg.norm(a.middle - b.middle, axis=1) - a.radius - b.radius
     near = np.flatnonzero(gaps < NEAR_M)
     for start in range(0, len(near), 64):
@@ -122,7 +178,7 @@ def between(a: Track, b: Track) -> Array:
 
 
 def _facing(track: Track, other: Track, rows: NDArray[np.int64]) -> tuple[Array, Array]:
-    """Centres (r, k, 3) and radii (k,) of the balls that come within NEAR_M of the ball around ``other``."""
+    """Return centres (r, k, 3) and radii (k,) of the balls that come within NEAR_M of the ball around ``other``."""
     centres, radii = track.centres(rows), track.body.balls[:, 3]
     apart = np.linalg.norm(centres - other.middle[rows, None], axis=2) - radii - other.radius
     facing = (apart < NEAR_M).any(axis=0)

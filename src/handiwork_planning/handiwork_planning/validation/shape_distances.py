@@ -14,7 +14,11 @@ PITCH_M = 0.008
 
 
 def radius(shape: Shape) -> float:
-    """Of a ball around the shape's origin [m]."""
+    """Return the radius of a ball around the shape's origin, m.
+
+    Args:
+        shape: The shape.
+    """
     if shape.vertices is not None:
         return float(np.linalg.norm(shape.vertices, axis=1).max())
     if shape.kind is ShapeKind.SPHERE:
@@ -25,7 +29,12 @@ def radius(shape: Shape) -> float:
 
 
 def distance(shape: Shape, p: Array) -> Array:
-    """(m,) signed distance [m] of points (m, 3) in the shape's frame."""
+    """Return signed distances of points to a shape, (m,), m.
+
+    Args:
+        shape: The shape.
+        p: Points in the shape's frame, (m, 3), m.
+    """
     if shape.kind is ShapeKind.MESH:
         assert shape.vertices is not None
         assert shape.triangles is not None
@@ -45,7 +54,7 @@ def distance(shape: Shape, p: Array) -> Array:
 
 
 def _to_hull(shape: Shape, p: Array) -> Array:
-    """Inside: the nearest plane. Outside: the nearest of all faces, edges and corners."""
+    """Return the distance to the nearest plane inside; outside to the nearest of all faces, edges and corners."""
     from scipy.spatial import ConvexHull  # type: ignore[import-untyped]
 
     hull = ConvexHull(shape.vertices)
@@ -60,7 +69,7 @@ def _to_hull(shape: Shape, p: Array) -> Array:
 
 
 def _to_face(p: Array, corners: Array, normal: Array) -> Array:
-    """(m,) distance of points to a triangle (3, 3): to its plane above its inside, else to its nearest edge."""
+    """Return the distance (m,) to a triangle (3, 3): to its plane above its inside, else to its nearest edge."""
     inside = np.ones(len(p), dtype=bool)
     best = np.full(len(p), np.inf)
     for i, j in ((0, 1), (1, 2), (2, 0)):
@@ -74,7 +83,14 @@ def _to_face(p: Array, corners: Array, normal: Array) -> Array:
 
 
 def surface(shape: Shape) -> Array:
-    """(k, 4) balls of radius zero on the surface, in the object's frame; a sphere or capsule keeps its radius."""
+    """Return balls of radius zero on the surface; those of a sphere or capsule keep its radius.
+
+    Args:
+        shape: The shape.
+
+    Returns:
+        Centres in the object's frame and radii, (k, 4), m.
+    """
     if shape.kind is ShapeKind.SPHERE:
         points: Array = np.zeros((1, 3))
     elif shape.kind is ShapeKind.CAPSULE:
@@ -116,7 +132,7 @@ def _cylinder_points(round_m: float, length: float) -> Array:
 
 
 def _faces(shape: Shape) -> Array:
-    """(t, 3, 3) triangles of a mesh, or of the hull of the vertices."""
+    """Return triangles (t, 3, 3) of a mesh, or of the hull of the vertices."""
     from scipy.spatial import ConvexHull
 
     assert shape.vertices is not None
@@ -125,7 +141,7 @@ def _faces(shape: Shape) -> Array:
 
 
 def _face_points(faces: Array) -> Array:
-    """Points at most PITCH_M apart on triangles (t, 3, 3): in rows that run along their edges, corners included."""
+    """Return points at most PITCH_M apart on triangles (t, 3, 3): in rows along their edges, corners included."""
     edges = np.linalg.norm(np.roll(faces, -1, axis=1) - faces, axis=2).max(axis=1)
     steps = np.maximum(1, np.ceil(edges / PITCH_M)).astype(int)
     found = []

@@ -1,4 +1,4 @@
-"""A second opinion on trajectories, written from the definitions in plain numpy and sharing nothing with the kernels.
+"""A second judgement of trajectories, written from the definitions in plain numpy; it shares no code with the kernels.
 
 It works on the robot's own tree, on exact distances and on points of a held object's surface instead of
 covering spheres.
@@ -19,7 +19,7 @@ from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import Shape, World
 from handiwork_core.robot.robot import ArmSpec, Robot
 
-from .other_arms import arm_gaps, told
+from .other_arms import arm_gaps, placed_links
 from .robot_bodies import (
     NEAR_M,
     Body,
@@ -40,7 +40,7 @@ LINK_DEPTH_M = 0.0005
 OTHER_DEPTH_M = 0.002
 """The same for a held object, whose points lie on its true surface, and for links in links."""
 MOST_ROWS = 200_000
-"""Configurations looked at, at most: about a kilometre of motion, and a minute of work."""
+"""Largest number of configurations that are judged: about a kilometre of motion, and a minute of work."""
 TOUCH_M, DEEPER_M = 0.005, 0.002
 """Pairs up to TOUCH_M deep at the start may stay so, and get deeper by no more than DEEPER_M."""
 
@@ -55,16 +55,26 @@ def collisions(
     *,
     with_robot: bool = True,
 ) -> Verdict:
-    """The first collision along ``trajectory``, sampled at FINE_M and FINE_RAD; ``at`` is the sample before it.
+    """Find the first collision along a trajectory, sampled at FINE_M and FINE_RAD.
 
-    ``with_robot``: also of the robot with itself and with its other arms.
+    Args:
+        robot: The robot.
+        arm: The arm that moves.
+        world_T_base: Pose of the robot's root link.
+        world: Objects and their states.
+        query: Attachments, openings, other arms, ignored and allowed bodies.
+        trajectory: The trajectory.
+        with_robot: Judge also the robot with itself and with its other arms.
+
+    Returns:
+        OK with the nearest pair, or TRAJECTORY_REFUSED with the pair and ``at``, the sample before the collision.
     """
     gripper, root = dict(query.gripper_m), world_T_base
     bodies = bodies_of(robot, world, query)
     coarse = _centres(robot, arm, root, gripper, bodies, trajectory.q)
     counts = _counts(trajectory, coarse)
     if counts.sum() > MOST_ROWS:
-        text = f"the trajectory needs {counts.sum()} looks to be judged, more than {MOST_ROWS}; judge it in parts"
+        text = f"the trajectory has {counts.sum()} configurations to judge, more than {MOST_ROWS}; judge it in parts"
         return Verdict(Code.TRAJECTORY_REFUSED, text, at=0)
     q, owner = _refine(trajectory, counts)
     frames = frames_of(robot, arm, root, gripper, q)
@@ -90,8 +100,14 @@ def collisions(
 
 
 def bodies_of(robot: Robot, world: World, query: SceneQuery) -> list[Body]:
-    """Return the links, but for those of other arms that the query places, and what is held."""
-    elsewhere = told(robot, query)
+    """Return the links, without those of other arms that the query places, and the held objects.
+
+    Args:
+        robot: The robot.
+        world: Objects and their states.
+        query: Attachments and other arms.
+    """
+    elsewhere = placed_links(robot, query)
     links = (link_body(robot, link) for link in robot.links if link not in elsewhere)
     return [*(body for body in links if body is not None), *(held_body(world, h) for h in query.attached)]
 
@@ -104,7 +120,7 @@ def _centres(
 
 
 def _counts(trajectory: Trajectory, centres: Array) -> NDArray[np.int64]:
-    """(k - 1,) into how many steps each step between samples is to be divided; ``centres`` (k, s, 3) of all balls."""
+    """Return the number of parts (k - 1,) of each step between samples; ``centres`` (k, s, 3) are of all balls."""
     h = np.diff(trajectory.t_s)[:, None]
     moved = np.linalg.norm(np.diff(centres, axis=0), axis=2).max(axis=1)
     turned = np.maximum(np.abs(np.diff(trajectory.q, axis=0)), np.abs(trajectory.qd[:-1]) * h).max(axis=1)
@@ -112,7 +128,7 @@ def _counts(trajectory: Trajectory, centres: Array) -> NDArray[np.int64]:
 
 
 def _refine(trajectory: Trajectory, counts: NDArray[np.int64]) -> tuple[Array, NDArray[np.int64]]:
-    """Configurations (m, n), fine enough, by cubic Hermite interpolation, and the sample before each."""
+    """Return configurations (m, n), fine enough, by cubic Hermite interpolation, and the sample before each."""
     h = np.diff(trajectory.t_s)[:, None]
     i = np.repeat(np.arange(len(counts)), counts)
     u = ((np.arange(len(i)) - np.repeat(np.cumsum(counts) - counts, counts)) / counts[i])[:, None]
@@ -130,7 +146,7 @@ def _object_gaps(
     query: SceneQuery,
     tracks: list[Track],
 ) -> Iterator[tuple[BodyPair, Array, float]]:
-    """Every pair with an object: names, distance (m,) over time, and the distance below which it is refused."""
+    """Yield every pair with an object: names, distance (m,) over time, and the distance below which it is refused."""
     skipped = query.ignored | {a.object for a in query.attached}
     skipped |= {a.object for other in query.others for a in other.attached}
     allowed = {frozenset(p) for p in query.allowed}
@@ -155,7 +171,7 @@ def _object_gaps(
 def _robot_gaps(
     robot: Robot, arm: ArmSpec, query: SceneQuery, tracks: list[Track]
 ) -> Iterator[tuple[BodyPair, Array, float]]:
-    """The same for every pair of bodies that the robot carries."""
+    """Yield the same for every pair of bodies that the robot carries."""
     allowed, rigid = {frozenset(p) for p in query.allowed}, rigid_parts(robot, arm)
     for i, one in enumerate(tracks):
         for other in tracks[i + 1 :]:
@@ -168,7 +184,10 @@ def _robot_gaps(
 
 
 def _to_shape(track: Track, shape_T_world: Pose, shape: Shape) -> Array:
-    """(m,) smallest distance over the balls; exact below NEAR_M, beyond that a lower bound by the ball around them."""
+    """Return the smallest distance (m,) over the balls.
+
+    It is exact below NEAR_M; beyond that it is a lower bound by the ball around them.
+    """
     balls = track.body.balls
     gaps = distance(shape, shape_T_world.apply(track.middle)) - track.radius
     near = np.flatnonzero(gaps < NEAR_M)

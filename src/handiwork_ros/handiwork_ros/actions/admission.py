@@ -1,4 +1,4 @@
-"""Goals are checked on a thread of their own, one after another, each for a bounded time.
+"""Checks goals on a thread of their own, one after another, each for a bounded time.
 
 The executor stays free for status, cancels and feedback while a check runs. Python cannot end a thread, so a check that
 exceeds its time is abandoned: its goal is refused, and a new thread checks the next goals.
@@ -22,15 +22,22 @@ from handiwork_core.model.outcome import Code, Outcome
 from handiwork_ros.rclpy_support.safe_callbacks import guard
 
 BEAT_S = 0.05
-"""Period in which the time of the running check is measured, in steady time."""
+"""The period in which the time of the running check is measured, s of steady time."""
 
 QUEUE_LENGTH = 64
-"""Goals that may wait for their check."""
+"""The largest number of goals that wait for their check."""
 
 
 @dataclass(eq=False)
 class Admission:
-    """One goal whose check is waiting or running. ``done`` is called once, unless the goal is withdrawn."""
+    """One goal whose check is waiting or running.
+
+    Attributes:
+        name: Name of the action, for messages.
+        check: Checks the goal and returns its verdict.
+        done: Called with the verdict once, unless the goal is withdrawn.
+        is_open: True until the goal is answered or withdrawn.
+    """
 
     name: str
     check: Callable[[], Any]
@@ -38,7 +45,11 @@ class Admission:
     is_open: bool = True
 
     def answer(self, value: Any) -> None:
-        """Call ``done``, once."""
+        """Call ``done`` if the goal is still open, and close it.
+
+        Args:
+            value: Argument of ``done``: the return value of ``check``, or an ``Outcome`` that refuses the goal.
+        """
         if self.is_open:
             self.is_open = False
             self.done(value)
@@ -46,7 +57,7 @@ class Admission:
 
 @dataclass(eq=False)
 class _Worker:
-    """One thread and the admissions handed to it; None ends it."""
+    """One thread and the queue of its admissions; None ends it."""
 
     number: int
     work: queue.SimpleQueue[Admission | None]
@@ -57,16 +68,16 @@ class _Worker:
 
 
 class AdmissionQueue:
-    """Checks of goals in the order in which they came; shared by all action servers whose goals meet on one arm.
+    """Checks goals in the order of their arrival; shared by all action servers whose goals use the same arms.
 
     All methods are called on the executor's thread, and ``done`` is called there as well.
 
     Args:
-        node: its executor calls ``done``.
-        limit_s: longest time of one check [s of steady time]. Time in which the executor did not run does not count, so
+        node: Its executor calls ``done``.
+        limit_s: Longest time of one check, s of steady time. Time in which the executor did not run does not count, so
             that a busy computer refuses no goal.
-        most_abandoned: so many checks may hang; from then on every goal is refused.
-        on_change: is given a sentence when all threads hang, and an empty text when one has returned.
+        most_abandoned: Number of abandoned checks from which on every goal is refused.
+        on_change: Called with a sentence when all threads hang, and with an empty text when one has returned.
     """
 
     def __init__(
@@ -101,19 +112,24 @@ class AdmissionQueue:
 
     @property
     def why_closed(self) -> str:
-        """Why no goal can be checked; empty while they can."""
+        """The reason why no goal can be checked; empty while goals can be checked."""
         if len(self._abandoned) < self._most:
             return ""
         names = ", ".join(sorted(self.abandoned))
         return f"{len(self._abandoned)} checks of goals hang ({names}); restart the node"
 
     def submit(self, name: str, check: Callable[[], Any], done: Callable[[Any], None]) -> Admission:
-        """Let ``check``, which must not raise, run on the thread, and give ``done`` its value or a refusal.
+        """Run ``check`` on the thread, and call ``done`` with its return value or with a refusal.
+
+        A goal is refused at once when too many checks hang or too many goals wait.
 
         Args:
-            name: of the action, for messages.
-            check: looks at the goal; moves nothing.
-            done: is given what ``check`` returns, or an ``Outcome`` where that did not return in time.
+            name: Name of the action, for messages.
+            check: Checks the goal. It must move nothing and must not raise.
+            done: Called with the return value of ``check``, or with an ``Outcome`` if ``check`` did not return in time.
+
+        Returns:
+            The admission, for ``withdraw``.
         """
         admission = Admission(name, check, done)
         if why := self.why_closed:
@@ -127,13 +143,21 @@ class AdmissionQueue:
         return admission
 
     def withdraw(self, admission: Admission) -> None:
-        """Give no answer to a goal; a check that runs is left to its end."""
+        """Give no answer to a goal. A check that already runs is not interrupted.
+
+        Args:
+            admission: The goal, as ``submit`` returned it.
+        """
         admission.is_open = False
         if admission in self._waiting:
             self._waiting.remove(admission)
 
     def refuse_all(self, outcome: Outcome) -> None:
-        """Answer every goal that waits, for a server that stops."""
+        """Refuse every goal that waits for its check, for a server that stops.
+
+        Args:
+            outcome: Answer to each of the goals.
+        """
         waiting, self._waiting = self._waiting, deque()
         if self._running is not None:
             self._running.answer(outcome)
@@ -141,7 +165,7 @@ class AdmissionQueue:
             admission.answer(outcome)
 
     def close(self) -> None:
-        """End the thread; a check that runs is left to its end."""
+        """End the thread. A check that already runs is not interrupted."""
         self._timer.cancel()
         if self._worker is not None:
             self._worker.work.put(None)
@@ -159,12 +183,12 @@ class AdmissionQueue:
     def _started(self) -> _Worker:
         self._count += 1
         worker = _Worker(self._count, queue.SimpleQueue())
-        # A daemon, so that a check which never returns cannot keep the process from ending.
+        # A daemon thread, so that a check which never returns cannot keep the process from ending.
         threading.Thread(target=self._serve, args=(worker,), name=worker.name, daemon=True).start()
         return worker
 
     def _serve(self, worker: _Worker) -> None:
-        """In the thread."""
+        """Run the checks; in the thread."""
         while (admission := worker.work.get()) is not None:
             value = admission.check()
             executor = self._node.executor
@@ -174,7 +198,7 @@ class AdmissionQueue:
             del admission, value
 
     def _settle(self, admission: Admission, value: Any) -> None:
-        """A check has returned."""
+        """Answer the goal whose check has returned; on the executor's thread."""
         if admission is self._running:
             self._running = None
             admission.answer(value)
@@ -198,7 +222,7 @@ class AdmissionQueue:
         self._abandoned[admission] = name
         self._worker.work.put(None)
         self._worker = self._running = None
-        text = f"checking the goal took longer than {self._limit_s:g} s and was abandoned; look at its files and sizes"
+        text = f"checking the goal took longer than {self._limit_s:g} s and was abandoned; check its files and sizes"
         count = f"{len(self._abandoned)} of {self._most} threads hang"
         self._node.get_logger().error(f"{admission.name}: {text} (thread {name}, {count})")
         admission.answer(Outcome(Code.UNRESPONSIVE, text, "check"))

@@ -1,4 +1,4 @@
-"""At most one skill body per arm, whatever the number of action servers that share the arm."""
+"""Allows at most one skill body per arm, for any number of action servers that share the arm."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ from handiwork_core.contracts.skill import Progress, Token
 from handiwork_core.model.outcome import Code, Outcome
 
 BEAT_S = 0.1
-"""Period of feedback and of the watchdog, in steady time; feedback is promised five times a second."""
+"""The period of feedback and of the watchdog, s of steady time; feedback is promised five times a second."""
 
 CLOSING_WATCHDOG_S = 1.0
+"""The longest watchdog time while the node shuts down, s."""
 STOP_AGAIN_S = 1.0
-"""Pause before an arm whose stop failed is stopped again, so that its lease does not stay busy for ever."""
+"""The pause before a failed stop of an arm is repeated, s; otherwise its lease would stay busy for ever."""
 
 QUEUE_LENGTH = 8
-"""Goals that may wait for one arm, beside the one that runs."""
+"""The number of goals that may wait for one arm, in addition to the one that runs."""
 
 
 class Policy(Enum):
-    """What a new goal does while the arm is busy."""
+    """The treatment of a new goal while the arm is busy."""
 
     REJECT = "reject"
     QUEUE = "queue"
@@ -38,21 +39,37 @@ class Policy(Enum):
 
     @classmethod
     def of(cls, word: str) -> Policy:
-        """The policy of a word.
+        """Return the policy with a name.
+
+        Args:
+            word: ``reject``, ``queue`` or ``preempt``.
+
+        Returns:
+            The policy.
 
         Raises:
-            ValueError: there is none; says which there are.
+            ValueError: There is no policy of this name; the message lists the names.
         """
         try:
             return cls(word)
         except ValueError:
-            text = f"{word[:80]!r} is no answer to a busy arm; {nearest(word[:80], [p.value for p in cls])}"
+            text = f"{word[:80]!r} is no policy for a busy arm; {nearest(word[:80], [p.value for p in cls])}"
             raise ValueError(text) from None
 
 
 @dataclass
 class Job:
-    """One accepted goal. ``answered`` gets its Outcome, or the body's own result; ``skill`` names the arm's holder."""
+    """One accepted goal.
+
+    Attributes:
+        skill: The holder of the arm, as messages name it.
+        token: Stops the goal's body.
+        answered: Its result is the Outcome of the goal, or the value that the body returned.
+        progress: The newest progress; None before the first.
+        publish: Sends progress to the client as feedback.
+        stop_since: Steady time of the first request to stop, s; None before it.
+        arm_stop_asked: True once the arm is being stopped because the body did not react.
+    """
 
     skill: str
     token: Token
@@ -62,25 +79,36 @@ class Job:
     stop_since: float | None = None
     arm_stop_asked: bool = False
     leases: tuple[ArmLease, ...] = ()
-    """All that hold the goal, where it needs several arms; each has a job of its own for it, with one token."""
+    """All leases that hold the goal, if it needs several arms; each has its own job for it, with the same token."""
     parts: list[Job] = field(default_factory=list)
     """The jobs of one goal, shared by all of them; in the order of the leases."""
     occupied: Future | None = None
     """Done when the body has returned or was abandoned; None before it has begun."""
     has_returned: bool = False
-    """Whether the body has; noted in the first of the parts."""
+    """True once the body has returned; set in the first of the parts."""
     is_at_rest: bool = False
-    """Whether the arm was brought to rest for a body that did not react."""
+    """True once the arm was brought to rest because the body did not react."""
 
 
 @dataclass
 class ArmLease:
     """Owner of one arm's worker thread and of the goals that run or wait on it; lives as long as its node.
 
-    Everything here runs on the executor's thread, but for the bodies given to ``submit``. ``stop_arm`` is the arm
-    port's blocking stop. When a body does not react to its token for ``watchdog_s``, the token is revoked, so that the
-    body's ports refuse it, and only then the arm is stopped, from a thread of its own. Once the arm rests, the body is
-    abandoned and a new worker takes the next goal; ``on_abandon`` is called then. ``arm`` is what refusals call it.
+    All methods run on the executor's thread; only the bodies given to ``submit`` run on the worker. When a body does
+    not react to its token for ``watchdog_s``, the token is revoked, so that the body's ports refuse it, and only then
+    the arm is stopped, from a separate thread. Once the arm is at rest, the body is abandoned and a new worker takes
+    the next goal.
+
+    Attributes:
+        node: Its executor runs the lease.
+        stop_arm: The blocking stop of the arm's port.
+        watchdog_s: Longest time from a request to stop until the body returns, s of steady time.
+        closing: True once ``begin_close`` was called.
+        jobs: The goals that run or wait, by key, in the order of their arrival.
+        holder: Name of the goal whose body runs; empty if none runs.
+        idle: Done when the running body has returned or was abandoned; None if none runs.
+        arm: Name of the arm in the texts of refusals.
+        on_abandon: Called when a body is abandoned.
     """
 
     node: Node
@@ -117,11 +145,21 @@ class ArmLease:
         return len(self.jobs) > QUEUE_LENGTH
 
     def owner(self) -> str:
-        """Who holds the arm now, or will first; empty while it is free."""
+        """Return the name of the goal that holds the arm now or will hold it next; empty while the arm is free."""
         return self.holder or next((job.skill for job in self.jobs.values()), "")
 
     def take(self, key: bytes, skill: str, policy: Policy = Policy.LATEST_WINS) -> Job:
-        """Enter a goal; under ``LATEST_WINS`` those before it are told to stop."""
+        """Enter a goal; under ``LATEST_WINS`` stop the earlier goals.
+
+        Args:
+            key: Id of the goal.
+            skill: Holder of the arm, as messages name it.
+            policy: Treatment of the earlier goals. The caller checks ``is_busy`` and ``is_full`` for the other
+                policies.
+
+        Returns:
+            The job of the goal.
+        """
         if policy is Policy.LATEST_WINS:
             self.stop_all(Code.PREEMPTED)
         job = self.jobs[key] = Job(skill, Token(), Future(executor=self.node.executor))
@@ -130,18 +168,31 @@ class ArmLease:
         return job
 
     def share(self, key: bytes, job: Job) -> None:
-        """Enter a goal that another lease has taken."""
+        """Enter a goal that another lease has taken.
+
+        Args:
+            key: Id of the goal.
+            job: The job that the other lease made.
+        """
         self.jobs[key] = Job(job.skill, job.token, job.answered, leases=job.leases, parts=job.parts)
         job.parts.append(self.jobs[key])
         self._timer.reset()
 
     def occupy(self, job: Job) -> None:
-        """The body of a job runs on the arm from now on."""
+        """Note that the body of a job runs on the arm from now on.
+
+        Args:
+            job: The job.
+        """
         self.holder = job.skill
         job.occupied = self.idle = Future(executor=self.node.executor)
 
     def vacate(self, job: Job) -> None:
-        """The body of a job has returned. One that was abandoned holds nothing any more."""
+        """Note that the body of a job has returned. A body that was abandoned does not hold the arm any more.
+
+        Args:
+            job: The job.
+        """
         if job.occupied is None or not self.is_occupied_by(job):
             return
         self.idle, self.holder = None, ""
@@ -149,36 +200,62 @@ class ArmLease:
         self.note_change()
 
     def is_occupied_by(self, job: Job) -> bool:
-        """Whether the body of a job runs on the arm, as far as anybody waits for it."""
+        """Check whether the body of a job holds the arm. An abandoned body does not.
+
+        Args:
+            job: The job.
+        """
         return self.idle is not None and self.idle is job.occupied
 
     def give_back(self, key: bytes) -> None:
-        """Forget an answered goal."""
+        """Forget an answered goal.
+
+        Args:
+            key: Id of the goal.
+        """
         del self.jobs[key]
         self.note_change()
         if not self.jobs:
             self._timer.cancel()
 
     async def turn(self, key: bytes) -> None:
-        """Return when the arm is free and every earlier goal is answered, or when the goal was told to end."""
+        """Wait until no other goal is before this one, or until the goal is stopped.
+
+        Args:
+            key: Id of the goal.
+        """
         while not self.jobs[key].token.is_set() and self.is_waiting(key):
             await self._changed
 
     def is_waiting(self, key: bytes) -> bool:
-        """True while another goal goes first."""
+        """Check whether another goal runs or waits before this one.
+
+        Args:
+            key: Id of the goal.
+        """
         return self.idle is not None or next(iter(self.jobs)) != key
 
     def note_change(self) -> None:
-        """Let those who wait for their turn look again."""
+        """Wake up the goals that wait for their turn."""
         changed, self._changed = self._changed, Future(executor=self.node.executor)
         changed.set_result(None)
 
     def submit(self, body: Callable[[], None]) -> None:
-        """Run ``body`` on the worker; it must not raise."""
+        """Run a function on the worker.
+
+        Args:
+            body: The function; it must not raise.
+        """
         self._work.put(body)
 
     def stop(self, key: bytes, reason: Code, detail: str = "") -> None:
-        """Tell one goal's body to end, for ``reason`` unless it was told before; ``detail`` is for a person."""
+        """Stop the body of one goal. The first reason that a goal is given stays.
+
+        Args:
+            key: Id of the goal; an unknown one is ignored.
+            reason: Code of the goal's outcome.
+            detail: Explanation of the reason for a person.
+        """
         if (job := self.jobs.get(key)) is not None:
             for lease in job.leases or (self,):
                 lease.jobs[key].token.set(reason, detail)
@@ -186,19 +263,28 @@ class ArmLease:
                 lease.note_change()
 
     def stop_all(self, reason: Code, detail: str = "") -> None:
-        """``stop`` for every goal."""
+        """Stop the bodies of all goals.
+
+        Args:
+            reason: See ``stop``.
+            detail: See ``stop``.
+        """
         for key in list(self.jobs):
             self.stop(key, reason, detail)
 
     def begin_close(self) -> None:
-        """Stop what runs; the executor must then be spun until ``is_busy`` is False, so that the results leave."""
+        """Stop all goals; the executor must then be spun until ``is_busy`` is False, so that the results are sent."""
         self.closing = True
-        # The process ends two seconds after this, and a deaf body's goal must be answered before.
+        # The process ends two seconds after this; the goal of a body that does not react must be answered before.
         self.watchdog_s = min(self.watchdog_s, CLOSING_WATCHDOG_S)
         self.stop_all(Code.SHUTDOWN)
 
     def end_close(self) -> bool:
-        """Join the worker. False when a body did not return."""
+        """Join the worker.
+
+        Returns:
+            False if a body has not returned; its worker is then not joined.
+        """
         self._closed.set()
         self._work.put(None)
         if not self.is_busy:
@@ -209,7 +295,7 @@ class ArmLease:
 
     def _start_worker(self) -> None:
         self._work = queue.SimpleQueue()
-        # A daemon, so that a body which never returns cannot keep the process from ending.
+        # A daemon thread, so that a body which never returns cannot keep the process from ending.
         self._worker = threading.Thread(target=_serve, args=(self._work,), name="skill", daemon=True)
         self._worker.start()
 
@@ -225,13 +311,13 @@ class ArmLease:
             late = 0.0 if job.stop_since is None else time.monotonic() - job.stop_since
             if late > self.watchdog_s and not job.arm_stop_asked:
                 job.arm_stop_asked = True
-                job.token.revoke()  # before the stop, which then is the last that this body lets the arm do
+                job.token.revoke()  # before the stop, so that no command of this body can follow the stop
                 threading.Thread(target=self._stop_for, args=(job,), name="arm-stop", daemon=True).start()
             elif late > self.watchdog_s + 1.0:
                 self._answer_for(job, "the arm's stop did not return either; use the emergency stop")
 
     def _stop_for(self, job: Job) -> None:
-        """Stop the arm until it rests; in a thread of its own."""
+        """Repeat the stop until the arm is at rest; in a separate thread."""
         executor, is_at_rest = self.node.executor, False
         while not is_at_rest:
             is_at_rest, said = self._stop_once()
@@ -242,7 +328,7 @@ class ArmLease:
     def _stop_once(self) -> tuple[bool, str]:
         try:
             end = self.stop_arm()
-        except Exception as error:  # noqa: BLE001 - a port of someone else; the goal must still be answered
+        except Exception as error:  # noqa: BLE001 - plug-in code; the goal must be answered in any case
             return False, f"stopping the arm raised {error!r}"
         said = "the arm was stopped" if end.ok else f"stopping the arm gave {end.code.name}: {end.message}"
         return end.ok, said
@@ -262,7 +348,7 @@ class ArmLease:
             lease.vacate(part)
 
     def replace_worker(self) -> None:
-        """Leave the worker to the body that does not return, and take another one for the next goals."""
+        """Leave the worker to the body that does not return, and start another one for the next goals."""
         self._work.put(None)
         self._start_worker()
 

@@ -1,4 +1,4 @@
-"""What is known of the robot's motion at the moment, for the message of a goal that was given up."""
+"""Describes the current motion of the robot, for the message of a goal that was given up."""
 
 from __future__ import annotations
 
@@ -15,16 +15,24 @@ from handiwork_ros.rclpy_support.safe_callbacks import guard
 from handiwork_ros.rclpy_support.service_call import on_executor
 
 STANDSTILL = 0.01
-"""A joint that is slower than this is at rest [rad/s or m/s]."""
+"""The speed up to which a joint is at rest, rad/s or m/s."""
 
 OBSERVATION_S = 0.8
-"""Longest time to wait for a robot at rest."""
+"""The longest time to wait for a robot at rest, s."""
 
 UNKNOWN = "whether the arm moves is not known"
 
 
 def fastest_joint(names: Sequence[str], velocities: Sequence[float]) -> tuple[str, float] | None:
-    """Return the name and speed of the fastest joint [rad/s or m/s]; None where the speeds are not known."""
+    """Return the name and speed of the fastest joint.
+
+    Args:
+        names: Joint names.
+        velocities: Their velocities in the same order, rad/s or m/s.
+
+    Returns:
+        Name and absolute speed, rad/s or m/s; None if the speeds are not known.
+    """
     if not names or len(names) != len(velocities) or not all(math.isfinite(v) for v in velocities):
         return None
     index = max(range(len(names)), key=lambda i: abs(velocities[i]))
@@ -32,10 +40,10 @@ def fastest_joint(names: Sequence[str], velocities: Sequence[float]) -> tuple[st
 
 
 def motion_sentence(fastest: tuple[str, float] | None) -> str:
-    """Return what a person reads of the robot's motion.
+    """Return a sentence on the robot's motion for a person.
 
     Args:
-        fastest: name and speed of the fastest joint in the newest ``joint_states``; None where there is none.
+        fastest: Name and speed (rad/s or m/s) of the fastest joint in the newest ``joint_states``; None for none.
     """
     if fastest is None:
         return f"{UNKNOWN}, as no joint_states came"
@@ -44,14 +52,17 @@ def motion_sentence(fastest: tuple[str, float] | None) -> str:
 
 
 def observe_motion(node: Node, timeout_s: float = OBSERVATION_S) -> str:
-    """Watch ``joint_states`` until the robot rests or time is up, and say what it does.
+    """Watch ``joint_states`` until the robot is at rest or time is up, and describe its motion.
 
-    Subscribes only meanwhile: the stream costs more than all else that a client does. Call it from a thread that
-    does not spin ``node``.
+    The subscription exists only meanwhile: the stream costs more than everything else that a client does. Call this
+    from a thread that does not spin ``node``.
 
     Args:
-        node: is spun by another thread.
-        timeout_s: longest time to watch [s].
+        node: Another thread spins it.
+        timeout_s: Longest time to watch, s.
+
+    Returns:
+        One sentence; it says so if the motion is not known.
     """
     newest: list[tuple[str, float] | None] = [None]
     at_rest = threading.Event()

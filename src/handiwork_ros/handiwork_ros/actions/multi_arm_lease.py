@@ -1,4 +1,4 @@
-"""The arms that one goal needs, held together: a goal for two arms begins when both are free."""
+"""Holds the arms that one goal needs together: a goal for two arms begins when both are free."""
 
 from __future__ import annotations
 
@@ -12,21 +12,31 @@ from .arm_lease import ArmLease, Job, Policy
 
 @dataclass(frozen=True)
 class MultiArmLease:
-    """One or more leases of one node, as one. Used on the executor's thread only.
+    """One or more leases of one node, used as one. Its methods are called on the executor's thread only.
 
-    A goal enters all of them in one turn, so that two goals stand in the same order in every queue and never wait for
-    each other.
+    A goal enters all of them in one turn of the executor, so that two goals have the same order in every queue and
+    never wait for each other.
+
+    Attributes:
+        leases: The leases of the arms.
     """
 
     leases: tuple[ArmLease, ...]
 
     @property
     def first(self) -> ArmLease:
-        """Its worker runs the body, and its beat repeats the feedback."""
+        """The first lease: its worker runs the body, and its timer repeats the feedback."""
         return self.leases[0]
 
     def refusal(self, policy: Policy) -> str:
-        """Why a goal cannot be taken now, or nothing."""
+        """Return the reason why a goal cannot be taken now.
+
+        Args:
+            policy: Treatment of the goal while an arm is busy.
+
+        Returns:
+            A sentence; empty if the goal can be taken.
+        """
         for lease in self.leases:
             owner = lease.owner()
             if policy is Policy.QUEUE and lease.is_full:
@@ -38,7 +48,16 @@ class MultiArmLease:
         return ""
 
     def take(self, key: bytes, skill: str, policy: Policy) -> Job:
-        """Enter a goal in all leases; under ``LATEST_WINS`` those before it are told to stop."""
+        """Enter a goal in all leases; under ``LATEST_WINS`` stop the earlier goals.
+
+        Args:
+            key: Id of the goal.
+            skill: Holder of the arms, as messages name it.
+            policy: Treatment of the earlier goals.
+
+        Returns:
+            The job of the goal in the first lease.
+        """
         if policy is Policy.LATEST_WINS:
             for lease in self.leases:
                 lease.stop_all(Code.PREEMPTED)
@@ -50,26 +69,47 @@ class MultiArmLease:
         return job
 
     def is_waiting(self, key: bytes) -> bool:
-        """True while another goal goes first on any of the arms."""
+        """Check whether another goal runs or waits before this one on any of the arms.
+
+        Args:
+            key: Id of the goal.
+        """
         return any(lease.is_waiting(key) for lease in self.leases)
 
     async def turn(self, key: bytes) -> None:
-        """Return when all arms are free for the goal, or when it was told to end."""
+        """Wait until all arms are free for the goal, or until the goal is stopped.
+
+        Args:
+            key: Id of the goal.
+        """
         while not self.first.jobs[key].token.is_set() and self.is_waiting(key):
             await next(lease for lease in self.leases if lease.is_waiting(key)).turn(key)
 
     def run(self, key: bytes, body: Callable[[], None]) -> None:
-        """Let ``body``, which must not raise, run on the first arm's worker; ``vacate`` when it has returned."""
+        """Run a goal's body on the first arm's worker; call ``vacate`` when it has returned.
+
+        Args:
+            key: Id of the goal.
+            body: The function to run; it must not raise.
+        """
         for lease in self.leases:
             lease.occupy(lease.jobs[key])
         self.first.submit(body)
 
     def vacate(self, job: Job) -> None:
-        """The body of a goal has returned; ``job`` is any of its jobs."""
+        """Note that the body of a goal has returned.
+
+        Args:
+            job: Any of the goal's jobs.
+        """
         for lease, part in zip(self.leases, job.parts, strict=True):
             lease.vacate(part)
 
     def give_back(self, key: bytes) -> None:
-        """Forget an answered goal."""
+        """Forget an answered goal.
+
+        Args:
+            key: Id of the goal.
+        """
         for lease in self.leases:
             lease.give_back(key)

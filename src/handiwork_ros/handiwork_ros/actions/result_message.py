@@ -1,4 +1,4 @@
-"""The result message of a goal in three steps, each of which needs less than the one before; the last cannot fail."""
+"""Makes the result message of a goal in three steps; each needs less than the one before, and the last cannot fail."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def filled_result(
     """Make the result message of a goal, whatever is broken.
 
     Args:
-        name: what the log calls the action.
-        action_type: its type, whose ``Result`` has an ``outcome`` or a ``result`` that has one.
-        outcome: how the goal ended.
-        encoders: tried one after the other; where all fail, the message holds the outcome alone.
+        name: Name of the action in the log.
+        action_type: Type of the action, whose ``Result`` has an ``outcome`` or a ``result`` that has one.
+        outcome: Outcome of the goal.
+        encoders: Tried one after the other; if all fail, the message holds the outcome alone.
 
     Returns:
         The outcome in the message, by which the goal must be ended, and the message. After a failure of an encoder
@@ -44,7 +44,7 @@ def filled_result(
 
 
 def _tried(name: str, encode: Encode, outcome: Outcome) -> tuple[Any, Exception | None]:
-    """Return the message that an encoder makes, or what it raised."""
+    """Return the message that an encoder makes, or the exception that it raised."""
     try:
         return _checked(encode(outcome), outcome), None
     except Exception as error:  # broad on purpose: the client must get the outcome, whatever else is broken
@@ -53,7 +53,15 @@ def _tried(name: str, encode: Encode, outcome: Outcome) -> tuple[Any, Exception 
 
 
 def bare_result(action_type: Any, outcome: Outcome) -> Any:
-    """Make a result message that holds the outcome and nothing else. Reads no world and calls nobody's code."""
+    """Make a result message that holds the outcome and nothing else. This reads no world and calls no plug-in code.
+
+    Args:
+        action_type: Type of the action.
+        outcome: Outcome of the goal.
+
+    Returns:
+        The result message of the action.
+    """
     message = OutcomeMsg(
         code=int(outcome.code),
         name=outcome.code.name,
@@ -71,7 +79,7 @@ def _checked(result: Any, outcome: Outcome) -> Any:
     """Return the message if it can be sent and carries the outcome.
 
     Raises:
-        ValueError: it has another code than the outcome. What serialization raises is raised, too.
+        ValueError: The result has another code than the outcome. Exceptions of the serialization are raised, too.
     """
     holder = _holder(result)
     if holder is not None and holder.outcome.code != outcome.code:
@@ -81,19 +89,19 @@ def _checked(result: Any, outcome: Outcome) -> Any:
 
 
 def _holder(result: Any) -> Any:
-    """Return the part of a result that has an outcome; None where none has."""
+    """Return the part of a result that has an outcome; None if no part has one."""
     return next(
         (part for part in (result, getattr(result, "result", None)) if hasattr(part, "outcome")), None
     )
 
 
 def _with_failure(outcome: Outcome, error: Exception) -> Outcome:
-    """Return the outcome with what went wrong beside it; a cause is kept, a success is none."""
+    """Return the outcome with the encoder's error; a failure keeps its code, a success becomes INTERNAL."""
     code = Code.INTERNAL if outcome.ok else outcome.code
     said = f"{outcome.code.name}: {outcome.message}" if outcome.ok else outcome.message
     return replace(outcome, code=code, message=f"{said}; filling the result raised {error!r}")
 
 
 def _text(text: object) -> str:
-    """Return a text that any middleware can send."""
+    """Return a text that every middleware can send."""
     return str(text).encode("utf-8", "replace").decode("utf-8").replace("\0", " ")

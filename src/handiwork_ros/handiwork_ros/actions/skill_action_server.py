@@ -1,4 +1,4 @@
-"""One skill as one ROS action. For a SingleThreadedExecutor; every method runs on its thread, but for the bodies."""
+"""Offers one skill as one ROS action. For a SingleThreadedExecutor: only the bodies run on another thread."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ log = logging.getLogger(__name__)
 
 
 class Ended(Protocol):
-    """What a body returns: anything that has an outcome."""
+    """A value that a body returns: anything that has an outcome."""
 
     @property
     def outcome(self) -> Outcome:
-        """How it ended."""
+        """The outcome of the body."""
         ...
 
 
@@ -39,9 +39,13 @@ Report = Callable[[Progress], None]
 
 
 class GoalRejected(Exception):
-    """A goal that is answered at once, as it cannot be done, or moves nothing; ``ended`` is what ``encode`` gets.
+    """A goal that is answered at once, because it cannot be done or needs no motion.
 
     Raised by ``SkillBinding.admit``, caught by the action server only.
+
+    Args:
+        outcome: Answer to the goal.
+        ended: Second argument of ``SkillBinding.encode``; None if there is no result.
     """
 
     def __init__(self, outcome: Outcome, ended: Any = None) -> None:
@@ -51,7 +55,12 @@ class GoalRejected(Exception):
 
 @dataclass(frozen=True)
 class ArmRequest(Generic[E]):
-    """A body with the arms that it needs, by name: all of them are held while it runs on the first one's worker."""
+    """A body with the arms that it needs.
+
+    Attributes:
+        arms: Names of the arms. All of them are held while the body runs on the first one's worker.
+        body: The body.
+    """
 
     arms: tuple[str, ...]
     body: Callable[[Token, Report], E]
@@ -59,15 +68,20 @@ class ArmRequest(Generic[E]):
 
 @dataclass(frozen=True)
 class SkillBinding(Generic[E]):
-    """What the action server needs of a skill.
+    """The connection between a skill and its action.
 
-    ``admit`` checks a goal message, moving nothing, on the thread of an ``AdmissionQueue`` and within its time. It
-    returns the body or raises ``GoalRejected``; the body runs on the arm's worker and returns once the arm is at rest.
-    ``encode`` makes the result message; its second argument is None where no body ended by itself. ``label`` names the
-    holder of the arm; without it the name does.
-    A goal's field ``when_busy``, where it has one and it is not empty, goes before the server's policy.
-    ``encode_for`` makes the result in place of ``encode`` where it depends on the goal as well; where it fails,
-    ``encode`` is asked, and where that fails too, the result holds the outcome alone.
+    Attributes:
+        name: Name of the action.
+        action_type: Type of the action. If a goal has a field ``when_busy`` and it is not empty, that replaces the
+            server's policy.
+        admit: Checks a goal message on the thread of an ``AdmissionQueue`` and within its time, and moves nothing. It
+            returns the body or raises ``GoalRejected``. The body runs on the arm's worker and returns once the arm is
+            at rest.
+        encode: Makes the result message; its second argument is None if the body did not end by itself.
+        feedback: Makes the feedback message.
+        label: Returns the holder of the arm for a goal message; without it the holder is ``name``.
+        encode_for: Makes the result in place of ``encode`` if it depends on the goal message as well. If it fails,
+            ``encode`` is called, and if that fails too, the result holds the outcome alone.
     """
 
     name: str
@@ -89,17 +103,25 @@ class _Admitted(Generic[E]):
 
 
 class SkillActionServer(Generic[E]):
-    """Every goal is accepted, so that a refusal can carry its cause: one that is bad or finds the arm busy is aborted.
+    """Action server of one skill. It accepts every goal, so that a refusal can carry its cause.
 
-    ``node`` hosts the action and must be spun by the lease's executor; it may differ from the lease's node. ``arms``
-    are the leases by arm, for bodies that say which they need; ``lease`` is that of the others. Goals are checked in
-    ``admission``, which action servers share where their goals meet on an arm: so they enter it in the order they came.
+    A goal that is malformed or finds the arm busy is aborted.
+
+    Args:
+        lease: Lease of the bodies that do not name their arms.
+        binding: The skill.
+        admission: Checks the goals. Action servers whose goals use the same arm share it, so that the goals enter the
+            lease in the order of their arrival.
+        node: Hosts the action; the lease's executor must spin it. None: the lease's node.
+        policy: Treatment of a goal while its arm is busy.
+        result_timeout_s: Time for which a result is kept, s.
+        arms: Leases by arm, for bodies that name the arms that they need.
     """
 
     def __init__(
         self,
         lease: ArmLease,
-        door: SkillBinding[E],
+        binding: SkillBinding[E],
         admission: AdmissionQueue,
         *,
         node: Node | None = None,
@@ -107,15 +129,15 @@ class SkillActionServer(Generic[E]):
         result_timeout_s: int = 60,
         arms: Mapping[str, ArmLease] | None = None,
     ) -> None:
-        self._lease, self._door, self._policy = lease, door, policy
+        self._lease, self._binding, self._policy = lease, binding, policy
         self._arms = arms or {}
         self._admission = admission
         self._checked: dict[bytes, Admission] = {}
         self._goals: dict[bytes, _Admitted[E]] = {}
         self.server = ActionServer(
             node or lease.node,
-            door.action_type,
-            door.name,
+            binding.action_type,
+            binding.name,
             self._execute,
             goal_callback=lambda _goal: GoalResponse.ACCEPT,
             handle_accepted_callback=self._on_accepted,
@@ -124,22 +146,22 @@ class SkillActionServer(Generic[E]):
         )
 
     def _on_accepted(self, handle: Any) -> None:
-        """The goal stays in the state ACCEPTED until it has been checked."""
+        """Submit a goal for its check; it stays in the state ACCEPTED until then."""
         key, goal = bytes(handle.goal_id.uuid), handle.request
         self._checked[key] = self._admission.submit(
-            self._door.name, lambda: self._check(goal), lambda found: self._on_checked(handle, found)
+            self._binding.name, lambda: self._check(goal), lambda found: self._on_checked(handle, found)
         )
         if key in self._goals:
             del self._checked[key]
 
     def _on_checked(self, handle: Any, found: Any) -> None:
-        """Look at the arms and take them in one executor turn, so that no second goal comes in between."""
+        """Check and take the arms in one turn of the executor, so that no second goal comes in between."""
         key, goal = bytes(handle.goal_id.uuid), handle.request
         self._checked.pop(key, None)
         admitted = self._admit(goal, GoalRejected(found) if isinstance(found, Outcome) else found)
         if not isinstance(admitted.body, GoalRejected):
-            label = self._door.label
-            holder = label(goal) if label else self._door.name
+            label = self._binding.label
+            holder = label(goal) if label else self._binding.name
             admitted.hold.take(key, holder, admitted.policy)
             arms = ",".join(lease.arm for lease in admitted.hold.leases)
             self._log("goal taken", key, skill=holder, arms=arms)
@@ -147,21 +169,21 @@ class SkillActionServer(Generic[E]):
         handle.execute()
 
     def _check(self, goal: Any) -> Callable[[Token, Report], E] | ArmRequest[E] | GoalRejected:
-        """What the skill says to a goal; on the thread of the admissions."""
+        """Return the skill's verdict on a goal; on the thread of the admissions."""
         try:
             self._policy_of(goal)
-            return self._door.admit(goal)
+            return self._binding.admit(goal)
         except GoalRejected as refusal:
             return refusal
-        except Exception as error:  # broad on purpose: the border of plug-in code
-            log.exception("%s: looking at a goal failed", self._door.name)
-            text = f"looking at the goal raised {error!r}; see the skill server's log"
+        except Exception as error:  # broad on purpose: plug-in code
+            log.exception("%s: the check of a goal failed", self._binding.name)
+            text = f"the check of the goal raised {error!r}; see the skill server's log"
             return GoalRejected(Outcome(Code.INTERNAL, text))
 
     def _admit(
         self, goal: Any, body: Callable[[Token, Report], E] | ArmRequest[E] | GoalRejected
     ) -> _Admitted[E]:
-        """Which arms a goal that was checked gets, or why none."""
+        """Return the arms of a checked goal, or its refusal."""
         hold = MultiArmLease((self._lease,))
         if isinstance(body, GoalRejected):
             return _Admitted(hold, body)
@@ -191,33 +213,33 @@ class SkillActionServer(Generic[E]):
         if key in self._goals:
             self._goals[key].hold.first.stop(key, Code.CANCELED)
         elif (admission := self._checked.get(key)) is not None:
-            text = f"{self._door.name} was canceled before its goal had been checked; nothing moved"
+            text = f"{self._binding.name} was canceled before its goal had been checked; nothing moved"
             admission.answer(Outcome(Code.CANCELED, text))
             self._admission.withdraw(admission)
         return CancelResponse.ACCEPT
 
     async def _execute(self, handle: Any) -> Any:
-        """First the result, then the transition, then return: nothing may come between the last two."""
+        """Make the result, then end the goal, then return; nothing may come between the last two steps."""
         begun_s = time.monotonic()
         try:
             outcome, run = await self._outcome(handle)
         except Exception as error:  # broad on purpose: rclpy would send an empty result
-            log.exception("%s: a goal ended in an error of the server", self._door.name)
+            log.exception("%s: a goal ended in an error of the server", self._binding.name)
             outcome, run = Outcome(Code.INTERNAL, f"the skill server raised {error!r}; see its log"), None
         sent, result = self._encode(handle.request, outcome, run)
         self._log_end(bytes(handle.goal_id.uuid), sent, time.monotonic() - begun_s)
         try:
             _end(handle, sent)
         except Exception as error:  # broad on purpose: the middleware may refuse any transition
-            log.exception("%s: the goal could not be ended as %s", self._door.name, sent.code.name)
+            log.exception("%s: the goal could not be ended as %s", self._binding.name, sent.code.name)
             text = f"{sent.code.name}: {sent.message}; ending the goal raised {error!r}"
             if handle.is_active:
                 handle.abort()
-            return bare_result(self._door.action_type, Outcome(Code.INTERNAL, text, sent.stage))
+            return bare_result(self._binding.action_type, Outcome(Code.INTERNAL, text, sent.stage))
         return result
 
     async def _outcome(self, handle: Any) -> tuple[Outcome, E | None]:
-        """Return how a goal ended, once its arm is at rest; nothing of the goal is kept."""
+        """Return the outcome of a goal once its arm is at rest, and forget the goal."""
         key = bytes(handle.goal_id.uuid)
         admitted = self._goals[key]
         try:
@@ -244,53 +266,53 @@ class SkillActionServer(Generic[E]):
         )
 
     def _log(self, event: str, key: bytes, *, is_warning: bool = False, **fields: str | float) -> None:
-        """Log one event of a goal, with its id, as words that programs can read."""
+        """Log one event of a goal, with its id, in a form that programs can parse."""
         logger = self._lease.node.get_logger()
-        text = event_text(event, goal=key.hex(), action=self._door.name, **fields)
-        if is_warning:  # rclpy remembers the severity of each line that logs
+        text = event_text(event, goal=key.hex(), action=self._binding.name, **fields)
+        if is_warning:  # two calls, because rclpy allows one severity for each calling line
             logger.warning(text)
         else:
             logger.info(text)
 
     def _encode(self, goal: Any, outcome: Outcome, run: E | None) -> tuple[Outcome, Any]:
         """Return the outcome that is sent and the result message with it."""
-        door, make = self._door, self._door.encode_for
+        binding, make = self._binding, self._binding.encode_for
         whole: Encode = (
-            (lambda one: door.encode(one, run)) if make is None else lambda one: make(goal, one, run)
+            (lambda one: binding.encode(one, run)) if make is None else lambda one: make(goal, one, run)
         )
-        plain: Encode = lambda one: door.encode(one, None)  # noqa: E731 - beside its like
-        return filled_result(door.name, door.action_type, outcome, (whole, plain))
+        plain: Encode = lambda one: binding.encode(one, None)  # noqa: E731 - parallel to ``whole``
+        return filled_result(binding.name, binding.action_type, outcome, (whole, plain))
 
     async def _run(
         self, key: bytes, handle: Any, hold: MultiArmLease, body: Callable[[Token, Report], E]
     ) -> tuple[Outcome, E | None]:
         job = hold.first.jobs[key]
-        job.publish = lambda progress: handle.publish_feedback(self._door.feedback(progress))
+        job.publish = lambda progress: handle.publish_feedback(self._binding.feedback(progress))
         if hold.is_waiting(key):
             _note(job, Progress("queued", 0, 1, 0.0))
         await hold.turn(key)
         if job.token.is_set():
             return _ended_from_outside(job), None
         job.progress = None
-        executor, told = self._lease.node.executor, deque[Progress]()
+        executor, pending = self._lease.node.executor, deque[Progress]()
 
         def report(progress: Progress) -> None:
-            told.append(progress)
-            executor.create_task(tell)
+            pending.append(progress)
+            executor.create_task(publish_pending)
 
-        def tell() -> None:
-            # Two tasks of one turn are served in no order, so each tells all that there is.
-            while told:
-                _note(job, told.popleft())
+        def publish_pending() -> None:
+            # The executor runs two tasks of one turn in any order, so each publishes everything that is pending.
+            while pending:
+                _note(job, pending.popleft())
 
         def work() -> None:
             end = _call(body, job, report)
             executor.create_task(functools.partial(finish, end))
 
         def finish(end: E | Outcome) -> None:
-            tell()
+            publish_pending()
             job.parts[0].has_returned = True
-            if job.token.is_revoked:  # the lease answers and frees the arm once that rests
+            if job.token.is_revoked:  # the lease answers, and frees the arm once the arm is at rest
                 return
             hold.vacate(job)
             if not job.answered.done():
@@ -302,18 +324,18 @@ class SkillActionServer(Generic[E]):
 
 
 def _call(body: Callable[[Token, Report], E], job: Job, report: Report) -> E | Outcome:
-    """Run on the worker; whatever happens becomes an answer."""
+    """Run a body on the worker, and turn every exception into an outcome."""
     try:
         return body(job.token, report)
     except Stopped:
         return Outcome(job.token.reason, f"skill {job.skill!r} was stopped")
-    except Exception as error:  # broad on purpose: the border of plug-in code
+    except Exception as error:  # broad on purpose: plug-in code
         log.exception("skill %s failed unexpectedly", job.skill)
         return Outcome(Code.INTERNAL, f"skill {job.skill!r} raised {error!r}; see the skill server's log")
 
 
 def _end(handle: Any, outcome: Outcome) -> None:
-    """Make the transition of a goal that its outcome asks for."""
+    """Make the transition of a goal that belongs to its outcome."""
     if outcome.code is Code.OK:
         handle.succeed()
     elif outcome.code is Code.CANCELED and handle.is_cancel_requested:
@@ -323,7 +345,7 @@ def _end(handle: Any, outcome: Outcome) -> None:
 
 
 def _note(job: Job, progress: Progress) -> None:
-    """Publish a stage's start; the lease's beat repeats it. Nothing goes out once the goal is answered."""
+    """Publish the start of a stage; the lease's timer repeats it. Nothing is published once the goal is answered."""
     if not job.answered.done():
         job.progress = progress
         job.publish(progress)

@@ -1,4 +1,4 @@
-"""How goals of skills ended, as values."""
+"""Reports of the goals of skills, read from their messages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,14 @@ from handiwork_ros.conversions import (
 
 @dataclass(frozen=True)
 class Stage:
-    """One finished stage; ``duration_s`` in time of the robot's world, ``planning_time_s`` steady."""
+    """One finished stage.
+
+    Attributes:
+        name: Name of the stage.
+        duration_s: Its duration, s in the time of the robot's world.
+        planning_time_s: Planning time in it, s of steady time.
+        code: Its outcome.
+    """
 
     name: str
     duration_s: float
@@ -30,7 +37,19 @@ class Stage:
 
 @dataclass(frozen=True)
 class SkillReport:
-    """How a goal ended. ``stopped_at``: joints by name [rad, m]; ``stopped_ee``: EE in ``world``, where known."""
+    """The result of a skill's goal.
+
+    Attributes:
+        outcome: Outcome of the goal.
+        stages: The finished stages in order.
+        duration_s: Duration of all stages, s in the time of the robot's world.
+        planning_time_s: Planning time of all stages, s of steady time.
+        stopped_at: Joint positions at the end by name, rad or m.
+        stopped_ee: Pose of the EE in ``world`` at the end; None if it is not known.
+        held_object: Name of the object in the gripper; empty for none.
+        seed: Seed of the run.
+        world_version: Version of the world's geometry.
+    """
 
     outcome: Outcome
     stages: tuple[Stage, ...] = ()
@@ -49,25 +68,40 @@ class SkillReport:
 
     @property
     def message(self) -> str:
-        """One sentence for a person."""
+        """The message of the outcome: one sentence for a person."""
         return self.outcome.message
 
 
 def progress_from_msg(message: SkillFeedback) -> Progress:
-    """One to one."""
+    """Convert a feedback message to progress.
+
+    Args:
+        message: The message.
+    """
     return Progress(message.stage, message.index, message.count, message.planning_time, message.progress)
 
 
 def goal_report_from_msg(status: int, message: SkillResult) -> SkillReport:
-    """Read the result of a goal that ended with ``status``; see ``goal_outcome_from_msg``."""
+    """Read the result of a goal; see ``goal_outcome_from_msg``.
+
+    Args:
+        status: Status of ``action_msgs/msg/GoalStatus`` with which the goal ended.
+        message: The result.
+
+    Raises:
+        ValueError: See ``report_from_msg``.
+    """
     return replace(report_from_msg(message), outcome=goal_outcome_from_msg(status, message.outcome))
 
 
 def report_from_msg(message: SkillResult) -> SkillReport:
     """Read a result.
 
+    Args:
+        message: The result.
+
     Raises:
-        ValueError: joints and positions differ in number, or the pose is none.
+        ValueError: Joints and positions differ in number, or the pose is malformed.
     """
     stages = (Stage(s.stage, s.duration, s.planning_time, code_from_msg(s.code)) for s in message.stages)
     joints = message.stopped_at

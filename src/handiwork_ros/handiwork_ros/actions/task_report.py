@@ -1,4 +1,4 @@
-"""How a task ended, as values."""
+"""Reports of tasks, read from their messages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .skill_report import SkillReport, progress_from_msg, report_from_msg
 
 
 class EntryState(IntEnum):
-    """What became of one skill of a task; numbers equal those in ``TaskEntry.msg``."""
+    """The state of one skill of a task; the numbers equal those in ``TaskEntry.msg``."""
 
     NOT_STARTED = TaskEntryMsg.NOT_STARTED
     RUNNING = TaskEntryMsg.RUNNING
@@ -27,7 +27,16 @@ class EntryState(IntEnum):
 
 @dataclass(frozen=True)
 class EntryReport:
-    """One skill of a task: where it stands in the file, and how it ended."""
+    """One skill of a task.
+
+    Attributes:
+        path: Place of the skill in the task file.
+        step: Name of its step.
+        arm: Name of its arm.
+        skill: Name of the skill.
+        state: Its state.
+        report: Its result; it has the code UNSET while there is none.
+    """
 
     path: str
     step: str
@@ -39,7 +48,17 @@ class EntryReport:
 
 @dataclass(frozen=True)
 class TaskReport:
-    """How a task ended; ``resume_from`` is the step to begin at next time, ``seed`` repeats the episode."""
+    """The result of a task.
+
+    Attributes:
+        outcome: Outcome of the task.
+        faults: Faults that the check found.
+        notes: Remarks of the check that are no faults.
+        entries: The skills of the task.
+        resume_from: Step with which the next run should begin; empty for none.
+        seed: Seed that repeats the episode.
+        duration_s: Duration of the task, s.
+    """
 
     outcome: Outcome
     faults: tuple[str, ...] = ()
@@ -51,13 +70,22 @@ class TaskReport:
 
     @property
     def ok(self) -> bool:
-        """True when every skill succeeded, or the check found nothing."""
+        """True when every skill succeeded, or when the check found no fault."""
         return self.outcome.ok
 
 
 @dataclass(frozen=True)
 class TaskFeedback:
-    """The skill that runs, and how many of all have ended."""
+    """The skill that runs, and the progress of the task.
+
+    Attributes:
+        step: Name of the step.
+        arm: Name of the arm.
+        skill: Name of the skill.
+        done: Number of skills that have ended.
+        count: Number of skills of the task.
+        progress: Progress of the skill that runs.
+    """
 
     step: str
     arm: str
@@ -68,10 +96,14 @@ class TaskFeedback:
 
 
 def task_report_from_msg(status: int, message: RunTask.Result) -> TaskReport:
-    """Read the result of a goal that ended with ``status``; see ``goal_outcome_from_msg``.
+    """Read the result of a task's goal; see ``goal_outcome_from_msg``.
+
+    Args:
+        status: Status of ``action_msgs/msg/GoalStatus`` with which the goal ended.
+        message: The result.
 
     Raises:
-        ValueError: an entry is malformed.
+        ValueError: An entry is malformed.
     """
     entries = (
         EntryReport(e.path, e.step, e.arm, e.skill, EntryState(e.state), _entry_report(e))
@@ -89,13 +121,17 @@ def task_report_from_msg(status: int, message: RunTask.Result) -> TaskReport:
 
 
 def _entry_report(entry: TaskEntryMsg) -> SkillReport:
-    """Return how a skill ended; the report of one that has not ended has the code UNSET."""
+    """Return the report of a skill; that of a skill that has not ended has the code UNSET."""
     if entry.state in (EntryState.SUCCEEDED, EntryState.FAILED):
         return report_from_msg(entry.result)
     return SkillReport(Outcome(Code.UNSET))
 
 
 def task_feedback_from_msg(message: RunTask.Feedback) -> TaskFeedback:
-    """One to one."""
+    """Convert a feedback message of a task.
+
+    Args:
+        message: The message.
+    """
     progress = progress_from_msg(message.feedback)
     return TaskFeedback(message.step, message.arm, message.skill, message.done, message.count, progress)

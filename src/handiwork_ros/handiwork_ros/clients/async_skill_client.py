@@ -1,4 +1,4 @@
-"""Skills from asyncio: ``async with AsyncSkillClient() as robot: await robot.pick("cube")``."""
+"""Runs skills from asyncio: ``async with AsyncSkillClient() as robot: await robot.pick("cube")``."""
 
 from __future__ import annotations
 
@@ -19,19 +19,40 @@ R = TypeVar("R")
 
 
 class AsyncSkillClient:
-    """``SkillClient`` for coroutines. A task that is cancelled cancels its goal, and ends when the arm is at rest."""
+    """``SkillClient`` for coroutines. A task that is cancelled cancels its goal, and ends when the arm is at rest.
+
+    Args:
+        domain_id: ROS domain; None: that of the environment.
+        node_name: Name of the client's node.
+    """
 
     def __init__(self, *, domain_id: int | None = None, node_name: str = "handiwork_client") -> None:
         self.client = SkillClient(domain_id=domain_id, node_name=node_name)
 
     async def wait_ready(self, timeout_s: float = 30.0) -> bool:
-        """True once the skill server is active and its actions are there."""
+        """Wait until the skill server is active and its actions are there.
+
+        Args:
+            timeout_s: Longest wait, s.
+
+        Returns:
+            False if time is up.
+        """
         return await asyncio.to_thread(self.client.wait_ready, timeout_s)
 
     async def send(
         self, goal: SkillGoal, on_feedback: OnFeedback | None = None, timeout_s: float = 120.0
     ) -> SkillReport:
-        """Send a goal and wait for its end."""
+        """Send a goal and wait for its end.
+
+        Args:
+            goal: Goal of ``pick``, ``place`` or ``run_skill``.
+            on_feedback: See ``SkillClient.send``.
+            timeout_s: Time after which the goal is cancelled, s.
+
+        Returns:
+            The report of the goal; failures are outcomes in it.
+        """
         return await ended(self.client.send(goal, on_feedback), timeout_s)
 
     async def run(
@@ -43,24 +64,64 @@ class AsyncSkillClient:
         when_busy: str = "",
         timeout_s: float = 120.0,
     ) -> SkillReport:
-        """Run any skill by its name, as ``SkillClient.run``."""
+        """Run a skill by its name, as ``SkillClient.run`` does.
+
+        Args:
+            skill: Name of the skill.
+            parameters: Parameters of the skill by name; None: its defaults.
+            arm: Name of the arm; empty: the robot's only arm.
+            when_busy: ``reject``, ``queue`` or ``preempt``; empty: the server's policy.
+            timeout_s: Time after which the goal is cancelled, s.
+
+        Returns:
+            The report of the goal; failures are outcomes in it.
+        """
         return await self.send(skill_goal(skill, parameters, arm, when_busy), timeout_s=timeout_s)
 
     async def pick(self, object: str, *, arm: str = "", timeout_s: float = 120.0) -> SkillReport:
-        """Grasp ``object`` and lift it; a robot with several arms needs ``arm``."""
+        """Grasp an object and lift it.
+
+        Args:
+            object: Name of the object.
+            arm: Name of the arm; empty: the robot's only arm.
+            timeout_s: Time after which the goal is cancelled, s.
+
+        Returns:
+            The report of the goal; failures are outcomes in it.
+        """
         return await self.send(Pick.Goal(object=object, arm=arm), timeout_s=timeout_s)
 
     async def place(
         self, object: str, container: str, *, arm: str = "", timeout_s: float = 120.0
     ) -> SkillReport:
-        """Put the held ``object`` (empty: whatever is held) into ``container``."""
+        """Put the held object into a container.
+
+        Args:
+            object: Name of the object; empty: the object that is held.
+            container: Name of the container.
+            arm: Name of the arm; empty: the robot's only arm.
+            timeout_s: Time after which the goal is cancelled, s.
+
+        Returns:
+            The report of the goal; failures are outcomes in it.
+        """
         goal = Place.Goal(object=object, container=container, arm=arm)
         return await self.send(goal, timeout_s=timeout_s)
 
     async def run_task(
         self, task: str, *, source: str = "", resume_from: str = "", seed: int | None = None
     ) -> TaskReport:
-        """Run the text of a task file, as ``SkillClient.run_task``."""
+        """Run the text of a task file, as ``SkillClient.run_task`` does. After an hour the task is cancelled.
+
+        Args:
+            task: Text of the task file.
+            source: Name of the file in messages.
+            resume_from: Step ``<group>.<step>``, counted from 1, to begin with; empty: the first.
+            seed: Replaces the seed of the file; None: the file's.
+
+        Returns:
+            The report of the task; failures are outcomes in it.
+        """
         goal = RunTask.Goal(task=task, source=source, resume_from=resume_from)
         goal.use_seed, goal.seed = seed is not None, seed or 0
         return await ended(self.client.send_task(goal), 3600.0)
@@ -75,7 +136,18 @@ class AsyncSkillClient:
 
 
 async def ended(run: GoalHandle[R], timeout_s: float) -> R:
-    """The report of a goal, without holding up the loop."""
+    """Wait for the end of a goal without blocking the event loop.
+
+    Args:
+        run: The goal. It is cancelled if the task that waits is cancelled.
+        timeout_s: Time after which the goal is cancelled, s.
+
+    Returns:
+        The report of the goal.
+
+    Raises:
+        asyncio.CancelledError: The task that waits was cancelled; raised once the goal has ended.
+    """
     waiting = asyncio.ensure_future(asyncio.to_thread(run.result, timeout_s))
     try:
         return await asyncio.shield(waiting)

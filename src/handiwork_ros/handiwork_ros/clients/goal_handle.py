@@ -1,4 +1,4 @@
-"""A goal to the skill server from any thread: sent once more when it gets lost, given up when the server does."""
+"""A goal to the skill server from any thread: sent again when it is lost, given up when the server is lost."""
 
 from __future__ import annotations
 
@@ -21,21 +21,28 @@ from handiwork_ros.rclpy_support.silence_limits import GIVE_UP_SILENCE_S, GREATE
 
 SERVER = "skill_server"
 ANSWER_S = 3.0
-"""Longest wait for a goal's acceptance; then it is sent once more."""
+"""The longest wait for a goal's acceptance, s; then the goal is sent once more."""
 STOP_S = 5.0
-"""Longest wait for the end of a goal that was cancelled."""
+"""The longest wait for the end of a goal that was cancelled, s."""
 CANCEL_ANSWER_S = 2.0
-"""Longest wait for a silent server's answer to a cancel."""
+"""The longest wait for a silent server's answer to a cancel, s."""
 LATE_RESULT_S = 0.1
-"""Longest wait for a result that was on its way when its server ended."""
+"""The longest wait for a result that was under way when its server ended, s."""
 CANCEL_AGAIN_FOR_S = 20.0
-"""A server that returns is asked to cancel for so long, until the goal has ended."""
+"""The time for which a server that returns is asked to cancel, until the goal has ended, s."""
 POLL_S = 0.02
 R = TypeVar("R")
 
 
 class FeedbackCall(ActionCall):
-    """An action goal with feedback."""
+    """An action goal with feedback.
+
+    Args:
+        node: Another thread spins it.
+        action: Client of the action.
+        goal: The goal message.
+        on_feedback: Called with the action's feedback envelope on the executor's thread; None: feedback is ignored.
+    """
 
     def __init__(
         self, node: Node, action: ActionClient, goal: Any, on_feedback: Callable[[Any], None] | None
@@ -57,11 +64,12 @@ class FeedbackCall(ActionCall):
 
 
 class GoalHandle(Generic[R]):
-    """A goal on its way. ``decode`` makes the report of goal status and result, ``lost`` that of a goal without one.
+    """A goal that was sent to the skill server.
 
-    Whoever waits gives up only after the goal was cancelled, and a result that comes meanwhile is taken: a goal ends
-    as UNRESPONSIVE when the server's writer is gone, or when no result follows the cancel. Should the server return
-    later, it is asked to cancel again. Its methods may be called from any thread but the feedback callback's.
+    The wait for the result ends without one only after the goal was cancelled, and a result that comes meanwhile is
+    taken: a goal ends as UNRESPONSIVE when the server's writer is gone, or when no result follows the cancel. If the
+        server
+    returns later, it is asked to cancel again. Its methods may be called from any thread but the feedback callback's.
     """
 
     def __init__(
@@ -75,11 +83,11 @@ class GoalHandle(Generic[R]):
         """Send the goal.
 
         Args:
-            signs: bonds to the server.
-            make: makes the action call, a second time when the first one gets lost.
-            decode: result message to report.
-            lost: outcome to report.
-            motion: says what is known of the arm's motion; may take a second.
+            signs: Bonds to the server.
+            make: Makes the action call, a second time when the first one is lost.
+            decode: Converts the goal's status and result message to the report.
+            lost: Converts the outcome of a goal without a result to the report.
+            motion: Returns a sentence on the arm's motion; may take a second.
         """
         self._signs, self._make, self._decode, self._lost = signs, make, decode, lost
         self._motion = motion
@@ -91,19 +99,33 @@ class GoalHandle(Generic[R]):
 
     @property
     def done(self) -> bool:
-        """True at its end."""
+        """True once the goal has ended."""
         return self._call.done.is_set()
 
     def cancel(self) -> None:
-        """Ask for the end; ``result`` tells when the arm is at rest."""
+        """Cancel the goal; ``result`` returns when the arm is at rest."""
         self._call.cancel()
 
     def wait_end(self, timeout_s: float) -> bool:
-        """Wait for the end even of a server that is silent, where ``result`` gives up; False: it did not come."""
+        """Wait for the end, also if the server is silent, in which case ``result`` would give up.
+
+        Args:
+            timeout_s: Longest wait, s.
+
+        Returns:
+            False if the goal has not ended.
+        """
         return self._call.done.wait(timeout_s)
 
     def result(self, timeout_s: float = 120.0) -> R:
-        """Wait for the end; after ``timeout_s`` the goal is cancelled. Failures are outcomes, not exceptions."""
+        """Wait for the end of the goal.
+
+        Args:
+            timeout_s: Time after which the goal is cancelled, s of steady time.
+
+        Returns:
+            The report. Failures are outcomes in it, not exceptions.
+        """
         end_s = time.monotonic() + timeout_s
         while not self._call.done.wait(POLL_S):
             if why := self._why_no_result(time.monotonic(), end_s):
@@ -114,7 +136,7 @@ class GoalHandle(Generic[R]):
         return self._gone() or self._silent(now_s) or self._unanswered(now_s) or self._late(now_s, end_s)
 
     def _gone(self) -> str:
-        """Return why no result can come any more. A server that shuts down still sends results, until it is gone."""
+        """Return why no result can come; empty if one can. A server that shuts down sends results until it is gone."""
         gid = self._signs.gid(SERVER)
         if gid is not None and self._gid is None:
             self._gid = gid
@@ -124,7 +146,7 @@ class GoalHandle(Generic[R]):
         return f"{reason}; start it, then send the goal again" if loss is Loss.GONE else ""
 
     def _silent(self, now_s: float) -> str:
-        """Cancel the goal of a server that was silent for too long; return the reason once that was of no use."""
+        """Cancel the goal of a server that was silent for too long; return the reason once no answer followed."""
         never_s = self._sent_s + ANSWER_S - GIVE_UP_SILENCE_S
         silence_s = self._signs.silence_s(SERVER, never_s)
         if silence_s <= self._signs.limit_s(SERVER, GIVE_UP_SILENCE_S):
@@ -138,7 +160,7 @@ class GoalHandle(Generic[R]):
         return f"{text}; its process may be stopped or blocked: end it, or wait for it"
 
     def _unanswered(self, now_s: float) -> str:
-        """Send a goal that got lost once more; the reason once the second one is lost, too."""
+        """Send a goal that was lost once more; return the reason once the second one is lost, too."""
         if self._call.answered.is_set():
             return ""
         if not self._signs.is_alive(SERVER) and self._gid is not None:
@@ -147,7 +169,7 @@ class GoalHandle(Generic[R]):
             return ""
         if now_s - self._sent_s <= self._signs.limit_s(SERVER, ANSWER_S):
             return ""
-        # Should it be answered late, the wish to cancel is sent at once.
+        # If it is answered late, the request to cancel is sent at once.
         self._call.cancel()
         if self._again:
             return f"{SERVER} did not answer a goal that was sent twice; see its log"
@@ -156,7 +178,7 @@ class GoalHandle(Generic[R]):
         return ""
 
     def _late(self, now_s: float, end_s: float) -> str:
-        """Cancel the goal when time is up; the reason once no result follows."""
+        """Cancel the goal when time is up; return the reason once no result follows."""
         if now_s <= end_s:
             return ""
         self._cancel(now_s)
@@ -170,7 +192,7 @@ class GoalHandle(Generic[R]):
         self._call.cancel()
 
     def _give_up(self, why: str) -> R:
-        """End without a result, unless one comes after all; a server that returns is told to cancel."""
+        """End without a result, unless one comes after all; cancel the goal again if the server returns."""
         self._call.cancel()
         self._signs.on_return(SERVER, self._cancel_again)
         motion = self._motion()
@@ -179,7 +201,7 @@ class GoalHandle(Generic[R]):
         return self._lost(Outcome(Code.UNRESPONSIVE, f"{why}; {motion}"))
 
     def _cancel_again(self) -> None:
-        """Cancel again and again: DDS matches the services of a server that returns later than its bond."""
+        """Cancel repeatedly: DDS matches the services of a server that returns later than its bond."""
         threading.Thread(target=self._cancel_until_done, name="cancel-again", daemon=True).start()
 
     def _cancel_until_done(self) -> None:

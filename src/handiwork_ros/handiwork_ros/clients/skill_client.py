@@ -1,4 +1,4 @@
-"""Skills from any Python program: ``with SkillClient() as robot: robot.pick("cube")``."""
+"""Runs skills from any Python program: ``with SkillClient() as robot: robot.pick("cube")``."""
 
 from __future__ import annotations
 
@@ -42,7 +42,12 @@ OnTaskFeedback = Callable[[TaskFeedback], None]
 
 
 class SkillClient:
-    """Own node, executor and thread, so it works in any program, also one that does not use ROS."""
+    """Client of the skill server with its own node, executor and thread, so it also works in programs without ROS.
+
+    Args:
+        domain_id: ROS domain; None: that of the environment.
+        node_name: Name of the client's node.
+    """
 
     def __init__(self, *, domain_id: int | None = None, node_name: str = "handiwork_client") -> None:
         self._context = rclpy.Context()
@@ -59,7 +64,14 @@ class SkillClient:
         self._thread.start()
 
     def wait_ready(self, timeout_s: float = 30.0) -> bool:
-        """True once the skill server is active and its actions are there."""
+        """Wait until the skill server is active and its actions are there.
+
+        Args:
+            timeout_s: Longest wait, s.
+
+        Returns:
+            False if time is up or the client was closed.
+        """
         end_s = time.monotonic() + timeout_s
         while time.monotonic() < end_s:
             if self.signs.is_active(SERVER) and all(a.server_is_ready() for a in self._actions.values()):
@@ -68,7 +80,15 @@ class SkillClient:
         return False
 
     def send(self, goal: SkillGoal, on_feedback: OnFeedback | None = None) -> GoalHandle[SkillReport]:
-        """Send a goal and return at once. ``on_feedback`` is called on the client's thread and must not wait."""
+        """Send a goal and return at once.
+
+        Args:
+            goal: Goal of ``pick``, ``place`` or ``run_skill``.
+            on_feedback: Called with each progress on the client's thread; must not wait.
+
+        Returns:
+            The handle of the goal.
+        """
         action = self._actions[type(goal)]
         note = (
             None if on_feedback is None else lambda message: on_feedback(progress_from_msg(message.feedback))
@@ -84,7 +104,15 @@ class SkillClient:
     def send_task(
         self, goal: RunTask.Goal, on_feedback: OnTaskFeedback | None = None
     ) -> GoalHandle[TaskReport]:
-        """``send`` of a whole task."""
+        """Send a whole task and return at once.
+
+        Args:
+            goal: Goal of ``run_task``.
+            on_feedback: Called with each feedback on the client's thread; must not wait.
+
+        Returns:
+            The handle of the goal.
+        """
         action = self._actions[RunTask.Goal]
         note = None if on_feedback is None else lambda message: on_feedback(task_feedback_from_msg(message))
         return GoalHandle(
@@ -105,14 +133,36 @@ class SkillClient:
         on_feedback: OnFeedback | None = None,
         timeout_s: float = 120.0,
     ) -> SkillReport:
-        """Run any skill by its name; ``parameters`` are its own, ``when_busy`` is reject, queue or preempt."""
+        """Run a skill by its name and wait for its end.
+
+        Args:
+            skill: Name of the skill.
+            parameters: Parameters of the skill by name; None: its defaults.
+            arm: Name of the arm; empty: the robot's only arm.
+            when_busy: ``reject``, ``queue`` or ``preempt``; empty: the server's policy.
+            on_feedback: See ``send``.
+            timeout_s: Time after which the goal is cancelled, s.
+
+        Returns:
+            The report of the goal; failures are outcomes in it.
+        """
         goal = skill_goal(skill, parameters, arm, when_busy)
         return self.send(goal, on_feedback).result(timeout_s)
 
     def pick(
         self, object: str, *, arm: str = "", on_feedback: OnFeedback | None = None, timeout_s: float = 120.0
     ) -> SkillReport:
-        """Grasp ``object`` and lift it, with the defaults of ``Pick.action``. With several arms, name one."""
+        """Grasp an object and lift it, with the defaults of ``Pick.action``.
+
+        Args:
+            object: Name of the object.
+            arm: Name of the arm; empty: the robot's only arm.
+            on_feedback: See ``send``.
+            timeout_s: Time after which the goal is cancelled, s.
+
+        Returns:
+            The report of the goal; failures are outcomes in it.
+        """
         return self.send(Pick.Goal(object=object, arm=arm), on_feedback).result(timeout_s)
 
     def place(
@@ -124,7 +174,18 @@ class SkillClient:
         on_feedback: OnFeedback | None = None,
         timeout_s: float = 120.0,
     ) -> SkillReport:
-        """Put the held ``object`` (empty: whatever is held) into ``container``, else as ``Place.action`` says."""
+        """Put the held object into a container, with the defaults of ``Place.action``.
+
+        Args:
+            object: Name of the object; empty: the object that is held.
+            container: Name of the container.
+            arm: Name of the arm; empty: the robot's only arm.
+            on_feedback: See ``send``.
+            timeout_s: Time after which the goal is cancelled, s.
+
+        Returns:
+            The report of the goal; failures are outcomes in it.
+        """
         goal = Place.Goal(object=object, container=container, arm=arm)
         return self.send(goal, on_feedback).result(timeout_s)
 
@@ -139,13 +200,26 @@ class SkillClient:
         on_feedback: OnTaskFeedback | None = None,
         timeout_s: float = 3600.0,
     ) -> TaskReport:
-        """Run the text of a task file; ``source`` is what messages call it, ``seed`` replaces the one in the file."""
+        """Run the text of a task file and wait for its end.
+
+        Args:
+            task: Text of the task file.
+            source: Name of the file in messages.
+            resume_from: Step ``<group>.<step>``, counted from 1, to begin with; empty: the first.
+            seed: Replaces the seed of the file; None: the file's.
+            check_only: Only check the task; nothing moves.
+            on_feedback: See ``send_task``.
+            timeout_s: Time after which the task is cancelled, s.
+
+        Returns:
+            The report of the task; failures are outcomes in it.
+        """
         goal = RunTask.Goal(task=task, source=source, resume_from=resume_from, check_only=check_only)
         goal.use_seed, goal.seed = seed is not None, seed or 0
         return self.send_task(goal, on_feedback).result(timeout_s)
 
     def close(self) -> None:
-        """End the thread and leave the ROS graph; running goals go on."""
+        """End the thread and leave the ROS graph; goals that run are not cancelled."""
         if self._closing.is_set():
             return
         self._closing.set()
@@ -171,6 +245,16 @@ class SkillClient:
 def skill_goal(
     skill: str, parameters: Mapping[str, Any] | None = None, arm: str = "", when_busy: str = ""
 ) -> RunSkill.Goal:
-    """The goal of any skill."""
+    """Make the goal of ``run_skill`` for any skill.
+
+    Args:
+        skill: Name of the skill.
+        parameters: Parameters of the skill by name, sent as a YAML mapping; None: its defaults.
+        arm: Name of the arm; empty: the robot's only arm.
+        when_busy: ``reject``, ``queue`` or ``preempt``; empty: the server's policy.
+
+    Returns:
+        The goal message.
+    """
     text = yaml.safe_dump(dict(parameters), default_flow_style=True, sort_keys=False) if parameters else ""
     return RunSkill.Goal(skill=skill, parameters=text, arm=arm, when_busy=when_busy)

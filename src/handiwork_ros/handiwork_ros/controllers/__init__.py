@@ -1,1 +1,1 @@
-"""The ROS side of the controllers: actions and topics in front of goal slots."""
+"""The ROS interfaces of the controllers: actions and topics that give goals to goal slots."""

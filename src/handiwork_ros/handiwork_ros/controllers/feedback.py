@@ -1,4 +1,4 @@
-"""Where a followed trajectory is, as feedback of FollowJointTrajectory."""
+"""Converts the progress of a trajectory to the feedback of FollowJointTrajectory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,14 @@ from handiwork_ros.conversions import time_to_msg
 
 
 def feedback_to_msg(progress: ArmProgress) -> FollowJointTrajectory.Feedback:
-    """Desired, actual and their difference, desired less actual."""
+    """Write the desired state, the actual state and the error, which is desired minus actual.
+
+    Args:
+        progress: Progress of the arm on its trajectory.
+
+    Returns:
+        The feedback message; ``time_from_start`` of its points is the time on the trajectory's path.
+    """
     message = FollowJointTrajectory.Feedback(joint_names=list(progress.joint_names))
     message.header.stamp = time_to_msg(progress.stamp_s)
     wanted, actual = progress.desired, progress.actual

@@ -1,4 +1,4 @@
-"""The topic by which a reactive controller moves an arm, point by point."""
+"""The topic with which a reactive controller moves an arm, point by point."""
 
 from __future__ import annotations
 
@@ -20,17 +20,18 @@ from handiwork_ros.rclpy_support.safe_callbacks import guard
 
 
 class PointStreamServer:
-    """``<arm>_controller/joint_trajectory``: one point, to be reached at once, or several with their times.
+    """Subscriber of ``<arm>_controller/joint_trajectory``: one point to reach at once, or several with their times.
 
-    Name and meaning are those of ros2_control's trajectory controller. A goal of the action has precedence. Of one
-    point the header's stamp and ``time_from_start`` say for when it is, so that one which comes late does not jerk;
-    stamp 0: for now; 0.1 s of silence brake the arm. Several points are followed to the last, unless others come.
+    Name and meaning are those of ros2_control's joint_trajectory_controller. A goal of the action has precedence. For
+    one point, the header's stamp and ``time_from_start`` give the time at which it is due, so that a late point causes
+    no jerk; stamp 0 means now. 0.1 s without a point brake the arm. Several points are followed to the last, unless
+    others come.
 
     Args:
-        node: hosts the subscription.
-        loop: owner of the arm.
-        arm: its description.
-        controller: prefix of the topic; empty: the arm's own.
+        node: Hosts the subscription.
+        loop: Returns the control thread that owns the arm.
+        arm: Description of the arm or base.
+        controller: Prefix of the topic; empty: the arm's own.
     """
 
     def __init__(
@@ -60,12 +61,12 @@ class PointStreamServer:
         qd = np.array([point.velocities or [0.0] * len(order) for point in message.points])[:, order]
         start_s = time_from_msg(message.header.stamp)
         due_s = np.array([time_from_msg(point.time_from_start) for point in message.points])
-        # Nobody reads the future of this work, so what fails in it is logged there.
+        # The future of this work is not read, so its exceptions are logged by ``guard``.
         work = guard(self._node, self._pass_on)
         self._loop().submit(lambda: work(q, qd, due_s, start_s))
 
     def _pass_on(self, q: Array, qd: Array, due_s: Array, start_s: float) -> None:
-        """On the controllers' thread."""
+        """Give the points to the arm's controller; on the controllers' thread."""
         plant = self._loop().plant
         arm, joints = plant.arms[self._arm.name], plant.joints()
         late_s = joints.stamp_s - start_s if start_s > 0.0 else 0.0

@@ -1,4 +1,4 @@
-"""The arm's and the gripper's actions. Goals go to the controllers' thread; results come by ``create_task``."""
+"""The actions of arms and grippers. Goals go to the controllers' thread; results return by ``create_task``."""
 
 from __future__ import annotations
 
@@ -29,23 +29,25 @@ from handiwork_ros.node.managed_node import ManagedNode
 from handiwork_ros.rclpy_support.safe_callbacks import guard
 
 RESULT_TIMEOUT_S = 30
+"""The time for which a result is kept, s."""
 
 G = TypeVar("G")
 R = TypeVar("R", TrajectoryResult, GripperResult)
 
 
 class SlotServer(Generic[G, R]):
-    """An action server in front of one goal slot. A goal with faults is accepted, then aborted with the reason.
+    """An action server for one goal slot. A goal with faults is accepted, then aborted with the reason.
 
     Args:
-        node: hosts the server.
-        loop: owner of the slot.
-        slot: takes the goals.
-        on_begin: called when a goal begins, so that its client's lease holds from then on.
-        read: message to goal; ValueError with a sentence for a person.
-        refuse: the result of a goal that could not be read.
-        write: result to message.
-        progress: the feedback as a message, called on the controllers' thread; None where there is none.
+        node: Hosts the server.
+        loop: Returns the control thread that owns the slot.
+        slot: Returns the slot that takes the goals.
+        on_begin: Called when a goal begins, so that its client's lease holds from then on.
+        action: Type and name of the action.
+        read: Converts the goal message to a goal; raises ValueError with a sentence for a person.
+        refuse: Makes the result of a goal that could not be read or begun.
+        write: Converts the result to its message.
+        progress: Returns the feedback message, called on the controllers' thread; None: the action has no feedback.
     """
 
     def __init__(
@@ -101,7 +103,7 @@ class SlotServer(Generic[G, R]):
             goal: Goal[G, R] = Goal(
                 self._read(handle.request),
                 lambda result: executor.create_task(ended.set_result, result),
-                self._teller(handle),
+                self._feedback_of(handle),
             )
         except ValueError as error:
             handle.abort()
@@ -128,8 +130,8 @@ class SlotServer(Generic[G, R]):
             handle.abort()
         return message
 
-    def _teller(self, handle: Any) -> Callable[[], None] | None:
-        """What sends feedback to a goal's client when the controllers' thread calls it."""
+    def _feedback_of(self, handle: Any) -> Callable[[], None] | None:
+        """Return the function with which the controllers' thread sends feedback to a goal's client."""
         progress, executor = self._progress, self._node.executor
         if progress is None:
             return None
@@ -141,13 +143,13 @@ class SlotServer(Generic[G, R]):
         return lambda: executor.create_task(guard(self._node, publish), progress()) and None
 
     def _begin(self, goal: Goal[G, R]) -> None:
-        """On the controllers' thread; a goal that cannot begin ends, and its client learns why."""
+        """Begin a goal, or end it with the reason why it cannot begin; on the controllers' thread."""
         if goal.canceled:
             goal.done(self._slot().driver.unstarted(Ending.CANCELED, "canceled by the client"))
             return
         try:
             self._slot().submit(goal)
-        except Exception as error:  # noqa: BLE001 the border between two threads
+        except Exception as error:  # noqa: BLE001 an exception must end this goal only, not the thread
             name = self._node.get_name()
             self._node.get_logger().error(f"a goal could not begin:\n{traceback.format_exc()}")
             goal.done(self._refuse(f"{name}: the goal could not begin: {error!r}; see the node's log"))
@@ -160,7 +162,18 @@ def arm_server(
     lease: HeartbeatLease,
     controller: str = "",
 ) -> SlotServer[TrajectoryGoal, TrajectoryResult]:
-    """``<arm>_controller/follow_joint_trajectory``, or of another ``controller``; a mobile base has one too."""
+    """Make the server of ``<arm>_controller/follow_joint_trajectory``; a mobile base has one, too.
+
+    Args:
+        node: Hosts the server.
+        loop: Returns the control thread that owns the arm.
+        arm: Description of the arm or base.
+        lease: Notes when a goal of the arm begins.
+        controller: Prefix of the action's name; empty: the arm's own.
+
+    Returns:
+        The server.
+    """
 
     def write(result: TrajectoryResult) -> Any:
         return FollowJointTrajectory.Result(error_code=int(result.code), error_string=result.message)
@@ -181,7 +194,17 @@ def arm_server(
 def gripper_server(
     node: ManagedNode, loop: Callable[[], ControlThread], gripper: GripperSpec, lease: HeartbeatLease
 ) -> SlotServer[GripperGoal, GripperResult]:
-    """``<gripper>_controller/gripper_cmd``; a stall is a success that says ``stalled``."""
+    """Make the server of ``<gripper>_controller/gripper_cmd``; a stall is a success with ``stalled`` set.
+
+    Args:
+        node: Hosts the server.
+        loop: Returns the control thread that owns the gripper.
+        gripper: Description of the gripper.
+        lease: Notes when a goal of the gripper begins.
+
+    Returns:
+        The server.
+    """
 
     def write(result: GripperResult) -> Any:
         message = ParallelGripperCommand.Result(stalled=result.stalled, reached_goal=result.reached)
@@ -203,10 +226,16 @@ def gripper_server(
 
 
 def read_trajectory(request: Any) -> TrajectoryGoal:
-    """Take a FollowJointTrajectory goal.
+    """Read a FollowJointTrajectory goal.
+
+    Args:
+        request: The goal message.
+
+    Returns:
+        The goal; its velocities are None if no point has any.
 
     Raises:
-        ValueError: points of unequal sizes, or parts that are not supported.
+        ValueError: The points have unequal sizes or are too many, or parts are used that are not supported.
     """
     if (
         request.multi_dof_trajectory.points
@@ -246,10 +275,17 @@ def _rows(rows: list[Any], count: int, what: str) -> Array:
 
 
 def read_gripper(request: Any, gripper: GripperSpec) -> GripperGoal:
-    """Take a ParallelGripperCommand goal; an empty joint name means the gripper's joint.
+    """Read a ParallelGripperCommand goal.
+
+    Args:
+        request: The goal message; an empty joint name means the gripper's joint.
+        gripper: Description of the gripper.
+
+    Returns:
+        The goal: position in m or rad, force in N and speed of a finger in m/s; both 0 if the message has none.
 
     Raises:
-        ValueError: another joint, or not one position.
+        ValueError: The goal names another joint, or does not have exactly one position.
     """
     command = request.command
     if list(command.name) not in ([], [gripper.joint]) or len(command.position) != 1:

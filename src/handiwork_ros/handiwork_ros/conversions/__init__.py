@@ -1,4 +1,4 @@
-"""Messages to values and back, in pairs ``x_from_msg`` and ``x_to_msg``. Reading checks what comes from outside."""
+"""Convert messages to values and back, in pairs ``x_from_msg`` and ``x_to_msg``. Reading checks the messages."""
 
 from .other_arm import (
     attachment_from_msg,

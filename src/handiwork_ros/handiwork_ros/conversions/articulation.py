@@ -1,4 +1,4 @@
-"""Parts of articulated objects: their joints and handles."""
+"""Conversions of the joints and handles of articulated objects."""
 
 from __future__ import annotations
 
@@ -14,10 +14,18 @@ from .pose import BadMessage, finite, pose_from_msg, pose_to_msg, vector_from_ms
 
 
 def articulation_from_msg(msg: ArticulationMsg, field: str = "articulation") -> Articulation | None:
-    """Read a part's joint; None for an object that is no part.
+    """Read a part's joint.
+
+    Args:
+        msg: The message.
+        field: Name of the message in error texts.
+
+    Returns:
+        The joint; None for an object that is no part of another one.
 
     Raises:
-        BadMessage: unknown kind, no body, an axis or an approach of no length, or a range that does not rise.
+        BadMessage: The kind is unknown, the body is missing, an axis or approach has length zero, or ``lower`` is not
+            below ``upper``.
     """
     if msg.kind == ArticulationMsg.NONE:
         return None
@@ -45,7 +53,11 @@ def articulation_from_msg(msg: ArticulationMsg, field: str = "articulation") -> 
 
 
 def articulation_to_msg(joint: Articulation | None) -> ArticulationMsg:
-    """Write a part's joint."""
+    """Write a part's joint.
+
+    Args:
+        joint: The joint; None for an object that is no part of another one.
+    """
     if joint is None:
         return ArticulationMsg()
     msg = ArticulationMsg(

@@ -1,4 +1,4 @@
-"""Held objects, and other arms of the robot that are on a way."""
+"""Conversions of held objects, and of other arms of the robot as moving obstacles."""
 
 from __future__ import annotations
 
@@ -17,8 +17,12 @@ from .world import joint_state_from_msg, joint_state_to_msg
 def attachment_from_msg(msg: AttachedObject, field: str = "attachment") -> Attachment:
     """Read a held object.
 
+    Args:
+        msg: The message.
+        field: Name of the message in error texts.
+
     Raises:
-        BadMessage: an empty name or a bad pose.
+        BadMessage: A name is empty or the pose is malformed.
     """
     for name in ("object", "link"):
         if not getattr(msg, name):
@@ -27,16 +31,24 @@ def attachment_from_msg(msg: AttachedObject, field: str = "attachment") -> Attac
 
 
 def attachment_to_msg(attachment: Attachment) -> AttachedObject:
-    """Write a held object."""
+    """Write a held object.
+
+    Args:
+        attachment: The object.
+    """
     pose = pose_to_msg(attachment.link_T_object)
     return AttachedObject(object=attachment.object, link=attachment.link, pose=pose)
 
 
 def other_arm_from_msg(msg: OtherArmMsg, field: str = "others") -> OtherArm:
-    """Read an arm on its way.
+    """Read another arm with its path.
+
+    Args:
+        msg: The message.
+        field: Name of the message in error texts.
 
     Raises:
-        BadMessage: an empty name, positions that are not finite or do not divide into rows, or see
+        BadMessage: The name is empty, positions are not finite or do not divide into rows, or see
             ``attachment_from_msg``.
     """
     if not msg.arm:
@@ -52,7 +64,11 @@ def other_arm_from_msg(msg: OtherArmMsg, field: str = "others") -> OtherArm:
 
 
 def other_arm_to_msg(other: OtherArm) -> OtherArmMsg:
-    """Write an arm on its way."""
+    """Write another arm with its path.
+
+    Args:
+        other: The arm.
+    """
     return OtherArmMsg(
         arm=other.arm,
         count=len(other.q),

@@ -1,4 +1,4 @@
-"""Outcomes and conditions. What a sender did not fill becomes INTERNAL or UNKNOWN here, never a success."""
+"""Conversions of outcomes and conditions. Fields that were not filled become INTERNAL or UNKNOWN, never a success."""
 
 from __future__ import annotations
 
@@ -22,15 +22,23 @@ STATUS_NAMES = {
     GoalStatus.STATUS_CANCELED: "CANCELED",
     GoalStatus.STATUS_ABORTED: "ABORTED",
 }
+"""The names of the goal states of action_msgs."""
 
 
 def code_from_msg(code: int) -> Code:
-    """Return the code of a number; UNSET and a number that is not known, as a newer node may send, are INTERNAL."""
+    """Return the code of a number.
+
+    Args:
+        code: Number of the code.
+
+    Returns:
+        The code; INTERNAL for UNSET and for an unknown number, which a newer node may send.
+    """
     return _known_code(code) or Code.INTERNAL
 
 
 def _known_code(number: int) -> Code | None:
-    """Return the code of a number, None for UNSET and for a number that is not known."""
+    """Return the code of a number; None for UNSET and for an unknown number."""
     try:
         code = Code(number)
     except ValueError:
@@ -39,7 +47,7 @@ def _known_code(number: int) -> Code | None:
 
 
 def _code_words(number: int) -> str:
-    """Return what to call a number in a sentence."""
+    """Return the description of a code's number in a sentence."""
     if number == Code.UNSET:
         return "an outcome that was never filled (code UNSET)"
     known = _known_code(number)
@@ -47,17 +55,38 @@ def _code_words(number: int) -> str:
 
 
 def blocking_from_msg(names: list[str]) -> BodyPair | None:
-    """Two names, or none."""
+    """Read a pair of bodies.
+
+    Args:
+        names: Two names, or none.
+
+    Returns:
+        The pair; None unless there are two names.
+    """
     return BodyPair(names[0], names[1]) if len(names) == 2 else None
 
 
 def blocking_to_msg(pair: BodyPair | None) -> list[str]:
-    """Two names, or none."""
+    """Write a pair of bodies.
+
+    Args:
+        pair: The pair; None for none.
+
+    Returns:
+        Two names, or an empty list.
+    """
     return [] if pair is None else [pair.a, pair.b]
 
 
 def outcome_from_msg(msg: OutcomeMsg) -> Outcome:
-    """Read an outcome; one without a known code becomes INTERNAL with a sentence."""
+    """Read an outcome.
+
+    Args:
+        msg: The message.
+
+    Returns:
+        The outcome; one without a known code becomes INTERNAL with an explanation.
+    """
     text = msg.message
     if _known_code(msg.code) is None:
         text = f"the answer holds {_code_words(msg.code)}; see the log of the node that answered"
@@ -74,14 +103,14 @@ def outcome_from_msg(msg: OutcomeMsg) -> Outcome:
 
 
 def goal_outcome_from_msg(status: int, msg: OutcomeMsg) -> Outcome:
-    """Read how a goal ended. OK needs the status SUCCEEDED, and SUCCEEDED the code OK.
+    """Read the outcome of a goal. OK needs the status SUCCEEDED, and SUCCEEDED needs the code OK.
 
     Args:
-        status: of ``action_msgs/msg/GoalStatus``, as the middleware gave it with the result.
-        msg: the outcome in the result, which is empty where the server could not fill it.
+        status: Status of ``action_msgs/msg/GoalStatus``, as the middleware gave it with the result.
+        msg: The outcome in the result; it is empty if the server could not fill it.
 
     Returns:
-        The outcome as it was sent where the two agree, else INTERNAL with both in words.
+        The outcome as it was sent if the two agree, otherwise INTERNAL with both in words.
     """
     outcome, code = outcome_from_msg(msg), _known_code(msg.code)
     expected = {
@@ -98,7 +127,11 @@ def goal_outcome_from_msg(status: int, msg: OutcomeMsg) -> Outcome:
 
 
 def outcome_to_msg(outcome: Outcome) -> OutcomeMsg:
-    """Write an outcome."""
+    """Write an outcome.
+
+    Args:
+        outcome: The outcome.
+    """
     return OutcomeMsg(
         code=int(outcome.code),
         name=outcome.code.name,
@@ -112,13 +145,27 @@ def outcome_to_msg(outcome: Outcome) -> OutcomeMsg:
 
 
 def finding_from_msg(msg: ConditionMsg) -> Finding:
-    """Read value, margin, reason and evidence of a condition."""
+    """Read value, margin, reason and evidence of a condition.
+
+    Args:
+        msg: The message.
+
+    Raises:
+        ValueError: The value is no truth value.
+    """
     evidence = tuple(Evidence(e.name, e.value, e.unit, e.subject) for e in msg.evidence)
     return Finding(Truth(msg.value), msg.margin, msg.reason, evidence)
 
 
 def finding_to_msg(finding: Finding) -> ConditionMsg:
-    """Write value, margin, reason and evidence; key, name, args and stamps are the monitor's."""
+    """Write value, margin, reason and evidence of a condition.
+
+    Args:
+        finding: The finding.
+
+    Returns:
+        The message; key, name, args and stamps are empty, the monitor fills them.
+    """
     evidence = [
         EvidenceMsg(name=e.name, value=float(e.value), unit=e.unit, subject=e.subject)
         for e in finding.evidence

@@ -1,4 +1,4 @@
-"""Trajectories, scenes, plan options, plan results and verdicts."""
+"""Conversions of trajectories, scenes, plan options, plan results and verdicts."""
 
 from __future__ import annotations
 
@@ -35,7 +35,20 @@ from .world import joint_state_from_msg, joint_state_to_msg
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlanOptions:
-    """What every planning request shares. ``start`` None: the newest measured joints; ``budget_s`` is steady time."""
+    """The options that all planning requests share.
+
+    Attributes:
+        arm: Name of the arm; empty: the robot's only arm.
+        start: Joints at the start; None: the newest measured joints.
+        scene: Obstacles and held objects.
+        hold_vec_weight: Weights (ang x, y, z, lin x, y, z) of base-frame components that keep their start value; None
+            for no constraint.
+        budget_s: Longest planning time, s of steady time.
+        velocity_scaling: Share of the velocity limits, 0 to 1.
+        acceleration_scaling: Share of the acceleration limits, 0 to 1.
+        seed: Seed of the random choices.
+        min_world_version: Oldest version of the world that may be used; 0: any.
+    """
 
     arm: str = ""
     start: JointState | None = None
@@ -51,8 +64,13 @@ class PlanOptions:
 def trajectory_from_msg(msg: JointTrajectory, field: str = "trajectory") -> Trajectory:
     """Read a timed path. Velocities and accelerations that are missing in every point are zero.
 
+    Args:
+        msg: The message.
+        field: Name of the message in error texts.
+
     Raises:
-        BadMessage: fewer than two points, a count that is not that of the joints, or a number that is not finite.
+        BadMessage: There are fewer than two points or too many, the times do not rise from 0, a point has another count
+            of numbers than there are joints, or a number is not finite.
     """
     n, dof = len(msg.points), len(msg.joint_names)
     at_most(f"{field}.points", n, TRAJECTORY_POINTS, "points")
@@ -77,7 +95,14 @@ def trajectory_from_msg(msg: JointTrajectory, field: str = "trajectory") -> Traj
 
 
 def trajectory_to_msg(trajectory: Trajectory) -> JointTrajectory:
-    """Write a timed path; a zero stamp means: start at once."""
+    """Write a timed path.
+
+    Args:
+        trajectory: The path.
+
+    Returns:
+        The message; its stamp is zero, which means: start at once.
+    """
     msg = JointTrajectory(joint_names=list(trajectory.joint_names))
     columns = (trajectory.t_s, trajectory.q, trajectory.qd, trajectory.qdd)
     for t, q, qd, qdd in zip(*(column.tolist() for column in columns), strict=True):
@@ -88,10 +113,15 @@ def trajectory_to_msg(trajectory: Trajectory) -> JointTrajectory:
 
 
 def scene_from_msg(msg: PlanningScene, field: str = "scene") -> SceneQuery:
-    """Read how the world is to be seen.
+    """Read the scene of a planning request.
+
+    Args:
+        msg: The message.
+        field: Name of the message in error texts.
 
     Raises:
-        BadMessage: see ``attachment_from_msg``; or positions that are not finite.
+        BadMessage: See ``attachment_from_msg`` and ``other_arm_from_msg``; or a list is too long, or positions are not
+            finite.
     """
     for name in ("ignored", "attached", "allowed", "others"):
         at_most(f"{field}.{name}", len(getattr(msg, name)), OBJECTS, "entries")
@@ -106,7 +136,11 @@ def scene_from_msg(msg: PlanningScene, field: str = "scene") -> SceneQuery:
 
 
 def scene_to_msg(scene: SceneQuery) -> PlanningScene:
-    """Write how the world is to be seen."""
+    """Write the scene of a planning request.
+
+    Args:
+        scene: The scene.
+    """
     return PlanningScene(
         ignored=sorted(scene.ignored),
         attached=[attachment_to_msg(a) for a in scene.attached],
@@ -117,10 +151,14 @@ def scene_to_msg(scene: SceneQuery) -> PlanningScene:
 
 
 def options_from_msg(msg: PlanOptionsMsg, field: str = "options") -> PlanOptions:
-    """Read what every planning request shares.
+    """Read the options that all planning requests share.
+
+    Args:
+        msg: The message.
+        field: Name of the message in error texts.
 
     Raises:
-        BadMessage: a number is not finite or a part is malformed.
+        BadMessage: A number is not finite or a part is malformed.
     """
     weights = finite(msg.hold_vec_weight, f"{field}.hold_vec_weight")
     names = ("allowed_planning_time", "max_velocity_scaling_factor", "max_acceleration_scaling_factor")
@@ -141,7 +179,11 @@ def options_from_msg(msg: PlanOptionsMsg, field: str = "options") -> PlanOptions
 
 
 def options_to_msg(options: PlanOptions) -> PlanOptionsMsg:
-    """Write what every planning request shares."""
+    """Write the options that all planning requests share.
+
+    Args:
+        options: The options.
+    """
     return PlanOptionsMsg(
         arm=options.arm,
         start=JointStateMsg() if options.start is None else joint_state_to_msg(options.start),
@@ -156,7 +198,14 @@ def options_to_msg(options: PlanOptions) -> PlanOptionsMsg:
 
 
 def plan_result_from_msg(msg: PlanResultMsg) -> PlanResult:
-    """Read an answer; an OK without a good trajectory becomes INTERNAL."""
+    """Read a planner's answer.
+
+    Args:
+        msg: The message.
+
+    Returns:
+        The result; an OK without a valid trajectory becomes INTERNAL.
+    """
     outcome = outcome_from_msg(msg.outcome)
     code, message, trajectory = outcome.code, outcome.message, None
     if code is Code.OK:
@@ -180,7 +229,11 @@ def plan_result_from_msg(msg: PlanResultMsg) -> PlanResult:
 
 
 def plan_result_to_msg(result: PlanResult) -> PlanResultMsg:
-    """Write an answer."""
+    """Write a planner's answer.
+
+    Args:
+        result: The answer.
+    """
     outcome = Outcome(
         result.code,
         result.message,
@@ -200,7 +253,15 @@ def plan_result_to_msg(result: PlanResult) -> PlanResultMsg:
 
 
 def candidate_verdict_from_msg(msg: CandidateVerdictMsg, dof: int) -> CandidateVerdict:
-    """Read one verdict of an arm with ``dof`` joints."""
+    """Read the verdict on one candidate.
+
+    Args:
+        msg: The message.
+        dof: Number of the arm's joints.
+
+    Raises:
+        BadMessage: The positions are not finite or do not divide into rows of ``dof``.
+    """
     flat = finite(msg.positions, "verdicts.positions")
     if flat.size % dof:
         raise BadMessage(
@@ -211,7 +272,11 @@ def candidate_verdict_from_msg(msg: CandidateVerdictMsg, dof: int) -> CandidateV
 
 
 def candidate_verdict_to_msg(verdict: CandidateVerdict) -> CandidateVerdictMsg:
-    """Write one verdict."""
+    """Write the verdict on one candidate.
+
+    Args:
+        verdict: The verdict.
+    """
     return CandidateVerdictMsg(
         code=int(verdict.code),
         positions=np.ravel(verdict.q).tolist(),
@@ -221,7 +286,11 @@ def candidate_verdict_to_msg(verdict: CandidateVerdict) -> CandidateVerdictMsg:
 
 
 def verdict_outcome(verdict: Verdict) -> Outcome:
-    """A verdict as an outcome; clearance and path index have fields of their own beside it."""
+    """Return the outcome of a verdict; messages have separate fields for clearance and path index.
+
+    Args:
+        verdict: The verdict.
+    """
     return Outcome(verdict.code, verdict.message, blocking=verdict.blocking)
 
 

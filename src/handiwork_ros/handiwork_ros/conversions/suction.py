@@ -1,4 +1,4 @@
-"""The state of a suction cup."""
+"""Conversions of the state of a suction cup."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ from .pose import BadMessage, time_from_msg, time_to_msg
 
 
 def suction_state_from_msg(msg: SuctionStateMsg) -> SuctionState:
-    """Read a state; nan is allowed, it stands for what is not measured.
+    """Read the state of a suction cup; nan is allowed for values that are not measured.
+
+    Args:
+        msg: The message.
 
     Raises:
-        BadMessage: a number is infinite.
+        BadMessage: A number is infinite.
     """
     for field in ("force", "moment", "gap", "angle"):
         if math.isinf(value := getattr(msg, field)):
@@ -34,7 +37,11 @@ def suction_state_from_msg(msg: SuctionStateMsg) -> SuctionState:
 
 
 def suction_state_to_msg(state: SuctionState) -> SuctionStateMsg:
-    """Write a state."""
+    """Write the state of a suction cup.
+
+    Args:
+        state: The state.
+    """
     return SuctionStateMsg(
         stamp=time_to_msg(state.stamp_s),
         on=state.on,

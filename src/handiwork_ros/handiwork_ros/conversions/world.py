@@ -1,4 +1,4 @@
-"""Joints, geometry, states and contacts."""
+"""Conversions of joints, geometry, object states and contacts."""
 
 from __future__ import annotations
 
@@ -51,6 +51,7 @@ from .pose import (
 )
 
 WORLD = "world"
+"""The frame of all messages of the world."""
 
 SIZES = {
     ShapeKind.BOX: 3,
@@ -60,14 +61,18 @@ SIZES = {
     ShapeKind.CONVEX: 0,
     ShapeKind.MESH: 0,
 }
-"""How many numbers each kind's ``size`` has."""
+"""The number of entries of ``size`` for each kind of shape."""
 
 
 def joint_state_from_msg(msg: JointStateMsg, field: str = "joint_state") -> JointState:
-    """Read positions and, where given, velocities by name.
+    """Read positions and, if given, velocities by joint name.
+
+    Args:
+        msg: The message.
+        field: Name of the message in error texts.
 
     Raises:
-        BadMessage: lengths differ, a number is not finite, or a name occurs twice.
+        BadMessage: Lengths differ, a number is not finite, a name occurs twice, or there are too many joints.
     """
     _check_names(msg.name, f"{field}.name")
     at_most(f"{field}.name", len(msg.name), JOINTS, "names")
@@ -77,7 +82,11 @@ def joint_state_from_msg(msg: JointStateMsg, field: str = "joint_state") -> Join
 
 
 def joint_state_to_msg(joints: JointState) -> JointStateMsg:
-    """Write joints; velocities only when every joint has one."""
+    """Write joints; velocities only when every joint has one.
+
+    Args:
+        joints: The joints.
+    """
     msg = JointStateMsg(header=Header(stamp=time_to_msg(joints.stamp_s)), name=list(joints.position))
     msg.position = [float(v) for v in joints.position.values()]
     if all(name in joints.velocity for name in joints.position):
@@ -88,9 +97,13 @@ def joint_state_to_msg(joints: JointState) -> JointStateMsg:
 def shape_from_msg(msg: ShapeMsg, field: str = "shape") -> Shape:
     """Read one solid.
 
+    Args:
+        msg: The message.
+        field: Name of the message in error texts.
+
     Raises:
-        BadMessage: unknown kind, wrong count, a size that is not above zero, fewer than four vertices, or triangles
-            that close no solid.
+        BadMessage: The kind is unknown, ``size`` has the wrong count, a size is not above zero, there are fewer than
+            four vertices, or the triangles do not close a solid.
     """
     try:
         kind = ShapeKind(msg.kind)
@@ -133,7 +146,11 @@ def _mesh(vertices: Any, triangles: Any, field: str) -> tuple[Array, Indices]:
 
 
 def shape_to_msg(shape: Shape) -> ShapeMsg:
-    """Write one solid."""
+    """Write one solid.
+
+    Args:
+        shape: The solid.
+    """
     vertices = [] if shape.vertices is None else [float(v) for v in np.ravel(shape.vertices)]
     triangles = [] if shape.triangles is None else [int(i) for i in np.ravel(shape.triangles)]
     size = [float(v) for v in shape.size]
@@ -142,10 +159,15 @@ def shape_to_msg(shape: Shape) -> ShapeMsg:
 
 
 def world_object_from_msg(msg: WorldObjectMsg, field: str = "object") -> WorldObject:
-    """Read one body.
+    """Read one object.
+
+    Args:
+        msg: The message.
+        field: Name of the message in error texts.
 
     Raises:
-        BadMessage: an empty name, no shape, a bad shape or a bad mass.
+        BadMessage: The name is empty or too long, or a shape is missing or malformed, or the mass or the joint is
+            malformed.
     """
     if not msg.name:
         raise BadMessage(f"{field}.name", "is empty; name the object", Code.BAD_GOAL)
@@ -162,7 +184,11 @@ def world_object_from_msg(msg: WorldObjectMsg, field: str = "object") -> WorldOb
 
 
 def world_object_to_msg(item: WorldObject) -> WorldObjectMsg:
-    """Write one body."""
+    """Write one object.
+
+    Args:
+        item: The object.
+    """
     shapes = [shape_to_msg(s) for s in item.shapes]
     msg = WorldObjectMsg(name=item.name, shapes=shapes, is_static=item.is_static, mass=float(item.mass_kg))
     msg.articulation = articulation_to_msg(item.articulation)
@@ -170,10 +196,16 @@ def world_object_to_msg(item: WorldObject) -> WorldObjectMsg:
 
 
 def world_objects_from_msg(msg: WorldObjects) -> dict[str, WorldObject]:
-    """Read the geometry of the world by name; its version is ``msg.version``.
+    """Read the geometry of the world; its version is ``msg.version``.
+
+    Args:
+        msg: The message.
+
+    Returns:
+        The objects by name.
 
     Raises:
-        BadMessage: the version is zero, an object is malformed, or a name occurs twice.
+        BadMessage: The version is zero, an object is malformed, a name occurs twice, or there are too many objects.
     """
     _check_version(msg.version)
     _check_names([item.name for item in msg.objects], "objects")
@@ -183,18 +215,30 @@ def world_objects_from_msg(msg: WorldObjects) -> dict[str, WorldObject]:
 
 
 def world_objects_to_msg(objects: Iterable[WorldObject], version: int, stamp_s: float) -> WorldObjects:
-    """Write the geometry of the world."""
+    """Write the geometry of the world.
+
+    Args:
+        objects: The objects.
+        version: Version of the geometry, counted from 1.
+        stamp_s: Time of the message, s.
+    """
     return WorldObjects(
         header=_header(stamp_s), version=version, objects=[world_object_to_msg(o) for o in objects]
     )
 
 
 def object_states_from_msg(msg: ObjectStates) -> dict[str, ObjectState]:
-    """Read poses and twists by name.
+    """Read poses and twists of objects.
+
+    Args:
+        msg: The message.
+
+    Returns:
+        The states by object name.
 
     Raises:
-        BadMessage: the version is zero, a number is not finite, a quaternion is no unit quaternion, or a name occurs
-            twice.
+        BadMessage: The version is zero, a number is not finite, a quaternion is no unit quaternion, a name occurs
+            twice, or there are too many states.
     """
     _check_version(msg.version)
     _check_names([item.name for item in msg.states], "states")
@@ -213,7 +257,13 @@ def object_states_from_msg(msg: ObjectStates) -> dict[str, ObjectState]:
 
 
 def object_states_to_msg(states: Mapping[str, ObjectState], version: int, stamp_s: float) -> ObjectStates:
-    """Write poses and twists."""
+    """Write poses and twists of objects.
+
+    Args:
+        states: The states by object name.
+        version: Version of the world's geometry, counted from 1.
+        stamp_s: Time of the states, s.
+    """
     msg = ObjectStates(header=_header(stamp_s), version=version)
     for name, state in states.items():
         twist = Twist(linear=vector_to_msg(state.world_v_object), angular=vector_to_msg(state.world_w_object))
@@ -222,7 +272,14 @@ def object_states_to_msg(states: Mapping[str, ObjectState], version: int, stamp_
 
 
 def contacts_from_msg(msg: Contacts) -> tuple[Contact, ...]:
-    """Read contacts; their stamp is the header's."""
+    """Read contacts; their time is the header's stamp.
+
+    Args:
+        msg: The message.
+
+    Raises:
+        BadMessage: There are too many contacts or a number is not finite.
+    """
     at_most("contacts", len(msg.contacts), CONTACTS, "contacts")
     return tuple(
         Contact(
@@ -236,7 +293,12 @@ def contacts_from_msg(msg: Contacts) -> tuple[Contact, ...]:
 
 
 def contacts_to_msg(contacts: Iterable[Contact], stamp_s: float) -> Contacts:
-    """Write contacts."""
+    """Write contacts.
+
+    Args:
+        contacts: The contacts.
+        stamp_s: Time of the contacts, s.
+    """
     msg = Contacts(header=_header(stamp_s))
     for c in contacts:
         x, y, z = (float(v) for v in c.point_m)
@@ -261,7 +323,7 @@ def _check_names(names: Sequence[str], field: str) -> None:
 
 def _check_version(version: int) -> None:
     if not version:
-        raise BadMessage("version", "is 0, as in a message that nobody filled; count versions from 1")
+        raise BadMessage("version", "is 0, as in a message that was never filled; count versions from 1")
 
 
 def _header(stamp_s: float) -> Header:

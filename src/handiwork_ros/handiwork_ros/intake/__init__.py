@@ -1,1 +1,1 @@
-"""Messages of the world, checked as they arrive."""
+"""The messages of the world, checked as they arrive."""

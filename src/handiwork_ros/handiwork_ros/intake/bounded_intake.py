@@ -1,4 +1,4 @@
-"""Callbacks that refuse messages which are too large, before they are deserialized."""
+"""Subscription callbacks that refuse messages which are too large, before they are deserialized."""
 
 from __future__ import annotations
 
@@ -13,17 +13,28 @@ from handiwork_ros.rclpy_support.safe_callbacks import guard
 from .message_sizes import excess
 
 LOG_PERIOD_S = 5.0
+"""The shortest pause between two log lines about refused messages, s."""
 
 
 class BoundedIntake:
-    """The messages of one topic; counts those that it refuses."""
+    """The messages of one topic; counts those that it refuses.
+
+    Args:
+        node: Logs the refused messages.
+        kind: Type of the messages.
+        topic: Name of the topic, for the log.
+    """
 
     def __init__(self, node: Node, kind: Any, topic: str) -> None:
         self._node, self._kind, self._topic = node, kind, topic
         self.refused = 0
 
     def accepts(self, data: bytes) -> bool:
-        """Whether a serialized message is within the limits; one that is not is counted and logged."""
+        """Check whether a message is within the limits; count and log one that is not.
+
+        Args:
+            data: The serialized message.
+        """
         why = excess(self._kind, data)
         if why:
             self.refused += 1
@@ -43,11 +54,14 @@ def bounded(
     """Return the callback of a raw subscription that gives ``take`` the messages within the limits.
 
     Args:
-        node: logs what is refused.
-        kind: type of the messages.
-        topic: its name, for the log.
-        take: is given each message.
-        raw: ``take`` wants it serialized.
+        node: Logs the refused messages.
+        kind: Type of the messages.
+        topic: Name of the topic, for the log.
+        take: Called with each message within the limits.
+        raw: Give ``take`` the serialized message instead of the deserialized one.
+
+    Returns:
+        The callback; its argument is a serialized message.
     """
     intake = BoundedIntake(node, kind, topic)
 

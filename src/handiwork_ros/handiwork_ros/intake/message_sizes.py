@@ -1,4 +1,4 @@
-"""Counts of serialized messages, read before anything is made of them: to deserialize 10,000 objects takes a second."""
+"""Reads the counts of serialized messages before they are deserialized, which takes a second for 10,000 objects."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from handiwork_core.intake import limits
 from tf2_msgs.msg import TFMessage
 
 HEAD = 4
-"""Bytes before the body; alignment counts from there."""
+"""The number of bytes before the body of a serialized message; alignment counts from there."""
 LITTLE_ENDIAN = 1
+"""The second byte of a message in little-endian order."""
 STAMP_BYTES, POSE_BYTES = 8, 56
 ARTICULATION_NUMBERS = 25
-"""Numbers of an Articulation behind its names: pose, axis, origin, two limits, handle's ends and approach, width."""
+"""The count of numbers in an Articulation after its names: pose, axis, origin, limits, handle."""
 
 HEADER, VERSION = "header", "version"
 ROWS: dict[Any, tuple[tuple[str, ...], int, str]] = {
@@ -25,15 +26,18 @@ ROWS: dict[Any, tuple[tuple[str, ...], int, str]] = {
     JointState: ((HEADER,), limits.JOINTS, "joints"),
     TFMessage: ((), limits.FRAMES, "transforms"),
 }
-"""What stands before the first count of a message, its limit, and what is counted."""
+"""Message type -> the fields before the first count, the limit of that count, and the plural of the counted things."""
 
 
 def excess(kind: Any, data: bytes) -> str:
-    """Return why a serialized message is too large; empty for one within the limits, and for one that is malformed.
+    """Return the reason why a serialized message is too large.
 
     Args:
-        kind: its type; types that are not known here have no limit.
-        data: the message.
+        kind: Type of the message; types that are not listed here have no limit.
+        data: The message.
+
+    Returns:
+        The end of a sentence; empty for a message within the limits, and for a malformed one.
     """
     try:
         if kind is WorldObjects:
@@ -43,12 +47,12 @@ def excess(kind: Any, data: bytes) -> str:
             count = _Cursor(data, *before).count()
             return f"has {count} {noun}; at most {most} are read" if count > most else ""
     except (struct.error, IndexError):
-        return ""  # deserializing it says what is wrong
+        return ""  # the error of deserializing it is more precise
     return ""
 
 
 class _Cursor:
-    """A place in a serialized message, behind its header and version where it has them."""
+    """A position in a serialized message, at first behind its header and version if it has them."""
 
     def __init__(self, data: bytes, *before: str) -> None:
         self.data, self.at = data, HEAD
@@ -60,7 +64,7 @@ class _Cursor:
             self.skip(8, 8)
 
     def count(self) -> int:
-        """The whole number here, and go behind it."""
+        """Read the whole number here, and go behind it."""
         self.skip(0, 4)
         (value,) = struct.unpack_from(self._format, self.data, self.at)
         self.at += 4

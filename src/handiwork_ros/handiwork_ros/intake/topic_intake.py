@@ -1,4 +1,4 @@
-"""Messages of a topic, checked as they arrive: a bad one is counted and dropped, and the last good one stays."""
+"""Checks the messages of a topic as they arrive: a bad one is counted and dropped, and the last good one is kept."""
 
 from __future__ import annotations
 
@@ -30,24 +30,26 @@ from .message_sizes import excess
 
 V = TypeVar("V")
 Complain = Callable[[str], None]
-"""Writes one line to the node's log."""
+"""Function that writes one line to the node's log."""
 
 MOST_TAKEN = 32
-"""Messages that one look at a subscription takes at most."""
+"""The largest number of messages that one read of a subscription takes."""
 COMPLAIN_S = 5.0
+"""The shortest pause between two log lines about dropped messages, s."""
 MOST_READERS = 16
+"""The largest number of message lengths for which a reader is kept."""
 
 
 class TopicIntake(Generic[V]):
     """The newest good message of a topic and its value.
 
     Args:
-        topic: what sentences call it.
-        read: makes the value of a message, and raises for a bad one. It is called for every message.
-        empty: the value before the first message.
-        lock: of the owner, who holds it while calling anything but ``take``.
-        complain: receives a line about dropped messages, every ``COMPLAIN_S`` at most.
-        kind: type of the messages where they come serialized; one that is too large is dropped before it is read.
+        topic: Name of the topic in sentences.
+        read: Makes the value of a message, and raises for a bad one. It is called for every message.
+        empty: The value before the first message.
+        lock: Lock of the owner, which holds it while it calls any method but ``take`` and ``repeat``.
+        complain: Called with a line about dropped messages, at most every ``COMPLAIN_S``.
+        kind: Type of the messages if they come serialized; a message that is too large is dropped before it is read.
     """
 
     def __init__(
@@ -64,16 +66,25 @@ class TopicIntake(Generic[V]):
         self.counter = IntakeCounter(topic)
         self.writers = WriterSequences()
         self.message: Any = None
-        """The newest good message, of which the value was made; None before the first."""
+        """The newest good message, from which the value was made; None before the first."""
         self._heard_s = -math.inf
 
     def take(self, message: Any, info: dict[str, Any]) -> None:
-        """Check and keep a message: the callback of a subscription. Never raises."""
+        """Check and keep a message: the callback of a subscription. It never raises.
+
+        Args:
+            message: The message, serialized if the intake has a ``kind``.
+            info: Message information of rclpy.
+        """
         with self._lock:
             self.offer([(message, number_of(info), time.monotonic())])
 
     def repeat(self, info: dict[str, Any]) -> None:
-        """Note that the newest message was sent once more. Never raises."""
+        """Note that the newest message was sent once more. It never raises.
+
+        Args:
+            info: Message information of rclpy.
+        """
         with self._lock:
             now_s = time.monotonic()
             self.writers.take(number_of(info), now_s)
@@ -84,8 +95,8 @@ class TopicIntake(Generic[V]):
         """Check messages and keep the newest good one.
 
         Args:
-            found: messages in the order of their arrival, with the count of their writer and when they came (steady
-                time) [s]. Those before the newest good one are not looked at.
+            found: Messages in the order of their arrival, with the sequence number of their writer and their time of
+                arrival (s of steady time). The messages before the newest good one are not checked.
         """
         for _, number, heard_s in found:
             self.writers.take(number, heard_s)
@@ -98,18 +109,18 @@ class TopicIntake(Generic[V]):
         return self._value
 
     def drop(self) -> None:
-        """Know nothing again."""
+        """Forget the newest message and its value."""
         self.message, self._value, self._heard_s = None, self._empty, -math.inf
 
     def heard_s(self) -> float:
-        """Return when the newest good message came; -inf before the first."""
+        """Return the time of arrival of the newest good message, s of steady time; -inf before the first."""
         return self._heard_s
 
     def _is_kept(self, message: Any, heard_s: float) -> bool:
         try:
             self._check_size(message)
             self._value = self._read(message)
-        except Exception as error:  # noqa: BLE001 - whatever a message holds, it must not stop the node
+        except Exception as error:  # noqa: BLE001 - no content of a message may stop the node
             self._refuse(error)
             return False
         self.message, self._heard_s = message, heard_s
@@ -133,16 +144,21 @@ class GeometryIntake(TopicIntake[tuple[int, dict[str, WorldObject]]]):
     """Serialized WorldObjects messages of a latched topic: version and objects.
 
     Args:
-        topic: see ``TopicIntake``.
-        lock: see ``TopicIntake``.
-        complain: see ``TopicIntake``.
+        topic: See ``TopicIntake``.
+        lock: See ``TopicIntake``.
+        complain: See ``TopicIntake``.
     """
 
     def __init__(self, topic: str, lock: threading.Lock, complain: Complain) -> None:
         super().__init__(topic, _geometry_of, (0, {}), lock, complain, WorldObjects)
 
     def take(self, message: bytes, info: dict[str, Any]) -> None:
-        """Take a version; one that is repeated for late readers need not be decoded again."""
+        """Check and keep a version; one that is repeated for late subscribers is not decoded again.
+
+        Args:
+            message: The serialized message.
+            info: Message information of rclpy.
+        """
         if message == self.message:
             self.repeat(info)
         else:
@@ -150,7 +166,7 @@ class GeometryIntake(TopicIntake[tuple[int, dict[str, WorldObject]]]):
 
 
 def _geometry_of(data: bytes) -> tuple[int, dict[str, WorldObject]]:
-    """Return version and objects of a serialized message."""
+    """Return version and objects by name of a serialized message."""
     message = deserialize_message(data, WorldObjects)
     return int(message.version), world_objects_from_msg(message)
 
@@ -159,9 +175,9 @@ class JointIntake(TopicIntake[JointState]):
     """Serialized JointState messages of one publisher or of several.
 
     Args:
-        needed: see ``MeasuredJoints``.
-        lock: see ``TopicIntake``.
-        complain: see ``TopicIntake``.
+        needed: See ``MeasuredJoints``.
+        lock: See ``TopicIntake``.
+        complain: See ``TopicIntake``.
     """
 
     def __init__(self, needed: Sequence[str], lock: threading.Lock, complain: Complain) -> None:
@@ -171,7 +187,11 @@ class JointIntake(TopicIntake[JointState]):
         self._readers: dict[int, JointReader] = {}
 
     def offer(self, found: Sequence[tuple[Any, int, float]]) -> None:
-        """Check all messages: each may have other joints."""
+        """Check all messages, since each may have other joints.
+
+        Args:
+            found: See ``TopicIntake.offer``.
+        """
         for data, number, heard_s in found:
             self._take_one(data, number, heard_s)
 
@@ -180,15 +200,22 @@ class JointIntake(TopicIntake[JointState]):
         return self._joints.value()
 
     def drop(self) -> None:
-        """Know nothing again."""
+        """Forget all measurements."""
         self._joints.clear()
 
     def heard_s(self) -> float:
-        """Return when the joints of the arms came; see ``MeasuredJoints.heard_s``."""
+        """Return the time of arrival of the arms' joints, s of steady time; see ``MeasuredJoints.heard_s``."""
         return self._joints.heard_s()
 
     def contested(self, now_s: float) -> tuple[str, ...]:
-        """Return the joints that several publishers send at the same time."""
+        """Return the joints that several publishers send at the same time.
+
+        Args:
+            now_s: Steady time, s.
+
+        Returns:
+            Names of the joints; empty if each has one publisher.
+        """
         return self._joints.contested(now_s)
 
     def _take_one(self, data: bytes, number: int, heard_s: float) -> None:
@@ -198,13 +225,13 @@ class JointIntake(TopicIntake[JointState]):
             self._joints.note(read.names, number, heard_s)
             position, velocity = _checked(read, data)
             self._joints.take(read.names, read.stamp_s, position, velocity, heard_s)
-        except Exception as error:  # noqa: BLE001 - whatever a message holds, it must not stop the node
+        except Exception as error:  # noqa: BLE001 - no content of a message may stop the node
             self._refuse(error)
             return
         self.counter.take_good(heard_s)
 
     def _reader(self, size: int) -> JointReader:
-        """Return a reader for messages of a length: those of several publishers differ, and each keeps its layout."""
+        """Return the reader for messages of a length: publishers send different lengths, each with its own layout."""
         if size not in self._readers and len(self._readers) >= MOST_READERS:
             self._readers.clear()
         return self._readers.setdefault(size, JointReader())
@@ -214,12 +241,12 @@ def _checked(read: JointNumbers, data: bytes) -> tuple[list[float], list[float]]
     """Return positions and velocities.
 
     Raises:
-        BadMessage: the numbers of a message do not fit its names, or are not finite.
+        BadMessage: The numbers of a message do not fit its names, or are not finite.
     """
     joints, (positions, velocities, _) = len(read.names), read.counts
     numbers: Array = read.numbers[: positions + velocities]
     whole = numbers.tolist()
-    # A sum is finite exactly when all numbers are, but for sums beyond 1e308.
+    # A sum is finite exactly when all numbers are finite, except for sums beyond 1e308.
     if positions == joints and velocities in (0, joints) and math.isfinite(sum(whole)):
         return whole[:positions], whole[positions:]
     joint_state_from_msg(deserialize_message(data, JointStateMsg), "joint_states")
@@ -227,7 +254,14 @@ def _checked(read: JointNumbers, data: bytes) -> tuple[list[float], list[float]]
 
 
 def taken(sub: Subscription) -> list[tuple[Any, int, float]]:
-    """Take what has come to a subscription that nobody waits for, in the order of arrival, as ``offer`` wants it."""
+    """Take the messages of a subscription that no executor serves.
+
+    Args:
+        sub: The subscription.
+
+    Returns:
+        At most ``MOST_TAKEN`` messages in the order of arrival, as ``TopicIntake.offer`` takes them.
+    """
     found = list[tuple[Any, int, float]]()
     now_s, wall_s = time.monotonic(), time.time()
     while len(found) < MOST_TAKEN:
@@ -241,5 +275,12 @@ def taken(sub: Subscription) -> list[tuple[Any, int, float]]:
 
 
 def number_of(info: dict[str, Any]) -> int:
-    """Return the count that its writer gave a message; 0 where the middleware does not count."""
+    """Return the sequence number that its writer gave a message.
+
+    Args:
+        info: Message information of rclpy.
+
+    Returns:
+        The number; 0 if the middleware does not count.
+    """
     return int(info.get("publication_sequence_number") or 0)

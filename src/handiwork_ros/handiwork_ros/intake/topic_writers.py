@@ -1,4 +1,4 @@
-"""The publishers of topics by their GIDs, as the ROS graph knows them."""
+"""The publishers of topics with their GIDs, as the ROS graph lists them."""
 
 from __future__ import annotations
 
@@ -18,16 +18,21 @@ from handiwork_ros.rclpy_support.safe_callbacks import guard
 from .topic_intake import taken
 
 LOOK_S = 0.5
-"""Pause between two looks at the graph, in steady time. A look takes about 0.05 ms for each topic."""
+"""The pause between two queries of the graph, s of steady time. A query takes about 0.05 ms for each topic."""
 GID_BYTES = 16
-"""Of a DDS GUID; the rest of what ROS calls a GID is zero."""
+"""The length of a DDS GUID in bytes; the rest of what ROS calls a GID is zero."""
 CLOCK = "/clock"
 UNKNOWN_NAME = "_NODE_NAME_UNKNOWN_"
-"""What rmw calls the node of a publisher that it cannot place."""
+"""The name that rmw gives the node of a publisher while it does not know the node."""
 
 
 class TopicWriters:
-    """Looks at the publishers of some topics twice a second. ``of`` may be called from any thread."""
+    """Queries the publishers of some topics twice a second. ``of`` may be called from any thread.
+
+    Args:
+        node: Its graph is queried.
+        topics: Names of the topics.
+    """
 
     def __init__(self, node: Node, topics: Sequence[str]) -> None:
         self._node, self._topics = node, {topic: node.resolve_topic_name(topic) for topic in topics}
@@ -36,18 +41,29 @@ class TopicWriters:
         self._timer = node.create_timer(LOOK_S, guard(node, self.look), clock=steady)
 
     def of(self, topic: str) -> tuple[Publisher, ...]:
-        """Return the publishers of a topic at the last look, sorted by node; empty before the first look."""
+        """Return the publishers of a topic at the last query, sorted by node.
+
+        Args:
+            topic: Name of the topic, as given to the constructor.
+
+        Returns:
+            The publishers; empty before the first query.
+        """
         return self._found.get(topic, ())
 
     def look(self) -> None:
-        """Look now. On the executor's thread."""
+        """Query the graph now; on the executor's thread."""
         self._found = {topic: publishers_of(self._node, name) for topic, name in self._topics.items()}
 
 
 class ClockWriters:
-    """Whether several publishers of ``/clock`` send at the same time.
+    """Detects several publishers that send ``/clock`` at the same time.
 
-    rclpy hands ``/clock`` to nobody else, so a second subscription is read now and then; it wakes up nobody.
+    rclpy gives ``/clock`` only to its own time source, so a second subscription is read at intervals; it never wakes up
+    the executor.
+
+    Args:
+        node: Hosts the subscription, if it uses simulated time.
     """
 
     def __init__(self, node: Node) -> None:
@@ -60,7 +76,7 @@ class ClockWriters:
             self._timer = node.create_timer(LOOK_S, guard(node, self._look), clock=steady)
 
     def are_several(self) -> bool:
-        """True while two publishers were seen to take turns."""
+        """Check whether the messages of two publishers alternate."""
         return self._writers.are_several(time.monotonic())
 
     def _look(self) -> None:
@@ -70,7 +86,15 @@ class ClockWriters:
 
 
 def publishers_of(node: Node, topic: str) -> tuple[Publisher, ...]:
-    """Return the publishers of a topic now, each GID once, sorted by node."""
+    """Return the publishers of a topic now.
+
+    Args:
+        node: Its graph is queried.
+        topic: Full name of the topic.
+
+    Returns:
+        Each GID once, sorted by node.
+    """
     found = {}
     for info in node.get_publishers_info_by_topic(topic):
         gid = bytes(info.endpoint_gid[:GID_BYTES]).hex()
@@ -79,7 +103,7 @@ def publishers_of(node: Node, topic: str) -> tuple[Publisher, ...]:
 
 
 def _full_name(namespace: str, name: str) -> str:
-    """Return a node's full name; the graph may have a publisher before it has the node, or have no node at all."""
+    """Return a node's full name; the graph may list a publisher before its node, or without a node."""
     if name == UNKNOWN_NAME:
         return "a node whose name is not known"
     return f"{namespace.rstrip('/')}/{name}"

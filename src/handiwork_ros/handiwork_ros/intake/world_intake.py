@@ -1,4 +1,4 @@
-"""What is wrong with the topics of the world: silent, bad, or published by two at the same time."""
+"""Reports faults of the world's topics: silent, malformed, or published by two nodes at the same time."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from .topic_intake import JointIntake, TopicIntake
 from .topic_writers import CLOCK, ClockWriters, TopicWriters
 
 LATCHED_TOPIC = "world/objects"
-"""Latched and rarely sent: a second publisher in the graph is a conflict before it sends anything."""
+"""The topic that is latched and rarely sent: a second publisher in the graph is a conflict before it sends anything."""
 START_ROBOT = "start the robot or simulation"
 START_WORLD = "start its publisher"
 
 
 class WorldIntake:
-    """The intakes of one node's world, and the publishers behind them.
+    """The intakes of one node's world, and the publishers of their topics.
 
     Args:
-        node: is asked for the ROS graph.
-        joints: intake of ``joint_states``.
-        others: intakes of all other topics.
+        node: Its ROS graph is queried.
+        joints: Intake of ``joint_states``.
+        others: Intakes of all other topics.
     """
 
     def __init__(self, node: Node, joints: JointIntake, others: Iterable[TopicIntake]) -> None:
@@ -35,23 +35,32 @@ class WorldIntake:
         self._clock = ClockWriters(node)
 
     def statistics(self) -> tuple[IntakeStatistics, ...]:
-        """Return the counts of every topic, for diagnostics. With the intakes' lock held."""
+        """Return the counts of every topic, for diagnostics. The caller holds the intakes' lock."""
         now_s = time.monotonic()
         return tuple(
             one.counter.statistics(now_s, self.writers.of(topic)) for topic, one in self._topics.items()
         )
 
     def silence(self, topic: str, advice: str) -> str:
-        """Return why a topic has no newer value, in one sentence with reason, count and publishers."""
+        """Return the reason why a topic has no newer value, in one sentence with count and publishers.
+
+        Args:
+            topic: Name of the topic.
+            advice: What to do if no message comes at all, as the end of the sentence.
+        """
         return self._topics[topic].counter.silence_text(self.writers.of(topic), advice)
 
     def conflict(self) -> Outcome | None:
-        """Return that two publishers send what only one may, with their names and GIDs; None while all is well.
+        """Return the conflict of two publishers that send what only one may send.
 
-        Two are in conflict when the graph has both and their messages take turns. A publisher that ended and came
-        back is none, and one that hands over to another is forgotten within seconds. A latched message need not come
-        twice, so two nodes that offer it are in conflict as soon as the graph has both. Two of one name are one that
-        was started again: no node starts beside a live one of its name, and the graph keeps a killed one for a while.
+        Two publishers are in conflict when the graph lists both and their messages alternate. A publisher that ended
+        and came back is no conflict, and one that hands over to another is forgotten within seconds. A latched message
+        need not come twice, so two nodes that offer it are in conflict as soon as the graph lists both. Two publishers
+        of one node name are one node that was started again: no node starts beside a live one of its name, and the
+        graph keeps a killed one for a while.
+
+        Returns:
+            The outcome with the names and GIDs of the publishers; None if there is no conflict.
         """
         now_s = time.monotonic()
         names = self._joints.contested(now_s)

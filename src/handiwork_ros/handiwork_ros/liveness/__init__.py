@@ -1,1 +1,1 @@
-"""Which nodes and processes are alive."""
+"""Liveness of nodes and processes."""

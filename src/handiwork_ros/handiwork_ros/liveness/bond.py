@@ -1,4 +1,4 @@
-"""The bond to one node: which DDS writer is meant, whether it lives, and who else claims to be it. Knows no ROS."""
+"""The bond to one node: its DDS writer, the liveliness of that writer, and other claimants of its name. Without ROS."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from handiwork_ros.rclpy_support.silence_limits import (
 from .writer_sequence import Origin, WriterSequence
 
 ABSENT_S = 1.0
-"""A writer that the graph has not listed for this long has left."""
+"""The time after which a writer that the graph does not list has left, s."""
 
 UNNAMED_S = 2.0
-"""The graph learns the node of a new writer later than its first message; after this long it is a stranger."""
+"""The time after which a writer of an unknown node is a stranger, s; its first message may precede its node's name."""
 
 CANDIDATES = 16
-"""Unknown writers that are remembered at a time."""
+"""The largest number of unknown writers that are remembered at a time."""
 
 
 class Loss(Enum):
-    """How a bonded writer is lost."""
+    """The kinds of loss of a bonded writer."""
 
     NONE = "none"
     LEAVING = "leaving"
-    """It said that it shuts down; results may still come."""
+    """The node has announced its shutdown; results may still come."""
     SILENT = "silent"
     """Its liveliness was not asserted in time; its process may be stopped or blocked, and may return."""
     GONE = "gone"
@@ -38,7 +38,7 @@ class Loss(Enum):
 
 
 class EventKind(Enum):
-    """What a message or a look has changed."""
+    """The kinds of change that a message or a check causes."""
 
     LOST = "lost"
     RETURNED = "returned"
@@ -47,7 +47,12 @@ class EventKind(Enum):
 
 @dataclass(frozen=True)
 class Event:
-    """One change, with a sentence for a person."""
+    """One change.
+
+    Attributes:
+        kind: Kind of the change.
+        text: Sentence for a person.
+    """
 
     kind: EventKind
     text: str
@@ -57,8 +62,17 @@ class Event:
 class Sample:
     """A status message as it came from the bond's topic.
 
-    ``gid`` is the writer that the message claims to come from, ``sequence`` and ``source_ns`` the number and the time
-    that DDS gave it.
+    Attributes:
+        gid: GID of the writer that the message claims to come from.
+        sequence: Sequence number that DDS gave the message.
+        state: State of the node, a constant of ``NodeStatus``.
+        message: Text of the status.
+        pid: Process id of the node.
+        host: Name of the node's machine.
+        process_space: See ``process_identity.process_space``.
+        delay_s: Scheduling delay that the node measured, s.
+        is_leaving: True if the node announces its shutdown.
+        source_ns: Source timestamp of DDS, ns.
     """
 
     gid: bytes
@@ -72,12 +86,21 @@ class Sample:
     is_leaving: bool = False
     source_ns: int = 0
     is_sole: bool = True
-    """False while its node still looks for another one of its name."""
+    """False while its node still searches for another node of its name."""
 
 
 @dataclass(frozen=True)
 class Sign:
-    """The newest message of the bonded writer; ``heard_s`` is steady time."""
+    """The newest message of the bonded writer.
+
+    Attributes:
+        heard_s: Time of its arrival, s of steady time.
+        state: State of the node, a constant of ``NodeStatus``.
+        message: Text of the status.
+        pid: Process id of the node.
+        host: Name of the node's machine.
+        gid: GID of the writer.
+    """
 
     heard_s: float
     state: int
@@ -89,25 +112,30 @@ class Sign:
 
 @dataclass(frozen=True)
 class Writer:
-    """A writer of the bond's topic in the ROS graph: its GID and the name of its node."""
+    """A writer of the bond's topic in the ROS graph.
+
+    Attributes:
+        gid: GID of the writer.
+        node: Name of its node, without the namespace.
+    """
 
     gid: bytes
     node: str
 
 
 class ProcessEnd(Protocol):
-    """See ``process_identity.ProcessWatch``."""
+    """Detects the end of a process; see ``process_identity.ProcessWatch``."""
 
     @property
     def is_known(self) -> bool:
-        """True where ``has_ended`` decides."""
+        """True if ``has_ended`` can be relied on."""
 
     @property
     def has_ended(self) -> bool:
-        """True once the process is gone."""
+        """True once the process has ended."""
 
     def close(self) -> None:
-        """Give back what the watch holds."""
+        """Release the resources of the watch."""
 
 
 class Bond:
@@ -117,14 +145,14 @@ class Bond:
         """Begin without a writer.
 
         Args:
-            name: of the node, without its namespace.
-            watch_process: makes the watch of a process id within a process space.
+            name: Name of the node, without its namespace.
+            watch_process: Makes the watch of a process id within a process space.
         """
         self._name, self._watch_process = name, watch_process
         self.sign: Sign | None = None
         self.loss = Loss.NONE
         self.reason = ""
-        """Why the writer is lost; empty while it lives."""
+        """The reason why the writer is lost; empty while it is alive."""
         self._numbers = WriterSequence(0, 0)
         self._delay_s = 0.0
         self._listed_s = 0.0
@@ -132,22 +160,22 @@ class Bond:
         self._candidates: dict[bytes, tuple[float, Sample]] = {}
         self._named: set[bytes] = set()
 
-    def hear(self, sample: Sample, now_s: float, writers: Callable[[], Iterable[Writer]]) -> list[Event]:
-        """Take a message.
+    def receive(self, sample: Sample, now_s: float, writers: Callable[[], Iterable[Writer]]) -> list[Event]:
+        """Process a message.
 
         Args:
-            sample: the message.
-            now_s: steady time [s].
-            writers: asks the graph for the writers of the topic.
+            sample: The message.
+            now_s: Steady time, s.
+            writers: Returns the writers of the topic in the graph.
 
         Returns:
-            What has changed.
+            The changes that the message causes.
         """
         sign = self.sign
         if sign is None or sample.gid != sign.gid:
             return self._consider(sample, now_s, tuple(writers()))
         if self._process is not None and self._process.has_ended:
-            is_last = all(writer.gid == sign.gid for writer in writers())  # one that was on its way
+            is_last = all(writer.gid == sign.gid for writer in writers())  # it was under way at the end
             what = "repeats the identity of a process that has ended"
             return [] if is_last else self._intrude(sample, what)
         origin = self._numbers.origin(sample.sequence, sample.source_ns, now_s - sign.heard_s)
@@ -155,7 +183,7 @@ class Bond:
             return []
         if origin is Origin.OTHER and len(tuple(writers())) > 1:
             return self._intrude(sample, "repeats the identity of the true one")
-        if origin is Origin.OTHER:  # nobody else could have written it
+        if origin is Origin.OTHER:  # there is no other writer
             self._numbers = WriterSequence(sample.sequence, sample.source_ns)
         if origin is Origin.DOUBTFUL:
             sample = replace(sample, state=sign.state, message=sign.message, is_leaving=False)
@@ -164,16 +192,16 @@ class Bond:
     def look(
         self, now_s: float, delay_s: float, writers: Callable[[], Iterable[Writer]], alive_writers: int | None
     ) -> list[Event]:
-        """Judge the writer; to be called only by a process that was not held up itself.
+        """Judge the liveness of the writer. Only a process that was not delayed itself may call this.
 
         Args:
-            now_s: steady time [s].
-            delay_s: scheduling delay of this process [s].
-            writers: asks the graph for the writers of the topic.
-            alive_writers: how many writers DDS holds for alive; None where it does not say.
+            now_s: Steady time, s.
+            delay_s: Scheduling delay of this process, s.
+            writers: Returns the writers of the topic in the graph.
+            alive_writers: Number of writers that DDS holds for alive; None if DDS does not report it.
 
         Returns:
-            What has changed.
+            The changes that were found.
         """
         events = self.check_process()
         listed = tuple(writers())
@@ -184,18 +212,27 @@ class Bond:
         return events
 
     def check_process(self) -> list[Event]:
-        """Find a process of this machine that has ended; true even for a reader that was held up itself."""
+        """Check whether a process of this machine has ended, which also a delayed process may judge.
+
+        Returns:
+            The changes that were found.
+        """
         sign = self.sign
         if sign is None or self.loss is Loss.GONE or self._process is None or not self._process.has_ended:
             return []
         return self._lose(Loss.GONE, f"{self._name} (pid {sign.pid}) has ended")
 
     def limit_s(self, base_s: float, delay_s: float) -> float:
-        """Return how long the writer may be silent, by this process's delay and the one that the writer told [s]."""
+        """Return the longest accepted silence of the writer, s.
+
+        Args:
+            base_s: Longest silence on a machine without delays, s.
+            delay_s: Scheduling delay of this process, s; the delay that the writer reported counts as well.
+        """
         return silence_limit_s(base_s, delay_s, self._delay_s)
 
     def close(self) -> None:
-        """Give back what the watch of the process holds."""
+        """Release the resources of the watch of the process."""
         if self._process is not None:
             self._process.close()
 
@@ -218,7 +255,7 @@ class Bond:
     def _consider(
         self, sample: Sample, now_s: float, listed: tuple[Writer, ...], first_s: float | None = None
     ) -> list[Event]:
-        """Take a message of a writer that is not the bonded one."""
+        """Process a message of a writer that is not the bonded one."""
         known = self._candidates.pop(sample.gid, None)
         first_s = known[0] if known is not None else (now_s if first_s is None else first_s)
         writer = next((w for w in listed if w.gid == sample.gid), None)
@@ -238,7 +275,7 @@ class Bond:
         return self._intrude(sample, "runs beside the bonded one")
 
     def _may_have_ended(self) -> bool:
-        """Return whether the process has ended; one of another machine may have, when it is silent."""
+        """Check whether the process has ended; one of another machine may have ended when it is silent."""
         if self._process is not None and self._process.is_known:
             return self._process.has_ended
         return self.loss is Loss.SILENT
@@ -260,7 +297,7 @@ class Bond:
         return [Event(EventKind.RETURNED, text)] if before is not Loss.NONE else []
 
     def _lose(self, loss: Loss, reason: str) -> list[Event]:
-        """Each loss is told once; a node that left, or was silent, and is then gone was lost before."""
+        """Report each loss once; a node that left or was silent before it is gone was lost before."""
         before, self.loss, self.reason = self.loss, loss, reason
         return [Event(EventKind.LOST, reason)] if before is Loss.NONE else []
 

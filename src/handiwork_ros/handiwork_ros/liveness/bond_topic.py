@@ -1,4 +1,4 @@
-"""The topic of a node's bond: its name, its writer, and what DDS knows of its writers."""
+"""The topic of a node's bond: its name, its writer, and the information of DDS on its writers."""
 
 from __future__ import annotations
 
@@ -23,23 +23,38 @@ from .process_identity import host_name, process_space
 STATUS_TOPIC = "handiwork/status"
 BOND_TOPIC = "handiwork/bond"
 LISTED_S = 1.0
-"""Longest time until the graph lists a writer of this process; Fast DDS lists it at once."""
+"""The longest time until the graph lists a writer of this process, s; Fast DDS lists it at once."""
 
 
 def bond_topic(name: str) -> str:
-    """Return the topic of the bond of a node, in its namespace."""
+    """Return the topic of a node's bond, relative to the node's namespace.
+
+    Args:
+        name: Name of the node, without its namespace.
+    """
     return f"{BOND_TOPIC}/{name}"
 
 
 def writers_of(node: Node, name: str) -> tuple[Writer, ...]:
-    """Return the writers of a node's bond that the graph lists."""
+    """Return the writers of a bond that the graph lists.
+
+    Args:
+        node: Its graph is queried, and its namespace is that of the bond.
+        name: Name of the bond's node, without its namespace.
+    """
     topic = node.resolve_topic_name(bond_topic(name))
     listed = node.get_publishers_info_by_topic(topic)
     return tuple(Writer(bytes(info.endpoint_gid), info.node_name) for info in listed)
 
 
 def sample_of(message: NodeStatus, sequence: int, source_ns: int) -> Sample:
-    """Return a message without its ROS type; ``sequence`` and ``source_ns`` are the number and time DDS gave it."""
+    """Convert a message to a value without ROS types.
+
+    Args:
+        message: The message; a scheduling delay that is not finite counts as 0.
+        sequence: Sequence number that DDS gave the message.
+        source_ns: Source timestamp of DDS, ns.
+    """
     delay_s = float(message.scheduling_delay)
     return Sample(
         gid=bytes(message.bond_gid),
@@ -57,18 +72,21 @@ def sample_of(message: NodeStatus, sequence: int, source_ns: int) -> Sample:
 
 
 class StatusWriter:
-    """Publishes a node's status for people and, as the sign of its life, for the nodes that are bonded to it.
+    """Publishes a node's status for people and, as its sign of life, for the nodes that are bonded to it.
 
     The bond's writer has DDS liveliness MANUAL_BY_TOPIC, so only ``publish`` asserts it: a node whose executor is
-    blocked loses it as one does whose process has ended. Call ``publish`` on the executor's thread.
+    blocked loses it in the same way as a node whose process has ended. Call ``publish`` on the executor's thread.
     """
 
     def __init__(self, node: Node, name: str) -> None:
         """Create the writers.
 
         Args:
-            node: hosts them; it must have the name ``name``, or readers take it for a stranger.
-            name: of the node whose status is published.
+            node: Hosts the writers; it must have the name ``name``, otherwise readers take it for a stranger.
+            name: Name of the node whose status is published.
+
+        Raises:
+            RuntimeError: The graph does not list the new writer.
         """
         self._status = node.create_publisher(NodeStatus, STATUS_TOPIC, STATUS)
         before = {writer.gid for writer in writers_of(node, name)}
@@ -76,10 +94,14 @@ class StatusWriter:
         self.gid = _own_gid(node, name, before)
         """GID of the bond's writer in the ROS graph."""
         self.sent = 0
-        """How many messages the bond's writer has sent; DDS gives them the numbers from 1 to this."""
+        """The number of messages that the bond's writer has sent; DDS numbers them from 1 to this."""
 
     def publish(self, status: NodeStatus) -> None:
-        """Fill in what tells the process, and publish."""
+        """Fill in the identity of the process, and publish.
+
+        Args:
+            status: The status; its fields for process and writer are overwritten.
+        """
         status.pid, status.host, status.process_space = os.getpid(), host_name(), process_space()
         status.bond_gid = list(self.gid)
         self._status.publish(status)
@@ -109,9 +131,12 @@ def _own_gid(node: Node, name: str, before: set[bytes]) -> bytes:
 
 
 class AliveWriters:
-    """Asks DDS how many writers of a subscription are alive.
+    """Reads from DDS how many writers of a subscription are alive.
 
-    rclpy serves QoS events as waitables, which ``PollingExecutor`` looks at once a second; taking the event is enough.
+    rclpy serves QoS events as waitables, which ``PollingExecutor`` checks once a second; taking the event is enough.
+
+    Args:
+        subscription: The subscription.
     """
 
     def __init__(self, subscription: Subscription) -> None:
@@ -121,7 +146,7 @@ class AliveWriters:
             self._event = event_handle(subscription, kind)
 
     def count(self) -> int | None:
-        """Return how many writers have asserted their liveliness in time; None where DDS does not say."""
+        """Return the number of writers that have asserted their liveliness in time; None if DDS does not report it."""
         if self._event is None:
             return None
         with self._event:

@@ -1,4 +1,4 @@
-"""Which nodes are alive, by the bonds to their DDS writers, in steady time."""
+"""Monitors which nodes are alive, by the bonds to their DDS writers, in steady time."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ from .process_identity import ProcessWatch
 __all__ = ["SILENCE_S", "Heartbeats", "Loss", "Sign"]
 
 LOOK_S = 0.25
+"""The period of the checks, s."""
 LAG_S = 0.3
-"""A look that is later than this shows that this process was held up, and may not have read its messages [s]."""
+"""The lateness of a check from which on this process was delayed, and may not have read its messages, s."""
 
-HEARING_S = 0.5
-"""Time to read the messages after a lag, before the next verdict; longer than a node's pause between two [s]."""
+READING_S = 0.5
+"""The time to read the messages after a delay before the next verdict, s; longer than a node's pause between two."""
 
 
 class _Peer:
@@ -42,7 +43,11 @@ class _Peer:
 
 
 class Heartbeats:
-    """Bonds to the nodes that are asked for. Its queries are safe from any thread."""
+    """Bonds to the nodes whose names are queried. Its queries are safe from any thread.
+
+    Args:
+        node: Hosts the subscriptions.
+    """
 
     def __init__(self, node: Node) -> None:
         self._node = node
@@ -55,17 +60,28 @@ class Heartbeats:
         self._timer = node.create_timer(LOOK_S, guard(node, self._look), clock=steady)
 
     def watch(self, *names: str) -> None:
-        """Bond to nodes, which the first query of a name does as well. From any thread."""
+        """Bond to nodes, which the first query of a name does as well. From any thread.
+
+        Args:
+            names: Names of the nodes, without their namespace.
+        """
         for name in names:
             self._peer(name)
 
     def sign(self, name: str) -> Sign | None:
-        """Return the newest status of a node's bonded writer, or None when there never was one."""
+        """Return the newest status of a node's bonded writer.
+
+        Args:
+            name: Name of the node.
+
+        Returns:
+            The status; None if there never was one.
+        """
         with self._lock:
             return self._peer(name).bond.sign
 
     def names(self) -> tuple[str, ...]:
-        """Return every node that is bonded to, and every other one whose bond the graph lists."""
+        """Return the names of all bonded nodes, and of all other nodes whose bond the graph lists."""
         prefix = self._node.resolve_topic_name(BOND_TOPIC) + "/"
         listed = [topic for topic, _ in self._node.get_topic_names_and_types() if topic.startswith(prefix)]
         with self._lock:
@@ -73,9 +89,14 @@ class Heartbeats:
         return tuple(sorted(name for name in found if "/" not in name))
 
     def silence_s(self, name: str, never_s: float = float("-inf")) -> float:
-        """Return how long a node has been silent [s]; one that was never heard counts from the steady time ``never_s``.
+        """Return the time for which a node has been silent, s.
 
-        Zero while this process is held up itself: then nobody else is to blame.
+        Args:
+            name: Name of the node.
+            never_s: Begin of the silence of a node from which no message ever came, s of steady time.
+
+        Returns:
+            The silence, s; zero while this process is delayed itself, because then the node is not to blame.
         """
         sign, now_s = self.sign(name), time.monotonic()
         if self._is_held_up(now_s):
@@ -83,51 +104,86 @@ class Heartbeats:
         return now_s - (never_s if sign is None else sign.heard_s)
 
     def limit_s(self, name: str, base_s: float = SILENCE_S) -> float:
-        """Return how long a node may be silent, by the delays that it and this process measure [s]."""
+        """Return the longest accepted silence of a node, given the delays that the node and this process measure, s.
+
+        Args:
+            name: Name of the node.
+            base_s: Longest silence on a machine without delays, s.
+        """
         with self._lock:
             return self._peer(name).bond.limit_s(base_s, self._delay.greatest_s(time.monotonic()))
 
     def loss(self, name: str) -> tuple[Loss, str]:
-        """Return how and why a node is lost; never lost while it was not heard yet."""
+        """Return the kind and the reason of a node's loss; a node from which no message came yet is not lost.
+
+        Args:
+            name: Name of the node.
+        """
         with self._lock:
             bond = self._peer(name).bond
             return bond.loss, bond.reason
 
     def is_alive(self, name: str) -> bool:
-        """Return whether the node's writer was heard, is not lost and does not shut down."""
+        """Check whether a status of the node came, and the node is not lost and does not shut down.
+
+        Args:
+            name: Name of the node.
+        """
         with self._lock:
             bond = self._peer(name).bond
             return bond.sign is not None and bond.loss is Loss.NONE
 
     def is_active(self, name: str) -> bool:
-        """Return whether the node is alive and serves."""
+        """Check whether the node is alive and in the state active.
+
+        Args:
+            name: Name of the node.
+        """
         sign = self.sign(name)
         return sign is not None and sign.state == NodeStatus.ACTIVE and self.is_alive(name)
 
     def pid(self, name: str) -> int | None:
-        """Return the process id; None when the node was never heard."""
+        """Return the process id of a node; None if no status of it ever came.
+
+        Args:
+            name: Name of the node.
+        """
         sign = self.sign(name)
         return None if sign is None else sign.pid
 
     def gid(self, name: str) -> bytes | None:
-        """Return the GID of the bonded writer, which changes with a restart; None when the node was never heard."""
+        """Return the GID of the bonded writer, which changes with a restart; None if no status of the node ever came.
+
+        Args:
+            name: Name of the node.
+        """
         sign = self.sign(name)
         return None if sign is None else sign.gid
 
     def on_loss(self, name: str, callback: Callable[[str], None]) -> None:
-        """Call ``callback(name)`` on the executor's thread when the node falls silent, ends or was restarted."""
+        """Call a function at each loss of a node: it falls silent, shuts down, ends or was restarted.
+
+        Args:
+            name: Name of the node.
+            callback: Called with the name on the executor's thread.
+        """
         with self._lock:
             self._peer(name).on_loss.append(callback)
 
     def on_return(self, name: str, callback: Callable[[], None]) -> None:
-        """Call ``callback`` once on the executor's thread should the writer that is lost now be heard again."""
+        """Call a function once if a message of the writer that is lost now comes again.
+
+        Args:
+            name: Name of the node.
+            callback: Called on the executor's thread; not called for a new writer after a restart.
+        """
         with self._lock:
             peer = self._peer(name)
             if peer.bond.sign is not None:
                 peer.on_return.append((peer.bond.sign.gid, callback))
 
     def close(self) -> None:
-        """Give back what the bonds hold; to be called once the node is not spun any more."""
+        """Release the resources of the bonds; to be called once the node is not spun any more."""
         with self._lock:
             for peer in self._peers.values():
                 peer.bond.close()
@@ -149,7 +205,7 @@ class Heartbeats:
             numbers = int(info["publication_sequence_number"]), int(info["source_timestamp"])
             sample = sample_of(message, *numbers)
             with self._lock:
-                events = peer.bond.hear(sample, time.monotonic(), lambda: writers_of(self._node, name))
+                events = peer.bond.receive(sample, time.monotonic(), lambda: writers_of(self._node, name))
             self._publish(name, peer, events)
 
         receive = guard(self._node, on_status)
@@ -180,10 +236,10 @@ class Heartbeats:
         return peer.bond.look(now_s, delay_s, lambda: writers_of(self._node, name), alive)
 
     def _is_held_up(self, now_s: float) -> bool:
-        return now_s - self._looked_s > LOOK_S + LAG_S or now_s - self._held_up_s < HEARING_S
+        return now_s - self._looked_s > LOOK_S + LAG_S or now_s - self._held_up_s < READING_S
 
     def _publish(self, name: str, peer: _Peer, events: list[Event]) -> None:
-        """Call who waits for these events; without the lock, as callbacks may ask."""
+        """Call the callbacks of these events; without the lock, because callbacks may call queries."""
         for event in events:
             if event.kind is EventKind.INTRUDER or peer.on_loss:
                 self._node.get_logger().warning(event.text)

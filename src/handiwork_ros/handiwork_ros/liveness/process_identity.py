@@ -1,4 +1,4 @@
-"""Which process a node runs in, and whether a process of this machine has ended."""
+"""The identity of a node's process, and the detection of its end on this machine."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def host_name() -> str:
 
 @lru_cache(maxsize=1)
 def process_space() -> str:
-    """Return what tells whether two processes share one table of process ids: boot id and namespace.
+    """Return an id that two processes share exactly when they share one table of process ids: boot id and namespace.
 
-    Empty where the system does not say, which is equal to nothing.
+    Empty if the system does not provide it; an empty id equals no other.
     """
     try:
         boot_id = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
@@ -31,13 +31,13 @@ def process_space() -> str:
 
 
 class ProcessWatch:
-    """Tells when a process of this machine ends, without waiting; nothing is known of those of other machines."""
+    """Detects the end of a process of this machine, without waiting; processes of other machines are not known."""
 
     def __init__(self, pid: int, space: str) -> None:
         """Watch a process.
 
         Args:
-            pid: process id.
+            pid: Process id.
             space: ``process_space`` of the process.
         """
         self._is_here = bool(space) and space == process_space() and pid > 0
@@ -54,18 +54,18 @@ class ProcessWatch:
 
     @property
     def is_known(self) -> bool:
-        """True where ``has_ended`` decides."""
+        """True if ``has_ended`` can be relied on."""
         return self._is_here
 
     @property
     def has_ended(self) -> bool:
-        """True once the process is gone, waited for or not."""
+        """True once the process has ended, also as a zombie."""
         if self._poll is not None and not self._has_ended:
             self._has_ended = bool(self._poll.poll(0))
         return self._has_ended
 
     def close(self) -> None:
-        """Give back the descriptor; the last answer stays."""
+        """Close the descriptor; ``has_ended`` keeps its last value."""
         self._poll = None
         self._release()
 

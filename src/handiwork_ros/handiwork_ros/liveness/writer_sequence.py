@@ -1,49 +1,54 @@
-"""Tells the messages of one DDS writer from those of another that repeats its identity, by their sequence numbers."""
+"""Distinguishes messages of one DDS writer from those of another with its identity, by their sequence numbers."""
 
 from __future__ import annotations
 
 from enum import Enum
 
 BURST, RATE = 10, 5.0
-"""A writer's sequence number grows by so many at once, and by so many a second; more means another writer."""
+"""The largest growth of a writer's sequence number at once, and in a second; greater growth means another writer."""
 
 NO_SEQUENCE = 2**64 - 1
-"""What a middleware gives that does not number messages."""
+"""The sequence number of a middleware that does not number messages."""
 
 
 class Origin(Enum):
-    """Whose message it is."""
+    """The origin of a message."""
 
     TRUE = "true"
     AGAIN = "again"
-    """The newest message, delivered once more: a reader that is matched with the writer again gets it again."""
+    """The newest message, delivered once more: a reader that is matched with the writer again receives it again."""
     DOUBTFUL = "doubtful"
-    """Both writers have used this number: one of the two messages is the true one's."""
+    """Both writers have used this number: one of the two messages comes from the true writer."""
     OTHER = "other"
 
 
 class WriterSequence:
     """Follows the numbers of the true writer and of the one that repeats its identity.
 
-    Each writer's numbers rise by themselves. Where those of the other one pass those of the true one, its own count
-    decides.
+    The numbers of each writer rise by themselves. Where those of the other writer pass those of the true one, its own
+    count decides.
     """
 
     def __init__(self, number: int, source_ns: int) -> None:
-        """Begin with a message of the true writer: the number and source time [ns] that DDS gave it."""
-        self._number, self._source_ns = number, source_ns
-        self._repeated: int | None = None
-        """Newest number of the other writer."""
-        self._doubtful: int | None = None
-        """A number that both would use next, and one has used."""
-
-    def origin(self, number: int, source_ns: int, elapsed_s: float) -> Origin:
-        """Return whose message it is, and count it.
+        """Begin with a message of the true writer.
 
         Args:
-            number: sequence number that DDS gave the message.
-            source_ns: time that DDS gave the message [ns].
-            elapsed_s: time since the newest message of the true writer [s].
+            number: Sequence number that DDS gave the message.
+            source_ns: Source timestamp of DDS, ns.
+        """
+        self._number, self._source_ns = number, source_ns
+        self._repeated: int | None = None
+        """The newest number of the other writer."""
+        self._doubtful: int | None = None
+        """A number that both writers would use next, and one has used."""
+
+    def origin(self, number: int, source_ns: int, elapsed_s: float) -> Origin:
+        """Return the origin of a message, and count the message.
+
+        Args:
+            number: Sequence number that DDS gave the message.
+            source_ns: Source timestamp of DDS, ns.
+            elapsed_s: Time since the newest message of the true writer, s.
         """
         if number == NO_SEQUENCE:
             return Origin.TRUE

@@ -1,1 +1,1 @@
-"""The node that every process runs: life cycle, status, unique name, supervision."""
+"""The base of the node of every process: life cycle, status, unique name, supervision."""

@@ -1,4 +1,4 @@
-"""``/diagnostics`` of a node: its state, its scheduling delay, the topics that it takes in, and what its parts add."""
+"""Publishes ``/diagnostics`` of a node: its state, its scheduling delay, its intake, and the diagnoses of its parts."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ from handiwork_ros.rclpy_support.safe_callbacks import guard
 
 TOPIC = "/diagnostics"
 PERIOD_S = 1.0
+"""The period of the diagnostics, s of steady time."""
 Source = Callable[[], Iterable[Diagnosis]]
 
 
 class IntakeDiagnoses:
-    """What became of the messages of each topic that a node takes in.
+    """Diagnoses of the topics to which a node subscribes.
 
     Args:
-        statistics: gives the counts of all topics.
+        statistics: Returns the counts of all topics.
     """
 
     def __init__(self, statistics: Callable[[], Iterable[IntakeStatistics]]) -> None:
@@ -47,17 +48,18 @@ class IntakeDiagnoses:
 
 
 class DiagnosticsPublisher:
-    """Publishes what its sources say once a second of steady time, also while simulated time stands still.
+    """Publishes the diagnoses of its sources once a second of steady time, also while simulated time is paused.
 
-    Sources are called on the executor's thread and must not wait. One that raises is reported as an error of its own.
+    Sources are called on the executor's thread and must not wait. If one raises, that is reported as an error of its
+    own.
     """
 
     def __init__(self, node: Node, delay_s: Callable[[], float]) -> None:
         """Begin to publish.
 
         Args:
-            node: whose diagnostics these are.
-            delay_s: gives the greatest scheduling delay of late [s].
+            node: Node of the diagnostics.
+            delay_s: Returns the greatest recent scheduling delay, s.
         """
         self._node = node
         self._hardware_id = socket.gethostname()
@@ -67,12 +69,17 @@ class DiagnosticsPublisher:
         self._timer = node.create_timer(PERIOD_S, guard(node, self._publish), clock=steady)
 
     def add(self, name: str, source: Source) -> None:
-        """Ask ``source`` each time from now on, from any thread; errors of it are reported under ``name``."""
+        """Add a source, which is called each time from now on; from any thread.
+
+        Args:
+            name: Name under which errors of the source are reported.
+            source: Returns its diagnoses.
+        """
         self._sources[name] = source
 
     def diagnoses(self) -> list[Diagnosis]:
-        """Return what all sources say now."""
-        return [one for name, source in list(self._sources.items()) for one in _said_by(name, source)]
+        """Return the current diagnoses of all sources."""
+        return [one for name, source in list(self._sources.items()) for one in _diagnoses_of(name, source)]
 
     def _publish(self) -> None:
         message = DiagnosticArray(status=[self._status(one) for one in self.diagnoses()])
@@ -89,7 +96,7 @@ class DiagnosticsPublisher:
         )
 
 
-def _said_by(name: str, source: Source) -> list[Diagnosis]:
+def _diagnoses_of(name: str, source: Source) -> list[Diagnosis]:
     try:
         return list(source())
     except Exception as error:  # noqa: BLE001 - the other sources must still be reported

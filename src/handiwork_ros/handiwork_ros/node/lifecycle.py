@@ -1,4 +1,4 @@
-"""A managed node whose transitions may take time, and whose ``change_state`` answers when they have really ended.
+"""A managed node whose transitions may take time, and whose ``change_state`` answers when they have ended.
 
 rclpy's own ``LifecycleNode`` runs a whole transition inside the service handler, so that a long one blocks the
 executor, and a request that the state does not allow raises there and ends the process. Here a transition is a
@@ -24,7 +24,7 @@ from rclpy.task import Future
 from handiwork_ros.rclpy_support.rclpy_internals import life_cycle
 
 POLL_S = 0.02
-"""How often a transition looks whether what it waits for has come."""
+"""The period in which a transition checks the condition that it waits for, s."""
 
 ENTITY_CALLBACKS = {
     "configuring": "on_configure",
@@ -34,13 +34,14 @@ ENTITY_CALLBACKS = {
     "shuttingdown": "on_shutdown",
     "errorprocessing": "on_error",
 }
-"""What rclpy calls in each transition state: it passes the transition on to managed entities."""
+"""Transition state -> the callback of rclpy that passes the transition on to managed entities."""
 
 SHUTDOWNS = (
     Transition.TRANSITION_UNCONFIGURED_SHUTDOWN,
     Transition.TRANSITION_INACTIVE_SHUTDOWN,
     Transition.TRANSITION_ACTIVE_SHUTDOWN,
 )
+"""The transitions that shut the node down."""
 REQUESTS = (
     Transition.TRANSITION_CONFIGURE,
     Transition.TRANSITION_CLEANUP,
@@ -48,18 +49,22 @@ REQUESTS = (
     Transition.TRANSITION_DEACTIVATE,
     *SHUTDOWNS,
 )
-"""What may be asked for from outside. How a transition ends is a transition for rcl too, but the node's own matter."""
+"""The transitions that clients may request. For rcl the end of a transition is one, too, but only the node makes it."""
 
 
 class AsyncLifecycleNode(LifecycleNodeMixin, Node):
-    """A managed node as the ROS 2 design has it. Subclasses do their work in ``run_transition``.
+    """A managed node as the ROS 2 design defines it. Subclasses do their work in ``run_transition``.
 
-    All methods are for the executor's thread; ``state`` may be read from any.
+    All methods must be called on the executor's thread; ``state`` may be read from any.
+
+    Args:
+        name: Name of the node.
+        options: Options of ``rclpy.node.Node``.
     """
 
     def __init__(self, name: str, **options: Any) -> None:
         Node.__init__(self, name, **options)
-        # A handler that waits keeps its group busy: in the node's own group it would stop the life signs.
+        # A handler that waits keeps its group busy: in the node's own group it would stop the status messages.
         LifecycleNodeMixin.__init__(self, callback_group=ReentrantCallbackGroup())
         next(s for s in self.services if s.srv_type is ChangeState).callback = self._on_change_state
         self._label = self._read_label()
@@ -69,28 +74,35 @@ class AsyncLifecycleNode(LifecycleNodeMixin, Node):
         self._poll.cancel()
 
     async def run_transition(self, state: str) -> TransitionCallbackReturn:
-        """Do the work of a transition state such as ``configuring``; an exception is an ERROR.
+        """Do the work of a transition state; an exception counts as ERROR.
+
+        Args:
+            state: The transition state, such as ``configuring``.
 
         Returns:
-            SUCCESS leads to the goal state and FAILURE back, as the design has it; ERROR leads to ``errorprocessing``,
-            from where SUCCESS leads to ``unconfigured`` and all else to ``finalized``.
+            SUCCESS leads to the goal state and FAILURE back, as the design defines; ERROR leads to ``errorprocessing``,
+            from where SUCCESS leads to ``unconfigured`` and every other result to ``finalized``.
         """
         return TransitionCallbackReturn.SUCCESS
 
     @property
     def state(self) -> str:
-        """The label of the current state, as ``get_state`` answers it."""
+        """The label of the current state, as ``get_state`` returns it."""
         return self._label
 
     def offers(self, transition: int) -> bool:
-        """Whether the current state allows a transition."""
+        """Check whether the current state allows a transition.
+
+        Args:
+            transition: One of ``REQUESTS``.
+        """
         return transition in self._offered().values()
 
     async def change_state(self, transition: int) -> bool:
         """Run a transition to its end.
 
         Args:
-            transition: one of ``REQUESTS``.
+            transition: One of ``REQUESTS``.
 
         Returns:
             True when the goal state is reached; False when the state refuses the transition, or when it failed.
@@ -107,7 +119,11 @@ class AsyncLifecycleNode(LifecycleNodeMixin, Node):
         return bool(result == TransitionCallbackReturn.SUCCESS)
 
     def trigger(self, transition: int | str) -> None:
-        """Enter the next state, and publish the event. A number begins a transition, a label ends it."""
+        """Enter the next state, and publish the event.
+
+        Args:
+            transition: A number begins a transition, a label ends it.
+        """
         machine = life_cycle(self)
         if isinstance(transition, int):
             machine.trigger_transition_by_id(transition, True)
@@ -116,7 +132,15 @@ class AsyncLifecycleNode(LifecycleNodeMixin, Node):
         self._label = self._read_label()
 
     async def wait_until(self, is_true: Callable[[], bool], limit_s: float) -> bool:
-        """Whether ``is_true`` came within ``limit_s`` of steady time; the executor serves others meanwhile."""
+        """Wait for a condition; the executor serves other work meanwhile.
+
+        Args:
+            is_true: The condition.
+            limit_s: Longest wait, s of steady time.
+
+        Returns:
+            False if time is up.
+        """
         end_s = time.monotonic() + limit_s
         while not is_true():
             if time.monotonic() > end_s:
@@ -128,10 +152,14 @@ class AsyncLifecycleNode(LifecycleNodeMixin, Node):
         return True
 
     async def in_thread(self, name: str, work: Callable[[], None]) -> Exception | None:
-        """Run blocking work in a daemon thread of its own and wait for it.
+        """Run blocking work in its own daemon thread and wait for it.
+
+        Args:
+            name: Name of the thread.
+            work: The function to run.
 
         Returns:
-            What it raised, or None.
+            The exception that it raised; None if it raised none.
         """
         done, executor = Future(executor=self.executor), self.executor
         assert executor is not None
@@ -140,7 +168,7 @@ class AsyncLifecycleNode(LifecycleNodeMixin, Node):
             failure: Exception | None = None
             try:
                 work()
-            except Exception as error:  # noqa: BLE001 - handed on to who waits
+            except Exception as error:  # noqa: BLE001 - returned to the caller
                 failure = error
             executor.create_task(done.set_result, failure)
 
@@ -155,7 +183,7 @@ class AsyncLifecycleNode(LifecycleNodeMixin, Node):
             if result == TransitionCallbackReturn.SUCCESS:
                 previous = LifecycleState(label=before, state_id=0)
                 result = getattr(self, ENTITY_CALLBACKS[self.state])(previous)
-        except Exception:  # noqa: BLE001 - the border to the subclass
+        except Exception:  # noqa: BLE001 - code of the subclass
             self.get_logger().error(f"{self.state} failed:\n{traceback.format_exc()}")
             return TransitionCallbackReturn.ERROR
         return result
@@ -163,14 +191,14 @@ class AsyncLifecycleNode(LifecycleNodeMixin, Node):
     async def _on_change_state(
         self, request: ChangeState.Request, response: ChangeState.Response
     ) -> ChangeState.Response:
-        """Serve ``change_state``; a label goes before the number, as in rclcpp."""
+        """Serve ``change_state``; a label has precedence over the number, as in rclcpp."""
         label = request.transition.label
         transition = self._offered().get(label, 0) if label else request.transition.id
         response.success = await self.change_state(transition)
         return response
 
     def _offered(self) -> dict[str, int]:
-        """Numbers by label of the requests that the current state allows; none in a transition state."""
+        """Return the number by label of each request that the current state allows; none in a transition state."""
         rows = life_cycle(self).available_transitions
         return {label: number for number, label, *_ in rows if number in REQUESTS}
 

@@ -1,4 +1,4 @@
-"""The process of a node: signals, spinning, ordered end, exit code."""
+"""The process of a node: signals, spinning, ordered shutdown, exit code."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .process_supervision import Supervision
 from .unique_name import unique_names_required
 
 STOP_LIMIT_S = 2.0
-"""Longest time that running work gets to end at shutdown."""
+"""The longest time that running work has to end at shutdown, s."""
 
 
 def run(
@@ -35,19 +35,27 @@ def run(
     """Make the node, spin it until SIGINT, SIGTERM or its own end, and return the exit code.
 
     ``node.extra_nodes`` are spun by the same executor.
+
+    Args:
+        factory: Makes the node.
+        argv: Arguments for ROS; None: those of the process.
+        make_executor: Makes the executor.
+
+    Returns:
+        The exit code of the process: 0, that of the node, or that of a bad configuration.
     """
     stop = threading.Event()
 
     def on_signal(_number: int, _frame: FrameType | None) -> None:
         stop.set()
 
-    # A node that is started alone stays on this machine as well.
+    # A node that is started without launch is limited to this machine as well.
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
-    # rclpy's own handlers would end the context first, and with it the last results and stop commands.
     if fault := fault_of(os.environ):
         sys.stderr.write(f"fatal: {fault}\n")
         return 2
     words = [*(sys.argv if argv is None else argv), *_log_words()]
+    # rclpy's own handlers would end the context first, and with it the last results and stop commands.
     rclpy.init(args=words, signal_handler_options=SignalHandlerOptions.NO)
     previous = {s: signal.signal(s, on_signal) for s in (signal.SIGINT, signal.SIGTERM)}
     try:
@@ -62,7 +70,7 @@ def run(
 
 
 def _log_words() -> list[str]:
-    """Let ROS 2 write its logs where it can, or not at all; say so once."""
+    """Choose a writable folder for the logs of ROS 2, or switch log files off; print a notice in that case."""
     folder, text = choose_log_folder(os.environ)
     if text:
         sys.stderr.write(f"{text}\n")
@@ -79,14 +87,14 @@ def _run(factory: Callable[[], ManagedNode], stop: threading.Event, executor: Ex
     supervision = Supervision(node)
     try:
         while not stop.is_set() and node.exit_code is None:
-            # Its status wakes the node often enough; a timeout would cost a timer for every callback.
+            # The status timer wakes the node often enough; a timeout would cost a timer for every callback.
             executor.spin_once()
         supervision.close()
         node.begin_shutdown()
         deadline = time.monotonic() + STOP_LIMIT_S
         while not node.is_idle() and time.monotonic() < deadline:
             executor.spin_once(timeout_sec=0.02)
-        # Results and the last status are still on their way.
+        # The last results and the last status must still be sent.
         settle = time.monotonic() + 0.05
         while time.monotonic() < settle:
             executor.spin_once(timeout_sec=0.02)

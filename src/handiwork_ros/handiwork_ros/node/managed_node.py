@@ -1,4 +1,4 @@
-"""The lifecycle node that every Handiwork node is: it loads in its own thread, shows its state, ends in order."""
+"""The base class of every Handiwork node: it loads in its own thread, publishes its state, and shuts down in order."""
 
 from __future__ import annotations
 
@@ -33,40 +33,43 @@ M = TypeVar("M")
 __all__ = ["STATUS_PERIOD_S", "STATUS_TOPIC", "ManagedNode"]
 
 STATUS_PERIOD_S = 0.4
+"""The period of the status, s of steady time."""
 REST_LIMIT_S = 10.0
-"""Longest wait of a transition until what runs has ended and the arm rests [s of steady time]."""
+"""The longest wait of a transition until running work has ended and the arm is at rest, s of steady time."""
 
 
 class ManagedNode(AsyncLifecycleNode):
-    """Subclasses fill the ``on_*`` hooks; ``spinning.run`` makes the process.
+    """A lifecycle node whose subclasses implement the ``on_*`` hooks; ``main.run`` makes the process.
 
-    ``on_load``, ``on_prepare`` and ``on_close`` run in a thread of their own while the executor spins, so they may take
+    ``on_load``, ``on_prepare`` and ``on_close`` run in a separate thread while the executor spins, so they may take
     long; the others run on the executor's thread. ``configure`` ends when ``on_load`` has returned, ``activate`` when
     ``on_prepare`` and ``on_start`` have, ``deactivate`` when ``is_idle`` is true after ``on_stop``. A fault in a
-    transition that a lifecycle manager asked for leaves the node in the state that the design names; a fault while it
+    transition that a lifecycle manager requested leaves the node in the state that the design defines; a fault while it
     starts by itself (``autostart``) ends the process.
+
+    Args:
+        name: Name of the node.
+        options: Options of ``rclpy.node.Node``.
     """
 
     def __init__(self, name: str, **options: Any) -> None:
         super().__init__(name, **options)
         self.closing = threading.Event()
-        """Set when the node ends for good: long work and waits end when they see it."""
+        """Set when the node shuts down: long work and waits check it, and end."""
         self.exit_code: int | None = None
-        """Set when the process must end."""
+        """The exit code of the process, which ends once it is set; None before."""
         self.extra_nodes: list[Node] = []
         """Nodes that are spun and destroyed with this one; see ``node/wall_time_node.py``."""
         self.status_text = ""
-        """What the status says beside the state: what is being loaded, or the newest fault."""
+        """The text of the status: the current step of loading, or the newest fault."""
         self.on_turn: Callable[[], None] = lambda: None
-        """Called on the executor's thread with every status: a sign that the executor turns."""
+        """Called on the executor's thread with every status: a sign that the executor runs."""
         self._load_progress, self._fault_code = 0.0, 0
         self._loading, self._last_close = threading.Lock(), threading.Lock()
         self._autostart = self.parameter(
             "autostart", True, "configure and activate at start, without a lifecycle manager"
         )
-        text = (
-            "ends the process when its executor has not turned for so long [s]; 0: never, as for a debugger"
-        )
+        text = "ends the process when its executor has not run for this long [s]; 0: never, as for a debugger"
         self.watchdog_s = self.parameter("watchdog_s", 10.0, text)
         self._delay = SchedulingDelay(STATUS_PERIOD_S, time.monotonic())
         self._is_sole = False
@@ -75,7 +78,7 @@ class ManagedNode(AsyncLifecycleNode):
         self._unique_name.require(self.publish_status)
         self._is_sole = True
         self.diagnostics = DiagnosticsPublisher(self, lambda: self._delay.greatest_s(time.monotonic()))
-        """What ``/diagnostics`` says of the node; its parts add sources."""
+        """The publisher of ``/diagnostics``; parts of the node add sources."""
         self.diagnostics.add("state", self._state_diagnosis)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         # A service handler that waits keeps the default group busy, and the status must go on.
@@ -85,32 +88,51 @@ class ManagedNode(AsyncLifecycleNode):
         self._first = self.create_timer(0.0, guard(self, self._begin), clock=steady)
 
     def on_load(self, report: Report) -> None:
-        """Read, load, warm up; call ``report(fraction, text)``; watch ``self.closing``. ConfigError: bad input.
+        """Read files, load models, warm up.
 
-        It must not wait for other nodes: a lifecycle manager configures all before it activates the first.
+        It must not wait for other nodes: a lifecycle manager configures all before it activates the first. Long work
+        checks ``self.closing``.
+
+        Args:
+            report: Called with the progress, 0 to 1, and a text.
+
+        Raises:
+            ConfigError: The input is bad.
         """
 
     def on_prepare(self, report: Report) -> None:
-        """Wait for what other nodes offer once they are active, as ``on_load``; before each ``on_start``."""
+        """Wait for the topics and services of other active nodes; called before each ``on_start``.
+
+        Args:
+            report: See ``on_load``.
+
+        Raises:
+            ConfigError: See ``on_load``.
+        """
 
     def on_start(self) -> None:
         """Begin to serve."""
 
     def on_stop(self) -> None:
-        """Stop serving: refuse what comes, end what runs. Must not wait."""
+        """Stop serving: refuse new requests and end running work. It must not wait."""
 
     def on_close(self) -> None:
-        """Free what ``on_load`` took, join threads. Also called when ``on_load`` has failed."""
+        """Release the resources that ``on_load`` acquired, and join threads; called even if ``on_load`` failed."""
 
     def is_idle(self) -> bool:
-        """True once nothing runs any more and the arm rests."""
+        """Check whether all work has ended and the arm is at rest."""
         return True
 
     def parameter(self, name: str, default: V, description: str) -> V:
-        """Declare a read-once parameter and return its value; a whole number is taken for a float.
+        """Declare a read-only parameter and return its value.
+
+        Args:
+            name: Name of the parameter.
+            default: Its default, which also defines its type; for a float a whole number is taken, too.
+            description: Its description.
 
         Raises:
-            ConfigError: the value given has another type.
+            ConfigError: The value has another type.
         """
         descriptor = ParameterDescriptor(description=description, dynamic_typing=True, read_only=True)
         value = self.declare_parameter(name, default, descriptor).value
@@ -124,10 +146,18 @@ class ManagedNode(AsyncLifecycleNode):
         return cast(V, value)
 
     def on_executor(self, make: Callable[[], M]) -> M:
-        """Run ``make`` on the executor's thread, return its value: how ``on_load`` creates subscriptions and clients.
+        """Run a function on the executor's thread and return its value.
+
+        ``on_load`` makes subscriptions and clients with it.
+
+        Args:
+            make: The function; its exceptions are raised here.
+
+        Returns:
+            The return value of ``make``.
 
         Raises:
-            RuntimeError: the node closes meanwhile, or is in no executor. What ``make`` raises is raised here.
+            RuntimeError: The node closes meanwhile, or is in no executor.
         """
         done: list[Callable[[], M]] = []
         ready = threading.Event()
@@ -136,7 +166,7 @@ class ManagedNode(AsyncLifecycleNode):
             try:
                 value = make()
                 done.append(lambda: value)
-            except Exception as error:  # noqa: BLE001  # handed on to the waiting thread
+            except Exception as error:  # noqa: BLE001  # raised in the waiting thread
                 failure = error
                 done.append(lambda: _raise(failure))
             ready.set()
@@ -152,11 +182,11 @@ class ManagedNode(AsyncLifecycleNode):
 
     @property
     def is_active(self) -> bool:
-        """True while the node serves."""
+        """True while the node is in the state active."""
         return self.state == "active"
 
     def publish_status(self) -> None:
-        """Show the state now, in addition to the steady beat."""
+        """Publish the status now, in addition to the periodic messages."""
         is_faulty = bool(self.exit_code and self._fault_code)
         text = "; ".join(words for words in (self.status_text, self._unique_name.warning) if words)
         status = status_message(self.get_name(), self.state, text, self._load_progress, is_faulty=is_faulty)
@@ -164,7 +194,7 @@ class ManagedNode(AsyncLifecycleNode):
         self._status_writer.publish(status)
 
     def begin_shutdown(self) -> None:
-        """Begin the end of the process: refuse new work and end what runs. On the executor's thread."""
+        """Begin the end of the process: refuse new work and end running work. On the executor's thread."""
         was_active = self.is_active
         self.closing.set()
         if shutdown := next(filter(self.offers, SHUTDOWNS), None):
@@ -174,7 +204,11 @@ class ManagedNode(AsyncLifecycleNode):
         self.publish_status()
 
     def end_shutdown(self, timeout_s: float = 2.0) -> None:
-        """Wait for the loader, which watches ``closing``, and free what was taken."""
+        """Wait for the thread that loads, which checks ``closing``, and release all resources.
+
+        Args:
+            timeout_s: Longest wait for the thread, s.
+        """
         if self._loading.acquire(timeout=timeout_s):
             self._loading.release()
         guard(self, self._close_for_good)()
@@ -182,7 +216,7 @@ class ManagedNode(AsyncLifecycleNode):
             self.trigger(TransitionCallbackReturn.SUCCESS.to_label())
 
     async def run_transition(self, state: str) -> TransitionCallbackReturn:
-        """Do the work of a transition state."""
+        """Do the work of a transition state; see the base."""
         if state in ("configuring", "activating"):
             self.status_text, self._load_progress = "", 0.0
         self.publish_status()
@@ -196,7 +230,7 @@ class ManagedNode(AsyncLifecycleNode):
         return TransitionCallbackReturn.FAILURE if is_expected else TransitionCallbackReturn.ERROR
 
     async def change_state(self, transition: int) -> bool:
-        """See the base; the status shows the new state at once."""
+        """Run a transition to its end, and publish the new state at once; see the base."""
         has_succeeded = await super().change_state(transition)
         self.publish_status()
         return has_succeeded
@@ -216,7 +250,7 @@ class ManagedNode(AsyncLifecycleNode):
         fault = _error_of(self.on_stop)
         if await self.wait_until(self.is_idle, REST_LIMIT_S):
             return fault
-        return RuntimeError(f"what runs has not ended {REST_LIMIT_S:g} s after it was asked to")
+        return RuntimeError(f"running work has not ended {REST_LIMIT_S:g} s after the request to stop")
 
     async def _close(self) -> Exception | None:
         return await self.in_thread(f"{self.get_name()}-close", self.on_close)
@@ -228,7 +262,7 @@ class ManagedNode(AsyncLifecycleNode):
         return await self.in_thread(f"{self.get_name()}-close", self._close_for_good)
 
     async def _recover(self) -> Exception | None:
-        """End what an error left running, so that the node can be configured again."""
+        """End the work that an error left running, so that the node can be configured again."""
         guard(self, self.on_stop)()
         await self.wait_until(self.is_idle, REST_LIMIT_S)
         return await self._close()
@@ -266,7 +300,7 @@ class ManagedNode(AsyncLifecycleNode):
 
     async def _start(self) -> None:
         for transition in (Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE):
-            # A manager may have asked for the same already, or for the end.
+            # A lifecycle manager may have requested the same transition already, or a shutdown.
             if not self.offers(transition) or self.closing.is_set():
                 return
             if not await self.change_state(transition):
@@ -283,7 +317,7 @@ class ManagedNode(AsyncLifecycleNode):
         return None
 
     def _close_for_good(self) -> None:
-        """Run ``on_close`` for the last time, once: a manager's shutdown may meet the end of the process."""
+        """Run ``on_close`` for the last time, once: a manager's shutdown may coincide with the end of the process."""
         if self._last_close.acquire(blocking=False):
             self.on_close()
 
@@ -293,7 +327,7 @@ class ManagedNode(AsyncLifecycleNode):
         self.status_text, self._load_progress = text, float(fraction)
 
     def _note(self, fault: Exception) -> None:
-        """Log one sentence for what a person can correct, and a traceback for what is our own fault."""
+        """Log one sentence for a fault that the user can correct, and a traceback for every other exception."""
         if self.closing.is_set():
             return
         is_expected = isinstance(fault, ConfigError)
@@ -305,7 +339,7 @@ class ManagedNode(AsyncLifecycleNode):
 def _error_of(hook: Callable[[], None]) -> Exception | None:
     try:
         hook()
-    except Exception as error:  # noqa: BLE001 - the border to the subclass
+    except Exception as error:  # noqa: BLE001 - code of the subclass
         return error
     return None
 

@@ -1,4 +1,4 @@
-"""The claim of a node to be the only one of its full name. Knows no ROS."""
+"""The claim of a node to be the only one of its full name. Without ROS."""
 
 from __future__ import annotations
 
@@ -8,20 +8,23 @@ from handiwork_ros.liveness.bond import Sample
 from handiwork_ros.rclpy_support.silence_limits import SILENCE_S, silence_limit_s
 
 DISCOVERY_S = 0.5
-"""Time in which a node of the same name is discovered and heard, on a machine without delay [s]."""
+"""The time in which a node of the same name is discovered and its message arrives, on a machine without delay, s."""
 
 GREATEST_DISCOVERY_S = 2.0
-"""A writer that was discovered, and not heard yet, is waited for until then [s]."""
+"""The longest wait for the first message of a writer that was discovered, s."""
 
 YIELD_S = 10.0
-"""A node that hears an older one of its name this soon after its search ends itself: discovery came too late [s]."""
+"""The time after its search in which a node ends itself if an older one of its name appears, s.
+
+Discovery was too slow in that case.
+"""
 
 SAME_AGE = 2
-"""Nodes whose writers have sent numbers of messages that differ by no more began together."""
+"""The largest difference in sent messages between two nodes that began together."""
 
 
 class Claim(Enum):
-    """How far a claim is."""
+    """The states of a claim."""
 
     LOOKING = "looking"
     SOLE = "sole"
@@ -32,37 +35,41 @@ class NameClaim:
     """Decides whether a node may start, and names another node of its name that appears later."""
 
     def __init__(self, full_name: str, gid: bytes, now_s: float) -> None:
-        """Begin to look.
+        """Begin the search.
 
         Args:
-            full_name: of the node, with its namespace.
-            gid: of the node's own bond writer.
-            now_s: steady time [s].
+            full_name: Name of the node, with its namespace.
+            gid: GID of the node's own bond writer.
+            now_s: Steady time, s.
         """
         self._full_name, self._gid, self._begun_s = full_name, gid, now_s
         self.state = Claim.LOOKING
         self.refusal = ""
-        """Why the node may not start."""
+        """The reason why the node may not start; empty while it may."""
         self._sole_s = float("-inf")
         self._others: dict[bytes, tuple[float, str]] = {}
 
     def settle(self, now_s: float = float("-inf")) -> None:
-        """Hold the name for free; a search that ended at ``now_s`` may prove to have been too short."""
-        self.state, self._sole_s = Claim.SOLE, now_s
-
-    def hear(self, sample: Sample, now_s: float, sent: int = 0) -> str:
-        """Take a message of the bond's topic.
-
-        A node that has found its name free stays, unless it hears within ``YIELD_S`` that an older one did before. Of
-        two that began together the one with the lower GID stays.
+        """Consider the name as free.
 
         Args:
-            sample: the message, with the number that DDS gave it.
-            now_s: steady time [s].
-            sent: how many messages the own writer has sent.
+            now_s: Steady time at the end of the search, s, which may prove to have been too short; -inf for no search.
+        """
+        self.state, self._sole_s = Claim.SOLE, now_s
+
+    def receive(self, sample: Sample, now_s: float, sent: int = 0) -> str:
+        """Process a message of the bond's topic.
+
+        A node that has found its name free stays, unless it receives within ``YIELD_S`` a message of an older node that
+        did so before. Of two nodes that began together the one with the lower GID stays.
+
+        Args:
+            sample: The message, with the number that DDS gave it.
+            now_s: Steady time, s.
+            sent: Number of messages that the own writer has sent.
 
         Returns:
-            A sentence when another node of this name is heard for the first time, else an empty text.
+            A sentence at the first message of another node of this name, otherwise an empty text.
         """
         if sample.gid == self._gid or sample.is_leaving:
             self._others.pop(sample.gid, None)
@@ -78,25 +85,32 @@ class NameClaim:
             )
         return f"another {self._full_name} runs as {text}; end one of them" if is_new else ""
 
-    def look(self, now_s: float, delay_s: float, unheard: int) -> None:
-        """Settle the claim once nobody can be expected any more.
+    def look(self, now_s: float, delay_s: float, unknown: int) -> None:
+        """Settle the claim once no further node of this name can be expected.
 
         Args:
-            now_s: steady time [s].
-            delay_s: scheduling delay of this process, by which discovery takes longer [s].
-            unheard: how many other writers of the topic the graph lists that were not heard yet.
+            now_s: Steady time, s.
+            delay_s: Scheduling delay of this process, by which discovery takes longer, s.
+            unknown: Number of other writers of the topic that the graph lists and from which no message came yet.
         """
         waited_s = now_s - self._begun_s
-        limit_s = GREATEST_DISCOVERY_S if unheard > 0 else silence_limit_s(DISCOVERY_S, delay_s)
+        limit_s = GREATEST_DISCOVERY_S if unknown > 0 else silence_limit_s(DISCOVERY_S, delay_s)
         if self.state is Claim.LOOKING and waited_s >= limit_s:
             self.settle(now_s)
 
-    def heard(self) -> frozenset[bytes]:
-        """Return the GIDs of the other writers that were heard."""
+    def known_gids(self) -> frozenset[bytes]:
+        """Return the GIDs of the other writers from which messages came."""
         return frozenset(self._others)
 
     def warning(self, now_s: float) -> str:
-        """Return who else of this name was heard lately, for the node's status; empty for nobody."""
+        """Return the other nodes of this name from which messages came recently, for the node's status.
+
+        Args:
+            now_s: Steady time, s.
+
+        Returns:
+            A sentence; empty if there is no other node.
+        """
         texts = [text for heard_s, text in self._others.values() if now_s - heard_s <= 2.0 * SILENCE_S]
         return f"another {self._full_name} runs as {' and as '.join(texts)}" if texts else ""
 

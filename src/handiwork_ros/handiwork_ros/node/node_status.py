@@ -1,4 +1,4 @@
-"""What ``handiwork/status`` says in each state of the life cycle."""
+"""The content of ``handiwork/status`` in each state of the life cycle."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ SHOWN = {
     "finalized": NodeStatus.FINALIZED,
     "errorprocessing": NodeStatus.FAULTY,
 }
-"""What the status says in each state of the life cycle, so that the two never differ."""
+"""State of the life cycle -> state in the status, so that the two never differ."""
 
 
 def status_message(name: str, state: str, text: str, progress: float, *, is_faulty: bool) -> NodeStatus:
     """Make the status of this process's node.
 
     Args:
-        name: of the node.
-        state: label of its state in the life cycle.
-        text: what is being loaded, or the newest fault; empty: a transition state is named.
-        progress: of loading, 0 to 1.
-        is_faulty: the process ends because of a fault.
+        name: Name of the node.
+        state: Label of its state in the life cycle.
+        text: Current step of loading, or the newest fault; if empty, a transition state is named.
+        progress: Progress of loading, 0 to 1.
+        is_faulty: True if the process ends because of a fault.
     """
     return NodeStatus(
         node=name,

@@ -1,4 +1,4 @@
-"""Lets a node's process be supervised: it reports to systemd or ``handiwork launch``, and watches itself."""
+"""Supervision of a node's process: it reports to systemd or ``handiwork launch``, and runs a watchdog."""
 
 from __future__ import annotations
 
@@ -9,13 +9,18 @@ from .watchdog import Watchdog
 
 LOADING = ("configuring", "activating")
 LOADING_FACTOR = 6.0
+"""The factor by which the limit is longer while a node loads."""
 
 
 class Supervision:
     """Begins right before the executor's first turn, and ends with ``close``.
 
-    The limit is the node's parameter ``watchdog_s``, unless the supervisor has said WATCHDOG_USEC; 0 switches all of
-    it off. While a node loads the limit is ``LOADING_FACTOR`` times as long, as compilers may keep Python's lock.
+    The limit is the node's parameter ``watchdog_s``, unless the supervisor has set WATCHDOG_USEC; 0 switches the
+    watchdog off. While a node loads the limit is ``LOADING_FACTOR`` times as long, because compilers may keep Python's
+    lock.
+
+    Args:
+        node: The node.
     """
 
     def __init__(self, node: ManagedNode) -> None:
@@ -30,7 +35,7 @@ class Supervision:
         self._beat()
 
     def close(self) -> None:
-        """Watch the executor no more: the process ends, and must not hang on its way."""
+        """Stop watching the executor: the process shuts down now, and only its end is limited."""
         self._node.on_turn = lambda: None
         if self._watchdog is not None:
             self._watchdog.close(LOADING_FACTOR * self._limit_s)

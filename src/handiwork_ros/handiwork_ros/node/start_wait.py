@@ -1,4 +1,4 @@
-"""How long a starting node waits for others, before it gives up and is started again."""
+"""The limited wait of a starting node for other nodes, after which it gives up and is started again."""
 
 from __future__ import annotations
 
@@ -13,17 +13,20 @@ POLL_S = 0.05
 
 
 class OthersMissingError(ConfigError):
-    """What other nodes send did not come in time; a later start may find it."""
+    """The messages of other nodes did not come in time; a later start may succeed."""
 
     exit_code = 75
-    """EX_TEMPFAIL of sysexits.h: who supervises the process starts it again without a limit."""
+    """EX_TEMPFAIL of sysexits.h: the supervisor of the process starts it again any number of times."""
 
 
 class StartWait:
     """Declares the parameter ``start_timeout_s`` of a node, and waits in its ``on_prepare``.
 
-    A message that got lost on its way to this process comes for sure to the next one, so a limit, an end with a
-    sentence, and a new start by launch are better than to wait for ever.
+    A message that was lost on its way to this process reaches the next process, so a limit, an error message and a new
+    start by launch are better than an endless wait.
+
+    Args:
+        node: The node.
     """
 
     def __init__(self, node: ManagedNode) -> None:
@@ -35,11 +38,11 @@ class StartWait:
         """Wait until nothing is missing, or until the node closes.
 
         Args:
-            missing: names what has not come yet.
-            report: shows what is waited for.
+            missing: Returns the names of what has not come yet.
+            report: Called with the progress and a text on the missing items.
 
         Raises:
-            OthersMissingError: the time is up; names what has not come.
+            OthersMissingError: The time is up; the message names the missing items.
         """
         begin_s = time.monotonic()
         while names := ", ".join(missing()):
@@ -47,5 +50,5 @@ class StartWait:
             if self._node.closing.wait(POLL_S):
                 return
             if 0.0 < self._limit_s < time.monotonic() - begin_s:
-                fault = f"{names} did not come within {self._limit_s:g} s; `handiwork status` shows who is missing"
+                fault = f"{names} did not come within {self._limit_s:g} s; `handiwork status` lists the missing nodes"
                 raise OthersMissingError(f"node {self._node.get_name()}", [fault])

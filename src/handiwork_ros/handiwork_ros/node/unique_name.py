@@ -1,4 +1,4 @@
-"""Looks for another live node of the same full name, before a node begins and while it runs."""
+"""Searches for another live node of the same full name, before a node begins and while it runs."""
 
 from __future__ import annotations
 
@@ -29,16 +29,20 @@ from .name_claim import Claim, NameClaim
 
 POLL_S = 0.02
 UNNAMED_S = 5.0
-"""A writer whose node the graph does not learn for so long is taken for one of this name; less than ``YIELD_S`` [s]."""
+"""The time after which a writer whose node is unknown counts as one of this name, s; less than ``YIELD_S``."""
 STATUS_AGAIN_S = 0.1
-"""How often a node that looks shows that it does, for one that starts at the same time."""
+"""The period in which a searching node publishes its status, for one that starts at the same time, s."""
 
 _IS_REQUIRED: ContextVar[bool] = ContextVar("is_unique_name_required", default=False)
 
 
 @contextlib.contextmanager
 def unique_names_required() -> Iterator[None]:
-    """Have every managed node that is made meanwhile look for its name first, which takes half a second."""
+    """Make every managed node that is created in this context search for its name first, which takes half a second.
+
+    Yields:
+        Nothing.
+    """
     token = _IS_REQUIRED.set(True)
     try:
         yield
@@ -47,15 +51,16 @@ def unique_names_required() -> Iterator[None]:
 
 
 class UniqueName:
-    """Listens to the bond of the node's own name."""
+    """Subscriber of the bond of the node's own name."""
 
     def __init__(self, node: Node, writer: StatusWriter, on_refusal: Callable[[ConfigError], None]) -> None:
         """Subscribe.
 
         Args:
-            node: whose name is meant.
-            writer: the node's own.
-            on_refusal: called on the executor's thread where an older node of the name is heard after the search.
+            node: The node.
+            writer: The node's own writer.
+            on_refusal: Called on the executor's thread if a message of an older node of the name comes after the
+                search.
         """
         self._node, self._writer, self._gid, self._on_refusal = node, writer, writer.gid, on_refusal
         self._unnamed_s: dict[bytes, float] = {}
@@ -71,19 +76,19 @@ class UniqueName:
 
     @property
     def warning(self) -> str:
-        """Who else of this name was heard lately; empty for nobody."""
+        """The other nodes of this name from which messages came recently; empty if there are none."""
         return self.claim.warning(time.monotonic())
 
     def require(self, publish: Callable[[], None]) -> None:
-        """Where the process demands it, wait until the name was found free.
+        """Wait until the name was found free, if the process demands it.
 
-        A node of this name that was killed is not heard, even while the graph still lists it.
+        No message comes from a node of this name that was killed, even while the graph still lists it.
 
         Args:
-            publish: shows the node's status.
+            publish: Publishes the node's status.
 
         Raises:
-            ConfigError: another node of this name lives; names its host and process.
+            ConfigError: Another node of this name is alive; the message names its host and process.
         """
         if not _IS_REQUIRED.get():
             self.claim.settle()
@@ -98,12 +103,12 @@ class UniqueName:
                     publish()
                 executor.spin_once(timeout_sec=POLL_S)
                 listed = {writer.gid for writer in writers_of(self._node, self._node.get_name())}
-                unheard = len(listed - self.claim.heard() - {self._gid})
+                unknown = len(listed - self.claim.known_gids() - {self._gid})
                 now_s = time.monotonic()
                 delay.tick(now_s)
-                self.claim.look(now_s, delay.greatest_s(now_s), unheard)
+                self.claim.look(now_s, delay.greatest_s(now_s), unknown)
         finally:
-            # ``remove_node`` alone would leave the node with this executor, for whoever gives it work next.
+            # ``remove_node`` alone would leave this executor set in the node, where the next task would be lost.
             self._node.executor = None
             executor.shutdown()
         if self.claim.state is Claim.REFUSED:
@@ -114,16 +119,16 @@ class UniqueName:
         if not self._is_namesake(sample):
             return
         was_sole = self.claim.state is Claim.SOLE
-        text = self.claim.hear(sample, time.monotonic(), self._writer.sent)
+        text = self.claim.receive(sample, time.monotonic(), self._writer.sent)
         if was_sole and self.claim.state is Claim.REFUSED:
             self._on_refusal(self._refusal())
         elif text and was_sole:
             self._node.get_logger().error(text)
 
     def _is_namesake(self, sample: Sample) -> bool:
-        """Whether a node of this name wrote it: who only writes to the topic keeps nobody out.
+        """Check whether a node of this name wrote a message: other writers to the topic must not block a start.
 
-        The graph learns the node of a new writer later than its first message, and of a process that was stopped for
+        The graph learns the node of a new writer later than its first message, and for a process that was stopped for
         long it may never learn it: a writer that stays without a name for ``UNNAMED_S`` counts.
         """
         name = self._node.get_name()

@@ -1,4 +1,4 @@
-"""Where action servers live, so that finished goals are forgotten in wall time, also while a simulation is paused."""
+"""Hosts action servers on wall time, so that old goals are forgotten also while a simulation is paused."""
 
 from __future__ import annotations
 
@@ -9,10 +9,16 @@ from .managed_node import ManagedNode
 
 
 def action_host_node(node: ManagedNode) -> Node:
-    """A node on wall time, in the namespace and executor of ``node``, to create action servers on.
+    """Make a node on wall time, in the namespace and executor of a node, to create action servers on.
 
     Its clock serves only to forget old results; no skill reads it. Under ``use_sim_time`` a paused simulation
     would keep every result, and rcl_action below 9.2.11 is reported to spin on the expiry timer of one.
+
+    Args:
+        node: The node; the new one becomes one of its ``extra_nodes``.
+
+    Returns:
+        The new node.
     """
     host = Node(
         f"{node.get_name()}_actions",

@@ -1,4 +1,4 @@
-"""Ends a process whose executor does not turn any more, so that whoever started it starts it again. No ROS."""
+"""Ends a process whose executor does not run any more, so that its supervisor starts it again. Without ROS."""
 
 from __future__ import annotations
 
@@ -12,20 +12,21 @@ from handiwork_core.intake.silence import Silence, processor_wait_s
 
 EXIT_CODE = os.EX_SOFTWARE
 LOOK_S = 0.5
+"""The period of the checks, s."""
 HARD_FACTOR = 2.0
-"""Where Python itself stands still, as in an endless regular expression, the end comes after so many limits."""
+"""The number of limits after which the process ends if Python is blocked, as in an endless regular expression."""
 
 
 class Watchdog:
-    """A thread that ends the process when ``beat`` was not called for ``limit_s``.
+    """A thread that ends the process when ``beat`` was not called for the time of the limit.
 
-    Before that it writes the traceback of every thread to stderr. A timer of ``faulthandler``, which needs no Python
-    to run, does the same after twice the limit when some C code never gives Python's lock back.
+    Before that it writes the traceback of every thread to stderr. A timer of ``faulthandler``, which runs without
+    Python, does the same after twice the limit if some C code never releases Python's lock.
 
     Args:
-        name: of the node, for the message.
-        limit_s: tells the accepted silence [s of steady time, without what a busy machine held the process up].
-        end: called after the message; ends the process.
+        name: Name of the node, for the message.
+        limit_s: Returns the longest accepted silence, s of steady time without delays by a busy machine.
+        end: Called after the message with the exit code; ends the process.
     """
 
     def __init__(
@@ -42,14 +43,15 @@ class Watchdog:
         self._thread.start()
 
     def beat(self) -> None:
-        """Note that the executor has turned."""
+        """Note that the executor has run."""
         self._silence.beat()
 
     def close(self, end_limit_s: float = 0.0) -> None:
-        """Watch the executor no more; 0 is without a limit for the end of the process.
+        """Stop watching the executor.
 
         Args:
-            end_limit_s: the process is ended with all tracebacks when it has not ended by itself until then [s].
+            end_limit_s: Time after which the process is ended with all tracebacks if it has not ended by itself, s; 0
+                for no limit.
         """
         self._over.set()
         if self._thread.is_alive():

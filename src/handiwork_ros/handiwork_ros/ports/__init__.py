@@ -1,1 +1,1 @@
-"""The ports of handiwork_core over ROS."""
+"""Implementations of the ports of handiwork_core over ROS."""

@@ -1,4 +1,4 @@
-"""The Arm and Gripper ports over the controllers' actions."""
+"""Implements the Arm and Gripper ports over the controllers' actions."""
 
 from __future__ import annotations
 
@@ -25,17 +25,19 @@ from .world import RosWorldSource
 
 POLL_S = 0.01
 REST_RAD_S = 0.01
-"""Measured joint speed below which the arm is at rest."""
+"""The measured joint speed below which the arm is at rest, rad/s."""
 
 STANDSTILL_S = 0.5
-"""A world that sends the same stamp again after this long stands still, and the arm in it, whatever speed it froze
-with."""
+"""The time after which a world that repeats the same stamp is paused, s; its arm is at rest at any measured speed."""
 
 BRAKE_S = 5.0
+"""The longest time to bring the arm to rest, s of steady time."""
 SETTLE_S = 4.0
-"""Steady time for the answer to an earlier goal before the next one is sent."""
+"""The longest wait for the answer to an earlier goal before the next one is sent, s of steady time."""
 OVERTIME_S = 5.0
+"""The time that a motion may take beyond its trajectory, s of the world's time."""
 GRIPPER_S = 10.0
+"""The longest time of a gripper's motion, s of the world's time."""
 
 CAUSES = {
     FollowJointTrajectory.Result.PATH_TOLERANCE_VIOLATED: Code.PATH_TOLERANCE,
@@ -43,16 +45,17 @@ CAUSES = {
     int(ErrorCode.PROTECTIVE_STOP): Code.PROTECTIVE_STOP,
     int(ErrorCode.EMERGENCY_STOP): Code.EMERGENCY_STOP,
 }
+"""Error code of FollowJointTrajectory -> code of the outcome; CONTROLLER_REFUSED for all others."""
 
 
 class ArmClient:
-    """An arm, or a mobile base. Blocks, so call it from a worker thread while the node is spun.
+    """Client of an arm's or a mobile base's action. Its methods block: call them from a worker thread.
 
     Args:
-        node: Must be spun.
-        arm: What moves.
-        world: Tells how the joints are measured.
-        watch: Tells whether the robot is lost; one of its own where none is given.
+        node: Hosts the client; another thread spins it.
+        arm: Description of the arm or base.
+        world: Provides the measured joints.
+        watch: Detects the loss of the robot; None: a new one.
     """
 
     def __init__(
@@ -65,7 +68,15 @@ class ArmClient:
         self._goals = GoalSequence(node, self._client)
 
     def follow(self, trajectory: Trajectory, *, should_stop: ShouldStop) -> Outcome:
-        """See ``Arm.follow``. A ``stop`` that was called since this began lets nothing be sent any more."""
+        """Follow a trajectory; see ``Arm.follow``. After a call of ``stop`` a call that began before it sends nothing.
+
+        Args:
+            trajectory: The path of the arm's joints.
+            should_stop: Returns True when the motion must stop.
+
+        Returns:
+            OK at the end of the trajectory, otherwise the cause.
+        """
         generation = self._goals.generation
         if should_stop():
             return Outcome(Code.CANCELED, "stopped before the motion began")
@@ -105,11 +116,11 @@ class ArmClient:
         return self._verdict(run)
 
     def stop(self) -> Outcome:
-        """See ``Arm.stop``. Once this is OK no trajectory that was handed in before it moves the arm."""
+        """Bring the arm to rest; see ``Arm.stop``. Once this returns OK no earlier trajectory moves the arm."""
         return self._brake(self._goals.close(), OK)
 
     def _brake(self, generation: int, then: Outcome) -> Outcome:
-        """Cancel, then wait until all goals up to a generation have ended and the joints rest."""
+        """Cancel, then wait until all goals up to a generation have ended and the joints are at rest."""
         asked_s = time.monotonic()
         same = (float("-inf"), 0.0)  # a stamp, and when a message with it was received first
         while time.monotonic() < asked_s + BRAKE_S:
@@ -121,7 +132,7 @@ class ArmClient:
             received_s, stamp_s = self._world.joint_feedback()
             if stamp_s != same[0]:
                 same = stamp_s, received_s
-            # By times of arrival alone: this thread may be held up between two looks.
+            # Compare times of arrival only, because this thread may be delayed between two checks.
             is_frozen = received_s - same[1] > STANDSTILL_S
             if not running and (is_frozen or self._is_at_rest()):
                 return then
@@ -134,7 +145,7 @@ class ArmClient:
         return all(abs(speeds.get(name, float("inf"))) < REST_RAD_S for name in self._arm.joint_names)
 
     def _lost(self, why: str = "") -> Outcome:
-        """ROBOT_LOST with what is known of the joints."""
+        """Return ROBOT_LOST with the last known state of the joints."""
         age_s, speeds = self._world.joint_age_s(), self._world.snapshot().joints.velocity
         mine = [abs(speeds[name]) for name in self._arm.joint_names if name in speeds]
         if not math.isfinite(age_s) or not mine:
@@ -160,7 +171,12 @@ class ArmClient:
 
 
 class GripperClient:
-    """Blocks, so call it from a worker thread while the node is spun."""
+    """Client of a gripper's action. Its methods block: call them from a worker thread.
+
+    Args:
+        node: Hosts the client; another thread spins it.
+        gripper: Description of the gripper.
+    """
 
     def __init__(self, node: Node, gripper: GripperSpec) -> None:
         self._node, self._gripper, self._clock = node, gripper, RosClock(node)
@@ -169,7 +185,15 @@ class GripperClient:
         self._goals = GoalSequence(node, self._client)
 
     def move(self, width_m: float, *, should_stop: ShouldStop) -> Outcome:
-        """See ``Gripper.move``."""
+        """Move to a width; see ``Gripper.move``.
+
+        Args:
+            width_m: Opening between the pads, m.
+            should_stop: Returns True when the motion must stop.
+
+        Returns:
+            OK when the width is reached or the gripper stalls on an object, otherwise the cause.
+        """
         spec = self._gripper
         if not spec.min_width_m - 1e-9 <= width_m <= spec.max_width_m + 1e-9:
             text = f"width {width_m} m is outside {spec.min_width_m} to {spec.max_width_m} m of {spec.name}"
@@ -213,5 +237,5 @@ class GripperClient:
 
 
 def _goal(trajectory: Trajectory) -> FollowJointTrajectory.Goal:
-    """Tolerances are left to the controller's own limits."""
+    """Return the goal message without tolerances, so that the controller uses its own."""
     return FollowJointTrajectory.Goal(trajectory=trajectory_to_msg(trajectory))

@@ -1,4 +1,4 @@
-"""The newest transform to each frame, for a bounded number of frames. Knows no ROS; its owner holds a lock."""
+"""The newest transform to each frame, for a bounded number of frames. Without ROS; its owner holds a lock."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from handiwork_core.intake.limits import FRAME_LIFETIME_S, FRAMES, NAME_CHARACTE
 T = TypeVar("T")
 
 PRUNE_PERIOD_S = 1.0
+"""The period in which old frames are removed, s."""
 
 
 class FrameTable(Generic[T]):
     """Transforms by the name of their frame.
 
     Args:
-        forgets: a frame that no message has had for ``FRAME_LIFETIME_S``, while others came, is forgotten.
+        forgets: Remove a frame without a message for ``FRAME_LIFETIME_S`` while messages of other frames came.
     """
 
     def __init__(self, *, forgets: bool) -> None:
@@ -26,14 +27,14 @@ class FrameTable(Generic[T]):
         self._pruned_s = float("-inf")
 
     def keep(self, items: Iterable[tuple[str, T]], now_s: float) -> int:
-        """Take what there is room for, and forget what is old.
+        """Store the transforms for which there is space, and remove old ones.
 
         Args:
-            items: names and transforms of one message.
-            now_s: steady time.
+            items: Names and transforms of one message.
+            now_s: Steady time, s.
 
         Returns:
-            How many were refused: names that are too long, and new ones beyond the limit.
+            The number of refused transforms: those with names that are too long, and new ones beyond the limit.
         """
         refused = 0
         for name, transform in items:
@@ -48,12 +49,12 @@ class FrameTable(Generic[T]):
         return refused
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Remove all frames."""
         self.links, self._heard_s = {}, {}
 
     def _prune(self, now_s: float) -> None:
         if now_s - self._pruned_s > FRAME_LIFETIME_S:
-            # Nothing came for so long, as in a paused world: no frame has aged.
+            # No message came for this long, as in a paused world, so no frame has aged.
             self._heard_s = dict.fromkeys(self.links, now_s)
         for name in [name for name, heard_s in self._heard_s.items() if now_s - heard_s > FRAME_LIFETIME_S]:
             del self.links[name], self._heard_s[name]

@@ -1,4 +1,4 @@
-"""Transforms without tf2, which the wheels lack: the newest of each frame, looked up without waiting."""
+"""Provides transforms without tf2, which the wheels lack: the newest of each frame, looked up without waiting."""
 
 from __future__ import annotations
 
@@ -27,7 +27,12 @@ from .frame_table import FrameTable
 
 
 class UnknownFrame(LookupError):
-    """A frame is not known, or two frames are not connected. ``outcome`` says which and lists what is known."""
+    """A frame is not known, or two frames are not connected. ``outcome`` names it and lists similar names.
+
+    Args:
+        message: Sentence for a person.
+        field: Name of the goal's field that names the frame.
+    """
 
     def __init__(self, message: str, field: str = "") -> None:
         self.outcome = Outcome(Code.UNKNOWN_FRAME, message, field_name=field)
@@ -37,8 +42,12 @@ class UnknownFrame(LookupError):
 class FrameBuffer:
     """The newest transform to each frame from its parent: ``world``, ``<robot>/<link>`` and object names.
 
-    ``dynamic=False`` reads ``/tf_static`` only. Safe from any thread; transforms are decoded when they are looked up.
-    The number of frames is bounded, and moving ones that nobody publishes any more are forgotten: ``FrameTable``.
+    It is safe from any thread; transforms are decoded when they are looked up. The number of frames is bounded, and
+    moving ones that are not published any more are removed; see ``FrameTable``.
+
+    Args:
+        node: Hosts the subscriptions.
+        dynamic: False: read ``/tf_static`` only.
     """
 
     def __init__(self, node: Node, *, dynamic: bool = True) -> None:
@@ -47,9 +56,9 @@ class FrameBuffer:
         self._moving = FrameTable[TransformStamped](forgets=True)
         self._static = FrameTable[TransformStamped](forgets=False)
         self.refused = 0
-        """Transforms for which there was no room."""
+        """The number of transforms for which there was no space."""
         self.counters = {"/tf": IntakeCounter("/tf"), "/tf_static": IntakeCounter("/tf_static")}
-        """What became of the messages; one with any bad transform counts as dropped, its good ones are kept."""
+        """Counts of messages; one with any bad transform counts as dropped, but its good transforms are kept."""
         back = JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=False)
         self._jump = node.get_clock().create_jump_callback(
             back, post_callback=guard(node, lambda _jump: self.forget_dynamic())
@@ -63,11 +72,19 @@ class FrameBuffer:
         ]
 
     def lookup(self, target: str, source: str, field: str = "") -> Pose:
-        """``target_T_source``.
+        """Return the pose of a frame in another one.
+
+        Args:
+            target: Name of the frame in which the pose is expressed.
+            source: Name of the frame whose pose is returned.
+            field: Name of the goal's field for the outcome of an error.
+
+        Returns:
+            target_T_source.
 
         Raises:
-            UnknownFrame: one of them is unknown, or they have no common ancestor.
-            BadMessage: a transform on the way is malformed.
+            UnknownFrame: One of them is unknown, or they have no common ancestor.
+            BadMessage: A transform between them is malformed, or the frames form a loop.
         """
         target, source = target.lstrip("/"), source.lstrip("/")
         known = self.known()
@@ -82,18 +99,18 @@ class FrameBuffer:
         raise UnknownFrame(f"{text} {list(up_target)[-1]!r} and {list(up_source)[-1]!r}", field)
 
     def known(self) -> list[str]:
-        """Names of all frames, sorted."""
+        """Return the names of all frames, sorted."""
         with self._lock:
             links = {**self._static.links, **self._moving.links}
         return sorted(set(links) | {t.header.frame_id.lstrip("/") for t in links.values()})
 
     def forget_dynamic(self) -> None:
-        """Drop what moves: done when time jumps back, since it is of another run."""
+        """Remove the moving frames, which belong to another run once the time has jumped back."""
         with self._lock:
             self._moving.clear()
 
     def _to_root(self, name: str) -> dict[str, Pose]:
-        """Each ancestor and the pose of ``name`` in it, nearest first."""
+        """Return the pose of ``name`` in each of its ancestors, the nearest first."""
         with self._lock:
             links = {**self._static.links, **self._moving.links}
         found = {name: Pose.identity()}
@@ -104,7 +121,7 @@ class FrameBuffer:
             name = link.header.frame_id.lstrip("/")
             if name in found:
                 raise BadMessage(
-                    "tf", f"has a loop through frame {name!r}; mend its publisher", Code.UNKNOWN_FRAME
+                    "tf", f"has a loop through frame {name!r}; correct its publisher", Code.UNKNOWN_FRAME
                 )
             found[name] = pose
         return found
@@ -122,7 +139,7 @@ class FrameBuffer:
             self._node.get_logger().error(text, throttle_duration_sec=LOG_PERIOD_S)
 
     def _good(self, topic: str, msg: TFMessage) -> dict[str, TransformStamped]:
-        """Return the transforms that can be used, by child; bad ones are counted, and the last good ones stay."""
+        """Return the valid transforms by child; bad ones are counted, and the last good ones are kept."""
         counter, fault, good = self.counters[topic], "", {}
         for item in msg.transforms:
             child = item.child_frame_id.lstrip("/")
@@ -142,7 +159,7 @@ class FrameBuffer:
 
 
 def _fault(item: TransformStamped, child: str) -> str:
-    """Return what is wrong with a transform; empty where nothing is."""
+    """Return the fault of a transform; empty if it is valid."""
     parent, place, turn = (
         item.header.frame_id.lstrip("/"),
         item.transform.translation,

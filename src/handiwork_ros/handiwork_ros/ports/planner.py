@@ -1,4 +1,4 @@
-"""The Planner port over the ``planner/*`` services."""
+"""Implements the Planner port over the ``planner/*`` services."""
 
 from __future__ import annotations
 
@@ -46,17 +46,26 @@ from handiwork_ros.rclpy_support.service_call import Silence, call
 
 PLANNER = "planner_node"
 GRACE_S = 2.0
-"""Time for queueing and transport that a call gets on top of its planning budget."""
+"""The time for queueing and transport that a call has in addition to its planning budget, s."""
 
 VALIDATE_S = 5.0
+"""The budget of a validation, s of steady time."""
 AGAIN_S = 0.05
-"""Pause before a planner whose queue is full is asked again."""
+"""The pause before a request to a planner whose queue is full is repeated, s."""
 
 WORLD_HEADER = Header(frame_id="world")
 
 
 class PlannerClient:
-    """Blocks: call it from a worker thread while the node is spun. A lost planner is a result, no exception."""
+    """Client of the planner. Its methods block: call them from a worker thread while the node is spun.
+
+    A lost planner is a result with PLANNER_LOST, not an exception.
+
+    Args:
+        node: Hosts the clients; another thread spins it.
+        robot: Description of the robot.
+        signs: Bond to the planner.
+    """
 
     def __init__(self, node: Node, robot: Robot, signs: Heartbeats) -> None:
         self._node, self._robot, self._signs = node, robot, signs
@@ -70,7 +79,15 @@ class PlannerClient:
         self._clients = {name: node.create_client(kind, f"planner/{name}") for name, kind in kinds.items()}
 
     def plan(self, request: PlanRequest, *, should_stop: ShouldStop) -> PlanResult:
-        """See ``Planner.plan``."""
+        """Plan a motion; see ``Planner.plan``.
+
+        Args:
+            request: The planning problem.
+            should_stop: Returns True when the call must end.
+
+        Returns:
+            The planner's answer.
+        """
         name, message = self._plan_message(request)
         answer = self._call(name, message, request.budget_s + GRACE_S, should_stop)
         if isinstance(answer, tuple):
@@ -78,7 +95,15 @@ class PlannerClient:
         return plan_result_from_msg(answer.result)
 
     def check_candidates(self, request: CandidatesRequest, *, should_stop: ShouldStop) -> CandidatesResult:
-        """See ``Planner.check_candidates``."""
+        """Check many candidates; see ``Planner.check_candidates``.
+
+        Args:
+            request: The candidates.
+            should_stop: Returns True when the call must end.
+
+        Returns:
+            The planner's answer.
+        """
         options = PlanOptions(
             arm=request.arm,
             start=self._start(request.arm, request.start_q),
@@ -109,7 +134,17 @@ class PlannerClient:
     def validate(
         self, arm: str, trajectory: Trajectory, scene: SceneQuery, *, should_stop: ShouldStop
     ) -> Verdict:
-        """See ``Planner.validate``: the planner takes the newest joint_states as the start."""
+        """Validate a trajectory; see ``Planner.validate``. The planner takes the newest joint_states as the start.
+
+        Args:
+            arm: Name of the arm.
+            trajectory: The path of the arm's joints.
+            scene: Obstacles and held objects.
+            should_stop: Returns True when the call must end.
+
+        Returns:
+            The planner's verdict.
+        """
         options = options_to_msg(PlanOptions(arm=arm, scene=scene, budget_s=VALIDATE_S))
         message = ValidateTrajectory.Request(options=options, trajectory=trajectory_to_msg(trajectory))
         return self._verdict(message, should_stop)
@@ -117,7 +152,18 @@ class PlannerClient:
     def validate_rest(
         self, arm: str, trajectory: Trajectory, scene: SceneQuery, rest: PathRest, *, should_stop: ShouldStop
     ) -> Verdict:
-        """See ``Planner.validate_rest``."""
+        """Validate the rest of a motion that is under way; see ``Planner.validate_rest``.
+
+        Args:
+            arm: Name of the arm.
+            trajectory: The whole path of the arm's joints.
+            scene: Obstacles and held objects.
+            rest: The rest of the path, and the world that it is checked against.
+            should_stop: Returns True when the call must end.
+
+        Returns:
+            The planner's verdict.
+        """
         message = ValidateTrajectory.Request(
             options=options_to_msg(PlanOptions(arm=arm, scene=scene, budget_s=VALIDATE_S)),
             trajectory=trajectory_to_msg(trajectory.remaining(rest.from_s)),
@@ -164,7 +210,7 @@ class PlannerClient:
         return JointState(0.0, dict(zip(names, (float(v) for v in q), strict=True)))
 
     def _call(self, name: str, message: Any, timeout_s: float, should_stop: ShouldStop) -> Any:
-        """The response, or a tuple of code and message; a planner with a full queue is asked again in time."""
+        """Return the response, or a tuple of code and message; repeat the request while the planner's queue is full."""
         end_s, pause = time.monotonic() + timeout_s, threading.Event()
         while True:
             answer = self._ask(name, message, end_s - time.monotonic(), should_stop)
@@ -174,7 +220,7 @@ class PlannerClient:
             pause.wait(AGAIN_S)
 
     def _ask(self, name: str, message: Any, timeout_s: float, should_stop: ShouldStop) -> Any:
-        """The response, or a tuple of code and message."""
+        """Return the response, or a tuple of code and message."""
         begun_s, gid = time.monotonic(), self._signs.gid(PLANNER)
 
         def is_lost() -> bool:
@@ -206,7 +252,7 @@ class PlannerClient:
 
 
 def _is_busy(answer: Any) -> bool:
-    """Whether the planner refused because of its queue; plans carry their outcome in ``result``."""
+    """Check whether the planner refused because of its queue; plans carry their outcome in ``result``."""
     if isinstance(answer, tuple):
         return False
     outcome = answer.result.outcome if hasattr(answer, "result") else answer.outcome

@@ -1,4 +1,4 @@
-"""A Planner port that outlives a planner which is restarted: what was asked of the lost one is asked of the new one."""
+"""A Planner port that survives a restart of the planner: it repeats a lost request to the new planner."""
 
 from __future__ import annotations
 
@@ -33,21 +33,42 @@ A = TypeVar("A", bound=_Answer)
 
 
 class ReconnectingPlanner:
-    """Asks ``planner`` again once ``is_ready`` says that it is back, for ``patience_s`` of steady time at most.
+    """Repeats a request to a lost planner once it is back.
 
-    Every request carries all that the planner needs, and the arm stands still while it waits, so the answer of a new
+    Every request carries all that the planner needs, and the arm is at rest while it waits, so the answer of a new
     process is as good as that of the old one.
+
+    Args:
+        planner: Takes the requests.
+        is_ready: Returns True when the planner is back.
+        patience_s: Longest wait for that, s of steady time.
     """
 
     def __init__(self, planner: Planner, is_ready: Callable[[], bool], patience_s: float) -> None:
         self._planner, self._is_ready, self._patience_s = planner, is_ready, patience_s
 
     def plan(self, request: PlanRequest, *, should_stop: ShouldStop) -> PlanResult:
-        """See ``Planner.plan``."""
+        """Plan a motion; see ``Planner.plan``.
+
+        Args:
+            request: The planning problem.
+            should_stop: Returns True when the call must end.
+
+        Returns:
+            The planner's answer.
+        """
         return self._patiently(lambda: self._planner.plan(request, should_stop=should_stop), should_stop)
 
     def check_candidates(self, request: CandidatesRequest, *, should_stop: ShouldStop) -> CandidatesResult:
-        """See ``Planner.check_candidates``."""
+        """Check many candidates; see ``Planner.check_candidates``.
+
+        Args:
+            request: The candidates.
+            should_stop: Returns True when the call must end.
+
+        Returns:
+            The planner's answer.
+        """
         return self._patiently(
             lambda: self._planner.check_candidates(request, should_stop=should_stop), should_stop
         )
@@ -55,7 +76,17 @@ class ReconnectingPlanner:
     def validate(
         self, arm: str, trajectory: Trajectory, scene: SceneQuery, *, should_stop: ShouldStop
     ) -> Verdict:
-        """See ``Planner.validate``."""
+        """Validate a trajectory; see ``Planner.validate``.
+
+        Args:
+            arm: Name of the arm.
+            trajectory: The path of the arm's joints.
+            scene: Obstacles and held objects.
+            should_stop: Returns True when the call must end.
+
+        Returns:
+            The planner's verdict.
+        """
         return self._patiently(
             lambda: self._planner.validate(arm, trajectory, scene, should_stop=should_stop), should_stop
         )
@@ -63,7 +94,18 @@ class ReconnectingPlanner:
     def validate_rest(
         self, arm: str, trajectory: Trajectory, scene: SceneQuery, rest: PathRest, *, should_stop: ShouldStop
     ) -> Verdict:
-        """See ``Planner.validate_rest``; asked once, for the arm moves meanwhile."""
+        """Validate the rest of a motion; see ``Planner.validate_rest``. It is called once, because the arm moves.
+
+        Args:
+            arm: Name of the arm.
+            trajectory: The whole path of the arm's joints.
+            scene: Obstacles and held objects.
+            rest: The rest of the path, and the world that it is checked against.
+            should_stop: Returns True when the call must end.
+
+        Returns:
+            The planner's verdict.
+        """
         return self._planner.validate_rest(arm, trajectory, scene, rest, should_stop=should_stop)
 
     def _patiently(self, ask: Callable[[], A], should_stop: ShouldStop) -> A:
@@ -74,9 +116,9 @@ class ReconnectingPlanner:
         return answer
 
     def _wait(self, end_s: float, should_stop: ShouldStop) -> bool:
-        """True once the planner is ready; at least one poll long, so that nobody asks without a pause."""
+        """Wait until the planner is ready, at least for one poll as a pause between requests; False if time is up."""
         while not should_stop() and time.monotonic() < end_s:
-            time.sleep(POLL_S)  # noqa: TID251 - polls life signs and the token
+            time.sleep(POLL_S)  # noqa: TID251 - polls the planner's liveness and the token
             if self._is_ready():
                 return True
         return False

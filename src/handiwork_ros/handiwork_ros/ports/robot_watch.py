@@ -1,4 +1,4 @@
-"""The watchdog of the robot on the executor that receives its feedback."""
+"""The watchdog of the robot, on the executor that receives its feedback."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ from handiwork_ros.rclpy_support.safe_callbacks import guard
 from .world import RosWorldSource
 
 PERIOD_S = STEP_S / 1.5
+"""The period of the observations, s of steady time."""
 SILENT_S = 1.0
-"""Age of the newest good joint state from which on what came since is part of the reason [s]."""
+"""The age of the newest good joint state from which on the reason describes the messages that came since, s."""
 
 
 class RobotWatch:
     """Observes ``joint_states`` and the node's clock in steady time.
 
-    It runs on the executor that takes the messages, so time in which that executor was held up counts for nothing.
+    It runs on the executor that receives the messages, so time in which that executor was delayed does not count.
 
     Args:
-        node: Must be spun. Its clock is the clock of the robot's world.
+        node: Another thread spins it. Its clock is the clock of the robot's world.
         world: Receives ``joint_states``.
     """
 
@@ -40,11 +41,11 @@ class RobotWatch:
 
     @property
     def why_lost(self) -> str:
-        """Why the robot is lost now, in words; empty while it is not. From any thread."""
+        """The reason why the robot is lost now; empty while it is not lost. From any thread."""
         return self._why
 
     def why_refused(self) -> str:
-        """Return why a goal must be refused now, empty where it need not. From any thread.
+        """Return the reason why a goal must be refused now; empty if it need not. From any thread.
 
         A robot that was silent is back with its first joint state, which may be younger than the last observation.
         """
@@ -53,7 +54,11 @@ class RobotWatch:
         return self._why
 
     def on_loss(self, callback: Callable[[str], None]) -> None:
-        """Call ``callback`` with the reason on the executor's thread, again and again while the robot is lost."""
+        """Call a function repeatedly while the robot is lost.
+
+        Args:
+            callback: Called with the reason on the executor's thread, at each observation.
+        """
         self._callbacks.append(callback)
 
     def _observe(self) -> None:

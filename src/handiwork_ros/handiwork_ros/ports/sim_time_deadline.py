@@ -1,4 +1,4 @@
-"""How long a result is waited for, where the world's time may run faster than messages travel. No ROS."""
+"""The deadline of a result if the world's time may run faster than messages travel. Without ROS."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import time
 from collections.abc import Callable
 
 MESSAGE_S = 1.0
-"""A result may be on its way for so long in steady time; a fast simulation lives through many seconds meanwhile."""
+"""The time that a result may be under way, s of steady time; many seconds of a fast simulation pass meanwhile."""
 
 
 class Patience:
     """Ends after ``limit_s`` of the world's time, and ``MESSAGE_S`` of steady time after that.
 
     Args:
-        limit_s: of the world's time from now on [s].
-        world_s: the world's time [s].
-        steady_s: steady time [s].
+        limit_s: Time from now on, s of the world's time.
+        world_s: Returns the world's time, s.
+        steady_s: Returns steady time, s.
     """
 
     def __init__(
@@ -26,7 +26,10 @@ class Patience:
 
     @property
     def is_over(self) -> bool:
-        """Ask often: steady time counts from when it is first seen that the world's is over."""
+        """True once the deadline has passed.
+
+        Read it often: steady time counts from the first read after the limit of the world's time.
+        """
         if self._world_s() <= self._end_s:
             return False
         if self._since_s is None:

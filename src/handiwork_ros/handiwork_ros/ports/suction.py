@@ -1,4 +1,4 @@
-"""The Gripper port over a suction cup: closing sucks until there is a seal, opening lets go."""
+"""Implements the Gripper port over a suction cup: closing sucks until there is a seal, opening releases."""
 
 from __future__ import annotations
 
@@ -22,15 +22,22 @@ from .world import RosWorldSource
 
 POLL_S = 0.01
 ANSWER_S = 5.0
-"""Steady time for the service to answer."""
+"""The longest wait for the service's answer, s of steady time."""
 SEAL_S = 1.0
-"""Time of the robot's world in which a seal must come."""
+"""The longest wait for a seal, s of the world's time."""
 SILENT_S = 3.0
-"""Steady time without a newer state after which the cup's driver is lost; a paused world waits as long."""
+"""The time without a newer state after which the cup's driver is lost, s of steady time; also for a paused world."""
 
 
 class SuctionClient:
-    """Blocks, so call it from a worker thread while the node is spun."""
+    """Client of a suction cup. Its methods block: call them from a worker thread while the node is spun.
+
+    Args:
+        node: Hosts the client; another thread spins it.
+        gripper: Description of the cup.
+        world: Provides the state of the cup.
+        watch: Detects the loss of the robot; None: a new one.
+    """
 
     def __init__(
         self, node: Node, gripper: GripperSpec, world: RosWorldSource, watch: RobotWatch | None = None
@@ -41,12 +48,21 @@ class SuctionClient:
         self._client = node.create_client(SetSuction, self._name)
 
     def move(self, width_m: float, *, should_stop: ShouldStop) -> Outcome:
-        """See ``Gripper.move``: 0 sucks, and fails without a seal; any other width lets go."""
+        """Switch the suction; see ``Gripper.move``.
+
+        Args:
+            width_m: The gripper's smallest width or less sucks, and fails without a seal; every other width releases.
+                m.
+            should_stop: Returns True when the call must end.
+
+        Returns:
+            OK, or the cause; after a failure to seal the suction is off.
+        """
         on = width_m <= self._gripper.min_width_m
         known = self._world.snapshot().suction.get(self._gripper.name)
         done, state = self._switch(should_stop, on=on)
         if on and done.code is Code.CANCELED and not (known is not None and known.on):
-            self._switch(lambda: False, on=False)  # the request may still arrive, and this one comes after it
+            self._switch(lambda: False, on=False)  # the first request may still arrive, but before this one
         if not done.ok or not on or state is None:
             return done
         verdict = self._await_seal(state, should_stop)
@@ -91,7 +107,17 @@ class SuctionClient:
 def tool_client(
     node: Node, gripper: GripperSpec, world: RosWorldSource, watch: RobotWatch | None = None
 ) -> Gripper:
-    """The client that the arm's tool needs."""
+    """Make the client for an arm's tool.
+
+    Args:
+        node: Hosts the client; another thread spins it.
+        gripper: Description of the tool.
+        world: See ``SuctionClient``.
+        watch: See ``SuctionClient``.
+
+    Returns:
+        A ``SuctionClient`` for a suction cup, otherwise a ``GripperClient``.
+    """
     if gripper.suction is None:
         return GripperClient(node, gripper)
     return SuctionClient(node, gripper, world, watch)

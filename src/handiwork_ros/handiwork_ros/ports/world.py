@@ -1,4 +1,4 @@
-"""The world as it arrives in messages: the newest good one of each topic is kept."""
+"""The world as it arrives in messages: the newest good message of each topic is kept."""
 
 from __future__ import annotations
 
@@ -48,33 +48,55 @@ from .frames import FrameBuffer, UnknownFrame
 
 @dataclass(frozen=True)
 class Subscriptions:
-    """Which streams a node needs."""
+    """The streams that a node needs.
+
+    Attributes:
+        objects: Geometry and states of objects.
+        contacts: Contacts, and the states of suction cups unless states are polled.
+        joints: Joint states.
+    """
 
     objects: bool = True
     contacts: bool = False
     joints: bool = True
     on_states: Callable[[], None] | None = None
-    """Called when states have come. Then states and contacts are read from their bytes, which costs a tenth, and
-    contacts and joints wake nobody: the newest are fetched with the next snapshot."""
+    """Called when object states have come.
+
+    If it is set, states and contacts are read from their bytes, which costs a tenth, and contacts and joints do not
+    wake the executor: the newest are read with the next snapshot.
+    """
     cups: bool = False
-    """Also where contacts are not needed, or read from their bytes."""
+    """The states of suction cups with ``on_states`` or ``on_demand``; without these they come with ``contacts``."""
     planner: bool = False
-    """Also which obstacles the planner alone was told of."""
+    """The obstacles that were given to the planner only."""
     on_demand: bool = False
-    """States wake nobody either. For who looks seldom: each message would take Python's lock from other threads."""
+    """States do not wake the executor either.
+
+    This is for nodes that take snapshots rarely: each message would take Python's lock from other threads.
+    """
 
 
 def stamp_of(message: Any) -> float:
-    """Return the time of a message with a header, serialized or not [s]."""
+    """Return the time of a message with a header, s.
+
+    Args:
+        message: The message, serialized or not.
+    """
     return stamp_from_bytes(message) if isinstance(message, bytes) else time_from_msg(message.header.stamp)
 
 
 RECENT_S = 1.0
-"""Joints that came within this steady time are no silence, whichever they are."""
+"""The steady time in which any joint message counts as recent, s."""
 
 
 class RosWorldSource:
-    """WorldSource over the topics of the contract. Queries are safe from any thread and never wait."""
+    """WorldSource over the topics of the contract. Queries are safe from any thread and never wait.
+
+    Args:
+        node: Hosts the subscriptions.
+        robot: Description of the robot.
+        wanted: The streams to subscribe to; None: the defaults.
+    """
 
     def __init__(self, node: Node, robot: Robot, wanted: Subscriptions | None = None) -> None:
         wanted = wanted or Subscriptions()
@@ -104,20 +126,20 @@ class RosWorldSource:
                 WorldObjects, "world/objects", self._geometry.take, LATCHED, raw=True
             )
         if wanted.on_states is None and not wanted.on_demand:
-            self._listen(node, wanted, complain)
+            self._subscribe(node, wanted, complain)
         else:
-            self._listen_fast(node, wanted)
+            self._subscribe_for_polling(node, wanted)
             if wanted.cups:
-                self._listen_to_cups(node, complain)
+                self._subscribe_to_cups(node, complain)
         self.intake = WorldIntake(node, self._joints, self._others())
         back = JumpThreshold(min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=False)
         self._jump = node.get_clock().create_jump_callback(
             back, post_callback=guard(node, lambda _jump: self.drop())
         )
 
-    def _listen(self, node: Node, wanted: Subscriptions, complain: Complain) -> None:
+    def _subscribe(self, node: Node, wanted: Subscriptions, complain: Complain) -> None:
         if wanted.contacts:
-            self._listen_to_cups(node, complain)
+            self._subscribe_to_cups(node, complain)
         streams: list[tuple[bool, Any, str, TopicIntake[Any]]] = [
             (wanted.objects, ObjectStates, "world/object_states", self._states),
             (wanted.contacts, Contacts, "world/contacts", self._contacts),
@@ -129,7 +151,7 @@ class RosWorldSource:
             if on
         ]
 
-    def _listen_to_cups(self, node: Node, complain: Complain) -> None:
+    def _subscribe_to_cups(self, node: Node, complain: Complain) -> None:
         for arm in self._robot.arms.values():
             if arm.gripper is not None and arm.gripper.suction is not None:
                 topic = f"{arm.gripper.name}_controller/suction_state"
@@ -138,7 +160,7 @@ class RosWorldSource:
                 )
                 node.create_subscription(SuctionStateMsg, topic, cup.take, STREAM)
 
-    def _listen_fast(self, node: Node, wanted: Subscriptions) -> None:
+    def _subscribe_for_polling(self, node: Node, wanted: Subscriptions) -> None:
         group = PolledGroup()
         streams: list[tuple[bool, Any, str, TopicIntake[Any]]] = [
             (wanted.on_demand, ObjectStates, "world/object_states", self._states),
@@ -155,28 +177,28 @@ class RosWorldSource:
             self._watch_states(node, wanted.on_states)
 
     def _watch_states(self, node: Node, on_states: Callable[[], None]) -> None:
-        tell = guard(node, on_states)
+        notify = guard(node, on_states)
 
         def take(message: bytes, info: dict[str, Any]) -> None:
             self._states.take(message, info)
-            tell()
+            notify()
 
         self._states_sub = node.create_subscription(
             ObjectStates, "world/object_states", take, STREAM, raw=True
         )
 
     def _others(self) -> tuple[TopicIntake[Any], ...]:
-        """Return the intakes of all topics but ``joint_states``."""
+        """Return the intakes of all topics except ``joint_states``."""
         return (self._geometry, self._states, self._contacts, *self._cups.values())
 
     def _fetch_all(self) -> None:
-        """Take what nobody was woken up for; with the lock held."""
+        """Take the messages that did not wake the executor; with the lock held."""
         for sub, intake in self._fetched:
             if found := taken(sub):
                 intake.offer(found)
 
     def snapshot(self) -> World:
-        """Return the newest known world, of good messages only. Raises nothing."""
+        """Return the newest known world, made of good messages only. It never raises."""
         with self._lock:
             self._fetch_all()
             streams = (*self._others(), self._planners)
@@ -187,13 +209,13 @@ class RosWorldSource:
             return self._cached[1]
 
     def conflict(self) -> Outcome | None:
-        """Return that two publishers send what only one may; see ``WorldIntake.conflict``."""
+        """Return the conflict of two publishers that send what only one may send; see ``WorldIntake.conflict``."""
         with self._lock:
             self._fetch_all()
             return self.intake.conflict()
 
     def joint_silence(self) -> str:
-        """Return why there are no newer joints of the arms, in one sentence."""
+        """Return the reason why there are no newer joints of the arms, in one sentence."""
         with self._lock:
             known, good_s = self._joints.value().position, self._joints.counter.good_s
         missing = [name for name in _needed_joints(self._robot) if name not in known]
@@ -202,11 +224,11 @@ class RosWorldSource:
         return self.intake.silence("joint_states", START_ROBOT)
 
     def state_silence(self) -> str:
-        """Return why there are no newer poses of objects, in one sentence."""
+        """Return the reason why there are no newer poses of objects, in one sentence."""
         return self.intake.silence("world/object_states", START_WORLD)
 
     def statistics(self) -> tuple[IntakeStatistics, ...]:
-        """Return what became of the messages of each topic."""
+        """Return the counts of the messages of each topic."""
         with self._lock:
             self._fetch_all()
             counters, now_s = self.frames.counters.values(), time.monotonic()
@@ -216,7 +238,7 @@ class RosWorldSource:
         """Return the pose of the robot's root link in ``world``, from ``/tf_static``.
 
         Raises:
-            UnknownFrame: it is not published yet, or what is published is no tree.
+            UnknownFrame: It is not published yet, or the published frames are no tree.
         """
         try:
             return self.frames.lookup("world", f"{self._robot.name}/{self._robot.root_link}")
@@ -224,32 +246,36 @@ class RosWorldSource:
             raise UnknownFrame(str(error)) from error
 
     def joint_age_s(self) -> float:
-        """Return the steady time since the last good joint_states [s]; infinite before the first."""
+        """Return the steady time since the last good joint_states, s; infinite before the first."""
         with self._lock:
             self._fetch_all()
             return time.monotonic() - self._joints.heard_s()
 
     def joint_feedback(self) -> tuple[float, float]:
-        """Steady time of arrival of the newest joint_states, infinite before the first, and its stamp [s]."""
+        """Return the arrival and the stamp of the newest joint_states.
+
+        Returns:
+            The steady time of arrival, -inf before the first, and the stamp, both s.
+        """
         with self._lock:
             self._fetch_all()
             heard_s = self._joints.heard_s()
             return heard_s, self._joints.value().stamp_s
 
     def state_age_s(self) -> float:
-        """Return the steady time since the last good world/object_states [s]; infinite before the first."""
+        """Return the steady time since the last good world/object_states, s; infinite before the first."""
         with self._lock:
             self._fetch_all()
             return time.monotonic() - self._states.heard_s()
 
     def has_geometry(self) -> bool:
-        """True once world/objects was heard."""
+        """Check whether a good message of world/objects has come."""
         return self._geometry.message is not None
 
     def drop(self) -> None:
-        """Forget what moves: time jumped back, so it is of another run. Geometry is latched and stays."""
+        """Remove what moves: the time has jumped back, so it belongs to another run. Latched geometry is kept."""
         with self._lock:
-            self._fetch_all()  # also what came before the jump and was not looked at yet
+            self._fetch_all()  # also the unread messages of before the jump
             for intake in (self._joints, *self._others()):
                 if intake is not self._geometry:
                     intake.drop()
@@ -275,7 +301,7 @@ class RosWorldSource:
         )
 
     def _known_frames(self, joints: JointState) -> dict[str, Pose]:
-        """The robot's frame: its root is static and looked up once, a mobile base is carried by measured joints."""
+        """Return the robot's frame: its root is static and looked up once, measured joints move a mobile base."""
         if self._base is None:
             try:
                 self._base = self.world_T_base()

@@ -1,1 +1,1 @@
-"""What Handiwork adds to rclpy: quality of service, executor, calls, callbacks that cannot end a node."""
+"""Additions to rclpy: quality of service, executor, calls, callbacks that cannot end a node."""

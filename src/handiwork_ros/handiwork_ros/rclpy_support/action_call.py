@@ -1,4 +1,4 @@
-"""Goals of an action from worker threads. The client itself is touched on its executor's thread only."""
+"""Goals of an action from worker threads. The client itself is used on its executor's thread only."""
 
 from __future__ import annotations
 
@@ -18,21 +18,22 @@ from .service_call import on_executor
 
 POLL_S = 0.01
 RESPONSE_S = 1.0
-"""Longest wait for a goal's acceptance; then it is sent once more, as a new goal."""
+"""The longest wait for a goal's acceptance, s; then it is sent once more, as a new goal."""
 
 CANCEL_AGAIN_S = 0.3
+"""The shortest pause between two requests to cancel, s."""
 LOST_S = 3.0
-"""A server that does not know a goal this long after it was sent never got it."""
+"""The time after which a server that does not know a goal never received it, s."""
 
 
 class ActionCall:
     """Sends one goal; ``done`` is set at its end. ``result`` has status and result, None when there was none.
 
     Args:
-        node: Owns the client and must be spun.
-        client: Of the action.
+        node: Owns the client; another thread spins it.
+        client: Client of the action.
         goal: The goal message.
-        generation: Of the sequence that the goal belongs to.
+        generation: Generation of the sequence that the goal belongs to.
     """
 
     def __init__(self, node: Node, client: ActionClient, goal: Any, generation: int = 0) -> None:
@@ -48,13 +49,14 @@ class ActionCall:
         self.result: Any = None
 
     def send(self) -> None:
-        """From any thread."""
+        """Send the goal. From any thread."""
         on_executor(self._node, self._guarded(self._send))
 
     def cancel(self) -> None:
-        """Ask for the end, also of a goal that is not answered yet; asks again while there is no end. From any thread.
+        """Cancel the goal, also before its acceptance; each further call repeats the request until the end.
 
         A goal without an answer is cancelled by its id: the server may have accepted it and the answer may be lost.
+        Requests are sent at least ``CANCEL_AGAIN_S`` apart. From any thread.
         """
         self._cancel_wanted = True
         if time.monotonic() - self._cancel_sent_s > CANCEL_AGAIN_S and not self.done.is_set():
@@ -75,14 +77,14 @@ class ActionCall:
         if handle is None or not handle.accepted:
             self._end()
             return
-        if self.done.is_set():  # taken for a goal that never arrived; it must not run on unseen
+        if self.done.is_set():  # it counted as a goal that never arrived; it must not run unobserved
             self._node.get_logger().warning("a goal was accepted long after it was given up; it is cancelled")
             handle.cancel_goal_async()
             return
         self._follow(handle)
 
     def _follow(self, handle: Any) -> None:
-        """The server has the goal: wait for its end."""
+        """Wait for the end of a goal that the server has."""
         if self._handle is None:
             self._handle, self.accepted = handle, True
             handle.get_result_async().add_done_callback(lambda f: self._guarded(lambda: self._on_result(f))())
@@ -111,7 +113,7 @@ class ActionCall:
             self._follow(handle)
 
     def _end(self) -> None:
-        """There is no goal at the server."""
+        """Note that the server does not have the goal."""
         self.done.set()
         self.answered.set()
 
@@ -129,12 +131,12 @@ class ActionCall:
 class GoalSequence:
     """The goals of one action in the order of sending. Each is entered before it is sent, and stays until its end.
 
-    A generation ends with each ``close``: goals that were begun in it are not sent any more, so that whoever closes
-    it knows all goals that may still run.
+    A generation ends with each ``close``: goals that began in it are not sent any more, so that the caller of ``close``
+    knows all goals that may still run.
 
     Args:
-        node: Owns the client and must be spun.
-        client: Of the action.
+        node: Owns the client; another thread spins it.
+        client: Client of the action.
     """
 
     def __init__(self, node: Node, client: ActionClient) -> None:
@@ -145,7 +147,7 @@ class GoalSequence:
 
     @property
     def generation(self) -> int:
-        """The one that a goal begun now belongs to."""
+        """The generation of a goal that begins now."""
         return self._generation
 
     def close(self) -> int:
@@ -155,7 +157,11 @@ class GoalSequence:
             return self._generation - 1
 
     def open(self, generation: int) -> list[ActionCall]:
-        """Goals up to a generation that have not ended, as far as is known. A server that is gone begins none."""
+        """Return the goals up to a generation that are not known to have ended. A server that is gone begins none.
+
+        Args:
+            generation: The last generation.
+        """
         is_there = self._client.server_is_ready()
         with self._lock:
             self._calls = [
@@ -166,7 +172,16 @@ class GoalSequence:
             return [call for call in self._calls if call.generation <= generation]
 
     def send(self, goal: Any, generation: int, should_stop: Callable[[], bool]) -> ActionCall | None:
-        """Enter and send a goal; None when its generation has ended or the caller is to stop."""
+        """Enter and send a goal.
+
+        Args:
+            goal: The goal message.
+            generation: Generation in which the caller began.
+            should_stop: Returns True when the goal must not be sent.
+
+        Returns:
+            The goal; None when its generation has ended or ``should_stop`` is true.
+        """
         with self._lock:
             if self._generation != generation or should_stop():
                 return None
@@ -177,6 +192,11 @@ class GoalSequence:
 
     def start(self, goal: Any, generation: int, should_stop: Callable[[], bool]) -> ActionCall | None:
         """Send a goal, once more when there is no response in time, and wait for the answer.
+
+        Args:
+            goal: The goal message.
+            generation: Generation in which the caller began.
+            should_stop: Returns True when the wait must end.
 
         Returns:
             The goal that was sent last, which may be without an answer; None when none was sent.
@@ -193,9 +213,18 @@ class GoalSequence:
         return call
 
     def settle(self, generation: int, limit_s: float, should_stop: Callable[[], bool]) -> bool:
-        """Cancel what is open up to a generation, and wait until all of it is answered; False when it is not in time.
+        """Cancel the open goals up to a generation, and wait until all of them are answered.
 
-        A controller lets a newer goal take over, but must not get it before an older one that is still on its way.
+        A newer goal replaces an older one at the controller, but must not arrive before an older one that is still
+        under way.
+
+        Args:
+            generation: The last generation.
+            limit_s: Longest wait, s of steady time.
+            should_stop: Returns True when the wait must end.
+
+        Returns:
+            False if a goal was not answered.
         """
         end_s = time.monotonic() + limit_s
         while calls := self.open(generation):

@@ -1,7 +1,7 @@
-"""A latched publisher that repeats its newest message, for subscribers to which the middleware did not give it.
+"""A latched publisher that repeats its newest message, for subscribers that did not receive it from the middleware.
 
-Fast DDS hands the newest message to a late subscriber once, when the two are matched. Where one of both was stopped for
-longer than the lease of its participant, that message can get lost while the match itself succeeds, and then the
+Fast DDS sends the newest message to a late subscriber once, when the two are matched. If one of both was stopped for
+longer than the lease of its participant, that message can be lost while the match itself succeeds, and then the
 subscriber would wait for ever.
 """
 
@@ -20,28 +20,28 @@ from .qos import LATCHED
 from .safe_callbacks import guard
 
 REPEATS_S = (0.5, 2.0, 5.0)
-"""When a message is repeated after a new subscriber was matched; the first are soon, the last after any hiccup."""
+"""The times after the match of a new subscriber at which a message is repeated, s; the last follows any short delay."""
 
 STEP_S = 0.5
-"""How exactly these times are kept."""
+"""The precision of these times, s."""
 
 
 class LatchedPublisher:
     """Publishes on a transient local topic, and repeats the newest message for every new subscriber.
 
     Args:
-        node: hosts the publisher.
-        kind: message type.
-        topic: name.
-        qos: reliable and transient local.
-        period_s: steady repetition, for small messages that nobody minds to get again; 0: none.
+        node: Hosts the publisher.
+        kind: Type of the messages.
+        topic: Name of the topic.
+        qos: A reliable and transient local profile.
+        period_s: Period of a steady repetition, for small messages whose repetition does no harm, s; 0: none.
     """
 
     def __init__(
         self, node: Node, kind: Any, topic: str, qos: QoSProfile = LATCHED, *, period_s: float = 0.0
     ) -> None:
         self._newest: Any = None
-        # Else a repetition could overtake a newer message of another thread, and stay as the last.
+        # Without it a repetition could be sent after a newer message of another thread, and remain the last one.
         self._lock = threading.Lock()
         self._due_s: list[float] = []
         self._now_s, self._period_s, self._last_s = 0.0, period_s, 0.0
@@ -55,13 +55,17 @@ class LatchedPublisher:
             self._timer.cancel()
 
     def publish(self, message: Any) -> None:
-        """Publish, and keep the message for repetition; from any thread."""
+        """Publish a message, and keep it for repetition; from any thread.
+
+        Args:
+            message: The message.
+        """
         with self._lock:
             self._newest, self._last_s = message, self._now_s
             self._publisher.publish(message)
 
     def forget(self) -> None:
-        """Repeat nothing until the next message: the node does not serve any more."""
+        """Stop the repetition until the next message, for a node that does not serve any more."""
         with self._lock:
             self._newest = None
 

@@ -1,4 +1,4 @@
-"""An executor for nodes that a topic wakes a hundred times a second: it waits in half of rclpy's time."""
+"""An executor for nodes that a topic wakes a hundred times a second: its waits take half of the time of rclpy's."""
 
 from __future__ import annotations
 
@@ -12,22 +12,23 @@ from rclpy.event_handler import EventHandler
 from rclpy.executors import Executor, SingleThreadedExecutor
 from rclpy.logging import get_logger
 from rclpy.subscription import Subscription
+from rclpy.task import Task
 from rclpy.timer import Timer
 from rclpy.waitable import NumberOfEntities
 
 from . import rclpy_internals as internals
 
 POLL_S = 0.1
-"""Services, clients and actions are looked at this often; while nothing else comes, at once."""
+"""The period in which services, clients and actions are checked while topics and timers are busy, s."""
 
 FULL_S = 1.0
-"""QoS events have to wait so long for rclpy's full turn: a node has dozens of them, and they hardly ever come."""
+"""The longest wait of QoS events for a full turn of rclpy, s: a node has dozens of them, and they are rare."""
 
 
 class _Turns:
-    """Topics and timers, waited for and served again and again; guards end it, as what is not plain does.
+    """Waits for topics and timers repeatedly, and serves them, until a guard condition or a coroutine callback ends it.
 
-    What rclpy gathers, holds and wraps for every single callback is gathered and held once.
+    The entities that rclpy collects, holds and wraps for every single callback are collected and held once.
     """
 
     def __init__(self, executor: PollingExecutor, nodes: list[Any], held: ExitStack) -> None:
@@ -50,7 +51,7 @@ class _Turns:
         self.is_plain = not any(inspect.iscoroutinefunction(e.callback) for e in (*subs, *timers))
 
     def take(self, limit_s: float) -> bool:
-        """Wait once and serve what has come; whether something has. ``is_woken`` is set when it was a guard as well."""
+        """Wait once and serve the ready entities; False if there were none. A guard condition sets ``is_woken``."""
         waiting = self._set
         waiting.clear_entities()
         for add, handle in self._parts:
@@ -69,21 +70,49 @@ class _Turns:
 
 
 class PollingExecutor(SingleThreadedExecutor):
-    """Serves topics and timers, and now and then, and whenever nothing else comes, all as rclpy does."""
+    """Serves topics and timers itself, and at intervals, or when no message comes, all entities as rclpy does.
+
+    Args:
+        options: Options of ``SingleThreadedExecutor``.
+    """
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self._full_s = float("-inf")
 
+    def create_task(self, callback: Callable[..., Any], *args: Any, **options: Any) -> Task:
+        """Run ``callback`` during spin. After the shutdown the task is dropped, as nothing would run it.
+
+        rclpy's own raises an AttributeError then, which would end a worker that reports while the node ends.
+
+        Args:
+            callback: The callback or coroutine.
+            *args: Its arguments.
+            **options: Its keyword arguments.
+
+        Returns:
+            The task; it is never done where the executor is shut down.
+        """
+        try:
+            return super().create_task(callback, *args, **options)
+        except AttributeError:
+            if not internals.is_shut_down(self):
+                raise
+            return Task(callback, args, options)
+
     def spin_once(self, timeout_sec: float | None = None) -> None:
-        """Serve topics and timers for a while; where anything else is ready, or nothing comes, wait as rclpy does."""
+        """Serve topics and timers for a while; if another entity is ready, or none is, wait as rclpy does.
+
+        Args:
+            timeout_sec: Longest wait, s; None: without a limit.
+        """
         limit_s = POLL_S if timeout_sec is None else min(POLL_S, max(0.0, timeout_sec))
         if self._has_other_work() or not self._serve_for(limit_s):
             self._full_s = time.monotonic() + FULL_S
             super().spin_once(timeout_sec)
 
     def _has_other_work(self) -> bool:
-        """Whether a task, or an entity that is neither topic nor timer, is to be served now."""
+        """Check whether a task, or an entity that is neither topic nor timer, must be served now."""
         nodes = self.get_nodes()
         if time.monotonic() >= self._full_s or internals.has_pending_task(self):
             return True
@@ -92,11 +121,11 @@ class PollingExecutor(SingleThreadedExecutor):
         with ExitStack() as held:
             try:
                 return _is_any_ready(self, nodes, held)
-            except internals.InvalidHandle:  # something is being destroyed
+            except internals.InvalidHandle:  # an entity is being destroyed
                 return True
 
     def _serve_for(self, limit_s: float) -> bool:
-        """Serve topics and timers for so long; False when something else ended it, or nothing came."""
+        """Serve topics and timers for a time; return False if another entity ended it, or none was ready."""
         end_s = time.monotonic() + limit_s
         with ExitStack() as held:
             try:
@@ -121,7 +150,14 @@ class PollingExecutor(SingleThreadedExecutor):
 
 
 def make_busy_executor(**options: Any) -> Executor:
-    """Return a ``PollingExecutor``, or rclpy's own, with a warning, where the installed rclpy does not fit."""
+    """Make a ``PollingExecutor``, or rclpy's own with a warning if the installed rclpy does not fit.
+
+    Args:
+        options: Options of ``SingleThreadedExecutor``.
+
+    Returns:
+        The executor.
+    """
     if faults := internals.faults():
         text = f"nodes wait with rclpy's own executor, which takes twice the time: {'; '.join(faults)}"
         get_logger("handiwork").warning(text)
@@ -130,11 +166,11 @@ def make_busy_executor(**options: Any) -> Executor:
 
 
 def _is_any_ready(executor: PollingExecutor, nodes: list[Any], held: ExitStack) -> bool:
-    """Whether a service, client or action is ready; looks without waiting."""
+    """Check without waiting whether a service, client or action is ready."""
     services = [s for node in nodes for s in node.services if executor.can_execute(s)]
     clients = [c for node in nodes for c in node.clients if executor.can_execute(c)]
     known = [w for node in nodes for w in node.waitables if executor.can_execute(w)]
-    # Events keep their place in rclpy's wait set, which may still be looked through.
+    # QoS events keep their index in rclpy's wait set, which may still be in use.
     waitables = [waitable for waitable in known if not isinstance(waitable, EventHandler)]
     if not (services or clients or waitables):
         return False
@@ -158,7 +194,7 @@ def _is_any_ready(executor: PollingExecutor, nodes: list[Any], held: ExitStack) 
 
 
 def _serve(entity: Any, call: Callable[[Any], None]) -> bool:
-    """Call back within the entity's group; False when that may not be now."""
+    """Call an entity within its callback group; return False if the group does not allow it now."""
     group = entity.callback_group
     if not group.can_execute(entity) or not group.beginning_execution(entity):
         return False

@@ -1,4 +1,4 @@
-"""The QoS profiles of the contract, by what they carry. Table: docs/explanation/architecture.md."""
+"""The QoS profiles of the contract, by the messages that they carry. Table: docs/explanation/architecture.md."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def _profile(depth: int, *, latched: bool = False, reliable: bool = True) -> QoS
 
 
 LATEST = _profile(1)
-"""How joint_states, world/object_states and world/contacts are published: only the newest counts."""
+"""The profile of publishers of joint_states, world/object_states and world/contacts: only the newest message counts."""
 
 LATCHED = _profile(1, latched=True)
-"""robot_description, world/objects, conditions: late joiners get the newest."""
+"""robot_description, world/objects, conditions: late subscribers receive the newest message."""
 
 STATUS = _profile(20)
 """handiwork/status."""
@@ -40,7 +40,7 @@ BOND = _bond(1)
 """handiwork/bond/<node>: only writing asserts the writer's liveliness; readers do not match writers that offer less."""
 
 BOND_READER = _bond(50)
-"""A reader keeps the newest messages of all writers together: another writer must not push out the true one's."""
+"""A subscriber keeps the newest messages of all writers together: another writer must not push out the true one's."""
 
 EVENTS = _profile(100)
 """conditions/events."""
@@ -55,11 +55,13 @@ CLOCK = _profile(1, reliable=False)
 """/clock."""
 
 STREAM = _profile(1, reliable=False)
-"""How streams are heard, as REP-2003 has it: what was lost is not asked for again, and publishers spend nothing on
-acknowledgements; they may be reliable or not."""
+"""The profile of subscribers of streams, as REP-2003 defines it.
+
+A lost message is not requested again, and publishers, reliable or not, need no acknowledgements.
+"""
 
 STREAM_FETCHED = _profile(8, reliable=False)
-"""How streams are heard that are read when somebody looks: behind a bad message there is most likely a good one."""
+"""The profile of subscribers of streams that are polled: behind a bad message there is most likely a good one."""
 
 CLOCK_PROBE = _profile(64, reliable=False)
-"""/clock for who counts its publishers twice a second."""
+"""The profile for /clock of a node that counts its publishers twice a second."""

@@ -1,7 +1,7 @@
-"""Everything that Handiwork uses of rclpy beyond its documented interface, in one place, with a check that it fits.
+"""All uses of rclpy beyond its documented interface, in one place, with a check that the installed version fits.
 
-rclpy keeps no promise about these. ``faults`` says what of them the installed version lacks; a test runs it, and
-whoever can do without, such as ``busy_executor.make_busy_executor``, asks it at run time.
+rclpy does not promise to keep these. ``faults`` lists those that the installed version lacks; a test calls it, and
+users with an alternative, such as ``polling_executor.make_busy_executor``, call it at run time.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from rclpy.waitable import NumberOfEntities
 from unique_identifier_msgs.msg import UUID
 
 WaitSet: Any = getattr(_rclpy, "WaitSet", None)
-"""Waits for entities; used as rclpy's executor does."""
+"""The wait set of rclpy; used in the same way as rclpy's executor does."""
 
 InvalidHandle: type[Exception] = getattr(_rclpy, "InvalidHandle", RuntimeError)
-"""Raised where something that is used is being destroyed."""
+"""Raised when an entity is used while it is being destroyed."""
 
 WAIT_SET = (
     "add_client",
@@ -53,14 +53,14 @@ ENTITIES = {
 
 
 class _Mute:
-    """Takes the place of the guard that each callback triggers at its end; nobody waits for it meanwhile."""
+    """Replaces the guard condition that each callback triggers at its end, while no thread waits for it."""
 
     def trigger(self) -> None:
-        """Wake nobody."""
+        """Do nothing."""
 
 
 def version() -> str:
-    """Version of rclpy, as its package says, and that of the wheel that it came in."""
+    """Return the version of rclpy, as its package states it, and that of the wheel that contains it."""
     found = [f"{name} {number}" for name in ("rclpy", "ros-rclpy") if (number := _version_of(name))]
     return ", ".join(found) or "rclpy of unknown version"
 
@@ -73,23 +73,42 @@ def _version_of(distribution: str) -> str:
 
 
 def has_pending_task(executor: Executor) -> bool:
-    """Whether a task of the executor has not ended."""
+    """Check whether a task of the executor has not ended.
+
+    Args:
+        executor: The executor.
+    """
     return not all(task.done() for task, _, _ in list(executor._tasks))
 
 
 def is_shut_down(executor: Executor) -> bool:
-    """Whether ``shutdown`` was called."""
+    """Check whether ``shutdown`` of the executor was called.
+
+    Args:
+        executor: The executor.
+    """
     return bool(executor._is_shutdown)
 
 
 def wakers(executor: Executor) -> tuple[Any, Any]:
-    """Guards that end a wait: work from another thread, and a signal."""
+    """Return the guard conditions that end a wait: one for work from another thread, one for a signal.
+
+    Args:
+        executor: The executor.
+    """
     return executor._guard, executor._sigint_gc
 
 
 @contextmanager
 def muted(executor: Executor) -> Iterator[None]:
-    """Handlers that are made meanwhile do not wake the executor when they end."""
+    """Make handlers that do not wake the executor when they end: those that are made in this context.
+
+    Args:
+        executor: The executor.
+
+    Yields:
+        Nothing.
+    """
     guard, executor._guard = executor._guard, _Mute()
     try:
         yield
@@ -98,49 +117,89 @@ def muted(executor: Executor) -> Iterator[None]:
 
 
 def is_triggered(guard: Any) -> bool:
-    """Whether a guard condition was triggered and not served yet."""
+    """Check whether a guard condition was triggered and not served yet.
+
+    Args:
+        guard: The guard condition.
+    """
     return bool(guard._executor_triggered)
 
 
 def note_triggered(guard: Any) -> None:
-    """Let the executor's next full wait serve a guard condition that ended a wait here."""
+    """Let the executor's next full wait serve a guard condition that ended a wait here.
+
+    Args:
+        guard: The guard condition.
+    """
     guard._executor_triggered = True
 
 
 def takes_message_only(sub: Subscription) -> bool:
-    """Whether the callback of a subscription takes the message without its information."""
+    """Check whether the callback of a subscription takes the message without its information.
+
+    Args:
+        sub: The subscription.
+    """
     return sub._callback_type is Subscription.CallbackType.MessageOnly
 
 
 def take(sub: Subscription) -> Any:
-    """The oldest message of a subscription with its information, or None."""
+    """Take the oldest message of a subscription.
+
+    Args:
+        sub: The subscription.
+
+    Returns:
+        The message and its information; None if there is none.
+    """
     with sub.handle:
         return sub.handle.take_message(sub.msg_type, sub.raw)
 
 
 def destroy_life_cycle(node: LifecycleNodeMixin) -> None:
-    """Free the services of a node's life cycle, which ``destroy_node`` leaves out."""
+    """Destroy the services of a node's life cycle, which ``destroy_node`` leaves out.
+
+    Args:
+        node: The node.
+    """
     node._state_machine.destroy_when_not_in_use()
 
 
 def life_cycle(node: LifecycleNodeMixin) -> Any:
-    """Return the state machine of a managed node: its transitions, and what triggers them."""
+    """Return the state machine of a managed node, with its transitions and the methods that trigger them.
+
+    Args:
+        node: The node.
+    """
     return node._state_machine
 
 
 def event_handle(subscription: Subscription, kind: Any) -> Any:
-    """Return the handle of a QoS event of a subscription, to take the event without waiting for it."""
+    """Return the handle of a QoS event of a subscription, to take the event without waiting for it.
+
+    Args:
+        subscription: The subscription.
+        kind: Type of the event.
+    """
     return _rclpy.EventHandle(subscription.handle, kind)
 
 
 def goal_handle(client: ActionClient, goal_id: UUID) -> ClientGoalHandle:
-    """A handle of a goal whose answer has not come, to cancel it by its id."""
+    """Return a handle of a goal without an answer, to cancel it by its id.
+
+    Args:
+        client: Client of the action.
+        goal_id: Id of the goal.
+    """
     return ClientGoalHandle(client, goal_id, SimpleNamespace(accepted=True, stamp=None))
 
 
 @lru_cache(maxsize=1)
 def faults() -> tuple[str, ...]:
-    """What the installed rclpy lacks of all this; each names the version. Needs no context."""
+    """Return the parts of all this that the installed rclpy lacks; each sentence names the version.
+
+    It needs no context.
+    """
     found = [text for text, fits in _checks() if not _holds(fits)]
     return tuple(f"{version()}: {text}" for text in found)
 
@@ -170,7 +229,7 @@ def _checks() -> list[tuple[str, Callable[[], bool]]]:
             lambda: "gc.trigger()" in source(Executor._make_handler),
         ),
         (
-            "the executor does not look at _executor_triggered of guards",
+            "the executor does not read _executor_triggered of guards",
             lambda: "_executor_triggered" in source(Executor._wait_for_ready_callbacks),
         ),
         (
@@ -221,5 +280,5 @@ def _source_of(thing: Any) -> str:
 def _holds(fits: Callable[[], bool]) -> bool:
     try:
         return fits()
-    except Exception:  # noqa: BLE001 - what is gone raises in many ways, and all of them mean that it does not fit
+    except Exception:  # noqa: BLE001 - a missing part raises in many ways, all of which mean that it does not fit
         return False

@@ -14,25 +14,41 @@ from handiwork_ros.conversions import outcome_to_msg
 
 
 def guard(node: Node, callback: Callable[..., None]) -> Callable[..., None]:
-    """``callback`` of a subscription, timer or jump; an exception is logged with its traceback."""
+    """Wrap a callback of a subscription, timer or clock jump; an exception is logged with its traceback.
+
+    Args:
+        node: Logs the exception.
+        callback: The callback.
+
+    Returns:
+        The wrapped callback.
+    """
 
     def guarded(*args: Any) -> None:
         try:
             callback(*args)
-        except Exception:  # noqa: BLE001 - the border between the executor and our code
+        except Exception:  # noqa: BLE001 - an exception must not end spin()
             node.get_logger().error(f"{_name(callback)} failed:\n{traceback.format_exc()}")
 
     return guarded
 
 
 def guard_service(node: Node, handler: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """A plain or async service ``handler``; an exception becomes its ``outcome``, or INTERNAL."""
+    """Wrap the handler of a service; an exception becomes the response's outcome.
+
+    Args:
+        node: Logs unexpected exceptions.
+        handler: A plain or async handler. The ``outcome`` of its exception is sent; without one it is INTERNAL.
+
+    Returns:
+        The wrapped handler.
+    """
 
     async def guarded(request: Any, response: Any) -> Any:
         try:
             answer = handler(request, response)
             return await answer if inspect.isawaitable(answer) else answer
-        except Exception as error:  # noqa: BLE001 - the border between the executor and our code
+        except Exception as error:  # noqa: BLE001 - an exception must not end spin()
             expected = getattr(error, "outcome", None)
             if isinstance(expected, Outcome):
                 return with_outcome(response, expected)
@@ -44,7 +60,15 @@ def guard_service(node: Node, handler: Callable[[Any, Any], Any]) -> Callable[[A
 
 
 def with_outcome(response: Any, outcome: Outcome) -> Any:
-    """Fill a response's outcome, be it in the response itself or in its ``result``."""
+    """Fill a response's outcome, in the response itself or in its ``result``.
+
+    Args:
+        response: The response; it is changed.
+        outcome: The outcome.
+
+    Returns:
+        The response.
+    """
     holder = response if hasattr(response, "outcome") else response.result
     holder.outcome = outcome_to_msg(outcome)
     return response

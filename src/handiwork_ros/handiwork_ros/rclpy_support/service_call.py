@@ -1,4 +1,4 @@
-"""One service call from a worker thread. The client itself is touched on its executor's thread only."""
+"""One service call from a worker thread. The client itself is used on its executor's thread only."""
 
 from __future__ import annotations
 
@@ -11,15 +11,20 @@ from typing import Any
 from rclpy.client import Client
 from rclpy.node import Node
 
+from . import rclpy_internals as internals
+
 POLL_S = 0.01
 
 SETTLE_S = 0.25
-"""A server learns of a new client later than the client of the server, and an answer to who is not known is lost:
-rmw_fastrtps waits 0.1 s for it."""
+"""The pause before the first request of a new client, s.
+
+A server discovers a new client later than the client discovers the server, and an answer to an unknown client is lost:
+rmw_fastrtps waits 0.1 s for it.
+"""
 
 
 class Silence(Enum):
-    """Why a call has no answer."""
+    """The reasons why a call has no answer."""
 
     STOPPED = "stopped"
     LOST = "lost"
@@ -28,24 +33,23 @@ class Silence(Enum):
 
 
 def on_executor(node: Node, action: Callable[[], None]) -> None:
-    """Run ``action`` on the thread that spins ``node``: the only way in from other threads.
+    """Run a function on the thread that spins a node; other threads must use the node only in this way.
 
     Args:
         node: The node whose clients or publishers ``action`` uses.
-        action: What to run. It must not block.
+        action: The function to run. It must not block.
 
     Raises:
-        RuntimeError: the node is in no executor, or its executor is shut down.
+        RuntimeError: The node is in no executor, or its executor is shut down.
     """
     executor = node.executor
     if executor is None:
         raise RuntimeError(
             f"node {node.get_name()!r} is not spun; add it to an executor before calling from a worker"
         )
-    try:
-        executor.create_task(action)
-    except AttributeError as error:  # rclpy takes the guard condition away at shutdown and then uses it
-        raise RuntimeError(f"the executor of node {node.get_name()!r} is shut down") from error
+    if internals.is_shut_down(executor):
+        raise RuntimeError(f"the executor of node {node.get_name()!r} is shut down")
+    executor.create_task(action)
 
 
 def _never() -> bool:
@@ -62,9 +66,19 @@ def call(
     is_lost: Callable[[], bool] = _never,
     is_new: bool = False,
 ) -> Any | Silence:
-    """Send and wait in steady time; a reply that comes later is dropped.
+    """Send a request and wait for the response; a response that comes later is dropped.
 
-    ``is_new``: the client was just made. A server that is waited for counts as new itself.
+    Args:
+        node: Owns the client; another thread spins it.
+        client: Client of the service.
+        request: The request.
+        timeout_s: Longest wait, s of steady time.
+        should_stop: Returns True when the wait must end.
+        is_lost: Returns True when the server is lost.
+        is_new: True if the client was just made. If the server has to be waited for, the client counts as new.
+
+    Returns:
+        The response, or the reason why there is none.
     """
     deadline = time.monotonic() + timeout_s
     while not client.service_is_ready():
@@ -73,7 +87,7 @@ def call(
         is_new = True
         time.sleep(POLL_S)  # noqa: TID251 - rclpy has no event for a service that appears
     if is_new:
-        time.sleep(SETTLE_S)  # noqa: TID251 - nor for a server that has seen its client
+        time.sleep(SETTLE_S)  # noqa: TID251 - nor for a server that has discovered its client
     done = threading.Event()
     futures: list[Any] = []
 

@@ -1,1 +1,1 @@
-"""The ROS side of the safety layer: its state, its services, the emergency stop, and the heartbeat lease."""
+"""The ROS interface of the safety layer: its state, its services, the emergency stop, and the heartbeat lease."""

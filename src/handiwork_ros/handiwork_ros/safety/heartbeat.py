@@ -14,11 +14,11 @@ from .names import HEARTBEAT, HEARTBEAT_PERIOD_S, HEARTBEATS
 
 
 class HeartbeatPublisher:
-    """Publishes from the node's executor, so that a frozen executor loses the lease as a dead process does.
+    """Publishes from the node's executor, so that a frozen executor loses the lease in the same way as a dead process.
 
     Args:
-        node: holder of the lease.
-        supervised: names of the arms, grippers and bases whose goals are the node's own now.
+        node: Holder of the lease.
+        supervised: Returns the names of the arms, grippers and bases that follow goals of the node now.
     """
 
     def __init__(self, node: Node, supervised: Callable[[], Collection[str]]) -> None:

@@ -1,4 +1,4 @@
-"""The state of the safety layer as a message, and its end of a goal as an outcome."""
+"""Converts the state of the safety layer to a message, and a message to the outcome of a goal."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from handiwork_core.safety.state import Mode, SafetyStatus
 from handiwork_ros.conversions import time_to_msg
 
 CODES = {Mode.PROTECTIVE_STOP: Code.PROTECTIVE_STOP, Mode.EMERGENCY_STOP: Code.EMERGENCY_STOP}
+"""The codes with which goals end in each state that stops the robot."""
 
 
 def state_to_msg(status: SafetyStatus, limits: list[str], now_s: float) -> Any:
-    """The state as it is published.
+    """Write the state as it is published.
 
     Args:
-        status: of the safety layer.
-        limits: sentences of ``limit_texts``.
-        now_s: time of the message [s].
+        status: State of the safety layer.
+        limits: Sentences of ``limit_texts``.
+        now_s: Time of the message, s.
     """
     violation = status.violation
     message = SafetyState(
@@ -44,7 +45,16 @@ def state_to_msg(status: SafetyStatus, limits: list[str], now_s: float) -> Any:
 
 
 def limit_texts(config: SafetyConfig, *, has_effort: bool, has_force: bool) -> list[str]:
-    """What is supervised, one sentence for each limit; a limit without a measurement is said to be off."""
+    """Describe the supervised limits, one sentence for each; a limit without a measurement is described as off.
+
+    Args:
+        config: Settings of the safety layer.
+        has_effort: True if joint efforts are measured.
+        has_force: True if contact forces are measured.
+
+    Returns:
+        The sentences.
+    """
     effort = f"at most {config.effort_scale:g} of each joint's effort for {config.effort_time_s:g} s"
     force = f"at most {config.contact_force:g} N for {config.contact_time_s:g} s, never {config.transient_force:g} N"
     zones = ", ".join(zone.name for zone in config.zones) or "none"
@@ -61,6 +71,13 @@ def limit_texts(config: SafetyConfig, *, has_effort: bool, has_force: bool) -> l
 
 
 def outcome_of_state(message: Any) -> Outcome | None:
-    """Why goals are refused in a state that was published; None where they are not."""
+    """Return the outcome of goals in a published state.
+
+    Args:
+        message: The state.
+
+    Returns:
+        The refusal; None if goals are accepted.
+    """
     code = CODES.get(Mode(message.state)) if message.state in iter(Mode) else None
     return None if code is None else Outcome(code, message.reason)

@@ -13,6 +13,7 @@ EMERGENCY_STOP = "safety/emergency_stop"
 RESET, RECOVER, SET_SPEED_SCALE = "safety/reset", "safety/recover", "safety/set_speed_scale"
 
 HEARTBEAT_PERIOD_S = 0.05
+"""The period of heartbeats, s."""
 HEARTBEATS = QoSProfile(
     depth=1, reliability=ReliabilityPolicy.BEST_EFFORT, durability=DurabilityPolicy.VOLATILE
 )
@@ -20,4 +21,4 @@ REQUESTS = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE, durabili
 LATCHED_REQUESTS = QoSProfile(
     depth=10, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
 )
-"""Hears a publisher that latched its request before this node began; other publishers are heard by ``REQUESTS``."""
+"""Receives requests that were latched before this node began; volatile publishers are received by ``REQUESTS``."""

@@ -28,36 +28,48 @@ from . import names
 from .messages import limit_texts, state_to_msg
 
 TICK_S = 0.02
-"""How often the lease is looked at."""
+"""The period in which the lease is checked, s."""
 STATE_PERIOD_S = 1.0
+"""The period in which the state is published, s."""
 HELD_S = 1.0
-"""An emergency stop counts as held for so long after the last true, whatever other publishers say meanwhile."""
+"""The time for which an emergency stop counts as held after the last true, whatever other publishers send, s."""
 
 T = TypeVar("T")
 
 
 class ControlSide(Protocol):
-    """What the server needs of the thread that controls the robot."""
+    """The interface of the thread that controls the robot, as the server needs it."""
 
     def submit(self, work: Callable[[], T]) -> Job[T]:
-        """Run ``work`` on that thread soon; from any thread."""
+        """Run a function on that thread soon; from any thread.
+
+        Args:
+            work: The function.
+
+        Returns:
+            The future of its return value.
+        """
         ...
 
     def works(self, name: str) -> bool:
-        """Whether an arm, a base or a gripper follows a goal; from any thread."""
+        """Check whether an arm, a base or a gripper follows a goal; from any thread.
+
+        Args:
+            name: Name of the arm, base or gripper.
+        """
         ...
 
 
 class SafetyServer:
-    """One robot's safety layer.
+    """Topics and services of one robot's safety layer.
 
     Args:
-        node: hosts topics and services.
-        side: the thread that controls the robot.
-        safety: the safety layer, which belongs to that thread.
-        effort: measured efforts of the drives, called on that thread.
-        has_effort: whether efforts are measured.
-        has_force: whether contact forces are measured.
+        node: Hosts topics and services.
+        side: The thread that controls the robot.
+        safety: The safety layer, which belongs to that thread.
+        effort: Returns the measured efforts of the drives, called on that thread.
+        has_effort: True if efforts are measured.
+        has_force: True if contact forces are measured.
     """
 
     def __init__(
@@ -75,7 +87,7 @@ class SafetyServer:
         self._state = node.create_publisher(SafetyState, names.STATE, LATCHED)
         self.lease = HeartbeatLease(safety.config.heartbeat_timeout_s, TICK_S)
         self._true_s, self._is_held = float("-inf"), False
-        # Latched readers hear latched requests of before; other publishers do not fit them, which is no fault.
+        # The latched reader receives earlier requests; volatile publishers are incompatible with it, which is no fault.
         unwarned = SubscriptionEventCallbacks(incompatible_qos=lambda _event: None)
         for profile, events in ((names.REQUESTS, None), (names.LATCHED_REQUESTS, unwarned)):
             node.create_subscription(
@@ -98,12 +110,12 @@ class SafetyServer:
         self.publish()
 
     def publish(self) -> None:
-        """Publish the present state."""
+        """Publish the current state."""
         now_s = self._node.get_clock().now().nanoseconds * 1e-9
         self._state.publish(state_to_msg(self._safety.status, self._limits, now_s))
 
     def _on_change(self, status: SafetyStatus) -> None:
-        """On the control thread."""
+        """Publish a change; on the control thread."""
         executor = self._node.executor
         if executor is not None:
             executor.create_task(guard(self._node, self._report), status)
@@ -114,7 +126,7 @@ class SafetyServer:
         self.publish()
 
     def _on_request(self, message: Any) -> None:
-        """True latches; false only says that the button was released."""
+        """Process a request: true latches a stop, false only notes that the button was released."""
         self._is_held = bool(message.data)
         if self._is_held:
             self._true_s = time.monotonic()
@@ -157,7 +169,7 @@ class SafetyServer:
         return answer
 
     async def _answer(self, response: Any, work: Callable[[], None]) -> Any:
-        """Do it on the control thread, and wait for that without blocking the executor."""
+        """Run a request on the control thread, and wait for its end without blocking the executor."""
         done, executor = Future(), self._node.executor
         job = self._side.submit(work)
         job.add_done_callback(lambda _job: executor.create_task(done.set_result, None))

@@ -1,4 +1,4 @@
-"""What a node knows of the robot's safety layer."""
+"""Follows the state of the robot's safety layer."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .names import STATE
 
 
 class SafetyWatch:
-    """Keeps the newest state. A robot without a safety layer publishes none, and refuses nothing here.
+    """Keeps the newest state. A robot without a safety layer publishes none, and then no goal is refused here.
 
     Args:
-        node: hosts the subscription.
-        on_stop: called with the reason at the beginning of each stop.
+        node: Hosts the subscription.
+        on_stop: Called with the reason at the beginning of each stop.
     """
 
     def __init__(self, node: Node, on_stop: Callable[[Outcome], None] | None = None) -> None:
@@ -30,7 +30,7 @@ class SafetyWatch:
         self._subscription = node.create_subscription(SafetyState, STATE, guard(node, self._take), LATCHED)
 
     def refusal(self) -> Outcome | None:
-        """Why no goal may begin now; None where it may."""
+        """Return the reason why no goal may begin now; None if goals may begin."""
         return None if self.state is None else outcome_of_state(self.state)
 
     def _take(self, message: Any) -> None:

@@ -1,4 +1,4 @@
-"""Where the picture is taken from, and where the light comes from."""
+"""The camera and the light of a picture."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ NEAR_M = 0.05
 
 
 def look(direction: ArrayLike) -> Array:
-    """Rows right, up and forward (3, 3) of someone who looks along ``direction`` with the head upright."""
+    """Return the rows right, up and forward (3, 3) of a view along a direction, with the head upright.
+
+    Args:
+        direction: Direction of the view, (3,), not vertical.
+    """
     forward = np.asarray(direction, dtype=np.float64) / np.linalg.norm(direction)
     right = np.cross(forward, (0.0, 0.0, 1.0))
     right /= np.linalg.norm(right)
@@ -22,19 +26,35 @@ def look(direction: ArrayLike) -> Array:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Camera:
-    """A pinhole camera at ``eye`` (3,) [m] in ``world`` that looks at ``target``, ``height_deg`` of the view high."""
+    """A pinhole camera.
+
+    Attributes:
+        eye: Its place in ``world``, (3,), m.
+        target: The point at the centre of the picture in ``world``, (3,), m.
+        height_deg: Vertical field of view, deg.
+    """
 
     eye: Array
     target: Array
     height_deg: float = 27.0
 
     def view(self, height_px: int) -> Array:
-        """Eye, right, up, forward, focal length [px]: (5, 3)."""
+        """Return eye, right, up, forward and (focal length [px], 0, 0), (5, 3).
+
+        Args:
+            height_px: Height of the picture, px.
+        """
         focal = 0.5 * height_px / np.tan(np.radians(self.height_deg) / 2.0)
         return np.vstack([self.eye, look(self.target - self.eye), [focal, 0.0, 0.0]])
 
     def project(self, points: Array, width_px: int, height_px: int) -> Array:
-        """x, y [px] and nearness [1/m] of points (..., 3); nan where they are not before the camera."""
+        """Return x, y [px] and nearness [1/m] of points, (..., 3); nan if a point is not before the camera.
+
+        Args:
+            points: Points in ``world``, (..., 3), m.
+            width_px: Width of the picture, px.
+            height_px: Height of the picture, px.
+        """
         view = self.view(height_px)
         seen = (points - self.eye) @ view[1:4].T
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -46,7 +66,14 @@ class Camera:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sun:
-    """Parallel light from ``direction`` (3,); its picture, ``size_px`` wide, covers ``reach_m`` around ``center``."""
+    """Parallel light, with a picture of the scene seen along it.
+
+    Attributes:
+        direction: Direction to the light, (3,).
+        center: Centre of its picture in ``world``, (3,), m.
+        reach_m: Width of its picture, m.
+        size_px: Width of its picture, px.
+    """
 
     direction: Array
     center: Array
@@ -54,7 +81,7 @@ class Sun:
     size_px: int = 720
 
     def rows(self) -> Array:
-        """Unit direction to the light, three rows and their constants that lead to x, y [px] and nearness: (5, 3)."""
+        """Return the unit direction to the light, and rows and constants that give x, y [px] and nearness, (5, 3)."""
         axes = look(-self.direction)
         scale = 0.5 * self.size_px / self.reach_m
         rows = np.array([scale * axes[0], -scale * axes[1], -axes[2]])
@@ -62,7 +89,11 @@ class Sun:
         return np.vstack([-axes[2], rows, offset])
 
     def project(self, points: Array) -> Array:
-        """x, y [px] and nearness [m] of points (..., 3)."""
+        """Return x, y [px] and nearness [m] of points, (..., 3).
+
+        Args:
+            points: Points in ``world``, (..., 3), m.
+        """
         rows = self.rows()
         return np.asarray(points @ rows[1:4].T + rows[4])
 

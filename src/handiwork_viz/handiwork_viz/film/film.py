@@ -1,4 +1,4 @@
-"""From a recording to files: an animated WebP, and a picture of its best moment."""
+"""Files of a recording: an animated WebP, and a picture of its best moment."""
 
 from __future__ import annotations
 
@@ -25,14 +25,19 @@ from .solids import Solid, joined, link_solids, solid_of
 FILM_PX, STILL_PX = (480, 300), (960, 600)
 EDGE_M = 0.004
 WIDE_M = 3.0
-"""A static body that is wider is ground; ground is drawn without end."""
+"""A static body that is wider than this is ground, m; ground is drawn without end."""
 MOST_FRAMES = 400
-"""A longer recording is thinned out and played at its own speed all the same."""
+"""A longer recording is thinned out, and played at its own speed all the same."""
 OVER_M, LIFTED_M = 0.06, 0.10
 
 
 def write_film(frames: Sequence[Image], period_s: float, path: Path) -> None:
-    """Write frames (h, w, 3) as an animated WebP that repeats.
+    """Write frames as an animated WebP that repeats.
+
+    Args:
+        frames: Pictures, (h, w, 3) each, sRGB.
+        period_s: Time per frame, s.
+        path: The file; its folder is made.
 
     Raises:
         ValueError: there is no frame.
@@ -49,7 +54,11 @@ def write_film(frames: Sequence[Image], period_s: float, path: Path) -> None:
 
 
 def write_still(frame: Image, path: Path) -> None:
-    """Write a frame (h, w, 3) as a PNG.
+    """Write a frame as a PNG.
+
+    Args:
+        frame: Picture, (h, w, 3), sRGB.
+        path: The file; its folder is made.
 
     Raises:
         OSError: the file cannot be written.
@@ -59,7 +68,13 @@ def write_still(frame: Image, path: Path) -> None:
 
 
 def best_moment(instants: Sequence[Instant], name: str, container: str) -> int:
-    """Index of the instant when the object is lifted highest over the container; the middle one where it never is."""
+    """Return the index of the instant when the object is lifted highest over the container; the middle one without it.
+
+    Args:
+        instants: The recording's instants, one or more.
+        name: Name of the object.
+        container: Name of the container.
+    """
     best, highest = len(instants) // 2, -np.inf
     for index, instant in enumerate(instants):
         if name not in instant.objects or container not in instant.objects:
@@ -71,7 +86,7 @@ def best_moment(instants: Sequence[Instant], name: str, container: str) -> int:
 
 
 class Projection:
-    """Pictures of a recording's instants."""
+    """Draws instants of a recording."""
 
     def __init__(
         self, recording: Recording, robot: Robot, robot_dir: Path, camera: Camera = CAMERA, sun: Sun = SUN
@@ -91,7 +106,12 @@ class Projection:
         self._ground_z = float(self._still.corners[..., 2].min()) if still else 0.0
 
     def frames(self, instants: Sequence[Instant], size_px: tuple[int, int]) -> list[Image]:
-        """Pictures (h, w, 3) of ``size_px`` (w, h), on all cores."""
+        """Return pictures of instants, (h, w, 3) each, drawn on all cores.
+
+        Args:
+            instants: The instants.
+            size_px: Width and height, px.
+        """
         studio = Studio(self._moving, self._still, self._ground_z, size_px, self._camera, self._sun)
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             return list(pool.map(lambda instant: studio.take(self._poses(instant)), instants))
@@ -105,7 +125,15 @@ class Projection:
 def render(
     recording: Recording, robot: Robot, robot_dir: Path, name: str, container: str, folder: Path
 ) -> None:
-    """Write ``demo.webp`` and ``demo.png`` into ``folder``.
+    """Write ``demo.webp`` and ``demo.png``.
+
+    Args:
+        recording: The recording, with one instant or more.
+        robot: The robot.
+        robot_dir: Folder of its description, with the meshes.
+        name: Name of the object that is lifted, for the still.
+        container: Name of its container.
+        folder: Folder of the files.
 
     Raises:
         OSError: a file cannot be written.

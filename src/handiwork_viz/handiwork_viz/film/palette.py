@@ -27,6 +27,14 @@ MUTED: tuple[Color, ...] = ((0.66, 0.67, 0.70), (0.70, 0.64, 0.58), (0.58, 0.64,
 
 
 def color_of(name: str, is_static: bool) -> Color:
-    """The colour [sRGB, 0 to 1] that goes with a name, else one drawn by the name; muted for what never moves."""
+    """Return the colour of a name; an unknown name gets one chosen by its hash.
+
+    Args:
+        name: Name of an object.
+        is_static: The object never moves; an unknown name then gets a muted colour.
+
+    Returns:
+        sRGB, 0 to 1.
+    """
     choice = MUTED if is_static else BRIGHT
     return KNOWN.get(name) or choice[zlib.crc32(name.encode()) % len(choice)]

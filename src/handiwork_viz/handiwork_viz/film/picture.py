@@ -23,7 +23,16 @@ FADE_M = 4.6
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Layer:
-    """Triangles drawn so far, seen from the camera and from the light."""
+    """Triangles drawn so far, seen from the camera and from the light.
+
+    Attributes:
+        nearness: Nearness of the nearest triangle to the camera, (h, w), 1/m.
+        index: Index of that triangle, -1 for none, (h, w).
+        light: Nearness of the nearest triangle to the light, (s, s), m.
+        corners: x, y [px] and nearness in the camera's picture, (n, 3, 3).
+        normals: Unit normals at the corners in ``world``, (n, 3, 3).
+        colors: Linear, (n, 3).
+    """
 
     nearness: Floats
     index: Indices
@@ -34,7 +43,7 @@ class Layer:
 
 
 class Studio:
-    """Draws the same bodies again and again; what never moves is drawn once."""
+    """Draws the same bodies again and again; those that never move are drawn once."""
 
     def __init__(
         self,
@@ -61,7 +70,14 @@ class Studio:
         self._still = self._with(blank, still)
 
     def take(self, poses: Mapping[str, Pose]) -> Image:
-        """The picture (h, w, 3), sRGB, with each moving body where ``poses`` has it in ``world``, without others."""
+        """Return the picture with each moving body that has a pose.
+
+        Args:
+            poses: Poses of bodies in ``world``, by name; bodies without a pose are left out.
+
+        Returns:
+            (h, w, 3), sRGB.
+        """
         bodies = [solid.moved(poses[name]) for name, solid in self._moving.items() if name in poses]
         layer = self._with(self._still, joined(bodies))
         image = np.empty((self._height // SMOOTHING, self._width // SMOOTHING, 3), dtype=np.uint8)

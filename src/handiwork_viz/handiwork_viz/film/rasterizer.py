@@ -20,21 +20,28 @@ Indices = NDArray[np.int32]
 Image = NDArray[np.uint8]
 
 SHADOW_STEP = 2.0
-"""Distance of the shadow's samples in pixels of the light's picture: the softness of its edge."""
+"""Distance of the shadow's samples in the light's picture, px: the softness of its edge."""
 SHADOW_BIAS_M = 0.01
 
 
 def kernel(function: F) -> F:
-    """Compile on the first call, keep on disk, run without the GIL."""
+    """Compile a function on its first call, keep it on disk, run it without the GIL.
+
+    Args:
+        function: The function.
+    """
     return cast(F, numba.njit(function, cache=CACHED, nogil=True, fastmath=True, error_model="numpy"))
 
 
 @kernel
 def fill(corners: Floats, first: int, nearness: Floats, index: Indices) -> None:
-    """Draw triangles into ``nearness`` and ``index`` (h, w), where what is nearer wins.
+    """Draw triangles; the nearest wins.
 
-    ``corners`` (n, 3, 3): x, y [px] and nearness, which must be linear on the screen; a nan leaves its triangle out.
-    ``first`` is the index of the first triangle.
+    Args:
+        corners: x, y [px] and nearness, which must be linear on the screen, (n, 3, 3); a nan leaves its triangle out.
+        first: Index of the first triangle.
+        nearness: Written: nearness of the nearest triangle, (h, w).
+        index: Written: its index, (h, w).
     """
     height, width = nearness.shape
     for t in range(corners.shape[0]):
@@ -65,7 +72,14 @@ def fill(corners: Floats, first: int, nearness: Floats, index: Indices) -> None:
 
 @kernel
 def lit_share(x: float, y: float, near: float, light: Floats) -> float:
-    """Share of nine samples around a place in the light's picture that nothing nearer to the light covers."""
+    """Return the share of nine samples around a place in the light's picture that nothing nearer to the light covers.
+
+    Args:
+        x: Place in the light's picture, px.
+        y: Place in the light's picture, px.
+        near: Nearness of the place to the light, m.
+        light: Nearness of the nearest triangle to the light, (s, s), m.
+    """
     size = light.shape[0]
     lit = 0.0
     for i in range(-1, 2):
@@ -79,7 +93,14 @@ def lit_share(x: float, y: float, near: float, light: Floats) -> float:
 
 @kernel
 def normal_at(x: float, y: float, corners: Floats, normals: Floats) -> tuple[float, float, float]:
-    """Unit normal at a place of a triangle on the screen, between those of its corners."""
+    """Return the unit normal at a place of a triangle on the screen, between those of its corners.
+
+    Args:
+        x: Place in the picture, px.
+        y: Place in the picture, px.
+        corners: x, y [px] and nearness of the corners, (3, 3).
+        normals: Unit normals at the corners, (3, 3).
+    """
     ax, ay = corners[0, 0], corners[0, 1]
     ux, uy = corners[1, 0] - ax, corners[1, 1] - ay
     vx, vy = corners[2, 0] - ax, corners[2, 1] - ay
@@ -108,13 +129,22 @@ def shade(
     colors: Floats,
     light: Floats,
 ) -> None:
-    """Colour ``image`` (h, w, 3) from pictures that are ``smoothing`` times as wide and high.
+    """Colour a picture from layers that are ``smoothing`` times as wide and high.
 
-    ``view`` (5, 3): eye, right, up, forward, (focal length [px], 0, 0). ``sun`` (5, 3): direction to the
-    light, then two rows and an offset that lead from a point to x, y [px], and a row for its nearness in the
-    light's picture, all with their constant in ``sun[4]``. ``tones`` (5, 3), linear: sunlight, light from
-    above, light from below, ground (its height in ``tones[4, 0]``, distance at which it fades in ``tones[4,
-    1]``), horizon at ``tones[3]``; ``colors`` (n, 3) linear; its last row is the ground's.
+    Args:
+        image: Written: the picture, (h, w, 3), sRGB.
+        smoothing: Samples per pixel, along each side.
+        view: Eye, right, up, forward, (focal length [px], 0, 0), (5, 3).
+        sun: Direction to the light, then two rows that lead from a point to x, y [px] and a row for its nearness in the
+            light's picture; ``sun[4]`` has the constants of the three rows, (5, 3).
+        tones: Linear: sunlight, light from above, light from below, horizon, and (height of the ground [m], distance at
+            which it fades [m], 0), (5, 3).
+        nearness: Nearness of the nearest triangle to the camera, 1/m.
+        index: Index of that triangle, -1 for none.
+        corners: x, y [px] and nearness in the camera's picture, (n, 3, 3).
+        normals: Unit normals at the corners in ``world``, (n, 3, 3).
+        colors: Linear; the last row is the ground's, (n + 1, 3).
+        light: Nearness of the nearest triangle to the light, (s, s), m.
     """
     height, width = nearness.shape
     for row in range(image.shape[0]):

@@ -1,4 +1,4 @@
-"""Records what moves while something else goes on; messages are kept as bytes and read afterwards."""
+"""Records joints and objects while something else runs; messages are kept as bytes and read afterwards."""
 
 from __future__ import annotations
 
@@ -16,7 +16,12 @@ PERIOD_S = 1.0 / 15.0
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Instant:
-    """Joints by name [rad, m] and objects' poses in ``world``."""
+    """One sample of a recording.
+
+    Attributes:
+        joints: Positions by name, rad or m.
+        objects: Poses in ``world`` by name.
+    """
 
     joints: dict[str, float]
     objects: dict[str, Pose]
@@ -24,7 +29,13 @@ class Instant:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Recording:
-    """Instants ``PERIOD_S`` apart in steady time; ``world_T_root`` is where the robot stands."""
+    """Instants ``PERIOD_S`` apart in steady time.
+
+    Attributes:
+        objects: Shapes of the objects by name.
+        world_T_root: Pose of the robot's root link.
+        instants: The samples.
+    """
 
     objects: dict[str, WorldObject]
     world_T_root: Pose
@@ -32,7 +43,7 @@ class Recording:
 
 
 class Recorder:
-    """Own node, context and thread, from its making until ``stop``."""
+    """Records with a node, context and thread of its own, from its creation until ``stop``."""
 
     def __init__(self, robot: Robot, node_name: str = "handiwork_film") -> None:
         import rclpy
@@ -69,8 +80,8 @@ class Recorder:
 
         Raises:
             BadMessage: a message that was recorded is malformed.
-            ValueError: too little was heard for a picture.
-            LookupError: no transform says where the robot stands.
+            ValueError: too little was received for a picture.
+            LookupError: no transform gives the pose of the robot.
         """
         import rclpy
 
@@ -112,7 +123,9 @@ class Recorder:
 
         if self._geometry is None or not self._kept:
             missing = [topic for topic in self._streams if topic not in self._newest]
-            raise ValueError(f"nothing was heard on {', '.join(missing) or 'world/objects'}")
+            raise ValueError(
+                f"nothing was received on {', '.join(missing) or 'world/objects'}; start the stack first"
+            )
         kinds = tuple(self._streams.values())
         instants = []
         for joints, objects in self._kept:

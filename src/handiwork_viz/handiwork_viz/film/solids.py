@@ -1,4 +1,4 @@
-"""Surfaces of convex shapes as triangles, with rounded edges: those catch the light."""
+"""Surfaces of convex shapes as triangles, with rounded edges, which catch the light."""
 
 from __future__ import annotations
 
@@ -21,28 +21,42 @@ from handiwork_core.robot.robot import Robot
 from handiwork_core.scene.mesh_file import hull_vertices
 
 SEGMENTS = 40
-"""Round a full turn."""
+"""Segments of a full turn."""
 ARC = 3
-"""Round a quarter turn of an edge."""
+"""Segments of a quarter turn of an edge."""
 Color = tuple[float, float, float]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Solid:
-    """Triangles of one body in its own frame: ``corners`` and ``normals`` (n, 3, 3), ``colors`` (n, 3) linear."""
+    """Triangles of one body in its own frame.
+
+    Attributes:
+        corners: (n, 3, 3), m.
+        normals: Unit normals at the corners, (n, 3, 3).
+        colors: Linear, (n, 3).
+    """
 
     corners: Array
     normals: Array
     colors: Array
 
     def moved(self, pose: Pose) -> Solid:
-        """In the frame that ``pose`` is given in."""
+        """Return the same triangles in another frame.
+
+        Args:
+            pose: Pose of the body in that frame.
+        """
         turn = pose.matrix()[:3, :3].T
         return Solid(self.corners @ turn + pose.matrix()[:3, 3], self.normals @ turn, self.colors)
 
 
 def joined(solids: Sequence[Solid]) -> Solid:
-    """All of them as one; of none, an empty one."""
+    """Return all solids as one; an empty one without any.
+
+    Args:
+        solids: Solids in the same frame.
+    """
     if not solids:
         return Solid(np.empty((0, 3, 3)), np.empty((0, 3, 3)), np.empty((0, 3)))
     return Solid(
@@ -53,7 +67,13 @@ def joined(solids: Sequence[Solid]) -> Solid:
 
 
 def solid_of(shape: Shape, color: Color, rounding_m: float) -> Solid:
-    """Surface of a shape, its edges rounded by at most ``rounding_m``; ``color`` is sRGB, 0 to 1."""
+    """Return the surface of a shape in its object's frame.
+
+    Args:
+        shape: The shape.
+        color: sRGB, 0 to 1.
+        rounding_m: Largest radius of its edges, m.
+    """
     if shape.kind is ShapeKind.CONVEX:
         corners, normals = _hull(np.asarray(shape.vertices))
     elif shape.kind is ShapeKind.MESH:
@@ -72,7 +92,17 @@ def solid_of(shape: Shape, color: Color, rounding_m: float) -> Solid:
 
 
 def link_solids(robot: Robot, folder: Path) -> dict[str, Solid]:
-    """What each link looks like, by the visuals of the URDF; hand and fingers are dark. Meshes count as their hulls."""
+    """Return the surface of each link by the visuals of the URDF; hand and fingers are dark.
+
+    Meshes are drawn as their hulls.
+
+    Args:
+        robot: The robot.
+        folder: Folder of its description, with the meshes.
+
+    Returns:
+        Surfaces in the links' frames, by link.
+    """
     dark = {arm.ee_link for arm in robot.arms.values()}
     for arm in robot.arms.values():
         dark.update(arm.gripper.finger_links if arm.gripper is not None else ())
@@ -109,14 +139,14 @@ def _numbers(element: ET.Element, key: str) -> tuple[float, ...]:
 
 
 def _flat(corners: Array) -> tuple[Array, Array]:
-    """Triangles (k, 3, 3) as they are, each with one normal."""
+    """Return triangles (k, 3, 3) as they are, each with one normal."""
     across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     normals = across / np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1e-30)
     return corners, np.repeat(normals[:, None], 3, axis=1)
 
 
 def _grid(points: Array, normals: Array) -> tuple[Array, Array]:
-    """Triangles between neighbours in a grid (rows, columns, 3)."""
+    """Return triangles between neighbours in a grid (rows, columns, 3)."""
 
     def triangles(grid: Array) -> Array:
         a, b, c, d = grid[:-1, :-1], grid[1:, :-1], grid[1:, 1:], grid[:-1, 1:]
@@ -127,13 +157,13 @@ def _grid(points: Array, normals: Array) -> tuple[Array, Array]:
 
 
 def _polar(turns: int) -> tuple[Array, Array]:
-    """Angle from the pole in both halves, the equator twice, and the half's sign."""
+    """Return the angle from the pole in both halves, the equator twice, and the half's sign."""
     quarter = np.linspace(0.0, np.pi / 2.0, turns + 1)
     return np.concatenate([quarter, quarter + np.pi / 2.0]), np.repeat([1.0, -1.0], turns + 1)
 
 
 def _revolved(core_radius: float, core_half: float, edge: float) -> tuple[Array, Array]:
-    """A disc or line, thickened by a ball of radius ``edge``: cylinder, capsule and sphere alike."""
+    """Return a disc or line, thickened by a ball of radius ``edge``: cylinder, capsule and sphere alike."""
     theta, sign = _polar(ARC if core_radius > 0.0 else 8)
     phi = np.linspace(0.0, 2.0 * np.pi, SEGMENTS + 1)
     # The axis itself first and last, so that the ends are closed.
@@ -149,7 +179,7 @@ def _revolved(core_radius: float, core_half: float, edge: float) -> tuple[Array,
 
 
 def _rounded_box(core: Array, edge: float) -> tuple[Array, Array]:
-    """A box of half edges ``core``, thickened by a ball of radius ``edge``."""
+    """Return a box of half edges ``core``, thickened by a ball of radius ``edge``."""
     theta, sign = _polar(ARC)
     quarter = np.linspace(0.0, np.pi / 2.0, ARC + 1)
     phi = np.concatenate([quarter + i * np.pi / 2.0 for i in range(5)])[: 4 * ARC + 5]

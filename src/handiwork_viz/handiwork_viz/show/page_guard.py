@@ -23,12 +23,12 @@ class PageNotGuarded(RuntimeError):
 
 
 def refusal(hosts: Sequence[str], origins: Sequence[str], bound: str) -> str:
-    """Return why a request is refused, or nothing.
+    """Return why a request is refused; empty if it is served.
 
     Args:
-        hosts: values of the header ``Host``.
-        origins: values of the header ``Origin``.
-        bound: the address that the page is served at.
+        hosts: Values of the header ``Host``.
+        origins: Values of the header ``Origin``.
+        bound: The address that the page is served at.
     """
     host = _name(f"//{hosts[0]}") if len(hosts) == 1 else ""
     if not host or not _is_known(host, bound):
@@ -46,7 +46,7 @@ def _name(url: str) -> str:
 
 
 def _is_known(host: str, bound: str) -> bool:
-    """Whether a name cannot be one that a foreign name server answers for."""
+    """Check whether a name cannot be one that a foreign name server answers for."""
     if host in (LOOPBACK, bound.lower()):
         return True
     try:
@@ -57,7 +57,11 @@ def _is_known(host: str, bound: str) -> bool:
 
 
 def is_loopback(bound: str) -> bool:
-    """Whether an address to serve at is reached from this machine alone."""
+    """Check whether an address to serve at is reached from this machine alone.
+
+    Args:
+        bound: The address.
+    """
     try:
         return bound == LOOPBACK or ipaddress.ip_address(bound).is_loopback
     except ValueError:
@@ -69,6 +73,12 @@ def guarded_serving(bound: str) -> Iterator[None]:
     """Let the server that viser starts within the block check the headers of every request, HTTP and websocket.
 
     viser has no setting for it; it gives its own check of requests to ``websockets.asyncio.server.serve``.
+
+    Args:
+        bound: The address that the page is served at.
+
+    Yields:
+        Nothing.
 
     Raises:
         PageNotGuarded: viser did not call that function, or not with the argument.

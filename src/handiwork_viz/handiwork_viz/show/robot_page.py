@@ -32,7 +32,7 @@ STEPS = 500
 
 
 class RobotPage:
-    """One robot, served until ``close``."""
+    """A page of one robot, served until ``close``."""
 
     def __init__(self, robot: Robot, robot_dir: Path, host: str, port: int) -> None:
         import viser  # here because it is optional
@@ -58,15 +58,15 @@ class RobotPage:
 
     @property
     def port(self) -> int:
-        """Of the page, by HTTP."""
+        """The page's HTTP port."""
         return int(self._server.get_port())
 
     def positions(self) -> dict[str, float]:
-        """Joint positions by the sliders [rad or m]."""
+        """Return the joint positions of the sliders, rad or m."""
         return {name: float(slider.value) for name, slider in self.sliders.items()}
 
     def place(self) -> None:
-        """Put every link where the sliders have it."""
+        """Set the pose of every link by the sliders."""
         for link, pose in link_poses(self._robot, self.positions()).items():
             _put(self.links[link], pose)
 

@@ -29,14 +29,20 @@ from handiwork_viz.film.solids import (
 
 PANEL_PX = (300, 260)
 LONG = 0.22
-"""Of the arrows seen from the head, as a share of the robot."""
+"""Length of the arrows seen from the head, as a share of the robot's size."""
 AXIS_COLORS: tuple[Color, ...] = ((0.86, 0.12, 0.12), (0.13, 0.62, 0.18), (0.14, 0.30, 0.88))
 FROM_HEAD = np.array([0.75, -0.75, 0.55])
-"""Where the head is, seen from the tool; as far away as the robot is large."""
+"""Direction from the robot to the head; the distance grows with the size of the robot."""
 
 
 def draw_robot(robot: Robot, robot_dir: Path, arm: ArmSpec) -> Pictures.Image:
-    """Three panels: EE from the head, TCP from the head, TCP from the hand; x is red, y green, z blue."""
+    """Draw three panels: EE from the head, TCP from the head, TCP from the hand; x is red, y green, z blue.
+
+    Args:
+        robot: The robot, with its joints at home.
+        robot_dir: Folder of its description, with the meshes.
+        arm: The arm whose frames are drawn.
+    """
     poses = link_poses(robot, {})
     links = [solid.moved(poses[name]) for name, solid in link_solids(robot, robot_dir).items()]
     body = joined(links)
@@ -58,6 +64,10 @@ def draw_robot(robot: Robot, robot_dir: Path, arm: ArmSpec) -> Pictures.Image:
 def write_picture(picture: Pictures.Image, path: Path) -> None:
     """Write a small PNG: 256 colours are enough.
 
+    Args:
+        picture: The picture.
+        path: The file; its folder is made.
+
     Raises:
         OSError: the file cannot be written.
     """
@@ -67,7 +77,12 @@ def write_picture(picture: Pictures.Image, path: Path) -> None:
 
 
 def axes_solid(pose: Pose, length_m: float) -> Solid:
-    """Three arrows from a frame's origin along its axes."""
+    """Return three arrows from a frame's origin along its axes.
+
+    Args:
+        pose: Pose of the frame.
+        length_m: Length of the arrows, m.
+    """
     arrows = []
     turns = (
         Rotation.from_rpy(0.0, np.pi / 2.0, 0.0),
@@ -87,14 +102,18 @@ def _rod(radius: float, length: float, z: float) -> Shape:
 
 
 def head_camera(points: Array) -> Camera:
-    """Sees all of ``points`` (n, 3), from the front and above."""
+    """Return a camera that sees all points, from the front and above.
+
+    Args:
+        points: Points, (n, 3), m.
+    """
     size = float(np.ptp(points, axis=0).max())
     middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
     return Camera(frozen(middle + FROM_HEAD / np.linalg.norm(FROM_HEAD) * 2.9 * size), frozen(middle))
 
 
 def _from_hand(ee: Pose, tcp: Pose) -> Camera:
-    """From behind the hand and beside it, as a camera on the wrist sees."""
+    """Return a camera behind the hand and beside it, as a camera on the wrist."""
     away = tcp.translation_m - ee.translation_m
     ahead = away / np.linalg.norm(away) if np.linalg.norm(away) > 1e-6 else ee.rotation.matrix()[:, 2]
     beside = np.cross(ahead, (0.0, 0.0, 1.0))

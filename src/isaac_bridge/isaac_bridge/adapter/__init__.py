@@ -1,1 +1,1 @@
-"""Between Isaac Sim's bridge and the robot-and-world contract: what comes by the wire, and what is to go."""
+"""Converts between the topics of Isaac Sim's bridge and the robot-and-world contract."""

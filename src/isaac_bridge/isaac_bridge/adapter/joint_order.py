@@ -1,4 +1,4 @@
-"""Joint states as the bridge sends them, put into the order of the robot's description. No ROS."""
+"""Joint states of the bridge, put into the order of the robot's description. No ROS."""
 
 from __future__ import annotations
 
@@ -21,34 +21,41 @@ NONE: Array = frozen(())
 
 
 def moving_joints(robot: Robot) -> tuple[str, ...]:
-    """All joints that move, mimicking ones too, in the robot's order."""
+    """Return all joints that move, those that mimic too, in the robot's order.
+
+    Args:
+        robot: The robot.
+    """
     return tuple(joint.name for joint in robot.joints.values() if joint.type is not JointType.FIXED)
 
 
 class JointOrder:
-    """Reads one message after the other; where each joint stands is looked up once.
+    """Reads messages one after the other. The index of each joint is looked up once.
 
     Args:
-        wanted: the joints in our order.
+        wanted: Names of the joints in our order.
     """
 
     def __init__(self, wanted: Sequence[str]) -> None:
         self._wanted = tuple(wanted)
         self._known: tuple[Sequence[str], Counts] = ((), (0, 0, 0))
         self._places: Indices = np.zeros((2, 0), dtype=np.intp)
-        """Where the numbers of our joints stand: a row each for position, velocity and, if there is any, effort."""
+        """Indices of our joints' numbers: a row each for position, velocity and, if there is any, effort."""
 
     def read(self, names: Sequence[str], counts: Counts, numbers: Array, stamp_s: float) -> JointArrays:
-        """In our order; ``effort`` is empty where the message has none.
+        """Read a message.
 
         Args:
-            names: the joints; who hands in the same list again has them looked up once.
-            counts: how many positions, velocities and efforts there are.
-            numbers: all of them, in that order.
-            stamp_s: when they were measured.
+            names: Names of the joints. Their indices are looked up again only when this is another list object.
+            counts: Numbers of positions, velocities and efforts.
+            numbers: All of them, in this order; rad or m, rad/s or m/s, Nm or N.
+            stamp_s: Time of the measurement, s.
+
+        Returns:
+            The measurement in our order; ``effort`` is empty when the message has none.
 
         Raises:
-            BadWire: a joint is missing, an array has another length, or a number is not finite.
+            BadWire: A joint is missing, an array has another length, or a number is not finite.
         """
         if names is not self._known[0] or counts != self._known[1]:
             self._places = self._learn(names, counts)
@@ -62,7 +69,11 @@ class JointOrder:
         return JointArrays(stamp_s, position, velocity, effort[0] if effort else NONE)
 
     def unknown(self, names: Sequence[str]) -> list[str]:
-        """Joints of the articulation that the robot's description lacks."""
+        """Return the joints of the articulation that the robot's description lacks.
+
+        Args:
+            names: Joints of the articulation.
+        """
         return [name for name in names if name not in self._wanted]
 
     def _learn(self, names: Sequence[str], counts: Counts) -> Indices:
@@ -74,7 +85,7 @@ class JointOrder:
             )
         if len(set(names)) != len(names):
             twice = next(name for name in names if names.count(name) > 1)
-            raise BadWire(f"{JOINT_STATES}: joint {twice!r} stands twice; give prims names of their own")
+            raise BadWire(f"{JOINT_STATES}: joint {twice!r} is there twice; give each prim its own name")
         for what, count in zip(WHAT, counts, strict=True):
             if count != len(names) and not (count == 0 and what == "effort"):
                 raise BadWire(f"{JOINT_STATES}: {count} numbers of {what} for {len(names)} joints")
@@ -84,6 +95,6 @@ class JointOrder:
 
 
 def _place(counts: Counts, at: int) -> tuple[str, int]:
-    """What a number is, and of which joint."""
+    """Return the quantity and the joint of a number."""
     row, index = divmod(at, counts[0])
     return WHAT[row], index

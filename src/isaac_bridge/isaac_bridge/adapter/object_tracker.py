@@ -1,4 +1,4 @@
-"""Objects by their frames: poses as they come, velocities from two of them. No ROS."""
+"""Objects by their frames: poses as received, velocities from two of them. No ROS."""
 
 from __future__ import annotations
 
@@ -19,14 +19,19 @@ from handiwork_core.model.geometry import (
 from handiwork_core.model.world import ObjectState
 
 RESTS = 2e-6
-"""Numbers of a pose that differ by less are noise of what rests: 2 um and 4 urad, as contacts leave it in single
+"""Numbers of a pose that differ by less are the noise of an object at rest: 2 um and 4 urad, from contacts in single
 precision."""
 
 STILL: Array = frozen((0.0, 0.0, 0.0))
 
 
-class Heard(NamedTuple):
-    """Of the objects in one message: the newest stamp [s], and a sentence for each that was not taken."""
+class Taken(NamedTuple):
+    """The objects of one message.
+
+    Attributes:
+        stamp_s: The newest stamp, s.
+        faults: A sentence for each object that was refused.
+    """
 
     stamp_s: float
     faults: list[str]
@@ -36,44 +41,44 @@ class ObjectTracker:
     """The newest state of each object.
 
     Args:
-        names: the objects of the scene; frames of other names are not theirs.
+        names: Objects of the scene; frames of other names are ignored.
     """
 
     def __init__(self, names: Iterable[str]) -> None:
         self._index = {name: index for index, name in enumerate(names)}
         self._edges: Sequence[tuple[str, ...]] = ()
-        self._heard: list[str] = []
+        self._present: list[str] = []
         self._frames: Indices = np.zeros(0, dtype=np.intp)
-        """Which of the frames are those of ``_heard``, and which rows of ours they are."""
+        """Indices of the frames of ``_present``; ``_rows`` has their rows in our arrays."""
         self._rows: Indices = self._frames
         self.forget()
 
     @property
-    def heard(self) -> list[str]:
-        """Objects among the frames of the newest message; the same list while the same frames come."""
-        return self._heard
+    def present(self) -> list[str]:
+        """The objects among the frames of the newest message; the same list as long as the frames are the same."""
+        return self._present
 
     @property
     def missing(self) -> list[str]:
-        """Objects whose frame has not come yet."""
+        """The objects whose frame was not received yet."""
         return sorted(self._index.keys() - self.states.keys())
 
-    def take_all(self, edges: Sequence[tuple[str, ...]], numbers: Array, stamps_s: Array) -> Heard | None:
-        """Take the objects among the frames of a message, as ``take`` does; what rests costs next to nothing.
+    def take_all(self, edges: Sequence[tuple[str, ...]], numbers: Array, stamps_s: Array) -> Taken | None:
+        """Take the objects among the frames of a message, as ``take`` does. Objects at rest cost next to nothing.
 
-        Frames of other parents than ``world`` and of other names are left alone; of two for one object the last counts.
+        Frames of other parents than ``world`` and of other names are ignored; of two for one object the last is used.
 
         Args:
-            edges: parent and child of each; who hands in the same list again has them looked up once.
-            numbers: (n, 7), see ``take``.
-            stamps_s: (n,) [s].
+            edges: Parent and child of each frame. They are looked up again only when this is another list object.
+            numbers: Poses, (n, 7), see ``take``.
+            stamps_s: Times, (n,), s.
 
         Returns:
-            What was heard; None when no object is among the frames.
+            What was taken; None when no object is among the frames.
         """
         if edges is not self._edges:
             self._learn(edges)
-        if not self._heard:
+        if not self._present:
             return None
         numbers, stamps_s, rows = numbers[self._frames], stamps_s[self._frames], self._rows
         is_later = stamps_s > self._stamps[rows]
@@ -81,16 +86,21 @@ class ObjectTracker:
         rests = is_later & is_near & ~self._has_speed[rows]
         self._stamps[rows[rests]] = stamps_s[rests]
         others = np.flatnonzero(~rests).tolist()
-        faults = (self.take(self._heard[i], tuple(numbers[i].tolist()), float(stamps_s[i])) for i in others)
-        return Heard(float(stamps_s.max()), [fault for fault in faults if fault])
+        faults = (self.take(self._present[i], tuple(numbers[i].tolist()), float(stamps_s[i])) for i in others)
+        return Taken(float(stamps_s.max()), [fault for fault in faults if fault])
 
     def take(self, name: str, numbers: tuple[float, ...], stamp_s: float) -> str:
-        """Take a pose in ``world``: x, y, z and the rotation's x, y, z, w; an earlier stamp than the last begins anew.
+        """Take a pose of an object in ``world``. An earlier stamp than the last begins a new history.
 
-        What rests keeps its very ``ObjectState``, so that others see at once that it does.
+        An object at rest keeps the same ``ObjectState``, so that others can compare by identity.
+
+        Args:
+            name: Name of the object.
+            numbers: Position x, y, z in m, and quaternion x, y, z, w.
+            stamp_s: Time of the pose, s.
 
         Returns:
-            What is wrong with the numbers, in one sentence; empty when they were taken.
+            The fault of the numbers as one sentence; empty when they were taken.
         """
         row = self._index[name]
         before, last_s = self.states.get(name), float(self._stamps[row])
@@ -116,7 +126,7 @@ class ObjectTracker:
         return ""
 
     def forget(self) -> None:
-        """Know nothing again."""
+        """Forget all states."""
         count = len(self._index)
         self.states: dict[str, ObjectState] = {}
         self._numbers, self._stamps = np.full((count, 7), np.nan), np.full(count, np.nan)
@@ -124,7 +134,7 @@ class ObjectTracker:
 
     def _learn(self, edges: Sequence[tuple[str, ...]]) -> None:
         places = {edge[1]: i for i, edge in enumerate(edges) if edge[0] == "world" and edge[1] in self._index}
-        self._edges, self._heard = edges, list(places)
+        self._edges, self._present = edges, list(places)
         self._frames = np.array(list(places.values()), dtype=np.intp)
         self._rows = np.array([self._index[name] for name in places], dtype=np.intp)
 
@@ -139,7 +149,14 @@ def _fault(numbers: tuple[float, ...]) -> str:
 
 
 def moved(before: ObjectState, pose: Pose, stamp_s: float, took_s: float) -> ObjectState:
-    """The state at a pose ``took_s`` later [s], its velocities the mean ones meanwhile."""
+    """Return the state of an object at a later pose, with the mean velocities since the earlier one.
+
+    Args:
+        before: The earlier state.
+        pose: The later pose.
+        stamp_s: Time of the later pose, s.
+        took_s: Time between the poses, s.
+    """
     last = before.world_T_object
     velocity = (pose.translation_m - last.translation_m) / took_s
     w, *xyz = (pose.rotation @ last.rotation.inverse()).wxyz.tolist()

@@ -1,8 +1,8 @@
-"""A robot behind the wire: its controllers, driven by what is measured, and the positions that its drives are to take.
+"""A robot behind Isaac Sim's bridge: its controllers, which run at each measurement, and the targets of its drives.
 
 The bridge's commands carry positions alone. A drive then follows late, by damping over stiffness, and holds with a
-force of stiffness times distance; so arms are led by their speed, and fingers are told no more than what gives their
-grip. No ROS, no threads.
+force of stiffness times distance. So arms are commanded ahead by their speed, and fingers no farther than their grip
+force needs. No ROS, no threads.
 """
 
 from __future__ import annotations
@@ -28,32 +28,32 @@ from isaac_bridge.adapter.joint_order import moving_joints
 from isaac_bridge.adapter.lag_compensation import DriveLead, late_s
 
 LONGEST_STEP = 1.5
-"""After a gap a path goes on by so many of the usual times between two measurements, and to where the arm is: drives
-went on to their last targets meanwhile, and waited there."""
+"""The largest step of a path after a gap, as a multiple of the usual time between two measurements; a path also
+continues to the place of an arm that is ahead. Meanwhile drives moved to their last targets, and waited there."""
 
 STEADY = 0.9
-"""Nothing is learnt of a path that goes on at less than this share of its speed."""
+"""The share of its speed below which nothing is learnt from a path."""
 
 AHEAD = 0.8
-"""Of the path tolerance: an arm is led by so much at most, for where nothing is heard it goes as far as it was told."""
+"""The largest lead as a share of the path tolerance: when the connection ends, an arm moves to its last target."""
 
 PATIENCE_S, PUSH = 0.5, 0.1
-"""A path stands for an arm that is behind by nearly the path tolerance, for so much of the plant's time. After that it
-goes on at this share of its speed at least: a blocked arm leaves its path, and its goal ends."""
+"""A path waits for an arm that is behind by nearly the path tolerance, at most for this time of the plant [s]. After
+that it continues at least at this share of its speed: a blocked arm then leaves its path, and its goal ends."""
 
 NEWS = 1e-5
-"""A command that differs by less from the last one is not sent [rad or m]."""
+"""The least difference from the last command for which a command is sent [rad or m]."""
 
 
 class RemotePlant:
-    """A plant (``joint_groups``). Measurements come by ``take``; ``command`` is asked after each.
+    """A plant (``joint_groups``). Measurements come by ``take``; after each, ``command`` is called.
 
     Args:
-        robot: its description.
-        first: the first measurement, in the order of ``moving_joints``.
-        drive_lag_s: damping over stiffness of the arms' drives, from which the lead of the arms is learnt on.
-        safety: limits of the safety layer; None for the defaults.
-        world_T_base: where the robot stands.
+        robot: The robot.
+        first: The first measurement, in the order of ``moving_joints``.
+        drive_lag_s: Damping over stiffness of the arms' drives, s: the first estimate of the arms' lead.
+        safety: Limits of the safety layer; None for the defaults.
+        world_T_base: The robot's base in the world; None for the identity.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class RemotePlant:
             self.arms,
             self.grippers,
             first.position,
-            # Stiff drives that get a new target with each frame saturate at each; that says nothing of a load.
+            # Stiff drives with a new target in each frame saturate in each; that does not measure a load.
             replace(safety or SafetyConfig(), effort_scale=0.0),
             world_T_base or Pose.identity(),
         )
@@ -90,19 +90,22 @@ class RemotePlant:
         self._is_late = True
 
     def joints(self) -> JointArrays:
-        """The newest measurement."""
+        """Return the newest measurement."""
         return self._measured
 
     def take(self, measured: JointArrays) -> bool:
-        """Let the controllers act on a measurement.
+        """Run the controllers on a measurement.
+
+        Args:
+            measured: The measurement, in the order of ``moving_joints``.
 
         Returns:
-            Whether time went back, so that the simulation began anew: then every goal is aborted where it is.
+            Whether time went back, so the simulation was restarted; then every goal is aborted in place.
         """
         step_s = measured.stamp_s - self._measured.stamp_s
         self._measured = measured
         if step_s < 0.0:
-            self.start_over("the simulation began anew")
+            self.start_over("the simulation was restarted")
             return True
         if step_s > 0.0:
             self._usual_s = min(step_s, 1.02 * self._usual_s)
@@ -111,7 +114,11 @@ class RemotePlant:
         return False
 
     def start_over(self, why: str) -> None:
-        """Hold what is measured now; goals are aborted. The place is sent, against a command that is on its way."""
+        """Hold the measured positions and abort goals. They are sent, so that they replace a command under way.
+
+        Args:
+            why: Reason for the results of the goals.
+        """
         position = self._measured.position
         for arm in self.arms.values():
             arm.controller.hold(position[arm.indices], why)
@@ -121,9 +128,9 @@ class RemotePlant:
         self._target, self._sent, self._is_late = position.copy(), None, False
 
     def command(self) -> Array | None:
-        """Positions of ``driven_names``; None where there is nothing new to say."""
+        """Return the positions of ``driven_names``, rad or m; None when there is nothing new to send."""
         if self._is_late and not any_busy(self.arms, self.grippers) and not self.safety.is_active:
-            return None  # nobody has moved the robot yet; its drives hold what the stage gave them
+            return None  # no goal has moved the robot yet; its drives hold the stage's positions
         self._is_late = False
         self._lead_arms()
         self._press_fingers()
@@ -147,7 +154,7 @@ class RemotePlant:
             gripper.controller.update(float(q[lead]), float(qd[lead]), self._step_s)
 
     def _step_of(self, name: str, arm: ArmAxis, here: Array, elapsed_s: float) -> float:
-        """How far in time an arm's path goes on [s]: it waits for an arm that is late, and follows one ahead."""
+        """Return the time [s] by which a path advances: it waits for a late arm, and follows one that is ahead."""
         step_s, wanted = min(elapsed_s, self._step_s), arm.controller.reference
         if arm.controller.phase not in (Phase.FOLLOW, Phase.BRAKE_ON_PATH):
             return step_s
@@ -166,7 +173,7 @@ class RemotePlant:
     def _lead_arms(self) -> None:
         for name, arm in self.arms.items():
             limits = arm.controller.limits
-            # What the safety layer lets pass, which is what the controller wants unless it stops the arm.
+            # The output of the safety layer, which equals that of the controller unless it stops the arm.
             position, velocity = self.safety.command[arm.indices], self.safety.rate[arm.indices]
             ahead = self.leads[name].seconds * self._rates[name] * velocity
             most = AHEAD * arm.controller.tolerances.path
@@ -186,9 +193,18 @@ class RemotePlant:
 
 
 def waiting(step_s: float, behind: Array, velocity: Array, tolerance: float) -> float:
-    """How far in time a path goes on [s], ``step_s`` at most, for an arm that is behind by so much (dof,) [rad].
+    """Return the time by which a path advances for an arm that is behind.
 
-    It waits from half of the tolerance on, and by itself uses up no more than half of what is left of that.
+    The path slows down from half of the tolerance on, and never uses more than half of the rest by itself.
+
+    Args:
+        step_s: Largest time, s.
+        behind: Reference minus measured positions, (dof,), rad or m.
+        velocity: Velocity of the reference, (dof,), rad/s or m/s.
+        tolerance: Path tolerance, rad or m.
+
+    Returns:
+        Time in s, 0 to ``step_s``.
     """
     room = tolerance - float(np.abs(behind).max())
     speed = float(np.abs(velocity).max())

@@ -1,1 +1,1 @@
-"""The graph of Isaac Sim's ROS 2 bridge as data, and what is documented of its nodes."""
+"""The graph of Isaac Sim's ROS 2 bridge as data, and the documented inputs and outputs of its nodes."""

@@ -1,4 +1,4 @@
-"""Holds a graph against what is documented of its nodes."""
+"""Compares a graph with the documentation of its nodes."""
 
 from __future__ import annotations
 
@@ -19,17 +19,25 @@ FITS: Mapping[str, type | tuple[type, ...]] = {
     "uint64": int,
     "uchar": int,
 }
-"""Which values a type takes; the others are for links alone."""
+"""The Python types of the values that an input type takes; inputs of other types need links."""
 
 
 def graph_faults(graph: Graph, documented: Mapping[str, Pins]) -> list[str]:
-    """Every fault of a graph: unknown types and pins, types that differ, inputs without source or with two, cycles."""
+    """Return every fault of a graph: unknown types and pins, unequal types, inputs without or with two sources, cycles.
+
+    Args:
+        graph: The graph.
+        documented: Type of the node -> its inputs and outputs.
+
+    Returns:
+        One sentence for each fault.
+    """
     faults = [f"node {name!r} is there twice" for name in _twice(node.name for node in graph.nodes)]
     known = {}
     for node in graph.nodes:
         if node.type not in documented:
-            mend = nearest(node.type, list(documented))
-            faults.append(f"node {node.name}: type {node.type!r} is not documented; {mend}")
+            hint = nearest(node.type, list(documented))
+            faults.append(f"node {node.name}: type {node.type!r} is not documented; {hint}")
         else:
             known[node.name] = documented[node.type]
             faults += _value_faults(node, documented[node.type])

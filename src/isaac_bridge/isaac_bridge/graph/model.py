@@ -7,7 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """Prims by their paths, as the value of an input."""
+    """Prims as the value of an input.
+
+    Attributes:
+        paths: Paths of the prims.
+    """
 
     paths: tuple[str, ...]
 
@@ -17,7 +21,13 @@ Value = bool | int | float | str | Targets
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """``values`` by the names of inputs."""
+    """A node with values of its inputs.
+
+    Attributes:
+        name: Name of the node.
+        type: Its type.
+        values: Name of the input and its value.
+    """
 
     name: str
     type: str
@@ -26,7 +36,14 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """From an output of a node to an input of another."""
+    """A connection from an output of a node to an input of another.
+
+    Attributes:
+        source: Name of the node that writes.
+        output: Its output.
+        sink: Name of the node that reads.
+        input: Its input.
+    """
 
     source: str
     output: str
@@ -36,7 +53,13 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """Runs once in each physics step, on demand."""
+    """A graph on demand, which runs once in each physics step.
+
+    Attributes:
+        path: Path of the graph on the stage.
+        nodes: Its nodes.
+        links: Its connections.
+    """
 
     path: str
     nodes: tuple[Node, ...]

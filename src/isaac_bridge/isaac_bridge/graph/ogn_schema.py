@@ -1,4 +1,4 @@
-"""What is documented of the nodes that the graph uses: types of their inputs and outputs, by version of Isaac Sim.
+"""The documented types of inputs and outputs of the graph's nodes, by version of Isaac Sim.
 
 Facts from the node descriptions (.ogn) of isaac-sim/IsaacSim, Apache-2.0, at the tags v5.1.0 and v6.0.1.
 """
@@ -13,7 +13,13 @@ V5_1, V6_0 = "5.1", "6.0"
 
 @dataclass(frozen=True, slots=True)
 class Pins:
-    """Types of ``inputs`` and ``outputs`` by name; ``required`` inputs need a link or a value."""
+    """The inputs and outputs of a node type.
+
+    Attributes:
+        inputs: Name of the input -> its type.
+        outputs: Name of the output -> its type.
+        required: Inputs that need a link or a value.
+    """
 
     inputs: Mapping[str, str]
     outputs: Mapping[str, str]
@@ -23,7 +29,7 @@ class Pins:
 def _ros(
     pins: Mapping[str, str], required: tuple[str, ...] = (), outputs: Mapping[str, str] | None = None
 ) -> Pins:
-    """Of a node that publishes or subscribes, ``pins`` being what it has besides what all of them have."""
+    """Return the pins of a node that publishes or subscribes: ``pins`` and those that all of these nodes have."""
     common = {
         "execIn": "execution",
         "context": "uint64",
@@ -50,7 +56,7 @@ _COMMAND = {
     "velocityCommand": "double[]",
     "effortCommand": "double[]",
 }
-_HEARD = {"execOut": "execution", "timeStamp": "double", **_COMMAND}
+
 _FRAMES = {
     "parentFrames": "token[]",
     "childFrames": "token[]",
@@ -118,4 +124,4 @@ DOCUMENTED: Mapping[str, Mapping[str, Pins]] = {
         ),
     },
 }
-"""By version; 6.0 goes for every 6.x."""
+"""The node types by version; 6.0 is used for every 6.x."""

@@ -13,12 +13,18 @@ from .ogn_schema import V5_1
 PATH = "/RosGraph"
 CORE, ROS = "isaacsim.core.nodes", "isaacsim.ros2.bridge"
 FRAME_STEPS = 4
-"""Frames are published in every fourth physics step: 50 Hz of 200."""
+"""The number of physics steps for one publication of frames: 50 Hz of 200."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """Paths of prims: the articulation, the objects whose frames are told, and what never moves on its own."""
+    """Paths of the prims that the graph uses.
+
+    Attributes:
+        robot: The articulation.
+        objects: Objects whose frames are published.
+        fixed: Prims that never move by themselves.
+    """
 
     robot: str
     objects: tuple[str, ...]
@@ -26,10 +32,14 @@ class Cell:
 
 
 def ros_graph(version: str, cell: Cell) -> Graph:
-    """For 5.1 or 6.0, which goes for every 6.x.
+    """Return the graph of the bridge.
 
     The robot's frames are not published here: robot_description does that from the joints, and an edge has one
     publisher.
+
+    Args:
+        version: 5.1 or 6.0, which is used for every 6.x.
+        cell: Paths of the prims.
     """
     made = _Growing()
     made.add("Step", f"{CORE}.OnPhysicsStep")
@@ -51,7 +61,7 @@ def ros_graph(version: str, cell: Cell) -> Graph:
 
 
 class _Growing:
-    """Nodes and links while they are put together."""
+    """Nodes and links of a graph under construction."""
 
     def __init__(self) -> None:
         self.nodes: list[Node] = []
@@ -61,7 +71,7 @@ class _Growing:
         self.nodes.append(Node(name, kind, tuple(values.items())))
 
     def ros(self, name: str, kind: str, after: tuple[str, str], **values: Value) -> None:
-        """A node that publishes or subscribes, run after another one."""
+        """Add a node that publishes or subscribes and runs after another one."""
         self.add(name, kind, **values)
         self.link(f"{after[0]}.{after[1]}", f"{name}.execIn")
         self.link("Context.context", f"{name}.context")
@@ -70,13 +80,13 @@ class _Growing:
         self.links.append(Link(*source.split("."), *sink.split(".")))
 
     def link_all(self, source: str, sink: str, pins: Sequence[str]) -> None:
-        """Pins of the same names."""
+        """Connect pins of equal names."""
         for pin in pins:
             self.link(f"{source}.{pin}", f"{sink}.{pin}")
 
 
 def _commands(made: _Growing, cell: Cell) -> None:
-    """One message waits at most: the subscriber takes one a tick, and older ones would only be late."""
+    """Add the subscription. One message waits at most: it takes one in each tick, and older ones would only be late."""
     made.ros(
         "Commands",
         f"{ROS}.ROS2SubscribeJointState",
@@ -105,14 +115,14 @@ def _states_6(made: _Growing, cell: Cell) -> None:
     made.add("Joints", "isaacsim.sensors.physics.IsaacReadJointState", prim=Targets((cell.robot,)))
     made.link("Step.step", "Joints.execIn")
     made.ros("States", f"{ROS}.ROS2PublishJointState", ("Joints", "execOut"), topicName=wire.JOINT_STATES)
-    # Not by sensorTime, which has single precision and would part from the clock.
+    # Not sensorTime, which has single precision and would differ from the clock.
     made.link("Time.simulationTime", "States.timeStamp")
     pins = ("jointNames", "jointPositions", "jointVelocities", "jointEfforts", "jointDofTypes")
     made.link_all("Joints", "States", (*pins, "stageMetersPerUnit"))
 
 
 def _frames(made: _Growing, version: str, name: str, paths: tuple[str, ...], *, is_static: bool) -> None:
-    """Static frames are said once, and on ``tf_static``: the bridge itself would say them on ``tf``."""
+    """Add publishers of frames. Static ones are sent once, on ``tf_static``: the bridge's default would be ``tf``."""
     values: dict[str, Value] = {"topicName": "tf_static" if is_static else "tf", "staticPublisher": is_static}
     kind, targets = f"{ROS}.ROS2PublishTransformTree", Targets(paths)
     if version == V5_1:

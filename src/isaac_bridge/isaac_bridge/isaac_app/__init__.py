@@ -1,4 +1,4 @@
-"""Runs in Isaac Sim's own Python: opens an exported stage, builds the bridge's graph, and serves what the graph cannot.
+"""Runs in Isaac Sim's Python: opens an exported stage, builds the bridge's graph, and serves what the graph cannot.
 
 Only Isaac Sim, the standard messages of ROS, numpy and Handiwork's pure parts are needed there.
 """

@@ -13,30 +13,34 @@ from .versions import UnsupportedError
 
 
 def main() -> int:
-    """Runs until the window is closed; 1 and one sentence where it cannot."""
+    """Run until the window is closed.
+
+    Returns:
+        Exit code: 0, or 1 after one sentence on stderr when this version or the stage is not supported.
+    """
     parser = argparse.ArgumentParser(
         description="Open an exported stage in Isaac Sim and bridge it to ROS 2."
     )
     parser.add_argument("stage", type=Path, help="what `handiwork export-usd` wrote")
     parser.add_argument("--headless", action="store_true", help="without a window")
     options = parser.parse_args()
-    door = None
+    app = None
     try:
-        door = IsaacApp(headless=options.headless)
-        session = bring_up(door, options.stage)
-        from .ros.bridge_topics import Voice  # rclpy is there only since the bridge is enabled
+        app = IsaacApp(headless=options.headless)
+        session = bring_up(app, options.stage)
+        from .ros.bridge_topics import BridgeTopics  # rclpy can be imported only after the bridge is enabled
 
-        voice = Voice(session)
-        while door.is_running():
-            door.update()
-            voice.between_frames()
-        voice.close()
+        topics = BridgeTopics(session)
+        while app.is_running():
+            app.update()
+            topics.between_frames()
+        topics.close()
     except (UnsupportedError, BadStage) as error:
         print(error, file=sys.stderr)  # noqa: T201 to the person who started it
         return 1
     finally:
-        if door is not None:
-            door.close()
+        if app is not None:
+            app.close()
     return 0
 
 

@@ -1,4 +1,4 @@
-"""All that is asked of Isaac Sim itself; kept small, because nothing but a run in Isaac Sim can show that it works."""
+"""All calls of Isaac Sim itself; few, because only a run in Isaac Sim can show that they work."""
 
 # ruff: noqa: ANN401 Isaac Sim has no types that could be named here
 
@@ -12,15 +12,18 @@ from isaac_bridge.graph.model import Graph, Targets
 from .versions import UnsupportedError
 
 FRAME_HZ = 1.0 / FRAME_S
-"""Frames of the application each simulated second; the stage says how many physics steps that are."""
+"""The frames of the application in each simulated second; the stage gives the number of physics steps."""
 SAY_ALWAYS = "/exts/isaacsim.ros2.bridge/publish_without_verification"
 
 
 class IsaacApp:
     """Isaac Sim in this process; the application starts with it.
 
+    Args:
+        headless: Whether to run without a window.
+
     Raises:
-        UnsupportedError: this Python is not that of Isaac Sim.
+        UnsupportedError: This Python is not that of Isaac Sim.
     """
 
     def __init__(self, *, headless: bool) -> None:
@@ -34,7 +37,7 @@ class IsaacApp:
         self._graph = ""
 
     def version(self) -> str:
-        """As ``5.1.0``; empty where it cannot be found."""
+        """Return the version, such as ``5.1.0``; empty when it cannot be found."""
         try:
             from isaacsim.core.version import get_version
         except ImportError:
@@ -42,13 +45,17 @@ class IsaacApp:
         return str(get_version()[0])
 
     def publish_always(self) -> None:
-        """Let the bridge publish what nobody has subscribed to yet, so that nobody misses a start."""
+        """Make the bridge publish also without subscribers, so that none misses the start."""
         import carb
 
         carb.settings.get_settings().set(SAY_ALWAYS, True)
 
     def enable(self, extension: str) -> None:
-        """Enable an extension, by the helper that this version has."""
+        """Enable an extension, by the helper that this version has.
+
+        Args:
+            extension: Name of the extension.
+        """
         try:
             from isaacsim.core.experimental.utils import app as helper
         except ImportError:
@@ -56,20 +63,34 @@ class IsaacApp:
         helper.enable_extension(extension)
 
     def update(self) -> None:
-        """One frame."""
+        """Run one frame."""
         self._app.update()
 
     def open_stage(self, path: str) -> Any:
-        """Open a file; the stage."""
+        """Open a file.
+
+        Args:
+            path: The file.
+
+        Returns:
+            The stage.
+
+        Raises:
+            UnsupportedError: Isaac Sim cannot open it.
+        """
         import omni.usd
 
         context = omni.usd.get_context()
         if not context.open_stage(path):
-            raise UnsupportedError(f"Isaac Sim cannot open {path}: look at its log.")
+            raise UnsupportedError(f"Isaac Sim cannot open {path}: read its log.")
         return context.get_stage()
 
     def build(self, graph: Graph) -> None:
-        """Build the graph, to be run in each physics step."""
+        """Build a graph that runs in each physics step.
+
+        Args:
+            graph: The graph.
+        """
         import omni.graph.core as og
         import usdrt.Sdf
 
@@ -95,13 +116,13 @@ class IsaacApp:
         self._graph = graph.path
 
     def time_s(self) -> float:
-        """The time that the graph's clock tells."""
+        """Return the simulated time of the graph's clock, s."""
         import omni.graph.core as og
 
         return float(og.Controller.get(og.Controller.attribute(f"{self._graph}/Time.outputs:simulationTime")))
 
     def compute_on_cpu(self) -> None:
-        """Joint states and surface grippers need physics on the processor."""
+        """Run the physics on the processor, which joint states and surface grippers need."""
         from isaacsim.core.simulation_manager import SimulationManager
 
         SimulationManager.set_physics_sim_device("cpu")
@@ -109,24 +130,24 @@ class IsaacApp:
         self._timeline().set_time_codes_per_second(FRAME_HZ)
 
     def play(self) -> None:
-        """Let the physics run."""
+        """Start the physics, or continue it."""
         self._timeline().play()
 
     def pause(self) -> None:
-        """Hold the physics where it is."""
+        """Pause the physics."""
         self._timeline().pause()
 
     def stop(self) -> None:
-        """End the physics: joints go back to where the stage has them."""
+        """Stop the physics: joints return to their positions on the stage."""
         self._timeline().stop()
 
     def step(self) -> None:
-        """One frame while paused."""
+        """Run one frame while paused."""
         self._timeline().forward_one_frame()
         self.update()
 
     def is_running(self) -> bool:
-        """False when the window was closed."""
+        """Return False after the window was closed."""
         return bool(self._app.is_running())
 
     def close(self) -> None:
@@ -134,25 +155,38 @@ class IsaacApp:
         self._app.close()
 
     def contact_report(self) -> tuple[Any, Any]:
-        """Headers and points of the last physics step."""
+        """Return headers and points of the contacts in the last physics step."""
         from omni.physx import get_physx_simulation_interface
 
         headers, points = get_physx_simulation_interface().get_contact_report()
         return headers, points
 
     def path_of(self, number: int) -> str:
-        """The prim of a collider in a contact report."""
+        """Return the prim's path of a collider in a contact report.
+
+        Args:
+            number: Number of the collider.
+        """
         from pxr import PhysicsSchemaTools
 
         return str(PhysicsSchemaTools.intToSdfPath(number))
 
     def switch(self, gripper: str, *, close: bool) -> None:
-        """Close or open the surface gripper of a path."""
+        """Close or open a surface gripper.
+
+        Args:
+            gripper: Path of the gripper.
+            close: Whether to close it.
+        """
         grippers = self._grippers()
         (grippers.close_gripper if close else grippers.open_gripper)(gripper)
 
     def gripper(self, path: str) -> tuple[str, tuple[str, ...]]:
-        """Status of a surface gripper (``Open``, ``Closing``, ``Closed``), and the prims that it holds."""
+        """Return the status of a surface gripper (``Open``, ``Closing``, ``Closed``), and the prims that it holds.
+
+        Args:
+            path: Path of the gripper.
+        """
         grippers = self._grippers()
         status = str(grippers.get_gripper_status(path)).rpartition(".")[2]
         return status, tuple(map(str, grippers.get_gripped_objects(path)))

@@ -1,4 +1,4 @@
-"""From the contact report of PhysX to net forces between our bodies."""
+"""Computes net forces between our bodies from the contact report of PhysX."""
 
 from __future__ import annotations
 
@@ -14,14 +14,26 @@ Three = Sequence[float]
 
 
 class Point(Protocol):
-    """One contact point: where [m], and the impulse that the first body gets [N*s]."""
+    """One contact point.
+
+    Attributes:
+        position: Place in the world, m.
+        impulse: Impulse on the first body, N*s.
+    """
 
     position: Three
     impulse: Three
 
 
 class Header(Protocol):
-    """Two colliders by their numbers, and which of the points are theirs."""
+    """Two colliders by their numbers, with the range of their points.
+
+    Attributes:
+        collider0: Number of the first collider.
+        collider1: Number of the second collider.
+        contact_data_offset: Index of their first point.
+        num_contact_data: Number of their points.
+    """
 
     collider0: int
     collider1: int
@@ -32,13 +44,16 @@ class Header(Protocol):
 def contacts_of(
     headers: Iterable[Header], points: Sequence[Point], body_of: Callable[[int], str], step_s: float
 ) -> tuple[Contact, ...]:
-    """Net force and mean point for each pair of bodies, each pair once, names in order.
+    """Return net force and mean point for each pair of bodies, each pair once, names in alphabetical order.
 
     Args:
-        headers: of the report of one step.
-        points: of the same report.
-        body_of: the body of a collider; empty for what is none of ours.
-        step_s: length of that step [s].
+        headers: Headers of one step's report.
+        points: Points of the same report.
+        body_of: Returns the body of a collider; empty for one that is not ours.
+        step_s: Length of that step, s.
+
+    Returns:
+        Contacts; forces in N on the first body.
     """
     found: dict[tuple[str, str], list[tuple[Array, Array]]] = {}
     for header in headers:

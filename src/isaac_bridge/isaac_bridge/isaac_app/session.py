@@ -1,4 +1,4 @@
-"""A running cell in Isaac Sim: what services ask of it, and what it tells besides the graph."""
+"""A running cell in Isaac Sim: the operations for services, and the states that the graph does not publish."""
 
 from __future__ import annotations
 
@@ -19,76 +19,111 @@ STEPS_PER_S = "physxScene:timeStepsPerSecond"
 
 
 class Session:
-    """One thread uses it, between frames."""
+    """A running cell. One thread uses it, between frames.
 
-    def __init__(self, door: IsaacApp, stage: Usd.Stage, index: StageIndex) -> None:
-        self.door, self._stage, self.index = door, stage, index
+    Args:
+        app: Isaac Sim.
+        stage: The open stage.
+        index: Its prims by our names.
+    """
+
+    def __init__(self, app: IsaacApp, stage: Usd.Stage, index: StageIndex) -> None:
+        self.app, self._stage, self.index = app, stage, index
         self._on = dict.fromkeys(index.grippers, False)
         self._step_s = 1.0 / _steps_per_s(stage)
         self._paused = False
 
     def reset(self) -> None:
-        """Robot at home, objects and belts as the stage had them, cups open; it runs on afterwards."""
+        """Reset robot, objects and belts to the stage, open the cups, and run."""
         for name in self.index.grippers:
             self.switch(name, close=False)
-        self.door.stop()
-        self.door.update()
+        self.app.stop()
+        self.app.update()
         for name, pose in self.index.places.items():
             put(self._stage, self.index.objects[name], pose)
         for name, velocity in self.index.belts.items():
             self.run_belt(name, velocity)
         self._paused = False
-        self.door.play()
-        self.door.update()
+        self.app.play()
+        self.app.update()
 
     def pause(self, *, paused: bool) -> None:
-        """Hold the physics, or let it run on."""
+        """Pause the physics, or continue it.
+
+        Args:
+            paused: Whether to pause it.
+        """
         self._paused = paused
         if paused:
-            self.door.pause()
+            self.app.pause()
         else:
-            self.door.play()
+            self.app.play()
 
     def step(self) -> str:
-        """One frame; what is wrong, empty for nothing."""
+        """Run one frame.
+
+        Returns:
+            The fault; empty for none.
+        """
         if not self._paused:
             return "the physics runs; pause it first"
-        self.door.step()
+        self.app.step()
         return ""
 
     def place(self, name: str, pose: Pose) -> str:
-        """Put an object somewhere, at rest; what is wrong, empty for nothing."""
+        """Put an object at a pose, at rest.
+
+        Args:
+            name: Name of the object.
+            pose: world_T_object.
+
+        Returns:
+            The fault; empty for none.
+        """
         if name not in self.index.objects:
             return f"object {name!r} is not one of {sorted(self.index.objects)}"
         put(self._stage, self.index.objects[name], pose)
         return ""
 
     def run_belt(self, name: str, velocity: Velocity) -> str:
-        """Let a belt run so, in its own frame [m/s]; what is wrong, empty for nothing."""
+        """Set the velocity of a belt.
+
+        Args:
+            name: Name of the object.
+            velocity: Velocity in the belt's frame, m/s.
+
+        Returns:
+            The fault; empty for none.
+        """
         if name not in self.index.belts:
             return f"belt {name!r} is not one of {sorted(self.index.belts)}"
         run_belt(self._stage, self.index.objects[name], velocity)
         return ""
 
     def switch(self, gripper: str, *, close: bool) -> None:
-        """Close or open a surface gripper by its name."""
+        """Close or open a surface gripper.
+
+        Args:
+            gripper: Name of the gripper.
+            close: Whether to close it.
+        """
         self._on[gripper] = close
-        self.door.switch(self.index.grippers[gripper], close=close)
+        self.app.switch(self.index.grippers[gripper], close=close)
 
     def cups(self) -> dict[str, CupState]:
-        """All surface grippers by name."""
+        """Return the states of all surface grippers by name."""
         states = {}
         for name, path in self.index.grippers.items():
-            status, held = self.door.gripper(path)
+            status, held = self.app.gripper(path)
             bodies = tuple(filter(None, map(self.index.body_at, held)))
             states[name] = CupState(self._on[name], status == "Closed", bodies)
         return states
 
     def contacts(self) -> tuple[Contact, ...]:
-        """Forces between our bodies in the last physics step."""
-        headers, points = self.door.contact_report()
+        """Return the forces between our bodies in the last physics step."""
+        headers, points = self.app.contact_report()
         return contacts_of(
-            headers, points, lambda number: self.index.body_at(self.door.path_of(number)), self._step_s
+            headers, points, lambda number: self.index.body_at(self.app.path_of(number)), self._step_s
         )
 
 

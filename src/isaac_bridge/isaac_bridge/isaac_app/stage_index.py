@@ -1,4 +1,4 @@
-"""What an exported stage holds, by our names."""
+"""The prims of an exported stage by our names."""
 
 from __future__ import annotations
 
@@ -20,14 +20,21 @@ Velocity = tuple[float, float, float]
 
 
 class BadStage(Exception):
-    """The stage is none that ``handiwork export-usd`` writes; one sentence."""
+    """The stage is not one that ``handiwork export-usd`` writes; the message is one sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class StageIndex:
-    """``bodies``: our body names by paths of prims; ``objects`` and ``grippers``: paths by our names.
+    """The prims of an exported stage.
 
-    ``places``: where the objects stand at the start. ``belts``: how fast they run then, in their own frames [m/s].
+    Attributes:
+        robot: Path of the articulation.
+        bodies: Path of the prim -> our name of the body.
+        objects: Name of the object -> path.
+        grippers: Name of the gripper -> path.
+        places: Name of the object -> world_T_object at the start.
+        fixed: Paths of prims that never move by themselves.
+        belts: Name of the object -> velocity at the start in its own frame, m/s.
     """
 
     robot: str
@@ -39,11 +46,15 @@ class StageIndex:
     belts: dict[str, Velocity] = field(default_factory=dict)
 
     def cell(self) -> Cell:
-        """What the graph needs."""
+        """Return the paths that the graph needs."""
         return Cell(self.robot, tuple(self.objects.values()), self.fixed)
 
     def body_at(self, path: str) -> str:
-        """The body that a prim belongs to; empty where it is none of ours."""
+        """Return the body that a prim belongs to; empty when it is not ours.
+
+        Args:
+            path: Path of the prim.
+        """
         while path:
             if path in self.bodies:
                 return self.bodies[path]
@@ -52,10 +63,16 @@ class StageIndex:
 
 
 def read_stage(stage: Usd.Stage) -> StageIndex:
-    """Look through a stage.
+    """Read the prims of a stage.
+
+    Args:
+        stage: The open stage.
+
+    Returns:
+        Its prims by our names.
 
     Raises:
-        BadStage: it is in other units or axes, or has not exactly one robot.
+        BadStage: It has other units or axes, or not exactly one robot.
     """
     from pxr import UsdGeom, UsdPhysics
 
@@ -104,14 +121,26 @@ def _velocity(prim: Usd.Prim) -> Velocity:
 
 
 def run_belt(stage: Usd.Stage, path: str, velocity: Velocity) -> None:
-    """Let a belt run so from now on [m/s]."""
+    """Set the velocity of a belt from now on.
+
+    Args:
+        stage: The open stage.
+        path: Path of the belt.
+        velocity: Velocity in the belt's frame, m/s.
+    """
     from pxr import Gf
 
     stage.GetPrimAtPath(path).GetAttribute(BELT).Set(Gf.Vec3f(*velocity))
 
 
 def put(stage: Usd.Stage, path: str, pose: Pose) -> None:
-    """Bring an object to a place in the world, at rest. Its parents stand at the origin."""
+    """Put an object at a pose, at rest. Its parents are at the origin.
+
+    Args:
+        stage: The open stage.
+        path: Path of the object.
+        pose: world_T_object.
+    """
     from pxr import Gf
 
     prim = stage.GetPrimAtPath(path)

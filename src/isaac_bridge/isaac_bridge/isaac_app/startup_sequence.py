@@ -1,4 +1,4 @@
-"""From an application that runs to a robot that listens: in this order and no other."""
+"""The steps from a running application to a robot on ROS. Their order matters."""
 
 from __future__ import annotations
 
@@ -19,25 +19,32 @@ EXTENSIONS = {
 }
 
 
-def bring_up(door: IsaacApp, stage_file: Path) -> Session:
-    """Open the stage and let the robot listen and speak.
+def bring_up(app: IsaacApp, stage_file: Path) -> Session:
+    """Open the stage, build the graph and start the physics.
 
-    The bridge is told to publish always before it is loaded; its extensions need one frame before rclpy and the types
-    of their nodes are there; the graph is built while the physics stands, and the physics starts last.
+    The bridge is set to publish always before it is loaded; its extensions need one frame before rclpy and the types of
+    their nodes exist; the graph is built before the physics starts, which is the last step.
+
+    Args:
+        app: Isaac Sim.
+        stage_file: The exported stage.
+
+    Returns:
+        The running cell.
 
     Raises:
-        UnsupportedError: this version of Isaac Sim is not supported.
-        BadStage: the stage is not there, or none of ours.
+        UnsupportedError: This version of Isaac Sim is not supported.
+        BadStage: The stage does not exist, or is not one of ours.
     """
-    version = graph_version(door.version())
+    version = graph_version(app.version())
     if not stage_file.is_file():
         raise BadStage(f"{stage_file} is no file: make it by `handiwork export-usd`.")
-    door.publish_always()
+    app.publish_always()
     for extension in EXTENSIONS[version]:
-        door.enable(extension)
-    door.update()
-    stage = door.open_stage(str(stage_file.resolve()))
-    door.update()
+        app.enable(extension)
+    app.update()
+    stage = app.open_stage(str(stage_file.resolve()))
+    app.update()
     index = read_stage(stage)
     graph = ros_graph(version, index.cell())
     faults = graph_faults(graph, DOCUMENTED[version])
@@ -45,9 +52,9 @@ def bring_up(door: IsaacApp, stage_file: Path) -> Session:
         raise UnsupportedError(
             f"The graph does not fit the nodes of Isaac Sim {version}: {'; '.join(faults)}."
         )
-    door.build(graph)
-    door.compute_on_cpu()
-    door.update()
-    door.play()
-    door.update()
-    return Session(door, stage, index)
+    app.build(graph)
+    app.compute_on_cpu()
+    app.update()
+    app.play()
+    app.update()
+    return Session(app, stage, index)

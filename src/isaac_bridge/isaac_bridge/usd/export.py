@@ -1,4 +1,4 @@
-"""A scene file and a robot become one OpenUSD stage: metres, kilograms, z up, physics as UsdPhysics has it."""
+"""Converts a scene file and a robot to one OpenUSD stage: metres, kilograms, z up, physics by UsdPhysics."""
 
 from __future__ import annotations
 
@@ -25,15 +25,21 @@ if TYPE_CHECKING:
 WORLD, OBJECTS = "/World", "/World/Objects"
 SUFFIXES = (".usd", ".usda", ".usdc")
 STEPS_PER_S = 200
-"""Physics steps each second; the ROS graph runs once in each."""
+"""The physics steps in each second; the ROS graph runs once in each."""
 
 EYE_M = (1.9, -1.5, 1.3)
-"""Where the camera stands from the robot's base; it looks at a place before the base."""
+"""Position of the camera in the frame of the robot's base; it looks at a place before the base."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """``notes``: what the stage does not say as the scene does, each a sentence."""
+    """The content of a stage.
+
+    Attributes:
+        robot_path: Path of the robot.
+        object_paths: Name of the object -> path.
+        notes: Sentences on differences between the stage and the scene.
+    """
 
     robot_path: str
     object_paths: dict[str, str]
@@ -43,8 +49,17 @@ class Exported:
 def export_scene(scene: Scene, robot: Robot, robot_folder: Path, out: Path) -> Exported:
     """Write the stage; references to assets are relative to it.
 
+    Args:
+        scene: The scene.
+        robot: The robot.
+        robot_folder: Folder from which the paths of the robot's meshes start.
+        out: The file to write.
+
+    Returns:
+        The content of the stage.
+
     Raises:
-        ValueError: usd-core is not there, the file's ending is none of OpenUSD's, two names would be the same prim,
+        ValueError: usd-core is missing, the file's ending is not one of OpenUSD, two names would be the same prim,
             or a file cannot be read.
     """
     if out.suffix not in SUFFIXES:
@@ -62,7 +77,19 @@ def export_scene(scene: Scene, robot: Robot, robot_folder: Path, out: Path) -> E
 
 
 def build_stage(scene: Scene, robot: Robot, robot_folder: Path) -> tuple[Usd.Stage, Exported]:
-    """The stage in memory; see ``export_scene``."""
+    """Build the stage in memory; see ``export_scene``.
+
+    Args:
+        scene: The scene.
+        robot: The robot.
+        robot_folder: Folder from which the paths of the robot's meshes start.
+
+    Returns:
+        The stage and its content.
+
+    Raises:
+        ValueError: usd-core is missing, two names would be the same prim, or a file cannot be read.
+    """
     try:
         from pxr import Usd, UsdGeom
     except ImportError as error:
@@ -83,7 +110,7 @@ def build_stage(scene: Scene, robot: Robot, robot_folder: Path) -> tuple[Usd.Sta
 
 
 def _set_up(stage: Usd.Stage) -> None:
-    """Units, axes, gravity, and physics on the processor: the ROS joint nodes and grippers need it there."""
+    """Set units, axes, gravity, and physics on the processor: the ROS joint nodes and grippers need it there."""
     from pxr import Gf, UsdGeom, UsdPhysics
 
     stage.SetDefaultPrim(UsdGeom.Xform.Define(stage, WORLD).GetPrim())
@@ -102,7 +129,7 @@ def _set_up(stage: Usd.Stage) -> None:
 
 
 def _add_view(stage: Usd.Stage, world_T_base: Pose) -> None:
-    """A light from above, and a camera that sees the robot and what is before it."""
+    """Add a light from above, and a camera that shows the robot and the area before it."""
     from pxr import UsdGeom, UsdLux
 
     UsdLux.DomeLight.Define(stage, f"{WORLD}/light").CreateIntensityAttr(1000.0)

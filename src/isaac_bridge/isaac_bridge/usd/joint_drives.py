@@ -1,4 +1,4 @@
-"""How the joints of a robot are driven in a physics engine whose drives are springs with dampers."""
+"""The drives of a robot's joints in a physics engine whose drives are springs with dampers."""
 
 from __future__ import annotations
 
@@ -20,8 +20,11 @@ ROTOR_INERTIA = 0.1
 class JointDrive:
     """A spring and a damper to a target, in SI units.
 
-    ``is_acceleration``: they give an acceleration for what the joint carries, so that ``stiffness`` is in 1/s^2 and
-    ``damping`` in 1/s; otherwise a force [N/m, N*s/m] or a torque [N*m/rad, N*m*s/rad]. ``max_force`` [N or N*m].
+    Attributes:
+        is_acceleration: Whether they give an acceleration of the joint's load; otherwise a force or a torque.
+        stiffness: 1/s^2 for an acceleration, otherwise N/m or N*m/rad.
+        damping: 1/s for an acceleration, otherwise N*s/m or N*m*s/rad.
+        max_force: Largest force, N or N*m.
     """
 
     is_acceleration: bool
@@ -32,9 +35,13 @@ class JointDrive:
 
 @dataclass(frozen=True, slots=True)
 class DrivenJoint:
-    """A joint that moves: its position at the ``start`` [rad or m], ``armature`` [kg*m^2 or kg], drive if any.
+    """A joint that moves.
 
-    What mimics another joint has no drive: the joint that it mimics drives both.
+    Attributes:
+        name: Name of the joint.
+        start: Position at the start, rad or m.
+        armature: kg*m^2 or kg.
+        drive: Its drive. None for a joint that mimics another one, whose drive moves both.
     """
 
     name: str
@@ -44,7 +51,11 @@ class DrivenJoint:
 
 
 def driven_joints(robot: Robot) -> tuple[DrivenJoint, ...]:
-    """Every joint that moves, in the robot's order."""
+    """Return every joint that moves, in the robot's order.
+
+    Args:
+        robot: The robot.
+    """
     fingers, leaders = _finger_drives(robot)
     found = []
     for joint in robot.joints.values():
@@ -61,7 +72,7 @@ def driven_joints(robot: Robot) -> tuple[DrivenJoint, ...]:
 
 
 def _finger_drives(robot: Robot) -> tuple[dict[str, FingerDrive], dict[str, JointDrive]]:
-    """Of all joints of grippers, and of those that lead: each carries the servos of what mimics it."""
+    """Return the drives of all joints of grippers, and of those that lead: each has the servos of its mimics, too."""
     fingers: dict[str, FingerDrive] = {}
     leaders = {}
     for arm in robot.arms.values():

@@ -1,4 +1,4 @@
-"""Joints of robots and of articulated objects as prims. Their axis is X; local rotations turn it to where it is."""
+"""Joints of robots and of articulated objects as prims. Their axis is X; local rotations turn it to the real axis."""
 
 from __future__ import annotations
 
@@ -20,7 +20,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JointPlace:
-    """Two bodies by their prims' paths (``one`` empty: the world), and the joint's frame in each."""
+    """Two bodies, and the joint's frame in each.
+
+    Attributes:
+        one: Path of the first body; empty for the world.
+        other: Path of the second body; empty for the world.
+        one_T_joint: The joint's frame in the first body.
+        other_T_joint: The joint's frame in the second body.
+    """
 
     one: str
     other: str
@@ -28,13 +35,21 @@ class JointPlace:
     other_T_joint: Pose
 
     def turned(self, axis: Array) -> JointPlace:
-        """With the joint's x along an axis (3,) of its frame."""
+        """Return the place with the joint's x along an axis.
+
+        Args:
+            axis: Unit vector in the joint's frame, (3,).
+        """
         turn = Pose.of((0.0, 0.0, 0.0), x_along(axis))
         return JointPlace(self.one, self.other, self.one_T_joint @ turn, self.other_T_joint @ turn)
 
 
 def x_along(axis: Array) -> Rotation:
-    """The smallest turn that brings x to a unit vector (3,)."""
+    """Return the smallest rotation that brings x to an axis.
+
+    Args:
+        axis: Unit vector, (3,).
+    """
     turn_axis = np.cross((1.0, 0.0, 0.0), axis)
     sine = float(np.linalg.norm(turn_axis))
     if sine < 1e-12:
@@ -43,7 +58,13 @@ def x_along(axis: Array) -> Rotation:
 
 
 def fix(stage: Usd.Stage, path: str, place: JointPlace) -> UsdPhysics.Joint:
-    """Add a joint that lets nothing move."""
+    """Add a fixed joint.
+
+    Args:
+        stage: The stage.
+        path: Path of the joint.
+        place: Its bodies and frames.
+    """
     from pxr import UsdPhysics
 
     joint = UsdPhysics.FixedJoint.Define(stage, path)
@@ -52,7 +73,12 @@ def fix(stage: Usd.Stage, path: str, place: JointPlace) -> UsdPhysics.Joint:
 
 
 def connect(joint: UsdPhysics.Joint, place: JointPlace) -> None:
-    """Give a joint its bodies and its frames in them."""
+    """Set the bodies of a joint, and its frames in them.
+
+    Args:
+        joint: The joint.
+        place: Its bodies and frames.
+    """
     from pxr import Gf
 
     if place.one:
@@ -69,7 +95,11 @@ class MovingJoint:
     """A joint that slides or turns, whose attributes are in metres or in degrees.
 
     Args:
-        axis: (3,) unit vector in the joint's frame of ``place``.
+        stage: The stage.
+        path: Path of the joint.
+        place: Its bodies and frames.
+        axis: Unit vector in the joint's frame of ``place``, (3,).
+        slides: Whether it slides; otherwise it turns.
     """
 
     def __init__(self, stage: Usd.Stage, path: str, place: JointPlace, axis: Array, *, slides: bool) -> None:
@@ -84,20 +114,33 @@ class MovingJoint:
         self._joint.CreateAxisAttr(UsdPhysics.Tokens.x)
 
     def limit(self, lower: float, upper: float) -> None:
-        """Keep it between two positions [m or rad]."""
+        """Set the limits of the position.
+
+        Args:
+            lower: Lowest position, m or rad.
+            upper: Highest position, m or rad.
+        """
         self._joint.CreateLowerLimitAttr(lower * self._unit)
         self._joint.CreateUpperLimitAttr(upper * self._unit)
 
     def begin(self, start: float) -> None:
-        """Let it be there at the start [m or rad], at rest."""
+        """Set the position at the start, at rest.
+
+        Args:
+            start: Position, m or rad.
+        """
         state = f"state:{self._name}:physics"
         values: dict[str, Value] = {f"{state}:position": start * self._unit, f"{state}:velocity": 0.0}
         apply_schema(self.prim, f"PhysicsJointStateAPI:{self._name}", values)
 
     def gear(self, armature: float, speed: float) -> None:
-        """Give a joint of an articulation its armature [kg or kg*m^2] and greatest speed [m/s or rad/s].
+        """Set the armature and the largest speed of a joint of an articulation.
 
         PhysX has moved both to a schema of their own; Isaac Sim 5.1 reads the first, later ones only the second.
+
+        Args:
+            armature: kg or kg*m^2.
+            speed: m/s or rad/s.
         """
         for schema, space in (
             ("PhysxJointAPI", "physxJoint"),
@@ -110,7 +153,12 @@ class MovingJoint:
             apply_schema(self.prim, schema, given)
 
     def drive(self, law: JointDrive, target: float) -> None:
-        """Drive it to a target [m or rad]; what is per radian becomes per degree, as PhysX reads accelerations too."""
+        """Add a drive. Values per radian become values per degree, which PhysX expects of accelerations too.
+
+        Args:
+            law: Spring and damper.
+            target: Position, m or rad.
+        """
         from pxr import UsdPhysics
 
         drive = UsdPhysics.DriveAPI.Apply(self.prim, self._name)
@@ -124,9 +172,14 @@ class MovingJoint:
         drive.CreateTargetVelocityAttr(0.0)
 
     def follow(self, leader: MovingJoint, multiplier: float, offset: float) -> None:
-        """Let it mimic another joint.
+        """Make the joint mimic another one.
 
-        PhysX keeps this sum at 0: its position, ``gearing`` times the leader's, and ``offset``.
+        PhysX keeps this sum at 0: the joint's position, ``gearing`` times the leader's, and ``offset``.
+
+        Args:
+            leader: The other joint.
+            multiplier: Factor of the leader's position.
+            offset: Position at position 0 of the leader, m or rad.
         """
         namespace = "physxMimicJoint:rotX"
         values: dict[str, Value] = {

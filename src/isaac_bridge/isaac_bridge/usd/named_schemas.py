@@ -1,4 +1,4 @@
-"""Schemas that usd-core does not know, by the names of their attributes: those of PhysX, and Isaac Sim's gripper.
+"""Schemas that usd-core does not have, by the names of their attributes: those of PhysX, and Isaac Sim's gripper.
 
 Their attributes are written as Isaac Sim reads them. Where its plugins are loaded they are the schemas themselves.
 """
@@ -52,7 +52,7 @@ TYPES = {
     "state:linear:physics:position": "Float",
     "state:linear:physics:velocity": "Float",
 }
-"""Type of each attribute, as ``Sdf.ValueTypeNames`` calls it."""
+"""The type of each attribute by its name in ``Sdf.ValueTypeNames``."""
 
 UNIFORM = frozenset(
     {
@@ -67,13 +67,24 @@ UNIFORM = frozenset(
 
 
 def apply_schema(prim: Usd.Prim, schema: str, values: Mapping[str, Value]) -> None:
-    """Apply an API schema by its name, and write attributes of it."""
+    """Apply an API schema by its name, and write its attributes.
+
+    Args:
+        prim: The prim.
+        schema: Name of the schema.
+        values: Name of the attribute -> value.
+    """
     prim.AddAppliedSchema(schema)
     write_named(prim, values)
 
 
 def write_named(prim: Usd.Prim, values: Mapping[str, Value]) -> None:
-    """Write attributes of ``TYPES`` on a prim."""
+    """Write attributes of ``TYPES`` on a prim.
+
+    Args:
+        prim: The prim.
+        values: Name of the attribute -> value.
+    """
     from pxr import Sdf
 
     for name, value in values.items():

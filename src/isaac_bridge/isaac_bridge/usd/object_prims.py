@@ -24,7 +24,13 @@ if TYPE_CHECKING:
 
 
 class ObjectPrims:
-    """Adds objects below ``/World/Objects``; a part follows its body."""
+    """Adds objects below ``/World/Objects``; a part must follow its body.
+
+    Args:
+        stage: The stage.
+        below: Path of the parent.
+        frictions: Materials of the stage.
+    """
 
     def __init__(self, stage: Usd.Stage, below: str, frictions: Frictions) -> None:
         self._stage, self._below, self._frictions = stage, below, frictions
@@ -35,8 +41,11 @@ class ObjectPrims:
     def add(self, item: SceneObject) -> None:
         """Add one object.
 
+        Args:
+            item: The object.
+
         Raises:
-            ValueError: another object has taken its prim, or its asset cannot be referred to; the message names it.
+            ValueError: Another object has the same prim, or its asset cannot be referenced; the message names it.
         """
         body = item.body
         path = self.paths[item.name] = f"{self._below}/{self._names.take(item.name)}"
@@ -59,7 +68,7 @@ class ObjectPrims:
             self._guide(item, body.articulation, path)
 
     def _guide(self, item: SceneObject, joint: Articulation, path: str) -> None:
-        """Let a part move on its body, along or about its axis alone."""
+        """Add the joint that lets a part move on its body along or about one axis."""
         from pxr import UsdPhysics
 
         carrier, drive = self.paths.get(joint.body), item.drive
@@ -78,7 +87,7 @@ class ObjectPrims:
         if drive.friction > 0.0:
             unit = "N" if slides else "N*m"
             self.notes.append(
-                f"{item.name}: {drive.friction:g} {unit} of friction in its joint are left out; PhysX has them for "
+                f"{item.name}: {drive.friction:g} {unit} of joint friction are omitted; PhysX supports them for "
                 "joints of robots alone, so give damping instead"
             )
 
@@ -94,17 +103,22 @@ def _run(prim: Usd.Prim, velocity: tuple[float, float, float]) -> None:
 
 
 def _hide(prim: Usd.Prim) -> None:
-    """Show a solid only among the guides: the asset is what the object looks like."""
+    """Make a solid a guide, which is not rendered: the asset is the visible geometry."""
     from pxr import UsdGeom
 
     UsdGeom.Imageable(prim).CreatePurposeAttr(UsdGeom.Tokens.guide)
 
 
 def refer(stage: Usd.Stage, path: str, asset: Asset) -> None:
-    """Add a reference to a user's asset, in metres, z up, where the object is. Its own physics is switched off.
+    """Add a reference to a user's asset, in metres, z up, at the object. Its own physics is switched off.
+
+    Args:
+        stage: The stage.
+        path: Path of the new prim.
+        asset: The file, its prim and scale.
 
     Raises:
-        ValueError: the asset has no prim that could be referred to.
+        ValueError: The asset has no prim that can be referenced.
     """
     from pxr import Gf, Usd, UsdGeom, UsdPhysics
 
@@ -130,7 +144,7 @@ def refer(stage: Usd.Stage, path: str, asset: Asset) -> None:
 
 
 def _in_metres(source: Usd.Stage, root: Usd.Prim) -> Array:
-    """(3, 3), for rows: what brings points of a prim to the frame and the unit in which its solids were read."""
+    """Return the matrix (3, 3), for rows, from points of a prim to the frame and unit in which its solids were read."""
     from pxr import Usd, UsdGeom
 
     home = np.array(UsdGeom.XformCache(Usd.TimeCode.EarliestTime()).GetLocalToWorldTransform(root))[:3, :3]

@@ -1,4 +1,4 @@
-"""Names of prims: what OpenUSD allows in them, made of our names, each once."""
+"""Unique names of prims from our names, with the characters that OpenUSD allows."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ class PrimNames:
     """The names below one prim.
 
     Args:
-        below: the prim's path, for messages.
-        taken: names that are in use there already.
+        below: The prim's path, for messages.
+        taken: Names that are in use there already.
     """
 
     def __init__(self, below: str, taken: tuple[str, ...] = ()) -> None:
@@ -18,10 +18,13 @@ class PrimNames:
         self._owners = {name: name for name in taken}
 
     def take(self, name: str) -> str:
-        """The prim's name for one of our names; letters, digits and _ stay as they are.
+        """Return the prim's name for one of our names; letters, digits and _ stay as they are.
+
+        Args:
+            name: Our name.
 
         Raises:
-            ValueError: another name has taken it.
+            ValueError: Another name has the same prim.
         """
         made = re.sub(r"\W", "_", name, flags=re.ASCII)
         if not made or made[0].isdigit():

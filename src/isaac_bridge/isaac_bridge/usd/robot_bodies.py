@@ -1,4 +1,4 @@
-"""The rigid bodies of a robot: links that have a mass or move, and what is fixed to them."""
+"""The rigid bodies of a robot: links that have a mass or move, with the links that are fixed to them."""
 
 from __future__ import annotations
 
@@ -21,12 +21,18 @@ from handiwork_core.scene.mesh_file import hull_vertices
 from .solid_inertia import MassProperties
 
 NOMINAL_KG, NOMINAL_INERTIA = 1.0, 0.01
-"""Of a root link that the description gives no mass: it is fixed to the world, so nothing feels it."""
+"""The mass of a root link without one: it is fixed to the world, so this has no effect."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinkPart:
-    """A link on its body, and its collision shapes in the frame of the link."""
+    """A link on its body.
+
+    Attributes:
+        link: Name of the link.
+        body_T_link: The link in the body's frame.
+        shapes: Its collision shapes in its own frame.
+    """
 
     link: str
     body_T_link: Pose
@@ -35,7 +41,16 @@ class LinkPart:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RobotBody:
-    """A rigid body named and placed by its first link; ``joint`` holds it to ``parent``, a body, where there is one."""
+    """A rigid body with the name and the frame of its first link.
+
+    Attributes:
+        name: Name of the first link.
+        mass: Mass and inertia.
+        parts: Its links.
+        parent: The body that carries it; empty for the root.
+        joint: The joint between them; None for the root.
+        parent_T_joint: The joint in the parent's frame.
+    """
 
     name: str
     mass: MassProperties
@@ -47,7 +62,7 @@ class RobotBody:
 
 @dataclass(slots=True)
 class _Growing:
-    """A body while links are still put on it."""
+    """A body to which links are still added."""
 
     joint: Joint | None
     parent: str
@@ -57,13 +72,17 @@ class _Growing:
 
 
 def robot_bodies(robot: Robot, folder: Path) -> tuple[RobotBody, ...]:
-    """All bodies in tree order, the root first; ``folder`` is where the paths of the robot's meshes start.
+    """Return all bodies in tree order, the root first.
 
-    A link that has no mass and is fixed rides on the body before it. So does a link with a mass that is fixed to a
+    A link that has no mass and is fixed belongs to the body before it. So does a link with a mass that is fixed to a
     moving one without: its mass is that body's.
 
+    Args:
+        robot: The robot.
+        folder: Folder from which the paths of the robot's meshes start.
+
     Raises:
-        ValueError: a mesh cannot be read; the message names link and file.
+        ValueError: A mesh cannot be read; the message names link and file.
     """
     links = {item.get("name", ""): item for item in ET.fromstring(robot.urdf).findall("link")}
     above = {joint.child: joint for joint in robot.joints.values()}

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pxr import Usd
 
 FRICTION, FINGER_FRICTION = 0.6, 1.2
-"""Of links, and of finger tips and cups, as in the MuJoCo world."""
+"""The friction of links, and of finger tips and cups, as in the MuJoCo world."""
 
 COLOR = (0.8, 0.8, 0.8, 1.0)
 
@@ -34,7 +34,11 @@ class RobotPrims:
     """Adds a robot below ``/World/<name>``: bodies by the names of their links, joints in ``joints``.
 
     Args:
-        folder: where the paths of the robot's meshes start.
+        stage: The stage.
+        path: Path of the robot.
+        robot: The robot.
+        folder: Folder from which the paths of the robot's meshes start.
+        frictions: Materials of the stage.
     """
 
     def __init__(self, stage: Usd.Stage, path: str, robot: Robot, folder: Path, frictions: Frictions) -> None:
@@ -46,10 +50,13 @@ class RobotPrims:
         self._joints: dict[str, MovingJoint] = {}
 
     def add(self, world_T_root: Pose) -> None:
-        """Add all of it.
+        """Add the robot.
+
+        Args:
+            world_T_root: The robot's root in the world.
 
         Raises:
-            ValueError: two links or two joints would be the same prim.
+            ValueError: Two links or two joints would be the same prim.
         """
         from pxr import UsdGeom, UsdPhysics
 
@@ -126,7 +133,7 @@ class RobotPrims:
             self._add_cup(arm, names, world_T_root, poses)
 
     def _add_cup(self, arm: ArmSpec, names: PrimNames, world_T_root: Pose, poses: dict[str, Pose]) -> None:
-        """A surface gripper with one point of attachment in the middle of the rim, looking along the approach axis."""
+        """Add a surface gripper with one attachment point in the middle of the rim, along the approach axis."""
         from pxr import UsdPhysics
 
         assert arm.gripper is not None
@@ -138,7 +145,7 @@ class RobotPrims:
         path = f"{self.path}/grippers/{names.take(arm.gripper.name)}"
         prim = self._stage.DefinePrim(path, "IsaacSurfaceGripper")
         joint = UsdPhysics.Joint.Define(self._stage, f"{path}/attachment")
-        # Isaac Sim disables the joint as long as the gripper is open; until then it holds the cup where it is.
+        # Isaac Sim disables the joint while the gripper is open; before that it holds the cup at its place.
         world_T_tip = world_T_root @ poses[body.name] @ body_T_tip
         connect(joint, JointPlace(self._paths[body.name], "", body_T_tip, world_T_tip))
         joint.CreateExcludeFromArticulationAttr(True)
@@ -160,7 +167,7 @@ class RobotPrims:
 
 
 def _solver(solver: PhysxSolver) -> dict[str, Value]:
-    """What the articulation is solved with; what is not said stays with PhysX."""
+    """Return the solver settings of the articulation; those that are None keep PhysX's defaults."""
     values = {
         "solverPositionIterationCount": solver.position_iterations,
         "solverVelocityIterationCount": solver.velocity_iterations,
@@ -170,6 +177,6 @@ def _solver(solver: PhysxSolver) -> dict[str, Value]:
 
 
 def _along(axis: int) -> Pose:
-    """A frame whose x is this axis (0, 1 or 2) of the one before; the three change places in a ring."""
+    """Return a frame whose x is axis 0, 1 or 2 of the frame before; the axes are permuted cyclically."""
     columns = [[float(row == (axis + column) % 3) for column in range(3)] for row in range(3)]
     return Pose.of((0.0, 0.0, 0.0), Rotation.from_matrix(columns))

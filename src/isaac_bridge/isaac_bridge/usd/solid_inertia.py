@@ -1,4 +1,4 @@
-"""Mass, middle and inertia of rigid bodies, exactly, from their solids."""
+"""Exact mass, centre and inertia of rigid bodies from their solids."""
 
 from __future__ import annotations
 
@@ -17,12 +17,19 @@ from handiwork_core.model.geometry import (
 from handiwork_core.model.world import Indices, Shape, ShapeKind
 
 SECOND_MOMENT = (np.ones((3, 3)) + np.eye(3)) / 120.0
-"""Integral of x x^T over the tetrahedron of the origin and the three unit points."""
+"""The integral of x x^T over the tetrahedron of the origin and the three unit points."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MassProperties:
-    """``centre`` (3,) of mass in the body's frame [m]; ``moments`` (3,) about it along ``axes`` [kg*m^2]."""
+    """Mass, centre of mass and principal moments of inertia.
+
+    Attributes:
+        mass_kg: Mass, kg.
+        centre: Centre of mass in the body's frame, (3,), m.
+        moments: Moments about the centre along ``axes``, (3,), kg*m^2.
+        axes: Principal axes in the body's frame.
+    """
 
     mass_kg: float
     centre: Array
@@ -31,26 +38,41 @@ class MassProperties:
 
     @classmethod
     def of(cls, mass_kg: float, centre: Array, inertia: Array) -> MassProperties:
-        """From the tensor (3, 3) about the centre, in the body's axes [kg*m^2]."""
+        """Return the properties of an inertia tensor.
+
+        Args:
+            mass_kg: Mass, kg.
+            centre: Centre of mass in the body's frame, (3,), m.
+            inertia: Tensor about the centre in the body's axes, (3, 3), kg*m^2.
+        """
         moments, axes = np.linalg.eigh(inertia)
         if np.linalg.det(axes) < 0.0:
             axes[:, 2] *= -1.0
         return cls(mass_kg, frozen(centre), frozen(moments), Rotation.from_matrix(axes))
 
     def tensor(self) -> Array:
-        """(3, 3) about the centre, in the body's axes [kg*m^2]."""
+        """Return the tensor about the centre in the body's axes, (3, 3), kg*m^2."""
         turn = self.axes.matrix()
         return np.asarray(turn @ np.diag(self.moments) @ turn.T)
 
     def placed(self, pose: Pose) -> MassProperties:
-        """The same body seen from a frame in which its own has this pose."""
+        """Return the properties of the same body in another frame.
+
+        Args:
+            pose: The body's frame in the other frame.
+        """
         return MassProperties(
             self.mass_kg, frozen(pose.apply(self.centre)), self.moments, pose.rotation @ self.axes
         )
 
 
 def mass_properties(shapes: Sequence[Shape], mass_kg: float) -> MassProperties:
-    """Of a body of one density, the union of shapes that do not overlap."""
+    """Return the properties of a body of one density, the union of shapes that do not overlap.
+
+    Args:
+        shapes: The shapes in the body's frame.
+        mass_kg: Mass, kg.
+    """
     parts = [_moments(shape) for shape in shapes]
     volume = sum(part[0] for part in parts)
     centre = sum((part[0] * part[1] for part in parts), start=np.zeros(3)) / volume
@@ -66,7 +88,7 @@ def _inertia(second: Array) -> Array:
 
 
 def _moments(shape: Shape) -> tuple[float, Array, Array]:
-    """Volume, middle (3,) in the body's frame, and second moment (3, 3) about it, in the body's axes."""
+    """Return volume, middle (3,) in the body's frame, and second moment (3, 3) about it, in the body's axes."""
     volume, middle, second = _own_moments(shape)
     turn = shape.object_T_shape.rotation.matrix()
     return volume, shape.object_T_shape.apply(middle), turn @ second @ turn.T
@@ -88,7 +110,7 @@ def _own_moments(shape: Shape) -> tuple[float, Array, Array]:
     rod = np.pi * r**2 * length
     across, along = rod * r**2 / 4.0, rod * length**2 / 12.0
     if shape.kind is ShapeKind.CAPSULE:
-        # Two half balls: the middle of each lies 3 r / 8 beyond the end of the straight part.
+        # Two half balls: the centre of each is 3 r / 8 beyond the end of the straight part.
         across += ball * r**2 / 5.0
         along += ball * (r**2 / 5.0 + length**2 / 4.0 + 3.0 * length * r / 8.0)
         rod += ball
@@ -96,7 +118,14 @@ def _own_moments(shape: Shape) -> tuple[float, Array, Array]:
 
 
 def hull_triangles(vertices: Array) -> Indices:
-    """Triangles (m, 3) of the convex hull, counter-clockwise from outside."""
+    """Return the triangles of the convex hull.
+
+    Args:
+        vertices: Points, (n, 3).
+
+    Returns:
+        Indices of points, (m, 3), counter-clockwise from outside.
+    """
     hull = ConvexHull(vertices)
     triangles = np.array(hull.simplices, dtype=np.int64)
     a, b, c = np.moveaxis(vertices[triangles], 1, 0)
@@ -106,7 +135,7 @@ def hull_triangles(vertices: Array) -> Indices:
 
 
 def _polyhedron(vertices: Array, triangles: Indices) -> tuple[float, Array, Array]:
-    """From tetrahedra between a point inside and each triangle."""
+    """Return the moments of a polyhedron as a sum over tetrahedra between a point inside and each triangle."""
     inside = vertices.mean(axis=0)
     corners = np.moveaxis(vertices[triangles] - inside, 1, 2)  # (m, 3, 3), a corner in each column
     six = np.linalg.det(corners)

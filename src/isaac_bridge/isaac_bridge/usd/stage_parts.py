@@ -1,4 +1,4 @@
-"""Pieces that prims of objects and of robots share: places, solids, masses, materials, labels."""
+"""Functions that prims of objects and of robots share: poses, solids, masses, materials, labels."""
 
 from __future__ import annotations
 
@@ -20,7 +20,11 @@ CUBE_CORNERS = np.array([(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for
 
 
 def quaternion(pose: Pose) -> Gf.Quatf:
-    """The rotation as attributes of joints and masses have it."""
+    """Return the rotation in the form that attributes of joints and masses have.
+
+    Args:
+        pose: The pose with the rotation.
+    """
     from pxr import Gf
 
     w, *xyz = pose.rotation.wxyz.tolist()
@@ -28,7 +32,12 @@ def quaternion(pose: Pose) -> Gf.Quatf:
 
 
 def place(prim: Usd.Prim, pose: Pose) -> None:
-    """Place a prim in its parent's frame, by a translation and a rotation and no scale."""
+    """Set the pose of a prim in its parent's frame by a translation and a rotation, without a scale.
+
+    Args:
+        prim: The prim.
+        pose: parent_T_prim.
+    """
     from pxr import Gf, UsdGeom
 
     item = UsdGeom.Xformable(prim)
@@ -38,7 +47,13 @@ def place(prim: Usd.Prim, pose: Pose) -> None:
 
 
 def add_frame(stage: Usd.Stage, path: str, pose: Pose) -> Usd.Prim:
-    """Add an ``Xform`` that is placed so."""
+    """Add an ``Xform`` at a pose.
+
+    Args:
+        stage: The stage.
+        path: Path of the new prim.
+        pose: parent_T_prim.
+    """
     from pxr import UsdGeom
 
     prim = UsdGeom.Xform.Define(stage, path).GetPrim()
@@ -50,7 +65,16 @@ def add_solid(stage: Usd.Stage, path: str, shape: Shape, color: Color, *, is_fix
     """Add a shape as visible geometry that collides, in its own size: no prim is scaled.
 
     A box with unequal edges is a mesh of eight corners and its convex hull, because a ``Cube`` has one size only.
-    ``is_fixed``: of what never moves, so that a concave mesh may collide by its triangles.
+
+    Args:
+        stage: The stage.
+        path: Path of the new prim.
+        shape: The shape.
+        color: Red, green, blue and opacity, 0 to 1.
+        is_fixed: Whether it never moves, so that a concave mesh may collide by its triangles.
+
+    Returns:
+        The new prim.
     """
     from pxr import Gf, UsdPhysics, Vt
 
@@ -107,7 +131,13 @@ def _mesh(stage: Usd.Stage, path: str, vertices: Array, triangles: Indices) -> U
 
 
 def make_body(prim: Usd.Prim, mass: MassProperties, *, is_weightless: bool) -> None:
-    """Make a prim a rigid body that reports its contacts. ``is_weightless``: gravity does not pull at it."""
+    """Make a prim a rigid body that reports its contacts.
+
+    Args:
+        prim: The prim.
+        mass: Its mass and inertia.
+        is_weightless: Whether gravity does not act on it.
+    """
     from pxr import Gf, UsdPhysics
 
     UsdPhysics.RigidBodyAPI.Apply(prim)
@@ -118,7 +148,7 @@ def make_body(prim: Usd.Prim, mass: MassProperties, *, is_weightless: bool) -> N
     given.CreatePrincipalAxesAttr(quaternion(Pose.of((0.0, 0.0, 0.0), mass.axes)))
     awake: dict[str, Value] = {
         "physxRigidBody:disableGravity": is_weightless,
-        "physxRigidBody:sleepThreshold": 0.0,  # what sleeps tells no contacts
+        "physxRigidBody:sleepThreshold": 0.0,  # sleeping bodies report no contacts
         "physxRigidBody:solverPositionIterationCount": 16,
     }
     apply_schema(prim, "PhysxRigidBodyAPI", awake)
@@ -126,7 +156,12 @@ def make_body(prim: Usd.Prim, mass: MassProperties, *, is_weightless: bool) -> N
 
 
 def label(prim: Usd.Prim, name: str) -> None:
-    """Give a prim our name: as its semantic class, and as its name on ROS where the prim's own had to differ."""
+    """Give a prim our name: as its semantic class, and as its ROS name when the prim's own differs.
+
+    Args:
+        prim: The prim.
+        name: Our name.
+    """
     from pxr import UsdSemantics
 
     UsdSemantics.LabelsAPI.Apply(prim, "class").CreateLabelsAttr([name])
@@ -135,14 +170,24 @@ def label(prim: Usd.Prim, name: str) -> None:
 
 
 class Frictions:
-    """Physics materials of a stage, one for each coefficient of friction; where two differ, the greater one counts."""
+    """Physics materials of a stage, one for each coefficient of friction; of two in contact the greater one is used.
+
+    Args:
+        stage: The stage.
+        below: Path of the parent of the materials.
+    """
 
     def __init__(self, stage: Usd.Stage, below: str) -> None:
         self._stage, self._below = stage, below
         self._paths: dict[float, str] = {}
 
     def bind(self, prim: Usd.Prim, friction: float) -> None:
-        """Give a prim, and what is below it, this friction."""
+        """Set the friction of a prim and of the prims below it.
+
+        Args:
+            prim: The prim.
+            friction: Coefficient of friction.
+        """
         from pxr import UsdShade
 
         material = UsdShade.Material.Get(self._stage, self._path(round(friction, 6)))

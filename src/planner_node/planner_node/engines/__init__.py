@@ -10,4 +10,4 @@ from .curobo_engine import CuroboEngine, SeededCuroboEngine
 __all__ = ["ENGINES", "CpuEngine", "CuroboEngine", "SeededCuroboEngine"]
 
 ENGINES: tuple[type[Engine], ...] = (CpuEngine, CuroboEngine, SeededCuroboEngine)
-"""Built-in engines; more come in by entry points of group ``handiwork.engines``."""
+"""The built-in engines. Entry points of group ``handiwork.engines`` add others."""

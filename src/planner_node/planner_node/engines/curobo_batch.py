@@ -1,4 +1,4 @@
-"""Many planning problems at once on a GPU, as ``batch.PlanPool`` does on all cores."""
+"""Many planning problems at once on a GPU, as ``process_pool.PlanPool`` plans them on all cores."""
 
 from __future__ import annotations
 
@@ -12,19 +12,24 @@ from handiwork_core.robot.robot import Robot
 from handiwork_planning.process_pool import Problem
 
 LANES = 16
-"""Problems at a time: what was measured. Each costs threads, of which a launch has 2^31."""
+"""The measured number of problems at a time. Each costs threads, of which a launch has 2^31."""
 
 
 class CuroboPool:
-    """Plans by cuRobo, ``lanes`` at a time, each in a world of its own; until ``close``.
+    """Plans by cuRobo, ``lanes`` problems at a time, each in its own world; until ``close``.
 
-    Straight lines, held components and ways past another arm, and what cuRobo finds no motion for, are planned by the
-    CPU engine. Everything returned has passed the CPU engine's checks. An arm's solvers are built at its first problem,
+    The CPU engine plans straight lines, held components and motions past another arm, and requests for which cuRobo
+    finds no motion. Every result has passed the CPU engine's checks. An arm's solvers are built at its first problem,
     which takes seconds. Once these are warm the same batch gives the same motions; their first pass differs a little.
+
+    Args:
+        robot: The robot of all problems.
+        world_T_base: The robot's base in the world.
+        lanes: Number of problems at a time.
 
     Raises:
         ValueError: ``lanes`` is below 2, or more than a launch has threads for.
-        EngineLost: torch, cuRobo or the GPU cannot be used; also from ``plan``, and then the pool is of no use.
+        EngineLost: torch, cuRobo or the GPU cannot be used; ``plan`` raises it, too, and then the pool is of no use.
     """
 
     def __init__(self, robot: Robot, world_T_base: Pose, lanes: int = LANES) -> None:
@@ -41,12 +46,20 @@ class CuroboPool:
         requests: Sequence[PlanRequest],
         should_stop: ShouldStop | None = None,
     ) -> list[PlanResult]:
-        """One result for each request, in order. ``worlds``: one for all, or one for each.
+        """Plan all requests.
 
-        A stop is looked at between passes over ``lanes`` problems; what is not planned by then is CANCELED.
+        ``should_stop`` is called between passes over ``lanes`` problems; what is not planned by then is CANCELED.
+
+        Args:
+            worlds: One world for all requests, or one for each.
+            requests: The requests.
+            should_stop: Returns True when planning must end; None never stops.
+
+        Returns:
+            One result for each request, in their order.
 
         Raises:
-            ValueError: the numbers of worlds and requests differ.
+            ValueError: The numbers of worlds and requests differ.
         """
         each = [worlds] * len(requests) if isinstance(worlds, World) else list(worlds)
         if len(each) != len(requests):

@@ -14,11 +14,16 @@ from handiwork_planning.cpu_engine import CpuEngine
 class CuroboEngine(CpuEngine):
     """Free motions by cuRobo v2 (NVlabs/curobo, Apache-2.0); needs an NVIDIA GPU, torch and cuRobo.
 
-    Goal configurations, candidates and straight lines are the CPU engine's, which finds them in less time than one GPU
-    call takes. All that it returns has passed the CPU engine's checks, whose words also explain what fails. Torch and
-    cuRobo are imported when it is created.
+    The CPU engine finds goal configurations, candidates and straight lines, in less time than one GPU call takes. All
+    results have passed the CPU engine's checks, whose texts also explain failures. Torch and cuRobo are imported when
+    it is created.
 
-    A GPU that fails shows as ``guarded.EngineLost``: wrap this engine in ``FallbackEngine``.
+    A GPU that fails raises ``fallback_engine.EngineLost``: wrap this engine in ``FallbackEngine``.
+
+    Args:
+        robot: The robot.
+        world_T_base: The robot's base in the world.
+        report: Receives the progress.
     """
 
     name: ClassVar[str] = "curobo"
@@ -43,13 +48,17 @@ class CuroboEngine(CpuEngine):
 
     @classmethod
     def why_not(cls) -> str:
-        """See ``Engine.why_not``."""
+        """Return the reason why this engine cannot run here; see ``Engine.why_not``."""
         from .curobo.device.availability import why_absent
 
         return why_absent()
 
     def update_world(self, world: World) -> None:
-        """See ``Engine.update_world``."""
+        """Take a new snapshot and send it to the GPU; see ``Engine.update_world``.
+
+        Args:
+            world: The snapshot.
+        """
         super().update_world(world)
         self._gpu.prepare_world()
 
@@ -59,7 +68,7 @@ class CuroboEngine(CpuEngine):
 
 
 class SeededCuroboEngine(CuroboEngine):
-    """cuRobo that starts from the CPU engine's path."""
+    """cuRobo with the CPU engine's path among its first seeds."""
 
     name: ClassVar[str] = "curobo_seeded"
     is_seeded: ClassVar[bool] = True

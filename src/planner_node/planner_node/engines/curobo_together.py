@@ -14,7 +14,15 @@ from handiwork_core.robot.robot import Robot
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TogetherResult:
-    """``trajectories`` of both arms, with the same times; present exactly when ``code`` is OK."""
+    """The motions of both arms, or the reason why there are none.
+
+    Attributes:
+        code: OK, or the kind of failure.
+        message: Explanation of a failure.
+        trajectories: One for each arm, with the same times; present exactly when ``code`` is OK.
+        goal_indices: Index of the goal that each arm reaches.
+        planning_time_s: Time used.
+    """
 
     code: Code
     message: str = ""
@@ -28,9 +36,14 @@ class CuroboTogether:
 
     Each arm's motion has passed the CPU engine's checks, and the arms stay 5 mm apart at every moment.
 
+    Args:
+        robot: The robot.
+        world_T_base: The robot's base in the world.
+        arms: Names of the two arms.
+
     Raises:
-        KeyError: the robot has no such arm.
-        EngineLost: torch, cuRobo or the GPU cannot be used; also from ``plan``, and then this is of no use.
+        KeyError: The robot has no such arm.
+        EngineLost: torch, cuRobo or the GPU cannot be used; ``plan`` raises it, too, and then this object is of no use.
     """
 
     def __init__(self, robot: Robot, world_T_base: Pose, arms: tuple[str, str]) -> None:
@@ -40,13 +53,27 @@ class CuroboTogether:
         self._core = TogetherCore(robot, world_T_base, load(), arms)
 
     def update_world(self, world: World) -> None:
-        """Take a new snapshot."""
+        """Take a new snapshot.
+
+        Args:
+            world: The snapshot.
+        """
         self._core.scene.update(world)
 
     def plan(self, requests: tuple[PlanRequest, PlanRequest], should_stop: ShouldStop) -> TogetherResult:
-        """A motion for each arm, in the order in which they were named. The first request's budget and seed count.
+        """Plan a motion for each arm. The first request's budget and seed are used.
 
-        Goals are poses or joints; straight lines, held components and arms besides these two are not taken.
+        Goals are poses or joints; straight lines, held components and arms besides these two are not supported.
+
+        Args:
+            requests: One request for each arm, in the order in which the arms were named.
+            should_stop: Returns True when planning must end.
+
+        Returns:
+            The motions in the same order, or the reason why there are none.
+
+        Raises:
+            EngineLost: The GPU failed.
         """
         from handiwork_planning.search.requests import Deadline, Failed
 

@@ -1,1 +1,1 @@
-"""From a checked request to the engine's answer."""
+"""The steps from a checked request to the engine's answer."""

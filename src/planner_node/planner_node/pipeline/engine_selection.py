@@ -1,4 +1,4 @@
-"""Which engine plans, and why, in one sentence."""
+"""The choice of the engine, with the reason in one sentence."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from handiwork_planning.fallback_engine import EngineLost, FallbackEngine
 
 AUTO = "auto"
 PREFERRED = ("curobo", "cpu")
-"""What ``engine:=auto`` takes, the first that can run."""
+"""The engines that ``engine:=auto`` tries, in this order."""
 NODE = "node planner_node"
 
 Kind = type[Engine]
@@ -20,10 +20,17 @@ Say = Callable[[str], None]
 
 
 def choose(name: str, engines: Mapping[str, Kind]) -> tuple[Kind, str]:
-    """The engine to use, and a sentence for the log.
+    """Choose the engine to use.
+
+    Args:
+        name: Name of an engine, or ``auto``.
+        engines: The installed engines by name.
+
+    Returns:
+        The engine, and a sentence for the log.
 
     Raises:
-        ConfigError: there is none of that name, or it cannot run here.
+        ConfigError: There is none of that name, or it cannot run here.
     """
     if name == AUTO:
         return _first_that_runs(engines)
@@ -50,17 +57,28 @@ def _first_that_runs(engines: Mapping[str, Kind]) -> tuple[Kind, str]:
 def open_engine(
     kind: Kind, spare: Kind | None, given: tuple[Robot, Pose], report: Report, say: Say, give_up: Say
 ) -> Engine:
-    """The engine, ready; guarded where it may lose its device. Then, and where it fails to load, ``spare`` plans.
+    """Load an engine; one that may lose its device is wrapped in ``FallbackEngine``.
+
+    Args:
+        kind: The engine.
+        spare: The engine that plans when ``kind`` does not load or has lost its device; None for none.
+        given: The robot, and its base in the world.
+        report: Receives the progress.
+        say: Receives warnings as text.
+        give_up: Is called with the reason after a fatal loss of the device without a spare.
+
+    Returns:
+        The engine, ready.
 
     Raises:
-        ConfigError: it does not load, and there is no spare.
+        ConfigError: It does not load, and there is no spare.
     """
     robot, world_T_base = given
     if kind.why_not.__func__ is Engine.why_not.__func__:  # type: ignore[attr-defined]
         return kind(robot, world_T_base, report)
 
     def silent(_share: float, _text: str) -> None:
-        """Later engines load within a request, where nobody looks at progress."""
+        """Ignore progress: later engines load within a request, where nothing displays it."""
 
     reports = iter([report])
     make_spare = None if spare is None else lambda: spare(robot, world_T_base, silent)

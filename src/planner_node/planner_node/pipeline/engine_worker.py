@@ -1,4 +1,4 @@
-"""The one thread that calls the engine, and the short queue before it."""
+"""The one thread that calls the engine, and its short queue."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ QUEUE_LIMIT = 4
 
 
 class EngineWorker:
-    """Jobs run in order, one at a time. A job must not raise. Threads outside only call ``submit`` and ``close``."""
+    """Runs jobs in order, one at a time. A job must not raise. Other threads call only ``submit`` and ``close``.
+
+    Args:
+        name: Name of the thread.
+    """
 
     def __init__(self, name: str) -> None:
         self._jobs: queue.Queue[Callable[[], None] | None] = queue.Queue()
@@ -21,7 +25,14 @@ class EngineWorker:
         self._thread.start()
 
     def submit(self, job: Callable[[], None]) -> bool:
-        """Queue a job; False when ``QUEUE_LIMIT`` jobs are under way already, or the worker is closed."""
+        """Queue a job.
+
+        Args:
+            job: The job; it must not raise.
+
+        Returns:
+            False when ``QUEUE_LIMIT`` jobs are under way already, or the worker is closed.
+        """
         with self._lock:
             if self._open >= QUEUE_LIMIT or self.stopping.is_set():
                 return False
@@ -31,12 +42,19 @@ class EngineWorker:
 
     @property
     def is_idle(self) -> bool:
-        """True when nothing waits or runs."""
+        """True when no job waits or runs."""
         with self._lock:
             return self._open == 0
 
     def close(self, timeout_s: float) -> bool:
-        """End after the jobs under way, which see ``stopping``; True when the thread has ended in time."""
+        """End after the jobs under way, which see ``stopping``.
+
+        Args:
+            timeout_s: Longest wait for the thread, s.
+
+        Returns:
+            Whether the thread has ended in time.
+        """
         self.stopping.set()
         self._jobs.put(None)
         self._thread.join(timeout_s)

@@ -1,4 +1,4 @@
-"""Between a checked message and the engine: the newest world, the request checks, the engine call."""
+"""The steps between a checked message and the engine: the newest world, the request checks, the engine call."""
 
 from __future__ import annotations
 
@@ -46,28 +46,55 @@ MAX_JOINT_AGE_S = 1.0
 
 
 @dataclass(frozen=True)
-class Heard:
-    """What the pipeline reads of the world outside; each may raise an exception with an ``outcome``."""
+class WorldReaders:
+    """The functions by which the pipeline reads the received world; each may raise an exception with an ``outcome``.
+
+    Attributes:
+        snapshot: Returns the newest world.
+        has_geometry: Returns whether ``world/objects`` was received.
+        joint_age_s: Returns the age of the newest valid ``joint_states``, s.
+        joint_silence: Returns the reason why ``joint_states`` are missing.
+        conflict: Returns the error when two publishers send what only one may, else None.
+    """
 
     snapshot: Callable[[], World]
     has_geometry: Callable[[], bool]
     joint_age_s: Callable[[], float]
     joint_silence: Callable[[], str] = lambda: "joint_states is silent; start the robot or simulation"
     conflict: Callable[[], Outcome | None] = lambda: None
-    """That two publishers send what only one may."""
 
 
 class PlanningPipeline:
-    """Its methods are called on the engine's thread. They raise ``Refused`` for what no engine should see."""
+    """Serves checked requests. Its methods run on the engine's thread, and raise ``Refused`` for invalid requests.
 
-    def __init__(self, robot: Robot, engine: Engine, table: PlanningScene, heard: Heard) -> None:
+    Args:
+        robot: The robot.
+        engine: The engine.
+        table: The planner's own scene.
+        readers: Functions that read the received world.
+    """
+
+    def __init__(self, robot: Robot, engine: Engine, table: PlanningScene, readers: WorldReaders) -> None:
         self.robot, self.engine, self.table = robot, engine, table
-        self.heard = heard
+        self.readers = readers
 
     def plan(
         self, request: PlanRequest, min_version: int, deadline_s: float, should_stop: ShouldStop
     ) -> PlanResult:
-        """``request.start_q`` may be empty: measured joints; ``deadline_s`` is steady time."""
+        """Plan a motion in the newest world.
+
+        Args:
+            request: The request. An empty ``start_q`` means the measured joints.
+            min_version: Oldest version of the world that may be used.
+            deadline_s: End of the request's time by the steady clock, s.
+            should_stop: Returns True when planning must end.
+
+        Returns:
+            The engine's result with the version of the world.
+
+        Raises:
+            Refused: The request does not fit the world, the robot or the engine, or its time is used up.
+        """
         world, scene = self._read(request.arm, request.scene, min_version)
         start_q = request.start_q if request.start_q.size else self.measured_q(self.robot.arm(request.arm))
         budget_s = _left(deadline_s)
@@ -79,7 +106,20 @@ class PlanningPipeline:
     def check_candidates(
         self, request: CandidatesRequest, min_version: int, deadline_s: float, should_stop: ShouldStop
     ) -> CandidatesResult:
-        """See ``Engine.check_candidates``."""
+        """Judge candidates in the newest world; see ``Engine.check_candidates``.
+
+        Args:
+            request: The request. An empty ``start_q`` means the measured joints.
+            min_version: Oldest version of the world that may be used.
+            deadline_s: End of the request's time by the steady clock, s.
+            should_stop: Returns True when the engine must end.
+
+        Returns:
+            The engine's result with the version of the world.
+
+        Raises:
+            Refused: The request does not fit the world or the robot, or its time is used up.
+        """
         world = self._world(min_version)
         scenes = tuple(self._scene(request.arm, s, world) for s in request.scenes)
         start_q = request.start_q if request.start_q.size else self.measured_q(self.robot.arm(request.arm))
@@ -89,13 +129,38 @@ class PlanningPipeline:
         )
 
     def solve_ik(self, request: IkRequest, min_version: int, should_stop: ShouldStop) -> IkResult:
-        """An empty ``seed_q`` is the measured configuration."""
+        """Solve inverse kinematics in the newest world; see ``Engine.solve_ik``.
+
+        Args:
+            request: The request. An empty ``seed_q`` means the measured joints.
+            min_version: Oldest version of the world that may be used.
+            should_stop: Returns True when the engine must end.
+
+        Returns:
+            The engine's result.
+
+        Raises:
+            Refused: The request does not fit the world or the robot.
+        """
         _world, scene = self._read(request.arm, request.scene, min_version)
         seed_q = request.seed_q if request.seed_q.size else self.measured_q(self.robot.arm(request.arm))
         return self.engine.solve_ik(dataclasses.replace(request, scene=scene, seed_q=seed_q), should_stop)
 
     def explain(self, arm: ArmSpec, q: Array, scene: SceneQuery, min_version: int) -> tuple[Verdict, int]:
-        """Verdict and world version; an empty ``q`` is the measured configuration."""
+        """Judge one configuration in the newest world.
+
+        Args:
+            arm: The arm.
+            q: Joint positions, (dof,), rad or m; empty for the measured ones.
+            scene: The request's scene.
+            min_version: Oldest version of the world that may be used.
+
+        Returns:
+            The verdict, and the version of the world.
+
+        Raises:
+            Refused: The request does not fit the world or the robot.
+        """
         world, query = self._read(arm.name, scene, min_version)
         return self.engine.explain(arm.name, q if q.size else self.measured_q(arm), query), world.version
 
@@ -108,7 +173,22 @@ class PlanningPipeline:
         min_version: int,
         rest: PathRest | None = None,
     ) -> tuple[Verdict, int]:
-        """Verdict and world version; columns may come in any order."""
+        """Judge a trajectory in the newest world.
+
+        Args:
+            arm: The arm.
+            trajectory: The trajectory; its joints may come in any order.
+            scene: The request's scene.
+            start_q: Joint positions at the start, (dof,), rad or m; empty: the measured ones. Unused with ``rest``.
+            min_version: Oldest version of the world that may be used.
+            rest: The part of a motion under way that is judged again; None judges the whole trajectory.
+
+        Returns:
+            The verdict, and the version of the world.
+
+        Raises:
+            Refused: The request does not fit the world or the robot.
+        """
         if rest is not None:
             return self._validate_rest(arm, trajectory, scene, rest, min_version)
         world, query = self._read(arm.name, scene, min_version)
@@ -118,7 +198,7 @@ class PlanningPipeline:
     def _validate_rest(
         self, arm: ArmSpec, trajectory: Trajectory, scene: SceneQuery, rest: PathRest, min_version: int
     ) -> tuple[Verdict, int]:
-        check_newness(self.heard.snapshot(), rest)
+        check_newness(self.readers.snapshot(), rest)
         world, query = self._read(arm.name, scene, min_version)
         if rest.changed:  # the planner's own obstacles may be new to the client
             rest = dataclasses.replace(rest, changed=rest.changed | self.table.names())
@@ -126,13 +206,21 @@ class PlanningPipeline:
         return self.engine.validate(arm.name, _in_order(trajectory, arm), query, nowhere, rest), world.version
 
     def measured_q(self, arm: ArmSpec) -> Array:
-        """The newest joint_states (dof,) [rad]."""
-        joints: JointState = self.heard.snapshot().joints
-        age_s = self.heard.joint_age_s()
+        """Return the newest measured joint positions.
+
+        Args:
+            arm: The arm.
+
+        Returns:
+            Joint positions in the arm's order, (dof,), rad or m.
+
+        Raises:
+            Refused: ROBOT_LOST when they are older than MAX_JOINT_AGE_S; BAD_GOAL when a joint is missing.
+        """
+        joints: JointState = self.readers.snapshot().joints
+        age_s = self.readers.joint_age_s()
         if age_s > MAX_JOINT_AGE_S:
-            text = (
-                f"no good joint_states for {age_s:.1f} s: {self.heard.joint_silence()}, or send options.start"
-            )
+            text = f"no good joint_states for {age_s:.1f} s: {self.readers.joint_silence()}, or send options.start"
             raise Refused(Code.ROBOT_LOST, text, "options.start")
         return ordered_q(joints.position, arm, "joint_states")
 
@@ -141,13 +229,13 @@ class PlanningPipeline:
         return world, self._scene(arm, scene, world)
 
     def _world(self, min_version: int) -> World:
-        if not self.heard.has_geometry():
+        if not self.readers.has_geometry():
             raise Refused(
                 Code.STALE_WORLD, "world/objects was never received; start the simulation or the perception"
             )
-        if (conflict := self.heard.conflict()) is not None:
+        if (conflict := self.readers.conflict()) is not None:
             raise Refused(conflict.code, conflict.message)
-        world = self.table.merged(self.heard.snapshot())
+        world = self.table.merged(self.readers.snapshot())
         check_world(world, min_version)
         self.engine.update_world(world)
         return world
@@ -159,11 +247,11 @@ class PlanningPipeline:
         return dataclasses.replace(query, gripper_m=(*query.gripper_m, *self._standing(query, spec)))
 
     def _standing(self, scene: SceneQuery, arm: ArmSpec) -> Iterator[tuple[str, float]]:
-        """Measured joints that the arm and its gripper do not move and the request does not name."""
+        """Yield the measured joints that the arm and its gripper do not move and the request does not name."""
         named = {*arm.joint_names, *(name for name, _ in scene.gripper_m)}
         if arm.gripper is not None:
             named.add(arm.gripper.joint)
-        for name, value in self.heard.snapshot().joints.position.items():
+        for name, value in self.readers.snapshot().joints.position.items():
             joint = self.robot.joints.get(name)
             if joint is not None and joint.mimic is None and name not in named:
                 # Rounded, so that the noise of a joint at rest does not look like another robot.

@@ -1,4 +1,4 @@
-"""What the planner adds to the world that it hears of: its own obstacles and what is attached to the robot."""
+"""The planner's additions to the received world: its own obstacles, and the objects attached to the robot."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OWN = " (planner's own)"
 
 
 class PlanningScene:
-    """Changed on one thread and read on another; every change is whole."""
+    """The planner's own obstacles and attached objects. Threads may read it while another changes it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -30,12 +30,21 @@ class PlanningScene:
         self._changes = 0
 
     def update(
-        self, heard: World, add: Sequence[WorldObject], poses: Sequence[Pose], remove: Sequence[str]
+        self, world: World, add: Sequence[WorldObject], poses: Sequence[Pose], remove: Sequence[str]
     ) -> int:
-        """Take all of it or nothing; removal comes first. Returns the new version of the world.
+        """Change the planner's own obstacles: all changes or none. Removal comes first.
+
+        Args:
+            world: The received world.
+            add: Obstacles to add.
+            poses: world_T_object of each of them.
+            remove: Names of own obstacles to remove.
+
+        Returns:
+            The new version of the merged world.
 
         Raises:
-            Refused: a name to remove is not the planner's own, a name to add is taken, or counts differ.
+            Refused: A name to remove is not the planner's own, a name to add is taken, or a count is wrong.
         """
         if len(add) != len(poses):
             raise Refused(
@@ -50,7 +59,7 @@ class PlanningScene:
                     raise Refused(Code.UNKNOWN_OBJECT, text, "remove")
                 del own[name]
             for item, pose in zip(add, poses, strict=True):
-                if item.name in own or item.name in heard.objects:
+                if item.name in own or item.name in world.objects:
                     text = f"object {item.name!r} exists; choose another name or remove it first"
                     raise Refused(Code.CONTRADICTION, text, "add")
                 own[item.name] = (item, pose)
@@ -59,18 +68,25 @@ class PlanningScene:
                 raise Refused(Code.BAD_GOAL, text, "add")
             self._own = own
             self._changes += 1
-            return heard.version + self._changes
+            return world.version + self._changes
 
     def attach(self, attachment: Attachment) -> None:
-        """An object is attached once; attaching it again replaces its pose."""
+        """Attach an object. Attaching it again replaces its link and pose.
+
+        Args:
+            attachment: The object, its link and its pose there.
+        """
         with self._lock:
             self._attached = {**self._attached, attachment.object: attachment}
 
     def detach(self, name: str) -> None:
         """Detach one object, or all for an empty name.
 
+        Args:
+            name: Name of the object.
+
         Raises:
-            Refused: it is not attached.
+            Refused: It is not attached.
         """
         with self._lock:
             if name and name not in self._attached:
@@ -78,33 +94,40 @@ class PlanningScene:
                 raise Refused(Code.UNKNOWN_OBJECT, text, "object")
             self._attached = {k: v for k, v in self._attached.items() if name and k != name}
 
-    def merged(self, heard: World) -> World:
-        """The heard world with the planner's own obstacles.
+    def merged(self, world: World) -> World:
+        """Return the received world with the planner's own obstacles.
 
-        A heard object that took the name of one later does not hide it: both are obstacles.
+        A received object that took the name of one later does not hide it: both are obstacles.
+
+        Args:
+            world: The received world.
         """
         with self._lock:
-            own, version = self._own, heard.version + self._changes
+            own, version = self._own, world.version + self._changes
         zero = np.zeros(3)
-        kept = {f"{n}{OWN}" if n in heard.objects else n: found for n, found in own.items()}
-        states = {name: ObjectState(pose, zero, zero, heard.stamp_s) for name, (_, pose) in kept.items()}
+        kept = {f"{n}{OWN}" if n in world.objects else n: found for n, found in own.items()}
+        states = {name: ObjectState(pose, zero, zero, world.stamp_s) for name, (_, pose) in kept.items()}
         objects = {name: dataclasses.replace(item, name=name) for name, (item, _) in kept.items()}
         return dataclasses.replace(
-            heard, version=version, objects={**objects, **heard.objects}, states={**states, **heard.states}
+            world, version=version, objects={**objects, **world.objects}, states={**states, **world.states}
         )
 
     def names(self) -> frozenset[str]:
-        """Return the planner's own obstacles, by the names that they have in ``merged``."""
+        """Return the names of the planner's own obstacles, plain and as in ``merged`` after a conflict of names."""
         with self._lock:
             return frozenset(name for own in self._own for name in (own, f"{own}{OWN}"))
 
     def own(self) -> tuple[int, tuple[WorldObject, ...]]:
-        """Return how often the planner's own obstacles were changed, and what they are now."""
+        """Return one plus the number of changes of the planner's own obstacles, and the obstacles."""
         with self._lock:
             return self._changes + 1, tuple(item for item, _ in self._own.values())
 
     def query(self, scene: SceneQuery) -> SceneQuery:
-        """The request's scene with what the attach service has attached; the request's own entry wins."""
+        """Return the request's scene with the attached objects. The request's own entries have priority.
+
+        Args:
+            scene: The request's scene.
+        """
         with self._lock:
             attached = dict(self._attached)
         attached.update({item.object: item for item in scene.attached})

@@ -1,4 +1,4 @@
-"""What a request must be before an engine sees it. Every refusal names the field, its value and the mend."""
+"""The checks of a request before an engine gets it. Every refusal names the field, its value and what to do."""
 
 from __future__ import annotations
 
@@ -26,7 +26,13 @@ STAMP_S = 1e-6
 
 
 class Refused(Exception):
-    """The request cannot be served as it is."""
+    """The request cannot be served as it is.
+
+    Args:
+        code: Kind of the refusal.
+        message: Explanation that names the field, its value and what to do.
+        field: Name of the field; empty when none is at fault.
+    """
 
     def __init__(self, code: Code, message: str, field: str = "") -> None:
         self.outcome = Outcome(code, message, field_name=field)
@@ -34,7 +40,15 @@ class Refused(Exception):
 
 
 def checked_arm(robot: Robot, name: str) -> ArmSpec:
-    """The named arm, or the only one."""
+    """Return the named arm, or the only one for an empty name.
+
+    Args:
+        robot: The robot.
+        name: Name of the arm.
+
+    Raises:
+        Refused: The robot has no such arm, or the name is empty and it has several.
+    """
     try:
         return robot.arm(name)
     except KeyError as error:
@@ -42,7 +56,16 @@ def checked_arm(robot: Robot, name: str) -> ArmSpec:
 
 
 def check_limits(budget_s: float, velocity_scaling: float, acceleration_scaling: float) -> None:
-    """Budget in (0, 300] s, scalings in (0, 1]."""
+    """Check the limits of a request.
+
+    Args:
+        budget_s: Planning time, above 0 and at most 300 s.
+        velocity_scaling: Share of the velocity limits, above 0 and at most 1.
+        acceleration_scaling: Share of the acceleration limits, above 0 and at most 1.
+
+    Raises:
+        Refused: A value is outside its range.
+    """
     limits = (
         ("allowed_planning_time", budget_s, MAX_BUDGET_S),
         ("max_velocity_scaling_factor", velocity_scaling, 1.0),
@@ -55,7 +78,19 @@ def check_limits(budget_s: float, velocity_scaling: float, acceleration_scaling:
 
 
 def checked_q(values: Iterable[float], arm: ArmSpec, field: str) -> Array:
-    """Configurations one after another as (n, dof), n >= 1."""
+    """Return a list of numbers as configurations.
+
+    Args:
+        values: Configurations one after another, rad or m.
+        arm: The arm.
+        field: Name of the field, for errors.
+
+    Returns:
+        Joint positions, (n, dof), n >= 1.
+
+    Raises:
+        Refused: The count is 0 or no multiple of dof, or a number is not finite.
+    """
     flat, dof = np.asarray(tuple(values), dtype=np.float64), len(arm.joint_names)
     if flat.size == 0 or flat.size % dof:
         text = f"{field} has {flat.size} numbers; send {dof} per configuration of arm {arm.name!r}"
@@ -66,7 +101,19 @@ def checked_q(values: Iterable[float], arm: ArmSpec, field: str) -> Array:
 
 
 def ordered_q(position: Mapping[str, float], arm: ArmSpec, field: str) -> Array:
-    """Joint positions (dof,) in the arm's order, from a mapping by name."""
+    """Return joint positions in the arm's order.
+
+    Args:
+        position: Name of the joint -> position, rad or m.
+        arm: The arm.
+        field: Name of the field, for errors.
+
+    Returns:
+        Joint positions, (dof,).
+
+    Raises:
+        Refused: A joint of the arm is missing.
+    """
     missing = [name for name in arm.joint_names if name not in position]
     if missing:
         raise Refused(Code.BAD_GOAL, f"{field} lacks {missing}; name every joint of arm {arm.name!r}", field)
@@ -74,7 +121,17 @@ def ordered_q(position: Mapping[str, float], arm: ArmSpec, field: str) -> Array:
 
 
 def check_scene(scene: SceneQuery, world: World, robot: Robot, field: str = "options.scene") -> None:
-    """Objects, links and joints that a scene names exist."""
+    """Check that the objects, links and joints that a scene names exist.
+
+    Args:
+        scene: The scene.
+        world: The world with its objects.
+        robot: The robot.
+        field: Name of the field, for errors.
+
+    Raises:
+        Refused: A name is unknown, or a gripper position is not finite.
+    """
     objects, links = sorted(world.objects), {f"{robot.name}/{link}" for link in robot.links}
     for name in sorted(scene.ignored):
         _known(name, objects, f"{field}.ignored", Code.UNKNOWN_OBJECT)
@@ -91,7 +148,17 @@ def check_scene(scene: SceneQuery, world: World, robot: Robot, field: str = "opt
 
 
 def check_others(scene: SceneQuery, world: World, robot: Robot, arm: ArmSpec) -> None:
-    """Other arms are arms of the robot beside the one that is planned for, and their rows have its joints."""
+    """Check that other arms exist, are not the arm that is planned for, and have rows of the right length.
+
+    Args:
+        scene: The scene.
+        world: The world with its objects.
+        robot: The robot.
+        arm: The arm that is planned for.
+
+    Raises:
+        Refused: An entry of ``others`` is invalid.
+    """
     for i, other in enumerate(scene.others):
         field = f"options.scene.others[{i}]"
         _known(other.arm, sorted(set(robot.arms) - {arm.name}), f"{field}.arm", Code.BAD_GOAL)
@@ -105,20 +172,36 @@ def check_others(scene: SceneQuery, world: World, robot: Robot, arm: ArmSpec) ->
         check_scene(inner, world, robot, field)
 
 
-def check_newness(heard: World, rest: PathRest) -> None:
-    """Refuse a world in which what made the client ask has not arrived yet."""
-    if heard.version < rest.objects_version:
-        text = f"world/objects is at version {heard.version}, min_objects_version is {rest.objects_version}"
+def check_newness(world: World, rest: PathRest) -> None:
+    """Refuse a world that does not yet contain the change for which the client asks.
+
+    Args:
+        world: The received world.
+        rest: The part of the motion, with the oldest geometry and poses that may be used.
+
+    Raises:
+        Refused: STALE_WORLD, when the geometry or the poses are older.
+    """
+    if world.version < rest.objects_version:
+        text = f"world/objects is at version {world.version}, min_objects_version is {rest.objects_version}"
         raise Refused(Code.STALE_WORLD, f"{text}; ask again", "min_objects_version")
-    if heard.stamp_s < rest.states_stamp_s - STAMP_S:
+    if world.stamp_s < rest.states_stamp_s - STAMP_S:
         text = (
-            f"world/object_states is of {heard.stamp_s:.3f} s, min_states_stamp is {rest.states_stamp_s:.3f}"
+            f"world/object_states is of {world.stamp_s:.3f} s, min_states_stamp is {rest.states_stamp_s:.3f}"
         )
         raise Refused(Code.STALE_WORLD, f"{text}; ask again", "min_states_stamp")
 
 
 def check_world(world: World, min_version: int) -> None:
-    """The world is known, and not older than asked for."""
+    """Check that every object has a pose, and that the world is not older than requested.
+
+    Args:
+        world: The world.
+        min_version: Oldest version that may be used.
+
+    Raises:
+        Refused: STALE_WORLD, when one of both fails.
+    """
     unplaced = sorted(set(world.objects) - set(world.states))
     if unplaced:
         raise Refused(Code.STALE_WORLD, f"no pose was received for {unplaced}; publish world/object_states")
@@ -128,7 +211,16 @@ def check_world(world: World, min_version: int) -> None:
 
 
 def check_capabilities(engine: str, capabilities: frozenset[Capability], request: PlanRequest) -> None:
-    """The engine can honour every part of the request."""
+    """Check that the engine supports every part of the request.
+
+    Args:
+        engine: Name of the engine, for errors.
+        capabilities: Capabilities of the engine.
+        request: The request.
+
+    Raises:
+        Refused: UNSUPPORTED, when a capability is missing.
+    """
     goal = request.goal
     kind = Capability.STRAIGHT
     if isinstance(goal, PoseGoals):

@@ -1,4 +1,4 @@
-"""The services that change the planner's own scene: attach, detach, update. Instant, so they run on the executor."""
+"""The services that change the planner's own scene: attach, detach, update. They are short and run on the executor."""
 
 from __future__ import annotations
 
@@ -23,8 +23,11 @@ if TYPE_CHECKING:
 def add_scene_services(services: PlanningServices) -> Callable[[], None]:
     """Create the three services on the node.
 
+    Args:
+        services: The planner's services, with the node and the pipeline.
+
     Returns:
-        What publishes the obstacles that the planner alone knows; to be called once the services are open, too. Who
+        A function that publishes the planner's own obstacles; call it also when the services open. A client that
         supervises a motion under way has it judged again when they change.
     """
     node = services.node
@@ -33,12 +36,12 @@ def add_scene_services(services: PlanningServices) -> Callable[[], None]:
     def publish() -> None:
         pipeline = services.ready_pipeline()
         version, items = pipeline.table.own()
-        obstacles.publish(to.world_objects_to_msg(items, version, pipeline.heard.snapshot().stamp_s))
+        obstacles.publish(to.world_objects_to_msg(items, version, pipeline.readers.snapshot().stamp_s))
 
     def attach(request: Any, response: Any) -> Any:
         pipeline, msg = services.ready_pipeline(), request.attachment
         item = to.attachment_from_msg(msg)
-        world = pipeline.table.merged(pipeline.heard.snapshot())
+        world = pipeline.table.merged(pipeline.readers.snapshot())
         check_scene(SceneQuery(attached=(item,)), world, pipeline.robot, "attachment")
         if request.use_current_pose:
             if item.object not in world.states:
@@ -65,7 +68,9 @@ def add_scene_services(services: PlanningServices) -> Callable[[], None]:
             to.at_most(name, len(getattr(request, name)), OBJECTS, "entries")
         add = [to.world_object_from_msg(o, f"add[{i}]") for i, o in enumerate(request.add)]
         poses = [to.pose_from_msg(p, f"add_poses[{i}]") for i, p in enumerate(request.add_poses)]
-        response.world_version = pipeline.table.update(pipeline.heard.snapshot(), add, poses, request.remove)
+        response.world_version = pipeline.table.update(
+            pipeline.readers.snapshot(), add, poses, request.remove
+        )
         publish()
         return with_outcome(response, OK)
 

@@ -1,4 +1,4 @@
-"""The ``planner/*`` services: message in, one job on the engine's thread, message out. Handlers never block."""
+"""The ``planner/*`` services. A handler converts the message, queues a job on the engine's thread, and never blocks."""
 
 from __future__ import annotations
 
@@ -50,7 +50,12 @@ NOT_ACTIVE = "planner_node is not active; wait until handiwork/status says ACTIV
 
 
 class PlanningServices:
-    """Created once with the node; ``open`` gives it the pipeline, ``shut`` takes it away."""
+    """The planner's services. They exist as long as the node, and serve between ``open`` and ``shut``.
+
+    Args:
+        node: The node.
+        frames: The received frames.
+    """
 
     def __init__(self, node: ManagedNode, frames: FrameBuffer) -> None:
         self.node, self.frames = node, frames
@@ -72,34 +77,70 @@ class PlanningServices:
         self._publish_obstacles = add_scene_services(self)
 
     def open(self, pipeline: PlanningPipeline, worker: EngineWorker) -> None:
-        """Serve from now on."""
+        """Serve requests from now on.
+
+        Args:
+            pipeline: The pipeline of all requests.
+            worker: The engine's thread.
+        """
         self.pipeline, self._worker = pipeline, worker
         self._publish_obstacles()
 
     def shut(self) -> None:
-        """Refuse from now on; what runs goes on to its end."""
+        """Refuse requests from now on; jobs under way continue to their end."""
         self.pipeline = None
 
     def ready_pipeline(self) -> PlanningPipeline:
-        """The pipeline, or a refusal while the node is not active."""
+        """Return the pipeline.
+
+        Raises:
+            Refused: NOT_ACTIVE, while the node is not active.
+        """
         if self.pipeline is None:
             raise Refused(Code.NOT_ACTIVE, NOT_ACTIVE)
         return self.pipeline
 
     def pose_in_world(self, pose: Any, frame_id: str, field: str) -> Pose:
-        """A message's pose in ``world``."""
+        """Convert a message's pose to ``world``.
+
+        Args:
+            pose: The pose message.
+            frame_id: Its frame.
+            field: Name of the field, for errors.
+
+        Returns:
+            world_T_pose.
+
+        Raises:
+            Refused: The frame is not named.
+            UnknownFrame: The frame is not known.
+        """
         inner, frame = to.pose_from_msg(pose, field), self._world_T_frame(frame_id, field)
         return inner if frame is None else frame @ inner
 
     def poses_in_world(
         self, poses: Sequence[Any], frame_id: str, field: str, field_of: Callable[[int], str]
     ) -> tuple[Pose, ...]:
-        """Many poses of a message in ``world``; ``field_of`` names each."""
+        """Convert many poses of a message to ``world``.
+
+        Args:
+            poses: The pose messages.
+            frame_id: Their frame.
+            field: Name of the field, for errors of the frame.
+            field_of: Returns the field name of the pose with an index, for errors of poses.
+
+        Returns:
+            world_T_pose of each.
+
+        Raises:
+            Refused: The frame is not named.
+            UnknownFrame: The frame is not known.
+        """
         inner, frame = to.poses_from_msg(poses, field_of), self._world_T_frame(frame_id, field)
         return inner if frame is None else tuple(frame @ pose for pose in inner)
 
     def _world_T_frame(self, frame_id: str, field: str) -> Pose | None:
-        """None for ``world`` itself."""
+        """Return the pose of a frame in ``world``; None for ``world`` itself."""
         if not frame_id:
             text = f"{field}: header.frame_id is empty; name the frame, such as 'world'"
             raise Refused(Code.UNKNOWN_FRAME, text, f"{field}.header.frame_id")
@@ -126,7 +167,7 @@ class PlanningServices:
         return response
 
     def _value(self, pipeline: PlanningPipeline, job: Job, worker: EngineWorker) -> Any:
-        """On the engine's thread."""
+        """Return the job's value, or its failure as an outcome; runs on the engine's thread."""
         try:
             if worker.stopping.is_set():
                 return Outcome(Code.SHUTDOWN, "planner_node is shutting down; ask again once it is back")
@@ -141,7 +182,7 @@ class PlanningServices:
             )
 
     def _options(self, msg: Any) -> tuple[to.PlanOptions, ArmSpec, Any, float]:
-        """Options, arm, start (dof,) or empty for the measured one, and the deadline, counted from now."""
+        """Return options, arm, start (dof,) or empty for the measured one, and the deadline, counted from now."""
         arrived_s = time.monotonic()
         pipeline, options = self.ready_pipeline(), to.options_from_msg(msg)
         arm = checked_arm(pipeline.robot, options.arm)
@@ -292,7 +333,7 @@ class PlanningServices:
 
 
 def _rest(request: Any) -> PathRest | None:
-    """What is left of a trajectory that is under way; None for one that is to begin."""
+    """Return the rest of a trajectory that is under way; None for one that has not begun."""
     if not request.under_way:
         return None
     if not 0.0 <= request.from_time < float("inf"):

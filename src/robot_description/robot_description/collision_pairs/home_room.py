@@ -1,4 +1,4 @@
-"""How much room the links of a robot leave each other at home, which is often folded closely."""
+"""The free space between the links of a robot at home, which is often folded closely."""
 
 from __future__ import annotations
 
@@ -16,19 +16,26 @@ from robot_description.solids.primitives import Primitive, primitives, union_dis
 from .pair_sampling import neighbours
 
 NEAR_M = 0.05
-"""Links further apart than this do not matter to each other."""
+"""Links further apart than this do not restrict each other, m."""
 
 SAMPLE_M = 0.008
 
 SPHERE_GAP_M = 0.002
-"""Between spheres of two links at home."""
+"""Gap between spheres of two links at home, m."""
 
 
 class Limit(Protocol):
-    """What keeps a link's spheres small."""
+    """A bound on the size of a link's spheres."""
 
     def limit(self, points: Array) -> Array:
-        """Greatest radii (n,) of spheres about points (n, 3) [m]."""
+        """Return the greatest radii of spheres.
+
+        Args:
+            points: Centres in the link's frame, (n, 3), m.
+
+        Returns:
+            Radii, (n,), m; a negative one leaves no room for a sphere.
+        """
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,37 +46,71 @@ class Room:
     keep_m: float
 
     def limit(self, points: Array) -> Array:
-        """Greatest radii (n,) of spheres about points (n, 3) [m]."""
+        """Return the greatest radii of spheres.
+
+        Args:
+            points: Centres in the link's frame, (n, 3), m.
+
+        Returns:
+            Radii, (n,), m.
+        """
         return union_distance(self.solids, points) - self.keep_m
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Floor:
-    """The plane that a robot stands on, in a link's frame: what is above it keeps above it."""
+    """The plane on which a robot stands, in a link's frame: spheres above it stay above it."""
 
     up: Array
     lowest_m: float
 
     def limit(self, points: Array) -> Array:
-        """Greatest radii (n,) of spheres about points (n, 3) [m]."""
+        """Return the greatest radii of spheres.
+
+        Args:
+            points: Centres in the link's frame, (n, 3), m.
+
+        Returns:
+            Radii, (n,), m.
+        """
         return np.asarray(points @ self.up - self.lowest_m)
 
 
 def lowest_m(robot: Robot) -> float:
-    """Height of the lowest point of all solids at home in the root link's frame [m]."""
+    """Return the height of the lowest point of all solids at home.
+
+    Args:
+        robot: The robot.
+
+    Returns:
+        Height in the root link's frame, m.
+    """
     poses = link_poses(robot, {})
     solids = [(link, solid) for link in robot.links for solid in primitives(robot.urdf, link)]
     return min(float(poses[link].apply(solid.surface(SAMPLE_M))[:, 2].min()) for link, solid in solids)
 
 
 def floor_of(robot: Robot, link: str, height_m: float) -> Floor:
-    """A level plane at a height in the root link's frame [m], seen from a link at home."""
+    """Return a level plane in a link's frame at home.
+
+    Args:
+        robot: The robot.
+        link: Name of the link.
+        height_m: Height of the plane in the root link's frame, m.
+    """
     root_T_link = link_poses(robot, {})[link]
     return Floor(root_T_link.rotation.matrix()[2], height_m - float(root_T_link.translation_m[2]))
 
 
 def rooms_at_home(robot: Robot) -> dict[str, dict[str, Room]]:
-    """Of every link: the links that are near at home without touching, each of which keeps half of the gap."""
+    """Return for every link the links that are near at home without touching, each of which keeps half of the gap.
+
+    Args:
+        robot: The robot.
+
+    Returns:
+        Free space by link and other link.
+    """
     poses, close = link_poses(robot, {}), neighbours(robot)
     solids = {link: found for link in robot.links if (found := primitives(robot.urdf, link))}
     points = {link: np.concatenate([item.grid(SAMPLE_M) for item in found]) for link, found in solids.items()}
@@ -86,7 +127,15 @@ def rooms_at_home(robot: Robot) -> dict[str, dict[str, Room]]:
 
 
 def spheres_as_room(robot: Robot, link: str, other: str, centers: Array, radii: Array) -> Room:
-    """The spheres of another link, in this link's frame at home."""
+    """Return the spheres of another link as solids in a link's frame at home.
+
+    Args:
+        robot: The robot.
+        link: Name of the link.
+        other: Name of the other link.
+        centers: Centres of the other link's spheres in its frame, (k, 3), m.
+        radii: Their radii, (k,), m.
+    """
     poses = link_poses(robot, {})
     placed = (poses[link].inverse() @ poses[other]).apply(centers)
     balls = (Primitive(Pose.of(place), np.array([r])) for place, r in zip(placed, radii, strict=True))

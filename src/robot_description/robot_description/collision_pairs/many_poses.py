@@ -14,16 +14,26 @@ Frames = dict[str, tuple[Array, Array]]
 
 
 def free_joints(robot: Robot) -> list[Joint]:
-    """Joints that move by themselves, in tree order."""
+    """Return the joints that move by themselves, in tree order.
+
+    Args:
+        robot: The robot.
+    """
     return [j for j in robot.joints.values() if j.type is not JointType.FIXED and j.mimic is None]
 
 
 def many_link_poses(
     robot: Robot, positions: Mapping[str, Array], links: Collection[str] | None = None
 ) -> Frames:
-    """Poses of ``links`` and of what lies between them and the root (none: of all links).
+    """Return the poses of links at n configurations.
 
-    ``positions``: (n,) [rad or m] of every free joint, by name; mimic joints follow.
+    Args:
+        robot: The robot.
+        positions: Positions of every free joint by name, (n,), rad or m; mimic joints follow.
+        links: The links, computed with all links between them and the root; None: all links.
+
+    Returns:
+        Rotations and positions in the root link's frame by link name.
     """
     count = len(next(iter(positions.values()))) if positions else 1
     frames: Frames = {robot.root_link: (np.tile(np.eye(3), (count, 1, 1)), np.zeros((count, 3)))}
@@ -63,7 +73,7 @@ def _position(robot: Robot, joint: Joint, positions: Mapping[str, Array]) -> Arr
 
 
 def _turned(axis: Array, angles: Array) -> Array:
-    """Rotation matrices (n, 3, 3) about a unit ``axis`` by ``angles`` (n,) [rad]."""
+    """Return rotation matrices (n, 3, 3) about a unit ``axis`` by ``angles`` (n,), rad."""
     k = np.cross(axis, np.eye(3)).T
     sin, cos = np.sin(angles)[:, None, None], np.cos(angles)[:, None, None]
     out: Array = np.eye(3) + sin * k + (1.0 - cos) * (k @ k)

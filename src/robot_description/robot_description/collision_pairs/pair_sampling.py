@@ -1,4 +1,4 @@
-"""Which pairs of links need no collision check: judged from spheres at configurations all over the joint ranges."""
+"""Finds the pairs of links that need no collision check, from spheres at configurations over the whole joint ranges."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ Pair = tuple[str, str]
 
 BATCH = 500
 NEAR_M = 0.3
-"""Pairs that came nearer than this are searched for something nearer still."""
+"""Pairs that came nearer than this are searched for a still smaller gap, m."""
 SEARCH_ROUNDS, SEARCH_WIDTH, SEARCH_SHRINK = 10, 0.3, 0.6
 """Rounds of the search about the nearest sample, its first width as a share of each joint's range, and its decay."""
 SEARCH_SAMPLES = 100
 
 
 class PairKind(Enum):
-    """How two links meet. Only ``SOMETIMES`` needs a check."""
+    """The kind of contact of two links. Only ``SOMETIMES`` needs a check."""
 
     NEIGHBOURS = "neighbours"
     ALWAYS = "always"
@@ -35,7 +35,14 @@ class PairKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class PairVerdict:
-    """``pair`` is sorted by name; ``nearest_m``: smallest gap seen; ``share`` of the samples looked at that touch."""
+    """The verdict on one pair.
+
+    Attributes:
+        pair: Names of the links, sorted.
+        kind: The kind of contact.
+        nearest_m: Smallest gap found, m.
+        share: Share of the samples used in which the links touch.
+    """
 
     pair: Pair
     kind: PairKind
@@ -46,10 +53,19 @@ class PairVerdict:
 def judge_pairs(
     robot: Robot, *, samples: int = 5000, margin_m: float = 0.02, seed: int = 0
 ) -> tuple[PairVerdict, ...]:
-    """Verdicts on all pairs of links that have spheres, sorted by pair; ``robot.ignored_pairs`` is not looked at.
+    """Judge all pairs of links that have spheres; ``robot.ignored_pairs`` is not used.
 
     Neighbours are links of one rigid body, or of two that one moving joint connects. ``NEVER`` are pairs whose gap
     stays at ``margin_m`` or more at every sample, and in a search about the nearest of them.
+
+    Args:
+        robot: The robot, with spheres.
+        samples: Number of random configurations.
+        margin_m: Least gap of a pair that never touches, m.
+        seed: Seed of the configurations.
+
+    Returns:
+        Verdicts sorted by pair.
     """
     rng = np.random.default_rng(seed)
     pairs = [_sorted(a.link, b.link) for a, b in itertools.combinations(robot.spheres, 2)]
@@ -81,12 +97,23 @@ def judge_pairs(
 
 
 def ignored_pairs(verdicts: Sequence[PairVerdict]) -> frozenset[Pair]:
-    """Pairs that need no check, as ``Robot.ignored_pairs`` wants them."""
+    """Return the pairs that need no check, for ``Robot.ignored_pairs``.
+
+    Args:
+        verdicts: The verdicts.
+    """
     return frozenset(verdict.pair for verdict in verdicts if verdict.kind is not PairKind.SOMETIMES)
 
 
 def neighbours(robot: Robot) -> frozenset[Pair]:
-    """Pairs of links of one rigid body, or of two rigid bodies that one moving joint connects."""
+    """Return the pairs of links of one rigid body, or of two rigid bodies that one moving joint connects.
+
+    Args:
+        robot: The robot.
+
+    Returns:
+        Pairs, each sorted by name.
+    """
     body = {robot.root_link: robot.root_link}
     above = {robot.root_link: robot.root_link}
     for joint in robot.joints.values():
@@ -101,7 +128,17 @@ def neighbours(robot: Robot) -> frozenset[Pair]:
 
 
 def pair_gaps(frames: Frames, a: Spheres, b: Spheres, count: int) -> Array:
-    """Smallest gap (count,) between the spheres of two links [m]; far apart it is a lower bound."""
+    """Return the smallest gaps between the spheres of two links.
+
+    Args:
+        frames: Poses of the links at n configurations.
+        a: Spheres of one link.
+        b: Spheres of the other link.
+        count: Number of configurations, n.
+
+    Returns:
+        Gaps, (n,), m; a lower bound if the links are far apart.
+    """
     (turn_a, place_a), (turn_b, place_b) = frames[a.link], frames[b.link]
     turn = np.einsum("nji,njk->nik", turn_a, turn_b)
     place = np.einsum("nji,nj->ni", turn_a, place_b - place_a)
@@ -122,7 +159,7 @@ def pair_gaps(frames: Frames, a: Spheres, b: Spheres, count: int) -> Array:
 def _searched(
     robot: Robot, a: Spheres, b: Spheres, at: Mapping[str, float], gap: float, rng: np.random.Generator
 ) -> float:
-    """The smallest gap found in ever narrower clouds about the nearest configuration so far [m]."""
+    """Return the smallest gap found in ever narrower clouds about the nearest configuration so far, m."""
     best, width = dict(at), SEARCH_WIDTH
     for _ in range(SEARCH_ROUNDS):
         q = {}
@@ -150,7 +187,7 @@ def _draw(robot: Robot, count: int, rng: np.random.Generator) -> dict[str, Array
 
 
 def _around(spheres: Spheres) -> tuple[Array, float]:
-    """A ball about all spheres of a link."""
+    """Return the centre and the radius of a ball about all spheres of a link."""
     middle = 0.5 * (
         (spheres.centers - spheres.radii[:, None]).min(axis=0)
         + (spheres.centers + spheres.radii[:, None]).max(axis=0)

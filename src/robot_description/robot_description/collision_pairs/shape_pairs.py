@@ -1,4 +1,4 @@
-"""Whether links meet in truth where their spheres do: spheres stick out, and links of one wrist lie close."""
+"""A check whether links whose spheres touch really collide: spheres stick out, and links of one wrist are close."""
 
 from __future__ import annotations
 
@@ -15,13 +15,24 @@ from .pair_sampling import Pair
 
 SAMPLES = 400
 MET_M = -0.002
-"""Shapes of neighbours over one link come as near as a rounding of the facts."""
+"""Largest overlap that counts as rounding, m: shapes of links on both sides of one link may nearly touch."""
 
 
 def shapes_meet(
     robot: Robot, pair: Pair, solids: Mapping[str, tuple[Solid, ...]], points: Mapping[str, Array], seed: int
 ) -> bool:
-    """Whether the shapes of two links run into each other at any of the samples."""
+    """Check whether the shapes of two links collide at any of the samples.
+
+    Args:
+        robot: The robot.
+        pair: Names of the links.
+        solids: Solids by link, in its frame.
+        points: Points on and in the solids by link, in its frame, (n, 3), m.
+        seed: Seed of the samples.
+
+    Returns:
+        True if they do.
+    """
     rng = np.random.default_rng(seed)
     q = {j.name: rng.uniform(j.lower, j.upper, SAMPLES) for j in free_joints(robot)}
     a, b = pair

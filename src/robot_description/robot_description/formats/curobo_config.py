@@ -1,4 +1,4 @@
-"""A robot as cuRobo's robot configuration, so that its spheres and pairs are kept in one place only: ours.
+"""Converts a robot to cuRobo's robot configuration, so that its spheres and pairs have only one source.
 
 Format: NVlabs/curobo, Apache-2.0, ``robot_cfg.kinematics`` of version 2.0.
 """
@@ -23,10 +23,14 @@ HELD_SPHERES = 100
 
 @dataclass(frozen=True, slots=True)
 class CuroboUse:
-    """What a configuration is for: ``arms`` that plan, ``locked`` positions of other joints [rad or m] by name.
+    """The use of a configuration.
 
-    A joint that is neither in an arm nor locked stands where ``kinematics.joint_position`` puts it.
-    ``held_spheres``: room for the spheres of what each arm holds.
+    A joint that is neither in an arm nor locked has the position of ``kinematics.joint_position``.
+
+    Attributes:
+        arms: Names of the arms that plan.
+        locked: Positions of other joints by name, rad or m.
+        held_spheres: Number of spheres reserved for the objects that each arm holds.
     """
 
     arms: tuple[str, ...]
@@ -35,19 +39,28 @@ class CuroboUse:
 
 
 def held_link(use: CuroboUse, arm: str) -> str:
-    """Name of the link that carries the spheres of what ``arm`` holds; cuRobo's own default where there is one arm."""
+    """Return the name of the link that carries the spheres of held objects; cuRobo's own default if there is one arm.
+
+    Args:
+        use: The use of the configuration.
+        arm: Name of the arm.
+    """
     return "attached_object" if len(use.arms) == 1 else f"attached_object_{arm}"
 
 
 def curobo_config(robot: Robot, urdf_path: Path, use: CuroboUse) -> dict[str, Any]:
-    """The mapping that cuRobo reads, in plain values that YAML can hold.
+    """Return the mapping that cuRobo reads, in plain values that YAML can hold.
 
-    ``urdf_path``: absolute path of a file with ``robot.urdf``, the expanded description.
     cuRobo then takes and gives poses in the root link's frame.
 
+    Args:
+        robot: The robot.
+        urdf_path: Absolute path of a file with ``robot.urdf``, the expanded description.
+        use: The use of the configuration.
+
     Raises:
-        KeyError: no such arm.
-        ValueError: a locked joint that does not exist, is fixed, is a mimic or belongs to a planning arm.
+        KeyError: There is no such arm.
+        ValueError: A locked joint does not exist, is fixed, is a mimic or belongs to a planning arm.
     """
     arms = [robot.arm(name) for name in use.arms]
     planned = [joint for arm in arms for joint in arm.joint_names]
@@ -82,7 +95,7 @@ def curobo_config(robot: Robot, urdf_path: Path, use: CuroboUse) -> dict[str, An
 
 
 def _locked(robot: Robot, use: CuroboUse, planned: Sequence[str]) -> dict[str, float]:
-    """Positions of all joints that move by themselves and are not planned."""
+    """Return the positions of all joints that move by themselves and are not planned."""
     free = [j.name for j in robot.joints.values() if j.type is not JointType.FIXED and j.mimic is None]
     for name in use.locked:
         if name not in free or name in planned:
@@ -105,7 +118,7 @@ def _extra_link(name: str, arm: ArmSpec) -> dict[str, Any]:
 def _ignored(
     robot: Robot, links: Sequence[str], held: Mapping[str, ArmSpec], planned: Sequence[str]
 ) -> Ignored:
-    """Each pair once, below its first link. Links that no planned joint moves apart are one body."""
+    """Return each pair once, below its first link. Links that no planned joint moves apart are one body."""
     body = _bodies(robot, planned)
     body |= {name: body[arm.ee_link] for name, arm in held.items()}
     listed = [*links, *held]
@@ -117,7 +130,7 @@ def _ignored(
 
 
 def _bodies(robot: Robot, planned: Sequence[str]) -> dict[str, str]:
-    """The body of each link, by its topmost link: only planned joints part bodies."""
+    """Return the body of each link, by its topmost link: only planned joints separate bodies."""
     body = {robot.root_link: robot.root_link}
     for joint in robot.joints.values():
         source = joint.mimic.joint if joint.mimic is not None else joint.name
@@ -126,7 +139,7 @@ def _bodies(robot: Robot, planned: Sequence[str]) -> dict[str, str]:
 
 
 def _contact_links(robot: Robot, arms: Sequence[ArmSpec], held: Mapping[str, ArmSpec]) -> list[str]:
-    """What may touch an object that is grasped: the hand, its fingers and what is held."""
+    """Return the links that may touch a grasped object: the hand, its fingers and the held objects."""
     links = [item.link for item in robot.spheres]
     hands: list[str] = []
     for arm in arms:
@@ -135,7 +148,10 @@ def _contact_links(robot: Robot, arms: Sequence[ArmSpec], held: Mapping[str, Arm
 
 
 def _cspace(robot: Robot, arms: Sequence[ArmSpec], locked: Mapping[str, float]) -> dict[str, Any]:
-    """Planned joints first. cuRobo wants numbers for locked ones too; they do not move, so the largest will do."""
+    """Return the planned joints, then the locked ones.
+
+    cuRobo needs limits of the locked ones too; they do not move, so the largest values are used.
+    """
     planned = [robot.joints[name] for arm in arms for name in arm.joint_names]
     home = [float(x) for arm in arms for x in arm.home_q]
     acceleration = [joint.acceleration for joint in planned]

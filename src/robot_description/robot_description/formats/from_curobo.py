@@ -12,14 +12,17 @@ from .given_robot import GivenRobot
 from .given_rows import names_of, number_by_link, pairs_of, rows_by_joint, spheres_of
 
 AHEAD = 4
-"""Folders above the file in which its URDF is looked for."""
+"""Number of folders above the file in which its URDF is searched."""
 
 
 def read_curobo(path: Path) -> GivenRobot:
-    """Spheres, pairs, limits, home and tool of a file.
+    """Read spheres, pairs, limits, home and tools of a file.
+
+    Args:
+        path: The file.
 
     Raises:
-        ConfigError: with every fault of the file.
+        ConfigError: The file has faults; the error lists all.
     """
     data = read_yaml(path)
     kinematics = data.get("robot_cfg", data)
@@ -61,7 +64,7 @@ def read_curobo(path: Path) -> GivenRobot:
 
 
 def _tips(kinematics: Mapping[str, Any], faults: list[str]) -> tuple[str, ...]:
-    """Tool frames of version 2, or the one EE link of version 1."""
+    """Return the tool frames of version 2, or the one EE link of version 1."""
     tips = kinematics.get("tool_frames") or [kinematics.get("ee_link")]
     if not isinstance(tips, Sequence) or not all(isinstance(tip, str) for tip in tips):
         faults.append("tool_frames: missing; name the links of the tools")
@@ -70,7 +73,7 @@ def _tips(kinematics: Mapping[str, Any], faults: list[str]) -> tuple[str, ...]:
 
 
 def _urdf(path: Path, kinematics: Mapping[str, Any]) -> Path | None:
-    """The URDF where it is found: as a path from the file's folder, from those above, or from their ``assets``."""
+    """Return the URDF if it is found: below the file's folder, below those above, or below their ``assets``."""
     named = kinematics.get("urdf_path")
     if not isinstance(named, str):
         return None

@@ -1,4 +1,4 @@
-"""Reads an XRDF file (``format: xrdf``, version 1), which goes with a URDF.
+"""Reads an XRDF file (``format: xrdf``, version 1), which belongs to a URDF.
 
 Format: https://nvidia-isaac-ros.github.io/concepts/manipulation/xrdf.html.
 """
@@ -16,10 +16,13 @@ from .given_rows import names_of, number_by_link, pairs_of, rows_by_joint, spher
 
 
 def read_xrdf(path: Path) -> GivenRobot:
-    """Spheres, pairs, limits, home and tools of a file.
+    """Read spheres, pairs, limits, home and tools of a file.
+
+    Args:
+        path: The file.
 
     Raises:
-        ConfigError: with every fault of the file.
+        ConfigError: The file has faults; the error lists all.
     """
     data = read_yaml(path)
     if data.get("format") != "xrdf":
@@ -45,7 +48,7 @@ def read_xrdf(path: Path) -> GivenRobot:
     tips = tuple(str(tip) for tip in data.get("tool_frames") or ())
     if faults:
         raise ConfigError(str(path), faults)
-    # A joint that the file does not place stands at zero, as the format says.
+    # The format puts a joint without a given position at zero.
     home = dict.fromkeys(names, 0.0) | home
     return GivenRobot(str(path), made, pairs, names, tips, home, acceleration, jerk, tuple(notes))
 
@@ -62,6 +65,6 @@ def _geometry(data: Mapping[str, Any], collision: Mapping[str, Any], faults: lis
 
 
 def _modifiers(data: Mapping[str, Any]) -> list[str]:
-    """Those that change the tree; the base frame does not matter here."""
+    """Return the modifiers that change the tree; the base frame does not matter here."""
     names = [str(name) for item in data.get("modifiers") or () if isinstance(item, Mapping) for name in item]
     return [name for name in names if name != "set_base_frame"]

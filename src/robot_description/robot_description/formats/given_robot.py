@@ -1,4 +1,4 @@
-"""What another tool's robot file already says, and need not be worked out anew."""
+"""The data of another tool's robot file, which need not be computed again."""
 
 from __future__ import annotations
 
@@ -14,9 +14,19 @@ from robot_description.collision_pairs.pair_sampling import Pair
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GivenRobot:
-    """Empty means not given. Joint values by name: home [rad or m], acceleration and jerk in the units of MotionLimits.
+    """The data of a robot file; empty means not given.
 
-    ``joints``: those that arms plan with; ``tips``: links of tools; ``notes``: what was not taken over, and the mend.
+    Attributes:
+        source: Name of the file.
+        spheres: Collision spheres by link.
+        ignored_pairs: Pairs of links that need no check.
+        joints: Joints that arms plan with.
+        tips: Links of tools.
+        home: Positions by joint name, rad or m.
+        acceleration: Largest accelerations by joint name, rad/s^2 or m/s^2.
+        jerk: Largest jerks by joint name, rad/s^3 or m/s^3.
+        notes: Data that was not taken over, with the remedy.
+        urdf: The URDF that the file names, if it was found.
     """
 
     source: str = ""
@@ -32,10 +42,17 @@ class GivenRobot:
 
 
 def known_parts(given: GivenRobot, model: UrdfModel) -> GivenRobot:
-    """Without spheres of links that the URDF does not have, which a note then says.
+    """Remove the spheres of links that the URDF does not have; a note reports each.
+
+    Args:
+        given: The data.
+        model: The URDF.
+
+    Returns:
+        The data without unknown links.
 
     Raises:
-        ConfigError: a joint or a tool that the URDF does not have.
+        ConfigError: A joint or a tool is not in the URDF.
     """
     faults = [f"joints: {name!r} is not in the URDF; {nearest(name, list(model.joints))}"
               for name in given.joints if name not in model.joints]  # fmt: skip

@@ -15,7 +15,14 @@ from robot_description.collision_pairs.pair_sampling import Pair
 def spheres_of(
     data: object, buffer: Mapping[str, float] | float, notes: list[str], faults: list[str]
 ) -> tuple[Spheres, ...]:
-    """Spheres by link, grown by ``buffer`` [m]; those without a radius are left out with a note."""
+    """Return spheres by link, enlarged by a buffer; those without a radius are left out with a note.
+
+    Args:
+        data: Rows of ``center`` and ``radius``, m, by link.
+        buffer: Added to the radii, m; one value, or values by link.
+        notes: Receives the notes.
+        faults: Receives the faults.
+    """
     if not isinstance(data, Mapping):
         faults.append(f"spheres: is {shown(data)}; write spheres by link")
         return ()
@@ -41,7 +48,16 @@ def _sphere(item: object, key: str, faults: list[str]) -> tuple[list[float], flo
 
 
 def pairs_of(data: object, links: Sequence[str], faults: list[str]) -> frozenset[Pair]:
-    """Pairs of a mapping from a link to its partners, as far as both have spheres."""
+    """Return the pairs of a mapping from a link to its partners, if both have spheres.
+
+    Args:
+        data: Lists of links by link; None for none.
+        links: Links with spheres.
+        faults: Receives the faults.
+
+    Returns:
+        Pairs, each sorted by name.
+    """
     if data is None:
         return frozenset()
     if not isinstance(data, Mapping) or not all(isinstance(v, Sequence) for v in data.values()):
@@ -52,7 +68,16 @@ def pairs_of(data: object, links: Sequence[str], faults: list[str]) -> frozenset
 
 
 def names_of(data: Mapping[str, Any], key: str, faults: list[str]) -> tuple[str, ...]:
-    """A list of names."""
+    """Return a list of names.
+
+    Args:
+        data: The mapping ``cspace``.
+        key: Its key.
+        faults: Receives the faults.
+
+    Returns:
+        The names; empty after a fault.
+    """
     names = data.get(key)
     if not isinstance(names, Sequence) or not names or not all(isinstance(name, str) for name in names):
         faults.append(f"cspace.{key}: is {shown(names)}; list the joints' names")
@@ -63,7 +88,17 @@ def names_of(data: Mapping[str, Any], key: str, faults: list[str]) -> tuple[str,
 def rows_by_joint(
     data: Mapping[str, Any], key: str, names: Sequence[str], faults: list[str]
 ) -> dict[str, float]:
-    """One number for each joint, or one for all; missing is no fault."""
+    """Return one number for each joint; a missing key is no fault.
+
+    Args:
+        data: The mapping ``cspace``.
+        key: Its key; the value is one number for each joint, or one for all.
+        names: Names of the joints.
+        faults: Receives the faults.
+
+    Returns:
+        Numbers by joint name; empty if they are missing or have a fault.
+    """
     values = data.get(key)
     if values is None:
         return {}
@@ -76,7 +111,13 @@ def rows_by_joint(
 
 
 def number_by_link(data: Mapping[str, Any], key: str, faults: list[str]) -> Mapping[str, float] | float:
-    """One number for all links, or numbers by link; missing is zero."""
+    """Return one number for all links, or numbers by link; missing is zero.
+
+    Args:
+        data: A mapping.
+        key: Its key.
+        faults: Receives the faults.
+    """
     value = data.get(key, 0.0) or 0.0
     if _is_number(value):
         return float(value)

@@ -1,4 +1,4 @@
-"""A robot's ros2_control configuration: its controllers with tolerances, and the hardware that its URDF names.
+"""A robot's ros2_control configuration: its controllers with tolerances, and the hardware of its URDF.
 
 ``python -m robot_description.formats.ros2_control robots/fr3 --rate 1000`` writes ``robots/fr3/ros2_control.yaml``.
 """
@@ -25,14 +25,14 @@ from handiwork_core.robot_files.loader import load_robot
 FILE = "ros2_control.yaml"
 HEADER = """\
 # Controllers of {name} for ros2_control; `python -m robot_description.formats.ros2_control` wrote it from robot.yaml.
-# Zero as a tolerance means that it is not looked at, so none is zero. Arms are commanded by safety_node, which serves
-# the actions that the skills call; a gripper's action is named after its controller.
+# A tolerance of zero disables its check, so none is zero. Arms are commanded by safety_node, which serves the actions
+# that the skills call; a gripper's action is named after its controller.
 """
 STOPPED_VELOCITY = 0.01
 MONITOR_HZ = 20.0
 STALL_VELOCITY, STALL_S = 0.001, 0.3
 GRIP_TOLERANCE_M = 0.001
-"""Of the opening."""
+"""Tolerance of the opening, m."""
 MAX_EFFORT = "set_gripper_max_effort"
 """Command interface for the force of a goal: without it the goal's effort would not be applied."""
 
@@ -40,7 +40,15 @@ Settings = dict[str, object]
 
 
 def controllers(robot: Robot, rate_hz: int) -> dict[str, Settings]:
-    """The whole file, as data: the manager first, then the parameters of each controller."""
+    """Return the whole file as data: the manager first, then the parameters of each controller.
+
+    Args:
+        robot: The robot.
+        rate_hz: Update rate of the controllers, Hz.
+
+    Returns:
+        Parameters by node name.
+    """
     kinds = {"joint_state_broadcaster": "joint_state_broadcaster/JointStateBroadcaster"}
     made: dict[str, Settings] = {}
     for arm in robot.arms.values():
@@ -64,7 +72,12 @@ def controllers(robot: Robot, rate_hz: int) -> dict[str, Settings]:
 
 
 def controllers_text(robot: Robot, rate_hz: int) -> str:
-    """The same as it is written."""
+    """Return the text of the file.
+
+    Args:
+        robot: The robot.
+        rate_hz: Update rate of the controllers, Hz.
+    """
     data = controllers(robot, rate_hz)
     return HEADER.format(name=robot.name) + yaml.safe_dump(
         data, sort_keys=False, default_flow_style=None, width=118
@@ -72,7 +85,13 @@ def controllers_text(robot: Robot, rate_hz: int) -> str:
 
 
 def with_hardware(robot: Robot, plugin: str, parameters: Mapping[str, str]) -> str:
-    """The URDF with a ``ros2_control`` element: what each joint can be told and tells."""
+    """Return the URDF with a ``ros2_control`` element: the command and state interfaces of each joint.
+
+    Args:
+        robot: The robot.
+        plugin: Name of the hardware plugin.
+        parameters: Parameters of the plugin by name.
+    """
     lines = [f'<ros2_control name={quoteattr(robot.name)} type="system">', "<hardware>"]
     lines += [f"<plugin>{plugin}</plugin>"]
     lines += [f"<param name={quoteattr(name)}>{value}</param>" for name, value in parameters.items()]
@@ -100,7 +119,7 @@ def _state(robot: Robot, joint: Joint, name: str) -> str:
 
 
 def _fingers(robot: Robot) -> tuple[GripperSpec, ...]:
-    """Grippers that have joints; a suction cup is switched by its own driver."""
+    """Return the grippers that have joints; a suction cup is switched by its own driver."""
     tools = (arm.gripper for arm in robot.arms.values() if arm.gripper is not None)
     return tuple(tool for tool in tools if tool.suction is None)
 
@@ -118,7 +137,7 @@ def _trajectory(robot: Robot, joints: tuple[str, ...], profile: ControllerProfil
         "action_monitor_rate": MONITOR_HZ,
         "allow_partial_joints_goal": False,
         "allow_nonzero_velocity_at_trajectory_end": False,
-        # Trajectories replace one another many times a second: each goes on where the last command was.
+        # Trajectories replace one another many times a second: each continues from the last command.
         "open_loop_control": True,
         "constraints": {
             "stopped_velocity_tolerance": STOPPED_VELOCITY,
@@ -130,7 +149,7 @@ def _trajectory(robot: Robot, joints: tuple[str, ...], profile: ControllerProfil
 
 
 def _tolerances(joint: Joint, profile: ControllerProfile) -> dict[str, float]:
-    """With how hard the joint may brake, where that is known."""
+    """Return the tolerances of a joint, with its deceleration if that is known."""
     known = {"max_deceleration_on_cancel": joint.acceleration} if joint.acceleration > 0.0 else {}
     return {"trajectory": profile.path_tolerance, "goal": profile.goal_tolerance, **known}
 
@@ -152,7 +171,7 @@ def main() -> None:
     """Write the file beside ``robot.yaml``."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("robot_dir", type=Path)
-    parser.add_argument("--rate", type=int, default=250, help="of the controllers [Hz]")
+    parser.add_argument("--rate", type=int, default=250, help="update rate of the controllers [Hz]")
     args = parser.parse_args()
     robot = load_robot(args.robot_dir)
     (args.robot_dir / FILE).write_text(controllers_text(robot, args.rate), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Which transforms a robot publishes: one edge per joint, and one from the world to the root link."""
+"""The transforms that a robot publishes: one edge per joint, and one from the world to the root link."""
 
 from __future__ import annotations
 
@@ -22,19 +22,34 @@ class Edge:
 
 
 def frame(robot: Robot, link: str) -> str:
-    """Name of a link's frame."""
+    """Return the name of a link's frame.
+
+    Args:
+        robot: The robot.
+        link: Name of the link.
+    """
     return f"{robot.name}/{link}"
 
 
 def static_edges(robot: Robot, world_T_base: Pose) -> list[Edge]:
-    """World to root link, and all fixed joints."""
+    """Return the edge from world to root link, and those of all fixed joints.
+
+    Args:
+        robot: The robot.
+        world_T_base: Pose of the root link.
+    """
     fixed = [joint for joint in robot.joints.values() if joint.type is JointType.FIXED]
     edges = [Edge(frame(robot, j.parent), frame(robot, j.child), j.parent_T_joint) for j in fixed]
     return [Edge(WORLD, frame(robot, robot.root_link), world_T_base), *edges]
 
 
 def moving_edges(robot: Robot, positions: Mapping[str, float]) -> list[Edge]:
-    """All measured joints that move, at ``positions`` [rad or m] by joint name."""
+    """Return the edges of all moving joints that were measured.
+
+    Args:
+        robot: The robot.
+        positions: Measured positions by joint name, rad or m; mimic joints follow.
+    """
     edges = []
     for joint in robot.joints.values():
         source = joint.mimic.joint if joint.mimic is not None else joint.name
@@ -48,7 +63,11 @@ def moving_edges(robot: Robot, positions: Mapping[str, float]) -> list[Edge]:
 
 
 class Pace:
-    """Lets through at most ``rate_hz`` times per second of their own clock; a step back starts anew."""
+    """Limits the rate of stamps in their own clock; a step back restarts it.
+
+    Args:
+        rate_hz: Largest rate, 1/s.
+    """
 
     def __init__(self, rate_hz: float) -> None:
         # Sources whose period divides ours must not lose every other stamp to round-off.
@@ -56,7 +75,14 @@ class Pace:
         self._last_s: float | None = None
 
     def due(self, stamp_s: float) -> bool:
-        """True when this stamp is to be used."""
+        """Check whether a stamp is to be used, and count it if so.
+
+        Args:
+            stamp_s: The stamp, s.
+
+        Returns:
+            True when it is to be used.
+        """
         if self._last_s is not None and 0.0 <= stamp_s - self._last_s < self._period_s:
             return False
         self._last_s = stamp_s

@@ -1,4 +1,4 @@
-"""The frames of a robot that a person wants to see: those of the EE, the TCP and the tool's keypoints."""
+"""The frames of a robot that are shown to a person: EE, TCP and the tool's keypoints."""
 
 from __future__ import annotations
 
@@ -10,7 +10,14 @@ from handiwork_core.robot.robot import Robot
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MarkedFrame:
-    """A frame with a name that fits on a label, and where it hangs."""
+    """A frame with a short name for a label.
+
+    Attributes:
+        arm: Name of the arm.
+        what: ``ee``, ``tcp``, ``head``, ``tail`` or ``side``.
+        link: The link in which it is fixed.
+        link_T_frame: Its pose.
+    """
 
     arm: str
     what: str
@@ -19,7 +26,11 @@ class MarkedFrame:
 
 
 def marked_frames(robot: Robot) -> tuple[MarkedFrame, ...]:
-    """Of every arm: ``ee``, ``tcp``, and where they are described the keypoints ``head``, ``tail`` and ``side``."""
+    """Return for every arm ``ee``, ``tcp``, and the keypoints ``head``, ``tail`` and ``side`` if they are known.
+
+    Args:
+        robot: The robot.
+    """
     found = []
     for arm in robot.arms.values():
         found.append(MarkedFrame(arm.name, "ee", arm.ee_link, Pose.identity()))

@@ -1,4 +1,4 @@
-"""Measures a gripper on its collision shapes: how wide it opens, along which axis, and where its fingertips are."""
+"""Measures a gripper on its collision shapes: its opening, its closing axis, and the place of its fingertips."""
 
 from __future__ import annotations
 
@@ -15,17 +15,21 @@ from .survey import FoundArm, FoundGripper
 
 ROWS = 9
 TIP_M = 0.02
-"""What lies this near the farthest point of the fingers counts as fingertip."""
+"""Points this near to the farthest point of the fingers belong to the fingertip, m."""
 GRIP_M = 0.01
-"""Where no frame says it, the TCP lies this far behind the fingertips' ends."""
+"""Distance of the TCP behind the ends of the fingertips, if no frame defines it, m."""
 LINE_M = 0.0005
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GripperFacts:
-    """``rows`` (n, 2): joint position [rad or m] and opening [m]. Axes are those of the EE frame, 0 to 2.
+    """The measured facts. Axes are those of the EE frame, 0 to 2.
 
-    ``tcp_m`` (3,): the TCP in the EE frame. ``closing`` (3,): unit direction in which the fingers move apart.
+    Attributes:
+        rows: Joint position, rad or m, and opening, m, (n, 2).
+        closing: Unit direction in which the fingers move apart, (3,).
+        tcp_m: The TCP in the EE frame, (3,), m.
+        finger_links: Links of the fingertips.
     """
 
     rows: Array
@@ -35,19 +39,19 @@ class GripperFacts:
 
     @property
     def closing_axis(self) -> int:
-        """Along which the fingers close."""
+        """Index of the axis along which the fingers close."""
         return int(np.abs(self.closing).argmax())
 
     @property
     def ee_axis(self) -> int:
-        """Towards the TCP."""
+        """Index of the axis towards the TCP."""
         return int(np.abs(self.tcp_m).argmax())
 
     @property
     def slope(self) -> float | None:
-        """Opening per joint position, where it is one number and nothing is open at zero."""
+        """Opening per joint position, if it is constant and the opening is zero at zero; else None."""
         x, y = self.rows.T
-        # Nearly closed fingers may be held apart by rounded shapes: the wider half tells more.
+        # Rounded shapes may hold nearly closed fingers apart: the wider half is more reliable.
         factor = float((y[-1] - y[ROWS // 2]) / (x[-1] - x[ROWS // 2]))
         return round(factor, 4) if np.abs(factor * x - y).max() < LINE_M else None
 
@@ -55,10 +59,16 @@ class GripperFacts:
 def measure_gripper(
     robot: Robot, arm: FoundArm, gripper: FoundGripper, points: Mapping[str, Array]
 ) -> GripperFacts:
-    """Measure on ``points`` (n, 3) of each link's solids, in its frame [m].
+    """Measure a gripper.
+
+    Args:
+        robot: The robot.
+        arm: Its arm.
+        gripper: The gripper.
+        points: Points on the solids by link, in its frame, (n, 3), m.
 
     Raises:
-        ValueError: the fingers are not two, have no collision shapes, or do not open as the joint moves.
+        ValueError: The fingers are not two, have no collision shapes, or do not open as the joint moves.
     """
     sides = _sides(robot, gripper, points)
     joint = robot.joints[gripper.joint]
@@ -79,7 +89,7 @@ def measure_gripper(
 
 
 def _sides(robot: Robot, gripper: FoundGripper, points: Mapping[str, Array]) -> list[list[str]]:
-    """Finger links with shapes, by the moving joint at the hand that they hang on."""
+    """Return the finger links with shapes, by the moving joint at the hand that carries them."""
     parents = {joint.child: joint.parent for joint in robot.joints.values()}
     sides: dict[str, list[str]] = {}
     for link in gripper.links:
@@ -103,7 +113,7 @@ def _placed(
     points: Mapping[str, Array],
     q: float,
 ) -> tuple[Array, Array]:
-    """Points of the two sides in the EE frame; more than two sides are parted by the first one's side of the EE."""
+    """Return points of the two sides in the EE frame; further sides are assigned to the nearer of the two."""
     poses = link_poses(robot, {gripper.joint: q})
     back = poses[arm.ee_link].inverse()
     clouds = [np.concatenate([(back @ poses[link]).apply(points[link]) for link in side]) for side in sides]
@@ -130,14 +140,14 @@ def _tcp(robot: Robot, arm: FoundArm, placed: tuple[Array, Array], closing_axis:
 
 
 def _gap(a: Array, b: Array, closing: Array, towards: Array) -> float:
-    """Between the fingertips along the closing direction, not less than zero [m]."""
+    """Return the gap between the fingertips along the closing direction, not less than zero, m."""
     reach = min(float((a @ towards).max()), float((b @ towards).max()))
     tips = [cloud[cloud @ towards >= reach - TIP_M] @ closing for cloud in (a, b)]
     return max(0.0, float(tips[1].min() - tips[0].max()))
 
 
 def _is_tip(robot: Robot, arm: FoundArm, link: str, points: Mapping[str, Array], towards: Array) -> bool:
-    """Whether a link reaches as far as the fingers do."""
+    """Check whether a link reaches as far as the fingers do."""
     poses = link_poses(robot, {})
     back = poses[arm.ee_link].inverse()
     assert arm.gripper is not None

@@ -1,4 +1,4 @@
-"""Chooses a home for an arm: apart from itself, from its limits and from singularities."""
+"""Chooses a home for an arm: away from self-collision, from its limits and from singularities."""
 
 from __future__ import annotations
 
@@ -15,15 +15,25 @@ SAMPLES = 400
 APART_M = 0.02
 STEP = 1e-4
 WIDEST = np.pi
-"""Beyond this a turning joint's limit does not shift its home [rad]."""
+"""Limits of a turning joint beyond this do not shift its home, rad."""
 
 
 def search_home(
     robot: Robot, ee_link: str, joints: Sequence[str], needless: frozenset[Pair], seed: int = 0
 ) -> tuple[float, ...] | None:
-    """Positions [rad or m] of ``joints``, in two decimals; none where every sample touches itself.
+    """Choose a home among samples in the middle of the joint ranges.
 
-    Of the samples in the middle of the ranges, the one whose slowest direction of the EE is fastest.
+    In the chosen sample the slowest direction of the EE is fastest (smallest singular value of the position Jacobian).
+
+    Args:
+        robot: The robot, with spheres.
+        ee_link: Link of the EE.
+        joints: Joints of the arm, (dof,).
+        needless: Pairs of links that need no check.
+        seed: Seed of the samples.
+
+    Returns:
+        Positions of ``joints``, (dof,), rad or m, with two decimals; None if every sample collides with itself.
     """
     rng = np.random.default_rng(seed)
     fixed = {joint.name: float(np.clip(0.0, joint.lower, joint.upper)) for joint in free_joints(robot)}
@@ -45,7 +55,7 @@ def search_home(
 
 
 def _middle(joint: Joint) -> tuple[float, float]:
-    """The middle 60 % of a range."""
+    """Return the middle 60 % of a range."""
     low, high = max(joint.lower, -WIDEST), min(joint.upper, WIDEST)
     if low > high:
         low, high = joint.lower, joint.upper
@@ -53,7 +63,7 @@ def _middle(joint: Joint) -> tuple[float, float]:
 
 
 def _slowest(robot: Robot, ee_link: str, joints: Sequence[str], q: dict[str, Array]) -> Array:
-    """Smallest singular value (n,) of the EE's velocity in the joints'."""
+    """Return the smallest singular value (n,) of the Jacobian of the EE's position."""
     base = many_link_poses(robot, q, (ee_link,))[ee_link][1]
     columns = []
     for name in joints:

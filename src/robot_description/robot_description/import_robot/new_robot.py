@@ -1,4 +1,4 @@
-"""Works out a robot from its URDF: arms, grippers, spheres, needless pairs, homes; says what is assumed or missing."""
+"""Derives a robot from its URDF: arms, grippers, spheres, needless pairs, homes; reports assumed and missing values."""
 
 from __future__ import annotations
 
@@ -39,17 +39,30 @@ from .survey import FoundArm
 from .urdf_checks import doubts
 
 REACH_SPEED_S, REACH_PUSH_S = 0.25, 0.1
-"""Assumed: a joint reaches its top speed in the first, its top acceleration in the second."""
+"""Assumed times in which a joint reaches its top speed, and its top acceleration, s."""
 CROWDED, DOUBTFUL = 0.05, 0.5
-"""Pairs whose spheres touch in more than the first share of all configurations are judged by their shapes; those that
-touch in more than the second are told."""
+"""Shares of all configurations in which the spheres of a pair touch: above the first, the pair is judged by its shapes;
+above the second, it is reported."""
 
 Apart = frozenset[Pair]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Described:
-    """A robot as it was worked out; ``robot.arms`` is empty, ``homes`` are by arm name."""
+    """A derived robot; ``robot.arms`` is empty.
+
+    Attributes:
+        wanted: The request.
+        robot: Kinematics, spheres and pairs.
+        arms: Arms by name.
+        grippers: Measured grippers by the name of their arm.
+        homes: Home by the name of the arm, (dof,), rad or m.
+        motion: Acceleration, rad/s^2 or m/s^2, and jerk, rad/s^3 or m/s^3, by joint name.
+        verdicts: Verdicts on all pairs of links with spheres.
+        apart: Pairs whose spheres touch and whose shapes never do.
+        covers: Quality of the spheres by link.
+        remarks: Remarks for a person.
+    """
 
     wanted: Wanted
     robot: Robot
@@ -64,10 +77,15 @@ class Described:
 
 
 def describe(urdf: Path, wanted: Wanted, given: GivenRobot | None = None) -> Described:
-    """Work out everything that Handiwork needs to know of a robot.
+    """Derive all data of a robot that Handiwork needs.
+
+    Args:
+        urdf: The URDF or xacro file.
+        wanted: The request.
+        given: Data of another tool's robot file; None for none.
 
     Raises:
-        ConfigError: the URDF has faults; all of them.
+        ConfigError: The URDF has faults; the error lists all.
     """
     text = expand(urdf)
     model, root = read_urdf(text, urdf, needs_inertia=True), ET.fromstring(text)
@@ -95,7 +113,7 @@ def describe(urdf: Path, wanted: Wanted, given: GivenRobot | None = None) -> Des
 def _needless(
     robot: Robot, verdicts: tuple[PairVerdict, ...], solids: Mapping[str, tuple[Solid, ...]], remarks: Remarks
 ) -> Apart:
-    """Pairs whose spheres touch often while their shapes never do."""
+    """Return the pairs whose spheres touch often while their shapes never do."""
     found = set()
     points: dict[str, Array] = {}
     for verdict in verdicts:
@@ -140,7 +158,7 @@ def _homes(
 def _motion(
     robot: Robot, arms: Mapping[str, FoundArm], given: GivenRobot, remarks: Remarks
 ) -> dict[str, tuple[float, float]]:
-    """Acceleration and jerk of the joints that arms and grippers drive."""
+    """Return acceleration and jerk of the joints that arms and grippers drive."""
     driven = [
         name for arm in arms.values() for name in (*arm.joints, *([arm.gripper.joint] if arm.gripper else []))
     ]

@@ -1,4 +1,4 @@
-"""Names the arms of a new robot, measures their grippers, and remarks on what a person should know."""
+"""Names the arms of a new robot, measures their grippers, and collects remarks for a person."""
 
 from __future__ import annotations
 
@@ -25,7 +25,15 @@ POINT_M = 0.004
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """``urdf``: how robot.yaml names the description; ``protrusion_m``: of spheres beyond shapes, at most."""
+    """A request for a new robot.
+
+    Attributes:
+        name: Name of the robot.
+        urdf: Path of the description in robot.yaml.
+        protrusion_m: Largest protrusion of spheres beyond shapes, m.
+        samples: Number of configurations for the verdicts on pairs.
+        seed: Seed of these configurations.
+    """
 
     name: str
     urdf: str
@@ -36,7 +44,7 @@ class Wanted:
 
 @dataclass(slots=True)
 class Remarks:
-    """What a person should know: assumed values to check, things to add, things that look wrong."""
+    """Remarks for a person: assumed values to check, data to add, and values that look wrong."""
 
     assumed: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
@@ -46,10 +54,17 @@ class Remarks:
 def named_arms(
     model: UrdfModel, urdf: Path, wanted: Wanted, given: GivenRobot, remarks: Remarks
 ) -> dict[str, FoundArm]:
-    """Arms by name, as many as there are.
+    """Return the arms by name.
+
+    Args:
+        model: The URDF.
+        urdf: Its file, for error texts.
+        wanted: The request.
+        given: Data of another tool's robot file.
+        remarks: Receives the remarks.
 
     Raises:
-        ConfigError: there is none.
+        ConfigError: There is no arm.
     """
     found = find_arms(model, given.tips)
     if given.joints:
@@ -73,7 +88,7 @@ def named_arms(
 
 
 def _arm_names(name: str, found: tuple[FoundArm, ...]) -> list[str]:
-    """What begins the names of each arm's joints, where that tells arms apart; else their tools' names."""
+    """Return the common prefix of each arm's joints if the prefixes differ; else the names of the arms' tools."""
     if len(found) == 1:
         return [f"{name.removesuffix('_arm')}_arm"]
     starts = [re.sub(r"_*(arm)?_*(joint|j)?_*$", "", _start(arm.joints)) for arm in found]
@@ -83,7 +98,7 @@ def _arm_names(name: str, found: tuple[FoundArm, ...]) -> list[str]:
 
 
 def _start(names: tuple[str, ...]) -> str:
-    """The letters that all names begin with."""
+    """Return the common prefix of all names."""
     alike = itertools.takewhile(lambda letters: len(set(letters)) == 1, zip(*names, strict=False))
     return "".join(letters[0] for letters in alike)
 
@@ -91,7 +106,17 @@ def _start(names: tuple[str, ...]) -> str:
 def measured(
     robot: Robot, arms: Mapping[str, FoundArm], solids: Mapping[str, tuple[Solid, ...]], remarks: Remarks
 ) -> dict[str, GripperFacts]:
-    """Grippers by the name of their arm; what could not be measured is a remark."""
+    """Measure the grippers; a gripper that cannot be measured gives a remark.
+
+    Args:
+        robot: The robot.
+        arms: Arms by name.
+        solids: Solids by link, in its frame.
+        remarks: Receives the remarks.
+
+    Returns:
+        Measured grippers by the name of their arm.
+    """
     found = {}
     for name, arm in arms.items():
         key = f"arms.{name}.gripper"
@@ -116,7 +141,7 @@ def measured(
 
 
 def _doubt_frame(key: str, arm: FoundArm, facts: GripperFacts, remarks: Remarks) -> None:
-    """Skills expect fingers that close along an axis of the EE frame, and a TCP ahead on another one."""
+    """Add a remark if the fingers do not close along an axis of the EE frame, or the TCP is not on another one."""
     if np.abs(facts.closing).max() < 0.995:
         words = facts.closing.round(3).tolist()
         remarks.doubtful.append(
@@ -128,5 +153,13 @@ def _doubt_frame(key: str, arm: FoundArm, facts: GripperFacts, remarks: Remarks)
 
 
 def points_of(shapes: tuple[Solid, ...], step_m: float = POINT_M) -> Array:
-    """Points (n, 3) on and in the shapes of a link, in its frame [m]."""
+    """Return points on and in the shapes of a link.
+
+    Args:
+        shapes: The shapes, in the link's frame.
+        step_m: Distance of the points, m.
+
+    Returns:
+        Points in the link's frame, (n, 3), m.
+    """
     return np.concatenate([shape.grid(step_m) for shape in shapes])

@@ -1,4 +1,4 @@
-"""Writes ``robot.yaml`` and ``spheres.yaml`` of a robot that was worked out."""
+"""Writes ``robot.yaml`` and ``spheres.yaml`` of a derived robot."""
 
 from __future__ import annotations
 
@@ -17,7 +17,11 @@ DEFAULT_FORCE_N = 40.0
 
 
 def robot_yaml(described: Described) -> str:
-    """The text of ``robot.yaml``."""
+    """Return the text of ``robot.yaml``.
+
+    Args:
+        described: The robot.
+    """
     robot, wanted = described.robot, described.wanted
     lines = [
         f"# {wanted.name}, written by `handiwork new-robot`.",
@@ -26,7 +30,7 @@ def robot_yaml(described: Described) -> str:
         f"name: {wanted.name}",
         f"urdf: {wanted.urdf}",
         "spheres: spheres.yaml",
-        "# What a URDF cannot hold [rad/s^2, rad/s^3; m/s^2, m/s^3].",
+        "# Limits that a URDF cannot hold [rad/s^2, rad/s^3; m/s^2, m/s^3].",
         "limits:",
         *(f"  {j}: {{acceleration: {a:g}, jerk: {b:g}}}" for j, (a, b) in described.motion.items()),
         "# Pairs of links that never count as touching.",
@@ -49,7 +53,11 @@ def robot_yaml(described: Described) -> str:
 
 
 def spheres_yaml(described: Described) -> str:
-    """The text of ``spheres.yaml``."""
+    """Return the text of ``spheres.yaml``.
+
+    Args:
+        described: The robot.
+    """
     covers = {cover.link: cover for cover in described.covers}
     lines = ["# Collision spheres in each link's frame [m].", "links:"]
     for item in described.robot.spheres:
@@ -63,7 +71,14 @@ def spheres_yaml(described: Described) -> str:
 
 
 def report(described: Described) -> list[str]:
-    """What was found, for a person: coverage of each link, then what is assumed, doubtful and missing."""
+    """Return the findings for a person: coverage of each link, then assumed, doubtful and missing values.
+
+    Args:
+        described: The robot.
+
+    Returns:
+        Lines of text.
+    """
     lines = [f"{'link':<28}{'spheres':>8}{'sticking out':>14}{'uncovered':>11}"]
     for cover in described.covers:
         out, gap = f"{cover.protrusion_m * 1e3:.1f} mm", f"{cover.gap_m * 1e3:.1f} mm"

@@ -16,7 +16,12 @@ TCP_WORDS = re.compile(r"tcp|tool_?cent|grasp|pinch", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class FoundGripper:
-    """Fingers that one joint drives: ``links`` are all that move, from the hand outwards."""
+    """Fingers that one joint drives.
+
+    Attributes:
+        joint: The joint.
+        links: All links that move, from the hand outwards.
+    """
 
     joint: str
     links: tuple[str, ...]
@@ -24,7 +29,7 @@ class FoundGripper:
 
 @dataclass(frozen=True, slots=True)
 class FoundArm:
-    """A chain from ``base_link`` to ``ee_link``; ``tcp_link`` equals ``ee_link`` where the URDF has no frame for it."""
+    """A chain from ``base_link`` to ``ee_link``; ``tcp_link`` equals ``ee_link`` if the URDF has no frame for it."""
 
     base_link: str
     ee_link: str
@@ -34,7 +39,11 @@ class FoundArm:
 
 
 class Tree:
-    """Rigid bodies of a URDF, each named by its topmost link, and the joints that move them."""
+    """Rigid bodies of a URDF, each named by its topmost link, and the joints that move them.
+
+    Args:
+        model: The URDF.
+    """
 
     def __init__(self, model: UrdfModel) -> None:
         self.joints = model.joints
@@ -54,18 +63,33 @@ class Tree:
                 self.below[parent].append(joint.child)
 
     def under(self, body: str) -> list[str]:
-        """All bodies below one, nearest first."""
+        """Return all bodies below one, nearest first.
+
+        Args:
+            body: Name of the body.
+        """
         found = list(self.below[body])
         for each in found:
             found.extend(self.below[each])
         return found
 
     def free(self, bodies: Iterable[str]) -> list[str]:
-        """Joints of bodies that move by themselves."""
+        """Return the joints of bodies that move by themselves.
+
+        Args:
+            bodies: Names of the bodies; none may be the root.
+
+        Returns:
+            Names of the joints without mimic joints.
+        """
         return [self.above[each].name for each in bodies if self.above[each].mimic is None]
 
     def up(self, body: str) -> list[Joint]:
-        """Joints between the root and a body, from the root on."""
+        """Return the joints between the root and a body, from the root on.
+
+        Args:
+            body: Name of the body.
+        """
         path: list[Joint] = []
         while body in self.above:
             path.append(self.above[body])
@@ -73,7 +97,11 @@ class Tree:
         return path[::-1]
 
     def fixed_tip(self, body: str) -> str:
-        """The link of a body that most fixed joints lie before; of several, the first."""
+        """Return the link of a body at the end of the longest chain of fixed joints; of several, the first.
+
+        Args:
+            body: Name of the body.
+        """
         depth: dict[str, int] = {}
         for link in self.links[body]:
             parents = [j.parent for j in self.joints.values() if j.child == link]
@@ -82,7 +110,12 @@ class Tree:
 
 
 def find_arms(model: UrdfModel, tips: Iterable[str] = ()) -> tuple[FoundArm, ...]:
-    """Arms in tree order. ``tips``: links that are known to be tools; none: every end of a chain long enough."""
+    """Find the arms of a robot, in tree order.
+
+    Args:
+        model: The URDF.
+        tips: Links that are known to be tools; empty: every end of a chain that is long enough.
+    """
     tree = Tree(model)
     hands = {body for body in tree.links if _is_hand(tree, body)}
     ends = [tree.body[tip] for tip in tips] or [body for body in tree.links if _is_end(tree, body, hands)]
@@ -92,7 +125,7 @@ def find_arms(model: UrdfModel, tips: Iterable[str] = ()) -> tuple[FoundArm, ...
 
 
 def _is_hand(tree: Tree, body: str) -> bool:
-    """One joint drives all that is below, and others mimic it; no body below is so too."""
+    """Check whether one joint drives all bodies below, the others mimic it, and it moves a body directly below."""
     bodies = tree.under(body)
     drives = tree.free(bodies)
     if len(drives) != 1 or len(bodies) < 2:
@@ -124,7 +157,7 @@ def _arm(tree: Tree, end: str, tip: str | None, has_gripper: bool, ends: set[str
 
 
 def _forks(tree: Tree, joint: Joint, ends: set[str]) -> bool:
-    """Whether several arms hang on the body that a joint moves."""
+    """Check whether the body that a joint moves carries several arms."""
     arms = 0
     for body in tree.below[joint.child]:
         reached = [end for end in ends if end == body or end in tree.under(body)]

@@ -1,4 +1,4 @@
-"""What is doubtful in a URDF that can be read: limits, mimic joints, inertias, shapes."""
+"""Finds doubtful values in a valid URDF: limits, mimic joints, inertias, shapes."""
 
 from __future__ import annotations
 
@@ -10,12 +10,20 @@ from handiwork_core.robot.urdf import UrdfModel
 from handiwork_core.robot.urdf_inertia import impossible_inertias
 
 FASTEST = {JointType.REVOLUTE: 20.0, JointType.PRISMATIC: 5.0}
-"""More is taken for a slip [rad/s, m/s]."""
+"""Greater velocity limits are taken for a mistake, rad/s or m/s."""
 ROUNDING = 1e-3
 
 
 def doubts(model: UrdfModel, root: ET.Element) -> list[str]:
-    """Sentences of the form ``key: what is doubtful; what to do``."""
+    """Return the doubtful values.
+
+    Args:
+        model: The URDF.
+        root: Its XML.
+
+    Returns:
+        Sentences of the form ``key: what is doubtful; what to do``.
+    """
     found = impossible_inertias(root)
     for joint in model.joints.values():
         if joint.type is not JointType.FIXED:

@@ -1,4 +1,4 @@
-"""The collision solids of a link: boxes, cylinders and balls as they are, meshes from their files."""
+"""The collision solids of a link: boxes, cylinders and balls exactly, meshes from their files."""
 
 from __future__ import annotations
 
@@ -14,14 +14,22 @@ from .mesh_solid import MeshSolid
 from .primitives import Primitive, Solid, primitives
 
 SPACING_M = 0.003
-"""Of samples on meshes."""
+"""Distance of samples on meshes, m."""
 
 
 def link_solids(root: ET.Element, link: str, folder: Path) -> tuple[Solid, ...]:
-    """Solids of a link of an expanded URDF in the link's frame; ``folder`` is where its mesh paths start.
+    """Return the collision solids of a link of an expanded URDF.
+
+    Args:
+        root: The URDF.
+        link: Name of the link.
+        folder: Folder to which its mesh paths are relative.
+
+    Returns:
+        Solids in the link's frame.
 
     Raises:
-        ValueError: a mesh that cannot be read, or a shape that is none of a URDF's.
+        ValueError: A mesh cannot be read, or a shape is none of a URDF's.
     """
     found: list[Solid] = []
     for item in root.findall(f"./link[@name='{link}']/collision"):

@@ -12,17 +12,21 @@ from handiwork_core.model.geometry import Array
 from handiwork_core.model.world import Indices
 
 MANY = 1500
-"""Triangles of a mesh that is asked for its inside."""
+"""Largest number of triangles for the test whether points are inside."""
 AT_ONCE = 2_000_000
-"""Products of points and triangles worked on at a time."""
+"""Largest product of the numbers of points and triangles processed at a time."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MeshSolid:
-    """Triangles (m, 3, 3) in the link's frame [m]; they need not close: see ``is_inside``.
+    """A mesh in the link's frame; its triangles need not close: see ``is_inside``.
 
-    Of a mesh of many triangles they are ``coarsened``. ``samples`` (n, 3) lie on the surface, ``spacing_m`` apart or
-    closer; distances are to them, and too large by less than that.
+    Attributes:
+        triangles: Corners, (m, 3, 3), m; ``coarsened`` if there are many.
+        samples: Points on the surface, (n, 3), m, ``spacing_m`` apart or closer. Distances are measured to them, and
+            too large by less than that.
+        spacing_m: Distance of the samples, m.
+        tree: Search tree of the samples.
     """
 
     triangles: Array
@@ -32,18 +36,38 @@ class MeshSolid:
 
     @classmethod
     def of(cls, vertices: Array, triangles: Indices, spacing_m: float) -> MeshSolid:
-        """Take a mesh whose vertices (n, 3) are in the link's frame [m]."""
+        """Return the solid of a mesh.
+
+        Args:
+            vertices: Vertices in the link's frame, (n, 3), m.
+            triangles: Indices of the corners, (m, 3).
+            spacing_m: Distance of the samples, m.
+        """
         corners = np.asarray(vertices, dtype=np.float64)[triangles]
         samples = surface_points(corners, spacing_m)
         return cls(coarsened(corners, spacing_m), samples, spacing_m, cKDTree(samples))
 
     def distance(self, points: Array) -> Array:
-        """Signed distance (n,) of points (n, 3), negative inside [m]."""
+        """Return the signed distance of points, negative inside.
+
+        Args:
+            points: Points in the link's frame, (n, 3), m.
+
+        Returns:
+            Distances, (n,), m.
+        """
         away = np.asarray(self.tree.query(points)[0], dtype=np.float64)
         return np.where(is_inside(self.triangles, points), -away, away)
 
     def grid(self, step_m: float) -> Array:
-        """Points (n, 3) of a grid inside, and points on the surface, about ``step_m`` apart."""
+        """Return points of a grid inside, and points on the surface.
+
+        Args:
+            step_m: Approximate distance of the points, m.
+
+        Returns:
+            Points in the link's frame, (n, 3), m.
+        """
         low, high = self.samples.min(axis=0), self.samples.max(axis=0)
         axes = [np.linspace(a, b, int(np.ceil((b - a) / step_m)) + 1) for a, b in zip(low, high, strict=True)]
         points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
@@ -51,13 +75,28 @@ class MeshSolid:
         return np.concatenate([points[is_inside(self.triangles, points)], self.samples[cells]])
 
     def surface(self, step_m: float) -> Array:
-        """Samples about ``step_m`` apart, never closer than they are."""
+        """Return points on the surface, never closer than the samples are.
+
+        Args:
+            step_m: Approximate distance of the points, m.
+
+        Returns:
+            Points in the link's frame, (n, 3), m.
+        """
         cells = np.unique((self.samples / step_m).round(), axis=0, return_index=True)[1]
         return np.asarray(self.samples[cells])
 
 
 def surface_points(corners: Array, spacing_m: float) -> Array:
-    """Points on triangles (m, 3, 3), rows of them parallel to the edges, ``spacing_m`` apart or closer."""
+    """Return points on triangles, in rows parallel to the edges.
+
+    Args:
+        corners: Corners, (m, 3, 3), m.
+        spacing_m: Largest distance of neighbours, m.
+
+    Returns:
+        Points, (n, 3), m.
+    """
     longest = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
     pieces = np.maximum(1, np.ceil(longest / spacing_m)).astype(np.int64)
     found = []
@@ -73,9 +112,16 @@ def surface_points(corners: Array, spacing_m: float) -> Array:
 
 
 def coarsened(corners: Array, cell_m: float) -> Array:
-    """Triangles (k, 3, 3), few enough to ask often: corners that lie in one cell of a grid become one.
+    """Return few triangles in place of many: corners in one cell of a grid become one.
 
-    Of few triangles, all as they are. The cells grow from ``cell_m`` until the rest is few.
+    A mesh of few triangles stays unchanged. The cells grow from ``cell_m`` until at most ``MANY`` triangles are left.
+
+    Args:
+        corners: Corners, (m, 3, 3), m.
+        cell_m: Edge of a cell, m.
+
+    Returns:
+        Corners, (k, 3, 3), m.
     """
     kept = corners
     while len(kept) > MANY:
@@ -88,9 +134,16 @@ def coarsened(corners: Array, cell_m: float) -> Array:
 
 
 def is_inside(corners: Array, points: Array) -> NDArray[np.bool_]:
-    """Whether triangles (m, 3, 3), seen from each point (n, 3), cover more than half of all directions.
+    """Check whether triangles, viewed from a point, cover more than half of all directions.
 
     The sum of their solid angles, by the formula of van Oosterom and Strackee (1983).
+
+    Args:
+        corners: Corners, (m, 3, 3), m.
+        points: Points, (n, 3), m.
+
+    Returns:
+        True for points inside, (n,).
     """
     low, high = corners.min(axis=(0, 1)), corners.max(axis=(0, 1))
     near = np.flatnonzero(((points >= low) & (points <= high)).all(axis=1))
@@ -103,7 +156,7 @@ def is_inside(corners: Array, points: Array) -> NDArray[np.bool_]:
 
 
 def _solid_angles(corners: Array, points: Array) -> Array:
-    """Sum (n,) of the signed solid angles of all triangles [sr]."""
+    """Return the sum (n,) of the signed solid angles of all triangles, sr."""
     a, b, c = (corners[None, :, i] - points[:, None] for i in range(3))
     la, lb, lc = (np.sqrt(np.einsum("nmx,nmx->nm", v, v)) for v in (a, b, c))
     above = np.einsum("nmx,nmx->nm", a, np.cross(b, c))

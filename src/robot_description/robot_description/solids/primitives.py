@@ -13,27 +13,60 @@ from handiwork_core.model.geometry import Array, Pose, Rotation
 
 
 class Solid(Protocol):
-    """What spheres can be fitted to, in a link's frame."""
+    """A solid in a link's frame to which spheres can be fitted."""
 
     def distance(self, points: Array) -> Array:
-        """Signed distance (n,) of points (n, 3), negative inside; inside it may be a bound [m]."""
+        """Return the signed distance of points, negative inside; inside it may be a bound.
+
+        Args:
+            points: Points in the link's frame, (n, 3), m.
+
+        Returns:
+            Distances, (n,), m.
+        """
 
     def grid(self, step_m: float) -> Array:
-        """Points (n, 3) all over the solid, its surface included, about ``step_m`` apart."""
+        """Return points all over the solid, its surface included.
+
+        Args:
+            step_m: Approximate distance of the points, m.
+
+        Returns:
+            Points in the link's frame, (n, 3), m.
+        """
 
     def surface(self, step_m: float) -> Array:
-        """Points (n, 3) all over the solid's surface, edges included, about ``step_m`` apart or closer."""
+        """Return points all over the solid's surface, edges included.
+
+        Args:
+            step_m: Approximate largest distance of neighbours, m.
+
+        Returns:
+            Points in the link's frame, (n, 3), m.
+        """
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Primitive:
-    """A box (3,) of half edges, a cylinder (2,) of radius and half length or a ball (1,), in the link's frame [m]."""
+    """A box, a cylinder or a ball in the link's frame.
+
+    Attributes:
+        link_T_shape: Its pose.
+        size: Half edges of a box, (3,); radius and half length of a cylinder, (2,); radius of a ball, (1,), m.
+    """
 
     link_T_shape: Pose
     size: Array
 
     def distance(self, points: Array) -> Array:
-        """Signed distance (n,) of points (n, 3); inside it is a bound, outside it is exact [m]."""
+        """Return the signed distance of points: exact outside, a bound inside.
+
+        Args:
+            points: Points in the link's frame, (n, 3), m.
+
+        Returns:
+            Distances, (n,), m.
+        """
         p = self.link_T_shape.inverse().apply(points)
         if len(self.size) == 1:
             return np.asarray(np.linalg.norm(p, axis=1) - self.size[0])
@@ -45,11 +78,22 @@ class Primitive:
         return outside + inside
 
     def moved(self, frame_T_link: Pose) -> Primitive:
-        """The same in another frame."""
+        """Return the same solid in another frame.
+
+        Args:
+            frame_T_link: Pose of the link in this frame.
+        """
         return Primitive(frame_T_link @ self.link_T_shape, self.size)
 
     def grid(self, step_m: float) -> Array:
-        """Points (n, 3) of a grid over the solid, its surface included."""
+        """Return points of a grid over the solid, its surface included.
+
+        Args:
+            step_m: Largest distance of neighbours along the axes, m.
+
+        Returns:
+            Points in the link's frame, (n, 3), m.
+        """
         half = np.array([*[self.size[0]] * (3 - len(self.size)), *self.size])
         # Odd counts: spheres about the middle cover most.
         axes = [np.linspace(-h, h, 2 * int(np.ceil(h / step_m)) + 1) for h in half]
@@ -65,7 +109,14 @@ class Primitive:
         return self.link_T_shape.apply(points)
 
     def surface(self, step_m: float) -> Array:
-        """Points (n, 3) of grids on faces, discs and coats, with all edges and corners."""
+        """Return points of grids on faces, discs and lateral surfaces, with all edges and corners.
+
+        Args:
+            step_m: Largest distance of neighbours, m.
+
+        Returns:
+            Points in the link's frame, (n, 3), m.
+        """
         if len(self.size) == 1:
             tilts = _line(0.5 * np.pi, step_m / float(self.size[0]))
             rounds = [(self.size[0] * np.cos(tilt), self.size[0] * np.sin(tilt)) for tilt in tilts]
@@ -84,7 +135,7 @@ class Primitive:
 
 
 def _rings(rounds: Sequence[tuple[float, float]], step_m: float) -> Array:
-    """Points on circles about z, each of a radius and a height."""
+    """Return points on circles about z, each of a radius and a height."""
     found = []
     for r, z in rounds:
         turns = np.linspace(0.0, 2.0 * np.pi, max(1, int(np.ceil(2.0 * np.pi * r / step_m))), endpoint=False)
@@ -97,7 +148,15 @@ def _line(half: float, step_m: float) -> Array:
 
 
 def primitives(urdf: str, link: str) -> tuple[Primitive, ...]:
-    """Collision boxes, cylinders and balls of a link of an expanded URDF."""
+    """Return the collision boxes, cylinders and balls of a link.
+
+    Args:
+        urdf: Text of an expanded URDF.
+        link: Name of the link.
+
+    Raises:
+        ValueError: A collision shape is of another kind.
+    """
     found = []
     for item in ElementTree.fromstring(urdf).findall(f"./link[@name='{link}']/collision"):
         origin, geometry = item.find("origin"), item.find("geometry")
@@ -118,6 +177,14 @@ def primitives(urdf: str, link: str) -> tuple[Primitive, ...]:
 
 
 def union_distance(solids: Sequence[Solid], points: Array) -> Array:
-    """Signed distance (n,) to the union: exact outside, a bound inside [m]."""
+    """Return the signed distance of points to the union of solids: exact outside, a bound inside.
+
+    Args:
+        solids: Solids in one frame; at least one.
+        points: Points in this frame, (n, 3), m.
+
+    Returns:
+        Distances, (n,), m.
+    """
     nearest: Array = np.min([solid.distance(points) for solid in solids], axis=0)
     return nearest

@@ -1,9 +1,9 @@
-"""Fits collision spheres that cover a link's collision primitives, and prints them as ``spheres.yaml`` wants them.
+"""Fits collision spheres that cover a link's collision primitives, and prints them in the form of ``spheres.yaml``.
 
 ``python -m robot_description.spheres.fit_spheres robots/fr3 fr3_hand fr3_link7 --protrusion 0.012`` (or no link: all)
 
-Greedy set cover: surface points of the union of primitives must lie in spheres, spheres may stick out of the union by a
-stated length at most. Own method.
+Greedy set cover: surface points of the union of primitives must lie in spheres, and spheres may stick out of the union
+by a given length at most. Own method.
 """
 
 from __future__ import annotations
@@ -34,34 +34,34 @@ from robot_description.solids.primitives import Solid, primitives, union_distanc
 from .set_cover import Choice
 
 COVER_M = 0.001
-"""How far a surface point may lie outside every sphere."""
+"""Largest distance of a surface point from the nearest sphere, m."""
 
 LEAST_M = 0.001
-"""Smaller spheres are none."""
+"""Smaller spheres are left out, m."""
 
 FINEST_M, STEPS = 0.004, 24
-"""Samples on small links are this far apart; there are about so many along the longest side of others."""
+"""Distance of samples on small links, m; approximate number of samples along the longest side of other links."""
 
 LEVELS = 5
-"""Centres are tried on grids, each twice as wide as the one before and deeper in the solids."""
+"""Number of grids of candidate centres, each twice as wide as its predecessor and deeper in the solids."""
 
 DEEPEST = 6.0
-"""MotionSteps of its grid that a centre lies below the surface at most."""
+"""Largest depth of a centre below the surface, in steps of its grid."""
 
 KEY = np.array([1, 1 << 20, 1 << 40])
-"""Makes one number of the cell that a point lies in."""
+"""Factors that make one number of the indices of a point's cell."""
 
 ROUNDS = 30
-"""How often a part of the spheres is chosen anew."""
+"""Number of times that a part of the spheres is chosen again."""
 
 AT_ONCE = 20_000
-"""Points whose distances to all spheres are held at a time."""
+"""Points whose distances to all spheres are held in memory at a time."""
 
 MOST_HELD = 5_000_000
-"""Distances between centres and points held at a time."""
+"""Distances between centres and points held in memory at a time."""
 
 PASSES = 3
-"""How often all is chosen anew at most to cover what the samples before had missed, too."""
+"""Largest number of times that all spheres are chosen again, to cover points that the samples before had missed."""
 
 HEAD = """# Collision spheres in each link's frame [m]: center x y z, radius.
 # Made by `python -m robot_description.spheres.fit_spheres` from the primitives of the description."""
@@ -69,14 +69,14 @@ HEAD = """# Collision spheres in each link's frame [m]: center x y z, radius.
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """How far spheres may stick out of the solids, and the solids out of the spheres [m]."""
+    """Largest protrusion of spheres out of the solids, and of the solids out of the spheres, m."""
 
     protrusion_m: float
     cover_m: float
 
 
 FINGER, HAND = Allowance(0.004, 0.002), Allowance(0.0098, 0.002)
-"""Of what the last joint of an arm carries, whose corners come nearest to things."""
+"""Allowances of the links that the last joint of an arm carries: their corners come nearest to objects."""
 ARM, BODY = Allowance(0.0098, 0.0045), Allowance(0.0098, 0.0098)
 
 
@@ -87,10 +87,19 @@ def fit(
     rooms: Sequence[Limit] = (),
     rounds: int = ROUNDS,
 ) -> tuple[Array, Array]:
-    """Centers (k, 3) and radii (k,) [m] that cover the surface of the union as far as ``allowance`` says.
+    """Choose spheres that cover the surface of the union of solids.
 
-    No sphere sticks out further than it says, or into ``rooms``; ``step_m`` is the spacing of samples. More ``rounds``
-    find a few spheres less.
+    No sphere sticks out further than ``allowance``, or into ``rooms``.
+
+    Args:
+        solids: Solids in one frame.
+        allowance: Largest protrusions.
+        step_m: Distance of samples, m.
+        rooms: Further bounds of the spheres.
+        rounds: Number of times that a part of the spheres is chosen again, 1 or more; more find slightly fewer spheres.
+
+    Returns:
+        Centres, (k, 3), and radii, (k,), m.
     """
     fine = surface_of(solids, 0.3 * step_m)
     surface = fine[np.unique((fine / (0.8 * step_m)).round().astype(np.int64) @ KEY, return_index=True)[1]]
@@ -100,14 +109,14 @@ def fit(
         chosen = Choice(_held(centers, reach, surface)).best(rounds, seed=0)
         missed = fine[gaps(fine, centers[chosen], radii[chosen]) > allowance.cover_m]
         surface = np.unique(np.concatenate([surface, missed]), axis=0)
-    # The little that is missed still is covered beside what is chosen.
+    # A few further spheres cover the points that are still missed.
     if len(missed):
         chosen += Choice(_held(centers, reach, missed)).best(0, seed=0)
     return centers[chosen], radii[chosen]
 
 
 def _held(centers: Array, reach: Array, points: Array) -> csr_array:
-    """One where a point (m,) lies within reach (n,) of a center (n, 3)."""
+    """Return a matrix with one where a point (m,) lies within reach (n,) of a center (n, 3)."""
     rows = max(1, MOST_HELD // len(points))
     parts = [
         csr_array((cdist(centers[i : i + rows], points) <= reach[i : i + rows, None]).astype(np.int32))
@@ -117,14 +126,31 @@ def _held(centers: Array, reach: Array, points: Array) -> csr_array:
 
 
 def surface_of(solids: Sequence[Solid], step_m: float) -> Array:
-    """Points (n, 3) on the surface of the union, about ``step_m`` apart."""
+    """Return points on the surface of the union of solids.
+
+    Args:
+        solids: Solids in one frame.
+        step_m: Approximate distance of the points, m.
+
+    Returns:
+        Points in this frame, (n, 3), m.
+    """
     grid = np.concatenate([solid.surface(step_m) for solid in solids])
     points: Array = grid[union_distance(solids, grid) >= -1e-6]
     return points
 
 
 def gaps(points: Array, centers: Array, radii: Array) -> Array:
-    """How far points (n, 3) lie outside the nearest sphere (n,) [m]; negative inside."""
+    """Return the distances of points from the nearest sphere.
+
+    Args:
+        points: Points, (n, 3), m.
+        centers: Centres, (k, 3), m.
+        radii: Radii, (k,), m.
+
+    Returns:
+        Distances, (n,), m; negative inside.
+    """
     parts = [
         (cdist(points[i : i + AT_ONCE], centers) - radii).min(axis=1) for i in range(0, len(points), AT_ONCE)
     ]
@@ -134,7 +160,7 @@ def gaps(points: Array, centers: Array, radii: Array) -> Array:
 def _tried(
     solids: Sequence[Solid], protrusion_m: float, step_m: float, fine: Array, rooms: Sequence[Limit]
 ) -> tuple[Array, Array]:
-    """Centers and greatest radii of all spheres that may be chosen; ``fine`` (n, 3) lie on the surface."""
+    """Return centres and greatest radii of all spheres that may be chosen; ``fine`` (n, 3) lie on the surface."""
     tree, blur = cKDTree(fine), 0.22 * step_m
     found = []
     for level in range(LEVELS):
@@ -144,7 +170,7 @@ def _tried(
         grid = grid[bound < DEEPEST * step]
         grid = grid[np.unique((grid / (0.7 * step)).round().astype(np.int64) @ KEY, return_index=True)[1]]
         bound = -union_distance(solids, grid)
-        # Where solids overlap, their own distances say too little; the samples are a little further than the surface.
+        # In overlaps, the solids' own distances are too small; samples are slightly farther away than the surface.
         away = np.asarray(tree.query(grid)[0], dtype=np.float64)
         depth = np.where(bound > 0.0, np.maximum(bound, np.sqrt(np.maximum(away**2 - blur**2, 0.0))), bound)
         inside = (depth >= (step if level else -LEAST_M)) & (depth < DEEPEST * step)
@@ -156,7 +182,17 @@ def _tried(
 
 
 def worst_gap(solids: Sequence[Solid], centers: Array, radii: Array, step_m: float) -> float:
-    """Largest distance of a surface point from the nearest sphere [m]; negative is covered."""
+    """Return the largest distance of a surface point from the nearest sphere.
+
+    Args:
+        solids: Solids in one frame.
+        centers: Centres, (k, 3), m.
+        radii: Radii, (k,), m.
+        step_m: Approximate distance of the surface points, m.
+
+    Returns:
+        Distance, m; negative if all is covered.
+    """
     return float(gaps(surface_of(solids, step_m), centers, radii).max())
 
 
@@ -167,7 +203,18 @@ def fit_link(
     rooms: Sequence[Limit] = (),
     rounds: int = ROUNDS,
 ) -> tuple[Array, Array]:
-    """As ``fit``, with samples ``step_m`` apart, closer on small links."""
+    """Call ``fit`` with samples that are closer on small links.
+
+    Args:
+        solids: Solids of the link.
+        allowance: Largest protrusions.
+        step_m: Largest distance of samples, m.
+        rooms: Further bounds of the spheres.
+        rounds: Number of times that a part of the spheres is chosen again, 1 or more.
+
+    Returns:
+        Centres, (k, 3), and radii, (k,), m.
+    """
     points = np.concatenate([solid.grid(1.0) for solid in solids])
     step = float(np.clip(float(np.ptp(points, axis=0).max()) / STEPS, FINEST_M, max(step_m, FINEST_M)))
     return fit(solids, allowance, step, rooms, rounds)
@@ -180,7 +227,15 @@ def _within(rooms: Sequence[Limit], centers: Array, radii: Array) -> Array:
 
 
 def fit_robot(robot: Robot, step_m: float) -> dict[str, tuple[Array, Array]]:
-    """Spheres of all links with solids, as by ``fit_link``; what is apart at home has spheres that are apart."""
+    """Fit spheres of all links with solids by ``fit_link``; links that are apart at home have spheres that are apart.
+
+    Args:
+        robot: The robot.
+        step_m: Largest distance of samples, m.
+
+    Returns:
+        Centres, (k, 3), and radii, (k,), m, by link.
+    """
     rooms, low = rooms_at_home(robot), lowest_m(robot)
     found: dict[str, tuple[Array, Array]] = {}
     for link, near in rooms.items():
@@ -196,7 +251,15 @@ def fit_robot(robot: Robot, step_m: float) -> dict[str, tuple[Array, Array]]:
 
 
 def allowance_of(robot: Robot, link: str) -> Allowance:
-    """Tight for hands and parts of a gripper, which reach beside and below things; loose for what no arm moves."""
+    """Return the allowance of a link.
+
+    It is tight for hands and parts of a gripper, which reach beside and below objects, and loose for links that no arm
+    moves.
+
+    Args:
+        robot: The robot.
+        link: Name of the link.
+    """
     last = {arm.joint_names[-1] for arm in robot.arms.values()}
     moved = {name for arm in robot.arms.values() for name in arm.joint_names}
     fingers = {name for arm in robot.arms.values() if arm.gripper for name in arm.gripper.finger_links}
@@ -211,7 +274,13 @@ def allowance_of(robot: Robot, link: str) -> Allowance:
 
 
 def lines_of(link: str, centers: Array, radii: Array) -> list[str]:
-    """A link's spheres as lines of ``spheres.yaml``."""
+    """Return a link's spheres as lines of ``spheres.yaml``.
+
+    Args:
+        link: Name of the link.
+        centers: Centres, (k, 3), m.
+        radii: Radii, (k,), m; rounded up to 0.1 mm.
+    """
     rows = zip(centers.round(4).tolist(), radii.tolist(), strict=True)
     return [f"  {link}:", *(f"  - {{center: {c}, radius: {np.ceil(r * 1e4) / 1e4:.4f}}}" for c, r in rows)]
 
@@ -221,7 +290,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("robot_dir", type=Path)
     parser.add_argument("links", nargs="*")
-    text = "of a sphere beyond a named link [m]"
+    text = "largest protrusion of a sphere beyond a named link [m]"
     parser.add_argument("--protrusion", type=float, default=0.012, help=text)
     parser.add_argument("--step", type=float, default=0.012, help="spacing of samples [m]")
     args = parser.parse_args()

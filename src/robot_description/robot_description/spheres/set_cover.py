@@ -1,4 +1,4 @@
-"""Few of many sets that cover everything: greedy choice, then parts of it chosen anew as long as fewer suffice."""
+"""Set cover with few sets: a greedy choice, then parts of it chosen again as long as fewer suffice."""
 
 from __future__ import annotations
 
@@ -12,13 +12,17 @@ from scipy.sparse import csr_array
 from handiwork_core.model.world import Indices
 
 FREED = 0.3
-"""Share of the chosen sets that is given up at a time."""
+"""Share of the chosen sets that is removed at a time."""
 NEAR_BEST = 0.85
-"""Sets that add at least this share of what the best adds may be drawn in its place."""
+"""Sets that add at least this share of the best set's items may be drawn in its place."""
 
 
 class Choice:
-    """``sets`` (n, m) whole numbers: one where a set holds an item."""
+    """A choice of sets.
+
+    Args:
+        sets: One where a set holds an item, else zero, (n, m).
+    """
 
     def __init__(self, sets: csr_array) -> None:
         self._rows = sets
@@ -26,7 +30,15 @@ class Choice:
         self._can = np.asarray(self._columns.sum(axis=1)) > 0
 
     def best(self, rounds: int, seed: int) -> list[int]:
-        """Chosen sets, which hold all items that any set holds. ``rounds``: how often a part is chosen anew."""
+        """Choose sets that hold all items that any set holds.
+
+        Args:
+            rounds: Number of times that a part is chosen again.
+            seed: Seed of the draws.
+
+        Returns:
+            Indices of the chosen sets.
+        """
         rng = np.random.default_rng(seed)
         chosen = self._without_needless(self._added([], None))
         for _ in range(rounds if len(chosen) > 2 else 0):
@@ -37,7 +49,7 @@ class Choice:
         return chosen
 
     def _added(self, kept: list[int], rng: np.random.Generator | None) -> list[int]:
-        """``kept`` and, one after another, a set that adds the most or, drawn by ``rng``, nearly the most."""
+        """Return ``kept`` and, one after another, a set that adds the most or, drawn by ``rng``, nearly the most."""
         chosen, left = list(kept), self._can.copy()
         left[self._held(kept)] = False
         gains = self._rows @ left.astype(np.int32)
@@ -52,7 +64,7 @@ class Choice:
         return chosen
 
     def _without_needless(self, chosen: list[int]) -> list[int]:
-        """Small sets go first, where others hold all their items."""
+        """Remove sets whose items are all held by others, small sets first."""
         times = np.bincount(self._held(chosen, once=False), minlength=self._rows.shape[1])
         kept = []
         for pick in sorted(chosen, key=lambda row: len(self._items(row))):
@@ -64,7 +76,7 @@ class Choice:
         return kept
 
     def _with_a_hole(self, chosen: list[int], rng: np.random.Generator) -> list[int]:
-        """Without one drawn set and those that share most items with it."""
+        """Remove one drawn set and those that share most items with it."""
         middle = np.zeros(self._rows.shape[1], dtype=np.int32)
         middle[self._items(int(rng.choice(chosen)))] = 1
         shared = np.asarray(self._rows[chosen] @ middle) + rng.random(len(chosen))

@@ -1,4 +1,4 @@
-"""Spheres for all links of a URDF, and how well they cover it."""
+"""Spheres for all links of a URDF, and a measure of their quality."""
 
 from __future__ import annotations
 
@@ -19,14 +19,21 @@ from .fit_spheres import Allowance, fit_link, worst_gap
 
 STEP_M = 0.01
 COVER_M = 0.004
-"""What may stay outside the spheres."""
+"""Largest distance of a surface point from the nearest sphere, m."""
 ROUNDS = 1
-"""Of the search for fewer spheres: somebody waits for it."""
+"""Rounds of the search for fewer spheres; few, because a user waits for the result."""
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """Of a link: how far its spheres stick out of its shapes at most, and its shapes out of its spheres [m]."""
+    """The quality of a link's spheres.
+
+    Attributes:
+        link: Name of the link.
+        count: Number of spheres.
+        protrusion_m: Largest protrusion of the spheres out of the shapes, m.
+        gap_m: Largest protrusion of the shapes out of the spheres, m.
+    """
 
     link: str
     count: int
@@ -35,10 +42,17 @@ class Coverage:
 
 
 def all_solids(root: ET.Element, source: Path) -> dict[str, tuple[Solid, ...]]:
-    """Collision solids of every link that has some.
+    """Return the collision solids of every link that has some.
+
+    Args:
+        root: The URDF.
+        source: Its file, for mesh paths and error texts.
+
+    Returns:
+        Solids by link, in its frame.
 
     Raises:
-        ConfigError: with every shape that cannot be read.
+        ConfigError: Shapes cannot be read; the error lists all.
     """
     found, faults = {}, []
     for link in root.findall("link"):
@@ -56,7 +70,12 @@ def all_solids(root: ET.Element, source: Path) -> dict[str, tuple[Solid, ...]]:
 
 
 def fitted(solids: Mapping[str, tuple[Solid, ...]], protrusion_m: float) -> tuple[Spheres, ...]:
-    """Spheres that cover each link, with radii in whole tenths of a millimetre."""
+    """Return spheres that cover each link, with radii in whole tenths of a millimetre.
+
+    Args:
+        solids: Solids by link, in its frame.
+        protrusion_m: Largest protrusion of a sphere, m.
+    """
     made = []
     for link, shapes in solids.items():
         centers, radii = fit_link(shapes, Allowance(protrusion_m, COVER_M), STEP_M, rounds=ROUNDS)
@@ -65,7 +84,12 @@ def fitted(solids: Mapping[str, tuple[Solid, ...]], protrusion_m: float) -> tupl
 
 
 def coverage(spheres: Spheres, solids: tuple[Solid, ...]) -> Coverage:
-    """Measured at the spheres' centres and on the shapes' surface."""
+    """Measure the quality of spheres at their centres and on the shapes' surface.
+
+    Args:
+        spheres: Spheres of a link.
+        solids: Solids of the link.
+    """
     depth = union_distance(solids, spheres.centers)
     gap = worst_gap(solids, spheres.centers, spheres.radii, STEP_M)
     return Coverage(spheres.link, len(spheres.radii), float((depth + spheres.radii).max()), max(0.0, gap))

@@ -1,1 +1,1 @@
-"""How Isaac Sim treats joints."""
+"""The treatment of joints by Isaac Sim."""

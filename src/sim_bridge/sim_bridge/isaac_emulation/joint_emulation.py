@@ -1,8 +1,8 @@
-"""How Isaac Sim's ROS 2 bridge treats joints: order, rounding, and what it makes of a command. No ROS.
+"""The treatment of joints by Isaac Sim's ROS 2 bridge: order, rounding, and the effect of a command. No ROS.
 
-Read in the bridge's sources, releases 5.1 and 6.0: positions, velocities and efforts are rounded to 1e-4 before they
-are published; of the commands that wait, one is taken at each tick; an array of a command that is empty or of a wrong
-length becomes NaN, which leaves that channel as it is, and a command is refused only when all three arrays are such.
+Source: the bridge's code, releases 5.1 and 6.0. Positions, velocities and efforts are rounded to 1e-4 before they are
+published. Each tick takes one of the commands that wait. An array of a command that is empty or of a wrong length
+becomes NaN, which leaves that channel as it is; a command is refused only when all three arrays are such.
 """
 
 from __future__ import annotations
@@ -20,7 +20,14 @@ from sim_bridge.mujoco.simulation import Simulation
 
 @dataclass(frozen=True, slots=True)
 class WireCommand:
-    """A JointState as it came."""
+    """A JointState command as it was received.
+
+    Attributes:
+        names: Names of the joints.
+        position: Positions in the same order, rad or m; empty for none.
+        velocity: Velocities, rad/s or m/s; empty for none.
+        effort: Efforts, Nm or N; empty for none.
+    """
 
     names: tuple[str, ...]
     position: tuple[float, ...] = ()
@@ -36,12 +43,28 @@ class WireCommand:
 
 
 def channel(values: Sequence[float], count: int) -> Array:
-    """One array of a command (count,): NaN where the message has another number of values."""
+    """Return one array of a command, with NaN where the message has another number of values.
+
+    Args:
+        values: Values of the message.
+        count: Number of joints of the command.
+
+    Returns:
+        The values, (count,).
+    """
     return np.array(values, dtype=np.float64) if len(values) == count else np.full(count, np.nan)
 
 
 def articulation_order(robot: Robot, moving: Sequence[Joint]) -> tuple[str, ...]:
-    """Joints in the order of an articulation: layer by layer from the root, so that two arms alternate."""
+    """Return joints in the order of an articulation: layer by layer from the root, so that two arms alternate.
+
+    Args:
+        robot: The robot.
+        moving: The joints to sort.
+
+    Returns:
+        Names of the joints.
+    """
     parents = {joint.child: joint for joint in robot.joints.values()}
 
     def depth(joint: Joint) -> int:
@@ -52,24 +75,35 @@ def articulation_order(robot: Robot, moving: Sequence[Joint]) -> tuple[str, ...]
 
 
 class CommandQueue:
-    """Commands that wait for their tick; the oldest are dropped where more than ``depth`` wait."""
+    """Commands that wait for their tick; the oldest are dropped when more than ``depth`` wait.
+
+    Args:
+        depth: The largest number of commands.
+    """
 
     def __init__(self, depth: int) -> None:
         self._waiting: deque[WireCommand] = deque(maxlen=depth)
 
     def put(self, command: WireCommand) -> None:
-        """Take one; from any thread."""
+        """Add a command; any thread may call this.
+
+        Args:
+            command: The command.
+        """
         self._waiting.append(command)
 
     def clear(self) -> None:
-        """Forget all."""
+        """Drop all commands."""
         self._waiting.clear()
 
     def apply_one(self, simulation: Simulation) -> str:
-        """Obey the oldest command, if there is one.
+        """Apply the oldest command, if there is one.
+
+        Args:
+            simulation: The simulation.
 
         Returns:
-            What is wrong with it, in one sentence; empty when it was obeyed.
+            The fault of the command as one sentence; empty when it was applied or there is none.
         """
         if not self._waiting:
             return ""
@@ -85,7 +119,12 @@ class CommandQueue:
 
 
 def servo(simulation: Simulation, command: WireCommand) -> None:
-    """Give the drives the targets that are numbers; efforts have no drive here."""
+    """Set the targets of the drives to the values that are numbers. Efforts are ignored: no drive takes them here.
+
+    Args:
+        simulation: The simulation.
+        command: The command; all its joints exist.
+    """
     count = len(command.names)
     indices = simulation.world.indices(command.names)
     position, velocity = channel(command.position, count), channel(command.velocity, count)

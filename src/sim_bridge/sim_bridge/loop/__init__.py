@@ -1,1 +1,1 @@
-"""The threads that run it."""
+"""The threads of the simulation."""

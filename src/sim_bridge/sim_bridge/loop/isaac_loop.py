@@ -10,18 +10,19 @@ from sim_bridge.loop.sim_loop import SimLoop
 from sim_bridge.mujoco.simulation import Simulation
 
 LATE_START_S = 1.5
-"""Wall time until the timeline plays."""
+"""The wall time until the timeline plays, s."""
 
 
 class IsaacLoop(SimLoop):
-    """Its controllers have nothing to do; drives follow what comes by the queue.
+    """The simulation's thread without controllers: the drives follow the queued commands.
 
     Args:
-        simulation: as for ``SimLoop``.
-        real_time_factor: as for ``SimLoop``.
-        queue: commands that came.
-        publish: as for ``SimLoop``.
-        complain: told what is wrong with a command.
+        simulation: The simulation, as for ``SimLoop``.
+        real_time_factor: Simulated seconds per second, as for ``SimLoop``.
+        paused: Whether the world begins paused.
+        queue: The received commands.
+        publish: Called after every tick, as for ``SimLoop``.
+        complain: Receives the faults of commands as text.
     """
 
     def __init__(
@@ -41,22 +42,22 @@ class IsaacLoop(SimLoop):
 
     @property
     def time_s(self) -> float:
-        """Simulated time since the last reset."""
+        """The simulated time since the last reset, s."""
         return self.simulation.world.time_s - self._zero_s
 
     def start_over(self) -> None:
-        """Everything as at the start, and time zero again; on this thread."""
+        """Reset everything to the start, the time too; on this thread."""
         self.simulation.reset(self.simulation.declared)
         self._zero_s = self.simulation.world.time_s
         self._queue.clear()
 
     def run(self) -> None:
-        """Thread body."""
+        """Run the thread."""
         self._serve(time.monotonic() + LATE_START_S, until_work=False)
         super().run()
 
     def _due_after(self, due_s: float, period_s: float) -> float:
-        """A late frame is not made good for by hurrying: the next one comes no earlier than in half its time."""
+        """Return the time of the next frame: after a late frame it begins in at least half the period."""
         return max(due_s + period_s, time.monotonic() + 0.5 * period_s)
 
     def _advance(self) -> None:
@@ -66,7 +67,7 @@ class IsaacLoop(SimLoop):
         super()._advance()
 
     def _let_grippers_push(self) -> None:
-        """Drives know no goals: their force is limited by what the gripper can give."""
+        """Set the force limits of the drives to the largest force of the gripper: drives have no goals with a force."""
         for gripper in self.simulation.grippers.values():
             gripper.controller.force_n = gripper.controller.spec.max_force_n
         self.simulation.apply_forces()

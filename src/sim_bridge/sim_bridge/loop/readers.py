@@ -10,7 +10,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 MOST_READERS = 4
-"""Reads that may run at once."""
+"""The largest number of reads at the same time."""
 
 
 class TooManyReaders(RuntimeError):
@@ -24,10 +24,16 @@ class Readers:
         self._free = threading.BoundedSemaphore(MOST_READERS)
 
     def submit(self, read: Callable[[], T]) -> Future[T]:
-        """Return the future of what ``read`` returns or raises.
+        """Start a read.
+
+        Args:
+            read: The function that reads.
+
+        Returns:
+            The future of what ``read`` returns or raises.
 
         Raises:
-            TooManyReaders: so many run already; files of a disk that does not answer are never read to the end.
+            TooManyReaders: MOST_READERS reads run already; reads from a disk that does not answer never end.
         """
         if not self._free.acquire(blocking=False):
             raise TooManyReaders(f"{MOST_READERS} requests are reading files; ask again when they have ended")
@@ -36,7 +42,7 @@ class Readers:
         def work() -> None:
             try:
                 value = read()
-            except BaseException as error:  # noqa: BLE001  # handed on to whoever waits
+            except BaseException as error:  # noqa: BLE001  # passed on to the thread that waits
                 failure = error
                 self._free.release()
                 job.set_exception(failure)

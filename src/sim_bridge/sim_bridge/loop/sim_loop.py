@@ -13,33 +13,33 @@ from handiwork_core.control.control_thread import slots_of
 from sim_bridge.mujoco.simulation import CONTROL_S, Simulation
 
 TICK_S = 0.01
-"""Simulated time between two publications."""
+"""The simulated time between two publications, s."""
 
 CONTROLS_PER_TICK = round(TICK_S / CONTROL_S)
 
 FEEDBACK_TICKS = 5
-"""A followed trajectory tells its progress with every fifth tick: 20 Hz."""
+"""The progress of a trajectory is reported with every fifth tick: 20 Hz."""
 
 PAUSED_PERIOD_S = 0.2
-"""Wall time between two publications of the frozen world."""
+"""The wall time between two publications of the paused world, s."""
 
 LAG_S = 0.2
-"""A simulation that is later than this gives the lost time up instead of hurrying after it."""
+"""A simulation that is later than this, in s, drops the lost time instead of catching up."""
 
 LAST_BRAKE_S = 1.0
-"""Simulated time that running goals get to come to rest when the thread ends."""
+"""The simulated time in which running goals may come to rest when the thread ends, s."""
 
 T = TypeVar("T")
 
 
 class SimLoop(threading.Thread):
-    """Owns the simulation while it runs; others hand work in with ``submit``.
+    """The thread that owns the simulation while it runs; other threads give it work by ``submit``.
 
     Args:
-        simulation: not used by anyone else until ``close`` has returned.
-        real_time_factor: simulated seconds per second; 0 is as fast as it goes.
-        paused: whether to begin so.
-        publish: called on this thread after every tick with the tick's number; None while paused.
+        simulation: The simulation; no other thread may use it until ``close`` has returned.
+        real_time_factor: Simulated seconds per second; 0 is as fast as possible.
+        paused: Whether the world begins paused.
+        publish: Called on this thread after every tick with the tick's number; None while paused.
     """
 
     def __init__(
@@ -63,17 +63,24 @@ class SimLoop(threading.Thread):
 
     @property
     def plant(self) -> Simulation:
-        """The simulation, as its controllers' doors see it."""
+        """The simulation, for the servers of its controllers."""
         return self.simulation
 
     @property
     def idle(self) -> bool:
-        """True while no goal is without a result."""
+        """True when every goal has its result."""
         arms = any(slot.busy for slot in self.arms.values())
         return not arms and not any(slot.busy for slot in self.grippers.values())
 
     def submit(self, work: Callable[[], T]) -> Future[T]:
-        """Run ``work`` on this thread between two ticks; from any thread."""
+        """Run ``work`` on this thread between two ticks; any thread may call this.
+
+        Args:
+            work: The function to run.
+
+        Returns:
+            The future of what ``work`` returns or raises.
+        """
         future: Future[T] = Future()
 
         def call() -> None:
@@ -86,7 +93,14 @@ class SimLoop(threading.Thread):
         return future
 
     def step(self, duration_s: float) -> Future[None]:
-        """Advance a paused world; the future ends when that is done."""
+        """Advance a paused world.
+
+        Args:
+            duration_s: Simulated time, s; at least one control period is done.
+
+        Returns:
+            A future that ends when this is done.
+        """
         future: Future[None] = Future()
 
         def add() -> None:
@@ -103,7 +117,7 @@ class SimLoop(threading.Thread):
         self.join(5.0)
 
     def run(self) -> None:
-        """Thread body."""
+        """Run the thread."""
         due = time.monotonic()
         while not self._closing:
             if self.paused and self._steps_left == 0:
@@ -121,7 +135,7 @@ class SimLoop(threading.Thread):
         self._finish()
 
     def _due_after(self, due_s: float, period_s: float) -> float:
-        """When the tick after one that was due then begins, in steady time."""
+        """Return the steady time at which the tick after one that was due at ``due_s`` begins."""
         return max(due_s + period_s, time.monotonic() - LAG_S)
 
     def _advance(self) -> None:
@@ -139,7 +153,7 @@ class SimLoop(threading.Thread):
             self._stepped.clear()
 
     def _serve(self, deadline: float, *, until_work: bool) -> None:
-        """Do what was handed in, until ``deadline`` or, with ``until_work``, until something was done."""
+        """Run submitted work until ``deadline`` or, with ``until_work``, until some was done."""
         while not self._closing:
             wait_s = deadline - time.monotonic()
             try:
@@ -171,7 +185,7 @@ class SimLoop(threading.Thread):
 
     def _finish(self) -> None:
         message = "the simulation ends"
-        while not self._work.empty():  # goals that were handed in meanwhile must be answered as well
+        while not self._work.empty():  # goals that were submitted meanwhile need a result, too
             if (work := self._work.get_nowait()) is not None:
                 work()
         for arm in self.arms.values():

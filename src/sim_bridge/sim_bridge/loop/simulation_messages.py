@@ -1,4 +1,4 @@
-"""What differs between the versions of simulation_interfaces, told by the fields of a message. Knows no ROS."""
+"""The differences between versions of simulation_interfaces, found by the fields of a message. Knows no ROS."""
 
 # ruff: noqa: ANN401 messages of either version
 
@@ -11,19 +11,34 @@ from sim_bridge.mujoco.spawning import Resource
 
 
 def resource_from(request: Any) -> Resource:
-    """What to spawn: in 1.x two fields, in 2.x and in ``SpawnEntities`` a message of their own."""
+    """Return the resource to spawn: two fields in 1.x, a message in 2.x and in ``SpawnEntities``.
+
+    Args:
+        request: The request, of either version.
+    """
     holder = getattr(request, "entity_resource", request)
     return Resource(holder.uri, holder.resource_string)
 
 
 def put_uri(spawnable: Any, uri: str) -> None:
-    """Write where a spawnable comes from, as the version has it."""
+    """Write the URI of a spawnable into the field that the version has.
+
+    Args:
+        spawnable: The message, of either version.
+        uri: The URI.
+    """
     getattr(spawnable, "entity_resource", spawnable).uri = uri
 
 
 @dataclass(frozen=True, slots=True)
 class StateParts:
-    """What of a state is to be set."""
+    """The parts of a state that a request sets.
+
+    Attributes:
+        pose: Whether the pose is set.
+        twist: Whether the twist is set.
+        acceleration: Whether the acceleration is set.
+    """
 
     pose: bool
     twist: bool
@@ -31,7 +46,11 @@ class StateParts:
 
 
 def parts_to_set(request: Any) -> StateParts:
-    """In 2.1 three flags say it; before there were none, and pose and twist are set."""
+    """Return the parts of a state that a request sets: 2.1 has three flags; without flags, pose and twist are set.
+
+    Args:
+        request: The request, of either version.
+    """
     if not hasattr(request, "set_pose"):
         return StateParts(pose=True, twist=True, acceleration=False)
     return StateParts(bool(request.set_pose), bool(request.set_twist), bool(request.set_acceleration))

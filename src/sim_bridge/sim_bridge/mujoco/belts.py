@@ -1,10 +1,10 @@
 """Conveyor belts in MuJoCo: heavy bodies on slides that move with the belt, and are put back before each step.
 
-So contacts see a surface that runs, and friction does the rest. The simulator's module is handed in, because
-``mujoco_world`` alone imports it.
+So contacts have a moving surface, and friction does the rest. The simulator's module is an argument, because
+``mujoco/world.py`` alone imports it.
 """
 
-# ruff: noqa: ANN401 the simulator's module is handed in as a value
+# ruff: noqa: ANN401 the simulator's module is an argument
 
 from __future__ import annotations
 
@@ -17,29 +17,44 @@ from handiwork_core.model.geometry import Array
 from handiwork_core.scene.loader import Scene
 
 MASS_KG = 1e6
-"""Beside this everything that a belt carries is light."""
+"""The mass of a belt; all that it carries is light beside this."""
 
 SOFT = (0.02, 1.0)
-"""Time constant [s] and damping ratio of contacts with a belt: the solver lifts what slides over stiffer ones."""
+"""Time constant [s] and damping ratio of contacts with a belt: on stiffer ones the solver lifts sliding objects."""
 
 ACCELERATION = 2.0
-"""How fast a belt takes another speed [m/s^2]."""
+"""The acceleration of a belt to another speed [m/s^2]."""
 
 
 def make_belt(mj: Any, body: Any, name: str) -> None:
-    """Put a belt's body on three slides, along its own axes."""
+    """Put a belt's body on three slides, along its own axes.
+
+    Args:
+        mj: The simulator's module.
+        body: The body in the specification of the model.
+        name: Name of the object.
+    """
     body.explicitinertial, body.mass, body.inertia, body.gravcomp = True, MASS_KG, (MASS_KG,) * 3, 1.0
     for axis in range(3):
         body.add_joint(name=f"{name}/slide{axis}", type=mj.mjtJoint.mjJNT_SLIDE, axis=np.eye(3)[axis])
 
 
 def soften(geom: Any) -> None:
-    """Let contacts with a belt's solid be soft, and have the belt's friction."""
+    """Make contacts with a belt's solid soft, with the belt's friction.
+
+    Args:
+        geom: The solid in the specification of the model.
+    """
     geom.priority, geom.solref = 1, SOFT
 
 
 def part_fixtures(spec: Any, scene: Scene) -> None:
-    """Belts pass through other fixtures, as those do through each other."""
+    """Exclude contacts of belts with other fixtures, which do not touch each other either.
+
+    Args:
+        spec: The specification of the model.
+        scene: The scene.
+    """
     fixed = [item for item in scene.objects if item.body.is_static]
     belts = [item.name for item in fixed if item.belt is not None]
     for i, belt in enumerate(belts):
@@ -49,7 +64,13 @@ def part_fixtures(spec: Any, scene: Scene) -> None:
 
 
 class Belts:
-    """The belts of one compiled model, by the name of their object; each begins at the velocity of the scene."""
+    """The belts of one compiled model, by the name of their object. Each begins at the velocity of the scene.
+
+    Args:
+        model: The compiled model.
+        data: Its state.
+        scene: The scene.
+    """
 
     def __init__(self, model: Any, data: Any, scene: Scene) -> None:
         self._data = data
@@ -59,13 +80,17 @@ class Belts:
         self._v = np.array([joint.dofadr[0] for joint in joints], dtype=np.intp)
         self._speeds = self._wanted()
         self._changes = False
-        """Some belt has not yet the speed that is wanted."""
+        """True while some belt has not reached its wanted speed."""
 
     def __bool__(self) -> bool:
         return bool(self._velocity)
 
     def hold(self, step_s: float) -> None:
-        """Before each step: put the bodies back, and let them run."""
+        """Put the bodies back and set their speeds; call this before each step.
+
+        Args:
+            step_s: Length of the step, s.
+        """
         if self._changes:
             change, wanted = ACCELERATION * step_s, self._wanted()
             self._speeds = self._speeds + np.clip(wanted - self._speeds, -change, change)
@@ -74,17 +99,25 @@ class Belts:
         self._data.qvel[self._v] = self._speeds
 
     def run(self, name: str, belt: BeltSpec) -> None:
-        """Let a belt run so from now on.
+        """Set the velocity of a belt from now on.
+
+        Args:
+            name: Name of the object.
+            belt: The velocity, m/s.
 
         Raises:
-            KeyError: there is no such belt; the message lists them.
+            KeyError: There is no such belt; the message lists them.
         """
         if name not in self._velocity:
             raise KeyError(f"belt {name!r} is not one of {sorted(self._velocity)}")
         self._velocity[name], self._changes = belt.velocity, True
 
     def run_on(self, before: Belts) -> None:
-        """Run as the belts of the same names did in another model of the world."""
+        """Continue with the velocities of the belts of the same names in another model.
+
+        Args:
+            before: The belts of the other model.
+        """
         for i, name in enumerate(self._velocity):
             if name in before._velocity:
                 j = list(before._velocity).index(name)

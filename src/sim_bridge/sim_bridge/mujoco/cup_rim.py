@@ -1,6 +1,6 @@
-"""What the rim of a simulated suction cup meets, by rays. The simulator's module is handed in."""
+"""The contact of a simulated suction cup's rim, found by rays. The simulator's module is an argument."""
 
-# ruff: noqa: ANN401 the simulator's module is handed in as a value
+# ruff: noqa: ANN401 the simulator's module is an argument
 
 from __future__ import annotations
 
@@ -14,12 +14,20 @@ from handiwork_core.model.suction import SuctionSpec
 
 RIM_POINTS = 12
 RAY_BACK_M, RAY_AHEAD_M = 0.012, 0.1
-"""Rays start this far behind the rim, and see this far ahead of it."""
+"""Rays start this far behind the rim, and end this far ahead of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class RimView:
-    """What the rim meets: ``body`` only when all of it does. See ``SuctionState`` for the numbers."""
+    """The surface before the rim; see ``SuctionState`` for the numbers.
+
+    Attributes:
+        body: Body that the whole rim meets; empty when it meets none, or several.
+        nearest_m: Distance of the nearest point, m.
+        gap_m: Distance of the farthest point, m.
+        angle_rad: Angle between the surface and the rim's plane, rad.
+        why: Reason why the rim cannot seal; empty when it can.
+    """
 
     body: str
     nearest_m: float
@@ -29,7 +37,15 @@ class RimView:
 
 
 class Rim:
-    """Looks ahead from points of a cup's rim; ``liftable``: bodies that may be held."""
+    """Finds the surface before a cup's rim by rays from points of the rim.
+
+    Args:
+        mj: The simulator's module.
+        model: The compiled model.
+        data: Its state.
+        spec: Size and limits of the cup.
+        liftable: Names of bodies that may be held.
+    """
 
     def __init__(self, mj: Any, model: Any, data: Any, spec: SuctionSpec, liftable: frozenset[str]) -> None:
         self._mj, self._model, self._data = mj, model, data
@@ -38,7 +54,16 @@ class Rim:
         self._circle = np.stack([np.cos(angles), np.sin(angles)], axis=1) * spec.radius_m
 
     def look(self, middle: Array, turn: Array, own_body: int) -> RimView:
-        """What lies before the rim about ``middle`` (3,); ``turn`` (3, 3): the axis out of the cup, then sides."""
+        """Find the surface before the rim.
+
+        Args:
+            middle: Middle of the rim in the world, (3,), m.
+            turn: Columns of axes in the world, (3, 3): the axis out of the cup, then two sides.
+            own_body: Index of the cup's body, which rays ignore.
+
+        Returns:
+            The surface.
+        """
         axis = turn[:, 0]
         starts = middle - RAY_BACK_M * axis + self._circle @ turn[:, 1:].T
         bodies, gaps = np.full(RIM_POINTS, -1), np.full(RIM_POINTS, np.inf)

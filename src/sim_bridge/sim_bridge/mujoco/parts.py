@@ -1,9 +1,9 @@
 """Moving parts of articulated objects in MuJoCo: a part is a child of its body, with a hinge or a slide.
 
-The simulator's module is handed in, because ``mujoco_world`` alone imports it.
+The simulator's module is an argument, because ``mujoco/world.py`` alone imports it.
 """
 
-# ruff: noqa: ANN401 the simulator's module is handed in as a value
+# ruff: noqa: ANN401 the simulator's module is an argument
 
 from __future__ import annotations
 
@@ -17,11 +17,24 @@ from handiwork_core.model.world import ObjectState
 from handiwork_core.scene.loader import SceneObject
 
 ON_PATH_M, ON_PATH_RAD = 0.002, 0.01
-"""A part may be put this far from where its joint allows; it is put on the way."""
+"""The largest distance of a requested pose from the joint's path; the part is put on the path."""
 
 
 def add_part(mj: Any, spec: Any, item: SceneObject, joint: Articulation) -> Any:
-    """Add the part to its body, and return it. The joint guides it: the two do not collide with each other."""
+    """Add a part to its body. The joint guides it: the two do not collide with each other.
+
+    Args:
+        mj: The simulator's module.
+        spec: The specification of the model.
+        item: The part.
+        joint: Its joint.
+
+    Returns:
+        The part's body in the specification.
+
+    Raises:
+        ValueError: The body is not there yet, or the part has no drive.
+    """
     carrier, drive = spec.body(joint.body), item.drive
     if carrier is None or drive is None:
         raise ValueError(f"part {item.name!r} needs its body {joint.body!r} before it, and a drive")
@@ -41,14 +54,27 @@ def add_part(mj: Any, spec: Any, item: SceneObject, joint: Articulation) -> Any:
 
 
 def put_at_start(data: Any, objects: tuple[SceneObject, ...]) -> None:
-    """Bring every part to the position that the scene gives it."""
+    """Set every part to the position that the scene gives it.
+
+    Args:
+        data: The state of the model.
+        objects: The objects of the scene.
+    """
     for item in objects:
         if item.drive is not None:
             data.joint(item.name).qpos[0] = item.drive.start
 
 
 def part_state(data: Any, name: str, joint: Articulation, world_T_body: Pose, stamp_s: float) -> ObjectState:
-    """Pose and twist in ``world`` from the joint's position and speed."""
+    """Return the pose and twist of a part in ``world`` from the joint's position and speed.
+
+    Args:
+        data: The state of the model.
+        name: Name of the part.
+        joint: Its joint.
+        world_T_body: The body that carries it.
+        stamp_s: Time of the state, s.
+    """
     here = data.joint(name)
     position, speed = float(here.qpos[0]), float(here.qvel[0])
     pose = world_T_body @ joint.at(position)
@@ -60,10 +86,16 @@ def part_state(data: Any, name: str, joint: Articulation, world_T_body: Pose, st
 
 
 def put_part(data: Any, name: str, joint: Articulation, body_T_part: Pose) -> None:
-    """Bring a part to a pose on its way, at rest.
+    """Put a part at a pose on its joint's path, at rest.
+
+    Args:
+        data: The state of the model.
+        name: Name of the part.
+        joint: Its joint.
+        body_T_part: The pose in the frame of the body that carries it.
 
     Raises:
-        ValueError: the pose is not on the joint's way, or outside of its range.
+        ValueError: The pose is not on the joint's path, or outside of its range.
     """
     position = joint.position(body_T_part)
     gap_m, turn_rad = joint.at(position).distance_to(body_T_part)

@@ -19,23 +19,28 @@ from sim_bridge.mujoco.world import MujocoWorld
 from sim_bridge.mujoco.world_model import STEP_S
 
 STEPS_PER_CONTROL = 2
-"""Controllers run at 500 Hz."""
+"""The number of physics steps in a control period: controllers run at 500 Hz."""
 
 CONTROL_S = STEPS_PER_CONTROL * STEP_S
 
 
 class Simulation:
-    """Robot, scene and controllers; ``arms`` and ``grippers`` go by the names in the robot's YAML.
+    """Robot, scene and controllers.
 
-    A mobile base follows trajectories as an arm does, and is among them.
+    A mobile base follows trajectories as an arm does, and is among the arms.
 
     Attributes:
-        safety: supervises what the controllers want, before it is commanded.
+        robot: The robot.
+        declared: The scene as it was read, to which a reset returns.
+        world: The simulated world.
+        arms: Arms by the names in the robot's YAML.
+        grippers: Grippers by the names in the robot's YAML.
+        safety: Supervises the controllers' references before they are commanded.
 
     Args:
-        robot: its description.
-        scene: objects and where the robot stands.
-        safety: limits; None for the defaults.
+        robot: The robot.
+        scene: The objects, and the pose of the robot.
+        safety: Limits; None for the defaults.
     """
 
     def __init__(self, robot: Robot, scene: Scene, safety: SafetyConfig | None = None) -> None:
@@ -53,20 +58,28 @@ class Simulation:
 
     @property
     def busy(self) -> bool:
-        """True while any controller works, or the safety layer stops the arms."""
+        """True while any controller works, the safety layer stops the arms, or a cup is on."""
         works = any_busy(self.arms, self.grippers) or self.safety.is_active
         return works or any(cup.on for cup in self.world.cups.values())
 
     def joints(self) -> JointArrays:
-        """Measured joints in the order of ``world.joint_names``, as copies."""
+        """Return the measured joints in the order of ``world.joint_names``, as copies."""
         return self.world.joints()
 
     def measured(self, arm: str) -> Array:
-        """Joint positions (dof,) of an arm."""
+        """Return the measured joint positions of an arm, (dof,), rad or m.
+
+        Args:
+            arm: Name of the arm.
+        """
         return self.world.joints().position[self.arms[arm].indices]
 
     def advance(self, steps: int) -> None:
-        """Run so many control periods of ``CONTROL_S``; busy controllers act at the start of each."""
+        """Advance by control periods of ``CONTROL_S``; busy controllers run at the start of each.
+
+        Args:
+            steps: Number of control periods.
+        """
         done = 0
         while done < steps and self.busy:
             self._control()
@@ -76,9 +89,11 @@ class Simulation:
             self.world.step((steps - done) * STEPS_PER_CONTROL)
 
     def reset(self, scene: Scene, home_seed: int | None = None) -> None:
-        """Start over with ``scene``: running goals are aborted, the arm is at home, the clock goes on.
+        """Start again with ``scene``: running goals are aborted, the arms are at home, the clock continues.
 
-        ``home_seed``: the arms are where it draws them by their ``home_std``.
+        Args:
+            scene: The scene.
+            home_seed: Seed of the arms' positions, which are drawn by ``home_std``; None for home itself.
         """
         self.world.reset(scene, home_seed)
         position = self.world.joints().position
@@ -115,6 +130,6 @@ class Simulation:
                 cup.update(CONTROL_S)
 
     def apply_forces(self) -> None:
-        """Limit the servos of all fingers to what their controllers want."""
+        """Set the force limits of all fingers' servos to those of their controllers."""
         for gripper in self.grippers.values():
             self.world.limit_force(gripper.indices, gripper.forces())

@@ -1,4 +1,4 @@
-"""Objects that come and go while a scene runs: how they are written, named, found and taken in. Knows no ROS."""
+"""Objects that are spawned and deleted while a scene runs: their text, names, filters and bounds. Knows no ROS."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ from handiwork_core.scene.loader import (
 )
 
 FORMAT = "handiwork"
-"""An object as scene files write it below ``objects.<name>``, or ``<scene file>#<name>``."""
+"""The format of an object as in scene files below ``objects.<name>``, or as ``<scene file>#<name>``."""
 
 FILE = "file://"
 
 RE2_BYTES = 1 << 20
-"""Memory of one compiled filter."""
+"""The memory limit of one compiled filter, bytes."""
 
 
 class Why(Enum):
-    """Why an object cannot come or go."""
+    """Reasons why an object cannot be spawned or deleted."""
 
     NAME_TAKEN = "name taken"
     NAME_INVALID = "name invalid"
@@ -55,7 +55,12 @@ class Why(Enum):
 
 
 class SpawnRefused(ValueError):
-    """The message names the thing and the mend."""
+    """An object cannot be spawned or deleted.
+
+    Args:
+        why: The reason.
+        message: Text that names the thing and what to do.
+    """
 
     def __init__(self, why: Why, message: str) -> None:
         self.why = why
@@ -64,23 +69,31 @@ class SpawnRefused(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """Where an object comes from: a place, or its text."""
+    """The source of an object.
+
+    Attributes:
+        uri: ``<scene file>#<name>``; empty when there is a text.
+        text: The object as scene files write it.
+    """
 
     uri: str = ""
     text: str = ""
 
 
 def read_object(resource: Resource, name: str, folder: Path, roots: DataRoots) -> SceneObject:
-    """An object from its text, or from a scene file; its pose is the one written there.
+    """Read an object from its text, or from a scene file; its pose is the one written there.
 
     Args:
-        resource: what to read.
-        name: of the object; empty: that of the URI.
-        folder: of files that a text names.
-        roots: folders below which all files must lie.
+        resource: The source.
+        name: Name of the object; empty takes that of the URI.
+        folder: Folder of files that a text names.
+        roots: Folders below which all files must lie.
+
+    Returns:
+        The object.
 
     Raises:
-        SpawnRefused: it cannot be read; says why.
+        SpawnRefused: It cannot be read; the message gives the reason.
     """
     if resource.text:
         return _from_text(resource.text, name, folder, roots)
@@ -117,7 +130,7 @@ def _from_text(text: str, name: str, folder: Path, roots: DataRoots) -> SceneObj
 
 
 def _located(spec: ObjectSpec, folder: Path, roots: DataRoots) -> ObjectSpec:
-    """The object with whole paths of its files, each below a root."""
+    """Return the object with full paths of its files, each below a root."""
 
     def located(name: str) -> str:
         return str(roots.locate(str(folder / name))) if name else ""
@@ -127,10 +140,19 @@ def _located(spec: ObjectSpec, folder: Path, roots: DataRoots) -> ObjectSpec:
 
 
 def free_name(wanted: str, scene: Scene, robot: str, *, may_rename: bool) -> str:
-    """``wanted``, or with ``may_rename`` another that is free.
+    """Return a name for a new object.
+
+    Args:
+        wanted: The wanted name.
+        scene: The scene, whose names are taken.
+        robot: Name of the robot, which is taken, too.
+        may_rename: Whether another name may be returned when ``wanted`` is taken or empty.
+
+    Returns:
+        ``wanted``, or a free name.
 
     Raises:
-        SpawnRefused: it is empty, taken or no name.
+        SpawnRefused: The name is empty, taken, too long, or has characters that are not allowed.
     """
     taken = {item.name for item in scene.objects} | {"world", robot}
     if not wanted and not may_rename:
@@ -151,10 +173,14 @@ def free_name(wanted: str, scene: Scene, robot: str, *, may_rename: bool) -> str
 
 
 def with_object(scene: Scene, item: SceneObject) -> Scene:
-    """The scene and one more object.
+    """Return the scene with one more object.
+
+    Args:
+        scene: The scene.
+        item: The object.
 
     Raises:
-        ValueError: it is full, or the object stands too far away.
+        ValueError: The scene is full, or the object is too far away.
     """
     if len(scene.objects) >= OBJECTS:
         raise ValueError(f"the scene has {len(scene.objects)} objects already; at most {OBJECTS} are kept")
@@ -165,10 +191,14 @@ def with_object(scene: Scene, item: SceneObject) -> Scene:
 
 
 def without(scene: Scene, name: str) -> Scene:
-    """The scene without an object and the parts that move on it.
+    """Return the scene without an object and the parts that move on it.
+
+    Args:
+        scene: The scene.
+        name: Name of the object.
 
     Raises:
-        SpawnRefused: there is no such object, or it is a part.
+        SpawnRefused: There is no such object, or it is a part.
     """
     bodies = {item.name: item.body for item in scene.objects}
     if name not in bodies:
@@ -185,12 +215,19 @@ def _moves_on(item: SceneObject, name: str) -> bool:
 
 
 def named_like(names: Iterable[str], pattern: str) -> list[str]:
-    """Return the names in which a regular expression is found; all for an empty one.
+    """Return the names in which a regular expression is found.
 
-    RE2 takes time proportional to the length of the names, whatever the pattern; Python's ``re`` can take for ever.
+    RE2 takes time proportional to the length of the names for any pattern; Python's ``re`` can run without end.
+
+    Args:
+        names: The names.
+        pattern: Regular expression of RE2; empty finds all names.
+
+    Returns:
+        Names in the same order.
 
     Raises:
-        ValueError: it is too long, or no regular expression of RE2.
+        ValueError: The pattern is too long, or no regular expression of RE2.
     """
     if len(pattern) > FILTER_CHARACTERS:
         raise ValueError(f"the filter has {len(pattern)} characters; write at most {FILTER_CHARACTERS}")
@@ -201,7 +238,7 @@ def named_like(names: Iterable[str], pattern: str) -> list[str]:
     try:
         found = re2.compile(pattern, options)
     except re2.error as error:
-        # RE2 gives its words as bytes.
+        # The message of an RE2 error is bytes.
         why = b" ".join(error.args).decode(errors="replace") if error.args else "bad syntax"
         text = f"filter {pattern!r} is no regular expression of RE2: {why}; look-around and back-references are unknown"
         raise ValueError(text) from error
@@ -209,19 +246,39 @@ def named_like(names: Iterable[str], pattern: str) -> list[str]:
 
 
 def own_bounds(item: SceneObject) -> Array:
-    """Lowest and highest corner (2, 3) of an object in its own frame [m]."""
+    """Return the bounds of an object in its own frame.
+
+    Args:
+        item: The object.
+
+    Returns:
+        The lowest and the highest corner, (2, 3), m.
+    """
     points = np.concatenate([shape_points(shape) for shape in item.body.shapes])
     return np.array((points.min(axis=0), points.max(axis=0)))
 
 
 def meets_box(item: SceneObject, world_T_object: Pose, box: Array) -> bool:
-    """Whether boxes about the solids of an object at a pose meet a box (2, 3) in ``world`` [m]."""
+    """Check whether boxes about the solids of an object meet a box.
+
+    Args:
+        item: The object.
+        world_T_object: Its pose.
+        box: The lowest and the highest corner in ``world``, (2, 3), m.
+    """
     boxes = world_boxes(replace(item, world_T_object=world_T_object))
     return bool(((boxes[:, 0] <= box[1]) & (boxes[:, 1] >= box[0])).all(axis=1).any())
 
 
 def meets_sphere(item: SceneObject, world_T_object: Pose, centre: Array, radius_m: float) -> bool:
-    """Whether boxes about the solids of an object at a pose meet a sphere in ``world``."""
+    """Check whether boxes about the solids of an object meet a sphere.
+
+    Args:
+        item: The object.
+        world_T_object: Its pose.
+        centre: Centre of the sphere in ``world``, (3,), m.
+        radius_m: Radius of the sphere, m.
+    """
     boxes = world_boxes(replace(item, world_T_object=world_T_object))
     nearest = np.clip(centre, boxes[:, 0], boxes[:, 1])
     return bool((np.linalg.norm(nearest - centre, axis=1) <= radius_m).any())

@@ -1,9 +1,9 @@
-"""The state of a compiled model by names, so that another model of the same things can go on from there.
+"""The state of a compiled model by names, so that another model of the same things can continue from it.
 
-The simulator's model and data are handed in, because ``mujoco_world`` alone imports it.
+The simulator's model and data are arguments, because ``mujoco/world.py`` alone imports it.
 """
 
-# ruff: noqa: ANN401 the simulator's values are handed in
+# ruff: noqa: ANN401 the simulator's values are arguments
 
 from __future__ import annotations
 
@@ -15,7 +15,13 @@ from handiwork_core.model.geometry import Array
 
 @dataclass(frozen=True, slots=True)
 class KeptState:
-    """Joints: positions and velocities; actuators: reference and range of forces; bodies: the place of what stands."""
+    """The state of a model by names.
+
+    Attributes:
+        joints: Position and velocity of each joint.
+        actuators: Reference and force range of each actuator.
+        bodies: Position and quaternion of each fixed body.
+    """
 
     joints: dict[str, tuple[Array, Array]]
     actuators: dict[str, tuple[Array, Array]]
@@ -23,7 +29,15 @@ class KeptState:
 
 
 def kept_state(model: Any, data: Any) -> KeptState:
-    """Copies of what ``put_state`` needs."""
+    """Copy the state of a model.
+
+    Args:
+        model: The compiled model.
+        data: Its state.
+
+    Returns:
+        The copy that ``put_state`` takes.
+    """
     joints = [data.joint(model.joint(i).name) for i in range(model.njnt)]
     actuators = [model.actuator(i) for i in range(model.nu)]
     fixed = [model.body(i) for i in range(1, model.nbody) if model.body(i).weldid == 0]
@@ -35,7 +49,13 @@ def kept_state(model: Any, data: Any) -> KeptState:
 
 
 def put_state(model: Any, data: Any, kept: KeptState) -> None:
-    """Give everything that has a name in ``kept`` its state; the rest stays as it is."""
+    """Set the state of everything that has a name in ``kept``; the rest stays as it is.
+
+    Args:
+        model: The compiled model.
+        data: Its state.
+        kept: The state to set.
+    """
     for i in range(model.njnt):
         joint = data.joint(model.joint(i).name)
         if joint.name in kept.joints:

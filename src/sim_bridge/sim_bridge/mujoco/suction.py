@@ -1,9 +1,9 @@
-"""A simulated suction cup: a weld holds what its rim meets, and the load on the weld breaks it.
+"""A simulated suction cup: a weld holds the object that the rim meets, and too much load on the weld breaks it.
 
-The simulator's module is handed in, because ``mujoco_world`` alone imports it.
+The simulator's module is an argument, because ``mujoco/world.py`` alone imports it.
 """
 
-# ruff: noqa: ANN401 the simulator's module is handed in as a value
+# ruff: noqa: ANN401 the simulator's module is an argument
 
 from __future__ import annotations
 
@@ -24,25 +24,36 @@ from handiwork_core.scene.loader import Scene, SceneObject
 from sim_bridge.mujoco.cup_rim import Rim, RimView
 
 TEAR_S = 0.01
-"""Time constant of the load that tears the seal: shocks that are shorter pass."""
+"""The time constant of the load that breaks the seal, s: shorter shocks do not break it."""
 
 STIFFNESS = (0.002, 1.0)
 """Time constant [s] and damping ratio of the weld, as stiff as the step allows."""
 
 
 def suction_arms(robot: Robot) -> tuple[tuple[ArmSpec, GripperSpec, SuctionSpec], ...]:
-    """Arms that carry a cup."""
+    """Return the arms that carry a cup, with their gripper and cup.
+
+    Args:
+        robot: The robot.
+    """
     tools = [(arm, arm.gripper) for arm in robot.arms.values() if arm.gripper is not None]
     return tuple((arm, tool, tool.suction) for arm, tool in tools if tool.suction is not None)
 
 
 def _is_free(item: SceneObject) -> bool:
-    """Can be lifted."""
+    """Check whether the object can be lifted."""
     return not item.body.is_static and item.body.articulation is None
 
 
 def add_seals(mj: Any, spec: Any, robot: Robot, scene: Scene) -> None:
-    """Add a weld between each cup and each object that can move; all are off."""
+    """Add a weld between each cup and each object that can move; all are off.
+
+    Args:
+        mj: The simulator's module.
+        spec: The specification of the model.
+        robot: The robot.
+        scene: The scene.
+    """
     for _, tool, cup in suction_arms(robot):
         for item in scene.objects:
             if _is_free(item):
@@ -53,7 +64,18 @@ def add_seals(mj: Any, spec: Any, robot: Robot, scene: Scene) -> None:
 
 
 def cups_of(mj: Any, model: Any, data: Any, robot: Robot, scene: Scene) -> dict[str, SuctionCup]:
-    """The cups of a robot in a compiled model, all off."""
+    """Return the cups of a robot in a compiled model, all off.
+
+    Args:
+        mj: The simulator's module.
+        model: The compiled model.
+        data: Its state.
+        robot: The robot.
+        scene: The scene.
+
+    Returns:
+        Name of the gripper -> cup.
+    """
     names = [item.name for item in scene.objects if _is_free(item)]
     return {
         tool.name: SuctionCup(mj, model, data, robot, arm, cup, names)
@@ -62,7 +84,17 @@ def cups_of(mj: Any, model: Any, data: Any, robot: Robot, scene: Scene) -> dict[
 
 
 class SuctionCup:
-    """The cup of one arm in one compiled model."""
+    """The cup of one arm in one compiled model.
+
+    Args:
+        mj: The simulator's module.
+        model: The compiled model.
+        data: Its state.
+        robot: The robot.
+        arm: The arm that carries the cup.
+        spec: Size and limits of the cup.
+        movable: Names of the objects that may be held.
+    """
 
     def __init__(
         self,
@@ -83,26 +115,38 @@ class SuctionCup:
         self._rim = Rim(mj, model, data, spec, frozenset(movable))
         self.on, self.object = False, ""
         self._blocked = False
-        """A torn seal closes again only after the rim has left the surface."""
+        """True until the rim has left the surface after the seal broke: meanwhile it does not seal again."""
         self._lost = self._why = ""
         self._load: Array = np.zeros(3)
-        """Pull [N], shear [N] and moment [N*m], smoothed."""
+        """The smoothed pull [N], shear [N] and moment [N*m]."""
         self._force: Array = np.zeros(3)
 
     def switch(self, *, on: bool) -> None:
-        """Suck, or let go at once."""
+        """Switch the suction; off releases the object at once.
+
+        Args:
+            on: Whether the cup shall hold.
+        """
         if on != self.on:
             self.let_go("")
             self.on, self._blocked = on, False
 
     def let_go(self, why: str) -> None:
-        """Open the seal, if there is one."""
+        """Open the seal, if there is one.
+
+        Args:
+            why: Reason that ``state`` reports while the cup is on; empty for none.
+        """
         if self.object:
             self._data.eq_active[self._seals[self.object]] = 0
         self.object, self._lost, self._why, self._load, self._force = "", why, "", np.zeros(3), np.zeros(3)
 
     def update(self, step_s: float) -> None:
-        """Look for a seal, or at the load on it; once in every control period while the cup is on."""
+        """Seal where the rim allows it, or check the load on the seal; once in every control period while it is on.
+
+        Args:
+            step_s: Length of the period, s.
+        """
         if self.object:
             self._watch_load(step_s)
             return
@@ -113,7 +157,11 @@ class SuctionCup:
             self._seal(view.body)
 
     def state(self, stamp_s: float) -> SuctionState:
-        """What the cup tells of itself."""
+        """Return the state of the cup.
+
+        Args:
+            stamp_s: Time of the state, s.
+        """
         if self.object:
             pull, _, moment = self._load
             return SuctionState(stamp_s, self.on, True, self.object, float(pull), float(moment))
@@ -122,7 +170,7 @@ class SuctionCup:
         return SuctionState(stamp_s, self.on, False, gap_m=view.gap_m, angle_rad=view.angle_rad, why=why)
 
     def contact(self) -> Contact | None:
-        """The seal's force as a contact of the cup with what it holds."""
+        """Return the seal's force as a contact of the cup with the held object; None without one."""
         if not self.object:
             return None
         point = frozen(self._data.xpos[self._tip])
@@ -134,7 +182,7 @@ class SuctionCup:
         return self._rim.look(self._data.xpos[self._tip], columns, self._cup)
 
     def _seal(self, name: str) -> None:
-        """Weld the object to the cup as it lies."""
+        """Weld the object to the cup at its present pose."""
         model, data, seal = self._model, self._data, self._seals[name]
         cup, thing = self._pose(self._cup), self._pose(model.body(name).id)
         tip = data.xpos[self._tip]
@@ -165,7 +213,7 @@ class SuctionCup:
             self.let_go(f"{self.object!r} was torn off by {torn[0]}")
 
     def _wrench(self) -> tuple[Array, Array]:
-        """Force and moment (3,) about the rim's middle that the seal puts on the object, in the world."""
+        """Return force and moment (3,) about the rim's middle from the seal on the object, in the world."""
         model, data = self._model, self._data
         rows = np.flatnonzero(data.efc_id[: data.ne] == self._seals[self.object])  # equalities come first
         push, result = np.zeros(data.nefc), np.zeros(model.nv)

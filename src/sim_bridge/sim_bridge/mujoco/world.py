@@ -1,4 +1,4 @@
-"""The simulated world: a robot and a scene in MuJoCo. No ROS, no controllers, no time but its own."""
+"""The simulated world: a robot and a scene in MuJoCo. No ROS, no controllers, and only simulated time."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class MujocoWorld:
     """Robot and scene with their state. One thread at a time may use it.
 
     Args:
-        robot: its URDF becomes the bodies ``<robot>/<link>``.
-        scene: its objects become bodies of their own names.
+        robot: The robot; its URDF becomes the bodies ``<robot>/<link>``.
+        scene: The scene; its objects become bodies of their own names.
     """
 
     def __init__(self, robot: Robot, scene: Scene) -> None:
@@ -81,15 +81,23 @@ class MujocoWorld:
 
     @property
     def time_s(self) -> float:
-        """Simulated time; never goes back, not at a reset either."""
+        """The simulated time, s; it never goes back, also not at a reset."""
         return float(self.data.time)
 
     def indices(self, names: Sequence[str]) -> Indices:
-        """Where these joints are in ``joint_names``."""
+        """Return the indices of joints in ``joint_names``.
+
+        Args:
+            names: Names of the joints.
+        """
         return np.array([self.joint_names.index(name) for name in names])
 
     def step(self, count: int = 1) -> None:
-        """Advance by ``count`` physics steps of ``world_model.STEP_S``."""
+        """Advance by physics steps of ``world_model.STEP_S``.
+
+        Args:
+            count: Number of steps.
+        """
         if not self.belts:
             self._mj.mj_step(self.model, self.data, count)
             return
@@ -98,17 +106,22 @@ class MujocoWorld:
             self._mj.mj_step(self.model, self.data)
 
     def reset(self, scene: Scene, home_seed: int | None = None) -> None:
-        """Start over with ``scene``: robot at home, everything at rest, the clock goes on.
+        """Start again with ``scene``: robot at home, everything at rest, the clock continues.
 
-        ``home_seed``: the arms are where it draws them by their ``home_std``.
+        Args:
+            scene: The scene.
+            home_seed: Seed of the arms' positions, which are drawn by ``home_std``; None for home itself.
         """
         self._load(scene, self.time_s, home_seed)
 
     def change(self, scene: Scene) -> None:
-        """Take objects in or out: what both scenes have goes on as it is, and so does the robot.
+        """Add or remove objects: the objects that both scenes have continue, and so does the robot.
+
+        Args:
+            scene: The new scene.
 
         Raises:
-            ValueError: a cup holds something, or the simulator refuses the scene; nothing has changed then.
+            ValueError: A cup holds something, or the simulator refuses the scene; nothing has changed then.
         """
         held = [f"{name!r} holds {cup.object!r}" for name, cup in self.cups.items() if cup.object]
         if held:
@@ -127,30 +140,47 @@ class MujocoWorld:
         self._mj.mj_forward(self.model, self.data)
 
     def joints(self) -> JointArrays:
-        """Measured joints, as copies."""
+        """Return the measured joints, as copies."""
         data = self.data
         return JointArrays(self.time_s, data.qpos[self._q], data.qvel[self._v], data.qfrc_actuator[self._v])
 
     def command(self, indices: Indices, position: Array, velocity: Array) -> None:
-        """Give the servos of these joints their reference [rad, rad/s, or m]."""
+        """Set the references of servos.
+
+        Args:
+            indices: Indices of the joints, (n,).
+            position: Positions, (n,), rad or m.
+            velocity: Velocities, (n,), rad/s or m/s; for joints without a servo of velocity they are ignored.
+        """
         servos, rates = self._servo[indices], self._rate[indices]
         self.data.ctrl[servos[servos >= 0]] = position[servos >= 0]
         self.data.ctrl[rates[rates >= 0]] = velocity[rates >= 0]
 
     def command_finite(self, indices: Indices, position: Array, velocity: Array) -> None:
-        """The same, where a number that is not finite leaves a servo's reference as it is."""
+        """Set the references of servos; a number that is not finite leaves the reference as it is.
+
+        Args:
+            indices: Indices of the joints, (n,).
+            position: Positions, (n,), rad or m.
+            velocity: Velocities, (n,), rad/s or m/s.
+        """
         for servos, wanted in ((self._servo[indices], position), (self._rate[indices], velocity)):
             meant = (servos >= 0) & np.isfinite(wanted)
             self.data.ctrl[servos[meant]] = wanted[meant]
 
     def limit_force(self, indices: Indices, force: Array) -> None:
-        """Let the servos of these joints push with at most ``force`` (n,) [N or Nm], where they have one."""
+        """Limit the forces of servos; joints without one are ignored.
+
+        Args:
+            indices: Indices of the joints, (n,).
+            force: Largest force in both directions, (n,), N or Nm.
+        """
         servos = self._servo[indices]
         limits = force[servos >= 0, None] * (-1.0, 1.0)
         self.model.actuator_forcerange[servos[servos >= 0]] = limits
 
     def object_states(self) -> dict[str, ObjectState]:
-        """Poses and twists of all objects in ``world``."""
+        """Return the poses and twists of all objects in ``world``, by name."""
         states: dict[str, ObjectState] = {}
         for item in self.scene.objects:
             joint = item.body.articulation
@@ -172,11 +202,15 @@ class MujocoWorld:
         return ObjectState(Pose.of(joint.qpos[:3], rotation), frozen(joint.qvel[:3]), spin, self.time_s)
 
     def set_object_pose(self, name: str, pose: Pose) -> None:
-        """Put an object somewhere, at rest.
+        """Put an object at a pose, at rest.
+
+        Args:
+            name: Name of the object.
+            pose: world_T_object.
 
         Raises:
-            KeyError: there is no such object; the message lists them.
-            ValueError: a part cannot be there.
+            KeyError: There is no such object; the message lists them.
+            ValueError: A part cannot be there.
         """
         bodies = {item.name: item.body for item in self.scene.objects}
         if name not in bodies:
@@ -194,11 +228,22 @@ class MujocoWorld:
             joint.qvel[:] = 0.0
         for cup in self.cups.values():
             if cup.object == name:
-                cup.let_go(f"{name!r} was put elsewhere")
+                cup.let_go(f"{name!r} was moved")
         self._mj.mj_forward(self.model, self.data)
 
     def set_object_state(self, name: str, pose: Pose, linear: Array, angular: Array) -> None:
-        """``set_object_pose``, and let a free object go on with velocities (3,) in ``world`` [m/s, rad/s]."""
+        """Put an object at a pose; a free object continues with the velocities.
+
+        Args:
+            name: Name of the object.
+            pose: world_T_object.
+            linear: Velocity in ``world``, (3,), m/s; zero for an object that is not free.
+            angular: Angular velocity in ``world``, (3,), rad/s; zero for an object that is not free.
+
+        Raises:
+            KeyError: There is no such object; the message lists them.
+            ValueError: A part cannot be there.
+        """
         self.set_object_pose(name, pose)
         if linear.any() or angular.any():
             joint = self.data.joint(name)
@@ -206,12 +251,20 @@ class MujocoWorld:
             self._mj.mj_forward(self.model, self.data)
 
     def body_pose(self, body: str) -> Pose:
-        """Pose of an object or of a link ``<robot>/<link>`` in ``world``, as of the last step."""
+        """Return the pose of a body in ``world``, as of the last step.
+
+        Args:
+            body: Name of an object, or ``<robot>/<link>``.
+        """
         found = self.data.body(body)
         return Pose.of(found.xpos, Rotation.from_wxyz(found.xquat))
 
     def arm_forces(self) -> Array:
-        """Net contact force on each arm (a, 3) [N] in world axes, without seals; valid until the next call."""
+        """Return the net contact force on each arm, without seals; valid until the next call.
+
+        Returns:
+            Forces in world axes, (a, 3), N.
+        """
         contact = self.data.contact
         bodies = self.model.geom_bodyid[contact.geom]
         forces = self.data.efc_force
@@ -219,7 +272,7 @@ class MujocoWorld:
         return self._arm_forces
 
     def contacts(self) -> tuple[Contact, ...]:
-        """Net force and mean point for each pair of bodies that touch; a seal counts as a touch."""
+        """Return the net force and mean point for each pair of bodies that touch; a seal counts as a contact."""
         seals = tuple(seal for cup in self.cups.values() if (seal := cup.contact()) is not None)
         contact = self.data.contact
         active = np.flatnonzero(contact.efc_address >= 0)

@@ -1,9 +1,9 @@
-"""Turns a robot and a scene into a compiled MuJoCo model: servos, contact settings, inertias.
+"""Builds a compiled MuJoCo model from a robot and a scene: servos, contact settings, inertias.
 
-The simulator's module is handed in, because ``mujoco_world`` alone imports it.
+The simulator's module is an argument, because ``mujoco/world.py`` alone imports it.
 """
 
-# ruff: noqa: ANN401 the simulator's module is handed in as a value
+# ruff: noqa: ANN401 the simulator's module is an argument
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from sim_bridge.mujoco.parts import add_part
 from sim_bridge.mujoco.suction import add_seals
 
 STEP_S = 0.001
-"""Physics step."""
+"""The length of a physics step, s."""
 
 CONTACT = (2.0 * STEP_S, 1.0)
 """Time constant [s] and damping ratio of contacts, as stiff as the step allows.
 
-The solver leaves out how contact frames change in a turn, so a held object slips by speed x angle x this constant / 2:
+The solver ignores how contact frames change in a turn, so a held object slips by speed x angle x this constant / 2:
 1 mm per radian at 1 m/s.
 """
 
@@ -56,8 +56,16 @@ and a plan is checked against self-collision with finer spheres."""
 def compile_model(mj: Any, robot: Robot, scene: Scene) -> Any:
     """Build the model; actuators are ``<joint>`` (position) and, for arms, ``<joint>/rate`` (velocity feed-forward).
 
+    Args:
+        mj: The simulator's module.
+        robot: The robot.
+        scene: The scene.
+
+    Returns:
+        The compiled model.
+
     Raises:
-        ValueError: the robot description or a scene object cannot be compiled; the message is the simulator's.
+        ValueError: The robot description or a scene object cannot be compiled; the message is the simulator's.
     """
     spec = mj.MjSpec()
     spec.option.timestep = STEP_S
@@ -81,18 +89,33 @@ def compile_model(mj: Any, robot: Robot, scene: Scene) -> Any:
 
 
 def driven_joints(robot: Robot) -> tuple[Joint, ...]:
-    """All joints that move, mimicking ones too, in the robot's order."""
+    """Return all joints that move, those that mimic too, in the robot's order.
+
+    Args:
+        robot: The robot.
+    """
     return tuple(joint for joint in robot.joints.values() if joint.type is not JointType.FIXED)
 
 
 def grippers(robot: Robot) -> tuple[GripperSpec, ...]:
-    """The grippers of all arms that have fingers to drive; a suction cup has none."""
+    """Return the grippers of all arms that have fingers to drive; a suction cup has none.
+
+    Args:
+        robot: The robot.
+    """
     tools = (arm.gripper for arm in robot.arms.values() if arm.gripper is not None)
     return tuple(tool for tool in tools if tool.suction is None)
 
 
 def held_joints(robot: Robot) -> tuple[str, ...]:
-    """Joints that neither an arm nor a gripper moves, such as a lift: a servo holds each where it starts."""
+    """Return joints that neither an arm nor a gripper moves, such as a lift: a servo holds each at its start.
+
+    Args:
+        robot: The robot.
+
+    Returns:
+        Names of the joints.
+    """
     moved = {name for arm in robot.arms.values() for name in arm.joint_names}
     moved |= {name for gripper in grippers(robot) for name in finger_joints(robot, gripper)}
     moved |= set(robot.base.joint_names) if robot.base is not None else set()
@@ -100,12 +123,27 @@ def held_joints(robot: Robot) -> tuple[str, ...]:
 
 
 def home_positions(robot: Robot) -> dict[str, float]:
-    """Joint positions that the world starts with: posture, home of the arms, home width of the grippers."""
+    """Return the joint positions at the start of the world: posture, home of the arms, home width of the grippers.
+
+    Args:
+        robot: The robot.
+
+    Returns:
+        Name of the joint -> position, rad or m.
+    """
     return {joint.name: joint_position(robot, joint.name, {}) for joint in driven_joints(robot)}
 
 
 def drawn_home(robot: Robot, seed: int) -> Robot:
-    """The robot with homes drawn about its own by their deviations, within limits; itself where there are none."""
+    """Return the robot with homes drawn about its own by their deviations, within the joint limits.
+
+    Args:
+        robot: The robot.
+        seed: Seed of the draw.
+
+    Returns:
+        A robot that differs in the arms with deviations only.
+    """
     rng, arms = np.random.default_rng(seed), dict(robot.arms)
     for name, arm in robot.arms.items():
         if arm.home_std.any():
@@ -142,7 +180,7 @@ def _add_robot(mj: Any, spec: Any, robot: Robot, world_T_base: Pose) -> None:
 
 
 def _add_servos(mj: Any, spec: Any, model: Any, robot: Robot) -> None:
-    """Servos for every joint, their gains from the inertia each joint sees at home."""
+    """Add servos for every joint. Their gains come from the inertia that each joint has at home."""
     data = mj.MjData(model)
     for name, position in home_positions(robot).items():
         data.joint(f"{robot.name}/{name}").qpos[0] = position

@@ -1,1 +1,1 @@
-"""Its topics and services."""
+"""The topics and services of the simulation."""

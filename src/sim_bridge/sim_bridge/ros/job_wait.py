@@ -1,4 +1,4 @@
-"""Waits on the executor's thread for what the physics thread does."""
+"""Waits on the executor's thread for jobs of the physics thread."""
 
 from __future__ import annotations
 
@@ -12,7 +12,15 @@ T = TypeVar("T")
 
 
 async def finished(node: Node, job: Job[T]) -> T:
-    """The job's value, once the physics thread has done it; the executor serves others meanwhile."""
+    """Wait for a job of the physics thread; the executor serves others meanwhile.
+
+    Args:
+        node: The node, whose executor waits.
+        job: The job.
+
+    Returns:
+        The job's value; its exception is raised.
+    """
     done, executor = Future(), node.executor
     job.add_done_callback(lambda _job: executor.create_task(done.set_result, None))
     await done

@@ -1,4 +1,4 @@
-"""What the simulation publishes. ``publish`` runs on the physics thread, everything else on the executor's."""
+"""The publishers of the simulation. ``publish`` runs on the physics thread, everything else on the executor's."""
 
 from __future__ import annotations
 
@@ -29,14 +29,18 @@ WORLD_TICKS = 2
 """object_states and contacts come with every second tick: 50 Hz."""
 
 JOINTS_HZ, WORLD_HZ, FRAMES_HZ = 125.0, 62.5, 30.0
-"""Greatest rates per second of steady time; they bind when the simulation is faster than 1.25 times real time."""
+"""The largest rates per second of steady time; they limit a simulation faster than 1.25 times real time."""
 
 CATCH_UP = 25
-"""Messages that may follow without a pause after a hiccup; the simulation catches up with 20 ticks at most."""
+"""The number of messages that may follow each other at once after a delay; the simulation catches up by 20 ticks."""
 
 
 class ContractPublishers:
-    """The topics of the robot-and-world contract."""
+    """The topics of the robot-and-world contract.
+
+    Args:
+        node: Hosts them.
+    """
 
     def __init__(self, node: Node) -> None:
         self._clock = node.create_publisher(Clock, "/clock", CLOCK)
@@ -56,7 +60,14 @@ class ContractPublishers:
         """Called on the physics thread with every publication of the world's state."""
 
     def publish_geometry(self, simulation: Simulation) -> int:
-        """Publish the objects as a new version, with their poses; return the version."""
+        """Publish the objects as a new version, with their poses.
+
+        Args:
+            simulation: The simulation.
+
+        Returns:
+            The version.
+        """
         self.version += 1
         world = simulation.world
         self._objects.publish(world_objects_to_msg(world.scene.world_objects(), self.version, world.time_s))
@@ -64,11 +75,16 @@ class ContractPublishers:
         return self.version
 
     def stop(self) -> None:
-        """Repeat nothing any more."""
+        """Stop repeating the latched messages."""
         self._objects.forget()
 
     def publish(self, simulation: Simulation, tick: int | None) -> None:
-        """Publish what is due at this tick; everything when the world stands still (None)."""
+        """Publish the topics that are due at this tick.
+
+        Args:
+            simulation: The simulation.
+            tick: Number of the tick; None while the world is paused, when everything is published.
+        """
         now_s = time.monotonic()
         if tick is None or self._joints_pace.due(now_s):
             self._publish_joints(simulation)

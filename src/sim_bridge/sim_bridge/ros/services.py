@@ -25,7 +25,13 @@ T = TypeVar("T")
 
 
 class SimServices:
-    """``sim/*``. Every handler does its work on the physics thread and waits for it without blocking the executor."""
+    """The services ``sim/*``. Handlers work on the physics thread, and wait for it without blocking the executor.
+
+    Args:
+        node: Hosts them.
+        loop: Returns the thread that runs now.
+        publishers: Publish the objects after a reset.
+    """
 
     def __init__(
         self, node: ManagedNode, loop: Callable[[], SimLoop], publishers: ContractPublishers
@@ -41,7 +47,13 @@ class SimServices:
             self.serve(kind, name, handler)
 
     def serve(self, kind: Any, name: str, handler: Callable[[Any, Any], Any]) -> None:
-        """Offer one more service; its handler is a coroutine that waits with ``wait``."""
+        """Create one more service.
+
+        Args:
+            kind: Type of the service.
+            name: Its name.
+            handler: Coroutine of request and response that returns the response, and waits with ``wait``.
+        """
         self._node.create_service(kind, name, guard_service(self._node, self._when_active(handler)))
 
     def _when_active(self, handler: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -56,7 +68,14 @@ class SimServices:
         return checked
 
     async def wait(self, job: Job[T]) -> T:
-        """The job's value, once the physics thread has done it."""
+        """Wait for a job of the physics thread.
+
+        Args:
+            job: The job.
+
+        Returns:
+            The job's value; its exception is raised.
+        """
         return await finished(self._node, job)
 
     async def _reset(self, request: Any, response: Any) -> Any:

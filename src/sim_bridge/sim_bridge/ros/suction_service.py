@@ -18,8 +18,15 @@ from sim_bridge.mujoco.simulation import CONTROL_S, Simulation
 from sim_bridge.ros.services import SimServices
 
 
-class SuctionDoor:
-    """``<gripper>_controller/set_suction`` and ``<gripper>_controller/suction_state`` of one cup."""
+class SuctionService:
+    """``<gripper>_controller/set_suction`` and ``<gripper>_controller/suction_state`` of one cup.
+
+    Args:
+        node: Publishes the state.
+        services: Serve the service.
+        loop: Returns the thread that runs now.
+        gripper: The cup's gripper.
+    """
 
     def __init__(
         self, node: Node, services: SimServices, loop: Callable[[], SimLoop], gripper: GripperSpec
@@ -30,7 +37,11 @@ class SuctionDoor:
         services.serve(SetSuction, f"{controller}/set_suction", self._set)
 
     def publish(self, simulation: Simulation) -> None:
-        """Tell the state; on the physics thread."""
+        """Publish the state; runs on the physics thread.
+
+        Args:
+            simulation: The simulation.
+        """
         self._states.publish(self._state(simulation))
 
     def _state(self, simulation: Simulation) -> SuctionState:

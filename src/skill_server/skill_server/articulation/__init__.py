@@ -1,1 +1,1 @@
-"""Drawers, doors and knobs: where they are held and how they move."""
+"""Drawers, doors and knobs: grasps of their handles and motions of their parts."""

@@ -1,4 +1,4 @@
-"""Grasps of a handle by its keypoints, and the way of the hand while the part moves on its joint."""
+"""Grasps of a handle by its keypoints, and the path of the hand while the part moves on its joint."""
 
 from __future__ import annotations
 
@@ -14,24 +14,40 @@ from handiwork_core.robot.robot import GripperSpec
 from .parts import Part
 
 PLACES = (0.5, 0.25, 0.75)
-"""Where on the bar, from head to tail."""
+"""The grasped places on the bar, as parts of its length from head to tail."""
 TILTS_DEG = (0.0, 15.0, -15.0, 30.0, -30.0, 45.0, -45.0, 60.0, -60.0)
 SAGITTA_M = 0.002
-"""A straight piece may leave the arc by this much."""
+"""A straight piece may leave the arc by this much, m."""
 LONGEST_M, WIDEST_RAD = 0.1, 0.4
-"""Pieces of a way; after each the joint is looked at."""
+"""The largest pieces of a path, m and rad; the joint is checked after each."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HandleGrasp:
-    """``part_T_ee`` when the fingers close over the bar; a lower ``score`` is better, 0 is straight on the middle."""
+    """One grasp of a handle.
+
+    Attributes:
+        part_T_ee: Pose of the EE when the fingers close over the bar.
+        score: Lower is better; 0 is straight on the middle.
+    """
 
     part_T_ee: Pose
     score: float
 
 
 def grasps_of(handle: Handle, gripper: GripperSpec, max_tilt_deg: float) -> list[HandleGrasp]:
-    """The fingers close across the bar; the hand may be tilted about it, and turned half about its own axis."""
+    """Make grasps with the fingers closing across the bar.
+
+    The hand may be tilted about the bar, and turned by half a turn about its own axis.
+
+    Args:
+        handle: Keypoints of the handle, in the frame of the part.
+        gripper: Parallel gripper.
+        max_tilt_deg: Largest tilt, deg.
+
+    Returns:
+        The grasps, best first.
+    """
     bar = (handle.tail - handle.head) / np.linalg.norm(handle.tail - handle.head)
     straight = handle.approach - bar * float(handle.approach @ bar)
     straight = straight / np.linalg.norm(straight)
@@ -57,10 +73,17 @@ def _hand(tcp: Array, approach: Array, closing: Array, gripper: GripperSpec) -> 
 
 
 def positions_to(part: Part, goal: float, reach_m: float) -> tuple[float, ...]:
-    """Joint positions at the ends of the pieces, the last one is ``goal``.
+    """Divide the motion of a joint into pieces on which the hand may move straight.
 
-    A hand that holds the handle, ``reach_m`` before it, goes straight between them and leaves its arc by
-    ``SAGITTA_M`` at most.
+    A hand that holds the handle at the distance ``reach_m`` leaves its arc by ``SAGITTA_M`` at most.
+
+    Args:
+        part: Part with its present position.
+        goal: Last position of the joint, m or rad.
+        reach_m: Distance of the EE from the handle, m.
+
+    Returns:
+        Joint positions at the ends of the pieces, m or rad; the last one is ``goal``.
     """
     joint = part.joint
     if joint.kind is JointKind.PRISMATIC:

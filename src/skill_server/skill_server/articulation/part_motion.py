@@ -1,4 +1,4 @@
-"""Moving a part by its handle: grasp it, follow the way of its joint, let go. Open, close and rotate share this."""
+"""Motion of a part by its handle: grasp it, follow the path of its joint, let go. Open, close and rotate share it."""
 
 from __future__ import annotations
 
@@ -49,17 +49,25 @@ from .parts import Part, check_part, part_of
 
 APPROACH_SPEED, MOTION_SPEED = 0.8, 0.4
 CLEARANCE_M = 0.004
-"""The gripper must open this much wider than the handle."""
+"""The gripper must open this much wider than the handle, m."""
 ATTEMPTS = 8
-"""Grasps whose whole way is looked at with the part in the hand."""
+"""The number of grasps whose whole path is checked with the part in the hand."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartParams(SkillParams):
-    """``object``: the part, or its body where that has only one. ``tolerance``: share of the joint's range.
+    """Parameters of the skills that move a part.
 
-    ``max_lag``: share of the range that the joint may stay behind the hand; ``max_tilt_deg``: of the hand about the
-    handle. Without ``release`` the hand keeps the handle. ``process_valid``: joints and part must be slow all the way.
+    Attributes:
+        object: Part, or its body when that has only one part.
+        tolerance: Tolerance of the joint, as a share of its range.
+        max_lag: Largest lag of the joint behind the hand, as a share of its range.
+        max_tilt_deg: Largest tilt of the hand about the handle, deg.
+        pre_grasp_offset: Distance of the pose before the grasp, m.
+        retreat: Distance of the retreat after the release, m.
+        release: False: the hand keeps the handle.
+        gripper_change_steps: Pause after closing and opening, steps of 1/30 s.
+        process_valid: True: joints and part must be slow during the whole run.
     """
 
     object: str
@@ -74,12 +82,21 @@ class PartParams(SkillParams):
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """A part that moves by itself makes the way wrong."""
+        """The part: a motion of its own makes the chosen path wrong."""
         return (self.object,)
 
 
 def check(params: PartParams, arm: ArmSpec, world: World) -> Outcome:
-    """What the arguments alone tell."""
+    """Check a goal by its arguments alone.
+
+    Args:
+        params: Parameters of the skill.
+        arm: Arm of the goal.
+        world: World at the time of the goal.
+
+    Returns:
+        OK, or the faults.
+    """
     known, able = check_part("object", params.object, world), checks.with_gripper(arm)
     return checks.all_faults(
         (
@@ -107,10 +124,19 @@ def _fits(arm: ArmSpec, part: Part) -> Outcome:
 
 
 def motion_to(goal: float, params: PartParams, context: Context) -> Sequence[Command]:
-    """Commands that bring the part's joint to ``goal`` [m or rad]; nothing but a look where it is there already.
+    """Make the commands that bring the part's joint to a position.
+
+    Args:
+        goal: Position of the joint, m or rad.
+        params: Parameters of the skill.
+        context: Context of the run.
+
+    Returns:
+        The commands; one that moves nothing when the joint is already there.
 
     Raises:
-        StepFailed: no grasp of the handle can be followed, with the count of every cause.
+        StepFailed: The gripper holds an object, or no grasp of the handle can be followed; gives the count of every
+            cause.
     """
     world = context.world.snapshot()
     refuse_when_holding(context, world)
@@ -123,14 +149,24 @@ def motion_to(goal: float, params: PartParams, context: Context) -> Sequence[Com
 
 
 def settled(params: PartParams, part: Part, world: World, context: Context) -> Outcome:
-    """Whether part and robot were calm, if the goal asks for it."""
+    """Check whether part and robot were calm, if the goal asks for it.
+
+    Args:
+        params: Parameters of the skill.
+        part: Part after the motion.
+        world: World after the motion.
+        context: Context of the run.
+
+    Returns:
+        OK, or NOT_IN_PLACE.
+    """
     if not params.process_valid:
         return Outcome(Code.OK)
     return process_valid(context, world, part.name, Code.NOT_IN_PLACE)
 
 
 class _Way:
-    """From before the handle to the end of the joint's motion and back off."""
+    """The path from the pose before the handle to the end of the joint's motion, and the retreat."""
 
     def __init__(self, part: Part, goal: float, params: PartParams, context: Context, world: World) -> None:
         gripper = context.arm_spec.gripper
@@ -142,7 +178,7 @@ class _Way:
         self._beside = frozenset({part.joint.body}) | supports(world, part.name)
 
     def chosen(self) -> tuple[Choice, HandleGrasp]:
-        """The best grasp whose whole way is free, with the part in the hand."""
+        """Return the best grasp whose whole path is free, with the part in the hand."""
         grasps = grasps_of(self._part.handle, self._gripper, self._params.max_tilt_deg)
         candidates = [Candidate(self._stops(grasp)) for grasp in grasps]
         scores = [grasp.score for grasp in grasps]
@@ -159,7 +195,7 @@ class _Way:
         raise StepFailed(found)
 
     def commands(self, choice: Choice, grasp: HandleGrasp) -> tuple[Command, ...]:
-        """Grasp, move piece by piece, let go."""
+        """Return the commands: grasp, move piece by piece, let go."""
         part, opened = self._part, OpenGripper()
         stops = list(zip(choice.candidate.world_T_ee, choice.q, strict=True))
         touching = frozenset({part.name})
@@ -198,7 +234,7 @@ class _Way:
         return tuple(stops)
 
     def _scenes(self) -> tuple[SceneQuery, ...]:
-        """Clear of the part; around its handle; then it goes along, and is no obstacle where it was."""
+        """Return the scenes: clear of the part; around its handle; then it moves along and is no obstacle."""
         context, name = self._context, self._part.name
         pairs = touch_pairs(context.robot, context.arm_spec, {}, frozenset({name}))
         clear = SceneQuery(self._ignored, gripper_m=self._opened)
@@ -211,7 +247,7 @@ class _Way:
         return 1 if self._params.release and self._params.retreat > 0.0 else 0
 
     def _swept(self, choice: Choice, grasp: HandleGrasp) -> Outcome:
-        """Whether the part itself, moving with the hand, keeps clear of arm and world."""
+        """Check whether the part itself, moving with the hand, keeps clear of arm and world."""
         context, name = self._context, self._part.name
         held = {name: Attachment(name, context.arm_spec.ee_link, grasp.part_T_ee.inverse())}
         pairs = touch_pairs(context.robot, context.arm_spec, held, self._beside)
@@ -229,6 +265,6 @@ class _Way:
 
 
 def _inside(name: str, world: World) -> frozenset[str]:
-    """What lies in the part, and moves with it."""
+    """Return the objects inside of the part, which move with it."""
     items = [world.objects[other] for other in objects_inside(world, name) if other in world.objects]
     return frozenset(item.name for item in items if not item.is_static and item.articulation is None)

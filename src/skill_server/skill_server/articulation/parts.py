@@ -1,4 +1,4 @@
-"""Parts of articulated objects as a skill sees them: which one is meant, where its joint is, whether it follows."""
+"""Parts of articulated objects for skills: the part that a goal names, the position of its joint, and its pose."""
 
 from __future__ import annotations
 
@@ -14,7 +14,15 @@ from skill_server.params import checks
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """A part at one instant: ``position`` of its joint [m or rad]."""
+    """A part at one instant.
+
+    Attributes:
+        name: Name of the part.
+        joint: Its joint.
+        handle: Its handle.
+        world_T_body: Pose of the body to which the joint belongs.
+        position: Position of the joint, m or rad.
+    """
 
     name: str
     joint: Articulation
@@ -23,17 +31,32 @@ class Part:
     position: float
 
     def world_T_part(self, position: float) -> Pose:
-        """Where it is at a position of its joint."""
+        """Return the pose of the part at a position of its joint.
+
+        Args:
+            position: Position, m or rad.
+
+        Returns:
+            world_T_part.
+        """
         return self.world_T_body @ self.joint.at(position)
 
     @property
     def share(self) -> float:
-        """0 closed, 1 open."""
+        """The position as a share of the range: 0 closed, 1 open."""
         return self.joint.share(self.position)
 
 
 def part_name(name: str, world: World) -> str:
-    """The part of that name, or the only part of the object of that name; else the name itself."""
+    """Return the part of a name, or the only part of the object of that name.
+
+    Args:
+        name: Name of a part or a body.
+        world: Snapshot of the world.
+
+    Returns:
+        Name of the part; the name itself when there is no such part, or several.
+    """
     item = world.objects.get(name)
     if item is None or item.articulation is not None:
         return name
@@ -42,7 +65,16 @@ def part_name(name: str, world: World) -> str:
 
 
 def check_part(field_name: str, name: str, world: World) -> Outcome:
-    """Refuse what is no part, has no handle, or whose body is not known."""
+    """Refuse an object that is no part, has no handle, or whose body is not known.
+
+    Args:
+        field_name: Field of the goal.
+        name: Name of a part or a body.
+        world: World at the time of the goal.
+
+    Returns:
+        OK, or the fault.
+    """
     found = checks.known_object(field_name, name, world)
     if not found.ok:
         return found
@@ -50,8 +82,8 @@ def check_part(field_name: str, name: str, world: World) -> Outcome:
     joint = world.objects[part].articulation
     if joint is None:
         parts = sorted(n for n, item in world.objects.items() if item.articulation)
-        mend = f"use one of {parts}" if parts else "the world has no parts"
-        return checks.fault(Code.BAD_GOAL, field_name, f"{name!r} has no joint, or several parts; {mend}")
+        remedy = f"use one of {parts}" if parts else "the world has no parts"
+        return checks.fault(Code.BAD_GOAL, field_name, f"{name!r} has no joint, or several parts; {remedy}")
     if joint.handle is None:
         return checks.fault(Code.BAD_GOAL, field_name, f"{part!r} has no handle; describe one with its joint")
     found = checks.known_object(field_name, part, world)
@@ -62,10 +94,17 @@ def check_part(field_name: str, name: str, world: World) -> Outcome:
 
 
 def part_of(name: str, world: World) -> Part:
-    """The part that a goal means, after ``check_part``.
+    """Return the part of a goal that ``check_part`` has accepted.
+
+    Args:
+        name: Name of a part or a body.
+        world: Snapshot of the world.
+
+    Returns:
+        The part with its present position.
 
     Raises:
-        StepFailed: it is gone.
+        StepFailed: The part is gone from the world.
     """
     part = part_name(name, world)
     item = world.objects.get(part)

@@ -1,1 +1,1 @@
-"""Several arms in one workspace: reservations, order, and ports that refuse an abandoned goal."""
+"""Coordination of several arms in one workspace: reservations, order, and ports that refuse an abandoned goal."""

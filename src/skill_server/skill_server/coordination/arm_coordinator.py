@@ -1,4 +1,4 @@
-"""One arm among others: what it must keep clear of, and waiting for an arm that is in its way."""
+"""One arm among others: the arms that it must keep clear of, and waiting for an arm that is in its way."""
 
 from __future__ import annotations
 
@@ -26,21 +26,28 @@ from skill_server.state.scene_query import measured_gripper_joints
 from .reservations import MotionReservations, ReservedPath
 
 IDLE_S = 1.0
-"""An arm without a skill for so long does not go away by itself."""
+"""An arm without a skill for this time does not go away by itself, s."""
 STUCK_S = 1.0
-"""Arms wait for each other when nothing has happened for so long."""
+"""Arms wait for each other when nothing has happened for this time, s."""
 LOOK_S = 0.05
 AGAIN_S = 0.5
-"""A moving arm leaves room behind it: so often is looked whether it is enough."""
+"""A moving arm leaves room behind it: this is the time between two checks whether it is enough, s."""
 
 Report = Callable[[Progress], None]
 
 
 @dataclass
 class ArmTraffic:
-    """The view of one run of an arm on the board. Used by the arm's worker alone, but for ``held_by``.
+    """The coordination of one run of an arm. Only the arm's worker uses it, except for ``held_by``.
 
-    ``held_by``: what each arm has recorded to hold; ``patience_s``: steady time that one run may wait in all.
+    Attributes:
+        board: Reservations of all arms.
+        robot: Robot with the arms.
+        arm: Arm of the run.
+        world: Source of the world.
+        clock: Time of the robot's world.
+        held_by: Returns the recorded held objects of each arm.
+        patience_s: Steady time that one run may wait in all, s.
     """
 
     board: MotionReservations
@@ -51,7 +58,7 @@ class ArmTraffic:
     held_by: Callable[[str], Mapping[str, Attachment]]
     patience_s: float
     why: str = ""
-    """Why the last wait was in vain, in words; empty after a good one."""
+    """The reason why the last wait was without success; empty after a successful one."""
     _report: Report = field(default=lambda _progress: None)
     _progress: Progress = field(default=Progress("", 0, 1, 0.0))
     _waited_s: float = 0.0
@@ -60,40 +67,67 @@ class ArmTraffic:
     _visit: int | None = None
 
     def enter(self, report: Report) -> Report:
-        """A run begins; returns what it is to report to."""
+        """Begin a run.
+
+        Args:
+            report: Takes the progress of the run.
+
+        Returns:
+            The function to which the run must report.
+        """
         self._report, self._waited_s, self.why = report, 0.0, ""
         self._visit = self.board.enter(self.arm.name)
 
-        def heard(progress: Progress) -> None:
+        def keep_and_report(progress: Progress) -> None:
             self._progress = progress
             report(progress)
 
-        return heard
+        return keep_and_report
 
     def leave(self) -> None:
-        """The run has ended."""
+        """End the run."""
         self.board.leave(self.arm.name, self._visit)
 
     def post(self, trajectory: Trajectory, seen: int) -> bool:
-        """See ``MotionReservations.post``."""
+        """See ``MotionReservations.post``.
+
+        Args:
+            trajectory: Motion that was judged.
+            seen: Count of the motions against which it was judged.
+
+        Returns:
+            False when there are newer motions, and this one is not reserved.
+        """
         return self.board.post(self.arm.name, trajectory, seen, self._visit)
 
     def begin(self) -> None:
-        """The posted motion begins."""
+        """Mark the start of the reserved motion."""
         self.board.begin(self.arm.name, self.clock.now_s(), self._visit)
 
     def end(self) -> None:
-        """The arm rests where it is."""
+        """Mark the end of the motion: the arm is at rest."""
         self.board.end(self.arm.name, self._visit)
 
     def others(self) -> tuple[int, tuple[OtherArm, ...]]:
-        """The other arms where they are and on their ways, and the count that ``MotionReservations.post`` wants."""
+        """Return the other arms, at their configurations and on their paths.
+
+        Returns:
+            The count of their motions, which ``post`` takes, and the arms.
+        """
         seen, ways = self.board.ways(self.arm.name)
         world, now_s = self.world.snapshot(), self.clock.now_s()
         return seen, tuple(self._other(name, way, world, now_s) for name, way in ways.items())
 
     def named(self, pair: BodyPair | None, others: tuple[OtherArm, ...]) -> str:
-        """The other arm of which one of two bodies is a link or is held, or nothing."""
+        """Return the other arm to which one of two bodies belongs, as a link or as a held object.
+
+        Args:
+            pair: Two bodies; None for none.
+            others: Other arms.
+
+        Returns:
+            Name of the arm; empty for none.
+        """
         for other in others:
             held = {attachment.object for attachment in other.attached}
             if pair is not None and (held & set(pair) or self._links(other.arm) & set(pair)):
@@ -101,15 +135,34 @@ class ArmTraffic:
         return ""
 
     def blocking_arm(self, pair: BodyPair | None, others: tuple[OtherArm, ...]) -> str:
-        """The arm that a pair of bodies speaks of, else one that moves, else any."""
+        """Return the arm to which a pair of bodies belongs, else one that moves, else any.
+
+        Args:
+            pair: Two bodies; None for none.
+            others: Other arms, at least one.
+
+        Returns:
+            Name of the arm.
+        """
         names = [other.arm for other in others]
         return self.named(pair, others) or next(filter(self.board.moves, names), names[0])
 
     def wait(self, blocking_arm: str, pair: BodyPair | None, events: int, should_stop: ShouldStop) -> bool:
-        """Wait until something has changed since ``events``; False when there is no use in it, for ``why``."""
+        """Wait until an event of another arm.
+
+        Args:
+            blocking_arm: Arm that is in the way.
+            pair: Two bodies that would touch; None when they are not known.
+            events: Count of events before the last plan.
+            should_stop: True ends the wait.
+
+        Returns:
+            True when a new try may succeed; False when waiting has no use, for the reason ``why``, or the run must
+            stop.
+        """
         between = f" ({pair.a} - {pair.b})" if pair is not None else ""
         moves = self.board.moves(blocking_arm)
-        self._tell(blocking_arm, f"it {'moves' if moves else 'stands'} in the way{between}")
+        self._report_wait(blocking_arm, f"it {'moves' if moves else 'stands'} in the way{between}")
         begun_s = time.monotonic()
         try:
             while not self.board.wait(self.arm.name, blocking_arm, events, LOOK_S, self._visit):
@@ -124,18 +177,31 @@ class ArmTraffic:
             self._waited_s += time.monotonic() - begun_s
 
     def go_on(self) -> None:
-        """Nobody is in the way any more."""
+        """Mark that no arm is in the way any more."""
         self.why = ""
         if self.board.waits_for(self.arm.name):
             self.board.go_on(self.arm.name, self._visit)
             self._report(self._progress)
 
     def refused_by(self, blocking_arm: str, pair: BodyPair | None) -> None:
-        """A trajectory was refused because of an arm that has come there since it was planned."""
+        """Note that a trajectory was refused because of an arm that has come into its way since it was planned.
+
+        Args:
+            blocking_arm: Name of that arm.
+            pair: Two bodies that would touch; None when they are not known.
+        """
         self._refused = (blocking_arm, pair)
 
     def may_try_again(self, refusals: int, should_stop: ShouldStop) -> bool:
-        """See ``RightOfWay``."""
+        """See ``RightOfWay``.
+
+        Args:
+            refusals: Number of refusals in a row.
+            should_stop: True ends the wait.
+
+        Returns:
+            True when the motion may be tried again.
+        """
         return refusals < 2 or self.wait(*self._refused, self.board.events(self.arm.name), should_stop)
 
     def should_yield(self) -> bool:
@@ -143,16 +209,24 @@ class ArmTraffic:
         return self.board.should_yield(self.arm.name)
 
     def mark_irreversible(self, is_committed: bool) -> None:
-        """See ``RightOfWay``."""
+        """See ``RightOfWay``.
+
+        Args:
+            is_committed: True when the arm has gripped or released something.
+        """
         self.board.mark_irreversible(self.arm.name, is_committed, self._visit)
 
     def yield_until_clear(self, should_stop: ShouldStop) -> None:
-        """See ``RightOfWay``."""
+        """See ``RightOfWay``.
+
+        Args:
+            should_stop: True ends the wait.
+        """
         self.board.go_on(self.arm.name, self._visit)
         begun_s, waiting = time.monotonic(), self._waiting_for_me()
         while waiting and not should_stop() and time.monotonic() - begun_s < self.patience_s - self._waited_s:
             events = self.board.events(self.arm.name)
-            self._tell(waiting[0], "it goes first")
+            self._report_wait(waiting[0], "it goes first")
             self.board.wait(self.arm.name, "", events, LOOK_S, self._visit)
             waiting = [name for name in waiting if name in self._waiting_for_me()]
         self._waited_s += time.monotonic() - begun_s
@@ -172,7 +246,7 @@ class ArmTraffic:
             return f"{blocking_arm} stands in the way{between} and has nothing to do; move it away, for example home"
         return ""
 
-    def _tell(self, blocking_arm: str, reason: str) -> None:
+    def _report_wait(self, blocking_arm: str, reason: str) -> None:
         text = f"waiting for {blocking_arm}: {reason}"
         if text != self._reason or not self.board.waits_for(self.arm.name):
             self._reason = text
@@ -203,7 +277,16 @@ class ArmTraffic:
 
 
 def with_others(scene: SceneQuery, others: tuple[OtherArm, ...], *, gone: bool = False) -> SceneQuery:
-    """The scene with the other arms, or as if they were ``gone``."""
+    """Return the scene with the other arms.
+
+    Args:
+        scene: Scene of one arm.
+        others: Other arms.
+        gone: True: as if they were gone.
+
+    Returns:
+        The scene.
+    """
     if gone:
         others = tuple(replace(other, q=other.q[:0]) for other in others)
     return replace(scene, others=others)

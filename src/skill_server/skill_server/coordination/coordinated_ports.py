@@ -1,4 +1,4 @@
-"""The ports of an arm among others: plans and judges against them, waits for them, and posts what it is about to do."""
+"""The ports of an arm among others: they plan and judge against the others, wait for them, and reserve motions."""
 
 from __future__ import annotations
 
@@ -29,23 +29,36 @@ from skill_server.params.recovery import UNREACHED
 from .arm_coordinator import ArmTraffic, with_others
 
 BLOCKED = (*UNREACHED, Code.START_IN_COLLISION)
-"""Answers that another arm may be the cause of."""
+"""Answers whose cause may be another arm."""
 SHARED_BUDGET_S = 1.0
-"""While another arm works, planning around it is given up this soon: it goes on, and it needs the planner as well."""
+"""The planning time around another arm that works, s: that arm will move on, and it needs the planner as well."""
 
 
 @dataclass(frozen=True)
 class CoordinatedPlanner:
     """Asks ``planner`` with the other arms in every scene.
 
-    What can be done but for another arm is asked again when that has moved; what waits in vain gets ARM_IN_THE_WAY.
+    A request that only another arm prevents is repeated when that has moved; it gets ARM_IN_THE_WAY when waiting has
+    no success.
+
+    Attributes:
+        planner: Planner port.
+        traffic: Coordination of the run.
     """
 
     planner: Planner
     traffic: ArmTraffic
 
     def plan(self, request: PlanRequest, *, should_stop: ShouldStop) -> PlanResult:
-        """See ``Planner.plan``."""
+        """See ``Planner.plan``.
+
+        Args:
+            request: Request without the other arms.
+            should_stop: True ends the request and the wait.
+
+        Returns:
+            The result, or ARM_IN_THE_WAY.
+        """
         spent_s = 0.0
         while True:
             events, others = self._look()
@@ -60,10 +73,18 @@ class CoordinatedPlanner:
                 return replace(result, planning_time_s=spent_s)
             blocking_arm = self.traffic.blocking_arm(result.blocking, others)
             if not self.traffic.wait(blocking_arm, result.blocking, events, should_stop):
-                return replace(self._in_vain(result, should_stop), planning_time_s=spent_s)
+                return replace(self._without_success(result, should_stop), planning_time_s=spent_s)
 
     def check_candidates(self, request: CandidatesRequest, *, should_stop: ShouldStop) -> CandidatesResult:
-        """See ``Planner.check_candidates``."""
+        """See ``Planner.check_candidates``.
+
+        Args:
+            request: Request without the other arms.
+            should_stop: True ends the request and the wait.
+
+        Returns:
+            The result, or ARM_IN_THE_WAY.
+        """
         named = self.traffic.named
         while True:
             events, others = self._look()
@@ -77,13 +98,23 @@ class CoordinatedPlanner:
             pair = next((v.blocking for v in result.verdicts if named(v.blocking, others)), pair)
             blocking_arm = self.traffic.blocking_arm(pair, others)
             if not self.traffic.wait(blocking_arm, pair, events, should_stop):
-                failed = self._in_vain(PlanResult(Code.NO_CANDIDATE, blocking=pair), should_stop)
+                failed = self._without_success(PlanResult(Code.NO_CANDIDATE, blocking=pair), should_stop)
                 return replace(result, code=failed.code, message=failed.message)
 
     def validate(
         self, arm: str, trajectory: Trajectory, scene: SceneQuery, *, should_stop: ShouldStop
     ) -> Verdict:
-        """See ``Planner.validate``; a good trajectory is on the board when this returns."""
+        """See ``Planner.validate``; a good trajectory is reserved when this returns.
+
+        Args:
+            arm: Name of the arm.
+            trajectory: Motion to judge.
+            scene: Scene without the other arms.
+            should_stop: True ends the request.
+
+        Returns:
+            The verdict; ARM_IN_THE_WAY where another arm is the cause.
+        """
         while True:
             seen, others = self.traffic.others()
             judged = with_others(scene, others)
@@ -100,7 +131,18 @@ class CoordinatedPlanner:
     def validate_rest(
         self, arm: str, trajectory: Trajectory, scene: SceneQuery, rest: PathRest, *, should_stop: ShouldStop
     ) -> Verdict:
-        """See ``Planner.validate_rest``; the other arms were judged against this motion when they posted theirs."""
+        """See ``Planner.validate_rest``; the other arms were judged against this motion when they reserved theirs.
+
+        Args:
+            arm: Name of the arm.
+            trajectory: Running motion.
+            scene: Scene without the other arms.
+            rest: Rest of the motion, and the changes of the world.
+            should_stop: True ends the request.
+
+        Returns:
+            The verdict.
+        """
         alone = with_others(scene, self.traffic.others()[1], gone=True)
         return self.planner.validate_rest(arm, trajectory, alone, rest, should_stop=should_stop)
 
@@ -125,7 +167,7 @@ class CoordinatedPlanner:
         scenes = tuple(with_others(scene, others, gone=gone) for scene in request.scenes or (SceneQuery(),))
         return self.planner.check_candidates(replace(request, scenes=scenes), should_stop=should_stop)
 
-    def _in_vain(self, result: PlanResult, should_stop: ShouldStop) -> PlanResult:
+    def _without_success(self, result: PlanResult, should_stop: ShouldStop) -> PlanResult:
         if should_stop():
             return replace(result, code=Code.CANCELED, message="stopped while waiting for another arm")
         return replace(result, code=Code.ARM_IN_THE_WAY, message=self.traffic.why)
@@ -133,13 +175,26 @@ class CoordinatedPlanner:
 
 @dataclass(frozen=True)
 class TrafficArm:
-    """Tells the board when a posted motion begins and ends."""
+    """Marks the start and the end of reserved motions.
+
+    Attributes:
+        arm: Arm port.
+        traffic: Coordination of the run.
+    """
 
     arm: Arm
     traffic: ArmTraffic
 
     def follow(self, trajectory: Trajectory, *, should_stop: ShouldStop) -> Outcome:
-        """See ``Arm.follow``."""
+        """See ``Arm.follow``.
+
+        Args:
+            trajectory: Reserved motion.
+            should_stop: True ends the motion.
+
+        Returns:
+            The outcome of the arm.
+        """
         self.traffic.begin()
         outcome = self.arm.follow(trajectory, should_stop=should_stop)
         if outcome.ok or outcome.code is Code.CANCELED:
@@ -153,7 +208,13 @@ class TrafficArm:
 
 @dataclass(frozen=True)
 class ArmWorld:
-    """The world of an arm whose base is not the robot's root: it may stand on a lift."""
+    """The world of an arm whose base is not the robot's root link: it may be on a lift.
+
+    Attributes:
+        source: Source of the robot's world.
+        robot: Robot with the arm.
+        arm: Arm.
+    """
 
     source: WorldSource
     robot: Robot
@@ -164,7 +225,7 @@ class ArmWorld:
         return self.source.snapshot()
 
     def world_T_base(self) -> Pose:
-        """Where the arm's base stands now."""
+        """Return the present pose of the arm's base."""
         base = self.arm.base_link
         poses = link_poses(self.robot, self.source.snapshot().joints.position, (base,))
         return self.source.world_T_base() @ poses[base]

@@ -1,9 +1,9 @@
-"""Ports that refuse a body which was abandoned.
+"""Ports that refuse an abandoned body.
 
 A body that does not react to its token is abandoned once the arm was stopped: its token is revoked and the arm takes
 the next goal. The body's thread cannot be ended, but from then on each call of its ports raises ``Stopped``. A motion
-that it hands in while the token is revoked is not sent, since ``should_stop`` is true from then on and the arm port
-looks at that right before it sends.
+that it requests while the token is revoked is not sent, since ``should_stop`` is true from then on and the arm port
+checks it right before it sends.
 """
 
 from __future__ import annotations
@@ -51,14 +51,25 @@ class FencedArm:
     token: Token
 
     def follow(self, trajectory: Trajectory, *, should_stop: ShouldStop) -> Outcome:
-        """See ``Arm.follow``."""
+        """See ``Arm.follow``.
+
+        Args:
+            trajectory: Motion to follow.
+            should_stop: True ends the motion.
+
+        Returns:
+            The outcome of the arm.
+
+        Raises:
+            Stopped: The token is revoked.
+        """
         _pass(self.token)
         outcome = self.arm.follow(trajectory, should_stop=_either(self.token, should_stop))
         _pass(self.token)
         return outcome
 
     def stop(self) -> Outcome:
-        """See ``Arm.stop``. An abandoned body may not stop the motion of its successor either."""
+        """See ``Arm.stop``. An abandoned body must not stop the motion of its successor either."""
         _pass(self.token)
         return self.arm.stop()
 
@@ -71,7 +82,18 @@ class FencedGripper:
     token: Token
 
     def move(self, width_m: float, *, should_stop: ShouldStop) -> Outcome:
-        """See ``Gripper.move``."""
+        """See ``Gripper.move``.
+
+        Args:
+            width_m: Opening, m.
+            should_stop: True ends the motion.
+
+        Returns:
+            The outcome of the gripper.
+
+        Raises:
+            Stopped: The token is revoked.
+        """
         _pass(self.token)
         outcome = self.gripper.move(width_m, should_stop=_either(self.token, should_stop))
         _pass(self.token)
@@ -86,26 +108,75 @@ class FencedPlanner:
     token: Token
 
     def plan(self, request: PlanRequest, *, should_stop: ShouldStop) -> PlanResult:
-        """See ``Planner.plan``."""
+        """See ``Planner.plan``.
+
+        Args:
+            request: Request.
+            should_stop: True ends the request.
+
+        Returns:
+            The result.
+
+        Raises:
+            Stopped: The token is revoked.
+        """
         _pass(self.token)
         return self.planner.plan(request, should_stop=_either(self.token, should_stop))
 
     def check_candidates(self, request: CandidatesRequest, *, should_stop: ShouldStop) -> CandidatesResult:
-        """See ``Planner.check_candidates``."""
+        """See ``Planner.check_candidates``.
+
+        Args:
+            request: Request.
+            should_stop: True ends the request.
+
+        Returns:
+            The result.
+
+        Raises:
+            Stopped: The token is revoked.
+        """
         _pass(self.token)
         return self.planner.check_candidates(request, should_stop=_either(self.token, should_stop))
 
     def validate(
         self, arm: str, trajectory: Trajectory, scene: SceneQuery, *, should_stop: ShouldStop
     ) -> Verdict:
-        """See ``Planner.validate``."""
+        """See ``Planner.validate``.
+
+        Args:
+            arm: Name of the arm.
+            trajectory: Motion to judge.
+            scene: Scene of the motion.
+            should_stop: True ends the request.
+
+        Returns:
+            The verdict.
+
+        Raises:
+            Stopped: The token is revoked.
+        """
         _pass(self.token)
         return self.planner.validate(arm, trajectory, scene, should_stop=_either(self.token, should_stop))
 
     def validate_rest(
         self, arm: str, trajectory: Trajectory, scene: SceneQuery, rest: PathRest, *, should_stop: ShouldStop
     ) -> Verdict:
-        """See ``Planner.validate_rest``."""
+        """See ``Planner.validate_rest``.
+
+        Args:
+            arm: Name of the arm.
+            trajectory: Running motion.
+            scene: Scene of the motion.
+            rest: Rest of the motion, and the changes of the world.
+            should_stop: True ends the request.
+
+        Returns:
+            The verdict.
+
+        Raises:
+            Stopped: The token is revoked.
+        """
         _pass(self.token)
         stop = _either(self.token, should_stop)
         return self.planner.validate_rest(arm, trajectory, scene, rest, should_stop=stop)
@@ -124,14 +195,27 @@ class FencedClock:
         return self.clock.now_s()
 
     def sleep(self, seconds: float, *, should_stop: ShouldStop) -> None:
-        """See ``Clock.sleep``."""
+        """See ``Clock.sleep``.
+
+        Args:
+            seconds: Time of the robot's world, s.
+            should_stop: True ends the sleep.
+
+        Raises:
+            Stopped: The token is revoked.
+        """
         _pass(self.token)
         self.clock.sleep(seconds, should_stop=_either(self.token, should_stop))
         _pass(self.token)
 
 
 class FencedHeld(MutableMapping[str, Attachment]):
-    """What the arm holds, kept from run to run; an abandoned body may read it only."""
+    """The held objects of the arm, kept from run to run; an abandoned body may only read them.
+
+    Args:
+        held: Objects, written by the runs of the arm.
+        token: Token of the run.
+    """
 
     def __init__(self, held: MutableMapping[str, Attachment], token: Token) -> None:
         self._held, self._token = held, token

@@ -1,7 +1,7 @@
-"""The motion board: where each arm of a robot is going, so that no two of them ever go to the same place.
+"""The reservations of paths: where each arm of a robot moves, so that no two of them ever move to the same place.
 
-A motion is posted before it begins, and only if it was judged against all that the other arms had posted by then. So
-any two motions on the board keep clear of each other, however they lie in time.
+A motion is reserved before it begins, and only if it was judged against all motions that the other arms had reserved
+by then. So any two reserved motions keep clear of each other, whatever their times are.
 """
 
 from __future__ import annotations
@@ -18,21 +18,35 @@ from handiwork_core.model.geometry import Array
 from handiwork_core.model.trajectory import Trajectory
 
 LATE_S = 0.3
-"""An arm may be this much later on its way than its trajectory says."""
+"""An arm may be this much later on its path than its trajectory says, s."""
 ROW_RAD = 0.03
-"""Largest step of a joint between two rows of a way."""
+"""The largest step of a joint between two rows of a path, rad."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReservedPath:
-    """A posted motion: times (k,) [s] and configurations (k, dof); ``begun_s`` is None until the arm moves."""
+    """A reserved motion.
+
+    Attributes:
+        t_s: Times, (k,), s.
+        q: Configurations, (k, dof), rad or m.
+        begun_s: Time of the robot's world when it began, s; None until the arm moves.
+    """
 
     t_s: Array
     q: Array
     begun_s: float | None = None
 
     def left(self, now_s: float, measured_q: Array) -> Array:
-        """(m, dof) rows that the arm may still come to, without the one where it is."""
+        """Return the configurations that the arm may still reach, without its present one.
+
+        Args:
+            now_s: Time of the robot's world, s.
+            measured_q: Measured configuration, (dof,), rad or m.
+
+        Returns:
+            Configurations, (m, dof), rad or m.
+        """
         if self.begun_s is None:
             return self.q
         elapsed = int(np.searchsorted(self.t_s, now_s - self.begun_s - LATE_S))
@@ -42,9 +56,9 @@ class ReservedPath:
 
 @dataclass
 class _Place:
-    """What is known of one arm; ``posts`` counts its motions, ``events`` all that happened to it.
+    """The state of one arm; ``posts`` counts its motions, ``events`` all that happened to it.
 
-    ``visit`` is the number of the run that may speak for the arm.
+    ``visit`` is the number of the run that may act for the arm.
     """
 
     way: ReservedPath | None = None
@@ -58,10 +72,13 @@ class _Place:
 
 
 class MotionReservations:
-    """Shared by the workers of all arms; every call is whole. ``arms`` come in order of priority, first goes first.
+    """The reservations of all arms; every call is atomic.
 
-    Calls that change what is known of an arm take the number of the visit that ``enter`` gave. They raise ``Stopped``
+    Calls that change the state of an arm take the number of the visit that ``enter`` gave. They raise ``Stopped``
     in a run that was evicted. Without a number they are not checked.
+
+    Args:
+        arms: Names in order of priority; the first one goes first.
     """
 
     def __init__(self, arms: Sequence[str]) -> None:
@@ -70,16 +87,43 @@ class MotionReservations:
         self._changed = threading.Condition()
 
     def others(self, arm: str) -> tuple[str, ...]:
-        """All arms but this one."""
+        """Return all arms but one.
+
+        Args:
+            arm: Name of the arm.
+
+        Returns:
+            Names of the other arms, in order of priority.
+        """
         return tuple(name for name in self.arms if name != arm)
 
     def ways(self, arm: str) -> tuple[int, dict[str, ReservedPath | None]]:
-        """What the other arms have posted, and the count of their motions, which ``post`` wants back."""
+        """Return the motions that the other arms have reserved.
+
+        Args:
+            arm: Name of the arm.
+
+        Returns:
+            The count of their motions, which ``post`` takes, and the motion of each arm; None for an arm at rest.
+        """
         with self._changed:
             return self._posts(arm), {name: self._places[name].way for name in self.others(arm)}
 
     def post(self, arm: str, trajectory: Trajectory, seen: int, visit: int | None = None) -> bool:
-        """Post a motion that was judged against the ways with the count ``seen``; False if there are newer ones."""
+        """Reserve a motion.
+
+        Args:
+            arm: Name of the arm.
+            trajectory: Motion that was judged against the paths with the count ``seen``.
+            seen: Count of the motions of the other arms.
+            visit: Number of the visit; None: not checked.
+
+        Returns:
+            False when there are newer motions, and this one is not reserved.
+
+        Raises:
+            Stopped: The visit was evicted.
+        """
         way = ReservedPath(*_rows(trajectory))
         with self._changed:
             place = self._mine(arm, visit)
@@ -90,80 +134,179 @@ class MotionReservations:
             return True
 
     def begin(self, arm: str, now_s: float, visit: int | None = None) -> None:
-        """The posted motion begins; time of the robot's world."""
+        """Mark the start of the reserved motion.
+
+        Args:
+            arm: Name of the arm.
+            now_s: Time of the robot's world, s.
+            visit: Number of the visit; None: not checked.
+
+        Raises:
+            Stopped: The visit was evicted.
+        """
         with self._changed:
             place = self._mine(arm, visit)
             if place.way is not None:
                 place.way = ReservedPath(place.way.t_s, place.way.q, now_s)
 
     def end(self, arm: str, visit: int | None = None) -> None:
-        """The arm rests where it is."""
+        """Mark the end of the motion: the arm is at rest.
+
+        Args:
+            arm: Name of the arm.
+            visit: Number of the visit; None: not checked.
+
+        Raises:
+            Stopped: The visit was evicted.
+        """
         with self._changed:
             self._mine(arm, visit)
             self._set(arm, None)
 
     def enter(self, arm: str) -> int:
-        """A skill begins on the arm; return the number of its visit."""
+        """Begin a skill on an arm.
+
+        Args:
+            arm: Name of the arm.
+
+        Returns:
+            The number of the visit.
+        """
         with self._changed:
             place = self._places[arm]
             place.runs, place.visit = place.runs + 1, place.visit + 1
             return place.visit
 
     def leave(self, arm: str, visit: int | None = None) -> None:
-        """It has ended, with the arm at rest. A visit that was evicted has left before."""
+        """End a skill, with the arm at rest; a visit that was evicted has already ended.
+
+        Args:
+            arm: Name of the arm.
+            visit: Number of the visit; None: not checked.
+        """
         with self._changed:
             if visit in (None, self._places[arm].visit):
                 self._leave(arm)
 
     def evict(self, arm: str) -> None:
-        """End the visit of a skill that was abandoned, with the arm at rest."""
+        """End the visit of a skill that was abandoned, with the arm at rest.
+
+        Args:
+            arm: Name of the arm.
+        """
         with self._changed:
             if self._places[arm].runs:
                 self._places[arm].visit += 1
                 self._leave(arm)
 
     def moves(self, arm: str) -> bool:
-        """True while the arm has a motion on the board."""
+        """Check whether an arm has a reserved motion.
+
+        Args:
+            arm: Name of the arm.
+
+        Returns:
+            True from the reservation to the end of the motion.
+        """
         with self._changed:
             return self._places[arm].way is not None
 
     def idle_s(self, arm: str) -> float:
-        """Steady time since the last skill on the arm ended; 0 while one runs."""
+        """Return the time since the last skill on an arm ended.
+
+        Args:
+            arm: Name of the arm.
+
+        Returns:
+            Steady time, s; 0 while a skill runs.
+        """
         with self._changed:
             place = self._places[arm]
             return 0.0 if place.runs else time.monotonic() - place.idle_since_s
 
     def events(self, arm: str) -> int:
-        """Grows whenever another arm posts a motion or comes to rest."""
+        """Return the count of events, which grows when another arm reserves a motion or comes to rest.
+
+        Args:
+            arm: Name of the arm.
+
+        Returns:
+            The count of the events of the other arms.
+        """
         with self._changed:
             return sum(self._places[name].events for name in self.others(arm))
 
     def wait(
         self, arm: str, blocking_arm: str, seen: int, timeout_s: float, visit: int | None = None
     ) -> bool:
-        """Wait for ``blocking_arm``; True once ``events`` is not ``seen`` any more. Others see who waits for whom."""
+        """Wait for an event of another arm; the other arms can query ``waits_for`` meanwhile.
+
+        Args:
+            arm: Name of the arm.
+            blocking_arm: Arm that is in the way; empty for none.
+            seen: Count of events before the last plan.
+            timeout_s: Longest wait, s of steady time.
+            visit: Number of the visit; None: not checked.
+
+        Returns:
+            True once ``events`` differs from ``seen``; False at the timeout.
+
+        Raises:
+            Stopped: The visit was evicted.
+        """
         with self._changed:
             self._mine(arm, visit).waits_for = blocking_arm
             return self._changed.wait_for(lambda: self._events(arm) != seen, timeout_s)
 
     def go_on(self, arm: str, visit: int | None = None) -> None:
-        """The arm waits for nobody any more."""
+        """Mark that the arm waits for no other arm any more.
+
+        Args:
+            arm: Name of the arm.
+            visit: Number of the visit; None: not checked.
+
+        Raises:
+            Stopped: The visit was evicted.
+        """
         with self._changed:
             self._mine(arm, visit).waits_for = ""
             self._changed.notify_all()
 
     def waits_for(self, arm: str) -> str:
-        """The arm that this one waits for, or nothing."""
+        """Return the arm for which an arm waits.
+
+        Args:
+            arm: Name of the arm.
+
+        Returns:
+            Name of the other arm; empty for none.
+        """
         with self._changed:
             return self._places[arm].waits_for
 
     def mark_irreversible(self, arm: str, is_committed: bool, visit: int | None = None) -> None:
-        """Whether the arm cannot go home and begin anew."""
+        """Mark whether the arm cannot go home and begin again.
+
+        Args:
+            arm: Name of the arm.
+            is_committed: True when it cannot.
+            visit: Number of the visit; None: not checked.
+
+        Raises:
+            Stopped: The visit was evicted.
+        """
         with self._changed:
             self._mine(arm, visit).is_committed = is_committed
 
     def should_yield(self, arm: str) -> bool:
-        """True when the arm waits in a circle and has the lowest priority in it, among those that can make room."""
+        """Check whether an arm waits in a circle and must make room.
+
+        Args:
+            arm: Name of the arm.
+
+        Returns:
+            True when it has the lowest priority in the circle, among the arms that can make room.
+        """
         with self._changed:
             circle, at = [arm], self._places[arm].waits_for
             while at and at not in circle:
@@ -199,7 +342,7 @@ class MotionReservations:
 
 
 def _rows(trajectory: Trajectory) -> tuple[Array, Array]:
-    """Samples of a trajectory that lie at most ``ROW_RAD`` apart where it has them, first and last among them."""
+    """Return samples of a trajectory that are at most ``ROW_RAD`` apart where it has them, with first and last."""
     keep, last = [0], 0
     for i in range(1, len(trajectory.t_s) - 1):
         if np.abs(trajectory.q[i + 1] - trajectory.q[last]).max() > ROW_RAD:

@@ -51,9 +51,9 @@ class ArmMover:
             state: Says how to plan; takes the version of the world that the motion was planned in.
 
         Raises:
-            StepFailed: no motion was found, or the arm did not arrive; with the cause.
-            Stopped: the token was set.
-            ValueError: the planner broke its contract.
+            StepFailed: No motion was found, or the arm did not arrive; with the cause.
+            Stopped: The token was set.
+            ValueError: The planner broke its contract.
         """
         assert command.world_T_ee is not None
         self._monitor.check(command.stage)
@@ -97,8 +97,8 @@ class ArmMover:
             state: Says which objects are no obstacles.
 
         Raises:
-            StepFailed: the motion was refused or not followed; with the cause.
-            Stopped: the token was set.
+            StepFailed: The motion was refused or not followed; with the cause.
+            Stopped: The token was set.
         """
         context, params = self._context, self._params
         velocity = params.max_velocity_scaling_factor * command.speed

@@ -51,8 +51,8 @@ class SkillAttempt:
         """Run the skill, and return its judgement of the world, or its verdict on the goal.
 
         Raises:
-            StepFailed: a step failed and nothing was left to try.
-            Stopped: the token was set.
+            StepFailed: A step failed and nothing was left to try.
+            Stopped: The token was set.
         """
         context = self._context
         context.token.check()

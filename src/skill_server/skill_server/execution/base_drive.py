@@ -35,8 +35,8 @@ def drive(
         monitor: Watches what is held.
 
     Raises:
-        StepFailed: the controller's own cause, or what is held is gone.
-        Stopped: the token was set.
+        StepFailed: The controller's own cause, or what is held is gone.
+        Stopped: The token was set.
     """
     assert context.base is not None
     world = fresh_world(context)

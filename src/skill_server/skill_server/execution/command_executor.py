@@ -50,8 +50,8 @@ class CommandExecutor:
             commands: The list, each command with the stage that it is reported in.
 
         Raises:
-            StepFailed: a command failed; the arm may have stopped anywhere.
-            Stopped: the token was set.
+            StepFailed: A command failed; the arm may have stopped anywhere.
+            Stopped: The token was set.
         """
         self._context.fastest = PeakSpeeds()
         self._report_touched()
@@ -74,7 +74,7 @@ class CommandExecutor:
 
         Raises:
             StepFailed: OBJECT_DROPPED, or STALE_WORLD.
-            Stopped: the token was set.
+            Stopped: The token was set.
         """
         return settled_world(self._context, self._monitor, self._log.stage)
 

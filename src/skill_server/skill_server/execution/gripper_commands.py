@@ -26,8 +26,8 @@ def open_gripper(width_m: float | None, context: Context, state: ExecutionState,
         stage: Stage of the command, for failures.
 
     Raises:
-        StepFailed: there is no gripper, it did not open, or a target has moved; with the cause.
-        Stopped: the token was set.
+        StepFailed: There is no gripper, it did not open, or a target has moved; with the cause.
+        Stopped: The token was set.
     """
     gripper = _gripper_of(context)
     wanted_m = gripper.max_width_m if width_m is None else width_m
@@ -60,8 +60,8 @@ def close_gripper(context: Context, state: ExecutionState, stage: str) -> None:
         stage: Stage of the command, for failures.
 
     Raises:
-        StepFailed: there is no gripper, it failed, or a target has moved; with the cause.
-        Stopped: the token was set.
+        StepFailed: There is no gripper, it failed, or a target has moved; with the cause.
+        Stopped: The token was set.
     """
     _send(_gripper_of(context).min_width_m, context, state, stage)
 
@@ -76,8 +76,8 @@ def attach(name: str, context: Context, state: ExecutionState, stage: str) -> No
         stage: Stage of the command, for failures.
 
     Raises:
-        StepFailed: the gripper does not hold the object; with the reason.
-        Stopped: the token was set.
+        StepFailed: The gripper does not hold the object; with the reason.
+        Stopped: The token was set.
     """
     gripper = _gripper_of(context)
     deadline = Deadline(context.clock, ARRIVAL_S)

@@ -31,7 +31,7 @@ def fresh_world(context: Context) -> World:
 
     Raises:
         StepFailed: STALE_WORLD when the snapshot is old and no newer one comes.
-        Stopped: the token was set.
+        Stopped: The token was set.
     """
     until = time.monotonic() + NEWER_S
     while True:
@@ -65,7 +65,7 @@ def pause(context: Context, seconds: float) -> None:
         seconds: Length of the wait [s].
 
     Raises:
-        Stopped: the token was set.
+        Stopped: The token was set.
     """
     context.clock.sleep(seconds, should_stop=context.token.is_set)
     context.token.check()
@@ -80,7 +80,7 @@ def check_targets(context: Context, state: ExecutionState) -> None:
 
     Raises:
         StepFailed: OBJECT_MOVED with both errors, or STALE_WORLD.
-        Stopped: the token was set.
+        Stopped: The token was set.
     """
     world = fresh_world(context)
     for name in state.targets:

@@ -60,8 +60,8 @@ class MotionSender:
             stage: Stage of the command, for failures.
 
         Raises:
-            StepFailed: with the planner's, the controller's or the supervision's cause.
-            Stopped: the token was set.
+            StepFailed: With the planner's, the controller's or the supervision's cause.
+            Stopped: The token was set.
         """
         context = self._context
         alarms, refusals, stops = 0, 0, list[MotionInterrupted]()

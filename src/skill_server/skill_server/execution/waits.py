@@ -34,7 +34,7 @@ def expect_joint(function: ExpectJoint, context: Context, stage: str) -> None:
 
     Raises:
         StepFailed: NOT_IN_PLACE with the measured position, when it stays behind.
-        Stopped: the token was set.
+        Stopped: The token was set.
     """
     until_s = context.clock.now_s() + CATCH_UP_S
     while True:
@@ -62,7 +62,7 @@ def await_object(function: AwaitObject, context: Context, stage: str) -> None:
 
     Raises:
         StepFailed: OBJECT_MOVED when it is past, gone, or does not come in time.
-        Stopped: the token was set.
+        Stopped: The token was set.
     """
     end_s = context.clock.now_s() + function.timeout_s
     first = True
@@ -93,7 +93,7 @@ def settled_world(context: Context, monitor: GraspMonitor, stage: str) -> World:
 
     Raises:
         StepFailed: OBJECT_DROPPED, or STALE_WORLD.
-        Stopped: the token was set.
+        Stopped: The token was set.
     """
     ended_s, fresh = context.clock.now_s(), Deadline(context.clock, NEW_WORLD_S)
     while True:

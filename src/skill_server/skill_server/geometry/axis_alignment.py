@@ -14,9 +14,19 @@ ALIGNED_FIELD = "align_obj_tol_deg"
 def axis_cone(
     pick_axis: Array, place_axis: Array, tol_deg: float, ee_T_object: Pose, base_R_container: Rotation
 ) -> Cone:
-    """The held object's ``pick_axis`` (3,) within ``tol_deg`` of the container's ``place_axis`` (3,).
+    """Constrain an axis of the held object to be near an axis of the container.
 
-    Each in its own frame; directed, so the opposite direction is not aligned.
+    The axes are directed: the opposite direction is not aligned.
+
+    Args:
+        pick_axis: Axis in the frame of the held object, (3,).
+        place_axis: Axis in the frame of the container, (3,).
+        tol_deg: Largest angle between the two, deg.
+        ee_T_object: Pose of the held object in the EE frame.
+        base_R_container: Rotation of the container in the arm's base.
+
+    Returns:
+        The constraint.
     """
     label = f"align_obj_tol_deg {tol_deg:g}"
     in_ee = ee_T_object.rotation.matrix() @ pick_axis
@@ -31,7 +41,19 @@ def plane_cone(
     ee_T_object: Pose,
     base_R_container: Rotation,
 ) -> Cone:
-    """The held object's ``pick_axis`` (3,) within ``tol_deg`` of the plane of two axes (3,) of the container."""
+    """Constrain an axis of the held object to be near a plane of the container.
+
+    Args:
+        pick_axis: Axis in the frame of the held object, (3,).
+        plane_x: First axis of the plane in the frame of the container, (3,).
+        plane_y: Second axis of the plane, (3,).
+        tol_deg: Largest angle to the plane, deg.
+        ee_T_object: Pose of the held object in the EE frame.
+        base_R_container: Rotation of the container in the arm's base.
+
+    Returns:
+        The constraint.
+    """
     label = f"align_plane_x_axis and align_plane_y_axis within {tol_deg:g} deg"
     normal = base_R_container.matrix() @ np.cross(plane_x, plane_y)
     in_ee = ee_T_object.rotation.matrix() @ pick_axis

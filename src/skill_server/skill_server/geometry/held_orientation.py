@@ -1,4 +1,4 @@
-"""Orientations that keep held components of the present one: a turn about the free axes of the base only."""
+"""Orientations that keep components of the present one: they differ by a turn about the free axes of the base only."""
 
 from __future__ import annotations
 
@@ -17,17 +17,34 @@ DRAWS = 4000
 
 
 def holds_a_turn(weights: Sequence[float]) -> bool:
-    """True when one of the angular weights (the first three of six) is above zero."""
+    """Check whether an angular weight is above zero.
+
+    Args:
+        weights: Six hold weights, of which the first three are angular; may be empty.
+
+    Returns:
+        True when an angle is held.
+    """
     return any(weight > 0.0 for weight in weights[:3])
 
 
 def held_rotations(
     weights: Sequence[float], base_R_ee: Array, cones: Sequence[Cone], rng: np.random.Generator, n: int
 ) -> Array:
-    """Up to ``n`` rotations (m, 3, 3), the present one (3, 3) first, off it by a rotation vector along free axes alone.
+    """Sample rotations that differ from the present one by a rotation vector along the free axes alone.
+
+    Args:
+        weights: Six hold weights; an axis is free where the angular weight is zero.
+        base_R_ee: Present rotation, (3, 3).
+        cones: Other constraints, in the base.
+        rng: Source of the samples.
+        n: Largest number of rotations.
+
+    Returns:
+        Rotations base_R_ee, (m, 3, 3), m at most ``n``; the present one is first where it satisfies the constraints.
 
     Raises:
-        StepFailed: NO_CANDIDATE where none of them satisfies the other constraints.
+        StepFailed: NO_CANDIDATE where no rotation satisfies the other constraints.
     """
     free = [axis for axis in range(3) if not weights[axis] > 0.0]
     vectors = np.zeros((DRAWS if free else 1, 3))

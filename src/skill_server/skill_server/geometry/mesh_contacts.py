@@ -1,4 +1,4 @@
-"""Contacts on triangle meshes, concave ones too: pairs of opposite surface points, and which points lie inside."""
+"""Contacts on triangle meshes, also concave ones: pairs of opposite surface points, and points inside of the mesh."""
 
 from __future__ import annotations
 
@@ -13,14 +13,21 @@ from .orientation_cones import Mask
 PAIRS, PAIR_DRAWS = 40, 240
 SURFACE_POINTS = 4000
 OPPOSITE = float(np.cos(np.deg2rad(15.0)))
-"""Normals of a pair are opposite within this, which friction holds."""
+"""The cosine within which normals of a pair are opposite; friction holds such a pair."""
 LEAST_THICKNESS_M = 1e-3
 
 
 def opposite_pairs(shape: Shape) -> list[tuple[Array, Array, float]]:
-    """Closing direction (3,), middle (3,) and distance [m] of pairs on a mesh, in its frame; always the same ones.
+    """Find pairs of opposite points on a mesh; the result is the same for each call.
 
-    From a surface point straight in to where the body first ends, if the surface there faces the other way.
+    From a surface point the search goes straight in to the first exit, and keeps it if the surface there faces the
+    other way.
+
+    Args:
+        shape: Mesh.
+
+    Returns:
+        Closing direction (3,), middle (3,) and distance [m] of each pair, in the frame of the mesh.
     """
     corners, normals, areas = _faces(shape)
     points, face = _surface(corners, areas, PAIR_DRAWS)
@@ -35,7 +42,18 @@ def opposite_pairs(shape: Shape) -> list[tuple[Array, Array, float]]:
 
 
 def inside_mesh(shape: Shape, points: Array, margin_m: float) -> Mask:
-    """Which points (n, 3) lie deeper than a margin, by the nearest of many surface points and its normal."""
+    """Check which points are deeper inside of a mesh than a margin.
+
+    A point is judged by the nearest of many surface points and its normal.
+
+    Args:
+        shape: Mesh.
+        points: Points in the frame of the mesh, (n, 3), m.
+        margin_m: Least depth, m.
+
+    Returns:
+        Mask, (n,).
+    """
     corners, normals, areas = _faces(shape)
     surface, face = _surface(corners, areas, SURFACE_POINTS)
     _, near = cKDTree(surface).query(points)
@@ -44,7 +62,7 @@ def inside_mesh(shape: Shape, points: Array, margin_m: float) -> Mask:
 
 
 def _faces(shape: Shape) -> tuple[Array, Array, Array]:
-    """Corners (m, 3, 3), outward unit normals (m, 3) and areas (m,) of triangles that are not slivers."""
+    """Return corners (m, 3, 3), outward unit normals (m, 3) and areas (m,) of triangles that are not slivers."""
     assert shape.vertices is not None
     assert shape.triangles is not None
     corners = shape.vertices[shape.triangles]
@@ -55,7 +73,7 @@ def _faces(shape: Shape) -> tuple[Array, Array, Array]:
 
 
 def _surface(corners: Array, areas: Array, n: int) -> tuple[Array, Array]:
-    """Points (n, 3) spread over the surface, and the triangle (n,) of each."""
+    """Return points (n, 3) spread over the surface, and the triangle (n,) of each."""
     rng = np.random.default_rng(0)
     edges = np.cumsum(areas)
     face = np.minimum(np.searchsorted(edges, rng.random(n) * edges[-1]), len(areas) - 1)
@@ -67,9 +85,10 @@ def _surface(corners: Array, areas: Array, n: int) -> tuple[Array, Array]:
 
 
 def _first_exit(origin: Array, direction: Array, corners: Array) -> tuple[float, int]:
-    """Distance [m] and triangle of the nearest crossing beyond the start; infinite where there is none.
+    """Return distance [m] and triangle of the nearest crossing beyond the start.
 
-    Source: Moeller and Trumbore, Fast, minimum storage ray/triangle intersection, 1997.
+    The distance is infinite where there is none. Source: Moeller and Trumbore, Fast, minimum storage ray/triangle
+    intersection, 1997.
     """
     a, ab, ac = corners[:, 0], corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     h = np.cross(direction, ac)

@@ -1,4 +1,4 @@
-"""Orientation constraints: an axis of the EE within a range of angles of a direction, as mask and as sampler of one.
+"""Orientation constraints: an axis of the EE within a range of angles of a direction; as mask and sampler.
 
 The angle is that from the *named* direction: ("z", "downward", 0, 30) keeps hands that point
 within 30 degrees of straight down.
@@ -26,9 +26,9 @@ DIRECTIONS = {
     "upward": (0.0, 0.0, 1.0),
     "downward": (0.0, 0.0, -1.0),
 }
-"""Unit vectors in the filter's frame; in that of the arm's base as REP-103 has them."""
+"""Unit vectors in the filter's frame; in the arm's base as in REP-103."""
 FRAMES = ("", "world", "container")
-"""Of a filter: the arm's base, the world, or the container, where there is one."""
+"""The frames of a filter: the arm's base, the world, or the container, where there is one."""
 
 ROUND_OFF = 1e-12
 """Slack of the cosines, so that an axis exactly on a limit is inside."""
@@ -36,9 +36,14 @@ ROUND_OFF = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class OrientationFilter:
-    """As the message of that name: ``ee_axis`` x, y or z; ``direction`` of the frame, one of ``FRAMES``.
+    """An orientation constraint, as the message of that name.
 
-    Degrees in either order.
+    Attributes:
+        ee_axis: Axis of the EE: x, y or z.
+        direction: Named direction of the frame, one of ``DIRECTIONS``.
+        min_angle_deg: One limit of the angle, deg; the two limits may be in either order.
+        max_angle_deg: The other limit, deg.
+        frame: One of ``FRAMES``.
     """
 
     ee_axis: str
@@ -55,9 +60,15 @@ class OrientationFilter:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cone:
-    """``ee_vector`` (3,) of the EE within [min, max] degrees of ``base_vector`` (3,) of the arm base.
+    """A range of angles between a vector of the EE and a vector of the arm's base.
 
-    ``label`` for messages, ``field_name`` of the goal.
+    Attributes:
+        ee_vector: Vector in the EE frame, (3,).
+        base_vector: Vector in the arm's base, (3,).
+        min_angle_deg: Least angle between them, deg.
+        max_angle_deg: Greatest angle, deg.
+        label: Name in messages.
+        field_name: Field of the goal.
     """
 
     ee_vector: Array
@@ -68,16 +79,30 @@ class Cone:
     field_name: str = "orientation_filters"
 
     def mask(self, base_R_ee: Array) -> Mask:
-        """Which of the rotations (n, 3, 3) satisfy this, limits included."""
+        """Check which rotations satisfy the constraint, limits included.
+
+        Args:
+            base_R_ee: Rotations, (n, 3, 3).
+
+        Returns:
+            Mask, (n,).
+        """
         a, v = unit(self.ee_vector), unit(self.base_vector)
         cosine = np.clip((base_R_ee @ a) @ v, -1.0, 1.0)
         low, high = np.cos(np.deg2rad([self.max_angle_deg, self.min_angle_deg]))
         return np.asarray((cosine >= low - ROUND_OFF) & (cosine <= high + ROUND_OFF))
 
     def sample(self, rng: np.random.Generator, n: int) -> Array:
-        """Draw (n, 3, 3) uniformly from all rotations that satisfy this.
+        """Draw rotations uniformly from all that satisfy the constraint.
 
-        On the cone first, then a turn about the vector.
+        The axis is drawn on the cone first, then a turn about it.
+
+        Args:
+            rng: Source of the samples.
+            n: Number of rotations.
+
+        Returns:
+            Rotations base_R_ee, (n, 3, 3).
         """
         low, high = np.cos(np.deg2rad([self.max_angle_deg, self.min_angle_deg]))
         cosine, azimuth, roll = (
@@ -96,7 +121,7 @@ class Cone:
 
     @property
     def share(self) -> float:
-        """Part of all rotations that satisfies this alone."""
+        """The part of all rotations that satisfies this constraint alone."""
         low, high = np.cos(np.deg2rad([self.max_angle_deg, self.min_angle_deg]))
         return float(high - low) / 2.0
 
@@ -106,7 +131,16 @@ def cones_of(
     world_T_base: Pose | None = None,
     world_T_container: Pose | None = None,
 ) -> tuple[Cone, ...]:
-    """The constraints that the filters mean, in the arm's base; poses are those that their frames need."""
+    """Return the constraints of filters in the arm's base.
+
+    Args:
+        filters: Filters.
+        world_T_base: Pose of the arm's base; None: the world, for filters of the base alone.
+        world_T_container: Pose of the container; None: no filter has its frame.
+
+    Returns:
+        One constraint for each filter.
+    """
     base_R_world = (world_T_base or Pose.identity()).rotation.inverse()
     turns = {"": Rotation.identity(), "world": base_R_world}
     if world_T_container is not None:
@@ -127,9 +161,14 @@ def cones_of(
 
 
 def surviving(base_R_ee: Array, cones: Sequence[Cone]) -> tuple[Mask, str]:
-    """Mask (n,) of the rotations (n, 3, 3) that satisfy all cones.
+    """Check which rotations satisfy all constraints.
 
-    And words that say how many each one removed.
+    Args:
+        base_R_ee: Rotations, (n, 3, 3).
+        cones: Constraints.
+
+    Returns:
+        Mask (n,), and a text that says how many each constraint removed.
     """
     keep = np.ones(len(base_R_ee), dtype=np.bool_)
     words = []
@@ -141,9 +180,17 @@ def surviving(base_R_ee: Array, cones: Sequence[Cone]) -> tuple[Mask, str]:
 
 
 def axis_carried_to(a: Array, w: Array, w1: Array, w2: Array, roll: Array) -> Array:
-    """Rotations (t * n, 3, 3) that bring ``a`` (3,) to ``w`` (3, n), turned by ``roll`` (t, n) about it.
+    """Return rotations that bring an axis to given directions, turned about them.
 
-    ``w1`` and ``w2`` (3, n) make right-handed frames with ``w``.
+    Args:
+        a: Axis, (3,), unit.
+        w: Directions, (3, n), unit.
+        w1: First vectors of right-handed frames (w, w1, w2), (3, n).
+        w2: Second vectors of these frames, (3, n).
+        roll: Turns about the directions, (t, n), rad.
+
+    Returns:
+        Rotations, (t * n, 3, 3).
     """
     source = np.stack([a, *orthogonal(a)], axis=1)
     c, s = np.cos(roll), np.sin(roll)
@@ -157,9 +204,15 @@ def axis_carried_to(a: Array, w: Array, w1: Array, w2: Array, roll: Array) -> Ar
 
 
 def orthogonal(v: Array) -> tuple[Array, Array]:
-    """Two unit vectors that make (v, first, second) right-handed, for a unit ``v`` (3,).
+    """Return two unit vectors that make (v, first, second) right-handed.
 
     Source: Duff and others, Building an Orthonormal Basis, Revisited, JCGT 2017.
+
+    Args:
+        v: Unit vector, (3,).
+
+    Returns:
+        The two vectors, (3,) each.
     """
     x, y, z = (float(part) for part in v)
     sign = math.copysign(1.0, z)
@@ -170,5 +223,12 @@ def orthogonal(v: Array) -> tuple[Array, Array]:
 
 
 def unit(v: Array) -> Array:
-    """Length one (3,)."""
+    """Return a vector scaled to length one.
+
+    Args:
+        v: Vector, (3,), not zero.
+
+    Returns:
+        Unit vector, (3,).
+    """
     return np.asarray(v / math.sqrt(float(v @ v)), dtype=np.float64)

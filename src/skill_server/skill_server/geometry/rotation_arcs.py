@@ -1,4 +1,4 @@
-"""How far an EE may turn about one of its axes for all other constraints to hold: arcs, in closed form."""
+"""Arcs of the turn about one axis of the EE within which all other constraints hold, in closed form."""
 
 from __future__ import annotations
 
@@ -12,12 +12,18 @@ from handiwork_core.model.geometry import Array
 from .orientation_cones import Cone, orthogonal, unit
 
 SLACK = 5e-13
-"""Of the cosines: half of what the masks allow."""
+"""The slack of the cosines: half of that of the masks."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frames:
-    """Where the first axis points, ``w`` (3, n), with two unit vectors across it."""
+    """Directions of the first axis, each with two unit vectors across it.
+
+    Attributes:
+        w: Directions, (3, n).
+        w1: First unit vectors across, (3, n).
+        w2: Second unit vectors across, (3, n).
+    """
 
     w: Array
     w1: Array
@@ -25,7 +31,16 @@ class Frames:
 
     @classmethod
     def of(cls, cone: Cone, theta: Array, phi: Array) -> Frames:
-        """At angles (n,) from the cone's vector and about it."""
+        """Make the frames at angles from the cone's vector and about it.
+
+        Args:
+            cone: Cone with the vector.
+            theta: Angles from the vector, (n,), rad.
+            phi: Angles about it, (n,), rad.
+
+        Returns:
+            The frames, in the arm's base.
+        """
         v = unit(cone.base_vector)
         e1, e2 = orthogonal(v)
         base = np.stack([v, e1, e2], axis=1)
@@ -40,7 +55,13 @@ class Frames:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Arcs:
-    """Turns about the first axis that all other cones allow: ``start`` and ``length`` (n, m), ``total`` (n,) [rad]."""
+    """Turns about the first axis that all other cones allow.
+
+    Attributes:
+        start: Start of each arc, (m, n), rad.
+        length: Length of each arc, (m, n), rad; 0 where it is not allowed.
+        total: Sum of the lengths, (n,), rad.
+    """
 
     start: Array
     length: Array
@@ -48,7 +69,17 @@ class Arcs:
 
     @classmethod
     def of(cls, frames: Frames, first: Cone, others: Sequence[Cone], widened: Array | float) -> Arcs:
-        """``widened``: how much wider each cone is taken [rad]."""
+        """Compute the arcs for directions of the first axis.
+
+        Args:
+            frames: Directions, n of them.
+            first: Cone of the first axis.
+            others: The other cones, at least one.
+            widened: Angle by which each cone is taken wider, rad; one number, or (n,).
+
+        Returns:
+            The arcs.
+        """
         bands = [_band(frames, first, cone, widened) for cone in others]
         edges = np.stack(
             [
@@ -70,7 +101,15 @@ class Arcs:
         return cls(start, length, length.sum(axis=0))
 
     def draw(self, rng: np.random.Generator, times: int) -> Array:
-        """``times`` turns each (times, n), evenly over the arcs."""
+        """Draw turns uniformly over the arcs.
+
+        Args:
+            rng: Source of the samples.
+            times: Number of turns for each direction.
+
+        Returns:
+            Turns, (times, n), rad.
+        """
         edges = np.cumsum(self.length, axis=0)
         n = len(self.total)
         u = rng.random((times, n)) * edges[-1]
@@ -82,7 +121,10 @@ class Arcs:
 
 
 def _band(frames: Frames, first: Cone, cone: Cone, widened: Array | float) -> tuple[Array, Array, Array]:
-    """Turns (n,) that one cone allows: from ``near`` to ``far`` off ``middle``, on both sides; near > far: none."""
+    """Return the turns (n,) that one cone allows: from ``near`` to ``far`` off ``middle``, on both sides.
+
+    None is allowed where near > far.
+    """
     a, other, v = unit(first.ee_vector), unit(cone.ee_vector), unit(cone.base_vector)
     a1, a2 = orthogonal(a)
     along, across = float(other @ a), float(np.hypot(other @ a1, other @ a2))
@@ -100,5 +142,5 @@ def _band(frames: Frames, first: Cone, cone: Cone, widened: Array | float) -> tu
 
 
 def _whole_turns(angle: Array) -> Array:
-    """Several times faster than a modulo."""
+    """Return the whole turns of an angle, several times faster than a modulo."""
     return np.asarray(2.0 * np.pi * np.floor(angle / (2.0 * np.pi)))

@@ -1,9 +1,9 @@
-"""Orientations that satisfy several constraints, made rather than hoped for.
+"""Orientations that satisfy several constraints, by construction and not by rejection.
 
 The tightest constraint fixes where its axis may point: a band of the sphere, cut into cells. For one such direction
 every other constraint allows arcs of the turn about it; a draw is a cell, a direction in it and a turn from the arcs.
-A cell is proven empty when widening all constraints by its radius leaves its centre no arc. Where directions drawn from
-the whole band have room often enough, they serve without cells.
+A cell is proven empty when widening all constraints by its radius leaves its centre no arc. Where directions drawn
+from the whole band have room often enough, they serve without cells.
 """
 
 from __future__ import annotations
@@ -27,18 +27,26 @@ from .rotation_arcs import Arcs, Frames
 
 CELL_RAD = 0.35
 ENOUGH = 24
-"""Cells with room at which the search stops."""
+"""The number of cells with room at which the search stops."""
 FEW, TURNS, DRAWN = 256, 8, 384
-"""Of more than ``FEW`` rotations up to ``TURNS`` share a direction of the first axis; ``DRAWN`` are tried first."""
+"""Above ``FEW`` rotations, up to ``TURNS`` share a direction of the first axis; ``DRAWN`` directions are tried."""
 MOST_CELLS = 20000
 LEAST_RADIUS_RAD = 1e-5
 
 
 def sample_rotations(cones: Sequence[Cone], rng: np.random.Generator, n: int) -> Array:
-    """Draw (n, 3, 3) different rotations that satisfy all cones, evenly spread as far as the cells are.
+    """Draw different rotations that satisfy all cones, spread as evenly as the cells are.
+
+    Args:
+        cones: Constraints, at least one.
+        rng: Source of the samples.
+        n: Number of rotations.
+
+    Returns:
+        Rotations base_R_ee, (n, 3, 3).
 
     Raises:
-        StepFailed: NO_CANDIDATE, naming a smallest set of constraints that contradict.
+        StepFailed: NO_CANDIDATE, naming a smallest set of constraints that contradict each other.
     """
     first, others = _ordered(cones)
     if not others:
@@ -53,7 +61,10 @@ def sample_rotations(cones: Sequence[Cone], rng: np.random.Generator, n: int) ->
 def _directions(
     first: Cone, others: Sequence[Cone], rng: np.random.Generator, n: int
 ) -> tuple[Array, Array] | None:
-    """Directions (n,), (n,) of the first axis by the room that each has, where a draw from its band finds enough."""
+    """Draw directions (n,), (n,) of the first axis by the room of each.
+
+    None where too few draws from its band have room.
+    """
     low, high = np.cos(np.deg2rad([first.max_angle_deg, first.min_angle_deg]))
     theta = np.arccos(np.clip(rng.uniform(low, high, DRAWN), -1.0, 1.0))
     phi = rng.uniform(0.0, 2.0 * np.pi, DRAWN)
@@ -80,7 +91,14 @@ def _from_cells(cones: Sequence[Cone], rng: np.random.Generator, n: int) -> tupl
 
 
 def is_feasible(cones: Sequence[Cone]) -> bool:
-    """Whether any rotation satisfies all."""
+    """Check whether any rotation satisfies all cones.
+
+    Args:
+        cones: Constraints, at least one.
+
+    Returns:
+        True when there is one.
+    """
     first, others = _ordered(cones)
     return not others or _cells_with_room(first, others) is not None
 
@@ -91,7 +109,7 @@ def _ordered(cones: Sequence[Cone]) -> tuple[Cone, list[Cone]]:
 
 
 def _contradiction(cones: Sequence[Cone]) -> Outcome:
-    """Leave out what is not needed for the contradiction, one by one."""
+    """Name the contradicting constraints; those that are not needed for the contradiction are left out one by one."""
     left = list(cones)
     for cone in cones:
         fewer = [other for other in left if other is not cone]
@@ -104,7 +122,7 @@ def _contradiction(cones: Sequence[Cone]) -> Outcome:
 
 @dataclass(slots=True, eq=False)
 class _Cells:
-    """Patches (m,) of the band: centre and half sizes [rad], ``weight`` the room of each."""
+    """Patches (m,) of the band: centre and half sizes [rad], and the room of each as ``weight``."""
 
     theta: Array
     phi: Array
@@ -114,24 +132,24 @@ class _Cells:
     last_centres: tuple[Array, Array] = (np.zeros(0), np.zeros(0))
 
     def radius(self) -> Array:
-        """Largest angle between the centre and a direction in the patch, from above."""
+        """Return an upper bound of the angle between the centre and a direction in the patch."""
         low, high = self.theta - self.half_theta, self.theta + self.half_theta
         widest = np.where((low < np.pi / 2) & (high > np.pi / 2), 1.0, np.maximum(np.sin(low), np.sin(high)))
         return np.asarray(self.half_theta + self.half_phi * widest)
 
     def area(self) -> Array:
-        """On the unit sphere."""
+        """Return the areas on the unit sphere."""
         low, high = np.cos(self.theta + self.half_theta), np.cos(self.theta - self.half_theta)
         return np.asarray(2.0 * self.half_phi * (high - low))
 
     def only(self, keep: Mask, weight: Array) -> _Cells:
-        """Those of the mask, with a weight each."""
+        """Return the cells of the mask, with a weight each."""
         return _Cells(
             self.theta[keep], self.phi[keep], self.half_theta[keep], self.half_phi[keep], weight[keep]
         )
 
     def split(self) -> _Cells:
-        """Each in four."""
+        """Return each cell in four."""
         ht, hp = np.tile(self.half_theta / 2, 4), np.tile(self.half_phi / 2, 4)
         m = len(self.theta)
         theta = np.tile(self.theta, 4) + np.repeat((-1.0, -1.0, 1.0, 1.0), m) * ht
@@ -139,7 +157,7 @@ class _Cells:
         return _Cells(theta, phi, ht, hp, np.zeros(4 * m))
 
     def draw(self, rng: np.random.Generator, n: int) -> tuple[Array, Array]:
-        """Directions (n,), (n,) evenly over the area of cells that are drawn by weight; their centres are kept."""
+        """Draw directions (n,), (n,) uniformly from cells that are drawn by weight; the cells' centres are kept."""
         edges = np.cumsum(self.weight)
         at = np.minimum(np.searchsorted(edges, rng.random(n) * edges[-1]), len(edges) - 1)
         theta, half = self.theta[at], self.half_theta[at]
@@ -162,7 +180,7 @@ def _grid(cone: Cone) -> _Cells:
 
 
 def _cells_with_room(first: Cone, others: Sequence[Cone]) -> _Cells | None:
-    """Cells whose centre has room; None where it is proven that none has, or it is thinner than the search."""
+    """Return cells whose centre has room; None where none has by proof, or the room is thinner than the search."""
     cells = _grid(first)
     while True:
         frames = Frames.of(first, cells.theta, cells.phi)

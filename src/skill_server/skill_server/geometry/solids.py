@@ -16,23 +16,43 @@ from .mesh_contacts import inside_mesh
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OrientedBox:
-    """A box of full edges ``size`` (3,) [m] about the origin of ``pose``."""
+    """A box about the origin of its pose.
+
+    Attributes:
+        pose: Pose of the centre.
+        size: Full lengths of the edges, (3,), m.
+    """
 
     pose: Pose
     size: Array
 
     def corners(self) -> Array:
-        """Shape (8, 3) [m], in the frame of ``pose``'s parent."""
+        """Return the corners, (8, 3), m, in the frame of the pose's parent."""
         signs = np.array(np.meshgrid((-0.5, 0.5), (-0.5, 0.5), (-0.5, 0.5))).reshape(3, 8).T
         return self.pose.apply(signs * self.size)
 
     def moved(self, outer: Pose) -> OrientedBox:
-        """The same box seen from an outer frame."""
+        """Return the same box in an outer frame.
+
+        Args:
+            outer: Pose of the present frame in the outer one.
+
+        Returns:
+            The box.
+        """
         return OrientedBox(outer @ self.pose, self.size)
 
 
 def support(shape: Shape, direction: Array) -> float:
-    """Largest coordinate of the solid along unit ``direction`` (3,), both in the shape's own frame [m]."""
+    """Return the largest coordinate of a solid along a direction.
+
+    Args:
+        shape: Solid.
+        direction: Unit vector in the shape's frame, (3,).
+
+    Returns:
+        The coordinate, m, from the origin of the shape's frame.
+    """
     d, s = direction, shape.size
     if shape.kind is ShapeKind.BOX:
         return float(np.abs(d) @ s) / 2.0
@@ -47,7 +67,15 @@ def support(shape: Shape, direction: Array) -> float:
 
 
 def world_aabb(body: WorldObject, world_T_object: Pose) -> tuple[Array, Array]:
-    """Exact axis-aligned bounds (min (3,), max (3,)) of all shapes in the world [m]."""
+    """Return the exact axis-aligned bounds of all shapes of a body.
+
+    Args:
+        body: Object.
+        world_T_object: Pose of the object.
+
+    Returns:
+        Least and greatest coordinates in the world, (3,) each, m.
+    """
     low, high = np.full(3, np.inf), np.full(3, -np.inf)
     for shape in body.shapes:
         world_T_shape = world_T_object @ shape.object_T_shape
@@ -60,9 +88,13 @@ def world_aabb(body: WorldObject, world_T_object: Pose) -> tuple[Array, Array]:
 
 
 def object_box(body: WorldObject) -> OrientedBox:
-    """Box around the whole object, in the object's frame.
+    """Return a box around a whole object.
 
-    Along the shape's own axes for a single shape, else the object's.
+    Args:
+        body: Object.
+
+    Returns:
+        The box in the object's frame, along the shape's own axes for a single shape, else along the object's.
     """
     if len(body.shapes) == 1:
         inner = shape_box(body.shapes[0])
@@ -72,7 +104,14 @@ def object_box(body: WorldObject) -> OrientedBox:
 
 
 def shape_box(shape: Shape) -> OrientedBox:
-    """Box around one shape, in the shape's frame; a hull or mesh gets the smaller of two boxes."""
+    """Return a box around one shape; a hull or a mesh gets the smaller of two boxes.
+
+    Args:
+        shape: Solid.
+
+    Returns:
+        The box in the shape's frame.
+    """
     if shape.vertices is None:
         half = np.array([support(shape, axis) for axis in np.eye(3)])
         return OrientedBox(Pose.identity(), 2.0 * half)
@@ -84,7 +123,7 @@ def shape_box(shape: Shape) -> OrientedBox:
 
 
 def _principal_axes(points: Array) -> Array:
-    """Columns are the axes of inertia of the points, right-handed (3, 3)."""
+    """Return the axes of inertia of the points as columns, right-handed (3, 3)."""
     _, _, rows = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)
     axes = np.asarray(rows.T, dtype=np.float64)
     if np.linalg.det(axes) < 0.0:
@@ -99,9 +138,17 @@ def _box_along(points: Array, axes: Array) -> OrientedBox:
 
 
 def contains(shape: Shape, points: Array, margin_m: float = 0.0) -> npt.NDArray[np.bool_]:
-    """Which of the points (n, 3), in the shape's frame, lie deeper than ``margin_m`` in the solid (n,).
+    """Check which points are deeper inside of a solid than a margin.
 
-    Hulls by their faces, meshes by the nearest of many points of their surface.
+    Hulls are judged by their faces, meshes by the nearest of many points of their surface.
+
+    Args:
+        shape: Solid.
+        points: Points in the shape's frame, (n, 3), m.
+        margin_m: Least depth, m.
+
+    Returns:
+        Mask, (n,).
     """
     p, s, m = points, shape.size, margin_m
     if shape.kind is ShapeKind.MESH:

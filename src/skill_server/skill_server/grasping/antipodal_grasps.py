@@ -19,7 +19,7 @@ from .opposite_faces import face_closings
 
 TILTS_DEG = (0.0, 15.0, -15.0, 30.0, -30.0, 45.0, -45.0, 60.0, -60.0, 75.0, -75.0, 90.0, -90.0)
 TURNS = 12
-"""Closing directions tried around a round body."""
+"""The number of closing directions that are tried around a round body."""
 CLEARANCE_M = 0.008
 """The opening must be this much wider than the object."""
 SUPPORT_MARGIN_M = 0.004
@@ -30,10 +30,13 @@ LEAST_DEPTH_M = 0.008
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grasp:
-    """``world_T_ee`` when the fingers close over ``width_m``; ``score``.
+    """One grasp of an object.
 
-    Lower is better, 0 is straight down on the centre. ``approach`` (3,): where the hand comes from, in the world, if
-    not along its own axis.
+    Attributes:
+        world_T_ee: Pose of the EE when the fingers close.
+        width_m: Distance between the pads, m.
+        score: Lower is better; 0 is straight down on the centre.
+        approach: Direction of the approach in the world, (3,); None: along the hand's own axis.
     """
 
     world_T_ee: Pose
@@ -44,7 +47,12 @@ class Grasp:
 
 @dataclass(frozen=True, slots=True)
 class GraspSet:
-    """The grasps, best first, and why others were not made."""
+    """The grasps of one object.
+
+    Attributes:
+        grasps: Grasps, best first.
+        removed: Reasons why others were not made.
+    """
 
     grasps: tuple[Grasp, ...]
     removed: str
@@ -52,7 +60,7 @@ class GraspSet:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Line:
-    """One way to close on a body.
+    """One line of closing on a body.
 
     ``closing`` (3,) unit and ``centre`` (3,) in the world, ``width_m`` between the pads.
     """
@@ -67,10 +75,20 @@ class _Line:
 def grasps_for(
     body: WorldObject, world_T_object: Pose, gripper: GripperSpec, reach: Reach, opening_m: float
 ) -> GraspSet:
-    """Antipodal grasps of a body made of primitives that stands on something at its lowest point.
+    """Make antipodal grasps of a body of primitives that rests on a support at its lowest point.
 
     A hull is grasped at its faces. The TCP is at the middle of the body or as deep as the palm lets it; finger tips
     stay ``SUPPORT_MARGIN_M`` above the lowest point; open fingers are clear of the body's other shapes.
+
+    Args:
+        body: Object to grasp.
+        world_T_object: Pose of the object.
+        gripper: Parallel gripper.
+        reach: Lengths of palm and fingers.
+        opening_m: Opening of the fingers before they close, m.
+
+    Returns:
+        The grasps, best first.
     """
     floor = float(world_aabb(body, world_T_object)[0][2])
     made: list[Grasp] = []
@@ -106,7 +124,7 @@ def _lines(body: WorldObject, world_T_object: Pose) -> Iterator[_Line]:
 
 
 def _closings(shape: Shape, world_T_shape: Pose) -> Iterator[tuple[Array, Array, float]]:
-    """Closing directions (3,), middles (3,) between the pads in the world, and distances [m]."""
+    """Yield closing directions (3,), middles (3,) between the pads in the world, and distances [m]."""
     turn = world_T_shape.rotation.matrix()
     if shape.kind is ShapeKind.MESH:
         for direction, centre, width in opposite_pairs(shape):
@@ -125,12 +143,12 @@ def _closings(shape: Shape, world_T_shape: Pose) -> Iterator[tuple[Array, Array,
 
 
 def _width(shape: Shape, direction: Array) -> float:
-    """Extent along a unit vector (3,) of the shape's frame [m]."""
+    """Return the extent along a unit vector (3,) of the shape's frame, m."""
     return support(shape, direction) + support(shape, -direction)
 
 
 def _closing_directions(shape: Shape, world_T_shape: Pose) -> list[Array]:
-    """Unit vectors in the world along which two pads meet parallel or opposite surfaces, in one sense each."""
+    """Return unit vectors in the world along which two pads meet parallel or opposite surfaces, in one sense each."""
     if shape.kind in (ShapeKind.BOX, ShapeKind.CONVEX, ShapeKind.MESH):
         axes = list((world_T_shape.rotation @ shape_box(shape).pose.rotation).matrix().T)
     else:
@@ -143,7 +161,7 @@ def _closing_directions(shape: Shape, world_T_shape: Pose) -> list[Array]:
 
 
 def _approach(closing: Array, tilt_rad: float) -> Array:
-    """Unit vector across ``closing``: the steepest way down, turned about ``closing``."""
+    """Return a unit vector across ``closing``: the steepest way down, turned about ``closing``."""
     down = np.array([0.0, 0.0, -1.0]) - closing * -closing[2]
     if np.linalg.norm(down) < 1e-3:
         down = np.array([1.0, 0.0, 0.0]) - closing * closing[0]
@@ -153,7 +171,7 @@ def _approach(closing: Array, tilt_rad: float) -> Array:
 
 
 def _depth(line: _Line, approach: Array, gripper: GripperSpec, reach: Reach, floor: float) -> float | None:
-    """How far the TCP goes in beyond the near surface [m].
+    """Return the depth of the TCP beyond the near surface, m.
 
     None where no depth is both firm and clear of the support.
     """

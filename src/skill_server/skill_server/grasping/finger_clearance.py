@@ -1,4 +1,4 @@
-"""Whether open fingers are clear of the object that they are to grasp."""
+"""Check whether open fingers are clear of the object that they are to grasp."""
 
 from __future__ import annotations
 
@@ -24,7 +24,19 @@ def fingers_blocked(
     reach: Reach,
     opening_m: float,
 ) -> Mask:
-    """For each pose of the EE, whether an open finger stands in one of the shapes, judged at points of both fingers."""
+    """Check for each pose of the EE whether an open finger is inside of a shape, at points of both fingers.
+
+    Args:
+        world_T_ee: Poses of the EE.
+        body: Object to grasp.
+        world_T_object: Pose of the object.
+        gripper: Parallel gripper.
+        reach: Lengths of palm and fingers.
+        opening_m: Opening of the fingers, m.
+
+    Returns:
+        True for each blocked pose, (n,).
+    """
     in_hand = _finger_points(gripper, reach, opening_m)
     if not world_T_ee:
         return np.zeros(0, dtype=np.bool_)
@@ -36,7 +48,7 @@ def fingers_blocked(
 
 
 def _finger_points(gripper: GripperSpec, reach: Reach, opening_m: float) -> Array:
-    """Points (n, 3) of both open fingers in the EE frame [m]."""
+    """Return points (n, 3) of both open fingers in the EE frame, m."""
     third = 3 - gripper.ee_axis - gripper.closing_axis
     points = []
     for along in np.linspace(reach.tip_m - 0.045, reach.tip_m, 6):

@@ -1,4 +1,4 @@
-"""Which grasps Pick tries, best first: those of the goal, of an annotation, or made from the object's shapes."""
+"""The grasps that Pick tries, best first: those of the goal, of an annotation, or made from the object's shapes."""
 
 from __future__ import annotations
 
@@ -32,9 +32,15 @@ MOST_TRIED = 256
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GraspTable:
-    """Grasps: EE turns (n, 3, 3) and positions (n, 3) in the world, ``tcp`` (n, 3) in the object; score, width (n,).
+    """Grasps as arrays.
 
-    ``made``: in words, how many there were and why others were not made.
+    Attributes:
+        turns: Rotations of the EE in the world, (n, 3, 3).
+        positions: Positions of the EE in the world, (n, 3), m.
+        tcp: Positions of the TCP in the object's frame, (n, 3), m.
+        score: Score, (n,); lower is better.
+        width: Distance between the pads, (n,), m.
+        made: Text that says how many were made, and why others were not.
     """
 
     turns: Array
@@ -45,7 +51,14 @@ class GraspTable:
     made: str
 
     def only(self, keep: Mask) -> GraspTable:
-        """The rows of a mask."""
+        """Return the rows of a mask.
+
+        Args:
+            keep: Mask, (n,).
+
+        Returns:
+            The smaller table.
+        """
         parts = (self.turns[keep], self.positions[keep], self.tcp[keep], self.score[keep], self.width[keep])
         return GraspTable(*parts, self.made)
 
@@ -53,10 +66,21 @@ class GraspTable:
 def wanted_grasps(
     params: PickParams, context: Context, world: World, gripper: GripperSpec, opening_m: float
 ) -> tuple[Grasp, ...]:
-    """Grasps that satisfy the goal, best first, ties in random order.
+    """Return the grasps that satisfy the goal, best first, ties in random order.
+
+    Args:
+        params: Parameters of Pick.
+        context: Context of the run.
+        world: Snapshot of the world.
+        gripper: Gripper of the arm.
+        opening_m: Opening of the fingers before they close, m.
+
+    Returns:
+        At most ``MOST_TRIED`` grasps; the ``grasp_poses`` of the goal as they are.
 
     Raises:
-        StepFailed: NO_CANDIDATE with what removed the last, or BAD_GOAL for an annotation that cannot be read.
+        StepFailed: NO_CANDIDATE with the cause that removed the last, or BAD_GOAL for an annotation that cannot be
+            read.
     """
     if params.grasp_poses:
         return tuple(Grasp(pose, 0.0, 0.01 * i) for i, pose in enumerate(params.grasp_poses))
@@ -81,10 +105,21 @@ def filtered(
     gripper: GripperSpec,
     opening_m: float,
 ) -> GraspTable:
-    """What the goal's constraints leave.
+    """Return the grasps that satisfy the constraints of the goal.
+
+    Args:
+        table: Grasps.
+        params: Parameters of Pick.
+        context: Context of the run.
+        world: Snapshot of the world.
+        gripper: Gripper of the arm.
+        opening_m: Opening of the fingers before they close, m.
+
+    Returns:
+        The remaining grasps, at least one.
 
     Raises:
-        StepFailed: nothing, with what each constraint removed.
+        StepFailed: No grasp remains; says how many each constraint removed.
     """
     base_T_world = context.world.world_T_base().inverse()
     base_R_world = base_T_world.rotation.matrix()

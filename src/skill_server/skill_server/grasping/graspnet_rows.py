@@ -1,4 +1,4 @@
-"""Grasp annotations in GraspNet rows: read from .npy files, and turned into EE poses in the object's frame."""
+"""Grasp annotations in GraspNet rows: reads .npy files, and turns rows into EE poses in the object's frame."""
 
 from __future__ import annotations
 
@@ -22,14 +22,19 @@ ROTATION_TOLERANCE = 1e-3
 
 
 class GraspFileError(ValueError):
-    """The file is no annotation; the message is one sentence with the file, the fault and the mend."""
+    """The file is no annotation; the message is one sentence with the file, the fault and the correction."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Annotated:
-    """Grasps of an object: EE turns (n, 3, 3) and positions (n, 3), ``tcp`` (n, 3), in its frame; score and width (n,).
+    """Grasps of an object, in its frame.
 
-    ``score``: lower is better. ``width`` is that of the scaled object.
+    Attributes:
+        turns: Rotations of the EE, (n, 3, 3).
+        positions: Positions of the EE, (n, 3), m.
+        tcp: Positions of the TCP, (n, 3), m.
+        score: Score, (n,); lower is better.
+        width: Distance between the pads on the scaled object, (n,), m.
     """
 
     turns: Array
@@ -41,7 +46,13 @@ class Annotated:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Keep grasps whose TCP lies between two ratios of the range along an axis of the object (0, 1, 2)."""
+    """Keeps grasps whose TCP is between two ratios of the range along an axis of the object.
+
+    Attributes:
+        axis: 0, 1 or 2.
+        low: Least ratio.
+        high: Greatest ratio.
+    """
 
     axis: int
     low: float
@@ -49,10 +60,17 @@ class Part:
 
 
 def read_rows(path: Path) -> Array:
-    """Rows (n, 16 or 17): score, width, height, depth, rotation (9, row-major), translation (3) [m], perhaps an id.
+    """Read an annotation file.
+
+    Args:
+        path: File in the .npy format.
+
+    Returns:
+        Rows (n, 16), read-only: score, width, height, depth, rotation (9, row-major), translation (3) [m].
 
     Raises:
-        GraspFileError: no such file, not an array of that shape, or numbers that are no grasps.
+        GraspFileError: The file does not exist, is not an array of 16 or 17 columns, or holds numbers that are no
+            grasps.
     """
     try:
         check_file(path, GRASP_FILE_BYTES)
@@ -87,16 +105,16 @@ def _read(path: Path, _changed_ns: int, _size: int) -> Array:
 def _check(path: Path, rows: Array) -> None:
     finite = np.isfinite(rows).all(axis=1)
     if not finite.all():
-        raise GraspFileError(f"{path}: row {int(np.argmin(finite))} is not finite; mend or drop it")
+        raise GraspFileError(f"{path}: row {int(np.argmin(finite))} is not finite; correct or drop it")
     turns = rows[:, 4:13].reshape(-1, 3, 3)
     gram = np.abs(turns @ turns.transpose(0, 2, 1) - np.eye(3)).max(axis=(1, 2))
     good = (gram < ROTATION_TOLERANCE) & (np.linalg.det(turns) > 0.0)
     if not good.all():
         i = int(np.argmin(good))
-        raise GraspFileError(f"{path}: columns 4 to 12 of row {i} are no rotation matrix; mend or drop it")
+        raise GraspFileError(f"{path}: columns 4 to 12 of row {i} are no rotation matrix; correct or drop it")
     if float(rows[:, 1].min()) < 0.0:
         raise GraspFileError(
-            f"{path}: row {int(np.argmin(rows[:, 1]))} has a negative width; mend or drop it"
+            f"{path}: row {int(np.argmin(rows[:, 1]))} has a negative width; correct or drop it"
         )
 
 
@@ -109,11 +127,20 @@ def annotated(
     part: Part | None = None,
     extra_depth: Callable[[Array], Array] | None = None,
 ) -> Annotated:
-    """The rows (n, 16 or more) as they are, then each turned by 180 degrees about the approach.
+    """Return the grasps of the rows as they are, then each turned by 180 degrees about the approach.
 
-    ``grasp_scale`` is that of the object against the annotated one: it multiplies positions and widths, not depths.
+    Formulas: SimBox format.
 
-    ``extra_depth`` maps widths clipped to the gripper's to additional insertion [m]. Formulas: SimBox format.
+    Args:
+        rows: Rows of an annotation, (n, 16 or more).
+        gripper: Parallel gripper.
+        grasp_scale: Scale of the object against the annotated one: it multiplies positions and widths, not depths.
+        tcp_offset_m: Distance of the TCP from the EE, m; None: that of the gripper.
+        part: Part of the object to grasp; None: all of it.
+        extra_depth: Maps widths, clipped to the gripper's, to additional insertion, m; None: none.
+
+    Returns:
+        The grasps, twice as many as rows are kept.
     """
     tcp = rows[:, 13:16] * grasp_scale
     if part is not None:
@@ -140,7 +167,14 @@ def annotated(
 
 
 def depth_table(gripper: GripperSpec) -> Callable[[Array], Array] | None:
-    """The gripper's extra depths as a cubic over the width, constant beyond its ends; None where it has none."""
+    """Return the gripper's extra depths as a cubic over the width, constant beyond its ends.
+
+    Args:
+        gripper: Parallel gripper.
+
+    Returns:
+        Maps widths (n,) to depths (n,), m; None when the gripper has none.
+    """
     if not gripper.extra_depth:
         return None
     widths, depths = np.array(gripper.extra_depth).T
@@ -149,7 +183,15 @@ def depth_table(gripper: GripperSpec) -> Callable[[Array], Array] | None:
 
 
 def within_part(tcp: Array, part: Part) -> Mask:
-    """Mask (n,) of points (n, 3) between two ratios of their range, ends included in spite of round-off."""
+    """Check which points are between two ratios of their range, ends included in spite of round-off.
+
+    Args:
+        tcp: Points in the object's frame, (n, 3), m.
+        part: Axis and ratios.
+
+    Returns:
+        Mask, (n,).
+    """
     values = tcp[:, part.axis]
     least, span = float(values.min(initial=np.inf)), float(np.ptp(values)) if len(values) else 0.0
     slack = 1e-9 * max(span, 1e-9)

@@ -1,4 +1,4 @@
-"""Where two parallel pads hold a convex hull: one flat on a face, the other on what is opposite, over that face."""
+"""Contacts of two parallel pads on a convex hull: one flat on a face, the other opposite to it, over that face."""
 
 from __future__ import annotations
 
@@ -10,15 +10,21 @@ from skill_server.geometry.orientation_cones import orthogonal
 
 MOST_FACES = 12
 SAME_FACE = 0.999
-"""Cosine between normals of triangles that make one face."""
+"""The cosine between normals of triangles that make one face."""
 CONTACT_M = 1e-3
 """Corners this near to the outermost one touch the pad as well."""
 
 
 def face_closings(vertices: Array) -> list[tuple[Array, Array]]:
-    """Closing directions (3,) and middles (3,) between the pads of a hull (n, 3), in its frame, largest faces first.
+    """Return the closing directions of a hull, largest faces first.
 
     The far side may be a face, an edge or a corner; pushed at a point over the face, the body cannot tip.
+
+    Args:
+        vertices: Corners of the hull, (n, 3), m.
+
+    Returns:
+        Directions (3,) and middles (3,) between the pads, in the frame of the corners.
     """
     found: list[tuple[Array, Array]] = []
     for normal in _normals(vertices):
@@ -31,7 +37,7 @@ def face_closings(vertices: Array) -> list[tuple[Array, Array]]:
 
 
 def _normals(vertices: Array) -> list[Array]:
-    """Outward unit normals of faces, largest first; none of a flat body."""
+    """Return the outward unit normals of faces, largest first; none of a flat body."""
     try:
         hull = ConvexHull(vertices)
     except QhullError:
@@ -52,7 +58,7 @@ def _normals(vertices: Array) -> list[Array]:
 
 
 def _middle(vertices: Array, normal: Array) -> Array | None:
-    """Middle between pads that close along a face's normal, or None where the far side is not over the face."""
+    """Return the middle between pads that close along a face's normal; None where the far side is not over the face."""
     along = vertices @ normal
     e1, e2 = orthogonal(normal)
     flat = np.column_stack([vertices @ e1, vertices @ e2])
@@ -68,7 +74,7 @@ def _middle(vertices: Array, normal: Array) -> Array | None:
 
 
 def _outline(points: Array) -> Array | None:
-    """Rows (a, b, c) with a x + b y + c <= 0 inside; None for fewer than a triangle."""
+    """Return rows (a, b, c) with a x + b y + c <= 0 inside; None for fewer points than a triangle."""
     try:
         return np.asarray(ConvexHull(points).equations)
     except (QhullError, ValueError):
@@ -80,7 +86,7 @@ def _inside(outline: Array, point: Array) -> bool:
 
 
 def _touches(far: Array, point: Array) -> bool:
-    """The point lies on the far contact: in its outline, or at its middle where that is an edge or a corner."""
+    """Check that the point is on the far contact: in its outline, or at the middle of an edge or a corner."""
     outline = _outline(far)
     if outline is not None:
         return _inside(outline, point)

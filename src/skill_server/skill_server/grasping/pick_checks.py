@@ -15,11 +15,20 @@ from .pick_params import PickParams
 SIDES = ("", "left", "right")
 AXES = ("", "x", "y", "z")
 SELECTING = ("orientation_filters", "direction_to_obj", "npy_name", "constraint_axis", "fixed_orientation")
-"""What chooses among grasps."""
+"""The fields that choose among grasps."""
 
 
 def check_pick(params: PickParams, arm: ArmSpec, world: World) -> Outcome:
-    """Everything that the arguments alone tell."""
+    """Check a goal of Pick by its arguments alone.
+
+    Args:
+        params: Parameters of Pick.
+        arm: Arm of the goal.
+        world: World at the time of the goal.
+
+    Returns:
+        OK, or the faults.
+    """
     known = checks.known_object("object", params.object, world)
     return checks.all_faults(
         (
@@ -63,7 +72,7 @@ def _words(params: PickParams) -> tuple[Outcome, ...]:
 
 
 def _explicit(params: PickParams) -> tuple[Outcome, ...]:
-    """Grasp poses are taken as they are; what selects among others contradicts them."""
+    """Check that nothing selects among grasp poses, which are taken as they are."""
     found = []
     for field_name in (key for key in SELECTING if getattr(params, key) and params.grasp_poses):
         text = f"grasp_poses are taken as they are, so {field_name} cannot apply; send only one of the two"

@@ -11,7 +11,10 @@ from skill_server.geometry.orientation_cones import OrientationFilter
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PickParams(SkillParams):
-    """Fields, units and defaults of ``Pick.action``; ``grasp_poses`` are EE poses in the world."""
+    """Parameters of Pick, with the fields, units and defaults of ``Pick.action``.
+
+    ``grasp_poses`` are EE poses in the world.
+    """
 
     object: str
     arm: str = ""
@@ -45,5 +48,5 @@ class PickParams(SkillParams):
 
     @property
     def is_closing(self) -> bool:
-        """The hand closes on the object; else it stays open around it."""
+        """True when the hand closes on the object; otherwise it stays open around it."""
         return self.final_gripper_state == -1

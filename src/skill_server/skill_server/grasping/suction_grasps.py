@@ -1,4 +1,4 @@
-"""Grasps of a suction cup, made from an object's shapes: where its rim fits and its load bears."""
+"""Grasps of a suction cup, made from an object's shapes, at places where its rim fits and can bear the load."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from .antipodal_grasps import Grasp, GraspSet
 from .suction_sites import places
 
 TURNS = 8
-"""Headings tried about the axis of the cup."""
+"""The number of headings that are tried about the axis of the cup."""
 PRESS_SHARE = 0.5
-"""The rim goes this part of the lip's reach beyond the surface, so that all of it touches."""
+"""The part of the lip's reach that the rim goes beyond the surface, so that all of it touches."""
 LOWEST_NORMAL = -0.1
-"""Surfaces that look farther down than this are out of the arm's way."""
+"""Surfaces whose normal has a smaller z are left out: the arm cannot reach them from below."""
 LOAD_SHARE = 0.7
-"""Part of the greatest pull and moment that weight alone may take, so that a motion has the rest."""
+"""The part of the greatest pull and moment that the weight alone may take, so that a motion has the rest."""
 GRAVITY = 9.81
 _SIDES = np.array([d for d in itertools.product((-1.0, 0.0, 1.0), repeat=3) if any(d)])
 _SIDES /= np.linalg.norm(_SIDES, axis=1)[:, None]
@@ -34,7 +34,13 @@ MOST_ON_A_FACE = 9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CupTool:
-    """What of the tool is before and behind the rim: ``points`` (n, 3) of its outside in the EE frame [m]."""
+    """The suction tool of an arm.
+
+    Attributes:
+        gripper: Gripper.
+        cup: Suction cup.
+        points: Points of the tool's surface behind the rim, in the EE frame, (n, 3), m.
+    """
 
     gripper: GripperSpec
     cup: SuctionSpec
@@ -42,7 +48,16 @@ class CupTool:
 
 
 def cup_tool(robot: Robot, arm: ArmSpec, gripper: GripperSpec) -> CupTool:
-    """From the spheres of all links that move with the EE link and stay behind the lip."""
+    """Make the tool from the spheres of all links that move with the EE link and stay behind the lip.
+
+    Args:
+        robot: Robot with the spheres.
+        arm: Arm with the tool.
+        gripper: Gripper of the arm, which has a suction cup.
+
+    Returns:
+        The tool.
+    """
     assert gripper.suction is not None
     poses, found = link_poses(robot, {}), []
     ee_T_root = poses[arm.ee_link].inverse()
@@ -56,7 +71,18 @@ def cup_tool(robot: Robot, arm: ArmSpec, gripper: GripperSpec) -> CupTool:
 
 
 def suction_grasps(body: WorldObject, world_T_object: Pose, tool: CupTool) -> GraspSet:
-    """Grasps on the faces of a body, best first: from above and near the middle, with the tool clear of the body."""
+    """Make grasps on the faces of a body, best first: from above and near the middle.
+
+    The tool is clear of the body.
+
+    Args:
+        body: Object to grasp.
+        world_T_object: Pose of the object.
+        tool: Tool of the arm.
+
+    Returns:
+        The grasps; none when the object is too heavy.
+    """
     cup, weight_n = tool.cup, body.mass_kg * GRAVITY
     if weight_n > LOAD_SHARE * cup.max_pull_n:
         most = LOAD_SHARE * cup.max_pull_n / GRAVITY
@@ -89,7 +115,7 @@ def suction_grasps(body: WorldObject, world_T_object: Pose, tool: CupTool) -> Gr
 
 
 def _turned(point: Array, normal: Array, off_m: float, tool: CupTool) -> list[Grasp]:
-    """The same place in every heading."""
+    """Return the grasps of one place in every heading."""
     steep = float(np.arccos(np.clip(normal[2], -1.0, 1.0))) / (np.pi / 2.0)
     turns = 2.0 * np.pi * np.arange(TURNS) / TURNS
     score = steep + 2.0 * off_m
@@ -109,7 +135,7 @@ def _pose(point: Array, normal: Array, turn_rad: float, tool: CupTool) -> Pose:
 
 
 def _is_blocked(body: WorldObject, world_T_object: Pose, pose: Pose, tool: CupTool, own: int) -> bool:
-    """The tool, or a rim that should be free, is inside of one of the body's shapes."""
+    """Check whether the tool, or a rim that should be free, is inside of one of the body's shapes."""
     outside = pose.apply(tool.points)
     rim = pose.apply(_rim(tool))
     for index, shape in enumerate(body.shapes):
@@ -121,7 +147,7 @@ def _is_blocked(body: WorldObject, world_T_object: Pose, pose: Pose, tool: CupTo
 
 
 def _rim(tool: CupTool) -> Array:
-    """Points (n, 3) on the rim, lifted by the lip's reach from where it presses, in the EE frame."""
+    """Return points (n, 3) on the rim, lifted by the lip's reach from its pressed position, in the EE frame."""
     angles = 2.0 * np.pi * np.arange(8) / 8
     points = np.zeros((8, 3))
     axis, gripper = tool.gripper.ee_axis, tool.gripper

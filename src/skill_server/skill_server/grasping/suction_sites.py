@@ -12,7 +12,7 @@ from handiwork_core.model.geometry import Array, Rotation
 from handiwork_core.model.world import Shape, ShapeKind
 
 EDGE_M = 0.002
-"""The rim stays this far inside of a face."""
+"""The rim stays this far inside of a face, m."""
 RIM_POINTS = 16
 DISC_CORNERS = 32
 ROUND_TURNS = 12
@@ -20,7 +20,14 @@ ROUND_TURNS = 12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Place:
-    """A point (3,) of the surface with its outward unit normal (3,), of the shape; ``off_m`` from its middle."""
+    """A place for the cup, in the frame of the shape.
+
+    Attributes:
+        point: Point of the surface, (3,), m.
+        normal: Outward unit normal, (3,).
+        off_m: Distance from the middle of the face, m.
+        face: Number of the face; 0 for a round surface.
+    """
 
     point: Array
     normal: Array
@@ -30,7 +37,16 @@ class Place:
 
 
 def places(shape: Shape, radius_m: float, bend_m: float) -> Iterator[Place]:
-    """Where a rim of this radius meets the shape all around, within ``bend_m`` of its plane."""
+    """Find places where a rim meets the shape all around.
+
+    Args:
+        shape: Shape of an object.
+        radius_m: Radius of the rim, m.
+        bend_m: Largest distance of the surface from the plane of the rim, m.
+
+    Yields:
+        The places; on a plane face the middle first.
+    """
     for face, (triangles, normal) in enumerate(_faces(shape), 1):
         yield from _on_face(triangles, normal, radius_m, face)
     if shape.kind is ShapeKind.SPHERE and _sagitta(float(shape.size[0]), radius_m) <= bend_m:
@@ -45,7 +61,7 @@ def places(shape: Shape, radius_m: float, bend_m: float) -> Iterator[Place]:
 
 
 def _sagitta(radius_m: float, rim_m: float) -> float:
-    """How far a rim's plane is from the top of a ball that it stands on; infinite where it does not meet it."""
+    """Return the distance of a rim's plane from the top of the ball below it; infinite where they do not meet."""
     return radius_m - float(np.sqrt(radius_m**2 - rim_m**2)) if radius_m > rim_m else float("inf")
 
 
@@ -55,7 +71,7 @@ def _directions() -> list[Array]:
 
 
 def _faces(shape: Shape) -> Iterator[tuple[Array, Array]]:
-    """Plane faces as triangles (n, 3, 3), with outward normals (3,)."""
+    """Yield plane faces as triangles (n, 3, 3), with outward normals (3,)."""
     if shape.kind is ShapeKind.CYLINDER:
         yield from _discs(float(shape.size[0]), float(shape.size[1]) / 2.0)
         return
@@ -94,7 +110,7 @@ def _discs(radius: float, half: float) -> Iterator[tuple[Array, Array]]:
 
 
 def _on_face(triangles: Array, normal: Array, radius_m: float, face: int) -> Iterator[Place]:
-    """Points of a grid over the face, the middle first, whose rim lies on it."""
+    """Yield points of a grid over the face, the middle first, whose rim is on it."""
     side = np.cross(normal, np.eye(3)[int(np.argmin(np.abs(normal)))])
     side /= np.linalg.norm(side)
     axes = np.stack([side, np.cross(normal, side)])
@@ -120,7 +136,7 @@ def _cross(a: Array, b: Array) -> Array:
 
 
 def _inside(triangles: Array, points: Array) -> Array:
-    """Which points (n, 2) lie in any of the triangles (m, 3, 2), edges included (n,)."""
+    """Check which points (n, 2) are in any of the triangles (m, 3, 2), edges included (n,)."""
     edges = np.roll(triangles, -1, axis=1) - triangles
     sides = _cross(edges[None], points[:, None, None] - triangles[None])
     within = (sides >= -1e-12).all(axis=2) | (sides <= 1e-12).all(axis=2)

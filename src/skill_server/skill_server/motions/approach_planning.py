@@ -1,4 +1,4 @@
-"""The free motion to a candidate, planned while candidates are chosen, so that one without a way is not begun."""
+"""The free motion to a candidate, planned during the choice, so that a candidate without a path is not begun."""
 
 from __future__ import annotations
 
@@ -20,7 +20,13 @@ from .planner_requests import plan_motion
 
 @dataclass(frozen=True, slots=True)
 class ApproachPlanning:
-    """How the arm would go there: ``speed`` and ``hold_vec_weight`` as those of the command."""
+    """Planning of the free motion to a candidate.
+
+    Attributes:
+        params: Parameters with the planning time, the scaling factors and the policy after a failure.
+        speed: Part of the allowed speed, as in the command.
+        hold_vec_weight: Six weights of held components of the pose, as in the command; None for none.
+    """
 
     params: RunParams
     speed: float
@@ -28,12 +34,25 @@ class ApproachPlanning:
 
     @property
     def attempts(self) -> int:
-        """Candidates whose way is planned before giving up."""
+        """The number of candidates whose path is planned before giving up."""
         policy, attempts = policy_of(self.params)
         return 1 if policy is Recovery.GIVE_UP else attempts
 
     def plan(self, q: Array, start_q: Array, scene: SceneQuery, context: Context) -> PlanResult:
-        """Ask the planner; its time is added to the run's."""
+        """Plan the free motion; its planning time is added to the run's.
+
+        Args:
+            q: Goal configuration, (dof,), rad or m.
+            start_q: Start configuration, (dof,), rad or m.
+            scene: Scene of the motion.
+            context: Context of the run.
+
+        Returns:
+            The planner's answer.
+
+        Raises:
+            Stopped: The token was set.
+        """
         return plan_motion(
             context,
             self.params,

@@ -1,4 +1,4 @@
-"""What skills that only move the arm share: where the hand is, what it holds, what it can reach, whether it did."""
+"""Functions shared by skills that only move the arm: pose of the hand, held object, reachable poses, arrival."""
 
 from __future__ import annotations
 
@@ -42,20 +42,44 @@ AXES = {
 
 
 def hand(context: Context, world: World) -> Pose:
-    """Measured EE pose in the world."""
+    """Return the measured EE pose.
+
+    Args:
+        context: Context of the run.
+        world: Snapshot with the measured joints.
+
+    Returns:
+        world_T_ee.
+    """
     return gripper_state.ee_pose(world, context.robot, context.arm_spec, context.world.world_T_base())
 
 
 def hand_at(context: Context, q: Array) -> Pose:
-    """EE pose in the world at a configuration (dof,)."""
+    """Return the EE pose at a configuration.
+
+    Args:
+        context: Context of the run.
+        q: Configuration, (dof,), rad or m.
+
+    Returns:
+        world_T_ee.
+    """
     return context.world.world_T_base() @ forward(context.robot, context.arm_spec.name, q)
 
 
 def held(context: Context, world: World, name: str = "") -> Attachment:
-    """What the hand holds, as recorded when it was grasped, else by measurement, which is then recorded.
+    """Return the held object, as recorded when it was grasped, else by measurement, which is then recorded.
+
+    Args:
+        context: Context of the run, whose ``held`` is read and written.
+        world: Snapshot with the contacts.
+        name: Object that must be held; empty: any.
+
+    Returns:
+        The object and its pose in the EE frame.
 
     Raises:
-        StepFailed: it holds nothing, or not the object ``name``.
+        StepFailed: The gripper holds nothing, or not the object ``name``.
     """
     found = held_name(context, world)
     if not found or found not in world.states:
@@ -71,18 +95,43 @@ def held(context: Context, world: World, name: str = "") -> Attachment:
 
 
 def scene(params: SkillParams, context: Context, world: World) -> SceneQuery:
-    """The world as it is to be read for a free motion from here."""
+    """Return the scene of a free motion from the present configuration.
+
+    Args:
+        params: Parameters with the objects to ignore.
+        context: Context of the run.
+        world: Snapshot of the world.
+
+    Returns:
+        The scene, in which the held objects are attached.
+    """
     ignored = neutral(params, context, world).ignored
     return scene_for(world, context.robot, context.arm_spec, context.held, ignored, frozenset())
 
 
 def contents(context: Context, world: World) -> frozenset[str]:
-    """Objects that lie in what is held, which move with it."""
+    """Return the objects that are inside of the held ones and move with them.
+
+    Args:
+        context: Context of the run.
+        world: Snapshot of the world.
+
+    Returns:
+        Names of the objects whose origin is within the bounds of a held object.
+    """
     return frozenset().union(*(objects_inside(world, name) for name in context.held))
 
 
 def touching_now(context: Context, world: World) -> frozenset[str]:
-    """Objects that what is held rests on now, which it must be allowed to leave."""
+    """Return the objects on which the held ones rest now, and which they must be allowed to leave.
+
+    Args:
+        context: Context of the run.
+        world: Snapshot of the world.
+
+    Returns:
+        Names of the supporting objects.
+    """
     return frozenset().union(*(supports(world, name) for name in context.held if name in world.states))
 
 
@@ -93,12 +142,20 @@ def reachable(
     world: World,
     free: ApproachPlanning | None = None,
 ) -> Choice:
-    """The first of several ways (EE poses in the world, straight lines between them) that the planner finds good.
+    """Choose the first of several paths that the planner finds feasible.
 
-    With ``free`` the motion to its beginning is planned as well.
+    Args:
+        ways: Paths, best first; each is a tuple of world_T_ee with straight lines between them.
+        params: Parameters of the skill.
+        context: Context of the run.
+        world: Snapshot of the world.
+        free: Plans also the free motion to the first pose; None: it is not planned.
+
+    Returns:
+        The path, and a configuration for each of its poses.
 
     Raises:
-        StepFailed: none can be done, with the count of every cause.
+        StepFailed: No path is feasible; gives the count of every cause.
     """
     one = scene(params, context, world)
     candidates = [Candidate(way) for way in ways]
@@ -107,19 +164,45 @@ def reachable(
 
 
 def neutral(params: SkillParams, context: Context, world: World) -> UpdateSpecific:
-    """A function that does nothing to the hand; no obstacle is what the goal says, and what lies in the held object."""
+    """Return a function that does not move the hand, and names the objects that are no obstacles.
+
+    Args:
+        params: Parameters with the objects to ignore.
+        context: Context of the run.
+        world: Snapshot of the world.
+
+    Returns:
+        The function; it ignores the objects that the goal names and those inside of the held object.
+    """
     return UpdateSpecific(ignored_objects(params.ignore_substring, world) | contents(context, world))
 
 
 def gripper_function(state: int, otherwise: Function) -> Function:
-    """Open, close, or leave the gripper as it is."""
+    """Return the function that opens or closes the gripper.
+
+    Args:
+        state: ``OPEN``, ``CLOSE`` or ``KEEP``.
+        otherwise: Function for ``KEEP``.
+
+    Returns:
+        The function for a command.
+    """
     if state == OPEN:
         return OpenGripper()
     return CloseGripper() if state == CLOSE else otherwise
 
 
 def check_gripper_state(state: int, arm: ArmSpec, *, keep: bool = True) -> Outcome:
-    """Refuse what is none of the three, and a gripper where there is none."""
+    """Refuse an unknown gripper state, and a gripper motion of an arm that has no gripper.
+
+    Args:
+        state: Field ``gripper_state``.
+        arm: Arm of the goal.
+        keep: True when ``KEEP`` is valid.
+
+    Returns:
+        OK, or the fault.
+    """
     words = {OPEN: "1 to open", CLOSE: "-1 to close"} | ({KEEP: "0 to keep"} if keep else {})
     if state not in words:
         text = f"gripper_state is {state}; use {', '.join(words.values())}"
@@ -128,7 +211,14 @@ def check_gripper_state(state: int, arm: ArmSpec, *, keep: bool = True) -> Outco
 
 
 def check_run(params: SkillParams) -> Outcome:
-    """The fields that every skill has for the executor."""
+    """Check the fields that every skill has for the executor.
+
+    Args:
+        params: Parameters of the skill.
+
+    Returns:
+        OK, or the faults.
+    """
     return checks.all_faults(
         checks.execution(
             params.t_eps,
@@ -141,14 +231,33 @@ def check_run(params: SkillParams) -> Outcome:
 
 
 def check_vector(field_name: str, values: Sequence[float], most: float, unit: str) -> Outcome:
-    """Refuse components beyond ``most`` in either direction."""
+    """Refuse components whose absolute value is above ``most``.
+
+    Args:
+        field_name: Field of the goal.
+        values: Components.
+        most: Largest absolute value of a component.
+        unit: Unit in the message.
+
+    Returns:
+        OK, or the faults.
+    """
     return checks.all_faults(
         checks.number(f"{field_name}[{i}]", value, -most, most, unit) for i, value in enumerate(values)
     )
 
 
 def check_range(field_name: str, low: Sequence[float], high: Sequence[float]) -> Outcome:
-    """Refuse a pair of vectors whose first is not the smaller one everywhere."""
+    """Refuse a pair of vectors whose first is above the second in a component.
+
+    Args:
+        field_name: Field of the goal.
+        low: Least components.
+        high: Greatest components.
+
+    Returns:
+        OK, or the first fault.
+    """
     for i, (a, b) in enumerate(zip(low, high, strict=True)):
         if a > b:
             text = f"{field_name} runs from {a:g} down to {b:g} in component {i}; write the smaller one first"
@@ -157,7 +266,14 @@ def check_range(field_name: str, low: Sequence[float], high: Sequence[float]) ->
 
 
 def check_hold(weights: Sequence[float]) -> Outcome:
-    """Refuse hold weights that are not six numbers of at least 0; none at all is fine."""
+    """Refuse hold weights that are not six numbers of at least 0; an empty list is valid.
+
+    Args:
+        weights: Weights of angular x, y, z, then linear x, y, z.
+
+    Returns:
+        OK, or the fault.
+    """
     if len(weights) in (0, 6) and all(0.0 <= weight < 1e6 for weight in weights):
         return OK
     text = f"hold_vec_weight is {list(weights)}; write six weights of at least 0: angles x, y, z, then lines x, y, z"
@@ -165,12 +281,29 @@ def check_hold(weights: Sequence[float]) -> Outcome:
 
 
 def hold_of(weights: Sequence[float]) -> tuple[float, ...] | None:
-    """Weights for the planner; all zero means none."""
+    """Return the hold weights for the planner.
+
+    Args:
+        weights: Weights of angular x, y, z, then linear x, y, z; may be empty.
+
+    Returns:
+        The weights; None when all are zero.
+    """
     return tuple(weights) if any(weights) else None
 
 
 def arrived(target: Pose, here: Pose, within_m: float, within_rad: float) -> Outcome:
-    """Whether the hand is at a pose, in position and in angle."""
+    """Check whether the hand is at a pose, in position and in angle.
+
+    Args:
+        target: world_T_ee of the goal.
+        here: world_T_ee of the hand.
+        within_m: Position tolerance, m.
+        within_rad: Angle tolerance, rad.
+
+    Returns:
+        OK or NOT_REACHED, with both errors.
+    """
     gap_m, turn_rad = here.distance_to(target)
     text = f"the hand is {gap_m * 1e3:.1f} mm and {turn_rad:.3f} rad from its target"
     if gap_m <= within_m and turn_rad <= within_rad:
@@ -179,7 +312,14 @@ def arrived(target: Pose, here: Pose, within_m: float, within_rad: float) -> Out
 
 
 def intrinsic_xyz(angles_deg: Sequence[float]) -> Rotation:
-    """Turns about x, then the new y, then the new z [deg]."""
+    """Return the rotation by turns about x, then the new y, then the new z.
+
+    Args:
+        angles_deg: The three angles, deg.
+
+    Returns:
+        The rotation.
+    """
     turned = Rotation.identity()
     for axis, angle in zip(np.eye(3), angles_deg, strict=True):
         turned = turned @ Rotation.from_axis_angle(axis, math.radians(angle))
@@ -187,7 +327,17 @@ def intrinsic_xyz(angles_deg: Sequence[float]) -> Rotation:
 
 
 def noisy(pose: Pose, noise_m: float, noise_deg: float, rng: np.random.Generator) -> Pose:
-    """A pose moved by up to ``noise_m`` on each axis and turned about a random axis by up to ``noise_deg``."""
+    """Add noise to a pose: a shift on each axis, and a turn about a random axis.
+
+    Args:
+        pose: Pose without noise.
+        noise_m: Largest shift on each axis, m.
+        noise_deg: Largest turn, deg.
+        rng: Source of the noise.
+
+    Returns:
+        The pose with noise, in the same frame.
+    """
     if noise_m <= 0.0 and noise_deg <= 0.0:
         return pose
     axis = rng.normal(size=3)

@@ -1,4 +1,4 @@
-"""Driving a mobile base: where it is, whether the whole robot gets through, and the motion itself."""
+"""Motions of a mobile base: its position, the check that the whole robot has room, and the motion itself."""
 
 from __future__ import annotations
 
@@ -23,19 +23,33 @@ from . import arm_motions
 from .base_sweep import first_touch
 
 STANDING = 0.02
-"""Joints of other arms slower than this stand still [rad/s or m/s]."""
+"""Joints of other arms that are slower than this are at rest, rad/s or m/s."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseParams(SkillParams):
-    """``tolerance_m`` [m] and ``tolerance_rad`` [rad] of where the base stands in the end; arms keep their joints."""
+    """Parameters of the skills that drive a base; the arms keep their joints.
+
+    Attributes:
+        tolerance_m: Largest distance of the base from its goal at the end, m.
+        tolerance_rad: Largest angle from its goal at the end, rad.
+    """
 
     tolerance_m: float = 0.01
     tolerance_rad: float = 0.02
 
 
 def check(params: BaseParams, robot: Robot, world: World) -> Outcome:
-    """What the arguments alone tell."""
+    """Check a goal by its arguments alone.
+
+    Args:
+        params: Parameters of the skill.
+        robot: Robot, which must have a base.
+        world: World at the time of the goal.
+
+    Returns:
+        OK, or the faults.
+    """
     if robot.base is None:
         text = f"robot {robot.name!r} has no mobile base; describe one under base: in its robot.yaml"
         return Outcome(Code.UNSUPPORTED, text, "check", "arm")
@@ -52,18 +66,42 @@ def check(params: BaseParams, robot: Robot, world: World) -> Outcome:
 
 
 def base_of(robot: Robot) -> BaseSpec:
-    """The base, after ``check``."""
+    """Return the base of a robot that ``check`` has accepted.
+
+    Args:
+        robot: Robot with a base.
+
+    Returns:
+        The description of the base.
+    """
     assert robot.base is not None
     return robot.base
 
 
 def base_q(robot: Robot, joints: Mapping[str, float]) -> Array:
-    """Measured x, y [m] and yaw [rad] (3,) from where the robot started."""
+    """Return the measured position of the base.
+
+    Args:
+        robot: Robot with a base.
+        joints: Measured positions by joint.
+
+    Returns:
+        x, y [m] and yaw [rad] from the start of the robot, (3,).
+    """
     return np.array([joints[name] for name in base_of(robot).joint_names])
 
 
 def in_range(field_name: str, robot: Robot, goal: Array) -> Outcome:
-    """Refuse a goal (3,) beyond the base's range."""
+    """Refuse a goal beyond the limits of the base's joints.
+
+    Args:
+        field_name: Field of the goal.
+        robot: Robot with a base.
+        goal: x, y [m] and yaw [rad], (3,).
+
+    Returns:
+        OK, or the fault.
+    """
     for name, value in zip(base_of(robot).joint_names, goal.tolist(), strict=True):
         joint = robot.joints[name]
         if not joint.lower <= value <= joint.upper:
@@ -73,20 +111,29 @@ def in_range(field_name: str, robot: Robot, goal: Array) -> Outcome:
 
 
 def drive_to(goal: Array, params: BaseParams, context: Context) -> Sequence[Command]:
-    """The one command that drives there.
+    """Make the one command that drives to a goal.
+
+    Args:
+        goal: x, y [m] and yaw [rad], (3,).
+        params: Parameters of the skill.
+        context: Context of the run.
+
+    Returns:
+        The command.
 
     Raises:
-        StepFailed: another arm moves, or something stands in the way of any part of the robot or of what it holds.
+        StepFailed: The base has no controller, another arm moves, or an obstacle is in the way of a part of the
+            robot or of a held object.
     """
     world, robot, base = context.world.snapshot(), context.robot, base_of(context.robot)
     if context.base is None:
-        text = f"nothing drives {base.controller!r}; start its controller"
+        text = f"the base controller {base.controller!r} is not available; start it"
         raise StepFailed(Outcome(Code.CONTROLLER_REFUSED, text, "select"))
     mine = {*context.arm_spec.joint_names, *base.joint_names}
     others = [name for arm in robot.arms.values() for name in arm.joint_names if name not in mine]
     busy = [name for name in others if abs(world.joints.velocity.get(name, 0.0)) > STANDING]
     if busy:
-        text = f"{busy[0]!r} of another arm moves; drive when all arms stand"
+        text = f"{busy[0]!r} of another arm moves; drive when all arms are at rest"
         raise StepFailed(Outcome(Code.BUSY, text, "select"))
     start = base_q(robot, world.joints.position)
     path = start + np.linspace(0.0, 1.0, _looks(goal - start))[:, None] * (goal - start)
@@ -99,13 +146,34 @@ def drive_to(goal: Array, params: BaseParams, context: Context) -> Sequence[Comm
 
 
 def root_pose(context: Context, world: World) -> Pose:
-    """Where the robot's root link is, which stays; the base must stand, or the two looks at it do not fit."""
+    """Return the pose of the robot's root link, which does not move.
+
+    The base must be at rest, or the two measurements of it do not fit.
+
+    Args:
+        context: Context of the run.
+        world: Snapshot with the measured joints.
+
+    Returns:
+        world_T_root.
+    """
     poses = link_poses(context.robot, world.joints.position)
     return context.world.world_T_base() @ poses[context.arm_spec.base_link].inverse()
 
 
 def swept(context: Context, world: World, root: Pose, path: Array, ignored: frozenset[str]) -> Verdict:
-    """Whether the robot keeps clear of everything while its base goes along ``path`` (n, 3)."""
+    """Check whether the robot keeps clear of all obstacles while its base moves along a path.
+
+    Args:
+        context: Context of the run, with the held objects.
+        world: Snapshot of the world.
+        root: world_T_root.
+        path: Positions of the base, (n, 3), m and rad.
+        ignored: Objects that are no obstacles.
+
+    Returns:
+        OK, or TRAJECTORY_REFUSED with the first pair of bodies.
+    """
     touch = first_touch(context.robot, world, root, path, ignored, context.held)
     if touch is None:
         return Verdict(Code.OK)
@@ -118,10 +186,20 @@ def _looks(way: Array) -> int:
 
 
 def judged(goal: Array, params: BaseParams, after: World, context: Context) -> Outcome:
-    """Whether the measured base stands at ``goal`` (3,)."""
+    """Check whether the measured base is at its goal.
+
+    Args:
+        goal: x, y [m] and yaw [rad], (3,).
+        params: Parameters with the tolerances.
+        after: World after the motion.
+        context: Context of the run.
+
+    Returns:
+        OK or NOT_REACHED, with both errors.
+    """
     off = base_q(context.robot, after.joints.position) - goal
     gap, turn = float(np.hypot(off[0], off[1])), abs(float(off[2]))
     good = gap <= params.tolerance_m and turn <= params.tolerance_rad
-    text = f"the base stands {gap * 1e3:.1f} mm and {turn:.3f} rad from where it should"
+    text = f"the base is {gap * 1e3:.1f} mm and {turn:.3f} rad from its goal"
     code = Code.OK if good else Code.NOT_REACHED
     return Outcome(code, text, position_error_m=gap, angle_error_rad=turn)

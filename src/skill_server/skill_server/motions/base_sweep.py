@@ -1,4 +1,4 @@
-"""Whether a robot on a driving base keeps clear of everything: its spheres against the boxes around all shapes."""
+"""Check whether a robot on a moving base keeps clear of all obstacles: its spheres against boxes around the shapes."""
 
 from __future__ import annotations
 
@@ -16,12 +16,17 @@ from handiwork_core.robot.robot import Robot
 from skill_server.geometry.solids import shape_box
 
 CLEARANCE_M = 0.01
-"""Free space to everything on the way."""
+"""The free space to all obstacles on the way, m."""
 
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """Which bodies come too near first, and after which ``share`` of the way."""
+    """The first bodies that come too near to each other.
+
+    Attributes:
+        pair: Body of the robot or held object, and the obstacle.
+        share: Travelled part of the path, 0 to 1.
+    """
 
     pair: BodyPair
     share: float
@@ -29,7 +34,7 @@ class Touch:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Ball:
-    """In the frame of the base: ``centers`` (n, 3) and ``radii`` (n,) of one body [m]."""
+    """Spheres of one body in the frame of the base: ``centers`` (n, 3) and ``radii`` (n,), m."""
 
     name: str
     centers: Array
@@ -44,10 +49,21 @@ def first_touch(
     ignored: frozenset[str],
     held: Mapping[str, Attachment],
 ) -> Touch | None:
-    """Look at base positions ``path`` (n, 3), all other joints as measured.
+    """Find the first place on a path of the base where a body comes too near to an obstacle.
 
-    Shapes count with the boxes around them, which is never less than they are. What touches already at the start, as
-    wheels do the floor, may go on touching.
+    All other joints are as measured. Shapes are judged by the boxes around them, which are never smaller than the
+    shapes. Bodies that touch at the start, as wheels do the floor, may go on touching.
+
+    Args:
+        robot: Robot with a base.
+        world: Snapshot of the world.
+        world_T_root: Pose of the root link.
+        path: Positions of the base, (n, 3), m and rad.
+        ignored: Objects that are no obstacles.
+        held: Held objects.
+
+    Returns:
+        The pair and the travelled part; None when the whole path is clear.
     """
     assert robot.base is not None
     balls = _balls(robot, world, held)
@@ -73,7 +89,7 @@ def first_touch(
 
 
 def _balls(robot: Robot, world: World, held: Mapping[str, Attachment]) -> list[_Ball]:
-    """Of every link, and one around each held object."""
+    """Return the spheres of every link, and one around each held object."""
     assert robot.base is not None
     poses = link_poses(robot, world.joints.position)
     base_T_root = poses[robot.base.link].inverse()
@@ -93,7 +109,7 @@ def _balls(robot: Robot, world: World, held: Mapping[str, Attachment]) -> list[_
 
 
 def _gaps(item: WorldObject, pose: Pose, points: Array) -> Array:
-    """Distances (n, m) of points (n, m, 3) to the nearest box of an object; 0 inside [m]."""
+    """Return the distances (n, m) of points (n, m, 3) to the nearest box of an object; 0 inside, m."""
     gaps = []
     for shape in item.shapes:
         box = shape_box(shape)

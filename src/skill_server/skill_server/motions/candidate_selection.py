@@ -1,4 +1,4 @@
-"""Ask the planner which candidates can be done, batch by batch, and take the best."""
+"""Chooses the best of many candidates by verdicts of the planner, batch by batch."""
 
 from __future__ import annotations
 
@@ -25,13 +25,19 @@ from .planner_requests import judge_candidates
 
 BATCH = 32
 TURN_WEIGHT = 0.05
-"""A candidate may score this much worse for each radian of joint motion that it saves."""
+"""A candidate is still preferred when it scores this much worse for each radian of joint motion that it saves."""
 SAME_Q_RAD = 1e-3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Choice:
-    """The candidate, a configuration (dof,) for each of its waypoints, and the motion to the first if planned."""
+    """The chosen candidate.
+
+    Attributes:
+        candidate: Candidate.
+        q: Configuration for each of its waypoints, (n, dof), rad or m.
+        planned: Motion to the first waypoint; None when it was not planned.
+    """
 
     candidate: Candidate
     q: Array
@@ -46,13 +52,23 @@ def choose(
     context: Context,
     way: ApproachPlanning | None = None,
 ) -> Choice:
-    """The best feasible candidate of the first batch that has one; candidates come best first, lower scores are better.
+    """Choose the best feasible candidate of the first batch that has one.
 
-    With a ``way`` the free motion to it is planned as well, and the next one taken where there is none.
+    Args:
+        candidates: Candidates, best first.
+        scores: Score of each candidate; lower is better.
+        scenes: Scene for each waypoint.
+        budget_s: Steady time for one batch, s.
+        context: Context of the run.
+        way: Plans also the free motion to a candidate, of which the next one is taken where there is none; None:
+            not planned.
+
+    Returns:
+        The candidate with its configurations.
 
     Raises:
         StepFailed: NO_CANDIDATE with the count of every cause, or the planner's own failure.
-        Stopped: the token was set.
+        Stopped: The token was set.
     """
     causes: Counter[str] = Counter()
     last = None
@@ -84,7 +100,7 @@ def choose(
 def _planned(
     way: ApproachPlanning, q: Array, scene: SceneQuery, context: Context, refusals: list[str]
 ) -> Trajectory | None:
-    """The free motion to ``q``, or None where another candidate is to be tried."""
+    """Return the free motion to ``q``; None where another candidate is to be tried."""
     result = way.plan(q, arm_q(context.world.snapshot(), context.arm_spec), scene, context)
     if result.code is Code.OK:
         return result.trajectory

@@ -1,4 +1,4 @@
-"""Objects that move evenly, as on a belt: where they will be, and waiting for them."""
+"""Objects that move evenly, as on a belt: their later position, and the time until then."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.world import World
 
 STANDING_MPS = 0.005
-"""An object slower than this stands."""
+"""An object slower than this is at rest, m/s."""
 
 
 @dataclass(frozen=True)
 class PredictedWorld:
-    """A world source in which one object stands where it will be; all else is as it is."""
+    """A world source in which one object is at its later pose; all else is as measured."""
 
     source: WorldSource
     name: str
@@ -34,7 +34,17 @@ class PredictedWorld:
 
 
 def remaining_s(world: World, name: str, point: Array, now_s: float) -> float:
-    """Time until the object is at a point (3,) on its way; negative once it is past, infinite while it stands."""
+    """Return the time until an object is at a point on its path.
+
+    Args:
+        world: Snapshot with the velocity of the object.
+        name: Name of the object.
+        point: Point in the world, (3,), m.
+        now_s: Time of the robot's world.
+
+    Returns:
+        The time, s; negative once the object has passed, infinite while it is at rest.
+    """
     state = world.states[name]
     speed = float(np.linalg.norm(state.world_v_object))
     if speed < STANDING_MPS:

@@ -42,8 +42,8 @@ def plan_motion(
         The planner's answer, good or bad.
 
     Raises:
-        Stopped: the token was set.
-        ValueError: the planner answered OK without a trajectory.
+        Stopped: The token was set.
+        ValueError: The planner answered OK without a trajectory.
     """
     request = PlanRequest(
         arm=context.arm_spec.name,
@@ -85,8 +85,8 @@ def judge_candidates(
         The planner's answer; where it is OK, it holds one verdict for each candidate, in order.
 
     Raises:
-        Stopped: the token was set.
-        ValueError: the planner gave another number of verdicts.
+        Stopped: The token was set.
+        ValueError: The planner gave another number of verdicts.
     """
     request = CandidatesRequest(context.arm_spec.name, start_q, candidates, scenes, budget_s, context.seed)
     context.token.check()

@@ -1,4 +1,4 @@
-"""A straight joint motion from rest to rest, for commands that name joints and want no planner."""
+"""A straight joint motion from rest to rest, for commands that name joints and need no planner."""
 
 from __future__ import annotations
 
@@ -10,15 +10,26 @@ from handiwork_core.robot.robot import ArmSpec, BaseSpec, Robot
 
 PERIOD_S = 0.02
 PEAK_VELOCITY, PEAK_ACCELERATION, PEAK_JERK = 1.875, 5.7736, 60.0
-"""Peaks of a quintic from 0 to 1 in unit time."""
+"""The peaks of a quintic from 0 to 1 in unit time."""
 
 
 def quintic(
     robot: Robot, arm: ArmSpec | BaseSpec, start: Array, goal: Array, velocity: float, acceleration: float
 ) -> Trajectory:
-    """Fifth-order polynomial from ``start`` to ``goal`` (dof,) within the limits.
+    """Make a fifth-order polynomial between two configurations, as fast as the limits allow.
 
-    Those of velocity and acceleration are scaled by the two factors, that of jerk is not.
+    The limits of velocity and acceleration are scaled by the two factors, that of jerk is not.
+
+    Args:
+        robot: Robot with the joint limits.
+        arm: Arm or base whose joints move.
+        start: Start configuration, (dof,), rad or m.
+        goal: Goal configuration, (dof,), rad or m.
+        velocity: Scaling of the velocity limits, 0 to 1.
+        acceleration: Scaling of the acceleration limits, 0 to 1.
+
+    Returns:
+        The trajectory, from rest to rest.
     """
     move = np.abs(goal - start)
     joints = [robot.joints[name] for name in arm.joint_names]

@@ -1,1 +1,1 @@
-"""The parameters of skills: how they are read, checked and listed."""
+"""The parameters of skills: parsing, checks, and the catalog of skills."""

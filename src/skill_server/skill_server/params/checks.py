@@ -1,4 +1,4 @@
-"""Checks of goal fields, each one an Outcome that names the field, its value and the valid choices."""
+"""Checks of goal fields; each outcome names the field, its value and the valid choices."""
 
 from __future__ import annotations
 
@@ -20,18 +20,45 @@ from skill_server.geometry.orientation_cones import (
 
 
 def all_faults(outcomes: Iterable[Outcome]) -> Outcome:
-    """The first that is not OK, with the further ones as its ``others``; or OK."""
+    """Join the outcomes of several checks.
+
+    Args:
+        outcomes: Outcomes of the checks.
+
+    Returns:
+        The first outcome that is not OK, with the further ones as its ``others``; OK when there is none.
+    """
     found = [one for outcome in outcomes if not outcome.ok for one in outcome.all]
     return replace(found[0], others=tuple(found[1:])) if found else OK
 
 
 def fault(code: Code, field_name: str, message: str) -> Outcome:
-    """A refusal of one goal field, before anything moved."""
+    """Return the refusal of one goal field, before any motion.
+
+    Args:
+        code: Code of the refusal.
+        field_name: Field of the goal.
+        message: Fault and correction.
+
+    Returns:
+        The outcome of stage ``check``.
+    """
     return Outcome(code, message, "check", field_name)
 
 
 def number(field_name: str, value: float, low: float, high: float, unit: str) -> Outcome:
-    """Refuse what is not finite or not within [low, high]."""
+    """Refuse a number that is not finite or not within [low, high].
+
+    Args:
+        field_name: Field of the goal.
+        value: Number.
+        low: Least valid number.
+        high: Greatest valid number.
+        unit: Unit in the message.
+
+    Returns:
+        OK, or the fault.
+    """
     if math.isfinite(value) and low <= value <= high:
         return OK
     return fault(
@@ -40,7 +67,17 @@ def number(field_name: str, value: float, low: float, high: float, unit: str) ->
 
 
 def ordered(low_name: str, low: float, high_name: str, high: float) -> Outcome:
-    """Refuse a range that is upside down; ends that are no numbers are refused elsewhere."""
+    """Refuse a range whose low end is above its high end; an end that is nan is refused by another check.
+
+    Args:
+        low_name: Field of the low end.
+        low: Low end.
+        high_name: Field of the high end.
+        high: High end.
+
+    Returns:
+        OK, or the fault.
+    """
     if low <= high or math.isnan(low) or math.isnan(high):
         return OK
     text = f"{low_name} {low:g} is above {high_name} {high:g}; swap them or make them equal"
@@ -48,7 +85,15 @@ def ordered(low_name: str, low: float, high_name: str, high: float) -> Outcome:
 
 
 def ratio_range(field_name: str, pair: tuple[float, float]) -> Outcome:
-    """Refuse ratios that are not finite, far outside of the container, or upside down."""
+    """Refuse ratios that are not finite, far outside of the container, or in the wrong order.
+
+    Args:
+        field_name: Field of the goal.
+        pair: Low and high ratio of a side, 0 to 1 inside of it.
+
+    Returns:
+        OK, or the faults.
+    """
     return all_faults(
         (
             number(f"{field_name}[0]", pair[0], -10.0, 10.0, "of the side"),
@@ -59,14 +104,32 @@ def ratio_range(field_name: str, pair: tuple[float, float]) -> Outcome:
 
 
 def choice(field_name: str, value: str, choices: Sequence[str]) -> Outcome:
-    """Refuse a word that is not offered."""
+    """Refuse a word that is not among the choices.
+
+    Args:
+        field_name: Field of the goal.
+        value: Word.
+        choices: Valid words.
+
+    Returns:
+        OK, or the fault with the nearest valid word.
+    """
     if value in choices:
         return OK
     return fault(Code.BAD_GOAL, field_name, f"{field_name} is {value!r}; {nearest(value, list(choices))}")
 
 
 def known_object(field_name: str, name: str, world: World) -> Outcome:
-    """Refuse an empty name, an object that the world does not hold, and one whose pose is not known yet."""
+    """Refuse an empty name, an object that is not in the world, and one whose pose is not known yet.
+
+    Args:
+        field_name: Field of the goal.
+        name: Name of the object.
+        world: World at the time of the goal.
+
+    Returns:
+        OK, or the fault.
+    """
     if not name:
         return fault(Code.BAD_GOAL, field_name, f"{field_name} is empty; use one of {sorted(world.objects)}")
     if name not in world.objects:
@@ -81,16 +144,29 @@ def known_object(field_name: str, name: str, world: World) -> Outcome:
 
 
 def with_gripper(arm: ArmSpec) -> Outcome:
-    """Refuse an arm that cannot grasp."""
+    """Refuse an arm that has no gripper.
+
+    Args:
+        arm: Arm of the goal.
+
+    Returns:
+        OK, or the fault.
+    """
     if arm.gripper is not None:
         return OK
     return fault(Code.BAD_GOAL, "arm", f"arm {arm.name!r} has no gripper; use an arm with one")
 
 
 def filters(field_name: str, items: Sequence[OrientationFilter], *, container: bool = False) -> Outcome:
-    """Refuse filters that name no axis, direction or frame, have impossible angles, or leave no width.
+    """Refuse filters with an unknown axis, direction or frame, with impossible angles, or of no width.
 
-    ``container``: there is one, so that it may be the frame.
+    Args:
+        field_name: Field of the goal.
+        items: Filters.
+        container: True when there is a container, so that it may be the frame.
+
+    Returns:
+        OK, or the faults.
     """
     frames = FRAMES if container else tuple(frame for frame in FRAMES if frame != "container")
     return all_faults(_filter(f"{field_name}[{i}]", item, frames) for i, item in enumerate(items))
@@ -114,7 +190,16 @@ def _filter(key: str, item: OrientationFilter, frames: Sequence[str]) -> Outcome
 
 
 def without_effect(params: object, field_names: Iterable[str], why: str) -> Outcome:
-    """Refuse fields that are not as by default where they would do nothing; ``why`` ends in what to do."""
+    """Refuse fields that differ from their defaults where they would have no effect.
+
+    Args:
+        params: Parameters of a skill.
+        field_names: Fields without an effect.
+        why: Reason and correction, the end of the message.
+
+    Returns:
+        OK, or the faults.
+    """
     defaults = {f.name: f.default for f in dataclasses.fields(params)}  # type: ignore[arg-type]
     return all_faults(
         fault(Code.CONTRADICTION, name, f"{name} does nothing here: {why}")
@@ -126,7 +211,18 @@ def without_effect(params: object, field_names: Iterable[str], why: str) -> Outc
 def execution(
     t_eps: float, o_eps: float, velocity: float, acceleration: float, planning_time: float
 ) -> tuple[Outcome, ...]:
-    """Checks of the fields that every skill has for the executor."""
+    """Check the fields that every skill has for the executor.
+
+    Args:
+        t_eps: Position tolerance, m.
+        o_eps: Angle tolerance, rad.
+        velocity: Scaling of the joints' velocity limits, 0.01 to 1.
+        acceleration: Scaling of the joints' acceleration limits, 0.01 to 1.
+        planning_time: Steady time for one plan, s.
+
+    Returns:
+        The outcome of each check.
+    """
     return (
         number("t_eps", t_eps, 1e-4, 0.1, "m"),
         number("o_eps", o_eps, 1e-3, math.pi, "rad"),

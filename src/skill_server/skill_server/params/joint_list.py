@@ -1,4 +1,4 @@
-"""``ctrl_list``: joints by name or number, each to an angle or by an angle."""
+"""The parameter ``ctrl_list``: joints by name or number, each with an angle to reach or to add."""
 
 from __future__ import annotations
 
@@ -13,12 +13,22 @@ from handiwork_core.robot.robot import ArmSpec, JointType, Robot
 from skill_server.params import checks
 
 JointList = tuple[tuple[int | str, float, str], ...]
-"""Entries [joint, value, abs or delta]; values in degrees, or metres for a joint that slides."""
+"""Entries [joint, value, abs or delta]; values in deg, or m for a prismatic joint."""
 MODES = ("abs", "delta")
 
 
 def check(entries: JointList, robot: Robot, arm: ArmSpec, q: Array) -> Outcome:
-    """Joints are known, values sane, and lead from ``q`` to within the limits."""
+    """Check that the joints are known, the values are plausible, and the goal is within the joint limits.
+
+    Args:
+        entries: Field ``ctrl_list``.
+        robot: Robot with the joint limits.
+        arm: Arm whose joints are named.
+        q: Present configuration, (dof,), rad or m.
+
+    Returns:
+        OK, or the faults.
+    """
     found = checks.all_faults(_entry(f"ctrl_list[{i}]", entry, arm) for i, entry in enumerate(entries))
     return found if not found.ok else _limits(entries, robot, arm, q)
 
@@ -39,7 +49,17 @@ def _entry(key: str, entry: tuple[int | str, float, str], arm: ArmSpec) -> Outco
 
 
 def goal(entries: JointList, robot: Robot, arm: ArmSpec, q: Array) -> Array:
-    """Configuration (dof,) [rad] that ``entries`` lead to from ``q``."""
+    """Return the configuration that the entries lead to.
+
+    Args:
+        entries: Field ``ctrl_list``; they are applied in order.
+        robot: Robot with the types of the joints.
+        arm: Arm whose joints are named.
+        q: Present configuration, (dof,), rad or m.
+
+    Returns:
+        Configuration, (dof,), rad or m.
+    """
     found = np.array(q)
     for joint, value, mode in entries:
         index = joint if isinstance(joint, int) else arm.joint_names.index(joint)

@@ -20,8 +20,11 @@ def with_located_files(params: P, roots: DataRoots | None) -> tuple[P, tuple[Out
     """Return the parameters with whole paths in the fields that name files, and the faults of these fields.
 
     Args:
-        params: of a skill; a field with a fault is empty afterwards.
-        roots: folders below which the files must lie; None: any file may be named, by a local user.
+        params: Parameters of a skill.
+        roots: Folders below which the files must lie; None: a local user may name any file.
+
+    Returns:
+        The parameters, in which a field with a fault is empty, and the faults; empty for none.
     """
     if roots is None:
         return params, ()
@@ -39,7 +42,17 @@ def with_located_files(params: P, roots: DataRoots | None) -> tuple[P, tuple[Out
 
 
 def judged_with_files(params: P, roots: DataRoots | None, judge: Callable[[P], Outcome]) -> tuple[P, Outcome]:
-    """Return what ``with_located_files`` does, with all faults and those that ``judge`` finds in the rest."""
+    """Locate the files of the parameters, and judge the parameters.
+
+    Args:
+        params: Parameters of a skill.
+        roots: Folders below which the files must lie; None: a local user may name any file.
+        judge: Check of the parameters, with whole paths.
+
+    Returns:
+        The parameters with whole paths; and the faults of the files with those that ``judge`` finds in the other
+        fields, OK for none.
+    """
     located, faults = with_located_files(params, roots)
     verdict: Any = judge(located)
     bad = {fault.field_name for fault in faults}

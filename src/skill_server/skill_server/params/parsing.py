@@ -1,4 +1,4 @@
-"""A mapping, or its YAML text, becomes the typed parameters of a skill, or one error with every fault."""
+"""Turns a mapping, or its YAML text, into the typed parameters of a skill, or into one error with every fault."""
 
 from __future__ import annotations
 
@@ -26,19 +26,37 @@ POSE_KEYS = ("position", "quaternion_wxyz", "yaw_deg", "rpy_deg")
 
 
 def parameters_from_yaml(skill: Skill[P], text: str, arm: str, source: str) -> P:
-    """``parameters_from`` of a YAML mapping.
+    """Parse the YAML text of a mapping into the parameters of a skill.
+
+    Args:
+        skill: Skill whose ``params_type`` is made.
+        text: YAML mapping.
+        arm: Arm that was named outside of the parameters; empty for none.
+        source: Name of the text in error messages.
+
+    Returns:
+        An instance of ``skill.params_type``.
 
     Raises:
-        ConfigError: every fault with its key and the mend.
+        ConfigError: The text is no valid mapping; lists every fault with its key and the correction.
     """
     return parameters_from(skill, mapping_from_yaml(text, source, GOAL_YAML), arm, source)
 
 
 def parameters_from(skill: Skill[P], data: Mapping[str, Any], arm: str, source: str) -> P:
-    """An instance of ``skill.params_type``; ``arm`` is the name that was asked for outside of the parameters, if any.
+    """Parse a mapping into the parameters of a skill.
+
+    Args:
+        skill: Skill whose ``params_type`` is made.
+        data: Fields, or keys of the SimBox format, with their values.
+        arm: Arm that was named outside of the parameters; empty for none.
+        source: Name of the mapping in error messages.
+
+    Returns:
+        An instance of ``skill.params_type``.
 
     Raises:
-        ConfigError: every fault with its key and the mend.
+        ConfigError: Lists every fault with its key and the correction.
     """
     fields = tuple(f.name for f in dataclasses.fields(skill.params_type))  # type: ignore[arg-type]
     made, faults = translated(data, fields, object_fields(skill), skill.name)
@@ -59,15 +77,29 @@ def parameters_from(skill: Skill[P], data: Mapping[str, Any], arm: str, source: 
 
 
 def object_fields(skill: Skill[Any]) -> tuple[str, ...]:
-    """Fields that the list ``objects`` of the SimBox format fills."""
+    """Return the fields that the list ``objects`` of the SimBox format fills.
+
+    Args:
+        skill: Skill whose parameters are filled.
+
+    Returns:
+        Names of the fields, in the order of the list.
+    """
     return skill.object_fields or OBJECT_FIELDS.get(skill.name, ())
 
 
 def pose_from(data: object) -> Pose:
-    """``{position: [x, y, z]}`` in metres and at most one of ``quaternion_wxyz``, ``yaw_deg``, ``rpy_deg``.
+    """Parse a pose from a position and at most one orientation.
+
+    Args:
+        data: ``{position: [x, y, z]}`` in m, with ``quaternion_wxyz``, ``yaw_deg`` or ``rpy_deg`` in deg; without an
+            orientation it is the identity.
+
+    Returns:
+        The pose, in the frame that the caller's field has.
 
     Raises:
-        ValueError: what is wrong, and the mend.
+        ValueError: The mapping is wrong; says the fault and the correction.
     """
     if not isinstance(data, Mapping):
         raise ValueError(f"is {shown(data)}; write {{position: [x, y, z], yaw_deg: 0.0}}")
@@ -82,10 +114,16 @@ def pose_from(data: object) -> Pose:
 
 
 def rotation_from(data: object) -> Rotation:
-    """A quaternion ``[w, x, y, z]``.
+    """Parse a quaternion ``[w, x, y, z]``.
+
+    Args:
+        data: List of four numbers.
+
+    Returns:
+        The rotation of the normalised quaternion.
 
     Raises:
-        ValueError: what is wrong, and the mend.
+        ValueError: The list is wrong; says the fault and the correction.
     """
     return Rotation.from_wxyz(_numbers(data, 4, "quaternion"))
 

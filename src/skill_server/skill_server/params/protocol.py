@@ -1,4 +1,4 @@
-"""What the executor reads from every skill's parameters."""
+"""The parameters that the executor reads of every skill."""
 
 from __future__ import annotations
 
@@ -6,34 +6,34 @@ from typing import Protocol
 
 
 class RunParams(Protocol):
-    """What the executor reads from every skill's parameters; fields as in the actions."""
+    """Parameters that the executor reads of every skill; the fields are those of the actions."""
 
     @property
     def t_eps(self) -> float:
-        """Position tolerance of a waypoint [m]."""
+        """The position tolerance of a waypoint, m."""
         ...
 
     @property
     def o_eps(self) -> float:
-        """Angle tolerance of a waypoint [rad]."""
+        """The angle tolerance of a waypoint, rad."""
         ...
 
     @property
     def max_velocity_scaling_factor(self) -> float:
-        """Part of the joints' velocity limits."""
+        """The allowed part of the joints' velocity limits, 0 to 1."""
         ...
 
     @property
     def max_acceleration_scaling_factor(self) -> float:
-        """Part of the joints' acceleration limits."""
+        """The allowed part of the joints' acceleration limits, 0 to 1."""
         ...
 
     @property
     def allowed_planning_time(self) -> float:
-        """Steady time for one plan [s]."""
+        """The steady time for one plan, s."""
         ...
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """Objects whose motion makes the chosen commands wrong."""
+        """The objects whose motion makes the chosen commands wrong."""
         ...

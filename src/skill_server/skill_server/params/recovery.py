@@ -1,4 +1,4 @@
-"""What a run does after a failure: ends, takes another candidate while nothing was touched, or grasps once more."""
+"""The policy after a failure: end, take another candidate while nothing was touched, or grasp once more."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Recovery(Enum):
 
 
 class CandidateTest(Enum):
-    """Values of the goal field ``test_mode``; both mind obstacles."""
+    """Values of the goal field ``test_mode``; both avoid obstacles."""
 
     FORWARD = "forward"
     IK = "ik"
@@ -34,35 +34,51 @@ class CandidateTest(Enum):
 
 @runtime_checkable
 class Recovering(Protocol):
-    """Parameters that name a policy; without it a run takes the next of ``DEFAULT_ATTEMPTS`` candidates."""
+    """Parameters that name a policy; a run without one takes the next of ``DEFAULT_ATTEMPTS`` candidates."""
 
     @property
     def recovery(self) -> str:
-        """A value of ``Recovery``."""
+        """The policy, a value of ``Recovery``."""
         ...
 
     @property
     def max_attempts(self) -> int:
-        """Candidates, or grasps, tried in all."""
+        """The number of candidates, or of grasps, that are tried in all."""
         ...
 
 
 DEFAULT_ATTEMPTS = 3
 UNREACHED = (Code.PLAN_FAILED, Code.PATH_BLOCKED, Code.PLAN_BUDGET, Code.GOAL_IN_COLLISION, Code.NO_IK)
-"""Refusals of a plan after which another candidate may do."""
+"""Refusals of a plan after which another candidate may succeed."""
 LOST = (Code.NOTHING_GRASPED, Code.OBJECT_DROPPED, Code.OBJECT_MOVED, Code.NOT_IN_PLACE)
-"""Failures that a new grasp in the world as it is now may mend."""
+"""Failures that a new grasp, in the world as it is now, may correct."""
 
 
 def policy_of(params: object) -> tuple[Recovery, int]:
-    """The policy and the number of attempts of a run."""
+    """Return the policy and the number of attempts of a run.
+
+    Args:
+        params: Parameters of a skill, which may be ``Recovering``.
+
+    Returns:
+        The policy, and the number of candidates or grasps that are tried in all.
+    """
     if isinstance(params, Recovering):
         return Recovery(params.recovery), params.max_attempts
     return Recovery.NEXT_CANDIDATE, DEFAULT_ATTEMPTS
 
 
 def way_back(walked: Sequence[Command], context: Context) -> tuple[Command, ...]:
-    """Let go of what is still held, and back along the straight way that led to it; nothing where there was none."""
+    """Make the commands that let go of the held objects and retreat along the straight motions that led here.
+
+    Args:
+        walked: Commands that were executed, in order.
+        context: Context of the run.
+
+    Returns:
+        Opening and detaching; then one straight motion to the end of the last free motion. The motion is left out
+        where the last motion was free, or none was.
+    """
     free = [c for c in walked if c.world_T_ee is not None and c.motion is Motion.FREE]
     moves = [c for c in walked if c.world_T_ee is not None]
     let_go = (Command("recover", OpenGripper()), *(Command("recover", DetachObject(n)) for n in context.held))

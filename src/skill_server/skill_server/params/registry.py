@@ -1,4 +1,4 @@
-"""Every skill there is: the built-in ones, and those that packages offer by entry point."""
+"""The catalog of all skills: the built-in ones, and those that packages offer by entry point."""
 
 from __future__ import annotations
 
@@ -19,21 +19,32 @@ EXECUTOR_FIELDS = tuple(f.name for f in dataclasses.fields(SkillParams))
 
 
 class UnknownSkill(ValueError):
-    """There is no such skill; the message says which there are, or why it did not load."""
+    """No skill has the name; the message lists the known ones, or says why it did not load."""
 
 
 @dataclass(frozen=True)
 class Catalog:
-    """Skills by name; ``broken``: entry points that could not be used, with the cause."""
+    """The loaded skills.
+
+    Attributes:
+        skills: Skills by name.
+        broken: Entry points that could not be used, with the cause.
+    """
 
     skills: Mapping[str, Skill[Any]]
     broken: Mapping[str, str]
 
     def find(self, name: str) -> Skill[Any]:
-        """The skill of a name or an alias, in any of the spellings that ``plain_name`` unites.
+        """Find a skill by its name or an alias, in any of the spellings that ``plain_name`` unites.
+
+        Args:
+            name: Name or alias.
+
+        Returns:
+            The skill.
 
         Raises:
-            UnknownSkill: there is none.
+            UnknownSkill: No skill has this name, or its entry point could not be loaded.
         """
         plain = plain_name(name)
         if plain in self.skills:
@@ -56,18 +67,37 @@ class Catalog:
 
 
 def plain_name(name: str) -> str:
-    """``goto__pose``, ``Goto_Pose`` and ``GotoPose`` are ``goto_pose``."""
+    """Return the spelling of a name in lower case with single underscores.
+
+    ``goto__pose``, ``Goto_Pose`` and ``GotoPose`` are all ``goto_pose``.
+
+    Args:
+        name: Name in any spelling.
+
+    Returns:
+        The plain name.
+    """
     parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
     return re.sub(r"_+", "_", parted).strip("_").lower()
 
 
 def _joined(name: str) -> str:
-    """``DexPick`` was one word and ``dexpick`` is; only by its capitals it seems to be two."""
+    """Return the name without underscores: ``DexPick`` and ``dexpick`` are one word that only capitals part."""
     return name.replace("_", "")
 
 
 def load_catalog(builtin: Iterable[type[Skill[Any]]], points: Iterable[EntryPoint] | None = None) -> Catalog:
-    """The built-in skills, then each entry point of ``GROUP``; one that cannot be used harms no other."""
+    """Load the built-in skills, then each entry point of ``GROUP``.
+
+    An entry point that cannot be used does not affect the others.
+
+    Args:
+        builtin: Classes of the built-in skills.
+        points: Entry points to load; None: the installed ones of ``GROUP``.
+
+    Returns:
+        The catalog, with the causes of the entry points that could not be used.
+    """
     skills: dict[str, Skill[Any]] = {kind.name: kind() for kind in builtin}
     broken: dict[str, str] = {}
     for point in entry_points(group=GROUP) if points is None else points:
@@ -83,10 +113,10 @@ def load_catalog(builtin: Iterable[type[Skill[Any]]], points: Iterable[EntryPoin
 
 
 def _made(kind: object) -> Skill[Any]:
-    """An instance of a plug-in's class.
+    """Make an instance of a plug-in's class.
 
     Raises:
-        ValueError: it is no skill; says what is missing.
+        ValueError: It is no skill; says what is missing.
     """
     if not (isinstance(kind, type) and issubclass(kind, Skill)):
         raise ValueError(f"{kind!r} is no class derived from handiwork_core.contracts.skill.Skill")

@@ -15,7 +15,15 @@ MOST_ATTEMPTS = 20
 
 
 def hold_weights(field_name: str, weights: Sequence[float]) -> Outcome:
-    """None, or six numbers that are not negative."""
+    """Check that the weights are absent, or six numbers of at least 0.
+
+    Args:
+        field_name: Field of the goal.
+        weights: Weights of angular x, y, z, then linear x, y, z.
+
+    Returns:
+        OK, or the faults.
+    """
     if len(weights) not in (0, 6):
         text = f"{field_name} has {len(weights)} numbers; give 6 (angular x, y, z, linear x, y, z) or none"
         return checks.fault(Code.BAD_NUMBER, field_name, text)
@@ -24,7 +32,18 @@ def hold_weights(field_name: str, weights: Sequence[float]) -> Outcome:
 
 
 def whole(field_name: str, value: int, low: int, high: int, unit: str) -> Outcome:
-    """A whole number of any size within [low, high]."""
+    """Check a whole number of any size.
+
+    Args:
+        field_name: Field of the goal.
+        value: Number.
+        low: Least valid number.
+        high: Greatest valid number.
+        unit: Unit in the message.
+
+    Returns:
+        OK, or the fault.
+    """
     if low <= value <= high:
         return OK
     text = f"{field_name} is {value!s:.20} {unit}; use {low} to {high} {unit}"
@@ -32,12 +51,29 @@ def whole(field_name: str, value: int, low: int, high: int, unit: str) -> Outcom
 
 
 def steps(field_name: str, value: int) -> Outcome:
-    """Up to half a minute."""
+    """Check a number of steps of 1/30 s, which is at most half a minute.
+
+    Args:
+        field_name: Field of the goal.
+        value: Number of steps.
+
+    Returns:
+        OK, or the fault.
+    """
     return whole(field_name, value, 0, MOST_STEPS, "steps of 1/30 s")
 
 
 def policy(test_mode: str, recovery: str, max_attempts: int) -> tuple[Outcome, ...]:
-    """How candidates are tried, and what follows a failure."""
+    """Check how candidates are tested and the policy after a failure.
+
+    Args:
+        test_mode: Field of that name, a value of ``CandidateTest``.
+        recovery: Field of that name, a value of ``Recovery``.
+        max_attempts: Field of that name, 1 to ``MOST_ATTEMPTS``.
+
+    Returns:
+        The outcome of each check.
+    """
     return (
         checks.choice("test_mode", test_mode, tuple(mode.value for mode in CandidateTest)),
         checks.choice("recovery", recovery, tuple(value.value for value in Recovery)),
@@ -46,13 +82,32 @@ def policy(test_mode: str, recovery: str, max_attempts: int) -> tuple[Outcome, .
 
 
 def vector(field_name: str, values: Sequence[float], most: float, unit: str) -> Outcome:
-    """Every component within plus and minus ``most``."""
+    """Check that every component is within plus and minus ``most``.
+
+    Args:
+        field_name: Field of the goal.
+        values: Components.
+        most: Largest absolute value of a component.
+        unit: Unit in the message.
+
+    Returns:
+        OK, or the faults.
+    """
     each = (checks.number(f"{field_name}[{i}]", v, -most, most, unit) for i, v in enumerate(values))
     return checks.all_faults(each)
 
 
 def not_zero(field_name: str, values: Sequence[float], why: str) -> Outcome:
-    """Refuse an axis of no length."""
+    """Refuse an axis of length zero.
+
+    Args:
+        field_name: Field of the goal.
+        values: Components of the axis.
+        why: Reason why the axis is needed, the end of the message.
+
+    Returns:
+        OK, or the fault.
+    """
     if any(values):
         return OK
     return checks.fault(Code.CONTRADICTION, field_name, f"{field_name} is all zero; {why}")

@@ -1,4 +1,4 @@
-"""Parameters as the SimBox format writes them become those of our skills; angles there count from the positive axis."""
+"""Translates parameters of the SimBox format into those of our skills; its angles count from the positive axis."""
 
 from __future__ import annotations
 
@@ -18,9 +18,18 @@ NEGATIVE = ("backward", "rightward", "downward")
 def translated(
     data: Mapping[str, Any], fields: Sequence[str], object_fields: Sequence[str], skill: str = ""
 ) -> tuple[dict[str, Any], list[str]]:
-    """The mapping with the format's keys written as the fields of the skill of that name, and what is wrong in them.
+    """Translate the keys of the SimBox format into the fields of a skill.
 
     A key that is a field of the skill itself stays as it is.
+
+    Args:
+        data: Parameters in the format.
+        fields: Names of the skill's fields.
+        object_fields: Fields that the list ``objects`` fills, in order.
+        skill: Name of the skill, which selects its own renamed and refused keys.
+
+    Returns:
+        The translated mapping, and the faults of the format as ``key: fault``; empty for none.
     """
     made, faults = {k: v for k, v in data.items() if not (v is None and k in NULLS)}, list[str]()
     _names(made, fields, skill, faults)
@@ -38,10 +47,10 @@ def translated(
 
 
 def _names(made: dict[str, Any], fields: Sequence[str], skill: str, faults: list[str]) -> None:
-    """Other names, and keys without a meaning."""
+    """Rename keys, and refuse keys without a meaning here."""
     for key, field in RENAMED.get(skill, {}).items():
         if key in made and field in made:
-            faults.append(f"{key}: stands beside {field}, which is the same; keep one of the two")
+            faults.append(f"{key}: is given beside {field}, which is the same; keep one of the two")
         elif key in made:
             made[field] = made.pop(key)
     for key, why in LEFT_OUT.get(skill, {}).items():
@@ -51,7 +60,7 @@ def _names(made: dict[str, Any], fields: Sequence[str], skill: str, faults: list
 
 
 def _slice(made: dict[str, Any], faults: list[str]) -> None:
-    """``constraints: [axis, low, high]``."""
+    """Translate ``constraints: [axis, low, high]``."""
     value = made.pop("constraints")
     axes: dict[object, str] = {"x": "x", "y": "y", "z": "z", 0: "x", 1: "y", 2: "z"}
     is_list = isinstance(value, list) and len(value) == 3
@@ -62,7 +71,7 @@ def _slice(made: dict[str, Any], faults: list[str]) -> None:
         return
     for key, one in (("constraint_axis", axes[value[0]]), ("constraint_ratio_range", value[1:])):
         if key in made and made[key] != one:
-            faults.append(f"constraints: stands beside {key}; keep one of the two")
+            faults.append(f"constraints: is given beside {key}; keep one of the two")
         made[key] = one
 
 
@@ -105,7 +114,7 @@ def _filter(made: dict[str, Any], key: str, axis: str, faults: list[str]) -> Non
 
 
 def _range(is_positive: bool, angles: Sequence[float]) -> tuple[float, float]:
-    """Angles from the named direction, smaller one first; a single one bounds the angle from the axis."""
+    """Return the angles from the named direction, smaller one first; a single one bounds the angle from the axis."""
     if len(angles) == 1:
         return (0.0, angles[0]) if is_positive else (0.0, 180.0 - angles[0])
     from_named = sorted(a if is_positive else 180.0 - a for a in angles)

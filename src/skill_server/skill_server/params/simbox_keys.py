@@ -1,4 +1,4 @@
-"""Keys of the SimBox format that have another name here, or none; the latter are refused with what to write instead."""
+"""Keys of the SimBox format with another name here, or with none; errors on the latter say what to write instead."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
     "dexplace": {"align_obj_tol": "align_obj_tol_deg"},
     "flip": {"open_wait_steps": "gripper_change_steps"},
 }
-"""By skill, then by key of the format."""
+"""The name here, by skill and then by key of the format."""
 
 NULLS = frozenset(
     {
@@ -26,7 +26,7 @@ NULLS = frozenset(
         *("first_motion", "tcp_offset", "quaternion", "euler", "way_points_ori", "adjust_ori"),
     }
 )
-"""Keys whose null is as if they were not written."""
+"""Keys with the same meaning when they are null and when they are absent."""
 
 _PICKS = {"close_wait_steps": "write gripper_change_steps"}
 _PLACES = {
@@ -39,9 +39,9 @@ _PLACES = {
 _PARTS = {
     "planner_setting": "part, joint and handle are described with the object; write fraction or angle, and tolerance",
     "obj_info_path": "part, joint and handle are described with the object; leave it out",
-    "collision_valid": "links that touch what they may not are refused by the planner before they move; leave it out",
+    "collision_valid": "the planner refuses forbidden contacts before a motion; leave it out",
 }
-_SPEED = "a motion takes the time that the joints' limits ask; write max_velocity_scaling_factor"
+_SPEED = "the joints' limits decide how long a motion takes; write max_velocity_scaling_factor"
 
 LEFT_OUT: Mapping[str, Mapping[str, str]] = {
     "pick": _PICKS,
@@ -54,7 +54,7 @@ LEFT_OUT: Mapping[str, Mapping[str, str]] = {
     "dynamicpick": {
         **_PICKS,
         "pivot_angle_z": "grasps close across the belt for the object as it lies; write orientation_filters",
-        "pos_adjust_z": "grasps keep clear of the belt by themselves; write constraint_axis and constraint_ratio_range",
+        "pos_adjust_z": "grasps always keep clear of the belt; write constraint_axis and constraint_ratio_range",
     },
     "dexpick": {**_PICKS, "post_grasp_offset": "write post_grasp_offset_min and post_grasp_offset_max"},
     "place": _PLACES,
@@ -66,7 +66,7 @@ LEFT_OUT: Mapping[str, Mapping[str, str]] = {
     "flip": {
         **_PLACES,
         "gripper_axis": "the object's up_axis says how it lies; write orientation_filters for the hand",
-        "ee_axis": "the robot's own ee_axis counts; leave it out",
+        "ee_axis": "the ee_axis of the robot is used; leave it out",
     },
     "heuristic_skill": {"move_steps": _SPEED},
     "joint_ctrl": {"num_steps": _SPEED},
@@ -76,12 +76,12 @@ LEFT_OUT: Mapping[str, Mapping[str, str]] = {
         "post_action": "it did nothing; write a skill of its own",
     },
     "wait": {
-        "objects": "what is held is watched by itself; leave it out",
+        "objects": "the held object is always watched; leave it out",
         "success_threshold": "waiting succeeds once its time is over; leave it out",
     },
     "rotate_obj": {
         "rotate_only": "nothing is shifted without trans_offset; leave trans_offset out",
-        "gripper_state": "the hand keeps what it holds; write gripper_action before or after",
+        "gripper_state": "the gripper keeps its state; write gripper_action before or after",
         "move_offset": "write trans_offset, and first_motion move",
         "rotate_offset": "write rotate_obj_euler_delta, and first_motion rotate",
         "dummy_forward": "write its ctrl_list as the skill's own; num_steps and gripper_state have no meaning",
@@ -93,4 +93,4 @@ LEFT_OUT: Mapping[str, Mapping[str, str]] = {
     "rotate": _PARTS,
     "artpreplan": _PARTS,
 }
-"""By skill, then by key of the format: why it has no meaning here, and what to write."""
+"""The reason why a key of the format has no meaning here, and what to write, by skill and then by key."""

@@ -1,4 +1,4 @@
-"""The SimBox format counts waiting in steps of its simulation."""
+"""Waiting times of the SimBox format, which counts steps of its simulation."""
 
 from __future__ import annotations
 
@@ -7,5 +7,12 @@ MOST_STEPS = 900
 
 
 def seconds(steps: int) -> float:
-    """Time of that many steps [s]."""
+    """Return the duration of a number of steps.
+
+    Args:
+        steps: Number of steps of 1/30 s.
+
+    Returns:
+        The duration, s.
+    """
     return steps * STEP_S

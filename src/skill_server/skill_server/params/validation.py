@@ -1,4 +1,4 @@
-"""Parameters that are wrong in several ways at once: what can be read of them is judged beside what cannot."""
+"""Checks parameters with several faults at once: the fields that can be read are judged as well."""
 
 from __future__ import annotations
 
@@ -21,10 +21,20 @@ BLANKS: tuple[tuple[type, object], ...] = ((str, ""), (int, 0), (float, 0.0), (b
 
 
 def judged_parameters(skill: Skill[P], data: Mapping[str, Any], arm: str, source: str, judge: Judge) -> P:
-    """``parameters_from``; where that finds faults, also those that ``judge`` finds in the rest.
+    """Parse parameters; where that finds faults, report also those that ``judge`` finds in the other fields.
+
+    Args:
+        skill: Skill whose parameters are parsed.
+        data: Fields, or keys of the SimBox format, with their values.
+        arm: Arm that was named outside of the parameters; empty for none.
+        source: Name of the mapping in error messages.
+        judge: Check of the parameters.
+
+    Returns:
+        The parameters, which ``judge`` has not checked.
 
     Raises:
-        ConfigError: every fault with its key and the mend.
+        ConfigError: Lists every fault with its key and the correction.
     """
     try:
         return parameters_from(skill, data, arm, source)
@@ -32,20 +42,35 @@ def judged_parameters(skill: Skill[P], data: Mapping[str, Any], arm: str, source
         named = [
             field for field in object_fields(skill) if any(f.startswith("objects: ") for f in error.faults)
         ]
-        told = [f for f in error.faults if f not in {f"{field}: missing; add it" for field in named}]
+        named_faults = [f for f in error.faults if f not in {f"{field}: missing; add it" for field in named}]
         bad = {*named, *(_field(fault) for fault in error.faults)}
-        raise ConfigError(source, [*told, *_of_the_rest(skill, data, arm, bad, judge)]) from error
+        raise ConfigError(source, [*named_faults, *_of_the_rest(skill, data, arm, bad, judge)]) from error
 
 
 def in_words(verdict: Outcome) -> list[str]:
-    """``field: what is wrong; what to do (code)`` of every fault."""
+    """Describe every fault as ``field: fault; correction (code)``.
+
+    Args:
+        verdict: Outcome of a check.
+
+    Returns:
+        One text for each fault; empty for none.
+    """
     if verdict.ok:
         return []
     return [f"{one.field_name}: {one.message} ({one.code.name})".lstrip(": ") for one in verdict.all]
 
 
 def apart_from(verdict: Outcome, bad: set[str]) -> tuple[Outcome, ...]:
-    """Faults that do not follow from fields which were bad already, and now have their defaults."""
+    """Return the faults that do not follow from fields with an earlier fault, which now have their defaults.
+
+    Args:
+        verdict: Outcome of a check.
+        bad: Names of the fields with an earlier fault.
+
+    Returns:
+        The other faults; empty for none.
+    """
     return tuple(
         one
         for one in verdict.all
@@ -68,7 +93,7 @@ def _of_the_rest(
             rest[field.name] = _blank(hints[field.name])
     try:
         verdict = judge(parameters_from(skill, rest, "" if "arm" in bad else arm, ""))
-    except Exception:  # noqa: BLE001 - the faults that are known are told; a skill may stumble over a stand-in
+    except Exception:  # noqa: BLE001 - the known faults are reported; a skill may fail on a stand-in
         return []
     return [word for one in apart_from(verdict, bad) for word in in_words(one)]
 
@@ -78,7 +103,7 @@ def _field(fault: str) -> str:
 
 
 def _blank(hint: object) -> object:
-    """Stands in for a value that must be given."""
+    """Return a stand-in for a value that must be given."""
     origin, args = typing.get_origin(hint), typing.get_args(hint)
     if origin is tuple:
         return [] if Ellipsis in args else [_blank(arg) for arg in args]

@@ -1,7 +1,4 @@
-"""Judgements on the settled world.
-
-Overlap of oriented boxes, inside of a container seen from above, height.
-"""
+"""Overlap of oriented boxes, and points inside of a box seen from above."""
 
 from __future__ import annotations
 
@@ -17,9 +14,14 @@ FLAT_M = 1e-9
 
 
 def iou(a: OrientedBox, b: OrientedBox) -> float:
-    """Intersection over union of two boxes by exact half-space intersection.
+    """Return the intersection over union of two boxes, by exact half-space intersection.
 
-    0 for touching and for flat boxes.
+    Args:
+        a: First box.
+        b: Second box, in the same frame.
+
+    Returns:
+        The ratio, 0 to 1; 0 for touching and for flat boxes.
     """
     volume_a, volume_b = float(np.prod(a.size)), float(np.prod(b.size))
     if min(a.size.min(), b.size.min()) <= 0.0:
@@ -44,7 +46,7 @@ def _common_volume(a: OrientedBox, b: OrientedBox) -> float:
 
 
 def _halfspaces(box: OrientedBox) -> Array:
-    """Rows (normal, offset) with normal @ x + offset <= 0 inside (6, 4)."""
+    """Return rows (normal, offset) with normal @ x + offset <= 0 inside (6, 4)."""
     axes = box.pose.rotation.matrix().T
     middle = axes @ box.pose.translation_m
     upper = np.hstack([axes, -(middle + box.size / 2.0)[:, None]])
@@ -53,6 +55,15 @@ def _halfspaces(box: OrientedBox) -> Array:
 
 
 def inside_from_above(point: Array, box: OrientedBox, margin_m: float = 0.0) -> bool:
-    """True when the point (3,) is in x and y strictly within the outline of the box, shrunk by the margin [m]."""
+    """Check whether a point is in x and y strictly within the outline of a box.
+
+    Args:
+        point: Point in the world, (3,), m.
+        box: Box in the world.
+        margin_m: Distance by which the outline is shrunk, m.
+
+    Returns:
+        True inside.
+    """
     sides = ConvexHull(box.corners()[:, :2]).equations
     return bool((sides[:, :2] @ point[:2] + sides[:, 2] < -margin_m).all())

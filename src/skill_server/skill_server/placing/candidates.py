@@ -1,4 +1,4 @@
-"""Release candidates of Place, as arrays: where the EE is before the release and at it, and how it is turned."""
+"""Release candidates of Place as arrays: positions and rotations of the EE before the release and at it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,15 @@ N_YAWS = 8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlaceSetting:
-    """What the candidates depend on: the held object, the container in the world, and the base."""
+    """The data on which the candidates depend.
+
+    Attributes:
+        held: Held object.
+        world_T_container: Pose of the container.
+        low: Least coordinates of the container's world bounds, (3,), m.
+        high: Greatest coordinates, (3,), m.
+        world_T_base: Pose of the arm's base.
+    """
 
     held: Held
     world_T_container: Pose
@@ -43,36 +51,76 @@ class PlaceSetting:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Releases:
-    """EE turns (n, 3, 3) and positions (n, 3) before the release and at it, in the world."""
+    """Candidates in the world.
+
+    Attributes:
+        turns: Rotations of the EE, (n, 3, 3).
+        before: Positions of the EE before the release, (n, 3), m.
+        at: Positions of the EE at the release, (n, 3), m.
+    """
 
     turns: Array
     before: Array
     at: Array
 
     def poses(self, i: int) -> tuple[Pose, Pose]:
-        """Those of one candidate."""
+        """Return the poses of one candidate.
+
+        Args:
+            i: Index of the candidate.
+
+        Returns:
+            world_T_ee before the release and at it.
+        """
         turn = Rotation.from_matrix(self.turns[i])
         return Pose.of(self.before[i], turn), Pose.of(self.at[i], turn)
 
 
 def container_part(body: WorldObject, index: int) -> WorldObject:
-    """The body, or that one of its shapes alone."""
+    """Return a body, or one of its shapes alone.
+
+    Args:
+        body: Container.
+        index: Index of the shape; below 0: the whole body.
+
+    Returns:
+        The body with the chosen shapes.
+    """
     shapes: tuple[Shape, ...] = body.shapes if index < 0 else (body.shapes[index],)
     return WorldObject(body.name, shapes, body.is_static, body.mass_kg)
 
 
 def setting_of(params: PlaceParams, world: World, held: Held, world_T_base: Pose) -> PlaceSetting:
-    """The setting in this snapshot."""
+    """Return the setting in a snapshot.
+
+    Args:
+        params: Parameters of Place.
+        world: Snapshot of the world.
+        held: Held object.
+        world_T_base: Pose of the arm's base.
+
+    Returns:
+        The setting.
+    """
     pose = world.states[params.container].world_T_object
     low, high = world_aabb(container_part(world.objects[params.container], params.place_part), pose)
     return PlaceSetting(held, pose, low, high, world_T_base)
 
 
 def releases(params: PlaceParams, setting: PlaceSetting, rng: np.random.Generator, n: int) -> Releases:
-    """``n`` candidates at points drawn over the container; turns that are few are used by turns.
+    """Make candidates at points drawn over the container; fewer rotations than candidates are used in turn.
+
+    Args:
+        params: Parameters of Place.
+        setting: Setting in the snapshot.
+        rng: Source of the samples.
+        n: Number of candidates.
+
+    Returns:
+        The candidates.
 
     Raises:
-        StepFailed: NO_CANDIDATE, naming the constraints that contradict.
+        StepFailed: NO_CANDIDATE, naming the constraints that contradict each other.
     """
     turns = _turns(params, setting, rng, n)
     if len(turns) < n:
@@ -87,7 +135,16 @@ def releases(params: PlaceParams, setting: PlaceSetting, rng: np.random.Generato
 
 
 def target_points(params: PlaceParams, setting: PlaceSetting, ratios: Array) -> tuple[Array, Array]:
-    """Points (n, 3) that the gripper or the object is driven to before the release and at it, for ratios (n, 3)."""
+    """Return the points to which the gripper or the object is driven.
+
+    Args:
+        params: Parameters of Place.
+        setting: Setting in the snapshot.
+        ratios: Ratios of the container's world bounds, (n, 3).
+
+    Returns:
+        Points before the release and at it in the world, (n, 3) each, m.
+    """
     low, high = setting.low, setting.high
     heights = Heights(params.pre_place_z_offset, params.place_z_offset)
     if not params.is_horizontal:
@@ -103,7 +160,15 @@ def target_points(params: PlaceParams, setting: PlaceSetting, ratios: Array) -> 
 
 
 def constraints(params: PlaceParams, setting: PlaceSetting) -> list[Cone]:
-    """Everything that the goal asks of the EE's orientation in the base, but for what is held of the present one."""
+    """Return all constraints of the goal on the EE's orientation, except for held components of the present one.
+
+    Args:
+        params: Parameters of Place.
+        setting: Setting in the snapshot.
+
+    Returns:
+        Constraints in the arm's base.
+    """
     cones = list(cones_of(params.orientation_filters, setting.world_T_base, setting.world_T_container))
     if not params.is_aligned:
         return cones
@@ -127,10 +192,20 @@ def _turns(params: PlaceParams, setting: PlaceSetting, rng: np.random.Generator,
 def turns_within(
     cones: list[Cone], params: PlaceParams, setting: PlaceSetting, rng: np.random.Generator, n: int
 ) -> Array:
-    """Turns of the EE in the world (n, 3, 3) within cones of the base, as ``pre_place_hold_vec_weight`` lets it turn.
+    """Sample rotations of the EE that satisfy constraints and keep the components of ``pre_place_hold_vec_weight``.
+
+    Args:
+        cones: Constraints in the arm's base.
+        params: Parameters of Place.
+        setting: Setting in the snapshot.
+        rng: Source of the samples.
+        n: Number of rotations.
+
+    Returns:
+        Rotations in the world, (n, 3, 3).
 
     Raises:
-        StepFailed: NO_CANDIDATE, naming the constraints that contradict.
+        StepFailed: NO_CANDIDATE, naming the constraints that contradict each other.
     """
     base, weights = setting.world_T_base.rotation.matrix(), params.pre_place_hold_vec_weight
     if not holds_a_turn(weights):

@@ -18,7 +18,16 @@ LONGEST_AXIS = 1e6
 
 
 def check_goal(params: PlaceParams, arm: ArmSpec, world: World) -> Outcome:
-    """Names and words."""
+    """Check the names and words of a goal of Place.
+
+    Args:
+        params: Parameters of Place.
+        arm: Arm of the goal.
+        world: World at the time of the goal.
+
+    Returns:
+        OK, or the faults.
+    """
     known, same = checks.known_object("container", params.container, world), OK
     if params.container and params.object == params.container:
         text = f"object and container are both {params.object!r}; name two different objects"
@@ -46,7 +55,14 @@ def _part(params: PlaceParams, world: World) -> Outcome:
 
 
 def check_numbers(params: PlaceParams) -> Outcome:
-    """Numbers and what contradicts itself."""
+    """Check the numbers of a goal of Place, and contradictions between fields.
+
+    Args:
+        params: Parameters of Place.
+
+    Returns:
+        OK, or the faults.
+    """
     return checks.all_faults(
         (
             checks.ratio_range("x_ratio_range", params.x_ratio_range),

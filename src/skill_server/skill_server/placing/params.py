@@ -11,7 +11,10 @@ from skill_server.geometry.orientation_cones import OrientationFilter
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlaceParams(SkillParams):
-    """Fields, units and defaults of ``Place.action``; ``place_poses`` are EE poses in the world."""
+    """Parameters of Place, with the fields, units and defaults of ``Place.action``.
+
+    ``place_poses`` are EE poses in the world.
+    """
 
     container: str
     arm: str = ""
@@ -61,10 +64,10 @@ class PlaceParams(SkillParams):
 
     @property
     def is_horizontal(self) -> bool:
-        """Placing along ``align_place_obj_axis``."""
+        """True for placing along ``align_place_obj_axis``."""
         return self.place_direction == "horizontal"
 
     @property
     def is_aligned(self) -> bool:
-        """The held object's axis is to meet an axis or a plane of the container."""
+        """True when the held object's axis is to meet an axis or a plane of the container."""
         return any(self.align_pick_obj_axis)

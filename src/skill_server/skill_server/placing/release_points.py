@@ -1,4 +1,4 @@
-"""Where and how to release an object at a container: points, orientations and EE positions of many candidates at once.
+"""Points, orientations and EE positions for the release of an object at a container, for many candidates at once.
 
 Points, axes and rotations are in the world unless a name says otherwise. Formulas: SimBox format.
 """
@@ -17,7 +17,7 @@ UPRIGHT_RAD = np.deg2rad(20.0)
 
 
 class PositionConstraint(Enum):
-    """What is driven to the sampled point."""
+    """The origin that is driven to the sampled point."""
 
     GRIPPER = "gripper"
     OBJECT = "object"
@@ -25,7 +25,12 @@ class PositionConstraint(Enum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Held:
-    """The object in the hand: ``world_T_object`` now, ``ee_T_object`` as it is held."""
+    """The object in the hand.
+
+    Attributes:
+        world_T_object: Present pose.
+        ee_T_object: Pose in the EE frame.
+    """
 
     world_T_object: Pose
     ee_T_object: Pose
@@ -33,7 +38,12 @@ class Held:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Heights:
-    """Heights of the driven point over the top of the container [m]; placing horizontally, distances along the axis."""
+    """Heights of the driven point over the top of the container; for horizontal placing, distances along the axis.
+
+    Attributes:
+        pre_place_m: Height before the release, m.
+        place_m: Height at the release, m.
+    """
 
     pre_place_m: float
     place_m: float
@@ -41,9 +51,13 @@ class Heights:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Insertion:
-    """Placing horizontally: ``align`` and ``offset`` (3,), axes in the world, not normalised, and the ways along each.
+    """Horizontal placing with position constraint OBJECT.
 
-    ``pre_place_m`` and ``place_m``: (align, offset) [m], of position constraint OBJECT.
+    Attributes:
+        align: First axis in the world, (3,), not normalised.
+        offset: Second axis in the world, (3,), not normalised.
+        pre_place_m: Distances along both axes before the release, m.
+        place_m: Distances along both axes at the release, m.
     """
 
     align: Array
@@ -53,7 +67,17 @@ class Insertion:
 
 
 def points_above(low: Array, high: Array, ratios: Array, heights: Heights) -> tuple[Array, Array]:
-    """Points (n, 3) before and at the release, over ratios (n, 3) of the container's world bounds; z is not used."""
+    """Return points over the container.
+
+    Args:
+        low: Least coordinates of the container's world bounds, (3,), m.
+        high: Greatest coordinates, (3,), m.
+        ratios: Ratios of the bounds, (n, 3); z is not used.
+        heights: Heights over the top.
+
+    Returns:
+        Points before the release and at it, (n, 3) each, m.
+    """
     before, at = np.empty_like(ratios), np.empty_like(ratios)
     before[:, :2] = at[:, :2] = low[:2] + ratios[:, :2] * (high[:2] - low[:2])
     before[:, 2], at[:, 2] = high[2] + heights.pre_place_m, high[2] + heights.place_m
@@ -61,7 +85,17 @@ def points_above(low: Array, high: Array, ratios: Array, heights: Heights) -> tu
 
 
 def points_beside(low: Array, high: Array, ratios: Array, insertion: Insertion) -> tuple[Array, Array]:
-    """Points (n, 3) of the object's origin, off points inside of the bounds by ways along both axes."""
+    """Return points of the object's origin, shifted from points inside of the bounds along both axes.
+
+    Args:
+        low: Least coordinates of the container's world bounds, (3,), m.
+        high: Greatest coordinates, (3,), m.
+        ratios: Ratios of the bounds, (n, 3).
+        insertion: Axes and distances.
+
+    Returns:
+        Points before the release and at it, (n, 3) each, m.
+    """
     inside = low + ratios * (high - low)
     before, at = (
         inside + a * insertion.align + o * insertion.offset
@@ -73,7 +107,19 @@ def points_beside(low: Array, high: Array, ratios: Array, insertion: Insertion) 
 def points_before(
     low: Array, high: Array, ratios: Array, align: Array, heights: Heights, ee_to_object_m: float
 ) -> tuple[Array, Array]:
-    """Points (n, 3) of the EE, back along the axis by the held object's distance and the offsets."""
+    """Return points of the EE, back along the axis by the held object's distance and the offsets.
+
+    Args:
+        low: Least coordinates of the container's world bounds, (3,), m.
+        high: Greatest coordinates, (3,), m.
+        ratios: Ratios of the bounds, (n, 3).
+        align: Axis in the world, (3,), not normalised.
+        heights: Distances along the axis.
+        ee_to_object_m: Distance between the origins of EE and object, m.
+
+    Returns:
+        Points before the release and at it, (n, 3) each, m.
+    """
     inside = low + ratios * (high - low)
     before, at = (inside - (h + ee_to_object_m) * align for h in (heights.pre_place_m, heights.place_m))
     return before, at
@@ -82,7 +128,17 @@ def points_before(
 def ee_positions(
     points: Array, world_R_ee: Array, constraint: PositionConstraint, ee_T_object: Pose
 ) -> Array:
-    """EE positions (n, 3) that bring the EE's origin, or the held object's, to ``points``; turns are (n, 3, 3)."""
+    """Return EE positions that bring the EE's origin, or the held object's, to points.
+
+    Args:
+        points: Points in the world, (n, 3), m.
+        world_R_ee: Rotations of the EE, (n, 3, 3).
+        constraint: Origin that is driven to the points.
+        ee_T_object: Pose of the held object in the EE frame.
+
+    Returns:
+        Positions in the world, (n, 3), m.
+    """
     if constraint is PositionConstraint.GRIPPER:
         return points
     arms = world_R_ee.reshape(-1, 3) @ ee_T_object.translation_m
@@ -90,14 +146,29 @@ def ee_positions(
 
 
 def retreat_pose(place: Pose, post_place_vector: Array) -> Pose:
-    """The EE moved by a vector (3,) [m] in its own frame, orientation kept."""
+    """Return the EE pose moved in its own frame, with the same orientation.
+
+    Args:
+        place: world_T_ee at the release.
+        post_place_vector: Shift in the EE frame, (3,), m.
+
+    Returns:
+        world_T_ee.
+    """
     return place @ Pose.of(post_place_vector)
 
 
 def upright_rotations(held: Held, n_yaws: int) -> tuple[Rotation, ...]:
-    """World orientations of the EE that keep the object standing as it does now, turned about the vertical.
+    """Return orientations of the EE that keep the object upright as it is now, turned about the vertical.
 
-    A tilt of less than ``UPRIGHT_RAD``, as grasping leaves it, is taken out. The first keeps the present heading.
+    A tilt of less than ``UPRIGHT_RAD``, as grasping leaves it, is removed. The first one keeps the present heading.
+
+    Args:
+        held: Held object.
+        n_yaws: Number of orientations.
+
+    Returns:
+        Rotations of the EE in the world, smaller turns first.
     """
     object_turn = held.world_T_object.rotation
     columns = object_turn.matrix()

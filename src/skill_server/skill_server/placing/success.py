@@ -1,4 +1,4 @@
-"""Judges a placed object in the settled world: released, at rest, and where the success mode wants it."""
+"""Judges a placed object in the settled world: released, at rest, and at the place that the success mode asks for."""
 
 from __future__ import annotations
 
@@ -20,7 +20,17 @@ REST_MPS = 0.05
 
 
 def judge(params: PlaceParams, name: str, after: World, context: Context) -> Outcome:
-    """OK, or NOT_IN_PLACE with the numbers."""
+    """Judge a placed object.
+
+    Args:
+        params: Parameters of Place.
+        name: Name of the object.
+        after: Settled world.
+        context: Context of the run.
+
+    Returns:
+        OK, or NOT_IN_PLACE with the numbers.
+    """
     for found in (_released(name, after, context), _at_rest(params, name, after, context)):
         if not found.ok:
             return found
@@ -46,7 +56,16 @@ def judge(params: PlaceParams, name: str, after: World, context: Context) -> Out
 
 
 def by_mode(params: PlaceParams, placed: Placed, release_height_m: float) -> Judged:
-    """The mode alone, on boxes."""
+    """Judge boxes by the success mode alone.
+
+    Args:
+        params: Parameters with the mode and its constants.
+        placed: Boxes of object and container.
+        release_height_m: Height of the object's origin before the release, m.
+
+    Returns:
+        The judgement.
+    """
     right, th = np.array(params.right_axis), params.success_th
     mode = params.success_mode
     if mode == "3diou":

@@ -19,7 +19,13 @@ MODES = ("3diou", "xybbox", "height", "left", "right", "flower", "cup")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Placed:
-    """The settled pair: box of the object, its origin (3,), and box of the container."""
+    """The settled pair in the world.
+
+    Attributes:
+        object: Box of the object.
+        origin: Origin of the object, (3,), m.
+        container: Box of the container.
+    """
 
     object: OrientedBox
     origin: Array
@@ -28,20 +34,41 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """Whether a mode is satisfied, and the numbers in words."""
+    """The judgement of a mode.
+
+    Attributes:
+        good: True when the mode is satisfied.
+        words: The numbers as text.
+    """
 
     good: bool
     words: str
 
 
 def overlapping(placed: Placed, least: float) -> Judged:
-    """3diou: the boxes share more than ``least`` of their union."""
+    """Judge by mode 3diou: the boxes share more than a part of their union.
+
+    Args:
+        placed: Settled pair.
+        least: Largest share that is not enough, 0 to 1.
+
+    Returns:
+        The judgement.
+    """
     overlap = iou(placed.object, placed.container)
     return Judged(overlap > least, f"overlap {overlap:.4f}, success_th {least:g}")
 
 
 def inside_sides(placed: Placed, margin_m: float) -> Judged:
-    """xybbox: the origin lies inside the container's sides, seen from above, by more than a margin."""
+    """Judge by mode xybbox: the origin is inside the container's sides, seen from above, by more than a margin.
+
+    Args:
+        placed: Settled pair.
+        margin_m: Margin, m.
+
+    Returns:
+        The judgement.
+    """
     p = placed.origin
     low, high = _bounds(placed.container, np.eye(3))
     sides = f"container ({low[0]:.3f}, {low[1]:.3f}) to ({high[0]:.3f}, {high[1]:.3f}) m"
@@ -50,13 +77,31 @@ def inside_sides(placed: Placed, margin_m: float) -> Judged:
 
 
 def fallen(height_m: float, release_height_m: float, drop_m: float) -> Judged:
-    """height: the origin came to rest lower than at the release by more than ``drop_m``."""
+    """Judge by mode height: the origin came to rest lower than at the release.
+
+    Args:
+        height_m: Height of the origin, m.
+        release_height_m: Height of the origin before the release, m.
+        drop_m: Difference that must be exceeded, m.
+
+    Returns:
+        The judgement.
+    """
     limit = release_height_m - drop_m
     return Judged(height_m < limit, f"height {height_m:.3f} m, wanted below {limit:.3f} m")
 
 
 def beside(placed: Placed, direction: Array, least_m: float) -> Judged:
-    """left, right: the origin lies beyond the container along ``direction`` (3,) by more than ``least_m``."""
+    """Judge by modes left and right: the origin is beyond the container along a direction.
+
+    Args:
+        placed: Settled pair.
+        direction: Direction in the world, (3,), not zero.
+        least_m: Distance that must be exceeded, m.
+
+    Returns:
+        The judgement.
+    """
     d = direction / np.linalg.norm(direction)
     edge = float(np.max(placed.container.corners() @ d))
     gap = float(placed.origin @ d) - edge
@@ -64,13 +109,30 @@ def beside(placed: Placed, direction: Array, least_m: float) -> Judged:
 
 
 def standing_in(placed: Placed, least: float) -> Judged:
-    """flower: the origin lies inside the sides, and the boxes share more than ``least`` of their union."""
+    """Judge by mode flower: the origin is inside the sides, and the boxes share more than a part of their union.
+
+    Args:
+        placed: Settled pair.
+        least: Largest share that is not enough, 0 to 1.
+
+    Returns:
+        The judgement.
+    """
     inside, overlap = inside_sides(placed, 0.0), overlapping(placed, least)
     return Judged(inside.good and overlap.good, f"{inside.words}, {overlap.words}")
 
 
 def raised_in(placed: Placed, least: float, rise_m: float) -> Judged:
-    """cup: the underside lies more than ``rise_m`` over the container's, and the overlap exceeds ``least``."""
+    """Judge by mode cup: the underside is higher than the container's, and the overlap is large enough.
+
+    Args:
+        placed: Settled pair.
+        least: Largest overlap that is not enough, 0 to 1.
+        rise_m: Difference of the undersides that must be exceeded, m.
+
+    Returns:
+        The judgement.
+    """
     rise = underside(placed.object) - underside(placed.container)
     overlap = overlapping(placed, least)
     words = (
@@ -80,7 +142,14 @@ def raised_in(placed: Placed, least: float, rise_m: float) -> Judged:
 
 
 def underside(box: OrientedBox) -> float:
-    """Lowest height of a box [m]."""
+    """Return the lowest height of a box.
+
+    Args:
+        box: Box in the world.
+
+    Returns:
+        The height, m.
+    """
     return float(box.corners()[:, 2].min())
 
 

@@ -1,1 +1,1 @@
-"""The ROS side of the skill server: actions, admission of goals, and the encoding of their results."""
+"""The ROS 2 side of the skill server: actions, admission of goals, and the encoding of their results."""

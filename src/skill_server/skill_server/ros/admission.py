@@ -1,4 +1,4 @@
-"""What every goal must pass before it gets the arm: a server that serves, a world that is heard, good arguments."""
+"""Conditions for every goal before it gets the arm: an active server, a fresh world, valid arguments."""
 
 from __future__ import annotations
 
@@ -25,11 +25,17 @@ Body = ArmRequest[ExecutionResult]
 
 @dataclass(frozen=True)
 class Gate:
-    """``runs`` by arm; ``why_closed`` says why the server does not serve, if so; ``world_timeout_s`` is steady time.
+    """The admission of goals.
 
-    ``why_stopped`` says why the robot's safety layer refuses motions, if so; ``why_lost`` why the robot is lost, by
-    the watch that ends running goals as well.
-    Files that goals name must lie below ``roots``.
+    Attributes:
+        robot: Robot of the server.
+        runs: Runner of each arm, by its name.
+        source: Source of the world.
+        world_timeout_s: Oldest poses of objects with which a goal is admitted, s of steady time.
+        why_closed: Returns why the server is not active; empty when it is.
+        why_stopped: Returns why the robot's safety layer refuses motions; None when it does not.
+        why_lost: Returns why the robot is lost, by the watch that also ends running goals; empty when it is not.
+        roots: Folders below which the files that goals name must lie.
     """
 
     robot: Robot
@@ -42,11 +48,11 @@ class Gate:
     roots: DataRoots
 
     def world(self) -> World:
-        """The newest world.
+        """Return the newest world.
 
         Raises:
-            GoalRejected: the server does not serve, the robot is stopped, the robot or the world is silent or sends
-                nothing good, or two publishers send what only one may.
+            GoalRejected: The server is not active, the robot is stopped, the robot or the world is silent or sends
+                no valid data, or two publishers send on a topic that has one publisher only.
         """
         if why := self.why_closed():
             raise GoalRejected(Outcome(Code.NOT_ACTIVE, f"skill_server is not active: {why}"))
@@ -61,14 +67,33 @@ class Gate:
         return self.source.snapshot()
 
     def verdict(self, skill: Skill[Any], params: Any, arm: ArmSpec, world: World) -> Outcome:
-        """What the skill itself finds wrong with a goal."""
+        """Return the verdict of the skill itself on a goal.
+
+        Args:
+            skill: Skill of the goal.
+            params: Parameters of the goal.
+            arm: Arm of the goal.
+            world: Newest world.
+
+        Returns:
+            OK, or the faults.
+        """
         return self._judged(skill, params, arm, world)[1]
 
     def body(self, skill: Skill[Any], params: Any, arm: ArmSpec, world: World) -> Body:
-        """What runs the skill.
+        """Make the request that runs the skill.
+
+        Args:
+            skill: Skill of the goal.
+            params: Parameters of the goal.
+            arm: Arm of the goal.
+            world: Newest world.
+
+        Returns:
+            The request for the arm.
 
         Raises:
-            GoalRejected: the skill itself finds the goal bad.
+            GoalRejected: The skill itself finds a fault.
         """
         located, verdict = self._judged(skill, params, arm, world)
         if not verdict.ok:
@@ -81,8 +106,16 @@ class Gate:
             params, self.roots, lambda made: skill.is_feasible(made, self.robot, arm, world)
         )
 
-    def typed_door(self, skill: Skill[Any], action: Any) -> SkillBinding[ExecutionResult]:
-        """The door of a skill that has an action of its own."""
+    def typed_binding(self, skill: Skill[Any], action: Any) -> SkillBinding[ExecutionResult]:
+        """Return the binding of a skill that has an action of its own.
+
+        Args:
+            skill: Skill.
+            action: Action type, whose goal has the skill's parameters as fields.
+
+        Returns:
+            The binding for a ``SkillActionServer``.
+        """
 
         def admit(goal: Any) -> Body:
             world = self.world()
@@ -93,16 +126,26 @@ class Gate:
             )
             return self.body(skill, params, arm, world)
 
-        return self.door(skill.name, action, admit)
+        return self.binding(skill.name, action, admit)
 
-    def door(
+    def binding(
         self,
         name: str,
         action: Any,
         admit: Callable[[Any], Body],
         label: Callable[[Any], str] | None = None,
     ) -> SkillBinding[ExecutionResult]:
-        """A door whose action has ``SkillResult result`` and ``SkillFeedback feedback``."""
+        """Return the binding of an action that has ``SkillResult result`` and ``SkillFeedback feedback``.
+
+        Args:
+            name: Name of the action.
+            action: Action type.
+            admit: Turns a goal into a request, or raises ``GoalRejected``.
+            label: Returns the label of a goal; None: that of the action.
+
+        Returns:
+            The binding for a ``SkillActionServer``.
+        """
 
         def encode(outcome: Outcome, ended: ExecutionResult | None) -> Any:
             return action.Result(result=result_to_msg(outcome, ended, ""))

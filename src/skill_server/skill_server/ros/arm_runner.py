@@ -1,4 +1,4 @@
-"""Runs of skills on one arm: the ports they share, and what the arm holds from goal to goal."""
+"""Runs of skills on one arm: the ports that they share, and the held objects, which are kept from goal to goal."""
 
 from __future__ import annotations
 
@@ -41,10 +41,23 @@ from .result_encoding import result_to_msg, stopped_to_msg
 
 @dataclass(frozen=True)
 class ArmRunner:
-    """``held`` is written by runs, which follow one another; it is measured again before each.
+    """Runs skills on one arm, one after the other.
 
-    ``right_of_way``: of a robot with several arms, whose planner and arm ports then mind it. The ports of a run are
-    fenced: they refuse a body that was abandoned.
+    The ports of a run are fenced: they refuse a body that was abandoned.
+
+    Attributes:
+        robot: Robot of the server.
+        arm_spec: Arm.
+        planner: Planner port.
+        arm: Arm port.
+        gripper: Gripper port.
+        world: Source of the world.
+        clock: Time of the robot's world.
+        held: Held objects, written by runs; they are measured again before each run.
+        right_of_way: Coordination with the other arms, which planner and arm ports then obey; None for a single
+            arm.
+        base: Port of the mobile base; None without one.
+        supervision: Settings of the supervision of running motions.
     """
 
     robot: Robot
@@ -62,11 +75,22 @@ class ArmRunner:
     def run(
         self, skill: Skill[Any], params: Any, token: Token, report: Report, robot: Robot | None = None
     ) -> ExecutionResult:
-        """Run to the end. On the arm's worker. ``robot``: this one as a robot file wants it."""
+        """Run a skill to its end, on the arm's worker thread.
+
+        Args:
+            skill: Skill.
+            params: Parameters of the skill.
+            token: Ends the run when it is set.
+            report: Takes the progress.
+            robot: Robot with the changes of a robot file; None: that of the server.
+
+        Returns:
+            The result of the run.
+        """
         robot = robot or self.robot
         if self.right_of_way is None:
             return run_skill(skill, params, self._context(robot, params.seed, token, report))
-        # A run of its own, so that one that is abandoned cannot speak for the arm in a later one.
+        # A separate run, so that an abandoned one cannot act for the arm in a later one.
         way = replace(self.right_of_way)
         report = way.enter(report)
         try:
@@ -87,7 +111,7 @@ class ArmRunner:
             world=self.world,
             clock=FencedClock(self.clock, token),
             token=token,
-            # Seeds of numpy are not negative; the wrapped value is as good.
+            # Seeds of numpy are not negative; the wrapped value serves as well.
             rng=np.random.default_rng(seed & (2**64 - 1)),
             seed=seed,
             held=FencedHeld(self.held, token),
@@ -97,7 +121,15 @@ class ArmRunner:
         )
 
     def result(self, outcome: Outcome, ended: ExecutionResult | None) -> SkillResult:
-        """The whole result, with where the robot is now as far as that is known."""
+        """Return the whole result message, with the robot's present state as far as it is known.
+
+        Args:
+            outcome: Outcome of the goal.
+            ended: Result of the run; None when no skill ran to its own end.
+
+        Returns:
+            The message.
+        """
         world = self.world.snapshot()
         result = result_to_msg(outcome, ended, self._held_now(world))
         if set(self.arm_spec.joint_names) <= set(world.joints.position):
@@ -105,7 +137,10 @@ class ArmRunner:
         return result
 
     def _held_now(self, world: World) -> str:
-        """By measurement: also what a goal that ended before its entry has grasped, never what is gone since."""
+        """Return the held object by measurement.
+
+        It includes an object that a goal grasped which ended before its entry, and never one that is gone since.
+        """
         kept = (n for n in self.held if not gripper_state.is_lost(world, self.robot, self.arm_spec, n))
         return next(kept, "") or gripper_state.held_by_measurement(world, self.robot, self.arm_spec)
 

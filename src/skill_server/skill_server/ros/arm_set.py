@@ -1,4 +1,4 @@
-"""The arms of the robot, each with its clients, its lease and what it holds; several of them share a motion board."""
+"""The arms of the robot, each with its clients, lease and held objects; several arms share their reservations."""
 
 from __future__ import annotations
 
@@ -29,7 +29,13 @@ from .arm_runner import ArmRunner
 
 @dataclass(frozen=True)
 class ArmSet:
-    """Runs and leases by the name of the arm, in the order of the robot's description; one watch of the robot."""
+    """The arms of one robot.
+
+    Attributes:
+        runs: Runner of each arm, in the order of the robot's description.
+        leases: Lease of each arm.
+        watch: Watch of the robot's topics.
+    """
 
     runs: dict[str, ArmRunner]
     leases: dict[str, ArmLease]
@@ -41,14 +47,19 @@ class ArmSet:
         return any(lease.is_busy for lease in self.leases.values())
 
     def supervised(self) -> list[str]:
-        """Names of the arms whose goals run, with their grippers, and of a base, which any of them may drive."""
+        """Return the names of the arms with a running goal, of their grippers, and of the base, which any may drive."""
         busy = [runs for name, runs in self.runs.items() if self.leases[name].is_busy]
         tools = [runs.arm_spec.gripper.name for runs in busy if runs.arm_spec.gripper is not None]
         bases = {runs.robot.base.name for runs in busy if runs.robot.base is not None}
         return [*(runs.arm_spec.name for runs in busy), *tools, *bases]
 
     def stop_all(self, reason: Code, detail: str = "") -> None:
-        """End every goal of every arm; ``detail`` is for a person."""
+        """End every goal of every arm.
+
+        Args:
+            reason: Code of the outcome.
+            detail: Reason as text for users.
+        """
         for lease in self.leases.values():
             lease.stop_all(reason, detail)
 
@@ -58,7 +69,7 @@ class ArmSet:
             lease.begin_close()
 
     def end_close(self) -> None:
-        """Join the workers."""
+        """Join the worker threads."""
         for lease in self.leases.values():
             lease.end_close()
 
@@ -66,10 +77,19 @@ class ArmSet:
 def arm_set(
     node: ManagedNode, robot: Robot, world: RosWorldSource, make_planner: Callable[[], Planner]
 ) -> ArmSet:
-    """Clients, lease and runs for every arm of the robot.
+    """Make clients, lease and runner for every arm of the robot.
+
+    Args:
+        node: Node whose parameters are read and which gets the clients.
+        robot: Robot.
+        world: Source of the world.
+        make_planner: Returns the planner port, which the arms share.
+
+    Returns:
+        The arms.
 
     Raises:
-        ConfigError: an arm has no gripper.
+        ConfigError: An arm has no gripper, or a parameter is out of its range.
     """
     patience = "how long a goal waits in all for another arm in its way [s of steady time]"
     patience_s = node.parameter("arm_patience_s", 60.0, patience)
@@ -108,8 +128,14 @@ def arm_set(
 def supervision_settings(node: ManagedNode) -> SupervisionSettings:
     """Read the parameters ``supervision.*`` of a node.
 
+    Args:
+        node: Node that declares the parameters.
+
+    Returns:
+        The settings.
+
     Raises:
-        ConfigError: a number is out of its range.
+        ConfigError: A number is out of its range.
     """
     usual, key = SUPERVISED, "supervision."
     texts = {
@@ -141,7 +167,7 @@ def supervision_settings(node: ManagedNode) -> SupervisionSettings:
 def _among_others(
     alone: ArmRunner, board: MotionReservations, runs: dict[str, ArmRunner], patience_s: float
 ) -> ArmRunner:
-    """The same arm, minding the others, which may still be added to ``runs``."""
+    """Return the same arm with coordination; further arms may still be added to ``runs``."""
     arm = alone.arm_spec
 
     def held_by(name: str) -> Mapping[str, Attachment]:

@@ -1,4 +1,4 @@
-"""Goal messages become skill parameters, with every number, pose and frame checked, without waiting."""
+"""Decodes goal messages into skill parameters; checks every number, pose and frame, without waiting."""
 
 from __future__ import annotations
 
@@ -27,15 +27,25 @@ from skill_server.params.validation import Judge, apart_from
 P = TypeVar("P")
 
 WorldTFrame = Callable[[str, str], Pose]
-"""Pose in ``world`` of a frame; the second argument is the goal field that named it. Raises UnknownFrame."""
+"""Returns world_T_frame of a frame; the second argument is the goal field with its name. Raises UnknownFrame."""
 
 
 def decode_goal(params_type: type[P], goal: Any, world_T_frame: WorldTFrame, judge: Judge | None = None) -> P:
-    """Fill the dataclass ``params_type`` from the goal's fields of the same names.
+    """Fill a dataclass from the goal's fields of the same names.
+
+    Args:
+        params_type: Dataclass of the skill's parameters.
+        goal: Goal message.
+        world_T_frame: Looks up frames.
+        judge: Check of the parameters, whose faults are added to those of the message; None: no check.
+
+    Returns:
+        The parameters.
 
     Raises:
-        GoalRejected: a number is not finite, a pose is malformed or far out of reach of numbers, or a frame is unknown;
-            the outcome names the first field, and tells all of them and what ``judge`` finds in the rest.
+        GoalRejected: A number is not finite, a pose is malformed or too far away for exact numbers, or a frame is
+            unknown; the outcome names the first field, and lists all faults with those that ``judge`` finds in the
+            other fields.
     """
     faults, values = list[Outcome](), dict[str, Any]()
     for f in dataclasses.fields(params_type):  # type: ignore[arg-type]  # every params type is a dataclass
@@ -51,10 +61,17 @@ def decode_goal(params_type: type[P], goal: Any, world_T_frame: WorldTFrame, jud
 
 
 def decode_arm(robot: Robot, name: str) -> ArmSpec:
-    """The arm that a goal asks for.
+    """Return the arm of a goal.
+
+    Args:
+        robot: Robot with the arms.
+        name: Name in the goal.
+
+    Returns:
+        The arm.
 
     Raises:
-        GoalRejected: there is no such arm.
+        GoalRejected: There is no such arm.
     """
     try:
         return robot.arm(name)
@@ -69,7 +86,16 @@ def decode_arm(robot: Robot, name: str) -> ArmSpec:
 
 
 def frames_of(robot: Robot, world: World, static: FrameBuffer) -> WorldTFrame:
-    """Look frames up among objects, robot links as they are measured now, and static transforms."""
+    """Return a lookup of frames among objects, robot links as measured now, and static transforms.
+
+    Args:
+        robot: Robot with the links.
+        world: Snapshot with the poses and joints.
+        static: Static transforms.
+
+    Returns:
+        The lookup.
+    """
 
     def lookup(frame: str, field: str) -> Pose:
         links = {f"{robot.name}/{link}": link for link in robot.links}
@@ -94,7 +120,7 @@ def _moving(robot: Robot) -> tuple[str, ...]:
 
 
 def _value(value: Any, field: str, world_T_frame: WorldTFrame, faults: list[Outcome]) -> Any:
-    """The value, or None and a fault more."""
+    """Return the value, or None after adding a fault."""
     if isinstance(value, str) and len(value) > GOAL_TEXT:
         text = f"{field} has {len(value)} characters; at most {GOAL_TEXT} are taken"
         faults.append(Outcome(Code.BAD_GOAL, text, "check", field))

@@ -1,4 +1,4 @@
-"""Runs and progress become messages."""
+"""Encodes results and progress as messages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,16 @@ from skill_server.state.gripper_state import ee_pose
 
 
 def result_to_msg(outcome: Outcome, run: ExecutionResult | None, held: str) -> SkillResult:
-    """Everything but where the robot stopped; ``run`` is None when no skill ran to its own end."""
+    """Encode a result, without the robot's final state.
+
+    Args:
+        outcome: Outcome of the goal.
+        run: Result of the run; None when no skill ran to its own end.
+        held: Name of the held object; empty for none.
+
+    Returns:
+        The message.
+    """
     result = SkillResult(outcome=outcome_to_msg(outcome), held_object=held)
     if run is not None:
         result.stages = [
@@ -34,7 +43,15 @@ def result_to_msg(outcome: Outcome, run: ExecutionResult | None, held: str) -> S
 def stopped_to_msg(
     result: SkillResult, robot: Robot, arm: ArmSpec, world: World, world_T_base: Pose | None
 ) -> None:
-    """Write the measured joints, and where the base is known the EE pose in ``world``, into ``result``."""
+    """Write the measured joints into a result message, and the EE pose in ``world`` when the base is known.
+
+    Args:
+        result: Message to complete.
+        robot: Robot.
+        arm: Arm of the goal.
+        world: Newest world.
+        world_T_base: Pose of the arm's base; None when it is not known.
+    """
     result.stopped_at = joint_state_to_msg(world.joints)
     if world_T_base is None:
         return
@@ -44,7 +61,14 @@ def stopped_to_msg(
 
 
 def feedback_to_msg(progress: Progress) -> SkillFeedback:
-    """One to one."""
+    """Encode the progress.
+
+    Args:
+        progress: Progress of a run.
+
+    Returns:
+        The message.
+    """
     return SkillFeedback(
         stage=progress.stage,
         index=progress.index,

@@ -1,4 +1,4 @@
-"""``run_skill``: any registered skill by its name, with its parameters as YAML, through the door of all others."""
+"""The action ``run_skill``: any registered skill by its name, with its parameters as YAML, admitted as all others."""
 
 from __future__ import annotations
 
@@ -21,8 +21,16 @@ from .goal_decoding import decode_arm
 ACTION = "run_skill"
 
 
-def run_skill_door(gate: Gate, catalog: Catalog) -> SkillBinding[ExecutionResult]:
-    """The door of the action ``run_skill``."""
+def run_skill_binding(gate: Gate, catalog: Catalog) -> SkillBinding[ExecutionResult]:
+    """Return the binding of the action ``run_skill``.
+
+    Args:
+        gate: Admission of goals.
+        catalog: Known skills.
+
+    Returns:
+        The binding for a ``SkillActionServer``.
+    """
 
     def admit(goal: Any) -> Body:
         world = gate.world()
@@ -41,14 +49,21 @@ def run_skill_door(gate: Gate, catalog: Catalog) -> SkillBinding[ExecutionResult
     def label(goal: Any) -> str:
         return found(catalog, goal.skill).name
 
-    return gate.door(ACTION, RunSkill, admit, label)
+    return gate.binding(ACTION, RunSkill, admit, label)
 
 
 def found(catalog: Catalog, name: str) -> Skill[Any]:
-    """The skill of a name.
+    """Return the skill of a name.
+
+    Args:
+        catalog: Known skills.
+        name: Name or alias.
+
+    Returns:
+        The skill.
 
     Raises:
-        GoalRejected: there is none.
+        GoalRejected: No skill has this name.
     """
     try:
         return catalog.find(name)
@@ -57,7 +72,14 @@ def found(catalog: Catalog, name: str) -> Skill[Any]:
 
 
 def refusal(error: ConfigError) -> Outcome:
-    """All faults in one message; the field is the key of the first."""
+    """Join all faults into one outcome, whose field is the key of the first.
+
+    Args:
+        error: Faults of the parameters.
+
+    Returns:
+        BAD_GOAL with the faults.
+    """
     key = error.faults[0].split(":", 1)[0]
     is_key = bool(key) and " " not in key
     return Outcome(Code.BAD_GOAL, str(error), "check", key if is_key else "parameters")

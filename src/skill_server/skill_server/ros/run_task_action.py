@@ -1,4 +1,4 @@
-"""``run_task``: a whole task file, checked before anything moves, on the arms that it owns from begin to end."""
+"""The action ``run_task``: a whole task file, checked before any motion, on arms that it owns from start to end."""
 
 from __future__ import annotations
 
@@ -29,8 +29,16 @@ ACTION = "run_task"
 HOLDER = "run_task"
 
 
-def run_task_door(gate: Gate, catalog: Catalog) -> SkillBinding[TaskResult]:
-    """The door of the action ``run_task``."""
+def run_task_binding(gate: Gate, catalog: Catalog) -> SkillBinding[TaskResult]:
+    """Return the binding of the action ``run_task``.
+
+    Args:
+        gate: Admission of goals.
+        catalog: Known skills.
+
+    Returns:
+        The binding for a ``SkillActionServer``.
+    """
 
     def admit(goal: Any) -> ArmRequest[TaskResult]:
         site = Site(catalog, gate.robot, gate.world(), gate.source.world_T_base(), gate.roots)

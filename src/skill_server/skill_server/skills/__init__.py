@@ -1,4 +1,4 @@
-"""The built-in skills. Plug-ins come by entry point in group ``handiwork.skills``."""
+"""The built-in skills. Plug-ins are loaded by entry points of group ``handiwork.skills``."""
 
 from __future__ import annotations
 

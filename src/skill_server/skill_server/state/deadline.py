@@ -1,4 +1,4 @@
-"""An end in the world's time for what is measured: late measurements are waited for, not judged."""
+"""A deadline in the world's time for measurements: late measurements are awaited, and not judged as missing."""
 
 from __future__ import annotations
 
@@ -9,11 +9,20 @@ from handiwork_core.contracts.ports import Clock
 from handiwork_core.model.world import World
 
 SILENT_S = 1.5
-"""Steady time for measurements after the end; longer than the silence after which the robot counts as lost."""
+"""The steady time for measurements after the end; longer than the silence after which the robot counts as lost."""
 
 
-def heard_s(world: World) -> float:
-    """Time of the oldest stream in the snapshot: object states, contacts, joints come one by one."""
+def oldest_stamp_s(world: World) -> float:
+    """Return the stamp of the oldest stream in a snapshot.
+
+    Object states, contacts and joints come separately.
+
+    Args:
+        world: Snapshot of the world.
+
+    Returns:
+        The stamp in the robot's time, s.
+    """
     stamps = [world.stamp_s]
     if world.contacts is not None:
         stamps.append(world.contacts_stamp_s)
@@ -23,9 +32,14 @@ def heard_s(world: World) -> float:
 
 
 class Deadline:
-    """Past once a world was measured ``span_s`` after now, or once none that new has come in ``SILENT_S``.
+    """Past once a world was measured ``span_s`` after now, or once no newer one has come in ``SILENT_S``.
 
-    On a busy machine the clock is heard long before the joints of the same instant.
+    On a busy machine the clock is received long before the joints of the same instant.
+
+    Args:
+        clock: Time of the robot's world.
+        span_s: Time from now, s.
+        steady: Returns the steady time, s.
     """
 
     def __init__(self, clock: Clock, span_s: float, steady: Callable[[], float] = time.monotonic) -> None:
@@ -34,8 +48,15 @@ class Deadline:
         self._silent_s: float | None = None
 
     def is_past(self, world: World) -> bool:
-        """Whether what this world shows is the last word."""
-        if heard_s(world) >= self._until_s:
+        """Check whether no later measurement than this world can count.
+
+        Args:
+            world: Newest snapshot.
+
+        Returns:
+            True at the end, or when no measurement has come for ``SILENT_S`` after it.
+        """
+        if oldest_stamp_s(world) >= self._until_s:
             return True
         if self._clock.now_s() < self._until_s:
             return False

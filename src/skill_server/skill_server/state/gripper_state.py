@@ -1,4 +1,4 @@
-"""What the gripper holds, by measurement, and how far the gripper reaches, by the robot's description."""
+"""The objects that the gripper holds, by measurement, and the lengths of the gripper, by the robot's description."""
 
 from __future__ import annotations
 
@@ -27,14 +27,16 @@ from handiwork_core.robot.robot import (
 )
 
 EMPTY_WIDTH_M = 0.001
-"""A gripper closed this far above its least width holds nothing."""
+"""A gripper closed to less than this above its least width holds nothing, m."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """Distances from the EE origin along the approach axis [m].
+    """Distances from the EE origin along the approach axis.
 
-    ``palm`` of the hand's body, ``tip`` of the fingers.
+    Attributes:
+        palm_m: End of the hand's body, m.
+        tip_m: End of the fingers, m.
     """
 
     palm_m: float
@@ -42,9 +44,17 @@ class Reach:
 
 
 def reach(robot: Robot, arm: ArmSpec, gripper: GripperSpec) -> Reach:
-    """Take both from the collision spheres of the EE link and of the finger links.
+    """Return the lengths of the hand by the collision spheres of the EE link and of the finger links.
 
     Fingers of a linkage reach further at some openings than at others; the furthest counts.
+
+    Args:
+        robot: Robot with the spheres.
+        arm: Arm with the gripper.
+        gripper: Gripper of the arm.
+
+    Returns:
+        The lengths of palm and fingers.
     """
     palm, tip, hand = 0.0, gripper.tcp_offset_m, hand_links(robot, arm, gripper.finger_links)
     widths = (gripper.min_width_m, 0.5 * gripper.max_width_m, gripper.max_width_m)
@@ -67,9 +77,12 @@ def hand_links(robot: Robot, arm: ArmSpec, without: Collection[str] = ()) -> tup
     """Return the EE link and all links that are fixed to it, directly or not.
 
     Args:
-        robot: Has the links.
-        arm: Names the EE link.
-        without: Links that do not belong to the hand, as fingers, and nor does what is fixed to them.
+        robot: Robot with the joints.
+        arm: Arm with the hand.
+        without: Links that do not belong to the hand, such as fingers; links that are fixed to them do not either.
+
+    Returns:
+        Names of the links.
     """
     hand = [arm.ee_link]
     for joint in robot.joints.values():  # in tree order
@@ -79,12 +92,28 @@ def hand_links(robot: Robot, arm: ArmSpec, without: Collection[str] = ()) -> tup
 
 
 def finger_bodies(robot: Robot, gripper: GripperSpec) -> tuple[str, ...]:
-    """Body names of the fingers in ``world.contacts``."""
+    """Return the body names of the fingers in ``world.contacts``.
+
+    Args:
+        robot: Robot with the gripper.
+        gripper: Gripper.
+
+    Returns:
+        Names as ``robot/link``.
+    """
     return tuple(f"{robot.name}/{link}" for link in gripper.finger_links)
 
 
 def gripper_bodies(robot: Robot, arm: ArmSpec) -> tuple[str, ...]:
-    """Body names of the fingers and of the hand; of a suction cup and its holder."""
+    """Return the body names of the fingers and of the hand, or of a suction cup and its holder.
+
+    Args:
+        robot: Robot with the gripper.
+        arm: Arm with the gripper.
+
+    Returns:
+        Names as ``robot/link``.
+    """
     if arm.gripper is not None and arm.gripper.suction is not None:
         return tuple(f"{robot.name}/{link}" for link in hand_links(robot, arm))
     fingers = finger_bodies(robot, arm.gripper) if arm.gripper else ()
@@ -92,7 +121,17 @@ def gripper_bodies(robot: Robot, arm: ArmSpec) -> tuple[str, ...]:
 
 
 def touching_fingers(world: World, robot: Robot, gripper: GripperSpec, name: str) -> frozenset[str]:
-    """Fingers in contact with the object; empty where the world has no contact source. A cup touches by its seal."""
+    """Return the fingers that touch an object; the seal of a suction cup counts as touch.
+
+    Args:
+        world: Snapshot with the contacts.
+        robot: Robot with the gripper.
+        gripper: Gripper.
+        name: Name of the object.
+
+    Returns:
+        Body names of the fingers; empty for none, and where the world has no contact source.
+    """
     fingers = finger_bodies(robot, gripper)
     if gripper.suction is not None:
         return frozenset(fingers) if _is_sealed(world, gripper, name) else frozenset()
@@ -105,7 +144,15 @@ def touching_fingers(world: World, robot: Robot, gripper: GripperSpec, name: str
 
 
 def width_m(world: World, gripper: GripperSpec) -> float:
-    """Measured opening [m]; nan where the joint is not measured. A cup that sucks is closed."""
+    """Return the measured opening of the gripper; a suction cup that is on counts as closed.
+
+    Args:
+        world: Snapshot with the joints.
+        gripper: Gripper.
+
+    Returns:
+        The opening, m; nan where it is not measured.
+    """
     if gripper.suction is not None:
         cup = world.suction.get(gripper.name)
         return float("nan") if cup is None else gripper.min_width_m if cup.on else gripper.max_width_m
@@ -113,9 +160,16 @@ def width_m(world: World, gripper: GripperSpec) -> float:
 
 
 def holds(world: World, robot: Robot, gripper: GripperSpec, name: str) -> Outcome:
-    """OK when all fingers touch the object, or, without contacts.
+    """Check whether all fingers touch the object, or, without contacts, whether they stopped before they met.
 
-    When the fingers stopped before they met.
+    Args:
+        world: Snapshot of the world.
+        robot: Robot with the gripper.
+        gripper: Gripper.
+        name: Name of the object.
+
+    Returns:
+        OK, or NOTHING_GRASPED or the fault of the seal.
     """
     if gripper.suction is not None:
         return OK if _is_sealed(world, gripper, name) else no_seal(world.suction.get(gripper.name), name)
@@ -134,26 +188,50 @@ def holds(world: World, robot: Robot, gripper: GripperSpec, name: str) -> Outcom
 
 
 def _is_sealed(world: World, gripper: GripperSpec, name: str) -> bool:
-    """Where nothing tells which object a cup holds, it is the one that is asked for."""
+    """Check the seal; a cup without a source of the object's name holds the object that is asked for."""
     cup = world.suction.get(gripper.name)
     return cup is not None and cup.sealed and cup.object in ("", name)
 
 
 def stamp_s(world: World, gripper: GripperSpec) -> float:
-    """When the newest word on what the gripper touches was said."""
+    """Return the stamp of the newest message on the objects that the gripper touches.
+
+    Args:
+        world: Snapshot of the world.
+        gripper: Gripper.
+
+    Returns:
+        The stamp in the robot's time, s.
+    """
     cup = world.suction.get(gripper.name)
     return world.contacts_stamp_s if gripper.suction is None or cup is None else cup.stamp_s
 
 
 def forget_lost(context: Context, world: World) -> None:
-    """Take out of ``context.held`` what is lost by ``is_lost``."""
+    """Remove from ``context.held`` the objects that are lost by ``is_lost``.
+
+    Args:
+        context: Context of the run.
+        world: Snapshot of the world.
+    """
     for name in list(context.held):
         if is_lost(world, context.robot, context.arm_spec, name):
             del context.held[name]
 
 
 def is_lost(world: World, robot: Robot, arm: ArmSpec, name: str) -> bool:
-    """True for what the world lacks or no finger touches, or, without contacts, what closed fingers cannot hold."""
+    """Check whether a held object is lost.
+
+    Args:
+        world: Snapshot of the world.
+        robot: Robot with the gripper.
+        arm: Arm that held the object.
+        name: Name of the object.
+
+    Returns:
+        True for an object that the world lacks or no finger touches, or, without contacts, that closed fingers cannot
+        hold.
+    """
     if name not in world.objects:
         return True
     if arm.gripper is None:
@@ -164,9 +242,15 @@ def is_lost(world: World, robot: Robot, arm: ArmSpec, name: str) -> bool:
 
 
 def held_by_measurement(world: World, robot: Robot, arm: ArmSpec) -> str:
-    """Name of the movable object that all fingers touch.
+    """Return the movable object that all fingers touch.
 
-    Empty for none, or where the world has no contact source.
+    Args:
+        world: Snapshot of the world.
+        robot: Robot with the gripper.
+        arm: Arm with the gripper.
+
+    Returns:
+        Name of the object; empty for none, and where the world has no contact source.
     """
     if arm.gripper is None:
         return ""
@@ -182,17 +266,46 @@ def held_by_measurement(world: World, robot: Robot, arm: ArmSpec) -> str:
 
 
 def ee_pose(world: World, robot: Robot, arm: ArmSpec, world_T_base: Pose) -> Pose:
-    """World pose of the EE link by the measured joints."""
+    """Return the pose of the EE link by the measured joints.
+
+    Args:
+        world: Snapshot with the joints.
+        robot: Robot.
+        arm: Arm.
+        world_T_base: Pose of the arm's base.
+
+    Returns:
+        world_T_ee.
+    """
     poses = link_poses(robot, world.joints.position, (arm.base_link, arm.ee_link))
     return world_T_base @ poses[arm.base_link].inverse() @ poses[arm.ee_link]
 
 
 def attachment(world: World, robot: Robot, arm: ArmSpec, world_T_base: Pose, name: str) -> Attachment:
-    """How the hand holds the object in this snapshot."""
+    """Return the pose of a held object in the hand, by this snapshot.
+
+    Args:
+        world: Snapshot of the world.
+        robot: Robot.
+        arm: Arm.
+        world_T_base: Pose of the arm's base.
+        name: Name of the object.
+
+    Returns:
+        The object with its pose in the EE frame.
+    """
     world_T_ee = ee_pose(world, robot, arm, world_T_base)
     return Attachment(name, arm.ee_link, world_T_ee.inverse() @ world.states[name].world_T_object)
 
 
 def arm_q(world: World, arm: ArmSpec) -> Array:
-    """Measured configuration (dof,) [rad]; nan for joints that are not measured."""
+    """Return the measured configuration of an arm.
+
+    Args:
+        world: Snapshot with the joints.
+        arm: Arm.
+
+    Returns:
+        Configuration, (dof,), rad or m; nan for joints that are not measured.
+    """
     return np.array([world.joints.position.get(name, float("nan")) for name in arm.joint_names])

@@ -1,4 +1,4 @@
-"""Whether a run was calm: the SimBox format's velocity validity, looked at all the way and not at its end alone."""
+"""Checks whether a run was calm: the SimBox format's velocity validity, over the whole run and not only at its end."""
 
 from __future__ import annotations
 
@@ -7,14 +7,22 @@ from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import World
 
 FASTEST_RAD_S = 5.0
-"""Of a joint whose own limit is not higher."""
+"""The limit of a joint whose own limit is not higher."""
 FASTEST_M_S = 5.0
 
 
 def process_valid(context: Context, after: World, name: str, code: Code) -> Outcome:
-    """``code`` where a joint of the arm or the object was ever faster in this try than the SimBox format allows.
+    """Check whether joints and object stayed slow during this try, and no forbidden link touched anything.
 
-    Or where a link of ``forbid_collision_links`` touched something.
+    Args:
+        context: Context of the run, with the largest speeds so far.
+        after: Newest world, which is taken into account.
+        name: Name of the object.
+        code: Code of a refusal.
+
+    Returns:
+        OK, or ``code`` where a joint of the arm or the object was ever faster than the SimBox format allows, or a
+        link of ``forbid_collision_links`` touched something.
     """
     seen = context.fastest
     seen.see(after)
@@ -32,7 +40,7 @@ def process_valid(context: Context, after: World, name: str, code: Code) -> Outc
 
 
 def _untouched(context: Context, code: Code) -> Outcome:
-    """``code`` where a link that the robot forbids to touch anything ever touched something else than the robot."""
+    """Return ``code`` where a forbidden link of the robot ever touched something else than the robot."""
     robot = f"{context.robot.name}/"
     forbidden = {robot + link for link in context.arm_spec.forbid_collision_links}
     for pair in sorted(context.fastest.touches):

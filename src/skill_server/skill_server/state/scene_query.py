@@ -1,7 +1,4 @@
-"""How the planner is to read the world for one move.
-
-What is held, what may touch, how wide the gripper is.
-"""
+"""Scenes for the planner: the held objects, the pairs that may touch, and the opening of the gripper."""
 
 from __future__ import annotations
 
@@ -19,7 +16,16 @@ TOUCHING_GAP_M = 0.01
 
 
 def gripper_joints(robot: Robot, gripper: GripperSpec, width_m: float) -> tuple[tuple[str, float], ...]:
-    """Positions of the gripper's joints at an opening, mimicking ones included; a suction cup has none."""
+    """Return the positions of the gripper's joints at an opening, including mimic joints.
+
+    Args:
+        robot: Robot with the joints.
+        gripper: Gripper.
+        width_m: Opening, m.
+
+    Returns:
+        Joints with their positions, rad or m; empty for a suction cup.
+    """
     if gripper.suction is not None:
         return ()
     position = gripper.position(width_m)
@@ -31,7 +37,16 @@ def gripper_joints(robot: Robot, gripper: GripperSpec, width_m: float) -> tuple[
 def measured_gripper_joints(
     world: World, robot: Robot, gripper: GripperSpec | None
 ) -> tuple[tuple[str, float], ...]:
-    """The same from the measured joint; empty where it is not measured."""
+    """Return the positions of the gripper's joints by the measured one.
+
+    Args:
+        world: Snapshot with the joints.
+        robot: Robot with the joints.
+        gripper: Gripper; None for an arm without one.
+
+    Returns:
+        Joints with their positions, rad or m; empty where the joint is not measured.
+    """
     if gripper is None or gripper.joint not in world.joints.position:
         return ()
     return gripper_joints(robot, gripper, gripper.width(world.joints.position[gripper.joint]))
@@ -40,10 +55,19 @@ def measured_gripper_joints(
 def touch_pairs(
     robot: Robot, arm: ArmSpec, held: Mapping[str, Attachment], touching: frozenset[str]
 ) -> frozenset[BodyPair]:
-    """Pairs that may touch.
+    """Return the pairs of bodies that may touch.
 
-    The gripper and what it holds, and what it holds (or the open fingers) and ``touching``; never links that the arm
-    forbids to touch anything.
+    These are the gripper with the objects that it holds, and the held objects, or the open fingers, with
+    ``touching``; never links that the arm forbids to touch anything.
+
+    Args:
+        robot: Robot with the gripper.
+        arm: Arm with the gripper.
+        held: Held objects.
+        touching: Objects that may be touched.
+
+    Returns:
+        The pairs.
     """
     forbidden = {f"{robot.name}/{link}" for link in arm.forbid_collision_links}
     hand = [body for body in gripper_bodies(robot, arm) if body not in forbidden]
@@ -61,7 +85,19 @@ def scene_for(
     ignored: frozenset[str],
     touching: frozenset[str],
 ) -> SceneQuery:
-    """The query for a move from where the robot is now."""
+    """Return the scene of a motion from the robot's present configuration.
+
+    Args:
+        world: Snapshot of the world.
+        robot: Robot.
+        arm: Arm that moves.
+        held: Held objects.
+        ignored: Objects that are no obstacles.
+        touching: Objects that may be touched.
+
+    Returns:
+        The scene.
+    """
     return SceneQuery(
         ignored=ignored,
         attached=tuple(held.values()),
@@ -71,7 +107,15 @@ def scene_for(
 
 
 def supports(world: World, name: str) -> frozenset[str]:
-    """Objects that the named one rests on or leans against, by bounds that come within ``TOUCHING_GAP_M``."""
+    """Return the objects on which an object rests or against which it leans.
+
+    Args:
+        world: Snapshot of the world.
+        name: Name of the object.
+
+    Returns:
+        Names of the objects whose bounds come within ``TOUCHING_GAP_M`` of its bounds.
+    """
     low, high = world_aabb(world.objects[name], world.states[name].world_T_object)
     found = set()
     for other, body in world.objects.items():
@@ -96,5 +140,13 @@ def objects_inside(world: World, name: str) -> frozenset[str]:
 
 
 def ignored_objects(substrings: Sequence[str], world: World) -> frozenset[str]:
-    """Names of the objects that contain one of ``substrings``; empty texts match nothing."""
+    """Return the objects whose name contains one of some texts.
+
+    Args:
+        substrings: Texts; an empty one matches nothing.
+        world: Snapshot of the world.
+
+    Returns:
+        Names of the objects.
+    """
     return frozenset(name for name in world.objects if any(part and part in name for part in substrings))

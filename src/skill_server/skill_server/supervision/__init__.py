@@ -1,1 +1,1 @@
-"""Supervision of a motion that is under way."""
+"""Supervision of a running motion."""

@@ -1,7 +1,8 @@
-"""Decides when the rest of a motion must be validated again, and whether the arm must brake. No ROS, no threads.
+"""Decides when the rest of a motion must be validated again, and whether the arm must brake.
 
-Nothing is asked while nothing changes: a planner that is lost does not stop a motion that was judged good, as long as
-the world stays as it was. Once the world has changed, the rest must be judged within a stated time, or the arm brakes.
+No check is made while nothing changes: a lost planner does not stop a motion that was judged good, as long as the
+world stays as it was. Once the world has changed, the rest must be judged within a stated time, or the arm brakes.
+The module uses no ROS and no threads.
 """
 
 from __future__ import annotations
@@ -19,28 +20,36 @@ from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import ObjectState, World
 
 SAME_RAD = 0.005
-"""Samples of a trajectory this near to the measured arm are equally likely to be where it is; the first one counts."""
+"""Samples of a trajectory this near to the measured arm are equally likely to be its position; the first one counts."""
 EARLY_S = 0.05
 """An arm may be this much ahead of the time since its motion was sent."""
 RETRY_S = 0.02
 """Pause before a planner that has not received the newest world yet is asked again."""
 SILENT = (Code.PLANNER_LOST, Code.NOT_ACTIVE, Code.CANCELED, Code.OK)
-"""Codes of a check that had no answer in time."""
+"""Codes of a check that got no answer in time."""
 
 
 class PathProgress:
-    """Where on its trajectory an arm is, by its measured joints."""
+    """The position of an arm on its trajectory, by its measured joints.
+
+    Args:
+        trajectory: Trajectory that the arm follows.
+    """
 
     def __init__(self, trajectory: Trajectory) -> None:
         self._trajectory = trajectory
         self.path_s = 0.0
 
     def update(self, q: Array, elapsed_s: float) -> float:
-        """Return the time on the trajectory that the arm has reached [s]; it never goes back.
+        """Return the time on the trajectory that the arm has reached; it never goes back.
 
         Args:
-            q: (dof,) measured; with nan where a joint is not measured, which changes nothing.
-            elapsed_s: Time of the robot's world since the motion was sent.
+            q: Measured configuration, (dof,), rad or m; nan where a joint is not measured, which leaves the time
+                unchanged.
+            elapsed_s: Time of the robot's world since the motion was sent, s.
+
+        Returns:
+            The time on the trajectory, s.
         """
         t = self._trajectory.t_s
         first, last = np.searchsorted(t, (self.path_s, elapsed_s + EARLY_S), side="right")
@@ -69,12 +78,12 @@ class _Poses:
 
 
 class WorldChanges:
-    """Tells which objects have changed since a world that a motion was judged in.
+    """Finds the objects that have changed since a world in which a motion was judged.
 
     Args:
-        world: The judged one.
+        world: The judged world.
         excluded: Objects that the motion does not have to avoid: held, ignored, or touched on purpose.
-        settings: What counts as moved.
+        settings: Least distance and angle of an object that counts as moved.
     """
 
     def __init__(self, world: World, excluded: Iterable[str], settings: SupervisionSettings) -> None:
@@ -82,15 +91,26 @@ class WorldChanges:
         self.take(world)
 
     def take(self, world: World) -> None:
-        """Compare with this world from now on."""
+        """Compare with this world from now on.
+
+        Args:
+            world: Newly judged world.
+        """
         self._judged, self._seen = world, world
         self._poses = _Poses.of(world.states, self._excluded)
         self._changed: frozenset[str] = frozenset()
 
     def since(self, world: World) -> frozenset[str]:
-        """Return the objects that are new, moved, or of a new version of the geometry; cheap where nothing is new.
+        """Return the objects that are new, moved, or of a new version of the geometry.
 
-        The planner's own obstacles are among them, once the planner has got or lost one.
+        The planner's own obstacles are among them, once the planner has got or lost one. The call is cheap while
+        nothing is new.
+
+        Args:
+            world: Newest snapshot.
+
+        Returns:
+            Names of the changed objects.
         """
         seen = self._seen
         is_same = world.states is seen.states and world.objects is seen.objects
@@ -99,7 +119,7 @@ class WorldChanges:
         return self._changed
 
     def _planners(self, world: World) -> frozenset[str]:
-        """All of the planner's own obstacles where they have changed: how they were before is not known here."""
+        """Return all of the planner's own obstacles when they have changed: their earlier state is not known here."""
         is_new = _planners_of(world) != _planners_of(self._judged)
         return world.planner_objects if is_new else frozenset()
 
@@ -121,7 +141,10 @@ class WorldChanges:
 
 
 def _planners_of(world: World) -> tuple[int, frozenset[str]]:
-    """A planner that was started again counts from the beginning, so the number alone says too little."""
+    """Return the number of the planner's obstacles with their names.
+
+    A planner that was started again counts from the beginning, so the number alone is not enough.
+    """
     return world.planner_version, world.planner_objects
 
 
@@ -132,9 +155,12 @@ def _picked(poses: _Poses, names: list[str]) -> _Poses:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Check:
-    """Work for a judge: is the rest of the motion clear in ``world``, of what has ``changed`` since the last check?
+    """A request to judge whether the rest of the motion is clear.
 
-    ``since_s``: steady time at which the oldest of these changes was seen.
+    Attributes:
+        world: World in which it is judged.
+        changed: Objects that have changed since the last check.
+        since_s: Steady time at which the oldest of these changes was observed, s.
     """
 
     world: World
@@ -143,10 +169,12 @@ class Check:
 
 
 class PathSupervision:
-    """One motion under way. Its owner calls ``update`` often, hands out checks and brings verdicts to ``finish``.
+    """Supervision of one running motion.
+
+    Its owner calls ``update`` often, runs the checks that it returns, and passes their verdicts to ``finish``.
 
     Args:
-        world: In which the motion was judged, or an older one.
+        world: World in which the motion was judged, or an older one.
         excluded: See ``WorldChanges``.
         settings: See ``SupervisionSettings``.
     """
@@ -161,17 +189,17 @@ class PathSupervision:
         self._last = Verdict(Code.OK)
         self.checks = 0
         self.fault: Outcome | None = None
-        """Why the arm must brake; None while it need not."""
+        """The reason why the arm must brake; None while it need not."""
 
     def update(self, world: World, now_s: float) -> Check | None:
-        """Look at the newest world.
+        """Compare the newest world with the judged one.
 
         Args:
-            world: The newest snapshot.
-            now_s: Steady time.
+            world: Newest snapshot.
+            now_s: Steady time, s.
 
         Returns:
-            A check to run now, whose verdict ``finish`` gets; None where there is none, or one runs already.
+            A check to run now, whose verdict ``finish`` takes; None when none is needed, or one already runs.
         """
         changed = self._owed | self._changes.since(world)
         if changed and self._since_s is None:
@@ -195,7 +223,12 @@ class PathSupervision:
         return self._open
 
     def finish(self, verdict: Verdict, now_s: float) -> None:
-        """Take the verdict on the check that ``update`` gave; one that says nothing is asked for again."""
+        """Take the verdict on the check that ``update`` returned; a check without an answer is repeated.
+
+        Args:
+            verdict: Answer of the planner.
+            now_s: Steady time, s.
+        """
         check, self._open, self._last = self._open, None, verdict
         assert check is not None
         if verdict.code is Code.OK:
@@ -217,6 +250,15 @@ class PathSupervision:
 
 
 def at_time(fault: Outcome, path_s: float, duration_s: float) -> Outcome:
-    """Return the fault with where on its way the arm braked."""
+    """Return the fault with the time on the trajectory at which the arm braked.
+
+    Args:
+        fault: Reason for braking.
+        path_s: Time on the trajectory, s.
+        duration_s: Duration of the trajectory, s.
+
+    Returns:
+        The fault with the longer message.
+    """
     text = f"{fault.message}; the arm braked {path_s:.2f} s into a motion of {duration_s:.2f} s"
     return replace(fault, message=text)

@@ -1,4 +1,4 @@
-"""The Arm port of one motion: follows it, and brakes where the rest of it is no longer clear."""
+"""The ``Arm`` port of one motion: follows it, and brakes when the rest of it is no longer clear."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ from handiwork_core.model.world import World
 from .path_supervision import Check, PathProgress, PathSupervision, at_time
 
 Judge = Callable[[Check, float, ShouldStop], Verdict]
-"""Judges the rest of the motion from a time on it [s] on."""
+"""Judges the rest of the motion from a time on it [s] onwards."""
 
 
 @dataclass(frozen=True)
 class SupervisedArm:
     """Decorates ``arm`` for one motion.
 
-    The thread that follows looks at the world; checks run on threads of their own, one at a time, so that waiting for
-    an answer never delays a stop.
+    The thread that follows compares the worlds; checks run on threads of their own, one at a time, so that waiting
+    for an answer never delays a stop.
 
     Attributes:
         arm: Follows and brakes.
-        supervision: Of this motion.
-        judge: Runs a check; blocks, and returns soon after it is told to stop.
+        supervision: Supervision of this motion.
+        judge: Runs a check; blocks, and returns soon after ``should_stop`` is true.
         world: Newest snapshots.
-        measured: Joints of a snapshot, in the order of the trajectory (dof,).
+        measured: Returns the joints of a snapshot, in the order of the trajectory, (dof,).
         clock: Time of the robot's world.
     """
 
@@ -54,7 +54,15 @@ class SupervisedArm:
     clock: Clock
 
     def follow(self, trajectory: Trajectory, *, should_stop: ShouldStop) -> Outcome:
-        """See ``Arm.follow``; a motion that is no longer clear, or cannot be judged, ends with the reason."""
+        """See ``Arm.follow``; a motion that is no longer clear, or cannot be judged, ends with the reason.
+
+        Args:
+            trajectory: Motion to follow.
+            should_stop: True ends the motion.
+
+        Returns:
+            The outcome of the arm, or the fault of the supervision.
+        """
         watch = _Watch(self, trajectory)
         try:
             outcome = self.arm.follow(trajectory, should_stop=lambda: should_stop() or watch.must_brake())
@@ -71,7 +79,7 @@ class SupervisedArm:
 
 
 class _Watch:
-    """One motion under way. ``must_brake`` is called by the thread that follows, ``_run`` is that of a check."""
+    """One running motion. ``must_brake`` is called by the thread that follows, ``_run`` is the thread of a check."""
 
     def __init__(self, arm: SupervisedArm, trajectory: Trajectory) -> None:
         self._arm, self._progress = arm, PathProgress(trajectory)
@@ -80,7 +88,7 @@ class _Watch:
         self._thread: threading.Thread | None = None
 
     def must_brake(self) -> bool:
-        """Look at the newest world, start a check where one is due, and return whether the motion must end."""
+        """Compare with the newest world, start a check where one is due, and return whether the motion must end."""
         supervision = self._arm.supervision
         path_s = self.path_s()
         with self._lock:
@@ -120,11 +128,14 @@ def planner_judge(
     """Return a judge that asks the planner.
 
     Args:
-        planner: Validates what is left.
-        arm: Its name.
+        planner: Validates the rest of the motion.
+        arm: Name of the arm.
         trajectory: The motion.
-        scene: As the motion was validated with.
-        then: The world in which ``scene`` was made.
+        scene: Scene with which the motion was validated.
+        then: World in which ``scene`` was made.
+
+    Returns:
+        The judge.
     """
 
     def judge(check: Check, path_s: float, should_stop: ShouldStop) -> Verdict:
@@ -137,7 +148,15 @@ def planner_judge(
 
 
 def without(scene: SceneQuery, gone: frozenset[str]) -> SceneQuery:
-    """Return the scene without objects that are gone from the world, which a planner would not know."""
+    """Return the scene without objects that are gone from the world, which a planner would not know.
+
+    Args:
+        scene: Scene of a motion.
+        gone: Names of the objects.
+
+    Returns:
+        The smaller scene.
+    """
     if not gone:
         return scene
     return replace(
@@ -149,7 +168,16 @@ def without(scene: SceneQuery, gone: frozenset[str]) -> SceneQuery:
 
 
 def excluded_by(scene: SceneQuery) -> frozenset[str]:
-    """Return the bodies whose motion says nothing: ignored, held by any arm, or touched on purpose."""
+    """Return the bodies whose motion is no reason for a check.
+
+    They are ignored, held by any arm, or touched on purpose.
+
+    Args:
+        scene: Scene of a motion.
+
+    Returns:
+        Names of the bodies.
+    """
     held = {item.object for item in scene.attached}
     held |= {item.object for other in scene.others for item in other.attached}
     return scene.ignored | held | {body for pair in scene.allowed for body in pair}

@@ -1,4 +1,4 @@
-"""A task as values: steps one after the other, in each the arms at the same time, on each arm skills in order."""
+"""A task as values: steps in order, in each step the arms at the same time, on each arm skills in order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,15 @@ from handiwork_core.robot.robot import Robot
 
 @dataclass(frozen=True, eq=False)
 class Entry:
-    """One skill of a task. ``path`` is where it stands in the file, ``step`` the label of its step."""
+    """One skill of a task.
+
+    Attributes:
+        path: Place in the file.
+        step: Label of its step.
+        arm: Name of the arm.
+        skill: Skill.
+        params: Parameters of the skill.
+    """
 
     path: str
     step: str
@@ -25,7 +33,12 @@ class Entry:
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """``label`` is "<group>.<step>" counted from 1; the next step begins when every arm is done."""
+    """One step of a task; the next one begins when every arm is done.
+
+    Attributes:
+        label: "<group>.<step>", counted from 1.
+        arms: Skills in order, by arm.
+    """
 
     label: str
     arms: Mapping[str, tuple[Entry, ...]]
@@ -33,7 +46,15 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """A whole file. ``notes``: parts of it that have no meaning here; ``robot``: as the file wants it."""
+    """A whole file.
+
+    Attributes:
+        name: Name of the task.
+        seed: Seed of the task.
+        steps: Steps in order.
+        notes: Parts of the file that have no meaning here.
+        robot: Robot with the changes of the file; None for the robot of the stack.
+    """
 
     name: str
     seed: int
@@ -47,10 +68,16 @@ class Task:
         return tuple(entry for step in self.steps for arm in step.arms.values() for entry in arm)
 
     def index_of(self, label: str) -> int:
-        """Index of the step to begin at; the first for an empty label.
+        """Return the index of the step to begin at.
+
+        Args:
+            label: Label of the step; empty for the first.
+
+        Returns:
+            The index in ``steps``.
 
         Raises:
-            ValueError: there is no such step; says which there are.
+            ValueError: There is no such step; lists the known ones.
         """
         labels = [step.label for step in self.steps]
         if not label:
@@ -63,6 +90,18 @@ class Task:
 
 
 def derived_seed(seed: int, step: str, arm: str, index: int) -> int:
-    """The seed of one skill: it depends on the task's seed and on the skill's place, not on what ran before."""
+    """Return the seed of one skill.
+
+    It depends on the task's seed and on the skill's place, not on the skills that ran before.
+
+    Args:
+        seed: Seed of the task.
+        step: Label of the step.
+        arm: Name of the arm.
+        index: Index of the skill in the arm's list.
+
+    Returns:
+        A number of at most 63 bits.
+    """
     digest = hashlib.sha256(f"{seed}/{step}/{arm}/{index}".encode()).digest()
     return int.from_bytes(digest[:8], "big") >> 1

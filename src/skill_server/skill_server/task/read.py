@@ -1,4 +1,4 @@
-"""The text of a task file becomes a ``Task``, or one error with every fault, its path in the file and the mend."""
+"""Parses the text of a task file into a ``Task``, or into one error with every fault, its path and the correction."""
 
 from __future__ import annotations
 
@@ -46,15 +46,19 @@ UNUSED = (
     ),
     *("cameras", "data", "distractors", "neglect_collision_names", "fluid", "random_region_list"),
 )
-"""Keys of the SimBox format that describe the scene and the recording; here a scene file does."""
+"""Keys of the SimBox format that describe the scene and the recording; here a scene file describes them."""
 
 
 @dataclass(frozen=True)
 class Site:
-    """Where a task is to run; without a ``world`` the names of objects are not checked.
+    """The stack in which a task is to run.
 
-    ``world_T_root``: where the robot stands; None: what the task says of it is not checked. ``roots``: folders below
-    which the files of entries must lie; None: anywhere.
+    Attributes:
+        catalog: Known skills.
+        robot: Robot.
+        world: World; None: the names of objects are not checked.
+        world_T_root: Pose of the robot; None: the pose that the task gives is not checked.
+        roots: Folders below which the files of entries must lie; None: anywhere.
     """
 
     catalog: Catalog
@@ -81,10 +85,19 @@ class _Reading:
 
 
 def read_task(text: str, source: str, site: Site, seed: int | None = None) -> Task:
-    """Read and check a task; ``seed`` replaces the one in the file.
+    """Parse and check a task.
+
+    Args:
+        text: YAML text of the task file.
+        source: Name of the file in error messages.
+        site: Stack in which the task is to run.
+        seed: Replaces the seed of the file; None keeps it.
+
+    Returns:
+        The task.
 
     Raises:
-        ConfigError: every fault with its path and the mend.
+        ConfigError: Lists every fault with its path and the correction.
     """
     data = mapping_from_yaml(text, source, TASK_YAML)
     reading = _Reading(site, 0, names=(site.robot.name,))
@@ -105,7 +118,7 @@ def read_task(text: str, source: str, site: Site, seed: int | None = None) -> Ta
 
 
 def _robots(entries: object, path: str, reading: _Reading) -> None:
-    """From here on the robot is the one that the task means."""
+    """Read ``robots``; from here on the robot is that of the task."""
     site = reading.site
     found = RobotReading(site.robot, site.world, site.world_T_root, reading.fault, reading.note)
     meant = found.meant(entries, path)
@@ -114,12 +127,12 @@ def _robots(entries: object, path: str, reading: _Reading) -> None:
 
 
 def _body(data: Mapping[str, Any], reading: _Reading) -> tuple[str, Mapping[str, Any] | None]:
-    """The one task of the file, which stands below ``tasks`` or at the top."""
+    """Return the one task of the file, which is below ``tasks`` or at the top."""
     if "tasks" not in data:
         return "", data
     for key in data:
         if key != "tasks":
-            reading.fault(str(key)[:80], "stands beside tasks; move it into the task")
+            reading.fault(str(key)[:80], "is given beside tasks; move it into the task")
     tasks = data["tasks"]
     if not isinstance(tasks, list) or len(tasks) != 1 or not isinstance(tasks[0], Mapping):
         reading.fault("tasks", f"is {shown(tasks)}; write a list of exactly one task")
@@ -165,7 +178,7 @@ def _groups(groups: object, path: str, reading: _Reading) -> tuple[Step, ...]:
 
 
 def _count(groups: object) -> int:
-    """How many entries there are, whatever else is wrong with them."""
+    """Return the number of entries, whatever else is wrong with them."""
     if isinstance(groups, list):
         return sum(_count(one) for one in groups)
     if not isinstance(groups, Mapping):
@@ -211,7 +224,15 @@ def _step(step: Mapping[str, Any], path: str, label: str, reading: _Reading) -> 
 
 
 def arm_of(robot: Robot, word: str) -> ArmSpec | None:
-    """The arm of a name, or of ``left`` or ``right``."""
+    """Return the arm of a name, or of ``left`` or ``right``.
+
+    Args:
+        robot: Robot with the arms.
+        word: Name or side.
+
+    Returns:
+        The arm; None when there is none.
+    """
     if word in robot.arms:
         return robot.arms[word]
     return arm_of_side(robot, word) if word in SIDES else None
@@ -250,11 +271,11 @@ def _entry(data: object, path: str, label: str, arm: ArmSpec, index: int, readin
 
 
 def _verdict(skill: Skill[P], params: P, arm: ArmSpec, path: str, reading: _Reading) -> Outcome:
-    """Of the skill itself, as far as the world is known."""
+    """Return the verdict of the skill itself; OK when the world is not known."""
     if reading.site.world is None:
         return OK
     try:
         return skill.is_feasible(params, reading.site.robot, arm, reading.site.world)
     except Exception as error:  # noqa: BLE001 - the border of plug-in code
-        text = f"skill {skill.name!r} raised {error!r} when it looked at this; mend the skill"
+        text = f"skill {skill.name!r} raised {error!r} in its check; correct the skill"
         return Outcome(Code.INTERNAL, text)

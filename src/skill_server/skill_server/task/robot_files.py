@@ -1,4 +1,4 @@
-"""Puts the robot files that a task file names into its text, so that whoever runs the task need not have them."""
+"""Writes the content of the robot files that a task file names into its text, so that the server need not have them."""
 
 from __future__ import annotations
 
@@ -16,13 +16,20 @@ FILE, CONTENT = "robot_config_file", "robot_config"
 
 
 def with_robot_files(text: str, path: Path) -> str:
-    """The text of the task file at ``path`` with the content of each robot file behind its name.
+    """Return the text of a task file with the content of each robot file next to its name.
 
-    A file is looked for from the task file's folder and from those above. What is not found, and a task that cannot be
-    read, stay as they are: reading the task tells.
+    A file is looked up from the task file's folder and from those above. A name that is not found, and a task that
+    cannot be parsed, stay as they are: parsing the task reports them.
+
+    Args:
+        text: Text of the task file.
+        path: Path of the task file.
+
+    Returns:
+        The text; unchanged when no file is found.
 
     Raises:
-        ConfigError: a robot file that is there cannot be read.
+        ConfigError: A robot file exists and cannot be read.
     """
     try:
         data = mapping_from_yaml(text, str(path), TASK_YAML)

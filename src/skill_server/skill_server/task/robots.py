@@ -1,4 +1,4 @@
-"""``robots`` of a task file: which robot is meant, how it stands, and what its robot file changes for the task."""
+"""The key ``robots`` of a task file: the named robot, its pose, and the changes that its robot file makes."""
 
 from __future__ import annotations
 
@@ -24,14 +24,23 @@ from handiwork_core.robot_files.simbox.robot_fields import FIELDS, TASK_LEVEL
 from .robot_files import CONTENT, FILE
 
 TURN_RAD, SHIFT_M = 0.01, 0.005
-"""How far the robot may stand from where the task says."""
-Tell = Callable[[str, str], None]
+"""The largest angle and distance of the robot from the pose that the task gives."""
+ReportText = Callable[[str, str], None]
 STAGE = ("solver_position_iteration_count", "solver_velocity_iteration_count", "stabilization_threshold")
 
 
 @dataclass(frozen=True, slots=True)
 class RobotEntry:
-    """One entry; ``euler`` are fixed-axis roll, pitch and yaw [deg], ``translation`` [m]: of the base in the world."""
+    """One entry of ``robots``.
+
+    Attributes:
+        name: Name of the robot.
+        robot_config_file: Name of its robot file.
+        robot_config: Content of that file; None when it was not found.
+        euler: Fixed-axis roll, pitch and yaw of the base in the world, deg; None: not given.
+        translation: Position of the base in the world, m; None: not given.
+        ignore_substring: Parts of the names of objects that are no obstacles.
+    """
 
     name: str
     robot_config_file: str = ""
@@ -43,7 +52,13 @@ class RobotEntry:
 
 @dataclass(frozen=True, eq=False)
 class MeantRobot:
-    """``names``: by which the task may call it; ``ignore_substring``: of each skill that says nothing itself."""
+    """The robot of a task.
+
+    Attributes:
+        robot: Robot with the changes of the file.
+        names: Names that the task may use for it.
+        ignore_substring: Default of each skill that gives none itself.
+    """
 
     robot: Robot
     names: tuple[str, ...]
@@ -52,16 +67,32 @@ class MeantRobot:
 
 @dataclass(frozen=True)
 class RobotReading:
-    """Where a task is to run, and who is told of faults and of what has no effect, by path."""
+    """The stack in which a task is to run, and the receivers of faults and notes.
+
+    Attributes:
+        robot: Robot of the stack.
+        world: World; None when it is not known.
+        world_T_root: Pose of the robot; None when it is not known.
+        fault: Takes the path and the text of a fault.
+        note: Takes the path and the text about a part that has no effect.
+    """
 
     robot: Robot
     world: World | None
     world_T_root: Pose | None
-    fault: Tell
-    note: Tell
+    fault: ReportText
+    note: ReportText
 
     def meant(self, entries: object, path: str) -> MeantRobot:
-        """Read ``robots``, which is one entry: a stack has one robot."""
+        """Read ``robots``, which has one entry, as a stack has one robot.
+
+        Args:
+            entries: Value of the key.
+            path: Path of the key in the file.
+
+        Returns:
+            The robot of the task; the robot of the stack after a fault.
+        """
         alone = MeantRobot(self.robot, (self.robot.name,))
         if not isinstance(entries, list) or len(entries) != 1 or not isinstance(entries[0], Mapping):
             self.fault(path, f"is {shown(entries)}; write a list of one entry, as one robot runs here")
@@ -96,8 +127,8 @@ class RobotReading:
     def _file(self, entry: RobotEntry, path: str) -> Mapping[str, Any]:
         if entry.robot_config_file and entry.robot_config is None:
             found = "was found neither beside the task file nor above it"
-            mend = "put it there and use `handiwork task`, or take the key away: the robot's own files hold"
-            self.fault(f"{path}.{FILE}", f"is {entry.robot_config_file!r}, which {found}; {mend}")
+            remedy = "put it there and use `handiwork task`, or remove the key: the robot's own files apply"
+            self.fault(f"{path}.{FILE}", f"is {entry.robot_config_file!r}, which {found}; {remedy}")
         return entry.robot_config or {}
 
     def _configured(
@@ -120,17 +151,19 @@ class RobotReading:
         for note in made.notes:
             name, _, text = note.partition(": ")
             self.note(f"{where(note)}.{name}", text)
-        self._tell_standing(made.robot, {**file, **fields}, lambda name: f"{where(name)}.{name}")
+        self._report_standing(made.robot, {**file, **fields}, lambda name: f"{where(name)}.{name}")
         return made.robot
 
-    def _tell_standing(self, wanted: Robot, given: Mapping[str, Any], where: Callable[[str], str]) -> None:
-        """What only a start of the robot could change."""
+    def _report_standing(self, wanted: Robot, given: Mapping[str, Any], where: Callable[[str], str]) -> None:
+        """Report changes that need a start of the robot."""
         start = "start the stack with a robot that is `like` this one (docs/reference/robot-files.md)"
         for joint, value in wanted.posture.items():
             held = self.robot.posture[joint]
             if abs(value - held) > TURN_RAD:
                 name = next(n for n in ("body_home", "head_home", "lift_home") if n in given)
-                self.fault(where(name), f"wants {joint} at {value}, which is held at {held}; {start}")
+                self.fault(
+                    where(name), f"wants {joint} at {value}, and the robot holds it at {held}; {start}"
+                )
         for name in STAGE:
             if given.get(name) is not None:
                 self.note(where(name), "is for stages that handiwork export-usd writes, of a robot like this")
@@ -143,20 +176,20 @@ class RobotReading:
         for name in ("euler", "translation"):
             if getattr(entry, name) is not None and here is None:
                 self.note(
-                    f"{path}.{name}", "is not checked: without a scene nobody knows where the robot stands"
+                    f"{path}.{name}", "is not checked: the pose of the robot is not known without a scene"
                 )
         if here is None:
             return
         turn = None if entry.euler is None else Rotation.from_rpy(*np.radians(entry.euler))
         if turn is not None and turn.angle_to(here.rotation) > TURN_RAD:
-            words = f"robot {self.robot.name!r} stands turned by {_orientation(here.rotation)}"
-            mend = f"take a scene whose robot_base has {_orientation(turn)}, or leave it out"
-            self.fault(f"{path}.euler", f"is {list(entry.euler or ())} deg; {words}: {mend}")
+            words = f"robot {self.robot.name!r} is turned by {_orientation(here.rotation)}"
+            remedy = f"take a scene whose robot_base has {_orientation(turn)}, or leave it out"
+            self.fault(f"{path}.euler", f"is {list(entry.euler or ())} deg; {words}: {remedy}")
         place = here.translation_m if entry.translation is None else np.array(entry.translation)
         if np.linalg.norm(place - here.translation_m) > SHIFT_M:
-            words = f"robot {self.robot.name!r} stands at {np.round(here.translation_m, 3).tolist()}"
-            mend = "take a scene whose robot_base has that position, or leave it out"
-            self.fault(f"{path}.translation", f"is {place.tolist()} m; {words}: {mend}")
+            words = f"robot {self.robot.name!r} is at {np.round(here.translation_m, 3).tolist()}"
+            remedy = "take a scene whose robot_base has that position, or leave it out"
+            self.fault(f"{path}.translation", f"is {place.tolist()} m; {words}: {remedy}")
 
     def _note_ignored(self, word: str, path: str) -> None:
         if self.world is None:

@@ -16,7 +16,7 @@ from .model import Entry, Step, Task
 
 
 class State(IntEnum):
-    """What became of a skill; numbers equal those in ``TaskEntry.msg``."""
+    """State of a skill of a task; the numbers equal those in ``TaskEntry.msg``."""
 
     NOT_STARTED = 0
     RUNNING = 1
@@ -27,7 +27,13 @@ class State(IntEnum):
 
 @dataclass(frozen=True, eq=False)
 class EntryEnd:
-    """One skill with how it ended; ``run`` is None while it has not run."""
+    """The end of one skill.
+
+    Attributes:
+        entry: Skill of the task.
+        state: State at the end.
+        run: Result of the run; None when it has not run.
+    """
 
     entry: Entry
     state: State
@@ -36,7 +42,16 @@ class EntryEnd:
 
 @dataclass(frozen=True, eq=False)
 class TaskResult:
-    """How a task ended; ``resume_from`` is the step to begin at next time, ``duration_s`` in the robot's time."""
+    """The end of a task.
+
+    Attributes:
+        outcome: Outcome; the first failure.
+        task: Task; None when it could not be read.
+        entries: Every skill with its end.
+        resume_from: Label of the step to begin at next time; empty after success.
+        duration_s: Duration in the robot's time, s.
+        faults: Faults of the task file.
+    """
 
     outcome: Outcome
     task: Task | None = None
@@ -48,7 +63,15 @@ class TaskResult:
 
 @dataclass(frozen=True, slots=True)
 class TaskProgress(Progress):
-    """The progress of one skill, and which one it is."""
+    """The progress of one skill, with its place in the task.
+
+    Attributes:
+        step: Label of the step.
+        arm: Name of the arm.
+        skill: Name of the skill.
+        done: Number of skills that have ended or were skipped.
+        total: Number of skills.
+    """
 
     step: str = ""
     arm: str = ""
@@ -59,13 +82,25 @@ class TaskProgress(Progress):
 
 Report = Callable[[Progress], None]
 Do = Callable[[Entry, Token, Report], ExecutionResult]
-"""Runs one skill to its end, whatever that is, with the arm at rest afterwards."""
+"""Runs one skill to its end, after which the arm is at rest in any case."""
 
 
 def run_task(
     task: Task, start: int, do: Do, token: Token, report: Report, now_s: Callable[[], float]
 ) -> TaskResult:
-    """Run the steps from index ``start`` on, to the end or the first failure; never raises."""
+    """Run the steps of a task to the end or the first failure; never raises.
+
+    Args:
+        task: Task.
+        start: Index of the first step.
+        do: Runs one skill.
+        token: Ends the task when it is set.
+        report: Takes the progress.
+        now_s: Returns the time of the robot's world, s.
+
+    Returns:
+        The outcome, with the end of every skill.
+    """
     begun_s, book = now_s(), _Book(task, report)
     for entry in task.entries:
         if any(entry.step == step.label for step in task.steps[:start]):
@@ -81,7 +116,7 @@ def run_task(
 
 @dataclass
 class _Book:
-    """What has happened so far; written by the threads of all arms."""
+    """The states of all skills so far; written by the threads of all arms."""
 
     task: Task
     report: Report
@@ -164,7 +199,7 @@ def _together(bodies: Sequence[Callable[[], None]]) -> None:
 
 
 def _run_arm(entries: Sequence[Entry], do: Do, token: Token, book: _Book) -> None:
-    """The skills of one arm in order. A failure also ends what the other arms of the step do."""
+    """Run the skills of one arm in order; a failure also ends the other arms of the step."""
     for entry in entries:
         if token.is_set():
             return

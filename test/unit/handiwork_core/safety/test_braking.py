@@ -1,4 +1,4 @@
-"""Controlled stops: within the decelerations, straight on, never beyond a limit."""
+"""Controlled stops stay within the decelerations, on a straight line, and within the limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The file of limits: what is accepted, and what each fault says."""
+"""The file of limits: the accepted values, and the text of each fault."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pytest
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.safety.config import SafetyConfig, Zone, ZoneShape, load_safety
+from support.paths import ROBOTS, ROOT
 
-ROOT = Path(__file__).parents[4]
-ROBOT = load_robot(ROOT / "src/robot_description/robots/fr3")
+ROBOT = load_robot(ROBOTS / "fr3")
 
 
 def faults(tmp_path: Path, text: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The heartbeat lease: whose motions are stopped when the heartbeat is lost, and when."""
+"""The heartbeat lease: which motions are stopped when the heartbeat is lost, and at what time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ PERIOD_S = 0.02
 
 
 def yield_until_clear(lease: HeartbeatLease, start_s: float, end_s: float) -> tuple[frozenset[str], float]:
-    """Tick until a lease is lost or ``end_s`` is reached; what was lost, and when."""
+    """Tick until a lease is lost or ``end_s`` is reached; return the lost arms and the time."""
     now_s = start_s
     while now_s < end_s:
         if lost := lease.tick(now_s):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,8 +16,8 @@ from handiwork_core.safety.config import SafetyConfig, Zone, ZoneFrame, ZoneShap
 from handiwork_core.safety.monitor import SafetyMonitor
 from handiwork_core.safety.robot_model import Scratch
 from handiwork_core.safety.state import Cause, Violation
+from support.paths import ROBOTS
 
-ROBOTS = Path(__file__).parents[4] / "src/robot_description/robots"
 STEP_S = 0.002
 PERCEIVED = SafetyConfig(acceleration_scale=1e6, velocity_scale=1e6, tool_speed=1e6)
 
@@ -79,7 +78,7 @@ def test_spheres_and_tools_are_where_the_robots_kinematics_has_them(name: str) -
 @pytest.mark.parametrize("shape", [ZoneShape.BOX, ZoneShape.CYLINDER, ZoneShape.HALF_SPACE])
 @pytest.mark.parametrize("frame", list(ZoneFrame))
 def test_a_zone_is_kept_from_the_side_that_the_arm_comes_from(shape: ZoneShape, frame: ZoneFrame) -> None:
-    """The first command whose stop would come too near is refused, those before are not."""
+    """Check that the first command whose stop would come too near is refused, and that no earlier one is."""
     robot = load_robot(ROBOTS / "fr3")
     base = Pose.of((1.0, 2.0, 0.5), Rotation.from_axis_angle((0, 0, 1), 0.7))
     place = np.array([0.0, 0.35 if shape is ZoneShape.HALF_SPACE else 0.45, 0.4])
@@ -105,7 +104,7 @@ def test_a_zone_is_kept_from_the_side_that_the_arm_comes_from(shape: ZoneShape, 
 
 
 def near(robot: Robot, q: Array, zone: Zone, place: Array) -> float:
-    """Least distance of a sphere from the zone, which the test has at ``place`` and facing along -y of the robot."""
+    """Return the least distance of a sphere from the zone, which is at ``place`` and faces along -y of the robot."""
     poses = link_poses(robot, dict(zip(moving(robot), q.tolist(), strict=True)))
     least = np.inf
     for item in robot.spheres:

@@ -1,4 +1,4 @@
-"""The states of the safety layer: what latches, what ends a stop, and what is refused."""
+"""The states of the safety layer: the latched ones, their ends, and the refusals."""
 
 from __future__ import annotations
 

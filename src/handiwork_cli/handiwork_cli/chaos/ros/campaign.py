@@ -33,16 +33,22 @@ if TYPE_CHECKING:
 
 POLL_S = 0.02
 LATE_SUCCESS_S = 3.0
-"""How long after its end a goal that was given up is watched for a success at the server."""
+"""The time for which a goal that the client gave up is watched for a success at the server, s."""
 BURN = "while True: pass"
 KILO = 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is asked for: a run ends after ``goals`` goals or ``minutes`` of steady time, whichever is first.
+    """The settings of a run. It ends after ``goals`` goals or ``minutes`` of steady time, whichever is first.
 
-    ``load``: processes that do nothing but take processor time.
+    Attributes:
+        robot: Name of the robot.
+        seed: Gives the same goals and faults again.
+        goals: Largest number of goals.
+        minutes: Largest time, min.
+        load: Number of processes that only use processor time.
+        real_time_factor: Simulated seconds per second.
     """
 
     robot: str
@@ -54,15 +60,18 @@ class Plan:
 
 
 def run_campaign(plan: Plan, write: Callable[[str], None], log: Callable[[str], None]) -> Findings:
-    """Run the trials and return what was found.
+    """Run the trials.
 
     Args:
-        plan: what to do.
-        write: gets a line for each trial.
-        log: gets the lines of the stack's processes.
+        plan: The settings.
+        write: Receives a line for each trial.
+        log: Receives the output lines of the stack's processes.
+
+    Returns:
+        The findings.
 
     Raises:
-        StackError: the stack did not come up.
+        StackError: The stack did not start.
     """
     arguments = stack_arguments(plan.robot, robot_of(plan.robot), "")
     arguments["real_time_factor"] = str(plan.real_time_factor)
@@ -87,7 +96,11 @@ def run_campaign(plan: Plan, write: Callable[[str], None], log: Callable[[str], 
 
 @contextlib.contextmanager
 def burners(count: int) -> Iterator[None]:
-    """Keep so many processes busy meanwhile."""
+    """Keep processes busy while the context lasts.
+
+    Args:
+        count: Number of processes.
+    """
     started = [subprocess.Popen([sys.executable, "-c", BURN]) for _ in range(count)]
     try:
         yield
@@ -131,7 +144,7 @@ class _Campaign:
         return ending
 
     def finish(self) -> None:
-        """Write what was measured all along into the findings."""
+        """Write the measurements of the whole run into the findings."""
         self._findings.greatest_force_n = self._observer.greatest_force_n
         self._findings.force_bodies = self._observer.force_bodies
         self._findings.memory = [
@@ -156,14 +169,14 @@ class _Campaign:
         return Ending(trial, report.outcome.code, report.outcome.message, took_s, contradiction, later)
 
     def _succeeds_later(self, known: frozenset[bytes], trial: Trial) -> bool:
-        """Whether the server reports success of a goal that was given up; looks while a goal still runs there."""
+        """Return whether the server reports success of a goal that was given up; wait while a goal still runs there."""
         end_s = time.monotonic() + LATE_SUCCESS_S
         while time.monotonic() < end_s and self._observer.running():
             _pause(POLL_S)
         return trial.goal.can_succeed and bool(self._observer.succeeded() - known)
 
     def _rest(self, trial: Trial) -> None:
-        """Wait until measurements of the former motion have come, then note what moves without a goal."""
+        """Wait until measurements of the former motion have arrived, then note any motion without a goal."""
         _pause(SETTLE_S)
         self._observer.clear_motion()
         _pause(SETTLE_S)
@@ -172,7 +185,7 @@ class _Campaign:
             self._findings.motions.append(Motion(trial.index, *motion))
 
     def _recovered(self) -> float | None:
-        """Wait until every node is active; how long that took, or None when one does not come back."""
+        """Wait until every node is active; return the time [s], or None when one does not come back."""
         begin_s, signs = time.monotonic(), self._stack.client.signs
         while time.monotonic() - begin_s < RECOVERY_BOUND_S:
             if all(signs.is_active(name) for name in NODES) and self._stack.client.wait_ready(0.1):
@@ -197,7 +210,7 @@ class _Campaign:
             return None
 
     def _shift(self, distance_m: float) -> None:
-        """Move the object, as somebody would who reaches in."""
+        """Move the object, like a person who reaches in."""
         from simulation_interfaces.srv import GetEntityState, SetEntityState
 
         name = self._target.object
@@ -233,7 +246,14 @@ class _Campaign:
 
 
 def resident_bytes(pid: int) -> float | None:
-    """Return the resident memory of a process [bytes], or None where it has ended."""
+    """Return the resident memory of a process.
+
+    Args:
+        pid: The process id.
+
+    Returns:
+        Memory in bytes; None when the process has ended.
+    """
     try:
         text = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
     except OSError:

@@ -1,4 +1,4 @@
-"""The goals of a chaos run as messages, and what the simulation itself says of their results."""
+"""The goals of a chaos run as messages, and the results that the simulation itself measures."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from simulation_interfaces.srv import GetEntityState
 
 PICK_SPEED = 0.3
-"""Share of the joints' velocity limits, so that faults fall into the motion."""
+"""The share of the joints' velocity limits: slow, so that faults fall into the motion."""
 LIFTED_M = 0.03
 """A picked object is at least this much higher than it was."""
 INSIDE_M = 0.15
 """A placed object is at most this far from the container's middle, in the horizontal plane."""
 BLOCKING_FILE = "/proc/self/fd/1"
-"""Reading it would wait for ever."""
+"""A file whose reading would never end."""
 SEXAGESIMAL = "a: " + "1:" * 100_000 + "1"
-"""A number to the base of 60, which YAML 1.1 readers take quadratic time for."""
+"""A number to the base of 60, for which YAML 1.1 readers need quadratic time."""
 
 Place3 = tuple[float, float, float]
 """Position in ``world`` [m]."""
@@ -31,14 +31,24 @@ Place3 = tuple[float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What a run works on: position of an object in ``world`` by the simulation's own word, or None."""
+    """The objects of a run.
+
+    Attributes:
+        target: The arm's object and container.
+        position: Returns an object's position in ``world`` [m] from the simulation, or None.
+    """
 
     target: Target
     position: Callable[[str], Place3 | None]
 
 
 def message_of(kind: GoalKind, target: Target) -> Pick.Goal | Place.Goal | RunSkill.Goal | RunTask.Goal:
-    """Return the goal message of a kind."""
+    """Return the goal message of a kind.
+
+    Args:
+        kind: The kind.
+        target: The arm, its object and its container.
+    """
     from handiwork_msgs.action import Pick, Place, RunSkill, RunTask
 
     if kind is GoalKind.PICK:
@@ -60,12 +70,15 @@ def message_of(kind: GoalKind, target: Target) -> Pick.Goal | Place.Goal | RunSk
 
 
 def contradiction_of(kind: GoalKind, scene: Scene, before: Place3 | None) -> str:
-    """Return why an OK of this goal is not true, or nothing.
+    """Return why an OK of a goal is false.
 
     Args:
-        kind: of the goal that ended OK.
-        scene: as it is now.
-        before: where the object was when the goal was sent.
+        kind: Kind of the goal that ended with OK.
+        scene: The objects now.
+        before: Position of the object when the goal was sent, m; None when unknown.
+
+    Returns:
+        One clause; empty when nothing contradicts the OK.
     """
     if not kind.can_succeed:
         return "the goal cannot be done"
@@ -87,7 +100,14 @@ def contradiction_of(kind: GoalKind, scene: Scene, before: Place3 | None) -> str
 
 
 def position_from(answer: GetEntityState.Response) -> Place3 | None:
-    """Return the position in an answer of GetEntityState, or None where it is a refusal."""
+    """Return the position in a response of GetEntityState.
+
+    Args:
+        answer: The response.
+
+    Returns:
+        Position in ``world``, m; None for a refusal.
+    """
     from simulation_interfaces.msg import Result
 
     if answer.result.result != Result.RESULT_OK:

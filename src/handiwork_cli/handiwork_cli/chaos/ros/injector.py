@@ -1,4 +1,4 @@
-"""Makes faults happen at their times, and undoes those that last."""
+"""Injects faults at their times, and undoes those that last."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ ROGUES = frozenset(
     }
 )
 SHIFT_M = 0.05
-"""How far a MOVED_OBJECT is moved."""
+"""The distance by which a MOVED_OBJECT is moved."""
 
 
 class Injector:
-    """Injects the faults of one trial in a thread of its own, from its construction on.
+    """Injects the faults of one trial in threads, from its construction on.
 
     Args:
-        stack: the running stack.
-        trial: whose faults are injected.
-        joints: of the arm, for forged messages.
-        cancel: cancels the trial's goal.
-        send_lifted: sends a trajectory with its path tolerance lifted.
-        shift: moves the object by a distance along x [m].
+        stack: The running stack.
+        trial: The trial with the faults.
+        joints: Joints of the arm, for forged messages.
+        cancel: Cancels the trial's goal.
+        send_lifted: Sends a trajectory whose path tolerance is lifted.
+        shift: Moves the object by a distance along x [m].
     """
 
     def __init__(
@@ -64,9 +64,9 @@ class Injector:
         }
         self._begin_s, self._closing = time.monotonic(), threading.Event()
         self.injected: list[Fault] = []
-        """Faults that have begun."""
+        """The faults that have begun."""
         self.failures: dict[str, str] = {}
-        """Why a fault could not be injected, by the fault in words."""
+        """Text of the fault -> reason why it could not be injected."""
         self._threads = [
             threading.Thread(target=self._inject, args=(fault,), name=fault.kind.value, daemon=True)
             for fault in trial.faults
@@ -75,7 +75,7 @@ class Injector:
             thread.start()
 
     def end(self) -> None:
-        """Let no new fault begin, wait for those that last, and undo them."""
+        """Begin no new fault, wait for those that last, and undo them."""
         self._closing.set()
         for thread in self._threads:
             thread.join()

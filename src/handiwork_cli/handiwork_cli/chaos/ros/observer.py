@@ -1,4 +1,4 @@
-"""What really happens while faults are injected: joints, contacts and the server's own word on each goal."""
+"""Measures joints, contacts and the server's status of each goal while faults are injected."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ ACTIONS = ("pick", "place", "run_skill", "run_task")
 
 
 class Observer:
-    """Listens to the contract's topics and leaves out what the run itself has forged. Safe from any thread.
+    """Subscribes to the contract's topics and ignores messages that the run has forged. Any thread may use it.
 
     Args:
-        node: hosts the subscriptions and is spun by another thread.
-        robot: name of the robot; its bodies are ``<robot>/<link>``.
-        fixtures: names of the bodies that the arm must not touch.
+        node: Hosts the subscriptions; another thread spins it.
+        robot: Name of the robot; its bodies are ``<robot>/<link>``.
+        fixtures: Names of the bodies that the arm must not touch.
     """
 
     def __init__(self, node: Node, robot: str, fixtures: frozenset[str]) -> None:
@@ -36,8 +36,8 @@ class Observer:
         self._statuses: dict[bytes, int] = {}
         self._fastest: tuple[str, float] | None = None
         self._speed = 0.0
-        self.heard_s = -math.inf
-        """Steady time of the newest true joint state."""
+        self.received_s = -math.inf
+        """The steady time of the newest true joint state."""
         self.greatest_force_n = 0.0
         self.force_bodies: tuple[str, str] | None = None
         node.create_subscription(JointState, "joint_states", self._on_joints, STREAM)
@@ -52,27 +52,27 @@ class Observer:
 
     @property
     def is_moving(self) -> bool:
-        """Whether a joint moves now, as far as it is measured."""
+        """True while a joint moves, by the newest measurement."""
         with self._lock:
             return self._speed > STANDSTILL_RAD_S
 
     def clear_motion(self) -> None:
-        """Begin to look for motion."""
+        """Forget the motion so far."""
         with self._lock:
             self._fastest = None
 
     def motion(self) -> tuple[str, float] | None:
-        """Return the fastest joint since ``clear_motion`` with its speed, or None where none moved."""
+        """Return the fastest joint since ``clear_motion`` with its speed [rad/s or m/s]; None when none moved."""
         with self._lock:
             return self._fastest
 
     def succeeded(self) -> frozenset[bytes]:
-        """Return the goals of which the server has reported success."""
+        """Return the ids of the goals whose success the server has reported."""
         with self._lock:
             return frozenset(k for k, v in self._statuses.items() if v == GoalStatus.STATUS_SUCCEEDED)
 
     def running(self) -> frozenset[bytes]:
-        """Return the goals that the server has accepted and not ended."""
+        """Return the ids of the goals that the server has accepted and not ended."""
         active = (GoalStatus.STATUS_ACCEPTED, GoalStatus.STATUS_EXECUTING, GoalStatus.STATUS_CANCELING)
         with self._lock:
             return frozenset(k for k, v in self._statuses.items() if v in active)
@@ -87,7 +87,7 @@ class Observer:
             return
         speeds = {name: abs(v) for name, v in zip(message.name, message.velocity, strict=False)}
         with self._lock:
-            self.heard_s = time.monotonic()
+            self.received_s = time.monotonic()
             joint, self._speed = max(speeds.items(), key=lambda item: item[1], default=("", 0.0))
             if self._speed > STANDSTILL_RAD_S and (self._fastest is None or self._speed > self._fastest[1]):
                 self._fastest = joint, self._speed

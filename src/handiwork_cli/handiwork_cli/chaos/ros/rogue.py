@@ -1,4 +1,4 @@
-"""Publishers and clients that do what they must not, each in a DDS participant of its own."""
+"""Publishers and clients that break the contract, each in a DDS participant of its own."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from handiwork_ros.rclpy_support.qos import (
 from tf2_msgs.msg import TFMessage
 
 MARK = "handiwork_chaos"
-"""Frame of every forged message, so that the observer of the run can leave them out. The nodes know nothing of it."""
+"""The frame of every forged message, by which the observer of the run ignores them. The nodes do not know it."""
 
 RATE_HZ = 100.0
 STATUS_HZ = 10.0
@@ -46,7 +46,13 @@ Publish = Callable[[int], None]
 
 
 class Rogue:
-    """Runs one fault that lasts, in a thread of its own, until its time is over or ``stop`` is called."""
+    """Runs one lasting fault in a thread, until its time is over or ``stop`` is called.
+
+    Args:
+        fault: The fault.
+        joints: Joints of the arm, for forged messages.
+        domain_id: The DDS domain.
+    """
 
     def __init__(self, fault: Fault, joints: tuple[str, ...], domain_id: int) -> None:
         self._fault, self._joints, self._domain_id = fault, joints, domain_id
@@ -55,12 +61,12 @@ class Rogue:
         self._thread.start()
 
     def stop(self) -> None:
-        """End it and wait for the participant's end."""
+        """End the fault and wait for the end of the participant."""
         self._stopped.set()
         self._thread.join()
 
     def wait(self) -> None:
-        """Wait until its time is over."""
+        """Wait until the fault's time is over."""
         self._thread.join()
 
     def _run(self) -> None:
@@ -80,7 +86,7 @@ class Rogue:
 
 
 def _publisher(node: Node, fault: Fault, joints: tuple[str, ...]) -> tuple[Publish, float]:
-    """Return what sends the n-th message of a fault, and its rate [Hz]."""
+    """Return a function that sends the n-th message of a fault, and its rate [Hz]."""
     if fault.kind is FaultKind.FORGED_STATUS:
         status = node.create_publisher(NodeStatus, STATUS_TOPIC, STATUS)
         forged = NodeStatus(node=fault.target, state=NodeStatus.ACTIVE, pid=FORGED_PID)
@@ -99,7 +105,7 @@ def _publisher(node: Node, fault: Fault, joints: tuple[str, ...]) -> tuple[Publi
 
 
 def _bond_forger(node: Node, fault: Fault) -> Publish:
-    """Return what says that a node shuts down, then that it serves: as a writer of its own, or with the true GID."""
+    """Return a function that sends shutdown and active in turn for a node: by its own writer, or with the true GID."""
     topic, true = bond_topic(fault.target), list[NodeStatus]()
     bond = node.create_publisher(NodeStatus, topic, BOND)
     if fault.kind is FaultKind.COPIED_BOND:
@@ -137,7 +143,7 @@ def _bad_states() -> ObjectStates:
 
 
 def _frames(count: int) -> TFMessage:
-    """Return transforms of names that were never used before."""
+    """Return transforms with names that were never used before."""
     message = TFMessage()
     for index in range(FRAMES_PER_MESSAGE):
         frame = TransformStamped(child_frame_id=f"{MARK}_{count}_{index}")
@@ -149,13 +155,13 @@ def _frames(count: int) -> TFMessage:
 def send_lifted_tolerance(
     node: Node, client: ActionClient, joints: tuple[str, ...], done: Callable[[Any], None]
 ) -> None:
-    """Send a trajectory of one point, where the arm is not, with its path tolerance lifted.
+    """Send a trajectory of one point, away from the arm, with its path tolerance lifted.
 
     Args:
-        node: hosts the client and is spun.
-        client: of a FollowJointTrajectory action.
-        joints: of the arm.
-        done: called with the goal handle on the executor's thread.
+        node: Hosts the client; another thread spins it.
+        client: Client of a FollowJointTrajectory action.
+        joints: Joints of the arm.
+        done: Receives the goal handle on the executor's thread.
     """
     goal = FollowJointTrajectory.Goal()
     goal.trajectory.joint_names = list(joints)

@@ -15,7 +15,11 @@ from isaac_bridge.usd.export import export_scene
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Declare the command."""
+    """Declare the command.
+
+    Args:
+        commands: Subparsers of ``handiwork``.
+    """
     parser = commands.add_parser("export-usd", help="write a scene and a robot as an OpenUSD stage")
     parser.add_argument("scene", help="file in config/scenes, without .yaml, or a path of a scene file")
     parser.add_argument("--robot", default="fr3", help="name or folder of a robot")
@@ -25,7 +29,17 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def run(options: argparse.Namespace) -> int:
-    """Zero when the stage was written; what it leaves out is told."""
+    """Write the stage, and print the differences to the scene.
+
+    Args:
+        options: Parsed command line.
+
+    Returns:
+        Exit code, 0 exactly when the stage was written.
+
+    Raises:
+        ConfigError: There is no such scene or robot, or a file is faulty.
+    """
     folder = robot_folder(options.robot)
     scene, robot = load_scene(scene_file(options.scene)), load_robot(folder)
     try:
@@ -42,10 +56,13 @@ def run(options: argparse.Namespace) -> int:
 
 
 def scene_file(name: str) -> Path:
-    """A scene's file, by its name or its path.
+    """Return a scene's file.
+
+    Args:
+        name: Name in ``config/scenes``, or a path.
 
     Raises:
-        ConfigError: there is none.
+        ConfigError: There is none.
     """
     folder = share_of("handiwork_bringup") / "config/scenes"
     for path in (folder / f"{name}.yaml", Path(name)):

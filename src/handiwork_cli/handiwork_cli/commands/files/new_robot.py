@@ -1,4 +1,4 @@
-"""``handiwork new-robot URDF``: the files of a robot of one's own."""
+"""``handiwork new-robot URDF``: the files of a user's robot."""
 
 from __future__ import annotations
 
@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Declare the command."""
+    """Declare the command.
+
+    Args:
+        commands: Subparsers of ``handiwork``.
+    """
     parser = commands.add_parser("new-robot", help="write robot.yaml and spheres.yaml for a URDF or xacro")
     parser.add_argument("urdf", nargs="?", type=Path, help="the description: a .urdf or a .xacro")
     parser.add_argument(
@@ -35,7 +39,17 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def run(options: argparse.Namespace) -> int:
-    """Zero exactly when the files were written and load; what is missing in them is printed."""
+    """Write the files, and print the entries that are missing in them.
+
+    Args:
+        options: Parsed command line.
+
+    Returns:
+        Exit code, 0 exactly when the files were written and load.
+
+    Raises:
+        ConfigError: The description cannot be read, or options exclude each other.
+    """
     from robot_description.import_robot.new_robot import describe
     from robot_description.import_robot.new_robot_arms import Wanted
     from robot_description.import_robot.robot_text import report, robot_yaml, spheres_yaml
@@ -46,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
     out = options.out or Path(name)
     if (out / "robot.yaml").exists():
         print(
-            f"handiwork new-robot: {out / 'robot.yaml'} exists already; take it away or use --out",
+            f"handiwork new-robot: {out / 'robot.yaml'} exists already; remove it or use --out",
             file=sys.stderr,
         )
         return 2
@@ -68,7 +82,7 @@ def _given(options: argparse.Namespace) -> GivenRobot | None:
     from robot_description.formats.from_xrdf import read_xrdf
 
     if options.from_xrdf and options.from_curobo:
-        raise ConfigError("new-robot", ["--from-xrdf: stands beside --from-curobo; give one of them"])
+        raise ConfigError("new-robot", ["--from-xrdf: is given beside --from-curobo; give one of them"])
     if options.from_xrdf:
         return read_xrdf(options.from_xrdf)
     return read_curobo(options.from_curobo) if options.from_curobo else None

@@ -1,4 +1,4 @@
-"""``handiwork new-skill NAME``: a package of one's own with a skill that works, and its test."""
+"""``handiwork new-skill NAME``: a package with a skill of the user's own that works, and its test."""
 
 from __future__ import annotations
 
@@ -18,11 +18,15 @@ FILES = {
     "{package}/{name}.py": "skill.py",
     "test/test_{name}.py": "test.py",
 }
-"""What is written, and the template it comes from."""
+"""The file to write -> its template."""
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Declare the command."""
+    """Declare the command.
+
+    Args:
+        commands: Subparsers of ``handiwork``.
+    """
     parser = commands.add_parser("new-skill", help="write a package with a skill of your own, and its test")
     parser.add_argument("name", help="name of the skill, for example wave")
     parser.add_argument("--package", help="name of the package; without it skill_<name>")
@@ -33,7 +37,14 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def run(options: argparse.Namespace) -> int:
-    """Zero exactly when the package was written."""
+    """Write the package.
+
+    Args:
+        options: Parsed command line.
+
+    Returns:
+        Exit code, 0 exactly when the package was written.
+    """
     name, package = options.name, options.package or f"skill_{options.name}"
     for what, word in (("NAME", name), ("--package", package)):
         if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", word):
@@ -47,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
         return 2
     folder = options.into / package
     if folder.exists():
-        print(f"handiwork new-skill: {folder} exists already; take it away or use --into", file=sys.stderr)
+        print(f"handiwork new-skill: {folder} exists already; remove it or use --into", file=sys.stderr)
         return 2
     write_package(folder, name, package)
     print(f"{folder} is written; next: cd {folder} && pip install -e . && python -m pytest")
@@ -55,7 +66,13 @@ def run(options: argparse.Namespace) -> int:
 
 
 def write_package(folder: Path, name: str, package: str) -> None:
-    """Write all files of the package into a new folder."""
+    """Write all files of the package into a new folder.
+
+    Args:
+        folder: The folder.
+        name: Name of the skill.
+        package: Name of the package.
+    """
     words = {"name": name, "package": package, "class_name": "".join(p.capitalize() for p in name.split("_"))}
     templates = files("handiwork_cli") / "templates" / "skill"
     for target, source in FILES.items():

@@ -16,15 +16,18 @@ READY_S = 10.0
 
 
 class NoServerError(RuntimeError):
-    """Nobody takes goals; the message says what to do."""
+    """No server accepts goals; the message says what to do."""
 
 
 @contextmanager
 def connected() -> Iterator[SkillClient]:
-    """A client whose server is active.
+    """Provide a client whose server is active.
+
+    Yields:
+        The client.
 
     Raises:
-        NoServerError: it is not after ``READY_S``.
+        NoServerError: The server is not active after ``READY_S``.
     """
     os.environ.update(with_ros_defaults(os.environ))
     from handiwork_ros.clients.skill_client import SERVER, SkillClient

@@ -1,4 +1,4 @@
-"""``handiwork pick`` and ``handiwork place``: one goal to a stack that runs already."""
+"""``handiwork pick`` and ``handiwork place``: one goal to a running stack."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ from .run_skill import parameters_of
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Declare both commands."""
+    """Declare both commands.
+
+    Args:
+        commands: Subparsers of ``handiwork``.
+    """
     pick = commands.add_parser("pick", help="pick an object, in a running stack")
     pick.add_argument("object", help="name in world/objects")
     place = commands.add_parser("place", help="place the held object, in a running stack")
@@ -31,12 +35,23 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def run(options: argparse.Namespace) -> int:
-    """Zero exactly when the skill succeeded."""
+    """Run the skill, and print its stages.
+
+    Args:
+        options: Parsed command line.
+
+    Returns:
+        Exit code, 0 exactly when the skill succeeded.
+
+    Raises:
+        ConfigError: A parameter is malformed or given twice.
+        NoServerError: No server accepts goals.
+    """
     named = {key: vars(options)[key] for key in ("object", "container") if key in options}
     more = parameters_of(options.parameters)
     if named.keys() & more.keys():
         raise ConfigError(
-            "parameters", [f"{key}: stands twice; keep one" for key in named.keys() & more.keys()]
+            "parameters", [f"{key}: is given twice; keep one" for key in named.keys() & more.keys()]
         )
     parameters = named | more
     with connected() as client:

@@ -1,4 +1,4 @@
-"""``handiwork run SKILL key=value ...``: any skill, to a stack that runs already."""
+"""``handiwork run SKILL key=value ...``: any skill, to a running stack."""
 
 from __future__ import annotations
 
@@ -14,7 +14,11 @@ from .connection import connected
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Declare the command."""
+    """Declare the command.
+
+    Args:
+        commands: Subparsers of ``handiwork``.
+    """
     parser = commands.add_parser("run", help="run any skill, in a running stack")
     parser.add_argument("skill", help="name of the skill, for example goto_pose")
     parser.add_argument("parameters", nargs="*", metavar="key=value", help="its parameters; values are YAML")
@@ -24,7 +28,18 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def run(options: argparse.Namespace) -> int:
-    """Zero exactly when the skill succeeded."""
+    """Run the skill, and print its stages.
+
+    Args:
+        options: Parsed command line.
+
+    Returns:
+        Exit code, 0 exactly when the skill succeeded.
+
+    Raises:
+        ConfigError: A parameter is malformed or given twice.
+        NoServerError: No server accepts goals.
+    """
     parameters = parameters_of(options.parameters)
     with connected() as client:
         lines = StageLines(lambda line: print(line, flush=True))
@@ -37,17 +52,25 @@ def run(options: argparse.Namespace) -> int:
 
 
 def parameters_of(words: Sequence[str]) -> dict[str, Any]:
-    """Words ``key=value`` as a mapping.
+    """Read words ``key=value``.
+
+    Args:
+        words: The words; values are YAML.
+
+    Returns:
+        Key -> value.
 
     Raises:
-        ConfigError: a word has no ``=``, a key stands twice, or a value is no YAML.
+        ConfigError: A word has no ``=``, a key is given twice, or a value is no YAML.
     """
     made: dict[str, Any] = {}
     for word in words:
         key, equals, value = word.partition("=")
         if not equals or not key or key in made:
             what = (
-                "stands twice; keep one" if key in made else "is no key=value; write for example object=cube"
+                "is given twice; keep one"
+                if key in made
+                else "is no key=value; write for example object=cube"
             )
             raise ConfigError("parameters", [f"{word!r}: {what}"])
         made[key] = mapping_from_yaml(f"value: {value}", f"parameter {key}", GOAL_YAML)["value"]

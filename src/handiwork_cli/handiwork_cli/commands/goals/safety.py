@@ -12,18 +12,22 @@ from handiwork_cli.processes.ros_environment import with_ros_defaults
 from handiwork_core.safety.state import Mode
 
 ANSWER_S = 5.0
-"""Longest wait for an answer; the state is latched."""
+"""The longest wait for a response, s; the state is latched."""
 DONE, REFUSED, NO_ANSWER = 0, 1, 2
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Declare both commands."""
+    """Declare both commands.
+
+    Args:
+        commands: Subparsers of ``handiwork``.
+    """
     stop = commands.add_parser("stop", help="emergency stop: brake all arms and latch")
     stop.set_defaults(run=lambda _options: request("emergency_stop", None))
     parser = commands.add_parser(
         "safety",
         help="state of the safety layer; reset, recover, reduced speed",
-        description="Exit code: 0 done, 1 refused or stopped, 2 when nobody answers.",
+        description="Exit code: 0 done, 1 refused or stopped, 2 no answer.",
     )
     parser.add_argument(
         "action",
@@ -39,7 +43,14 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def run(options: argparse.Namespace) -> int:
-    """Do what was asked; see the command's description for the exit code."""
+    """Run the action; see the command's description for the exit code.
+
+    Args:
+        options: Parsed command line.
+
+    Returns:
+        Exit code.
+    """
     if (options.action == "speed") != (options.scale is not None):
         print("handiwork safety: give a scale with speed, and only there: safety speed 0.25", file=sys.stderr)
         return REFUSED
@@ -49,7 +60,15 @@ def run(options: argparse.Namespace) -> int:
 
 
 def request(name: str, scale: float | None) -> int:
-    """Call one service of the safety layer and print its answer."""
+    """Call one service of the safety layer and print its response.
+
+    Args:
+        name: Name of the service below ``safety``; with ``scale`` only for errors.
+        scale: Share of full speed for ``safety/set_speed_scale``; None calls the service ``name``.
+
+    Returns:
+        Exit code: DONE, REFUSED or NO_ANSWER.
+    """
     os.environ.update(with_ros_defaults(os.environ))
     from handiwork_msgs.srv import SetSpeedScale
     from std_srvs.srv import Trigger
@@ -75,22 +94,26 @@ def request(name: str, scale: float | None) -> int:
 
 
 def show() -> int:
-    """Print the state; zero while motions may begin."""
+    """Print the state.
+
+    Returns:
+        Exit code: DONE while motions may begin, REFUSED while stopped, or NO_ANSWER.
+    """
     os.environ.update(with_ros_defaults(os.environ))
     from handiwork_msgs.msg import SafetyState
 
     from handiwork_ros.clients.skill_client import SkillClient
     from handiwork_ros.rclpy_support.qos import LATCHED
 
-    heard, states = threading.Event(), list[Any]()
+    received, states = threading.Event(), list[Any]()
 
     def take(message: Any) -> None:  # noqa: ANN401 - a generated message
         states.append(message)
-        heard.set()
+        received.set()
 
     with SkillClient(node_name="handiwork_command") as client:
         client.node.create_subscription(SafetyState, "safety/state", take, LATCHED)
-        heard.wait(ANSWER_S)
+        received.wait(ANSWER_S)
     if not states:
         print(
             f"handiwork safety: no safety/state in {ANSWER_S:.0f} s; this robot has no safety layer, "
@@ -103,7 +126,11 @@ def show() -> int:
 
 
 def lines(message: Any) -> list[str]:  # noqa: ANN401 - a generated message
-    """The state as a person reads it."""
+    """Return the state as text.
+
+    Args:
+        message: A SafetyState message.
+    """
     found = [f"{Mode(message.state).name}, speed scale {message.speed_scale:g}"]
     if message.reason:
         motion = "at rest" if message.at_rest else "braking"

@@ -1,4 +1,4 @@
-"""``handiwork skills``: what there is to run; ``handiwork skills NAME``: the parameters of one, with their defaults."""
+"""``handiwork skills``: the skills; ``handiwork skills NAME``: the parameters of one, with their defaults."""
 
 from __future__ import annotations
 
@@ -11,14 +11,25 @@ import typing
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Declare the command."""
+    """Declare the command.
+
+    Args:
+        commands: Subparsers of ``handiwork``.
+    """
     parser = commands.add_parser("skills", help="list the skills, or the parameters of one")
     parser.add_argument("name", nargs="?", help="name of a skill")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Zero unless the skill is not known."""
+    """Print the skills, or one skill with its parameters.
+
+    Args:
+        options: Parsed command line.
+
+    Returns:
+        Exit code, 0 unless the skill is not known.
+    """
     from skill_server.params.registry import UnknownSkill, load_catalog
     from skill_server.skills import BUILTIN
 

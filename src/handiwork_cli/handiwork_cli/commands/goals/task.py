@@ -25,16 +25,20 @@ if TYPE_CHECKING:
 
 ANSWER_S = 20.0
 WAITING = "waiting for "
-"""How the feedback of an arm begins that another one is in the way of."""
+"""The first words of the feedback of an arm that waits for another one."""
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Declare both commands."""
+    """Declare both commands.
+
+    Args:
+        commands: Subparsers of ``handiwork``.
+    """
     parser = commands.add_parser("task", help="check or run a task file")
     verbs = parser.add_subparsers(dest="verb", required=True)
-    check = verbs.add_parser("check", help="tell every fault of a task file; needs no running stack")
+    check = verbs.add_parser("check", help="list every fault of a task file; needs no running stack")
     check.add_argument("--robot", default="fr3", help="name or folder of a robot")
-    check.add_argument("--scene", help="name or file of a scene, to check objects and where the robot stands")
+    check.add_argument("--scene", help="name or file of a scene, to check objects and the robot's place")
     check.set_defaults(run=run_check)
     run = verbs.add_parser("run", help="run a task file, in a running stack")
     run.add_argument(
@@ -50,7 +54,17 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def run_check(options: argparse.Namespace) -> int:
-    """Zero exactly when there is no fault."""
+    """Check a task file, and print every fault.
+
+    Args:
+        options: Parsed command line.
+
+    Returns:
+        Exit code, 0 exactly when there is no fault.
+
+    Raises:
+        ConfigError: The robot or the scene cannot be read.
+    """
     from skill_server.params.registry import load_catalog
     from skill_server.skills import BUILTIN
     from skill_server.task.read import Site, read_task
@@ -74,22 +88,33 @@ def run_check(options: argparse.Namespace) -> int:
 
 
 def run_task(options: argparse.Namespace) -> int:
-    """Zero exactly when every skill succeeded."""
+    """Run a task file, and print its skills.
+
+    Args:
+        options: Parsed command line.
+
+    Returns:
+        Exit code, 0 exactly when every skill succeeded.
+
+    Raises:
+        ConfigError: The file cannot be read.
+        NoServerError: No server accepts goals.
+    """
     text = _text(options.file)
     with connected() as client:
         source, seed = str(options.file), options.seed
         if options.reset:
             checked = client.run_task(text, source=source, seed=seed, check_only=True)
             if not checked.ok or not _reset(client, checked.seed):
-                return _tell(checked)
+                return _print_report(checked)
         report = client.run_task(
             text, source=source, resume_from=options.resume_from, seed=seed, on_feedback=_Lines()
         )
-    return _tell(report)
+    return _print_report(report)
 
 
 class _Lines:
-    """Prints each skill as it begins, and what it waits for; arms that work at once take turns line by line."""
+    """Prints each skill when it begins, and the reason when it waits. Arms at work alternate line by line."""
 
     def __init__(self) -> None:
         self._last: dict[str, tuple[str, str, str, float]] = {}
@@ -106,7 +131,7 @@ class _Lines:
             print(f"{where} {words}", flush=True)
 
 
-def _tell(report: TaskReport) -> int:
+def _print_report(report: TaskReport) -> int:
     for fault in report.faults:
         print(fault)
     if report.entries:
@@ -118,12 +143,12 @@ def _tell(report: TaskReport) -> int:
         print(f"{entry.step:<7}{entry.arm:<12}{entry.skill:<18}{entry.report.duration_s:>8.2f} s  {words}")
     print(f"task: {report.outcome.code.name} {report.outcome.message}".rstrip())
     if report.resume_from:
-        print(f"go on with --from {report.resume_from} --seed {report.seed}")
+        print(f"continue with --from {report.resume_from} --seed {report.seed}")
     return 0 if report.ok else 1
 
 
 def _text(path: Path) -> str:
-    """With the robot files that it names."""
+    """Return the text of a task file with the robot files that it names."""
     from skill_server.task.robot_files import with_robot_files
 
     try:
@@ -152,7 +177,7 @@ def _reset(client: SkillClient, seed: int) -> bool:
     )
     outcome = None if answer is None else outcome_from_msg(answer.outcome)
     if outcome is None or not outcome.ok:
-        why = "no answer; is a simulation running?" if outcome is None else outcome.message
+        why = "no answer; start a simulation" if outcome is None else outcome.message
         print(f"handiwork task: sim/reset: {why}", file=sys.stderr)
         return False
     return True

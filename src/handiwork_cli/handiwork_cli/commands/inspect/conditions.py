@@ -1,4 +1,4 @@
-"""``handiwork conditions``: what holds in a running stack, as a table that follows the world."""
+"""``handiwork conditions``: the watched conditions of a running stack, as a table that is updated."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from handiwork_msgs.msg import Conditions, TaskProgress
 
 LISTEN_S = 5.0
-"""Longest wait for the first table, which is latched and comes once a second."""
+"""The longest wait for the first table, s; it is latched and published once a second."""
 
 
-class Heard:
-    """The newest table and progress. Filled on the executor's thread."""
+class Newest:
+    """The newest table and progress. The executor's thread writes them."""
 
     def __init__(self) -> None:
         self.news = threading.Event()
@@ -33,17 +33,33 @@ class Heard:
         self.progress: TaskProgress | None = None
 
     def take_table(self, message: Conditions) -> None:
-        """Keep a table."""
+        """Store a table.
+
+        Args:
+            message: The table.
+        """
         self.table = message
         self.news.set()
 
     def take_progress(self, message: TaskProgress) -> None:
-        """Keep the progress."""
+        """Store the progress.
+
+        Args:
+            message: The progress.
+        """
         self.progress = message
         self.news.set()
 
     def lines(self, width: int, *, colour: bool) -> list[str]:
-        """What to print."""
+        """Return the lines to print.
+
+        Args:
+            width: Width of the terminal in characters.
+            colour: Whether values are coloured.
+
+        Returns:
+            The lines; none before the first table.
+        """
         if self.table is None:
             return []
         now_s = seconds(self.table.header.stamp)
@@ -54,47 +70,58 @@ class Heard:
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Declare the command."""
+    """Declare the command.
+
+    Args:
+        commands: Subparsers of ``handiwork``.
+    """
     parser = commands.add_parser("conditions", help="live table of the watched conditions and the task")
     parser.add_argument("--once", action="store_true", help="print one table and stop, for scripts")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Zero when a table was heard."""
+    """Print the table once, or until it is interrupted.
+
+    Args:
+        options: Parsed command line.
+
+    Returns:
+        Exit code, 0 when a table was received.
+    """
     os.environ.update(with_ros_defaults(os.environ))
     from handiwork_msgs.msg import Conditions, TaskProgress
 
     from handiwork_ros.clients.skill_client import SkillClient
     from handiwork_ros.rclpy_support.qos import LATCHED
 
-    heard = Heard()
+    newest = Newest()
     with SkillClient(node_name="handiwork_command") as client:
-        client.node.create_subscription(TaskProgress, "conditions/progress", heard.take_progress, LATCHED)
-        client.node.create_subscription(Conditions, "conditions", heard.take_table, LATCHED)
-        heard.news.wait(LISTEN_S)
+        client.node.create_subscription(TaskProgress, "conditions/progress", newest.take_progress, LATCHED)
+        client.node.create_subscription(Conditions, "conditions", newest.take_table, LATCHED)
+        newest.news.wait(LISTEN_S)
         if options.once:
-            # The progress comes right after the table.
+            # The progress is published right after the table.
             threading.Event().wait(0.2)
-        if heard.table is None:
+        if newest.table is None:
             text = f"nothing on the topic conditions in {LISTEN_S:.0f} s; start the stack, or set its ROS_DOMAIN_ID"
             print(f"handiwork conditions: {text}", file=sys.stderr)
             return 1
-        _show(heard, live=not options.once)
+        _show(newest, live=not options.once)
     return 0
 
 
-def _show(heard: Heard, *, live: bool) -> None:
-    """Print once, or until interrupted."""
+def _show(newest: Newest, *, live: bool) -> None:
+    """Print the table once, or until it is interrupted."""
     terminal = sys.stdout.isatty()
     while True:
-        heard.news.clear()
+        newest.news.clear()
         width = shutil.get_terminal_size((160, 40)).columns
-        text = "\n".join(heard.lines(width, colour=terminal))
+        text = "\n".join(newest.lines(width, colour=terminal))
         print(f"{CLEAR}{text}" if live and terminal else text, flush=True)
         if not live:
             return
         try:
-            heard.news.wait()
+            newest.news.wait()
         except KeyboardInterrupt:
             return

@@ -15,7 +15,11 @@ MISSING = "needs viser; pip install -r requirements/show.txt"
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Declare both commands."""
+    """Declare both commands.
+
+    Args:
+        commands: Subparsers of ``handiwork``.
+    """
     show = commands.add_parser(
         "show-robot", help="show a robot in the browser: shapes, spheres, frames, joints"
     )
@@ -38,7 +42,17 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def run_show(options: argparse.Namespace) -> int:
-    """Serves until it is interrupted."""
+    """Serve the page until it is interrupted.
+
+    Args:
+        options: Parsed command line.
+
+    Returns:
+        Exit code: 0 after the interrupt, 1 when the page cannot be served.
+
+    Raises:
+        ConfigError: There is no such robot, or its file is faulty.
+    """
     from handiwork_viz.show.page_guard import PageNotGuarded
     from handiwork_viz.show.robot_page import RobotPage
 
@@ -61,7 +75,17 @@ def run_show(options: argparse.Namespace) -> int:
 
 
 def run_draw(options: argparse.Namespace) -> int:
-    """Zero when every picture was written."""
+    """Draw the pictures.
+
+    Args:
+        options: Parsed command line.
+
+    Returns:
+        Exit code, 0 when every picture was written.
+
+    Raises:
+        ConfigError: There is no such robot, or its file is faulty.
+    """
     from handiwork_viz.show.robot_picture import draw_robot, write_picture
 
     for name in options.robots or sorted(path.parent.name for path in _robots().glob("*/robot.yaml")):
@@ -75,10 +99,13 @@ def run_draw(options: argparse.Namespace) -> int:
 
 
 def robot_folder(name: str) -> Path:
-    """The folder of a robot, by its name or its path.
+    """Return the folder of a robot.
+
+    Args:
+        name: Name in ``robot_description/robots``, or a path.
 
     Raises:
-        ConfigError: there is none.
+        ConfigError: There is none.
     """
     for folder in (_robots() / name, Path(name)):
         if (folder / "robot.yaml").is_file():

@@ -1,4 +1,4 @@
-"""``handiwork status``: which nodes of a running stack live, and what they say."""
+"""``handiwork status``: the nodes of a running stack, their states and messages."""
 
 from __future__ import annotations
 
@@ -11,17 +11,28 @@ from handiwork_cli.processes.ros_environment import with_ros_defaults
 from handiwork_cli.stack.stack import NODES
 
 LISTEN_S = 3.0
-"""Longest wait for life signs, which come four times a second."""
+"""The longest wait for bonds, s; they are published four times a second."""
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Declare the command."""
+    """Declare the command.
+
+    Args:
+        commands: Subparsers of ``handiwork``.
+    """
     parser = commands.add_parser("status", help="table of the nodes of a running stack")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Zero exactly when every node of the stack is heard."""
+    """Print the table of nodes.
+
+    Args:
+        options: Parsed command line.
+
+    Returns:
+        Exit code, 0 exactly when every node of the stack is alive.
+    """
     os.environ.update(with_ros_defaults(os.environ))
     from handiwork_msgs.msg import NodeStatus
 
@@ -42,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
             sign = client.signs.sign(name)
             if sign is None or not client.signs.is_alive(name):
                 missing = missing or name in NODES
-                print(f"{name:<20}{'missing':<15}{'-':>8}  not heard on handiwork/bond/{name}")
+                print(f"{name:<20}{'missing':<15}{'-':>8}  nothing received on handiwork/bond/{name}")
             else:
                 print(f"{name:<20}{states.get(sign.state, '?'):<15}{sign.pid:>8}  {sign.message}")
     return int(missing)

@@ -1,4 +1,4 @@
-"""``handiwork why``: why a condition holds, or does not."""
+"""``handiwork why``: the reason why a condition is true, false or unknown."""
 
 from __future__ import annotations
 
@@ -20,17 +20,21 @@ if TYPE_CHECKING:
 
 ANSWER_S = 10.0
 TABLE_S = 5.0
-"""Longest wait for the table of what is watched, which is latched."""
+"""The longest wait for the table of watched conditions, s; it is latched."""
 EXIT_CODES = {"TRUE": 0, "FALSE": 1, "UNKNOWN": 3}
 REFUSED = 2
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Declare the command."""
+    """Declare the command.
+
+    Args:
+        commands: Subparsers of ``handiwork``.
+    """
     parser = commands.add_parser(
         "why",
         help="value, margin, reason and evidence of a condition",
-        description="Exit code: 0 TRUE, 1 FALSE, 3 UNKNOWN, 2 when it was refused or nobody answers.",
+        description="Exit code: 0 TRUE, 1 FALSE, 3 UNKNOWN, 2 refused or no answer.",
     )
     parser.add_argument(
         "condition",
@@ -41,7 +45,14 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def run(options: argparse.Namespace) -> int:
-    """See ``EXIT_CODES``."""
+    """Print value, margin, reason and evidence of a condition.
+
+    Args:
+        options: Parsed command line.
+
+    Returns:
+        Exit code, see ``EXIT_CODES``; REFUSED for a refusal or without an answer.
+    """
     os.environ.update(with_ros_defaults(os.environ))
     from handiwork_msgs.srv import EvaluateCondition
 
@@ -77,31 +88,36 @@ def run(options: argparse.Namespace) -> int:
 
 
 def several(name: str, keys: Sequence[str]) -> str:
-    """Which watched conditions a name may mean."""
+    """Return the error text for a name that may mean several watched conditions.
+
+    Args:
+        name: The name.
+        keys: Keys of these conditions.
+    """
     listed = " or ".join(f'"{key}"' for key in keys)
     return f"{name} is watched {len(keys)} times; ask for {listed}"
 
 
 def _watched(client: SkillClient, name: str) -> list[Condition]:
-    """What is watched of a predicate or under a name; nothing when no table comes."""
+    """Return the watched conditions of a predicate or of a name; none when no table arrives."""
     from handiwork_msgs.msg import Conditions
 
     from handiwork_ros.rclpy_support.qos import LATCHED
 
-    heard, tables = threading.Event(), list[Conditions]()
+    received, tables = threading.Event(), list[Conditions]()
 
     def take(message: Conditions) -> None:
         tables.append(message)
-        heard.set()
+        received.set()
 
     client.node.create_subscription(Conditions, "conditions", take, LATCHED)
-    if not heard.wait(TABLE_S):
+    if not received.wait(TABLE_S):
         return []
     return [c for c in tables[0].conditions if c.name == name or c.expression.startswith(f"{name}(")]
 
 
 def _asked(client: SkillClient, request: EvaluateCondition.Request) -> EvaluateCondition.Response | None:
-    """The answer of conditionals_node, or None without one."""
+    """Return the response of conditionals_node, or None without one."""
     from handiwork_msgs.srv import EvaluateCondition
 
     from handiwork_cli.ros.service_question import ask

@@ -1,4 +1,4 @@
-"""``handiwork chaos``: goals while nodes are killed, frozen, lied to and reset; fails when one promise is broken."""
+"""``handiwork chaos``: goals while nodes are killed, frozen, deceived and reset; fails when one promise is broken."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ MANY = 1_000_000
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Declare the command."""
+    """Declare the command.
+
+    Args:
+        commands: Subparsers of ``handiwork``.
+    """
     text = "random faults against the whole stack; fails at a false result or a motion without a goal"
     parser = commands.add_parser("chaos", help=text)
     parser.add_argument("--minutes", type=float, default=5.0, help="end after this much time")
@@ -26,7 +30,14 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def run(options: argparse.Namespace) -> int:
-    """Return zero exactly when every promise was kept."""
+    """Run the trials and print the findings.
+
+    Args:
+        options: Parsed command line.
+
+    Returns:
+        Exit code, 0 exactly when every promise was kept.
+    """
     plan = Plan(
         options.robot, options.seed, options.goals, options.minutes, options.load, options.real_time_factor
     )

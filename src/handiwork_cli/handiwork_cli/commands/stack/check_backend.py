@@ -1,4 +1,4 @@
-"""``handiwork check-backend``: whether a running simulator or robot keeps the robot-and-world contract."""
+"""``handiwork check-backend``: checks a running simulator or robot against the robot-and-world contract."""
 
 from __future__ import annotations
 
@@ -19,7 +19,11 @@ WARNING = (
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Declare the command."""
+    """Declare the command.
+
+    Args:
+        commands: Subparsers of ``handiwork``.
+    """
     parser = commands.add_parser("check-backend", help="judge a running simulator or robot by the contract")
     parser.add_argument("--robot", default="fr3", help="name or folder of the robot that runs")
     parser.add_argument("--json", action="store_true", help="print the report for a program")
@@ -30,7 +34,17 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def run(options: argparse.Namespace) -> int:
-    """Zero exactly when the contract holds."""
+    """Run the checks and print the report.
+
+    Args:
+        options: Parsed command line.
+
+    Returns:
+        Exit code, 0 exactly when the contract holds.
+
+    Raises:
+        ConfigError: An option or the robot is invalid.
+    """
     groups = tuple(options.only.split(",")) if options.only else GROUPS
     unknown = sorted(set(groups) - set(GROUPS))
     if unknown or not 0.5 <= options.listen <= 60.0:

@@ -28,7 +28,11 @@ PLACE_TIMEOUT_S = 120.0
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Declare the command."""
+    """Declare the command.
+
+    Args:
+        commands: Subparsers of ``handiwork``.
+    """
     parser = commands.add_parser("demo", help="pick and place once in simulation, and film it")
     parser.add_argument("--robot", default="fr3", help="folder in robot_description/robots")
     parser.add_argument("--arm", default="", help="of a robot with several")
@@ -44,7 +48,14 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def run(options: argparse.Namespace) -> int:
-    """Zero exactly when the monitor finds the object in the container."""
+    """Run the demo.
+
+    Args:
+        options: Parsed command line.
+
+    Returns:
+        Exit code: 0 exactly when the monitor finds the object in the container, 2 for invalid options.
+    """
     try:
         robot = robot_of(options.robot)
         own = target_of(robot, options.arm)

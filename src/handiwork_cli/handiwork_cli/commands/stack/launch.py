@@ -1,4 +1,4 @@
-"""``handiwork launch``: run a launch file where ``ros2 launch`` is not there."""
+"""``handiwork launch``: run a launch file without ``ros2 launch``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,11 @@ from handiwork_cli.processes.ros_environment import with_ros_defaults
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Declare the command."""
+    """Declare the command.
+
+    Args:
+        commands: Subparsers of ``handiwork``.
+    """
     parser = commands.add_parser("launch", help="run a launch file")
     parser.add_argument("--show-args", "-s", action="store_true", help="list the file's arguments and stop")
     parser.add_argument("words", nargs="+", metavar="[package] file argument:=value ...")
@@ -33,8 +37,15 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 def run(options: argparse.Namespace) -> int:
     """Run until interrupted, or until a required process ends.
 
+    Args:
+        options: Parsed command line.
+
+    Returns:
+        Exit code of the runner, see ``ProcessRunner.run``.
+
     Raises:
-        DomainError: one of its nodes runs already in this domain.
+        LaunchError: The file or an argument is wrong.
+        DomainError: One of its nodes runs already in this domain.
     """
     path, arguments = resolve(options.words)
     if options.show_args:
@@ -54,10 +65,16 @@ def run(options: argparse.Namespace) -> int:
 
 
 def resolve(words: Sequence[str]) -> tuple[Path, dict[str, str]]:
-    """Split ``[package] file name:=value ...`` into the file's path and the arguments.
+    """Split ``[package] file name:=value ...``.
+
+    Args:
+        words: The words.
+
+    Returns:
+        The file's path, and the arguments by name.
 
     Raises:
-        LaunchError: there is no such file, or too many words.
+        LaunchError: There is no such file, or there are too many words.
     """
     names = [word for word in words if ":=" not in word]
     arguments = dict(word.split(":=", 1) for word in words if ":=" in word)

@@ -1,4 +1,4 @@
-"""``handiwork security``: SROS2 permissions of every process, and a keystore where the installation can make one."""
+"""``handiwork security``: SROS2 permissions of every process, and a keystore when the installation can make one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,11 @@ TABLE = "config/interfaces.yaml"
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Declare the command."""
+    """Declare the command.
+
+    Args:
+        commands: Subparsers of ``handiwork``.
+    """
     parser = commands.add_parser("security", help="write SROS2 permissions of every process of the stack")
     parser.add_argument("policy", type=Path, help="file that gets the policy, such as policy.xml")
     parser.add_argument("--robot", default="fr3", help="folder in robot_description/robots")
@@ -27,7 +31,17 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def run(options: argparse.Namespace) -> int:
-    """Return zero when all was written."""
+    """Write the policy, and the keystore if asked for.
+
+    Args:
+        options: Parsed command line.
+
+    Returns:
+        Exit code, 0 when all was written.
+
+    Raises:
+        ConfigError: The table of interfaces or the robot is faulty.
+    """
     table = load_table(share_of("handiwork_bringup") / TABLE)
     options.policy.write_text(policy_text(nodes_of(table, robot_of(options.robot))), encoding="utf-8")
     print(f"{options.policy}: permissions of {', '.join([*table.nodes, 'client'])}")

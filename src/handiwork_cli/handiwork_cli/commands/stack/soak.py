@@ -31,11 +31,15 @@ if TYPE_CHECKING:
 
 STOP_TIMEOUT_S, END_TIMEOUT_S, SKILL_TIMEOUT_S = 5.0, 30.0, 120.0
 PLANNING_S, MOTION_S = 1.0, 2.5
-"""A pick is canceled within this much wall time for planning and world time for motion."""
+"""The wall time for planning and the world time for motion within which a pick is canceled, s."""
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Declare the command."""
+    """Declare the command.
+
+    Args:
+        commands: Subparsers of ``handiwork``.
+    """
     parser = commands.add_parser("soak", help="many randomised episodes; fails below 98 %% success")
     parser.add_argument("--episodes", type=int, default=50)
     parser.add_argument("--seed", type=int, default=0)
@@ -54,7 +58,14 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def run(options: argparse.Namespace) -> int:
-    """Zero exactly when enough episodes succeed."""
+    """Run the episodes and print their statistics.
+
+    Args:
+        options: Parsed command line.
+
+    Returns:
+        Exit code, 0 exactly when enough episodes succeed.
+    """
     begin_s = time.monotonic()
     try:
         targets = targets_of(options.robot, options.arm, options.object, options.container)
@@ -68,17 +79,31 @@ def run(options: argparse.Namespace) -> int:
 
 
 def targets_of(robot: str, arms: Sequence[str], name: str = "", container: str = "") -> list[Target]:
-    """What the arms do, or the only arm.
+    """Return the targets of the arms.
+
+    Args:
+        robot: Name of the robot.
+        arms: Names of the arms; empty for the only arm.
+        name: Object for all; empty for each arm's own.
+        container: Container for all; empty for each arm's own.
 
     Raises:
-        KeyError: no such arm.
+        KeyError: There is no such arm.
     """
     own = [target_of(robot_of(robot), arm) for arm in arms or [""]]
     return [replace(i, object=name or i.object, container=container or i.container) for i in own]
 
 
 def measure(options: argparse.Namespace, targets: Sequence[Target]) -> Tally:
-    """Run the episodes; a stack that does not start or dies is the failure of the episode that it came to."""
+    """Run the episodes. A stack that does not start or dies is the failure of that episode.
+
+    Args:
+        options: Parsed command line of ``soak`` or ``soak-all``.
+        targets: Object and container of each arm.
+
+    Returns:
+        The statistics.
+    """
     tally = Tally(wanted=options.episodes)
     arguments = stack_arguments(options.robot, robot_of(options.robot), options.scene)
     arguments["backend"] = options.backend
@@ -107,7 +132,7 @@ def measure(options: argparse.Namespace, targets: Sequence[Target]) -> Tally:
 
 
 def _reset(stack: Stack, seed: int) -> str:
-    """Scatter the world by a seed; the fault, or empty."""
+    """Scatter the world by a seed; return the fault, or an empty text."""
     from handiwork_msgs.srv import ResetWorld
 
     from handiwork_ros.conversions import outcome_from_msg
@@ -118,7 +143,7 @@ def _reset(stack: Stack, seed: int) -> str:
 
 
 def _episode(stack: Stack, index: int, seed: int, targets: Sequence[Target], tally: Tally) -> Failure | None:
-    """Every arm picks its object, then every arm places it; arms of one skill work at the same time."""
+    """Let every arm pick its object, then place it; the arms run one skill at the same time."""
     if fault := _reset(stack, seed):
         return Failure(index, seed, "reset", "RESET", fault)
     begin_s, failure = time.monotonic(), None
@@ -138,7 +163,7 @@ def _episode(stack: Stack, index: int, seed: int, targets: Sequence[Target], tal
 def _work(
     stack: Stack, index: int, seed: int, skill: str, targets: Sequence[Target], tally: Tally
 ) -> Failure | None:
-    """One skill of every arm at the same time; the first fault."""
+    """Run one skill of every arm at the same time; return the first fault."""
     waits = [Waits(tally) for _ in targets]
     runs = [
         stack.client.send(_goal(skill, target), note) for target, note in zip(targets, waits, strict=True)
@@ -155,7 +180,7 @@ def _work(
 
 
 def _end(run_: GoalHandle[SkillReport]) -> None:
-    """Cancel a goal that still runs, such as that of a server that was silent: the next episode must not meet it."""
+    """Cancel a goal that still runs, such as that of a server without answer, before the next episode."""
     if not run_.done:
         run_.cancel()
         run_.wait_end(END_TIMEOUT_S)
@@ -179,7 +204,7 @@ def _failure(index: int, seed: int, skill: str, report: SkillReport) -> Failure:
 def _cancel_probe(
     stack: Stack, watch: JointWatch, index: int, options: argparse.Namespace, target: Target, tally: Tally
 ) -> None:
-    """Cancel a pick at a random moment and measure how long the arm goes on; no end is a failure of the episode."""
+    """Cancel a pick at a random moment and measure the time to standstill; a goal that does not end is a failure."""
     from handiwork_msgs.action import Pick
 
     from handiwork_core.model.outcome import Code

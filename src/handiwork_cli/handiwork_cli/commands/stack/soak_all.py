@@ -16,7 +16,11 @@ HEAD = (
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Declare the command."""
+    """Declare the command.
+
+    Args:
+        commands: Subparsers of ``handiwork``.
+    """
     parser = commands.add_parser("soak-all", help="the soak of every arm of every robot, in one table")
     parser.add_argument("--episodes", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
@@ -29,7 +33,14 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def run(options: argparse.Namespace) -> int:
-    """Zero exactly when enough episodes of every row succeed."""
+    """Run the soak of each case and print one table.
+
+    Args:
+        options: Parsed command line.
+
+    Returns:
+        Exit code, 0 exactly when enough episodes of every row succeed.
+    """
     rows: list[str] = []
     again: list[str] = []
     good = True
@@ -42,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
             rows.append(_row(robot, arms, tally))
             again += _repeat(robot, arms, tally)
             good &= tally.good
-    finally:  # what is known after an interrupt too
+    finally:  # so that an interrupt prints the rows so far
         print("\n".join([*HEAD, *rows]))
         if again:
             print("\n".join(["failed episodes again:", *again]))
@@ -50,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _cases(names: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """Each arm alone, then all arms of a robot that has several."""
+    """Yield each arm alone, then all arms of a robot that has several."""
     for name in names or standing_robots():
         arms = [arm.name for arm in robot_of(name).arms.values() if arm.gripper is not None]
         yield from ((name, [arm]) for arm in arms)
@@ -63,7 +74,7 @@ def _row(robot: str, arms: list[str], tally: Tally) -> str:
 
 
 def _repeat(robot: str, arms: list[str], tally: Tally) -> list[str]:
-    """A command for each episode that failed."""
+    """Return a command for each episode that failed."""
     words = " ".join(f"--arm {arm}" for arm in arms)
     seeds = sorted({failure.seed for failure in tally.failures})
     return [f"handiwork soak --robot {robot} {words} --episodes 1 --seed {seed}" for seed in seeds]

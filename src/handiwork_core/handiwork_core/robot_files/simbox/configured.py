@@ -1,4 +1,4 @@
-"""A robot with the fields of a robot file: what a file may change is changed, what it must agree with is checked."""
+"""Applies the fields of a robot file to a robot: replaces its changeable values and checks the others for agreement."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .robot_fields import (
 )
 
 BODIES = ("body", "head", "lift")
-"""Groups of joints of no arm, which hold a posture."""
+"""Groups of joints that belong to no arm and hold a posture."""
 UNUSED = {
     "path": "is not read: the model is the robot's URDF; handiwork export-usd writes a USD stage of it",
     "robot_file": "is not read: spheres, pairs and limits are those of the robot's folder; "
@@ -35,7 +35,12 @@ UNUSED = {
 
 @dataclass(frozen=True)
 class Configured:
-    """``notes``: fields that have no effect here, and what takes their place."""
+    """A robot with the values of a robot file.
+
+    Attributes:
+        robot: The robot.
+        notes: The fields without effect here, with their replacements.
+    """
 
     robot: Robot
     notes: tuple[str, ...]
@@ -44,13 +49,17 @@ class Configured:
 def configured(
     robot: Robot, data: Mapping[str, Any], source: str, *, folder: Path | None = None, whole: bool = True
 ) -> Configured:
-    """``robot`` as a robot file wants it.
+    """Apply a robot file to a robot.
 
-    ``data`` is of the file ``source``; ``folder`` is where the files that it names are, None: it may name none.
-    ``whole``: it must have all fields that every robot needs; else it may be some fields of a file.
+    Args:
+        robot: The robot.
+        data: Fields of the robot file.
+        source: Name of the file in error texts.
+        folder: Folder of the files that it names; None: it may name none.
+        whole: True if it must have all fields that every robot needs; else it may be some fields of a file.
 
     Raises:
-        ConfigError: every fault with field, value and mend.
+        ConfigError: The file has faults; the error lists all with field, value and remedy.
     """
     read = read_fields(data)
     reading = _Reading(robot, read.fields, [*read.faults], read.bad)

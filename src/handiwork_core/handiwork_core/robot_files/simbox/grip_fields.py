@@ -1,4 +1,4 @@
-"""The gripper of a robot file: widths, TCP, axes, keypoints and depths, held against the hand that is described."""
+"""The gripper of a robot file: widths, TCP, axes, keypoints and depths, compared with the hand of the robot."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from .robot_fields import SIDES, KeypointFields, RobotFields, depth_rows, json_o
 
 AXES = "xyz"
 WIDTH_SLACK_M = 0.0005
-"""How much wider than its linkage opens a gripper may be said to be; published widths are rounded."""
+"""Largest excess of a stated width over the opening of the linkage, m; published widths are rounded."""
 TCP_SLACK_M = 0.02
-"""How far the TCP may be from where the robot's description has it; farther is another hand."""
+"""Largest distance of a stated TCP from the TCP of the robot's description, m; a larger one means another hand."""
 ALONG = 1e-3
 
 
 @dataclass
 class GripFields:
-    """Adds to ``faults``; what is the same for both arms is told once."""
+    """Applies the gripper's fields. It adds faults to ``faults``; a fault of both arms is reported once."""
 
     robot: Robot
     fields: RobotFields
@@ -37,11 +37,17 @@ class GripFields:
     folder: Path | None
 
     def __post_init__(self) -> None:
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
         self._depths = self._extra_depth()
 
     def applied(self, side: str, arm: ArmSpec, groups: JointGroups) -> ArmSpec:
-        """The arm with its gripper."""
+        """Return the arm with the gripper of the file.
+
+        Args:
+            side: ``left`` or ``right``.
+            arm: The arm.
+            groups: Reader of joint indices.
+        """
         gripper = arm.gripper
         if gripper is None or gripper.suction is not None:
             self._fault("gripper_max_width", f"arm {arm.name!r} has no fingers, which the format describes")
@@ -63,8 +69,8 @@ class GripFields:
         return replace(arm, gripper=made)
 
     def _fault(self, name: str, text: str) -> None:
-        if f"{name}: {text}" not in self._told:
-            self._told.add(f"{name}: {text}")
+        if f"{name}: {text}" not in self._reported:
+            self._reported.add(f"{name}: {text}")
             self.faults.append(f"{name}: {text}")
 
     def _axes(self, gripper: GripperSpec) -> None:
@@ -120,7 +126,7 @@ class GripFields:
         return max(0.0, ends[0]), ends[1]
 
     def _home(self, side: str, gripper: GripperSpec, groups: JointGroups) -> float | None:
-        """Opening at the home of the fingers [m]."""
+        """Return the opening at the home of the fingers, m."""
         indices = getattr(self.fields, f"{side}_gripper_indices")
         name, home = f"{side}_gripper_home", getattr(self.fields, f"{side}_gripper_home")
         followers = [j.name for j in self.robot.joints.values() if j.mimic and j.mimic.joint == gripper.joint]
@@ -179,7 +185,7 @@ class GripFields:
             if link is None:
                 self._fault(f"{name}[{i}]", unknown_link(self.robot, path))
         if None not in found and set(found) != set(gripper.finger_links):
-            words = f"what is held touches {list(gripper.finger_links)}"
+            words = f"held objects touch {list(gripper.finger_links)}"
             self._fault(name, f"means {found}; {words}, write those")
 
     def _extra_depth(self) -> tuple[tuple[float, float], ...]:
@@ -188,8 +194,8 @@ class GripFields:
             return ()
         try:
             if isinstance(given, str) and self.folder is None:
-                mend = "put it there, or leave the field out: grasps then go as deep as their rows say"
-                raise ValueError(f"is {given!r}, which is not beside the robot file; {mend}")
+                remedy = "put it there, or leave the field out: grasps then go as deep as their rows say"
+                raise ValueError(f"is {given!r}, which is not beside the robot file; {remedy}")
             return depth_rows(json_of(Path(self.folder or ".") / given) if isinstance(given, str) else given)
         except ValueError as error:
             self._fault("extra_depth_file", str(error))

@@ -1,4 +1,4 @@
-"""The fields of a robot file under their documented names, each read by itself: one that is wrong hides no other."""
+"""The fields of a robot file under their documented names, each read separately, so that a fault hides no other."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ Names = tuple[str, ...]
 Row = tuple[float, float, float]
 
 SIDES = {"left": "fl", "right": "fr"}
-"""How fields of joints and how fields of paths begin."""
+"""Prefix of the fields of joints -> prefix of the fields of paths."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeypointFields:
-    """Points in the EE frame [m], of three numbers, or of four with a 1 at the end."""
+    """Points in the EE frame, m, of three numbers, or of four with a 1 at the end."""
 
     tool_head: Numbers
     tool_tail: Numbers
@@ -38,7 +38,10 @@ class KeypointFields:
 
 @dataclass(frozen=True, slots=True)
 class RobotFields:
-    """None: not given. Widths, offsets and keypoints [m]; homes [rad or m], their deviations the same."""
+    """The fields of a robot file; None: not given.
+
+    Widths, offsets and keypoints are in m, homes and their deviations in rad or m.
+    """
 
     target_class: str | None = None
     path: str | None = None
@@ -82,17 +85,17 @@ class RobotFields:
 
 FIELDS = tuple(field.name for field in fields(RobotFields))
 NEEDED = ("target_class", "gripper_max_width", "gripper_min_width", "tcp_offset", "R_ee_graspnet", "ee_axis")
-"""By every whole file."""
+"""Fields that every whole file needs."""
 OF_SIDE = ("joint_indices", "gripper_indices", "joint_home", "gripper_home")
 OF_PATH = ("ee_path", "base_path", "gripper_keypoints", "filter_paths", "forbid_collision_paths")
-"""Of every arm, behind ``left_`` and ``right_``, and behind ``fl_`` and ``fr_``."""
+"""Fields of every arm; ``OF_SIDE`` follows ``left_`` and ``right_``, ``OF_PATH`` follows ``fl_`` and ``fr_``."""
 TASK_LEVEL = ("name", "robot_config_file", "euler", "translation", "ignore_substring")
-"""Of an entry of ``robots`` in a task file."""
+"""Fields of an entry of ``robots`` in a task file."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadFields:
-    """What could be read, the faults of the rest, and the names of its fields."""
+    """The readable fields, the faults of the others, and their names."""
 
     fields: RobotFields
     faults: tuple[str, ...]
@@ -100,7 +103,14 @@ class ReadFields:
 
 
 def read_fields(data: Mapping[str, Any]) -> ReadFields:
-    """Read all that can be read. A null is as if the field were not there."""
+    """Read all fields that can be read; a null counts as a missing field.
+
+    Args:
+        data: The robot file.
+
+    Returns:
+        The fields with the faults of the others.
+    """
     given = {str(key): value for key, value in data.items() if value is not None}
     try:
         return ReadFields(parse(RobotFields, given, ""), (), frozenset())
@@ -120,16 +130,22 @@ def _reworded(fault: str) -> str:
 
 
 def depth_rows(value: object) -> tuple[tuple[float, float], ...]:
-    """Rows of width and further depth [m] by rising width; the format leaves the first entry out.
+    """Return rows of grasp width and additional depth.
+
+    Args:
+        value: The mapping of a depth file; the format ignores its first entry.
+
+    Returns:
+        Rows of width and depth, m, widths rising.
 
     Raises:
-        ValueError: what is wrong, and the mend.
+        ValueError: An entry is wrong; the message gives the fault and the remedy.
     """
     entries = list(value.values())[1:] if isinstance(value, Mapping) else []
     rows = [(entry.get("width"), entry.get("offset")) for entry in entries if isinstance(entry, Mapping)]
     numbers = [[float(x) for x in row if type(x) in (int, float)] for row in rows]  # type: ignore[arg-type]
     if len(rows) != len(entries) or any(len(row) != 2 for row in numbers):
-        raise ValueError('has an entry that is not {"width": ..., "offset": ...} [m]; mend it')
+        raise ValueError('has an entry that is not {"width": ..., "offset": ...} [m]; correct it')
     made = tuple(sorted((row[0], row[1]) for row in numbers))
     if len(made) < 4 or len({width for width, _ in made}) < len(made):
         raise ValueError(f"holds {len(made)} rows behind the first; give four or more, each of another width")
@@ -137,15 +153,18 @@ def depth_rows(value: object) -> tuple[tuple[float, float], ...]:
 
 
 def json_of(path: Path) -> object:
-    """The content of a JSON file.
+    """Return the content of a JSON file.
+
+    Args:
+        path: The file.
 
     Raises:
-        ValueError: it cannot be read; why, and the mend.
+        ValueError: The file cannot be read; the message gives the reason and the remedy.
     """
     try:
         return json.loads(read_bytes(path, JSON_BYTES))
     except FileRefused as error:
-        mend = "or leave the field out: grasps then go as deep as their rows say"
-        raise ValueError(f"{path} {error}, {mend}") from error
+        remedy = "or leave the field out: grasps then go as deep as their rows say"
+        raise ValueError(f"{path} {error}, {remedy}") from error
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path} is no JSON: {error}; mend it") from error
+        raise ValueError(f"{path} is no JSON: {error}; correct it") from error

@@ -24,20 +24,20 @@ from handiwork_ros.rclpy_support.safe_callbacks import guard, guard_service
 from isaac_bridge.adapter.ros.wire_watch import WireWatch
 
 Ask = Callable[[Any, Any], Awaitable[Any]]
-"""Calls a client with a request; None where no answer came."""
+"""Calls a client with a request, and returns the response; None when there was none."""
 
-NEVER_HEARD = SuctionState(0.0, False, False, why="nothing was heard of the cup yet")
+NEVER_RECEIVED = SuctionState(0.0, False, False, why="no state of the cup was received yet")
 
 
-class CupDoor:
+class CupInterface:
     """``<gripper>_controller/set_suction`` and ``.../suction_state`` of every cup of the robot.
 
     Args:
-        node: hosts them.
-        robot: whose cups they are.
-        ask: calls the script.
-        group: of the services and of the clients that they wait for; a reentrant one.
-        watch: of the wire.
+        node: Hosts them.
+        robot: The robot.
+        ask: Calls the script's services.
+        group: Reentrant group of the services and of the clients that they wait for.
+        watch: Finds second publishers.
     """
 
     def __init__(
@@ -64,11 +64,11 @@ class CupDoor:
             node.create_subscription(String, wire.SUCTION_STATE, callback, LATEST)
 
     def start_over(self) -> None:
-        """The simulation began anew: what was heard is of another time."""
+        """Forget the states after a restart of the simulation: they are from another time."""
         self._newest.clear()
 
     def repeat(self) -> None:
-        """Tell again what was told last, for who missed it."""
+        """Publish the last states again, for readers that missed them."""
         for name, state in self._newest.items():
             self._states[name].publish(suction_state_to_msg(state))
 
@@ -89,7 +89,7 @@ class CupDoor:
     async def _set(self, name: str, request: Any, response: Any) -> Any:
         answer = await self._ask(self._clients[name], SetBool.Request(data=request.on))
         service = wire.suction_service(name)
-        outcome, state = OK, self._newest.get(name, NEVER_HEARD)
+        outcome, state = OK, self._newest.get(name, NEVER_RECEIVED)
         if answer is None:
             text = f"{service} gave no answer; does the bring-up script of Isaac Sim run?"
             outcome = Outcome(Code.GRIPPER_FAILED, text)
@@ -97,15 +97,20 @@ class CupDoor:
             outcome = Outcome(
                 Code.GRIPPER_FAILED, f"{service} refused: {answer.message or 'without a reason'}"
             )
-        elif state.on != request.on:  # what was heard last is older than the switch
-            why = "nothing was heard of the cup since it was switched on" if request.on else ""
+        elif state.on != request.on:  # the newest state is older than the switch
+            why = "no state of the cup was received since it was switched on" if request.on else ""
             state = self._newest[name] = SuctionState(state.stamp_s, request.on, sealed=False, why=why)
         response.outcome, response.state = outcome_to_msg(outcome), suction_state_to_msg(state)
         return response
 
 
 def cup_state(cup: wire.CupState, stamp_s: float) -> SuctionState:
-    """A surface gripper as a cup: it measures no force, and finds objects by a ray."""
+    """Return the state of a surface gripper as that of a cup: it measures no force, and finds objects by a ray.
+
+    Args:
+        cup: State of the surface gripper.
+        stamp_s: Time of the state, s.
+    """
     held = cup.objects[0] if cup.is_closed and cup.objects else ""
     why = "the surface gripper meets nothing within its reach" if cup.on and not cup.is_closed else ""
     return SuctionState(stamp_s, cup.on, cup.is_closed, held, why=why)

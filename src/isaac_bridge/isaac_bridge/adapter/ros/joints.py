@@ -1,4 +1,4 @@
-"""Joint states of the bridge to ours, and our commands to the bridge."""
+"""Converts joint states of the bridge to ours, and our commands to the bridge's."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ from isaac_bridge.adapter.remote_plant import RemotePlant
 from isaac_bridge.adapter.ros.wire_watch import WireWatch
 
 JOINTS_HZ = 125.0
-"""Greatest rate of joint_states per second of steady time; commands go with every measurement."""
+"""The largest rate of joint_states per second of steady time; commands are sent with every measurement."""
 
 WATCH_S = 0.2
 
 
-class JointDoor:
-    """Reads ``isaac_joint_states`` from its making on; moves and republishes once ``open`` was called.
+class JointInterface:
+    """Reads ``isaac_joint_states`` from its creation on; moves the robot and republishes after ``open``.
 
     Args:
-        node: hosts the topics.
-        robot: its description.
-        drive_lag_s: see ``RemotePlant``.
-        safety: limits of the safety layer.
-        world_T_base: where the robot stands.
+        node: Hosts the topics.
+        robot: The robot.
+        drive_lag_s: See ``RemotePlant``.
+        safety: Limits of the safety layer.
+        world_T_base: The robot's base in the world.
     """
 
     def __init__(
@@ -52,13 +52,13 @@ class JointDoor:
         self._reader, self._order = JointReader(), JointOrder(self.names)
         self.thread: SameThread[RemotePlant] | None = None
         self.fault = ""
-        """What is wrong with the newest message."""
+        """The fault of the newest message; empty for none."""
         self.is_muted = self.is_paused = self._is_open = False
         self.on_restart: list[Callable[[], None]] = []
         self.on_measured: list[Callable[[], None]] = []
         self.on_paused: list[Callable[[], None]] = []
-        """Called every ``WATCH_S`` of steady time while the simulation is paused and silent."""
-        self._heard_s = float("-inf")
+        """Callbacks for every ``WATCH_S`` of steady time while the simulation is paused and sends nothing."""
+        self._received_s = float("-inf")
         self._pace = RateLimiter(JOINTS_HZ, burst=25)
         self._states = node.create_publisher(JointState, "joint_states", LATEST)
         self._commands = node.create_publisher(JointState, JOINT_COMMANDS, LATEST)
@@ -73,25 +73,25 @@ class JointDoor:
         node.create_subscription(JointState, JOINT_STATES, callback, STREAM, raw=True)
 
     def open(self) -> None:
-        """Obey and republish from now on."""
+        """Execute goals and republish from now on."""
         self._is_open = True
 
     def close(self) -> None:
-        """Bring goals to an end; commands go on until the arms rest."""
+        """End the goals; commands continue until the arms rest."""
         if self.thread is not None:
             self.thread.abort("the adapter ends")
 
     def running(self) -> SameThread[RemotePlant]:
-        """The robot's goals; only after the first message."""
+        """Return the executor of the robot's goals; only after the first message."""
         assert self.thread is not None
         return self.thread
 
     def watch(self) -> None:
-        """End goals of a silent robot, and show a paused one; every ``WATCH_S`` of steady time."""
+        """End the goals of a robot that sends nothing, and republish a paused one; every ``WATCH_S`` of steady time."""
         thread = self.thread
         if thread is None or not self._is_open:
             return
-        silent_s = time.monotonic() - self._heard_s
+        silent_s = time.monotonic() - self._received_s
         if silent_s < WATCH_S:
             return
         if self.is_paused:
@@ -100,35 +100,41 @@ class JointDoor:
                 callback()
         elif silent_s > STREAM_SILENCE_S:
             thread.abort(
-                f"{JOINT_STATES} fell silent for {STREAM_SILENCE_S:g} s; does the timeline still play?"
+                f"{JOINT_STATES} sent nothing for {STREAM_SILENCE_S:g} s; check that the timeline plays"
             )
         thread.release()
 
     def start_over(self, why: str) -> None:
-        """Forget what was commanded, and hold what is measured."""
+        """Forget the commands, and hold the measured positions.
+
+        Args:
+            why: Reason for the results of the goals.
+        """
         self.running().plant.start_over(why)
         self.running().poll()
 
     def _take(self, data: bytes, info: dict[str, Any]) -> None:
         self.wire.take(JOINT_STATES, number_of(info))
         try:
-            heard = self._reader.read(data)
-            measured = self._order.read(heard.names, heard.counts, heard.numbers, heard.stamp_s)
+            message = self._reader.read(data)
+            measured = self._order.read(message.names, message.counts, message.numbers, message.stamp_s)
         except BadWire as fault:
             self.fault = str(fault)
             self._node.get_logger().error(self.fault, throttle_duration_sec=2.0)
             return
-        self.fault, self._heard_s = "", time.monotonic()
+        self.fault, self._received_s = "", time.monotonic()
         if self.thread is None:
-            self._begin(heard.names, measured)
-        # A node that is not active publishes nothing, once its arms rest.
+            self._begin(message.names, measured)
+        # A node that is not active publishes nothing once its arms rest.
         if self._is_open and (self._node.is_active or not self.running().idle):
             self._follow(self.running(), measured)
 
     def _begin(self, names: list[str], measured: JointArrays) -> None:
         extra = self._order.unknown(names)
         if extra:
-            self._node.get_logger().warning(f"{JOINT_STATES}: joints {extra} are not the robot's; left alone")
+            self._node.get_logger().warning(
+                f"{JOINT_STATES}: joints {extra} are not the robot's and are ignored"
+            )
         plant = RemotePlant(self._robot, measured, self._lag_s, self._safety, self._world_T_base)
         self._command_writer = JointWriter(plant.driven_names)
         self.thread = SameThread(plant)
@@ -136,21 +142,21 @@ class JointDoor:
     def _follow(self, thread: SameThread[RemotePlant], measured: JointArrays) -> None:
         is_contested, restarted = self._is_contested(), False
         if is_contested:
-            thread.abort(self._conflict)  # also goals that came since the last measurement
-        if not (is_contested and thread.idle):  # arms brake as they were told, and then are left alone
+            thread.abort(self._conflict)  # also goals that were accepted since the last measurement
+        if not (is_contested and thread.idle):  # arms brake first; after that nothing is sent
             restarted = self._drive(thread.plant, measured)
         if restarted and not is_contested:
-            self._node.get_logger().warning("the simulation's clock began anew; goals are aborted")
+            self._node.get_logger().warning("the simulation's clock was restarted; goals are aborted")
             for callback in self.on_restart:
                 callback()
         thread.poll()
-        if not is_contested and (restarted or self._pace.due(self._heard_s)):
+        if not is_contested and (restarted or self._pace.due(self._received_s)):
             self._republish(measured)
         for callback in self.on_measured:
             callback()
 
     def _drive(self, plant: RemotePlant, measured: JointArrays) -> bool:
-        """Send what the controllers want now; True where the simulation began anew."""
+        """Send the controllers' new targets; return whether the simulation was restarted."""
         restarted = plant.take(measured)
         wanted = None if self.is_muted else plant.command()
         if wanted is not None:
@@ -158,7 +164,7 @@ class JointDoor:
         return restarted
 
     def _is_contested(self) -> bool:
-        """Whether two publishers send what one may. What they send is not passed on, so its readers see a silence."""
+        """Return whether several publishers send a topic of one; then nothing is passed on, as if it were silent."""
         before, self._conflict = self._conflict, self.wire.conflict()
         if self._conflict != before:
             self._node.status_text = self._conflict

@@ -1,4 +1,4 @@
-"""How the simulation runs, by what the bring-up script of Isaac Sim serves: paused, step by step, its belts."""
+"""The run of the simulation through the bring-up script's services: pause, steps, belts."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from handiwork_ros.conversions import BadMessage, outcome_to_msg
 from handiwork_ros.node.managed_node import ManagedNode
 from handiwork_ros.rclpy_support.qos import TF
 from handiwork_ros.rclpy_support.safe_callbacks import guard_service
-from isaac_bridge.adapter.ros.joints import JointDoor
+from isaac_bridge.adapter.ros.joints import JointInterface
 
 LONGEST_STEP_S = 600.0
 
 Ask = Callable[[Any, Any], Awaitable[Any]]
-"""Calls a client with a request; None where no answer came."""
+"""Calls a client with a request, and returns the response; None when there was none."""
 
 
-class RunDoor:
+class RunServices:
     """``sim/set_paused``, ``sim/step`` in whole frames, ``sim/set_belt_velocity``.
 
     Args:
-        node: hosts them.
-        scene: whose belts they are.
-        joints: is told of a pause.
-        ask: calls the script.
-        group: of the services and of the clients that they wait for; a reentrant one.
+        node: Hosts them.
+        scene: The scene, which names the belts.
+        joints: Gets the state of the pause.
+        ask: Calls the script's services.
+        group: Reentrant group of the services and of the clients that they wait for.
     """
 
     def __init__(
-        self, node: ManagedNode, scene: Scene, joints: JointDoor, ask: Ask, group: CallbackGroup
+        self, node: ManagedNode, scene: Scene, joints: JointInterface, ask: Ask, group: CallbackGroup
     ) -> None:
         self._joints, self._ask = joints, ask
         self._belts = sorted(item.name for item in scene.objects if item.belt is not None)
@@ -97,4 +97,4 @@ class RunDoor:
 
 
 def _no_answer(name: str) -> Outcome:
-    return Outcome(Code.UNRESPONSIVE, f"nobody answers on {name}; does the bring-up script of Isaac Sim run?")
+    return Outcome(Code.UNRESPONSIVE, f"{name} gave no answer; start the bring-up script of Isaac Sim")

@@ -1,4 +1,4 @@
-"""The simulator's services in front of what the bring-up script of Isaac Sim serves."""
+"""The simulator's services, which call those of Isaac Sim's bring-up script."""
 
 from __future__ import annotations
 
@@ -20,21 +20,30 @@ from handiwork_ros.conversions import BadMessage, outcome_to_msg, pose_from_msg,
 from handiwork_ros.node.managed_node import ManagedNode
 from handiwork_ros.rclpy_support.qos import TF
 from handiwork_ros.rclpy_support.safe_callbacks import guard, guard_service
-from isaac_bridge.adapter.ros.joints import JointDoor
-from isaac_bridge.adapter.ros.world import WorldDoor
+from isaac_bridge.adapter.ros.joints import JointInterface
+from isaac_bridge.adapter.ros.world import WorldInterface
 from tf2_msgs.msg import TFMessage
 
 ANSWER_S = 10.0
-"""Steady time in which the script must answer, and objects be where they were put."""
+"""The steady time in which the script must answer, and objects reach their poses, s."""
 
 SETTLE_S = 0.25
-"""Steady time between a reset and its answer."""
+"""The steady time between a reset and its response, s."""
 
 
-class SimulatorDoor:
-    """``sim/reset``, ``sim/set_object_pose``; ``group`` is for all whose handlers ask the script."""
+class SimulatorServices:
+    """``sim/reset`` and ``sim/set_object_pose``. ``group`` is for all callbacks that call the script.
 
-    def __init__(self, node: ManagedNode, scene: Scene, joints: JointDoor, world: WorldDoor) -> None:
+    Args:
+        node: Hosts them.
+        scene: The scene.
+        joints: The interface of the joints, which a reset restarts.
+        world: The interface of the objects.
+    """
+
+    def __init__(
+        self, node: ManagedNode, scene: Scene, joints: JointInterface, world: WorldInterface
+    ) -> None:
         self._node, self._scene, self._joints, self._world = node, scene, joints, world
         # A handler waits for other callbacks of this node.
         self.group = ReentrantCallbackGroup()
@@ -48,7 +57,15 @@ class SimulatorDoor:
             node.create_service(kind, name, served, callback_group=self.group)
 
     async def ask(self, client: Any, request: Any) -> Any:
-        """Call a service; None where it is not there, or does not answer in ``ANSWER_S``."""
+        """Call a service.
+
+        Args:
+            client: The client.
+            request: The request.
+
+        Returns:
+            The response; None when the service is not there, or does not answer in ``ANSWER_S``.
+        """
         if not client.service_is_ready():
             return None
         answered, asked = Future(), client.call_async(request)
@@ -61,7 +78,7 @@ class SimulatorDoor:
         return answer
 
     def _end_late(self, future: Future, limit_s: float = ANSWER_S) -> Callable[[], None]:
-        """Let a future end with None after ``limit_s``; what is returned takes the timer away."""
+        """Complete a future with None after ``limit_s``; the returned function removes the timer."""
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         ending = guard(self._node, lambda: future.done() or future.set_result(None))
         timer = self._node.create_timer(limit_s, ending, callback_group=self.group, clock=steady)
@@ -91,14 +108,12 @@ class SimulatorDoor:
             if new.body is not old.body
         ]
         if scaled:
-            text = f"objects.{scaled[0]}.randomize.size_scale: a loaded stage keeps its sizes; take it away"
+            text = f"objects.{scaled[0]}.randomize.size_scale: a loaded stage keeps its sizes; remove the key"
             return Outcome(Code.UNSUPPORTED, text)
         answer = await self.ask(self._reset_client, Trigger.Request())
         if answer is None or not answer.success:
             why = (
-                answer.message
-                if answer is not None
-                else "no answer; does the bring-up script of Isaac Sim run?"
+                answer.message if answer is not None else "no answer; start the bring-up script of Isaac Sim"
             )
             return Outcome(Code.UNRESPONSIVE, f"{wire.RESET}: {why}")
         self._world.tracker.forget()
@@ -108,11 +123,11 @@ class SimulatorDoor:
         self._put_down({item.name: item.world_T_object for item in changed})
         outcome = await self._until_placed({item.name: item.world_T_object for item in scene.objects})
         await self._settled()
-        self._joints.start_over("the world was reset")  # once more: what is measured now is of the new world
+        self._joints.start_over("the world was reset")  # again: the measurements are now of the new world
         return outcome
 
     async def _settled(self) -> None:
-        """Give all nodes the time to notice that the clock began anew, and to hear of joints and objects again."""
+        """Wait until all nodes can have noticed the restarted clock and received joints and objects again."""
         future = Future()
         done = self._end_late(future, SETTLE_S)
         await future
@@ -132,9 +147,7 @@ class SimulatorDoor:
         elsewhere = await self._world.placed(places, self._end_late)
         if not elsewhere:
             return OK
-        text = (
-            f"object {elsewhere[0]!r} is not where it was to be put; does the stage have a prim of that name?"
-        )
+        text = f"object {elsewhere[0]!r} is not at the requested pose; check that the stage has a prim of that name"
         return Outcome(Code.NOT_IN_PLACE, text)
 
     async def _set_object_pose(self, request: Any, response: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Whether two publishers send what only Isaac Sim's bridge may: nobody knows then which of them is right."""
+"""Finds two publishers of data that only Isaac Sim's bridge may send: nobody knows then which of them is right."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ FRAMES = "/tf"
 
 
 class WireWatch:
-    """Follows the counts of the writers of what the adapter reads.
+    """Follows the sequence numbers of the writers of the topics that the adapter reads.
 
     ``/tf`` may have several publishers, each with frames of its own; two of one object are too many.
 
     Args:
-        node: is asked for the ROS graph.
+        node: Is asked for the ROS graph.
     """
 
     def __init__(self, node: Node) -> None:
@@ -33,16 +33,26 @@ class WireWatch:
         self._writers = TopicWriters(node, (*single, FRAMES))
 
     def take(self, topic: str, number: int) -> None:
-        """Note a message of a topic that one publisher may send; ``number`` is the count of its writer."""
+        """Note a message of a topic that only one publisher may send.
+
+        Args:
+            topic: Name of the topic.
+            number: Sequence number of its writer.
+        """
         self._single[topic].take(number, time.monotonic())
 
     def take_frames(self, names: Sequence[str], number: int) -> None:
-        """Note a message of ``/tf`` with frames of these objects, each named once."""
-        with contextlib.suppress(ValueError):  # of very many different sets, the first ones tell enough
+        """Note a message of ``/tf``.
+
+        Args:
+            names: Objects of its frames, each once.
+            number: Sequence number of its writer.
+        """
+        with contextlib.suppress(ValueError):  # of very many different sets, the first ones are enough
             self._frames.note(names, number, time.monotonic())
 
     def conflict(self) -> str:
-        """Return which topic two publishers send, with their names and GIDs; empty while all is well."""
+        """Return a sentence on the topic that two publishers send, with their names and GIDs; empty without one."""
         now_s = time.monotonic()
         for topic, sequences in self._single.items():
             if sequences.are_several(now_s) and (text := self._several(topic, "what only one may send")):

@@ -1,4 +1,4 @@
-"""Objects and contacts of the bridge as our topics."""
+"""Converts objects and contacts of the bridge to our topics."""
 
 from __future__ import annotations
 
@@ -33,17 +33,23 @@ from isaac_bridge.adapter.ros.wire_watch import WireWatch
 from tf2_msgs.msg import TFMessage
 
 FRAMES = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
-"""Little is kept, and nothing is asked for again: frames that are late are worse than frames that are lost."""
+"""The history is short and nothing is sent again: late frames are worse than lost frames."""
 
 WORLD_HZ = 55.0
-"""Greatest rate of what is passed on, per second of steady time: a tenth more than the contract asks for."""
+"""The largest rate of published states, per second of steady time: a tenth more than the contract demands."""
 
 PLACED_M, PLACED_RAD = 0.01, 0.05
-"""An object counts as placed this near: what was put down may settle a little."""
+"""The largest distance from the requested pose of an object that counts as placed: it may settle a little."""
 
 
-class WorldDoor:
-    """``world/objects`` from the scene file, ``world/object_states`` from ``/tf``, ``world/contacts`` from its text."""
+class WorldInterface:
+    """``world/objects`` from the scene file, ``world/object_states`` from ``/tf``, ``world/contacts`` from its text.
+
+    Args:
+        node: Hosts the topics.
+        scene: The scene.
+        watch: Finds second publishers.
+    """
 
     def __init__(self, node: ManagedNode, scene: Scene, watch: WireWatch) -> None:
         self._node, self._scene, self._watch = node, scene, watch
@@ -61,10 +67,10 @@ class WorldDoor:
         self._objects = LatchedPublisher(node, WorldObjects, "world/objects")
         self._states = node.create_publisher(ObjectStates, "world/object_states", LATEST)
         self._contacts = node.create_publisher(Contacts, "world/contacts", LATEST)
-        self._told: dict[Publisher, bytes] = {}
+        self._last: dict[Publisher, bytes] = {}
         self._pace = RateLimiter(WORLD_HZ, burst=25)
-        # They wake nobody, who is woken by each measurement of the joints as it is.
-        self._heard_frames, self._heard_contacts = (
+        # They are polled at each measurement of the joints, so they need no callbacks.
+        self._frames, self._contact_texts = (
             node.create_subscription(kind, topic, _never, FRAMES, callback_group=PolledGroup(), raw=True)
             for kind, topic in ((TFMessage, "/tf"), (String, wire.CONTACTS))
         )
@@ -77,19 +83,23 @@ class WorldDoor:
         return self.version
 
     def stop(self) -> None:
-        """Repeat nothing any more."""
+        """Stop repeating the latched messages."""
         self._objects.forget()
 
     def start_over(self) -> None:
-        """The simulation began anew: forget where things were, and count a new version."""
+        """Forget the poses after a restart of the simulation, and publish a new version."""
         self.tracker.forget()
-        self._told.clear()
+        self._last.clear()
         self.publish_geometry()
 
     async def placed(
         self, places: Mapping[str, Pose], end_late: Callable[[Future], Callable[[], None]]
     ) -> list[str]:
-        """Wait until the objects are measured there; ``end_late`` ends the future where they never are.
+        """Wait until objects are measured at their poses.
+
+        Args:
+            places: Name of the object -> world_T_object.
+            end_late: Completes the future when this takes too long; returns a function that removes its timer.
 
         Returns:
             Names of the objects that are elsewhere.
@@ -111,42 +121,42 @@ class WorldDoor:
         ]
 
     def fetch(self) -> None:
-        """Take and pass on what has come; called at each measurement of the joints."""
+        """Take the new messages and publish the states; called at each measurement of the joints."""
         if self._pace.due(time.monotonic()):
             self._take_frames()
 
     def repeat(self) -> None:
-        """Tell again what was told last, for who missed it."""
+        """Publish the last messages again, for readers that missed them."""
         if self._node.is_active:
-            for publisher, data in self._told.items():
+            for publisher, data in self._last.items():
                 publisher.publish(data)
 
     def _take_frames(self) -> None:
-        taken = _taken(self._heard_frames)
+        taken = _taken(self._frames)
         came = [self._take_objects(self._reader.read(data), number) for data, number in taken]
         if not any(came):
             return
         if self._arrived is not None and not self._arrived.done() and not self._elsewhere():
             self._arrived.set_result(None)
-        contacts = [self._heard_text(data, number) for data, number in _taken(self._heard_contacts)]
+        contacts = [self._contact_text(data, number) for data, number in _taken(self._contact_texts)]
         if self._node.is_active and not self._watch.conflict():
-            self._tell(self._states, self._message())
+            self._send(self._states, self._message())
             for text in contacts:
                 self._pass_on(text)
 
     def _take_objects(self, frames: Frames, number: int) -> bool:
-        """Take the objects among the frames of one message; whether there are any."""
-        heard = self.tracker.take_all(frames.edges, frames.numbers, frames.stamps_s)
-        if heard is None:
+        """Take the objects among the frames of one message; return whether there are any."""
+        taken = self.tracker.take_all(frames.edges, frames.numbers, frames.stamps_s)
+        if taken is None:
             return False
-        self.time_s = heard.stamp_s
-        self._watch.take_frames(self.tracker.heard, number)
-        for fault in heard.faults:
+        self.time_s = taken.stamp_s
+        self._watch.take_frames(self.tracker.present, number)
+        for fault in taken.faults:
             self._node.get_logger().error(f"/tf: {fault}", throttle_duration_sec=2.0)
         return True
 
     def _message(self) -> bytes:
-        """Numbers of what has not moved stay as they were written."""
+        """Return the serialized states. The numbers of objects that have not moved are not written again."""
         states = self.tracker.states
         if tuple(states) != self._order:
             self._order, self._written = tuple(states), [None] * len(states)
@@ -160,7 +170,7 @@ class WorldDoor:
                 row[7:10], row[10:] = state.world_v_object, state.world_w_object
         return self._state_writer.write(self.time_s, self._names, self._numbers, self.version)
 
-    def _heard_text(self, data: bytes, number: int) -> str:
+    def _contact_text(self, data: bytes, number: int) -> str:
         self._watch.take(wire.CONTACTS, number)
         return text_from_bytes(data)
 
@@ -170,21 +180,21 @@ class WorldDoor:
         except wire.BadWire as fault:
             self._node.get_logger().error(str(fault), throttle_duration_sec=2.0)
             return
-        self._tell(self._contacts, self._contact_writer.write(stamp_s, bodies, numbers))
+        self._send(self._contacts, self._contact_writer.write(stamp_s, bodies, numbers))
 
-    def _tell(self, publisher: Publisher, data: bytes) -> None:
+    def _send(self, publisher: Publisher, data: bytes) -> None:
         publisher.publish(data)
-        self._told[publisher] = data
+        self._last[publisher] = data
 
 
 def _taken(subscription: Subscription) -> Iterator[tuple[bytes, int]]:
-    """All that has come since the last time, with the counts of the writers."""
+    """Yield all messages since the last call, with the sequence numbers of their writers."""
     while (found := take(subscription)) is not None:
         yield found[0], number_of(found[1])
 
 
 def _never(_message: object) -> None:
-    """What nobody waits for is not called back."""
+    """Do nothing: polled subscriptions call no callback."""
 
 
 def _is_at(measured: Pose, wanted: Pose) -> bool:

@@ -1,4 +1,4 @@
-"""What the graph cannot say or hear, by standard messages: contacts, cups, belts, places, reset, pause, step."""
+"""Topics and services that the graph lacks, by standard messages: contacts, cups, belts, poses, reset, pause, step."""
 
 from __future__ import annotations
 
@@ -19,16 +19,20 @@ from tf2_msgs.msg import TFMessage
 
 LATEST, EACH = QoSProfile(depth=1), QoSProfile(depth=100)
 CALLS = 5
-"""Served between two frames at most."""
+"""The largest number of callbacks between two frames."""
 
 
-class Voice:
-    """A node of its own; between two frames it does what is asked, and tells how things are."""
+class BridgeTopics:
+    """A node of its own. Between two frames it serves requests and publishes states.
+
+    Args:
+        session: The running cell.
+    """
 
     def __init__(self, session: Session) -> None:
         self._session, self._context = session, Context()
         self._context.init()
-        self._told_s = -1.0
+        self._published_s = -1.0
         self.node = rclpy.create_node("isaac_sim", context=self._context)
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self.node)
@@ -43,13 +47,13 @@ class Voice:
             self.node.create_service(SetBool, wire.suction_service(name), partial(self._switch, name))
 
     def between_frames(self) -> None:
-        """Serve what waits, and publish where time went on."""
+        """Serve waiting requests, and publish when time has advanced."""
         for _ in range(CALLS):
             self._executor.spin_once(timeout_sec=0.0)
-        now_s = self._session.door.time_s()
-        if now_s == self._told_s:
+        now_s = self._session.app.time_s()
+        if now_s == self._published_s:
             return
-        self._told_s = now_s
+        self._published_s = now_s
         self._contacts.publish(String(data=wire.contacts_text(self._session.contacts(), now_s)))
         if self._session.index.grippers:
             self._cups.publish(String(data=wire.cups_text(self._session.cups(), now_s)))

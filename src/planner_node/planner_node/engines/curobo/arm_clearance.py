@@ -1,4 +1,4 @@
-"""How near two arms come to each other when they move at the same time, by the spheres of their links."""
+"""Distance between two arms that move at the same time, by the spheres of their links."""
 
 from __future__ import annotations
 
@@ -12,14 +12,22 @@ from handiwork_core.robot.robot import Robot
 from handiwork_planning.scene.query import Query
 
 GAP_M = 0.005
-"""Arms that come nearer to each other are refused: what the referee asks for, too."""
+"""Motions in which the arms come nearer to each other are refused. The benchmark's referee asks for the same gap."""
 STEP_M = 0.004
-"""No sphere moves farther from one look to the next; that much is added to the gap."""
+"""No sphere moves farther from one sample to the next; that much is subtracted from the distance, m."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mover:
-    """An arm's moved spheres: ``body`` (s,), ``local`` (s, 4) in the body, and the place in ``names`` of each (s,)."""
+    """The spheres that an arm moves.
+
+    Attributes:
+        query: The reading of the scene for this arm.
+        body: Index of the chain's body that carries each sphere, (s,).
+        local: Centre and radius of each sphere in the frame of its body, (s, 4), m.
+        owner: Index of each sphere's body name in ``names``, (s,).
+        names: Names of the bodies.
+    """
 
     query: Query
     body: Array
@@ -29,7 +37,11 @@ class Mover:
 
     @classmethod
     def of(cls, query: Query) -> Mover:
-        """What the arm of ``query`` moves, held objects included."""
+        """Return the spheres that the arm of ``query`` moves, with those of held objects.
+
+        Args:
+            query: The reading of the scene for the arm.
+        """
         robot = query.robot
         count = np.diff(robot.group_start)
         body, owner = np.repeat(robot.group_body, count), np.repeat(np.arange(len(count)), count)
@@ -37,14 +49,26 @@ class Mover:
         return cls(query, body[moved], robot.spheres[moved], owner[moved], query.bodies)
 
     def centres(self, q: Array) -> Array:
-        """(k, s, 3) in the world at ``q`` (k, n)."""
+        """Return the centres of the spheres in the world.
+
+        Args:
+            q: Joint positions, (k, n), rad or m.
+
+        Returns:
+            Centres in the world, (k, s, 3), m.
+        """
         turns, places = _bodies(self.query, q)
         turned = np.einsum("ksij,sj->ksi", turns[:, self.body], self.local[:, :3])
         return np.asarray(turned + places[:, self.body])
 
 
 class Apart:
-    """Two arms of a robot; ``queries`` read each of them without the other."""
+    """Measures the distance between two arms of a robot.
+
+    Args:
+        robot: The robot of both arms.
+        queries: One reading of the scene for each arm, without the other arm.
+    """
 
     def __init__(self, robot: Robot, queries: tuple[Query, Query]) -> None:
         a, b = (Mover.of(query) for query in queries)
@@ -54,7 +78,15 @@ class Apart:
         self._reach = a.local[:, None, 3] + b.local[None, :, 3]
 
     def nearest(self, a_q: Array, b_q: Array) -> tuple[float, BodyPair]:
-        """Smallest distance [m] when the arms are at the rows of ``a_q`` (k, n) and ``b_q`` (k, m), and the pair."""
+        """Return the smallest distance over all rows, with the pair of bodies that has it.
+
+        Args:
+            a_q: Joint positions of the first arm, (k, n), rad or m.
+            b_q: Joint positions of the second arm in the same rows, (k, m), rad or m.
+
+        Returns:
+            Distance in m (negative: penetration), and the bodies of the first and of the second arm.
+        """
         a, b = (arm.centres(q) for arm, q in zip(self._arms, (a_q, b_q), strict=True))
         best, place = np.inf, (0, 0)
         for here, there in zip(a, b, strict=True):
@@ -68,7 +100,18 @@ class Apart:
         return best, BodyPair(*names)
 
     def on_the_way(self, a_q: Array, b_q: Array) -> tuple[float, BodyPair]:
-        """The same on straight ways from row to row, looked at so finely that nothing is missed by STEP_M."""
+        """Return the smallest distance on the straight joint paths from row to row.
+
+        The paths are sampled so finely that no sphere moves farther than STEP_M between two samples. STEP_M is
+        subtracted, so that nothing between samples is missed.
+
+        Args:
+            a_q: Joint positions of the first arm, (k, n), rad or m.
+            b_q: Joint positions of the second arm in the same rows, (k, m), rad or m.
+
+        Returns:
+            A lower bound of the distance in m, and the bodies of the first and of the second arm.
+        """
         a, b = (arm.centres(q) for arm, q in zip(self._arms, (a_q, b_q), strict=True))
         steps = [np.linalg.norm(np.diff(x, axis=0), axis=2).max(axis=1, initial=0.0) for x in (a, b)]
         parts = np.maximum(1, np.ceil(np.maximum(*steps) / STEP_M)).astype(np.int64)
@@ -84,7 +127,7 @@ class Apart:
 
 
 def _bodies(query: Query, q: Array) -> tuple[Array, Array]:
-    """Rotations (k, n + 1, 3, 3) and places (k, n + 1, 3) of the chain's bodies at ``q`` (k, n)."""
+    """Return rotations (k, n + 1, 3, 3) and positions (k, n + 1, 3) of the chain's bodies at ``q`` (k, n)."""
     chain, count = query.robot.chain, len(q)
     turns, places = [np.broadcast_to(np.eye(3), (count, 3, 3))], [np.zeros((count, 3))]
     for j, row in enumerate(chain):

@@ -1,4 +1,4 @@
-"""One request's tries on the GPU: nearest goals first, straight seeds, then seeds from a road map, until one serves."""
+"""The attempts for one request on the GPU: nearest goals first, straight seeds, then seeds from a road map."""
 
 from __future__ import annotations
 
@@ -22,18 +22,25 @@ from .solvers.spline import resampled
 from .trajectory_check import Judge
 
 MOST = 10
-"""Tries at most, whatever time is left."""
+"""The largest number of attempts, also when time is left."""
 ALIKE_RAD = 0.1
 SAME_POSE = 1.0e-5
-"""Entries of transforms: rotation, and metres."""
+"""Poses whose entries (rotation matrix, and position in m) differ by less are equal."""
 NEAR_SHARE = 0.3
 SEED_SHARE = 0.25
-"""Of the time, for the CPU's path that seeds."""
+"""The share of the remaining time that the CPU engine may use to find a path as a seed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Goals:
-    """Configurations ``q`` (k, n) and the goal (k,) that each reaches."""
+    """Goal configurations of one request.
+
+    Attributes:
+        q: Configurations, (k, n), rad or m.
+        owner: Index of the request's goal that each configuration reaches, (k,).
+        base_T_world: The world in the robot's base frame.
+        query: The reading of the scene for the arm.
+    """
 
     q: Array
     owner: Ints
@@ -41,19 +48,35 @@ class Goals:
     query: Query
 
     def tools(self) -> Array:
-        """(k, 12) of the tool at ``q`` in the world."""
+        """Return the poses of the tool at ``q`` in the world, (k, 12): rotation by rows, then position in m."""
         rows = np.empty((len(self.q), 12))
         tool_poses(np.ascontiguousarray(self.q), self.query.robot, rows)
         return rows
 
     def base_pose(self, tool: Array) -> Array:
-        """(7,) x, y, z, wxyz in the base frame, of (12,) in the world."""
+        """Return a tool pose in the base frame, in the form that cuRobo takes.
+
+        Args:
+            tool: world_T_tool, (12,): rotation by rows, then position in m.
+
+        Returns:
+            base_T_tool, (7,): x, y, z in m, then the quaternion wxyz.
+        """
         world_T_tool = Pose.of(tool[9:], Rotation.from_matrix(tool[:9].reshape(3, 3)))
         base_T_tool = self.base_T_world @ world_T_tool
         return np.array([*base_T_tool.translation_m, *base_T_tool.rotation.wxyz])
 
     def groups(self, start: Array) -> list[Group]:
-        """All of ``q``, nearest to ``start`` (n,) first."""
+        """Divide the configurations into groups with equal tool poses.
+
+        Configurations of a group that differ by less than ALIKE_RAD in every joint are kept once.
+
+        Args:
+            start: Joint positions at the start, (n,), rad or m.
+
+        Returns:
+            The groups, and the configurations of each, nearest to ``start`` first.
+        """
         tools, left = self.tools(), np.argsort(np.abs(self.q - start).sum(axis=1), kind="stable")
         found = []
         while len(left):
@@ -70,19 +93,41 @@ class Goals:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Group:
-    """``ends`` (k, n) at one tool pose, that pose (12,) in the world, and their goals ``owner`` (k,)."""
+    """Goal configurations at one tool pose.
+
+    Attributes:
+        ends: Configurations, (k, n), rad or m.
+        tool: world_T_tool, (12,): rotation by rows, then position in m.
+        owner: Index of the request's goal that each configuration reaches, (k,).
+    """
 
     ends: Array
     tool: Array
     owner: Ints
 
     def seeded(self, turn: int) -> Group:
-        """SEEDS of them, the next ones each time, some several times where there are fewer."""
+        """Return SEEDS configurations of the group: the next ones each turn, some repeated where there are fewer.
+
+        Args:
+            turn: Number of the turn, from 0.
+
+        Returns:
+            A group of SEEDS configurations at the same tool pose.
+        """
         rows = (turn * SEEDS + np.arange(SEEDS)) % len(self.ends)
         return Group(self.ends[rows], self.tool, self.owner[rows])
 
     def first_taken(self, judge: Judge, found: list[Array], start: Array) -> tuple[Trajectory, int] | None:
-        """The first of the motions ``found``, in cuRobo's order, that serves, and its goal."""
+        """Return the first motion that passes the checks, in cuRobo's order.
+
+        Args:
+            judge: The checks of the request.
+            found: Motions, (m, n) each, rad or m.
+            start: Joint positions at the start, (n,), rad or m.
+
+        Returns:
+            The trajectory and the index of the request's goal that it reaches; None when no motion passes.
+        """
         for points in found:
             row = int(np.abs(self.ends - points[-1]).max(axis=1).argmin())
             trajectory = judge.taken(points, start, self.ends[row])
@@ -93,11 +138,11 @@ class Group:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Attempts:
-    """What stays the same from try to try."""
+    """The solvers, checks and limits that stay the same over all attempts of a request."""
 
     solvers: Solvers
     prepare: Callable[[Array], None]
-    """Gives the solvers spheres that are clear of everything at the start and at some ends (k, n)."""
+    """Writes the solvers' spheres so that they are clear of everything at the start and at the given ends (k, n)."""
     judge: Judge
     start: Array
     home: Array
@@ -105,10 +150,17 @@ class Attempts:
     deadline: Deadline
 
     def run(self, goals: Goals, *, with_cpu_path: bool) -> tuple[Trajectory, int]:
-        """The first motion that our checker takes, and its goal.
+        """Return the first motion that passes our checks.
+
+        Args:
+            goals: Goal configurations of the request.
+            with_cpu_path: Whether the CPU engine's path is tried as a seed first.
+
+        Returns:
+            The trajectory and the index of the request's goal that it reaches.
 
         Raises:
-            Failed: CANCELED, PLAN_BUDGET, or PLAN_FAILED after MOST tries.
+            Failed: CANCELED, PLAN_BUDGET, or PATH_BLOCKED after MOST attempts.
         """
         groups = list(goals.groups(self.start))
         rng = np.random.default_rng(self.seed)
@@ -125,12 +177,19 @@ class Attempts:
         if found is None:
             raise Failed(
                 Code.PATH_BLOCKED,
-                f"cuRobo found no motion in {MOST} tries: {self.words(goals)}; clear the way",
+                f"cuRobo found no motion in {MOST} tries: {self.words(goals)}; remove obstacles",
             )
         return found
 
     def words(self, goals: Goals) -> str:
-        """Why there is no motion yet: what was held against those found, or what is hit on the straight way."""
+        """Explain why there is no motion yet: the faults of those found, or the first collision on the straight path.
+
+        Args:
+            goals: Goal configurations of the request.
+
+        Returns:
+            One clause for an error text.
+        """
         if self.judge.refused:
             return self.judge.words()
         hit = np.zeros(2, dtype=np.int64)
@@ -138,10 +197,10 @@ class Attempts:
         if first_blocked(self.judge.query.checker, way, hit) < 0:
             return "none was free by cuRobo's spheres"
         pair = self.judge.query.pair(hit)
-        return f"on the straight way {pair.a} would hit {pair.b}"
+        return f"on the straight path {pair.a} would hit {pair.b}"
 
     def _seeds(self, ends: Array, turn: int, rng: np.random.Generator) -> Array | None:
-        """None is straight to each end. Later the road map by turns with ways through random places near home."""
+        """Return a turn's seeds. None means straight paths; later turns use the road map or random places near home."""
         if turn == 0:
             return None
         if turn % 3:
@@ -149,7 +208,7 @@ class Attempts:
         return through_places(self.judge.query, self.start, ends, self.home, rng, self.solvers.knots)
 
     def _seeded(self, goals: Goals) -> tuple[Trajectory, int] | None:
-        """With the CPU engine's path as a seed, beside straight ones."""
+        """Try the CPU engine's path as a seed, beside straight ones."""
         left = self.deadline.budget_s - self.deadline.used_s
         limit = Deadline(
             self.deadline.should_stop, self.deadline.used_s + SEED_SHARE * left, self.deadline.started_s
@@ -174,7 +233,7 @@ class Attempts:
     def _best(
         self, goals: Goals, group: Group, seeds: Array | None, patience: int
     ) -> tuple[Trajectory, int] | None:
-        """The first of the motions found, in cuRobo's order, that serves."""
+        """Optimise once, and return the first motion that passes the checks, in cuRobo's order."""
         pose = goals.base_pose(group.tool)
         found = self.solvers.optimise(self.start, group.ends, pose, seeds, patience)
         return group.first_taken(self.judge, found, self.start)
@@ -183,7 +242,19 @@ class Attempts:
 def through_places(
     query: Query, start: Array, ends: Array, home: Array, rng: np.random.Generator, knots: int
 ) -> Array:
-    """Ways (s, knots, n) from ``start`` (n,) to ``ends`` (s, n), each through a random place near ``home`` (n,)."""
+    """Return joint paths that each go through a random place near home.
+
+    Args:
+        query: The reading of the scene, which gives the joint limits.
+        start: Joint positions at the start, (n,), rad or m.
+        ends: Joint positions at the ends, (s, n), rad or m.
+        home: Joint positions at home, (n,), rad or m.
+        rng: Source of the random places.
+        knots: Number of points of each path.
+
+    Returns:
+        Paths, (s, knots, n), rad or m.
+    """
     low, high = query.robot.lower, query.robot.upper
     vias = home + NEAR_SHARE * (rng.uniform(low, high, ends.shape) - home)
     ways = [np.array([start, via, end]) for via, end in zip(vias, ends, strict=True)]

@@ -1,4 +1,4 @@
-"""A batch of independent problems on the GPU, each in its own world: cuRobo works on all, our checker judges."""
+"""A batch of independent problems on the GPU, each in its own world: cuRobo plans all, and our checker judges them."""
 
 from __future__ import annotations
 
@@ -27,12 +27,17 @@ from .task import Task
 from .task import is_for_cpu as is_not_for_curobo
 
 ROUNDS = 3
-"""Passes over the problems that are still open; what is left then is the CPU engine's."""
+"""Passes over the problems that are still open. The CPU engine plans those that are left."""
 Found = tuple[Trajectory, int]
 
 
 class Lane:
-    """What one problem of a batch is read with; its world stays its own while others are read."""
+    """The scene, spheres and obstacle rows of one problem of a batch; they do not change while others are read.
+
+    Args:
+        robot: The robot of all problems.
+        world_T_root: The robot's root in the world.
+    """
 
     def __init__(self, robot: Robot, world_T_root: Pose) -> None:
         self.core, self._rows = Core(robot, world_T_root), SceneRows(world_T_root)
@@ -40,7 +45,18 @@ class Lane:
         self.rows: Rows | None = None
 
     def take(self, problem: Problem, deadline: Deadline) -> Task:
-        """Read the problem, or Failed."""
+        """Read a problem.
+
+        Args:
+            problem: The world and the request.
+            deadline: Limit of the request's time.
+
+        Returns:
+            The request made ready for cuRobo.
+
+        Raises:
+            Failed: The start, a goal or a number of the request is invalid, or the time is used up.
+        """
         self.core.scene.update(problem.world)
         task = Task.of(self.core, problem.request, deadline)
         self.rows = self._rows.read(
@@ -49,7 +65,15 @@ class Lane:
         return task
 
     def spheres(self, task: Task, ends: Array) -> dict[str, Array]:
-        """For motions to ``ends`` (k, n)."""
+        """Return the arm's spheres for motions to ``ends``.
+
+        Args:
+            task: The problem that ``take`` returned.
+            ends: Joint positions at the ends, (k, n), rad or m.
+
+        Returns:
+            Link -> centres and radii in the link's frame, (s, 4), m.
+        """
         arm = task.arm
         if arm.name not in self._sheets:
             self._sheets[arm.name] = SphereSheet(self.core.robot, arm, held_links((arm,))[arm.name])
@@ -59,7 +83,16 @@ class Lane:
 
 @dataclass(slots=True, eq=False)
 class Open:
-    """A problem that waits for its motion: ``place`` among all, ``lane`` on the GPU."""
+    """A problem for which no motion was found yet.
+
+    Attributes:
+        place: Its index among all problems.
+        lane: Its index on the GPU.
+        problem: The world and the request.
+        deadline: Limit of the request's time.
+        task: The request made ready for cuRobo.
+        groups: Its goal configurations by tool pose, nearest first; empty until they are used.
+    """
 
     place: int
     lane: int
@@ -69,14 +102,28 @@ class Open:
     groups: list[Group] = field(default_factory=list)
 
     def group(self, turn: int) -> Group:
-        """The ends of this turn, all at one tool pose: nearest first."""
+        """Return the goal configurations of a turn, all at one tool pose; the first turn has the nearest pose.
+
+        Args:
+            turn: Number of the turn, from 0.
+        """
         if not self.groups:
             self.groups = list(self.task.goals.groups(self.task.start))
         return self.groups[turn % len(self.groups)].seeded(turn // len(self.groups))
 
 
 class BatchCore:
-    """``lanes`` problems at a time. What cuRobo finds no motion for, the CPU engine plans."""
+    """Plans ``lanes`` problems at a time. The CPU engine plans those for which cuRobo finds no motion.
+
+    Args:
+        robot: The robot of all problems.
+        world_T_root: The robot's root in the world.
+        cuda: The loaded libraries.
+        lanes: Number of problems at a time.
+
+    Raises:
+        ValueError: A launch has not enough threads for so many lanes.
+    """
 
     def __init__(self, robot: Robot, world_T_root: Pose, cuda: Cuda, lanes: int) -> None:
         self._robot, self._cuda = robot, cuda
@@ -88,10 +135,18 @@ class BatchCore:
         self._lanes = [Lane(robot, world_T_root) for _ in range(lanes)]
         self._solvers: dict[str, WideSolvers] = {}
         self.handed_over = 0
-        """Problems that the CPU engine went on with."""
+        """The number of problems that were handed over to the CPU engine."""
 
     def plan(self, problems: Sequence[Problem], should_stop: ShouldStop) -> list[PlanResult]:
-        """One result each, in order."""
+        """Plan all problems.
+
+        Args:
+            problems: The worlds and requests.
+            should_stop: Returns True when planning must end.
+
+        Returns:
+            One result for each problem, in their order.
+        """
         results: dict[int, PlanResult] = {}
         by_arm: dict[str, list[int]] = {}
         for i, problem in enumerate(problems):
@@ -140,7 +195,7 @@ class BatchCore:
         return results
 
     def _turn(self, waiting: list[Open], turn: int) -> list[Found | None]:
-        """A pass of cuRobo over what waits: straight ways to the nearest ends first, later through random places."""
+        """Run one pass of cuRobo: straight paths to the nearest ends in the first turn, later through random places."""
         solvers = self._ready(waiting)
         groups, seeds = [one.group(turn) for one in waiting], []
         for one, group in zip(waiting, groups, strict=True):
@@ -165,14 +220,14 @@ class BatchCore:
         ]
 
     def _has_room(self, arm: ArmSpec, lane: int) -> bool:
-        """Can cuRobo take the lane's world with those of all others?"""
+        """Check whether cuRobo can take the lane's world together with those of all other lanes."""
         rows, solvers = self._lanes[lane].rows, self._solvers.get(arm.name)
         assert rows is not None
         room = (solvers.room if solvers is not None else Room()).for_rows(rows)
         return has_threads(len(self._lanes), self._spheres, room)
 
     def _ready(self, waiting: list[Open]) -> WideSolvers:
-        """The arm's solvers, built at its first problem and anew when a world has outgrown them."""
+        """Return the arm's solvers. They are built at its first problem, and again when a world has outgrown them."""
         arm = waiting[0].task.arm
         before = self._solvers.get(arm.name)
         room = before.room if before is not None else Room()
@@ -203,7 +258,16 @@ class BatchCore:
 
 
 def is_for_cpu(request: PlanRequest) -> bool:
-    """What cuRobo does not plan, and held components: its criteria are the same for all problems of a batch."""
+    """Check whether the CPU engine must plan a request of a batch.
+
+    cuRobo plans no held components in a batch: its criteria are the same for all problems of a batch.
+
+    Args:
+        request: The request.
+
+    Returns:
+        True for requests that cuRobo never plans, and for those with held components.
+    """
     held = request.hold_vec_weight
     return is_not_for_curobo(request) or (held is not None and any(w > 0.0 for w in held))
 

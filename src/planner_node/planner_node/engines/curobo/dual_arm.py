@@ -35,14 +35,26 @@ Pair = tuple[PlanRequest, PlanRequest]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ends:
-    """Where both arms may end at the same pair of tool poses: ``q`` (k, n + m) and each arm's ends."""
+    """Ends of both arms at the same pair of tool poses.
+
+    Attributes:
+        q: Joint positions of both arms, (k, n + m), rad or m, nearest to the start first.
+        groups: The goal configurations of each arm.
+    """
 
     q: Array
     groups: tuple[Group, Group]
 
 
 class TogetherCore(Core):
-    """The world, and cuRobo's solvers for two arms of the robot."""
+    """The world, and cuRobo's solvers for two arms of the robot.
+
+    Args:
+        robot: The robot.
+        world_T_root: The robot's root in the world.
+        cuda: The loaded libraries.
+        arms: Names of the two arms.
+    """
 
     def __init__(self, robot: Robot, world_T_root: Pose, cuda: Cuda, arms: tuple[str, str]) -> None:
         super().__init__(robot, world_T_root)
@@ -58,10 +70,17 @@ class TogetherCore(Core):
     def plan_both(
         self, requests: Pair, deadline: Deadline
     ) -> tuple[tuple[Trajectory, Trajectory], list[int]]:
-        """Motions that begin and end together, and the goal that each arm reaches.
+        """Plan motions of both arms that begin and end together.
+
+        Args:
+            requests: One request for each arm, in the order of ``arms``.
+            deadline: Limit of the time for both.
+
+        Returns:
+            The trajectories, and for each arm the index of the goal that it reaches.
 
         Raises:
-            Failed: a start, a goal or a number is at fault; PATH_BLOCKED where no motion was found.
+            Failed: A start, a goal or a number is invalid; PATH_BLOCKED when no motion was found.
         """
         tasks = [self._task(requests, k, deadline) for k in (0, 1)]
         apart = Apart(self.robot, (tasks[0].query, tasks[1].query))
@@ -95,14 +114,14 @@ class TogetherCore(Core):
         return made
 
     def _task(self, requests: Pair, k: int, deadline: Deadline) -> Task:
-        """One arm's part, as if the other were not there."""
+        """Return one arm's part of the problem, as if the other arm were not there."""
         other = requests[1 - k]
         nothing = OtherArm(other.arm, np.zeros((0, len(self.arms[1 - k].joint_names))))
         scene = replace(requests[k].scene, others=(nothing,))
         return Task.of(self, replace(requests[k], scene=scene), deadline)
 
     def _ends(self, tasks: list[Task], apart: Apart) -> list[Ends]:
-        """Pairs of tool poses with ends that are apart, nearest first, or Failed."""
+        """Return pairs of tool poses at which the arms are apart, nearest first, or raise Failed."""
         groups = [list(task.goals.groups(task.start))[:SEEDS] for task in tasks]
         found: list[Ends] = []
         nearest, pair = -np.inf, None
@@ -125,7 +144,7 @@ class TogetherCore(Core):
         return found
 
     def _tried(self, tasks: list[Task], ends: Ends, turn: int, rng: np.random.Generator) -> list[Array]:
-        """What cuRobo makes of straight ways first, and later of ways through random places."""
+        """Return cuRobo's motions from straight seeds in the first turn, and later from seeds through random places."""
         rows = (turn * SEEDS + np.arange(SEEDS)) % len(ends.q)
         q, starts = ends.q[rows], [task.start for task in tasks]
         parts = (q[:, : self._cut], q[:, self._cut :])
@@ -143,7 +162,7 @@ class TogetherCore(Core):
         return self._solvers.optimise([0], start, q[None], np.array([poses]), seeds, 3 if turn else 1)[0]
 
     def _prepare(self, tasks: list[Task], parts: tuple[Array, Array]) -> None:
-        """Spheres: of links that the second arm moves from its sheet, of all others from the first arm's."""
+        """Write the spheres: those of links that the second arm moves by its sheet, all others by the first arm's."""
         world, found = self.scene.world, []
         for task, sheet, part in zip(tasks, self._sheets, parts, strict=True):
             places = np.unique(np.concatenate([task.start[None], part]), axis=0)
@@ -163,7 +182,7 @@ class TogetherCore(Core):
     def _taken(
         self, tasks: list[Task], apart: Apart, ends: Ends, points: Array, refused: Counter[str]
     ) -> tuple[tuple[Trajectory, Trajectory], list[int]] | None:
-        """Both arms' parts of ``points`` (m, n + m), or None with the reason counted."""
+        """Return both arms' parts of ``points`` (m, n + m), or None after counting the reason."""
         row = int(np.abs(ends.q - points[-1]).max(axis=1).argmin())
         judges = [task.judge for task in tasks]
         limits = Limits(

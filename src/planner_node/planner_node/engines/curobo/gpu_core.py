@@ -1,4 +1,4 @@
-"""Planning with cuRobo: it proposes motions to our goal configurations, our checker takes them or asks for others."""
+"""Planning with cuRobo: it proposes motions to our goal configurations, and our checker accepts or refuses them."""
 
 from __future__ import annotations
 
@@ -27,9 +27,14 @@ from .task import Task, is_for_cpu
 
 
 class GpuCore(Core):
-    """As the CPU engine's core, whose checks, straight lines and fallback it has, with free motions from cuRobo.
+    """The CPU engine's core, with its checks, straight lines and fallback, but with free motions from cuRobo.
 
-    ``is_seeded``: the CPU engine's path is one of the first seeds.
+    Args:
+        robot: The robot.
+        world_T_base: The robot's base in the world.
+        cuda: The loaded libraries.
+        report: Receives the progress of loading.
+        is_seeded: Whether the CPU engine's path is one of the first seeds.
     """
 
     def __init__(
@@ -42,13 +47,26 @@ class GpuCore(Core):
         self._sheets: dict[str, SphereSheet] = {}
         self._rows = SceneRows(world_T_base)
         self.handed_over = 0
-        """Requests that cuRobo gave up on, and the CPU engine's search went on with."""
+        """The number of requests for which cuRobo found no motion, and that the CPU engine's search then planned."""
         for i, arm in enumerate(robot.arms.values()):
             share = 1.0 / len(robot.arms)
             self._open(arm, Room(), lambda f, text, i=i, s=share: report((i + f) * s, text))  # type: ignore[misc]
 
     def plan(self, request: PlanRequest, deadline: Deadline) -> tuple[Trajectory, int]:
-        """See ``Core.plan``. Straight lines, and ways past another arm, are the CPU's; see docs/explanation."""
+        """Plan a motion; see ``Core.plan``. The CPU engine plans straight lines and motions past another arm.
+
+        The reasons are in docs/explanation.
+
+        Args:
+            request: The request.
+            deadline: Limit of its time.
+
+        Returns:
+            The trajectory and the index of the goal that it reaches.
+
+        Raises:
+            Failed: The request is invalid, no motion was found, or the time is used up.
+        """
         if is_for_cpu(request):
             return super().plan(request, deadline)
         task = Task.of(self, request, deadline)
@@ -64,7 +82,7 @@ class GpuCore(Core):
             return super().plan(request, deadline)
 
     def _ready(self, task: Task) -> tuple[Solvers, Callable[[Array], None]]:
-        """The arm's solvers in this request's world, and what gives them its spheres for motions to given ends."""
+        """Return the arm's solvers in this request's world, and the function that writes its spheres for given ends."""
         arm, scene, world = task.arm, task.request.scene, self.scene.world
         sheet = self._sheets[arm.name]
         rows = self._rows.read(self.scene, world, objects_off(scene, world))
@@ -78,13 +96,13 @@ class GpuCore(Core):
         return solvers, prepare
 
     def prepare_world(self) -> None:
-        """Send a new world to the GPU before anybody waits for a plan in it."""
+        """Send a new world to the GPU before the first request that plans in it."""
         rows = self._rows.read(self.scene, self.scene.world, set())
         for name in list(self._solvers):
             self._with_room(self.robot.arm(name), rows).update_world(rows)
 
     def _with_room(self, arm: ArmSpec, rows: Rows) -> Solvers:
-        """The arm's solvers; built anew, which takes seconds, when the world has outgrown them."""
+        """Return the arm's solvers. When the world has outgrown them they are built again, which takes seconds."""
         solvers = self._solvers[arm.name]
         room = solvers.room.for_rows(rows)
         if room == solvers.room:
@@ -99,7 +117,7 @@ class GpuCore(Core):
         self._solvers.clear()
 
     def memory_bytes(self) -> int:
-        """Of the GPU, with what other processes took."""
+        """Return the memory of the GPU that is in use, that of other processes included."""
         return next(iter(self._solvers.values())).memory_bytes()
 
     def _open(self, arm: ArmSpec, room: Room, report: Report) -> Solvers:

@@ -1,4 +1,4 @@
-"""One request made ready for cuRobo: where it begins, where it may end, and who judges what is found."""
+"""One request made ready for cuRobo: its start, its goal configurations, and the checks of what is found."""
 
 from __future__ import annotations
 
@@ -30,13 +30,26 @@ from .trajectory_check import Held, Judge
 
 
 def is_for_cpu(request: PlanRequest) -> bool:
-    """Straight lines, and ways past another arm: the CPU engine's."""
+    """Check whether the CPU engine must plan the request: straight lines, and motions past another arm.
+
+    Args:
+        request: The request.
+    """
     return isinstance(request.goal, StraightGoal) or bool(request.scene.others)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Task:
-    """``query``: the reading that cuRobo's spheres are made for; the goals' may graze what is near them."""
+    """One request made ready for cuRobo.
+
+    Attributes:
+        request: The request.
+        arm: The arm that plans.
+        query: The reading for which cuRobo's spheres are made. That of the goals allows contact with what is near them.
+        start: Joint positions at the start, (n,), rad or m.
+        goals: The goal configurations.
+        judge: The checks of motions.
+    """
 
     request: PlanRequest
     arm: ArmSpec
@@ -47,15 +60,23 @@ class Task:
 
     @property
     def home(self) -> Array:
-        """(n,) [rad]."""
+        """The arm's joint positions at home, (n,), rad or m."""
         return np.array(self.arm.home_q)
 
     @classmethod
     def of(cls, core: Core, request: PlanRequest, deadline: Deadline) -> Task:
-        """Goal configurations come from the CPU engine: exact, within limits and free.
+        """Read a request. The CPU engine finds the goal configurations: exact, within limits and free.
+
+        Args:
+            core: The world and the robot.
+            request: The request.
+            deadline: Limit of its time.
+
+        Returns:
+            The request made ready.
 
         Raises:
-            Failed: start, goal or a number is at fault, with the nearest miss; or the deadline.
+            Failed: Start, goal or a number is invalid, with the nearest miss; or the time is used up.
         """
         arm = core.arm(request.arm)
         start, query = checked_start(arm, core.read(arm, request.scene), request.start_q)

@@ -1,4 +1,4 @@
-"""What cuRobo returns is taken only if our own checker, with our own margins, finds nothing against it."""
+"""Checks of cuRobo's motions: one is accepted only if our own checker, with our own margins, finds no fault."""
 
 from __future__ import annotations
 
@@ -32,22 +32,36 @@ from .solvers.spline import timed
 
 Bounds = tuple[Array, Array]
 BEYOND_RAD = 1.0e-3
-"""A motion this far beyond a joint limit is drawn back to it; farther, it is not taken."""
+"""A motion beyond a joint limit by at most this is moved back to it; one that is farther beyond is refused."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Held:
-    """Pose components that the motion must keep."""
+    """Pose components that the motion must keep.
+
+    Attributes:
+        hold: The components and their values at the start.
+        weights: Weights of the request (angular x, y, z, linear x, y, z).
+    """
 
     hold: Hold
     weights: tuple[float, ...]
 
     @classmethod
     def of(cls, request: PlanRequest, query: Query, start: Array, world_T_base: Pose) -> Held | None:
-        """None where nothing is held.
+        """Return the held components of a request.
+
+        Args:
+            request: The request.
+            query: The reading of the scene for the arm.
+            start: Joint positions at the start, (n,), rad or m.
+            world_T_base: The robot's base in the world.
+
+        Returns:
+            The components; None when nothing is held.
 
         Raises:
-            Failed: BAD_NUMBER.
+            Failed: BAD_NUMBER, for invalid weights.
         """
         weights = request.hold_vec_weight
         if weights is None or not any(w > 0.0 for w in weights):
@@ -58,18 +72,41 @@ class Held:
         return cls(hold_of(here[0], world_T_base.rotation.matrix().T, weights), weights)
 
     def share(self, path: Array, query: Query) -> float:
-        """Largest gap on ``path`` (k, n) as a share of what is allowed."""
+        """Return the largest deviation on a path as a share of what is allowed.
+
+        Args:
+            path: Joint positions, (k, n), rad or m.
+            query: The reading of the scene for the arm.
+
+        Returns:
+            The share; above 1 the components are not kept.
+        """
         frames = query.frames
         return max(held_share(np.ascontiguousarray(q), self.hold, query.robot, frames) for q in path)
 
     def check_goals(self, poses: tuple[Pose, ...]) -> None:
-        """Failed with CONTRADICTION when no pose keeps what is held."""
+        """Check that some pose keeps the held components.
+
+        Args:
+            poses: world_T_ee of the goals.
+
+        Raises:
+            Failed: CONTRADICTION, when none does.
+        """
         shift, gap = np.empty(6), np.empty(len(self.hold.turns))
         shares = [float(held_gap(flat(pose), self.hold, shift, gap)) for pose in poses]
         self._refuse(shares)
 
     def check_configurations(self, goals: Array, query: Query) -> None:
-        """The same for configurations (k, n)."""
+        """Check that some configuration keeps the held components.
+
+        Args:
+            goals: Joint positions, (k, n), rad or m.
+            query: The reading of the scene for the arm.
+
+        Raises:
+            Failed: CONTRADICTION, when none does.
+        """
         self._refuse([self.share(q[None], query) for q in goals])
 
     def _refuse(self, shares: list[float]) -> None:
@@ -83,7 +120,15 @@ class Held:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Judge:
-    """One request's standards; counts why motions were not taken."""
+    """Checks the motions of one request, and counts the reasons of refusals.
+
+    Attributes:
+        query: The reading of the scene for the arm.
+        limits: Limits of velocity, acceleration and jerk.
+        names: Names of the joints.
+        held: Pose components to keep; None when nothing is held.
+        refused: Reason -> number of refused motions.
+    """
 
     query: Query
     limits: Limits
@@ -93,16 +138,25 @@ class Judge:
 
     @property
     def bounds(self) -> Bounds:
-        """Lowest and highest joint positions (n,)."""
+        """The lowest and the highest joint positions, (n,) each, rad or m."""
         return self.query.robot.lower, self.query.robot.upper
 
     @property
     def path_weights(self) -> tuple[float, ...]:
-        """What cuRobo is asked to keep on the way."""
+        """The weights that make cuRobo keep the held components on the path."""
         return path_weights(self.held.weights if self.held is not None else None)
 
     def taken(self, points: Array, start: Array, end: Array) -> Trajectory | None:
-        """``points`` (m, n) as a trajectory from ``start`` to ``end`` (n,) exactly, or None with the reason counted."""
+        """Return points as a trajectory that passes all checks.
+
+        Args:
+            points: Joint positions at even times, (m, n), rad or m.
+            start: Exact joint positions at the start, (n,), rad or m.
+            end: Exact joint positions at the end, (n,), rad or m.
+
+        Returns:
+            The trajectory; None when a check fails, with the reason counted in ``refused``.
+        """
         trajectory = timed_within(points, start, end, self.bounds, self.limits, self.names)
         why = "a joint went beyond its limit" if trajectory is None else self.fault(trajectory.q)
         if why:
@@ -111,7 +165,14 @@ class Judge:
         return trajectory
 
     def fault(self, q: Array) -> str:
-        """What is wrong with the way ``q`` (k, n), or nothing."""
+        """Return the fault of a path.
+
+        Args:
+            q: Joint positions, (k, n), rad or m.
+
+        Returns:
+            The fault as text; empty when there is none.
+        """
         hit = np.zeros(2, dtype=np.int64)
         if first_blocked(self.query.checker, np.ascontiguousarray(q), hit) >= 0:
             pair = self.query.pair(hit)
@@ -121,14 +182,26 @@ class Judge:
         return ""
 
     def words(self) -> str:
-        """Why motions were not taken, most frequent first."""
+        """Return the reasons of refusals as text, most frequent first."""
         return ", ".join(f"{why} ({count} times)" for why, count in self.refused.most_common(3))
 
 
 def timed_within(
     points: Array, start: Array, end: Array, bounds: Bounds, limits: Limits, names: tuple[str, ...]
 ) -> Trajectory | None:
-    """``points`` (m, n) timed, from ``start`` to ``end`` (n,) exactly; None where they leave the joint limits."""
+    """Return points as a trajectory within the joint limits.
+
+    Args:
+        points: Joint positions at even times, (m, n), rad or m.
+        start: Exact joint positions at the start, (n,), rad or m.
+        end: Exact joint positions at the end, (n,), rad or m.
+        bounds: The lowest and the highest joint positions, (n,) each.
+        limits: Limits of velocity, acceleration and jerk.
+        names: Names of the joints.
+
+    Returns:
+        The trajectory; None when it exceeds a joint limit by more than BEYOND_RAD, or still exceeds it when moved back.
+    """
     points = points.copy()
     points[0], points[-1] = start, end
     lower, upper = bounds

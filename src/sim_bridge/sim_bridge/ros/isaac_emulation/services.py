@@ -1,4 +1,4 @@
-"""What Isaac Sim's bring-up script would do when it is asked: reset, pause, step, cups, belts, places of objects."""
+"""The services of Isaac Sim's bring-up script: reset, pause, step, cups, belts, poses of objects."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from tf2_msgs.msg import TFMessage
 
 
 class IsaacServices:
-    """Services and topics of ``handiwork_core.isaac_wire`` that change the world; all work is the physics thread's.
+    """Services and topics of ``handiwork_core.isaac_wire`` that change the world; the physics thread does all work.
 
     Args:
-        node: hosts them.
-        loop: the thread that runs now.
-        cups: names of the suction cups, which get a service each.
+        node: Hosts them.
+        loop: Returns the thread that runs now.
+        cups: Names of the suction cups, which get a service each.
     """
 
     def __init__(self, node: ManagedNode, loop: Callable[[], IsaacLoop], cups: Iterable[str]) -> None:
@@ -61,7 +61,7 @@ class IsaacServices:
         self._do(wire.BELT_VELOCITY, run)
 
     def _do(self, topic: str, work: Callable[[], None]) -> None:
-        """Do what a message asks for; nobody waits for it, so the log tells what is wrong."""
+        """Do what a message asks for. It has no reply, so faults are logged."""
 
         def tried() -> None:
             try:

@@ -1,4 +1,4 @@
-"""The world as Isaac Sim's bridge and its bring-up script would show it. It has no controllers of its own."""
+"""The world as Isaac Sim's bridge and its bring-up script publish it. It has no controllers of its own."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ from sim_bridge.ros.isaac_emulation.services import IsaacServices
 from tf2_msgs.msg import TFMessage
 
 QUEUE = 1
-"""Commands that may wait, as the graph sets it; the bridge's own default of 10 lags by as many ticks."""
+"""The number of commands that may wait, as the graph sets it; the bridge's default of 10 lags by as many ticks."""
 
 FRAME_TICKS = 2
 """Frames, contacts and cups come with every second tick: 50 Hz."""
 
 WORLD_HZ = 62.5
-"""Greatest rate per second of steady time of what comes with every second tick."""
+"""The largest rate of these, per second of steady time."""
 
 
-class IsaacVoice:
-    """Topics and services of ``handiwork_core.isaac_wire``. What nobody subscribes to is not published.
+class IsaacInterface:
+    """Topics and services of ``handiwork_core.isaac_wire``. Topics without subscriptions are not published.
 
     Args:
-        node: hosts them.
-        simulation: has the suction cups that get a service each.
+        node: Hosts them.
+        simulation: Has the suction cups that get a service each.
     """
 
     def __init__(self, node: ManagedNode, simulation: Simulation) -> None:
@@ -60,7 +60,16 @@ class IsaacVoice:
         self._pace = RateLimiter(WORLD_HZ, burst=25)
 
     def loop(self, simulation: Simulation, real_time_factor: float, *, paused: bool) -> IsaacLoop:
-        """The thread that is to run from now on."""
+        """Create the thread that will run from now on.
+
+        Args:
+            simulation: The simulation.
+            real_time_factor: Simulated seconds per second; 0 is as fast as possible.
+            paused: Whether the world begins paused.
+
+        Returns:
+            The thread, not started.
+        """
         self._running = IsaacLoop(
             simulation,
             real_time_factor,
@@ -76,11 +85,20 @@ class IsaacVoice:
         return self._running
 
     def complain(self, text: str) -> None:
-        """Tell what is wrong with a command."""
+        """Log the fault of a command.
+
+        Args:
+            text: The fault.
+        """
         self._node.get_logger().warning(f"{wire.JOINT_COMMANDS}: {text}", throttle_duration_sec=2.0)
 
     def publish(self, simulation: Simulation, tick: int | None) -> None:
-        """Publish what is due at this tick; a paused timeline (None) says nothing. On the physics thread."""
+        """Publish the topics that are due at this tick; runs on the physics thread.
+
+        Args:
+            simulation: The simulation.
+            tick: Number of the tick; None while the timeline is paused, when nothing is published.
+        """
         if tick is None:
             return
         now_s = self._loop().time_s

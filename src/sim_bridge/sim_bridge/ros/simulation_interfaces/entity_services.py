@@ -1,4 +1,4 @@
-"""Objects of the simulated world by simulation_interfaces: find, look, move."""
+"""Objects of the simulated world by simulation_interfaces: find, read, move."""
 
 from __future__ import annotations
 
@@ -35,31 +35,56 @@ INVALID_POSE_TO_SET = 101
 
 
 class EntityServices:
-    """Handlers; ``wait`` waits for the physics thread."""
+    """Handlers of services about objects. A handler fills the response, and raises ``Refused`` for invalid requests.
+
+    Args:
+        loop: Returns the thread that runs now.
+        wait: Waits for a job of the physics thread.
+    """
 
     def __init__(self, loop: Callable[[], SimLoop], wait: Callable[[Any], Any]) -> None:
         self._loop, self._wait = loop, wait
 
     async def entities(self, request: Any, response: Any) -> None:
-        """GetEntities."""
+        """Handle GetEntities.
+
+        Args:
+            request: The request.
+            response: Is filled.
+        """
         response.entities = [name for name, _ in await self._found(request.filters)]
         put_result(response, OK)
 
     async def states(self, request: Any, response: Any) -> None:
-        """GetEntitiesStates."""
+        """Handle GetEntitiesStates.
+
+        Args:
+            request: The request.
+            response: Is filled.
+        """
         found = await self._found(request.filters)
         response.entities = [name for name, _ in found]
         response.states = [_state_to_msg(state) for _, state in found]
         put_result(response, OK)
 
     async def state(self, request: Any, response: Any) -> None:
-        """GetEntityState."""
+        """Handle GetEntityState.
+
+        Args:
+            request: The request.
+            response: Is filled.
+        """
         _, state = await self._one(request.entity)
         response.state = _state_to_msg(state)
         put_result(response, OK)
 
     async def info(self, request: Any, response: Any) -> None:
-        """GetEntityInfo."""
+        """Handle GetEntityInfo.
+
+        Args:
+            request: The request.
+            response: Is filled.
+        """
         item, _ = await self._one(request.entity)
         response.info.category.category = _category(item)
         body = item.body
@@ -67,22 +92,35 @@ class EntityServices:
         put_result(response, OK)
 
     async def bounds(self, request: Any, response: Any) -> None:
-        """GetEntityBounds: the box in the object's own axes."""
+        """Handle GetEntityBounds: the box in the object's own axes.
+
+        Args:
+            request: The request.
+            response: Is filled.
+        """
         item, _ = await self._one(request.entity)
         lower, upper = own_bounds(item)
         response.bounds = Bounds(type=Bounds.TYPE_BOX, points=[vector_to_msg(upper), vector_to_msg(lower)])
         put_result(response, OK)
 
     async def set_state(self, request: Any, response: Any) -> None:
-        """SetEntityState; what is not flagged stays, and an acceleration is never set."""
+        """Handle SetEntityState; parts without a flag stay as they are, and an acceleration is never set.
+
+        Args:
+            request: The request.
+            response: Is filled.
+
+        Raises:
+            Refused: The object is unknown, or the pose or twist is invalid for it.
+        """
         item, state = await self._one(request.entity)
-        parts, told = parts_to_set(request), request.state
+        parts, given = parts_to_set(request), request.state
         wanted = state.world_T_object
         if parts.pose:
-            _check_world(told.header.frame_id, INVALID_POSE_TO_SET)
-            wanted = read_pose(told.pose, INVALID_POSE_TO_SET)
-        linear = np.array([told.twist.linear.x, told.twist.linear.y, told.twist.linear.z])
-        angular = np.array([told.twist.angular.x, told.twist.angular.y, told.twist.angular.z])
+            _check_world(given.header.frame_id, INVALID_POSE_TO_SET)
+            wanted = read_pose(given.pose, INVALID_POSE_TO_SET)
+        linear = np.array([given.twist.linear.x, given.twist.linear.y, given.twist.linear.z])
+        angular = np.array([given.twist.angular.x, given.twist.angular.y, given.twist.angular.z])
         if not np.isfinite([linear, angular]).all():
             raise Refused(FAILED, f"the twist of {item.name!r} is not finite; give numbers")
         if not parts.twist:
@@ -120,7 +158,7 @@ class EntityServices:
         return known[name]
 
     async def _found(self, filters: Any) -> list[tuple[str, ObjectState]]:
-        """What passes every filter."""
+        """Return the objects that pass every filter."""
         if filters.tags.tags:
             raise Refused(UNSUPPORTED, "objects have no tags; filter by name, category or bounds")
         wanted = {one.category for one in filters.categories}
@@ -172,10 +210,14 @@ def _check_world(frame: str, code: int) -> None:
 
 
 def read_pose(message: Any, code: int) -> Pose:
-    """A pose.
+    """Return a pose.
+
+    Args:
+        message: The pose message.
+        code: Code of the refusal.
 
     Raises:
-        Refused: with ``code``; it is none.
+        Refused: The message is no pose; with ``code``.
     """
     try:
         return pose_from_msg(message, "pose")

@@ -1,4 +1,4 @@
-"""The run of the simulation by simulation_interfaces: what it can, play and pause, reset, step."""
+"""The run of the simulation by simulation_interfaces: features, play and pause, reset, step."""
 
 from __future__ import annotations
 
@@ -53,12 +53,20 @@ FEATURES = (
 )
 ABOUT = (
     f"Handiwork's MuJoCo world. One step is {TICK_S} s. A format {FORMAT!r} is an object as a scene file writes it, or "
-    "<scene file>#<object>. Time never goes back, so no reset has SCOPE_TIME. Entities are objects; the robot is none."
+    "<scene file>#<object>. Time never goes back, so no reset has SCOPE_TIME. Entities are objects, not the robot."
 )
 
 
 class RunServices:
-    """Handlers, and the action that steps; ``host`` is where the action lives."""
+    """Handlers of services about the run. A handler fills the response, and raises ``Refused`` for invalid requests.
+
+    Args:
+        node: The node, for its state.
+        loop: Returns the thread that runs now.
+        wait: Waits for a job of the physics thread.
+        publish_geometry: Publishes the objects; runs on the physics thread.
+        spawns: Knows the spawned objects.
+    """
 
     def __init__(
         self,
@@ -73,7 +81,12 @@ class RunServices:
         self._stepping = False
 
     def serve_steps(self, host: Node, kind: Any) -> ActionServer:
-        """Serve SimulateSteps."""
+        """Create the action server of SimulateSteps.
+
+        Args:
+            host: The node that hosts it.
+            kind: Type of the action.
+        """
         return ActionServer(
             host,
             kind,
@@ -85,18 +98,36 @@ class RunServices:
         )
 
     async def features(self, _request: Any, response: Any) -> None:
-        """GetSimulatorFeatures: those that the installed definitions have a number for."""
+        """Handle GetSimulatorFeatures: those that the installed definitions have a number for.
+
+        Args:
+            _request: The request, which is empty.
+            response: Is filled.
+        """
         numbers = [getattr(SimulatorFeatures, name, None) for name in FEATURES]
         response.features.features = [number for number in numbers if number is not None]
         response.features.spawn_formats, response.features.custom_info = [FORMAT], ABOUT
 
     async def get_state(self, _request: Any, response: Any) -> None:
-        """GetSimulationState."""
+        """Handle GetSimulationState.
+
+        Args:
+            _request: The request, which is empty.
+            response: Is filled.
+        """
         response.state.state = self._state()
         put_result(response, OK)
 
     async def set_state(self, request: Any, response: Any) -> None:
-        """SetSimulationState: playing and paused."""
+        """Handle SetSimulationState: playing and paused.
+
+        Args:
+            request: The request.
+            response: Is filled.
+
+        Raises:
+            Refused: The state is another one, or the present one.
+        """
         wanted, loop = request.state.state, self._loop()
         if wanted not in (SimulationState.STATE_PLAYING, SimulationState.STATE_PAUSED):
             raise Refused(UNSUPPORTED, f"state {wanted} cannot be set; give playing (1) or paused (2)")
@@ -110,7 +141,15 @@ class RunServices:
         put_result(response, OK)
 
     async def reset(self, request: Any, response: Any) -> None:
-        """ResetSimulation: the state, what was spawned, or both; running goals are aborted by the first."""
+        """Handle ResetSimulation: the state, the spawned objects, or both. A reset of the state aborts running goals.
+
+        Args:
+            request: The request.
+            response: Is filled.
+
+        Raises:
+            Refused: The scope has neither of both, or a cup holds something.
+        """
         scope = request.scope or ALL
         if not scope & (STATE | SPAWNED):
             raise Refused(
@@ -138,10 +177,18 @@ class RunServices:
             raise Refused(FAILED, str(error)) from error
         if scope & SPAWNED:
             self._spawns.spawned = ()
-        put_result(response, OK, "time goes on: it is never reset" if scope & TIME else "")
+        put_result(response, OK, "time continues: it is never reset" if scope & TIME else "")
 
     async def step(self, request: Any, response: Any) -> None:
-        """StepSimulation."""
+        """Handle StepSimulation.
+
+        Args:
+            request: The request.
+            response: Is filled.
+
+        Raises:
+            Refused: The simulation is not paused, or the number of steps is outside of 1 to MOST_STEPS.
+        """
         self._check_steps(request.steps)
         await self._wait(self._loop().step(request.steps * TICK_S))
         put_result(response, OK)

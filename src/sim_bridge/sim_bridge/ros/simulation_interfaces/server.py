@@ -1,4 +1,4 @@
-"""Serving simulation_interfaces: refusals as results, and only what the installed definitions have."""
+"""Serves simulation_interfaces: refusals as results, and only the services that the installed definitions have."""
 
 from __future__ import annotations
 
@@ -14,21 +14,40 @@ NOT_FOUND, INCORRECT_STATE, FAILED, OK, UNSUPPORTED = 2, 3, 4, 1, 0
 
 
 class Refused(Exception):
-    """A request that ends with a code and a sentence."""
+    """A request that ends with a code and a sentence.
+
+    Args:
+        code: Code of Result.msg or of the service.
+        message: The sentence.
+    """
 
     def __init__(self, code: int, message: str) -> None:
         self.code = code
         super().__init__(message)
 
 
-class StandardDoors:
-    """Services of one node; handlers are coroutines that fill the response, and may raise ``Refused``."""
+class StandardServices:
+    """Services of one node. Handlers are coroutines that fill the response, and may raise ``Refused``.
+
+    Args:
+        node: Hosts them.
+        definitions: The module ``simulation_interfaces.srv``.
+    """
 
     def __init__(self, node: ManagedNode, definitions: Any) -> None:
         self._node, self._definitions = node, definitions
 
     def serve(self, kind: str, name: str, handler: Callable[[Any, Any], Any]) -> bool:
-        """Serve one kind, by its name, where the installed definitions have it; whether they do."""
+        """Create a service when the installed definitions have its type.
+
+        Args:
+            kind: Name of the type.
+            name: Name of the service.
+            handler: Coroutine of request and response.
+
+        Returns:
+            Whether they have it.
+        """
         found = getattr(self._definitions, kind, None)
         if found is None:
             self._node.get_logger().info(f"simulation_interfaces has no {kind}; {name} is not served")
@@ -55,6 +74,12 @@ class StandardDoors:
 
 
 def put_result(response: Any, code: int, message: str = "") -> None:
-    """Write a result, where the response has one."""
+    """Write the result of a response that has one.
+
+    Args:
+        response: The response.
+        code: Code of the result.
+        message: Explanation; empty for none.
+    """
     if hasattr(response, "result"):
         response.result.result, response.result.error_message = code, message

@@ -1,4 +1,4 @@
-"""simulation_interfaces of the simulated world, where the package is installed, in the version that is."""
+"""simulation_interfaces of the simulated world, when the package is installed, in its installed version."""
 
 from __future__ import annotations
 
@@ -20,7 +20,18 @@ def serve_standard(
     publishers: ContractPublishers,
     roots: DataRoots,
 ) -> bool:
-    """Serve all that the installed definitions have; whether they are installed. Names are those of Isaac Sim."""
+    """Serve all services that the installed definitions have. Names are those of Isaac Sim.
+
+    Args:
+        node: Hosts them.
+        services: Wait for the physics thread.
+        loop: Returns the thread that runs now.
+        publishers: Publish the objects after changes.
+        roots: Folders below which requests may name files.
+
+    Returns:
+        Whether the definitions are installed.
+    """
     try:
         from simulation_interfaces import action, srv
     except ImportError:
@@ -28,13 +39,13 @@ def serve_standard(
         return False
     from sim_bridge.ros.simulation_interfaces.entity_services import EntityServices
     from sim_bridge.ros.simulation_interfaces.run_services import RunServices
-    from sim_bridge.ros.simulation_interfaces.server import StandardDoors
+    from sim_bridge.ros.simulation_interfaces.server import StandardServices
     from sim_bridge.ros.simulation_interfaces.spawn_services import SpawnServices
 
     entities = EntityServices(loop, services.wait)
     spawns = SpawnServices(loop, services.wait, publishers.publish_geometry, roots)
     runs = RunServices(node, loop, services.wait, publishers.publish_geometry, spawns)
-    doors = StandardDoors(node, srv)
+    standard = StandardServices(node, srv)
     rows: tuple[tuple[str, str, Callable[[Any, Any], Any]], ...] = (
         ("GetSimulatorFeatures", "get_simulator_features", runs.features),
         ("GetSimulationState", "get_simulation_state", runs.get_state),
@@ -53,6 +64,6 @@ def serve_standard(
         ("DeleteEntity", "delete_entity", spawns.delete),
     )
     for kind, name, handler in rows:
-        doors.serve(kind, name, handler)
+        standard.serve(kind, name, handler)
     runs.serve_steps(action_host_node(node), action.SimulateSteps)
     return True

@@ -1,4 +1,4 @@
-"""Objects that come and go by simulation_interfaces: what can be spawned, spawn, delete."""
+"""Objects that are spawned and deleted by simulation_interfaces."""
 
 from __future__ import annotations
 
@@ -55,9 +55,16 @@ CODES = {
 
 
 class SpawnServices:
-    """Handlers; ``publish_geometry`` tells all others of a change, on the physics thread.
+    """Handlers of spawning and deleting. A handler fills the response, and raises ``Refused`` for invalid requests.
 
-    ``spawned``: what came since the start, or the last reset of it.
+    Attributes:
+        spawned: Names of the objects that were spawned since the start, or since they were last reset.
+
+    Args:
+        loop: Returns the thread that runs now.
+        wait: Waits for a job of the physics thread.
+        publish_geometry: Publishes the objects after a change; runs on the physics thread.
+        roots: Folders below which requests may name files.
     """
 
     def __init__(
@@ -72,31 +79,55 @@ class SpawnServices:
         self.spawned: tuple[str, ...] = ()
 
     async def spawn(self, request: Any, response: Any) -> None:
-        """SpawnEntity of either version."""
+        """Handle SpawnEntity of either version.
+
+        Args:
+            request: The request.
+            response: Is filled.
+
+        Raises:
+            Refused: The object cannot be spawned.
+        """
         name = await self._spawn(request)
         response.entity_name = name
         put_result(response, OK)
 
     async def spawn_all(self, request: Any, response: Any) -> None:
-        """SpawnEntities: each by itself; one that is refused keeps no other back."""
+        """Handle SpawnEntities. Each object is spawned by itself: a refused one does not prevent the others.
+
+        Args:
+            request: The request.
+            response: Is filled.
+
+        Raises:
+            Refused: There are too many requests.
+        """
         from simulation_interfaces.msg import SpawnResult  # 1.2 and older have none
 
         if len(request.spawn_requests) > SPAWNED_AT_ONCE:
             text = f"{len(request.spawn_requests)} objects are asked for; ask for at most {SPAWNED_AT_ONCE} at once"
             raise Refused(FAILED, text)
         for one in request.spawn_requests:
-            told = SpawnResult()
+            result = SpawnResult()
             try:
-                told.entity_name = await self._spawn(one)
-                put_result(told, OK)
+                result.entity_name = await self._spawn(one)
+                put_result(result, OK)
             except Refused as refused:
-                put_result(told, refused.code, str(refused))
-            response.results.append(told)
-        bad = [told.result.error_message for told in response.results if told.result.result != OK]
+                put_result(result, refused.code, str(refused))
+            response.results.append(result)
+        bad = [one.result.error_message for one in response.results if one.result.result != OK]
         put_result(response, SOME_FAILED if bad else OK, "; ".join(bad))
 
     async def delete(self, request: Any, response: Any) -> None:
-        """DeleteEntity: an object with its parts."""
+        """Handle DeleteEntity: delete an object with its parts.
+
+        Args:
+            request: The request.
+            response: Is filled.
+
+        Raises:
+            Refused: There is no such object, it is a part, or a cup holds something.
+        """
         loop = self._loop()
 
         def take_out() -> None:
@@ -109,7 +140,15 @@ class SpawnServices:
         put_result(response, OK)
 
     async def spawnables(self, request: Any, response: Any) -> None:
-        """GetSpawnables: the objects of the running scene's file, and of scene files in ``sources``."""
+        """Handle GetSpawnables: the objects of the running scene's file, and of scene files in ``sources``.
+
+        Args:
+            request: The request.
+            response: Is filled.
+
+        Raises:
+            Refused: There are too many sources, or one cannot be read.
+        """
         if len(request.sources) > SPAWNED_AT_ONCE:
             text = f"{len(request.sources)} sources are named; name at most {SPAWNED_AT_ONCE} at once"
             raise Refused(FAILED, text)
@@ -169,7 +208,7 @@ class SpawnServices:
         return load_scene(self._roots.locate(str(path)))
 
     async def _read(self, read: Callable[[], T]) -> T:
-        """What a function returns that reads files, neither on the executor nor on the physics thread."""
+        """Return the value of a function that reads files, neither on the executor nor on the physics thread."""
         try:
             job = self._readers.submit(read)
         except TooManyReaders as error:

@@ -18,13 +18,17 @@ from skill_server.params import checks
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArtPreplanParams(PartParams):
-    """``fraction``: where the joint would go, from 0 closed to 1 open."""
+    """Parameters of ``artpreplan``, beyond those of ``PartParams``.
+
+    Attributes:
+        fraction: Position that the joint would go to, from 0 closed to 1 open.
+    """
 
     fraction: float = 0.8
 
 
 class ArtPreplan(Skill[ArtPreplanParams]):
-    """Choose grasp and way as ``open`` and ``close`` do; fails with the cause where there is none."""
+    """Choose a grasp and a path as ``open`` and ``close`` do; fail with the cause when there is none."""
 
     name = "artpreplan"
     params_type = ArtPreplanParams
@@ -40,13 +44,13 @@ class ArtPreplan(Skill[ArtPreplanParams]):
         )
 
     def commands(self, params: ArtPreplanParams, context: Context) -> Sequence[Command]:
-        """None that moves."""
+        """Look for a grasp and a path, and return a list that moves nothing."""
         world = context.world.snapshot()
         joint = part_of(params.object, world).joint
         motion_to(joint.lower + params.fraction * joint.range, params, context)
         return (Command("plan", arm_motions.neutral(params, context, world)),)
 
     def is_success(self, params: ArtPreplanParams, before: World, after: World, context: Context) -> Outcome:
-        """A way was found, or ``commands`` would have failed."""
+        """Return OK: ``commands`` would have failed without a path."""
         part = part_of(params.object, after)
         return Outcome(Code.OK, f"{part.name!r} can be brought to {params.fraction:.2f} open from here")

@@ -1,4 +1,4 @@
-"""Close: bring a drawer or a door back by its handle; success is where its joint is measured."""
+"""Close: bring a drawer or a door back by its handle; success is judged by the measured joint."""
 
 from __future__ import annotations
 
@@ -24,9 +24,13 @@ MODES = ("fraction", "zero", "dis_to_init")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CloseParams(PartParams):
-    """``fraction``: how far open it may stay, 0 is closed. ``success_mode`` fraction: that, give ``tolerance``.
+    """Parameters of ``close``, beyond those of ``PartParams``.
 
-    ``zero``: the joint is within ``success_threshold`` [m or rad] of closed; ``dis_to_init``: it moved by that much.
+    Attributes:
+        fraction: Part of the range that it may stay open, 0 is closed.
+        success_mode: ``fraction``: it is at most ``fraction`` open, plus ``tolerance``; ``zero``: the joint is within
+            ``success_threshold`` of closed; ``dis_to_init``: the joint moved by at least ``success_threshold``.
+        success_threshold: Threshold of the last two modes, m or rad.
     """
 
     fraction: float = 0.0
@@ -35,7 +39,7 @@ class CloseParams(PartParams):
 
 
 class Close(Skill[CloseParams]):
-    """Grasp the handle, follow the way of the joint back, let go."""
+    """Grasp the handle, follow the path of the joint back, let go."""
 
     name = "close"
     params_type = CloseParams
@@ -53,13 +57,13 @@ class Close(Skill[CloseParams]):
         )
 
     def commands(self, params: CloseParams, context: Context) -> Sequence[Command]:
-        """Those of the motion; a part that is farther closed stays so."""
+        """Make the commands of the motion; a part that is farther closed stays so."""
         part = part_of(params.object, context.world.snapshot())
         goal = part.joint.lower + params.fraction * part.joint.range
         return motion_to(min(goal, part.position), params, context)
 
     def is_success(self, params: CloseParams, before: World, after: World, context: Context) -> Outcome:
-        """By the measured joint."""
+        """Judge by the measured joint."""
         part, then = part_of(params.object, after), part_of(params.object, before)
         calm = settled(params, part, after, context)
         if not calm.ok:

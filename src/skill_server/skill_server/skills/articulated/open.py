@@ -1,4 +1,4 @@
-"""Open: pull a drawer or a door open by its handle; success is where its joint is measured."""
+"""Open: pull a drawer or a door open by its handle; success is judged by the measured joint."""
 
 from __future__ import annotations
 
@@ -24,9 +24,13 @@ MODES = ("fraction", "abs", "normal")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenParams(PartParams):
-    """``fraction``: how far, from 0 closed to 1 open. ``success_mode`` fraction: it is that far, less ``tolerance``.
+    """Parameters of ``open``, beyond those of ``PartParams``.
 
-    ``abs`` and ``normal``: the joint moved by ``success_threshold`` [m or rad], either way or in the sense of opening.
+    Attributes:
+        fraction: Wanted position, from 0 closed to 1 open.
+        success_mode: ``fraction``: it is at least ``fraction`` open, less ``tolerance``; ``abs``: the joint moved by at
+            least ``success_threshold`` in either direction; ``normal``: it did so in the direction of opening.
+        success_threshold: Threshold of the last two modes, m or rad.
     """
 
     fraction: float = 0.8
@@ -35,7 +39,7 @@ class OpenParams(PartParams):
 
 
 class Open(Skill[OpenParams]):
-    """Grasp the handle, follow the way of the joint, let go."""
+    """Grasp the handle, follow the path of the joint, let go."""
 
     name = "open"
     params_type = OpenParams
@@ -53,13 +57,13 @@ class Open(Skill[OpenParams]):
         )
 
     def commands(self, params: OpenParams, context: Context) -> Sequence[Command]:
-        """Those of the motion; a part that is farther open stays so."""
+        """Make the commands of the motion; a part that is farther open stays so."""
         part = part_of(params.object, context.world.snapshot())
         goal = part.joint.lower + params.fraction * part.joint.range
         return motion_to(max(goal, part.position), params, context)
 
     def is_success(self, params: OpenParams, before: World, after: World, context: Context) -> Outcome:
-        """By the measured joint."""
+        """Judge by the measured joint."""
         part, then = part_of(params.object, after), part_of(params.object, before)
         calm = settled(params, part, after, context)
         if not calm.ok:

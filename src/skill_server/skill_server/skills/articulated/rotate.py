@@ -1,4 +1,4 @@
-"""Rotate: turn a knob about its axis; success is by how much its joint turned."""
+"""Rotate: turn a knob about its axis; success is judged by the turn of its joint."""
 
 from __future__ import annotations
 
@@ -24,7 +24,11 @@ from skill_server.params import checks
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RotateParams(PartParams):
-    """``angle``: turn from where it is [rad]; below 0 it turns back towards closed."""
+    """Parameters of ``rotate``, beyond those of ``PartParams``.
+
+    Attributes:
+        angle: Turn from the present position, rad; below 0 it turns back towards closed.
+    """
 
     angle: float = 0.785
 
@@ -47,20 +51,20 @@ class Rotate(Skill[RotateParams]):
         )
 
     def commands(self, params: RotateParams, context: Context) -> Sequence[Command]:
-        """Those of the motion."""
+        """Make the commands of the motion; the goal is kept within the joint's limits."""
         part = part_of(params.object, context.world.snapshot())
         goal = min(max(part.position + params.angle, part.joint.lower), part.joint.upper)
         return motion_to(goal, params, context)
 
     def is_success(self, params: RotateParams, before: World, after: World, context: Context) -> Outcome:
-        """It turned by the angle, in its sense, give or take the tolerance."""
+        """Check that the joint turned by the angle, in its direction, within the tolerance."""
         part, then = part_of(params.object, after), part_of(params.object, before)
         calm = settled(params, part, after, context)
         if not calm.ok:
             return calm
         turned = part.position - then.position
         good = abs(turned - params.angle) <= params.tolerance * part.joint.range
-        text = f"{part.name!r} turned by {turned:.3f} rad, {params.angle:.3f} rad were asked for"
+        text = f"{part.name!r} turned by {turned:.3f} rad, angle is {params.angle:.3f} rad"
         return Outcome(Code.OK if good else Code.NOT_IN_PLACE, text)
 
 

@@ -1,4 +1,4 @@
-"""Mobile rotate: turn the base on the spot by an angle; arms and what they hold go along."""
+"""Mobile rotate: turn the base on the spot by an angle; the arms and the held objects move with it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,11 @@ from skill_server.params import checks
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MobileRotateParams(BaseParams):
-    """``target``: turn from where it stands [rad], counter-clockwise seen from above."""
+    """Parameters of ``mobile_rotate``, beyond those of ``BaseParams``.
+
+    Attributes:
+        target: Turn from the present heading, rad, counter-clockwise seen from above.
+    """
 
     target: float = 0.785
 
@@ -49,13 +53,13 @@ class MobileRotate(Skill[MobileRotateParams]):
         return found if not found.ok else in_range("target", robot, _goal(params, robot, world))
 
     def commands(self, params: MobileRotateParams, context: Context) -> Sequence[Command]:
-        """One motion."""
+        """Make the one motion."""
         return drive_to(_goal(params, context.robot, context.world.snapshot()), params, context)
 
     def is_success(
         self, params: MobileRotateParams, before: World, after: World, context: Context
     ) -> Outcome:
-        """By the measured base."""
+        """Judge by the measured base."""
         return judged(_goal(params, context.robot, before), params, after, context)
 
 

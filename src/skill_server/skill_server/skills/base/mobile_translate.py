@@ -1,4 +1,4 @@
-"""Mobile translate: drive the base straight by a distance; arms and what they hold go along."""
+"""Mobile translate: drive the base straight by a distance; the arms and the held objects move with it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,12 @@ FRAMES = ("base", "start")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MobileTranslateParams(BaseParams):
-    """``target``: way along x and y [m], in ``frame`` base as it stands now, or start, as it stood at the beginning."""
+    """Parameters of ``mobile_translate``, beyond those of ``BaseParams``.
+
+    Attributes:
+        target: Distance along x and y of ``frame``, m.
+        frame: ``base``: the present pose of the base; ``start``: its pose when the robot started.
+    """
 
     target: tuple[float, float] = (0.0, 0.0)
     frame: str = "base"
@@ -53,13 +58,13 @@ class MobileTranslate(Skill[MobileTranslateParams]):
         return found if not found.ok else in_range("target", robot, _goal(params, robot, world))
 
     def commands(self, params: MobileTranslateParams, context: Context) -> Sequence[Command]:
-        """One motion."""
+        """Make the one motion."""
         return drive_to(_goal(params, context.robot, context.world.snapshot()), params, context)
 
     def is_success(
         self, params: MobileTranslateParams, before: World, after: World, context: Context
     ) -> Outcome:
-        """By the measured base."""
+        """Judge by the measured base."""
         return judged(_goal(params, context.robot, before), params, after, context)
 
 

@@ -24,9 +24,13 @@ MODES = ("random", "towards")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RotateSpec:
-    """``random``: fixed x, y, z angles drawn from ``rotate_obj_euler`` [deg].
+    """New orientation of the held object.
 
-    ``towards``: (90, 0, yaw to the target).
+    Attributes:
+        type: ``random``: fixed-axis x, y, z angles drawn from ``rotate_obj_euler``; ``towards``: (90, 0, yaw to the
+            target) deg.
+        rotate_obj_euler: Lowest and highest angles, deg.
+        success_threshold: Accepted as in the SimBox format; nothing reads it.
     """
 
     type: str
@@ -36,10 +40,19 @@ class RotateSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApproachRotateParams(SkillParams):
-    """``object`` is held; its ``approach_axis`` points at ``target`` from ``distance`` [m], seen from above.
+    """Parameters of ``approach_rotate``.
 
-    ``obj_yaw_offset`` [deg] turns that direction; ``obj_axis_offset``: [axis, m] shifts the point of the object that is
-    driven; ``z_offset`` [m] from its height now; ``rotate``: new orientation; ``success_threshold`` [m].
+    Attributes:
+        target: Object to point at.
+        object: Held object; empty: the one in the hand.
+        approach_axis: Axis of the held object that points at ``target``, seen from above.
+        distance: Distance from ``target``, m.
+        obj_yaw_offset: Turn of that direction about the vertical, deg.
+        obj_axis_offset: Entries [axis, m] that shift the driven point of the object.
+        z_offset: Height above the present height, m.
+        rotate: New orientation; None keeps the present one.
+        hold_vec_weight: Six weights of the present pose's components on the path; empty: none is held.
+        success_threshold: Largest distance from the goal, seen from above, m.
     """
 
     target: str
@@ -86,7 +99,7 @@ class ApproachRotate(Skill[ApproachRotateParams]):
         )
 
     def commands(self, params: ApproachRotateParams, context: Context) -> Sequence[Command]:
-        """One free motion with the object."""
+        """Make one free motion with the object."""
         world = context.world.snapshot()
         target = self._target(params, context, world, _turn(params, context, world))
         choice = arm_motions.reachable([(target,)], params, context, world)
@@ -102,7 +115,10 @@ class ApproachRotate(Skill[ApproachRotateParams]):
     def is_success(
         self, params: ApproachRotateParams, before: World, after: World, context: Context
     ) -> Outcome:
-        """The object is where and turned as it should be; a random turn is judged by the hand's arrival alone."""
+        """Check that the object is at its place for its measured orientation, seen from above.
+
+        The turn itself is judged by the hand's arrival alone.
+        """
         grip = arm_motions.held(context, after, params.object)
         now = after.states[grip.object].world_T_object
         wanted = _place(params, after.states[params.target].world_T_object, now)
@@ -135,7 +151,7 @@ def _check_rotate(rotate: RotateSpec | None) -> Outcome:
 
 
 def _turn(params: ApproachRotateParams, context: Context, world: World) -> Rotation:
-    """The object's new orientation in the world."""
+    """Return the object's new orientation in the world."""
     grip = arm_motions.held(context, world, params.object)
     now = world.states[grip.object].world_T_object
     if params.rotate is None:
@@ -149,7 +165,7 @@ def _turn(params: ApproachRotateParams, context: Context, world: World) -> Rotat
 
 
 def _place(params: ApproachRotateParams, target: Pose, turned: Pose) -> Array:
-    """Where the origin (3,) of the object with this orientation belongs; its height is that of ``turned``."""
+    """Return the goal (3,) of the object's origin in the world for this orientation, at the height of ``turned``."""
     axis = turned.rotation.matrix() @ np.array(arm_motions.AXES[params.approach_axis])
     flat = np.array([axis[0], axis[1], 0.0])
     length = float(np.linalg.norm(flat))

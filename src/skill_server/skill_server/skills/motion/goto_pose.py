@@ -27,12 +27,28 @@ WITHIN_M, WITHIN_RAD = 0.005, 0.087
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GotoPoseParams(SkillParams):
-    """``position`` [m] in ``frame`` base or world; ``euler`` [deg, fixed x, y, z] or ``quaternion`` wxyz in the base.
+    """Parameters of ``goto_pose``.
 
-    With filters, or an axis of the held object to be aligned with one of the base within ``align_obj_tol`` [deg], the
-    orientation is sampled; with none of these it is kept. ``position_constraint`` object drives the origin of what
-    is held. ``interp_nums`` above 1: so many waypoints on a straight line. Noise is uniform on each axis.
-    ``test_mode`` forward plans the way before an orientation is taken, but for straight lines; ik looks at poses alone.
+    With filters, or an axis of the held object to be aligned, the orientation is sampled. Without them, and without
+    ``euler`` and ``quaternion``, the present orientation is kept.
+
+    Attributes:
+        position: Goal, m.
+        frame: Frame of ``position``, ``base`` or ``world``.
+        euler: Orientation in the base as fixed-axis x, y, z angles, deg.
+        quaternion: Orientation in the base, w, x, y, z.
+        orientation_filters: Constraints of the orientation.
+        align_obj_axis: Axis of the held object, in its frame; all zero: none is aligned.
+        align_ref_axis: Axis of the base to align it with.
+        align_obj_tol: Largest angle between the two, deg.
+        position_constraint: ``gripper`` drives the EE to the position, ``object`` the origin of the held object.
+        object: Held object; empty: the one in the hand.
+        max_noise_m: Largest noise of each coordinate, uniform, m.
+        max_noise_deg: Largest angle of a turn about a random axis, uniform, deg.
+        interp_nums: Above 1: number of waypoints on a straight line.
+        gripper_state: Gripper at the end: 1 open, -1 closed, 0 unchanged.
+        test_mode: ``forward`` plans the path before an orientation is taken, but for straight lines; ``ik`` checks
+            poses alone.
     """
 
     position: tuple[float, float, float]
@@ -83,7 +99,7 @@ class GotoPose(Skill[GotoPoseParams]):
         )
 
     def commands(self, params: GotoPoseParams, context: Context) -> Sequence[Command]:
-        """The first orientation whose pose can be reached."""
+        """Choose the first orientation whose pose can be reached."""
         world = context.world.snapshot()
         ways = [_way(pose, params, context, world) for pose in _targets(params, context, world)]
         is_planned = params.test_mode == CandidateTest.FORWARD.value and params.interp_nums == 1
@@ -98,7 +114,7 @@ class GotoPose(Skill[GotoPoseParams]):
         )
 
     def is_success(self, params: GotoPoseParams, before: World, after: World, context: Context) -> Outcome:
-        """In position AND in angle, where there is one, as far as the noise allows."""
+        """Check the position AND the angle, where there is one, within the tolerance and the noise."""
         here = arm_motions.hand(context, after)
         if params.position_constraint == "object" and context.held:
             here = here @ arm_motions.held(context, after).link_T_object
@@ -143,7 +159,7 @@ def _point(params: GotoPoseParams, context: Context) -> Array:
 
 
 def _turn_of(params: GotoPoseParams) -> Rotation | None:
-    """Orientation in the base where it is given."""
+    """Return the given orientation in the base; None when none is given."""
     if params.quaternion is not None:
         return Rotation.from_wxyz(params.quaternion)
     if params.euler is None:
@@ -153,7 +169,7 @@ def _turn_of(params: GotoPoseParams) -> Rotation | None:
 
 
 def _targets(params: GotoPoseParams, context: Context, world: World) -> list[Pose]:
-    """EE poses in the world."""
+    """Return EE poses in the world."""
     base = context.world.world_T_base()
     grip = None
     if params.position_constraint == "object" or params.is_aligned:
@@ -181,7 +197,7 @@ def _targets(params: GotoPoseParams, context: Context, world: World) -> list[Pos
 
 
 def _way(goal: Pose, params: GotoPoseParams, context: Context, world: World) -> tuple[Pose, ...]:
-    """The goal, or waypoints on a straight line to it that turn evenly."""
+    """Return the goal, or waypoints on a straight line to it that turn evenly."""
     if params.interp_nums == 1:
         return (goal,)
     here = arm_motions.hand(context, world)

@@ -1,4 +1,4 @@
-"""Gripper action: open or close where the arm is."""
+"""Gripper action: open or close at the present pose of the arm."""
 
 from __future__ import annotations
 
@@ -26,9 +26,13 @@ from .wait import TICK_S
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GripperActionParams(SkillParams):
-    """``gripper_state`` 1 opens to ``width`` [m] (0: all the way), -1 closes.
+    """Parameters of ``gripper_action``.
 
-    ``object``: what must be in the hand after closing; empty: nothing need be. ``wait_steps`` of 1/30 s follow.
+    Attributes:
+        gripper_state: 1 opens, -1 closes.
+        width: Opening, m; 0 opens completely.
+        object: Object that must be in the hand after closing; empty: none need be.
+        wait_steps: Pause afterwards, steps of 1/30 s.
     """
 
     gripper_state: int
@@ -38,7 +42,7 @@ class GripperActionParams(SkillParams):
 
 
 class GripperAction(Skill[GripperActionParams]):
-    """Open or close; what is let go is an obstacle again, what is named and grasped is carried from now on."""
+    """Open or close; a released object is an obstacle again, a named and grasped one is carried from now on."""
 
     name = "gripper_action"
     params_type = GripperActionParams
@@ -62,7 +66,7 @@ class GripperAction(Skill[GripperActionParams]):
         )
 
     def commands(self, params: GripperActionParams, context: Context) -> Sequence[Command]:
-        """The gripper's command, and what follows from it for the planner."""
+        """Make the gripper's command, and attach or detach the object for the planner."""
         dwell_s = params.wait_steps * TICK_S
         if params.gripper_state == arm_motions.CLOSE:
             attach = (Command("close", AttachObject(params.object)),) if params.object else ()
@@ -73,7 +77,7 @@ class GripperAction(Skill[GripperActionParams]):
     def is_success(
         self, params: GripperActionParams, before: World, after: World, context: Context
     ) -> Outcome:
-        """After closing the named object is held; after opening no finger touches what was let go."""
+        """Check that the named object is held after closing, or that no finger touches the released one."""
         gripper = context.arm_spec.gripper
         assert gripper is not None
         width = f"the opening is {gripper_state.width_m(after, gripper) * 1e3:.0f} mm"

@@ -24,9 +24,13 @@ JOINT_WITHIN_RAD = 0.088
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeuristicSkillParams(SkillParams):
-    """``mode`` home; abs_qpos or rel_qpos with ``value`` of every joint [rad]; rel_ee with a move in the base frame.
+    """Parameters of ``heuristic_skill``.
 
-    A move is [x, y, z] in metres, [x, y, z, qw, qx, qy, qz], or a 4x4 matrix in rows, applied from the left.
+    Attributes:
+        mode: ``home``; ``abs_qpos`` or ``rel_qpos`` with every joint; ``rel_ee`` with a motion in the base frame.
+        value: Joints, rad or m; or a motion: [x, y, z] in m, [x, y, z, qw, qx, qy, qz], or a 4x4 matrix in rows,
+            applied from the left.
+        gripper_state: Gripper at the end: 1 open, -1 closed, 0 unchanged.
     """
 
     mode: str = "home"
@@ -53,7 +57,7 @@ class HeuristicSkill(Skill[HeuristicSkillParams]):
         )
 
     def commands(self, params: HeuristicSkillParams, context: Context) -> Sequence[Command]:
-        """One free motion."""
+        """Make one free motion."""
         world = context.world.snapshot()
         pose, q = self._target(params, context, world)
         if q is None:
@@ -69,7 +73,7 @@ class HeuristicSkill(Skill[HeuristicSkillParams]):
     def is_success(
         self, params: HeuristicSkillParams, before: World, after: World, context: Context
     ) -> Outcome:
-        """Every joint is near its goal; with rel_ee the hand is."""
+        """Check that every joint is near its goal; with rel_ee, that the hand is."""
         pose, q = self._target(params, context, before)
         if q is None:
             return arm_motions.arrived(pose, arm_motions.hand(context, after), params.t_eps, params.o_eps)
@@ -80,7 +84,7 @@ class HeuristicSkill(Skill[HeuristicSkillParams]):
     def _target(
         self, params: HeuristicSkillParams, context: Context, world: World
     ) -> tuple[Pose, Array | None]:
-        """EE pose in the world, and the joints where they are given."""
+        """Return the EE pose in the world, and the joints when they are given."""
         if params.mode == "rel_ee":
             base = context.world.world_T_base()
             return base @ _move(params.value) @ base.inverse() @ arm_motions.hand(context, world), None

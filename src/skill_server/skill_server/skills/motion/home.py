@@ -22,13 +22,17 @@ WITHIN_RAD = 0.02
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HomeParams(SkillParams):
-    """``gripper_state`` at the end: 1 open, -1 closed, 0 as it is."""
+    """Parameters of ``home``.
+
+    Attributes:
+        gripper_state: Gripper at the end: 1 open, -1 closed, 0 unchanged.
+    """
 
     gripper_state: int = arm_motions.KEEP
 
 
 class Home(Skill[HomeParams]):
-    """Go home on a free path, with what is held."""
+    """Go home on a free path, with the held objects."""
 
     name = "home"
     params_type = HomeParams
@@ -40,7 +44,7 @@ class Home(Skill[HomeParams]):
         )
 
     def commands(self, params: HomeParams, context: Context) -> Sequence[Command]:
-        """One free motion to the joints of home."""
+        """Make one free motion to the home configuration."""
         world, q = context.world.snapshot(), context.arm_spec.home_q
         same = arm_motions.neutral(params, context, world)
         at_home = Command(
@@ -53,7 +57,7 @@ class Home(Skill[HomeParams]):
         return (at_home, Command("home", arm_motions.gripper_function(params.gripper_state, same)))
 
     def is_success(self, params: HomeParams, before: World, after: World, context: Context) -> Outcome:
-        """Every joint is near home."""
+        """Check that every joint is near home."""
         off = float(np.abs(gripper_state.arm_q(after, context.arm_spec) - context.arm_spec.home_q).max())
         text = f"the farthest joint is {off:.3f} rad from home"
         return Outcome(Code.OK if off <= WITHIN_RAD else Code.NOT_REACHED, text, angle_error_rad=off)

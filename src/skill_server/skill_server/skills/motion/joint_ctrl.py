@@ -21,9 +21,13 @@ from skill_server.state import gripper_state
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JointCtrlParams(SkillParams):
-    """``ctrl_list``: entries [joint, value, abs or delta]; a joint goes by its name or its number from 0.
+    """Parameters of ``joint_ctrl``.
 
-    Values are degrees (metres for a joint that slides); ``success_threshold_js`` [rad] is for each joint.
+    Attributes:
+        ctrl_list: Entries [joint, value, abs or delta]; a joint is given by its name or its number from 0, a value
+            in deg (m for a prismatic joint).
+        gripper_state: Gripper at the end: 1 open, -1 closed, 0 unchanged.
+        success_threshold_js: Largest error of each joint, rad.
     """
 
     ctrl_list: JointList
@@ -32,7 +36,7 @@ class JointCtrlParams(SkillParams):
 
 
 class JointCtrl(Skill[JointCtrlParams]):
-    """Move joints without planning a way; the straight way is still judged before it is followed."""
+    """Move joints without planning a path; the straight path is still validated before it is followed."""
 
     name = "joint_ctrl"
     params_type = JointCtrlParams
@@ -49,7 +53,7 @@ class JointCtrl(Skill[JointCtrlParams]):
         )
 
     def commands(self, params: JointCtrlParams, context: Context) -> Sequence[Command]:
-        """One direct motion of the joints."""
+        """Make one direct motion of the joints."""
         world = context.world.snapshot()
         goal = joint_list.goal(
             params.ctrl_list, context.robot, context.arm_spec, gripper_state.arm_q(world, context.arm_spec)
@@ -63,7 +67,7 @@ class JointCtrl(Skill[JointCtrlParams]):
         )
 
     def is_success(self, params: JointCtrlParams, before: World, after: World, context: Context) -> Outcome:
-        """Every joint is near its goal."""
+        """Check that every joint is near its goal."""
         arm = context.arm_spec
         goal = joint_list.goal(params.ctrl_list, context.robot, arm, gripper_state.arm_q(before, arm))
         off = float(np.abs(gripper_state.arm_q(after, arm) - goal).max())

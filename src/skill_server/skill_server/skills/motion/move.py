@@ -1,4 +1,4 @@
-"""Move: shift the hand in the base frame, by offsets or so that what it holds comes to stand over another object."""
+"""Move: shift the hand in the base frame, by offsets or so that the held object comes to be over another object."""
 
 from __future__ import annotations
 
@@ -20,10 +20,15 @@ from skill_server.params import checks
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MoveParams(SkillParams):
-    """``delta_trans``: offsets [m] in the base frame from where the hand is, one waypoint each.
+    """Parameters of ``move``.
 
-    With ``object`` and ``target`` the level distance from one to the other is added to each. ``straight``: on straight
-    lines; else on free paths, which ``hold_vec_weight`` may bind. ``success_threshold`` [m].
+    Attributes:
+        object: Object to bring over ``target``; empty: none.
+        target: The other object; the level distance from ``object`` to it is added to each offset.
+        delta_trans: Offsets from the present position of the hand in the base frame, m, one waypoint each.
+        straight: True for straight lines, False for free paths.
+        hold_vec_weight: Six weights of the present pose's components on free paths; empty: none is held.
+        success_threshold: Largest distance from the goal, m.
     """
 
     object: str = ""
@@ -67,7 +72,7 @@ class Move(Skill[MoveParams]):
         )
 
     def commands(self, params: MoveParams, context: Context) -> Sequence[Command]:
-        """A waypoint for each offset."""
+        """Make a waypoint for each offset."""
         world = context.world.snapshot()
         way, same = self._way(params, context, world), arm_motions.neutral(params, context, world)
         touching = arm_motions.touching_now(context, world)
@@ -80,7 +85,7 @@ class Move(Skill[MoveParams]):
         )
 
     def is_success(self, params: MoveParams, before: World, after: World, context: Context) -> Outcome:
-        """The hand is at the last waypoint, and the object at its place over the target."""
+        """Check that the hand is at the last waypoint, and the object at its place over the target."""
         last = self._way(params, context, before)[-1]
         found = arm_motions.arrived(
             last, arm_motions.hand(context, after), params.success_threshold, params.o_eps

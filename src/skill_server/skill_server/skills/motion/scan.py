@@ -1,4 +1,4 @@
-"""Scan: hold what is in the hand before a camera, near the hand's home, turned as the camera wants it."""
+"""Scan: hold the object in the hand before a camera, near the hand's home, turned as the camera needs it."""
 
 from __future__ import annotations
 
@@ -24,10 +24,15 @@ TRIES = 32
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScanParams(SkillParams):
-    """The hand goes to its place at home plus an offset [m] drawn from ``offset_min`` to ``offset_max``, base frame.
+    """Parameters of ``scan``.
 
-    ``gripper_axis`` and ``camera_axis``, base frame: where the fingers point, and where the gripper's closing axis
-    does, as far as it can; both zero keep home's orientation. ``hold_steps`` of 1/30 s are spent there.
+    Attributes:
+        object: Held object; empty: the one in the hand.
+        offset_min: Least offset from the hand's position at home, base frame, m.
+        offset_max: Greatest offset, m; the offset is drawn between the two.
+        gripper_axis: Direction of the fingers in the base frame; both axes zero keep home's orientation.
+        camera_axis: Direction, in the base frame, that the gripper's closing axis takes as nearly as it can.
+        hold_steps: Pause at the pose, steps of 1/30 s.
     """
 
     object: str = ""
@@ -68,7 +73,7 @@ class Scan(Skill[ScanParams]):
         )
 
     def commands(self, params: ScanParams, context: Context) -> Sequence[Command]:
-        """The first drawn pose that can be reached, then a pause."""
+        """Choose the first drawn pose that can be reached, then pause."""
         world = context.world.snapshot()
         arm_motions.held(context, world, params.object)
         home = arm_motions.hand_at(context, context.arm_spec.home_q)
@@ -85,7 +90,7 @@ class Scan(Skill[ScanParams]):
         )
 
     def is_success(self, params: ScanParams, before: World, after: World, context: Context) -> Outcome:
-        """The object is still in the hand."""
+        """Check that the object is still in the hand."""
         gripper = context.arm_spec.gripper
         assert gripper is not None
         name = params.object or next(iter(context.held), "")
@@ -94,7 +99,7 @@ class Scan(Skill[ScanParams]):
 
 
 def _turn(params: ScanParams, arm: ArmSpec) -> Rotation:
-    """EE orientation in the base: the approach axis as asked, the closing axis as near as it can be."""
+    """Return the EE orientation in the base: the approach axis as asked, the closing axis as near as it can be."""
     gripper = arm.gripper
     assert gripper is not None
     approach = np.array(params.gripper_axis) / np.linalg.norm(params.gripper_axis)

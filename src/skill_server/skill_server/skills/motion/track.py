@@ -19,13 +19,13 @@ from skill_server.motions import arm_motions
 from skill_server.params import checks
 
 TRIES = 32
-"""Draws of each waypoint, of which the first that can be reached is taken."""
+"""The draws of each waypoint; the first one that can be reached is taken."""
 WITHIN_M, WITHIN_RAD = 0.005, 0.087
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Between:
-    """Lowest and highest components [m]."""
+    """Lowest and highest components, m."""
 
     min: tuple[float, float, float] = (-0.1, -0.1, 0.3)
     max: tuple[float, float, float] = (0.1, 0.1, 0.5)
@@ -33,9 +33,15 @@ class Between:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrackParams(SkillParams):
-    """``way_points_trans``: from the centre of the top of ``object``, world axes; ``way_points_ori`` wxyz in the base.
+    """Parameters of ``track``.
 
-    Without it the hand keeps its orientation; ``max_noise_deg`` turns each waypoint about a random axis.
+    Attributes:
+        object: Object to track.
+        way_points_num: Number of waypoints.
+        way_points_trans: Range of the waypoints from the centre of the object's top, world axes, m.
+        way_points_ori: Orientation in the base, w, x, y, z; None keeps the hand's.
+        max_noise_deg: Largest turn of each waypoint about a random axis, deg.
+        gripper_state: Gripper before the motions: 1 open, -1 closed, 0 unchanged.
     """
 
     object: str
@@ -71,7 +77,7 @@ class Track(Skill[TrackParams]):
         )
 
     def commands(self, params: TrackParams, context: Context) -> Sequence[Command]:
-        """A free motion to each waypoint."""
+        """Make a free motion to each waypoint."""
         world = context.world.snapshot()
         same, touching = arm_motions.neutral(params, context, world), arm_motions.touching_now(context, world)
         made = [Command("track", arm_motions.gripper_function(params.gripper_state, same))]
@@ -83,7 +89,7 @@ class Track(Skill[TrackParams]):
         return tuple(made)
 
     def is_success(self, params: TrackParams, before: World, after: World, context: Context) -> Outcome:
-        """The hand ended within the range over the object, turned as asked as far as the noise allows."""
+        """Check that the hand ended within the range over the object, turned as asked within the noise."""
         here, top = arm_motions.hand(context, after), _top(params, before)
         between, room = params.way_points_trans, WITHIN_M + params.t_eps
         low, high = top + np.array(between.min) - room, top + np.array(between.max) + room

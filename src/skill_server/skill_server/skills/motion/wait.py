@@ -1,4 +1,4 @@
-"""Wait: keep the arm where it is for a while."""
+"""Wait: keep the arm at its configuration for some time."""
 
 from __future__ import annotations
 
@@ -20,14 +20,19 @@ TICK_S = 1.0 / 30.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitParams(SkillParams):
-    """``wait_steps`` of 1/30 s of the robot's time; ``gripper_state`` as in home, done before."""
+    """Parameters of ``wait``.
+
+    Attributes:
+        wait_steps: Steps of 1/30 s of the robot's time.
+        gripper_state: Gripper before the wait: 1 open, -1 closed, 0 unchanged.
+    """
 
     wait_steps: int = 50
     gripper_state: int = arm_motions.KEEP
 
 
 class Wait(Skill[WaitParams]):
-    """Let time go by; what is held is watched meanwhile."""
+    """Let time pass; the held objects are watched meanwhile."""
 
     name = "wait"
     params_type = WaitParams
@@ -43,11 +48,11 @@ class Wait(Skill[WaitParams]):
         )
 
     def commands(self, params: WaitParams, context: Context) -> Sequence[Command]:
-        """A pause of the gripper's command."""
+        """Make a pause after the gripper's command."""
         same = arm_motions.neutral(params, context, context.world.snapshot())
         function = arm_motions.gripper_function(params.gripper_state, same)
         return (Command("wait", function, dwell_s=params.wait_steps * TICK_S),)
 
     def is_success(self, params: WaitParams, before: World, after: World, context: Context) -> Outcome:
-        """Always, once the time is over."""
+        """Return OK, once the time is over."""
         return Outcome(Code.OK, f"waited {params.wait_steps * TICK_S:.2f} s")

@@ -1,4 +1,4 @@
-"""Dexterous pick: Pick at poses that somebody annotated in the object's frame."""
+"""Dexterous pick: Pick at poses that were annotated in the object's frame."""
 
 from __future__ import annotations
 
@@ -27,14 +27,24 @@ Row = tuple[float, float, float, float, float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class PoseFile:
-    """``pick_poses``: EE poses in the object's frame, x, y, z [m] and quaternion w, x, y, z each."""
+    """Content of a file of annotated poses.
+
+    Attributes:
+        pick_poses: EE poses in the object's frame, each x, y, z [m] and quaternion w, x, y, z.
+    """
 
     pick_poses: tuple[Row, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DexPickParams(PickParams):
-    """``pick_poses`` as in ``PoseFile``, or ``pose_file`` with them; ``pick_pose_idx`` takes one, -1 tries all."""
+    """Parameters of ``dexpick``, beyond those of ``PickParams``.
+
+    Attributes:
+        pick_poses: Poses as in ``PoseFile``.
+        pose_file: File with such poses, instead of ``pick_poses``.
+        pick_pose_idx: Index of the pose to take; -1 tries all.
+    """
 
     pick_poses: tuple[Row, ...] = ()
     pose_file: str = file_field()
@@ -53,18 +63,18 @@ class DexPick(Skill[DexPickParams]):
         return checks.all_faults((check_pick(params, arm, world), _idle(params), *_annotation(params)))
 
     def commands(self, params: DexPickParams, context: Context) -> Sequence[Command]:
-        """Those of Pick, for the annotated poses."""
+        """Make the commands of Pick for the annotated poses."""
         poses = _annotated(params)
         chosen = poses if params.pick_pose_idx < 0 else (poses[params.pick_pose_idx],)
         pose = context.world.snapshot().states[params.object].world_T_object
         return Pick().commands(replace(params, grasp_poses=tuple(pose @ one for one in chosen)), context)
 
     def is_success(self, params: DexPickParams, before: World, after: World, context: Context) -> Outcome:
-        """As Pick."""
+        """Judge as Pick does."""
         return Pick().is_success(params, before, after, context)
 
     def recovery_skills(self, params: DexPickParams, lost: str) -> Sequence[tuple[Skill[Any], Any]]:
-        """Nothing has to come first."""
+        """Return no skills: the skill can be tried again at once."""
         return ()
 
 

@@ -1,4 +1,4 @@
-"""Dexterous place: put the held object into a container on the straight line that the hand comes along."""
+"""Dexterous place: put the held object into a container on the straight line along which the hand approaches."""
 
 from __future__ import annotations
 
@@ -36,10 +36,14 @@ IDLE = ("place_poses", "place_direction", "z_ratio_range")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DexPlaceParams(PlaceParams):
-    """The object's origin, or the hand's, comes to ratios over the container, ``height`` [m] over its bottom.
+    """Parameters of ``dexplace``, beyond those of ``PlaceParams``.
 
-    The fingers point from where the hand is at home to there, within ``approach_tol_deg``. Of the two offsets only the
-    difference counts: so far it is lowered.
+    The fingers point along the line from the hand's position at home to the release. Only the difference of the two
+    offsets ``pre_place_z_offset`` and ``place_z_offset`` counts: it is the distance of the descent.
+
+    Attributes:
+        height: Height of the object's origin, or the hand's, over the bottom of the container at the release, m.
+        approach_tol_deg: Largest angle between the fingers and the line, deg.
     """
 
     height: float = 0.15
@@ -68,7 +72,7 @@ class DexPlace(Skill[DexPlaceParams]):
         )
 
     def commands(self, params: DexPlaceParams, context: Context) -> Sequence[Command]:
-        """Those of Place, for poses sampled around the line, as filters and alignment allow."""
+        """Make the commands of Place for poses sampled around the line, within filters and alignment."""
         gripper = context.arm_spec.gripper
         assert gripper is not None
         world, base = context.world.snapshot(), context.world.world_T_base()
@@ -89,16 +93,16 @@ class DexPlace(Skill[DexPlaceParams]):
         return Place().commands(replace(params, place_poses=poses), context)
 
     def is_success(self, params: DexPlaceParams, before: World, after: World, context: Context) -> Outcome:
-        """As Place."""
+        """Judge as Place does."""
         return Place().is_success(params, before, after, context)
 
     def recovery_skills(self, params: DexPlaceParams, lost: str) -> Sequence[tuple[Skill[Any], Any]] | None:
-        """As Place."""
+        """Return the skills of Place."""
         return Place().recovery_skills(params, lost)
 
 
 def _points(params: DexPlaceParams, setting: PlaceSetting, rng: np.random.Generator) -> Array:
-    """Where what is driven may be at the release (n, 3)."""
+    """Return points (n, 3) in the world for the driven origin at the release."""
     low, high = setting.low, setting.high
     ratios = np.array([params.x_ratio_range, params.y_ratio_range])
     drawn = ratios[:, 0] + rng.random((N_CANDIDATES, 2)) * (ratios[:, 1] - ratios[:, 0])

@@ -1,4 +1,4 @@
-"""Dynamic pick: grasp an object that a belt carries by, where it will be when the hand is there."""
+"""Dynamic pick: grasp an object on a moving belt, at the place that it will have reached when the hand is there."""
 
 from __future__ import annotations
 
@@ -26,17 +26,21 @@ from .pick import Pick
 
 MEETINGS = 6
 READY_S = 1.0
-"""Least time for choosing and opening, beside the motions."""
+"""The least time for choosing and opening, besides the motions."""
 SLOWEST_S = 30.0
 CROSSWISE = 0.35
-"""Largest cosine between the closing axis and the motion, so that no finger stands in the object's way."""
+"""The largest cosine between the closing axis and the motion, so that no finger is in the object's way."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DynamicPickParams(PickParams):
-    """``pick_range``: where on its way the object is met [m], counted ahead from the place nearest to the hand's home.
+    """Parameters of ``dynamicpick``, beyond those of ``PickParams``.
 
-    ``time_bias`` [s] lets the hand go down so much earlier, ``pick_bias`` [m] so much farther along the way.
+    Attributes:
+        pick_range: Range of the meeting point on the object's path, m, counted ahead from the point nearest to the
+            hand's home.
+        time_bias: Time by which the hand goes down earlier, s.
+        pick_bias: Shift of the meeting point along the path, m.
     """
 
     pick_range: tuple[float, float] = (-0.1, 0.2)
@@ -45,7 +49,7 @@ class DynamicPickParams(PickParams):
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """The object is meant to move."""
+        """The objects whose motion makes the chosen commands wrong: none, as the object is meant to move."""
         return ()
 
 
@@ -72,7 +76,7 @@ class DynamicPick(Skill[DynamicPickParams]):
         )
 
     def commands(self, params: DynamicPickParams, context: Context) -> Sequence[Command]:
-        """Those of Pick for the object where it will be met, with a wait before the descent."""
+        """Make the commands of Pick for the object at the meeting point, with a wait before the descent."""
         world = context.world.snapshot()
         state = world.states[params.object]
         speed = float(np.linalg.norm(state.world_v_object))
@@ -94,7 +98,7 @@ class DynamicPick(Skill[DynamicPickParams]):
         raise StepFailed(Outcome(Code.NO_CANDIDATE, text, "select", "pick_range"))
 
     def is_success(self, params: DynamicPickParams, before: World, after: World, context: Context) -> Outcome:
-        """As Pick."""
+        """Judge as Pick does."""
         return Pick().is_success(params, before, after, context)
 
     def _at(
@@ -140,7 +144,7 @@ def _is_crosswise(pose: Pose, gripper: GripperSpec, velocity: Array) -> bool:
 
 
 def _meetings(params: DynamicPickParams, context: Context, world: World) -> list[Array]:
-    """Points (3,) on the object's way, drawn from the range, the earliest first."""
+    """Return points (3,) on the object's path, drawn from the range, the earliest first."""
     state = world.states[params.object]
     along = state.world_v_object / np.linalg.norm(state.world_v_object)
     here = state.world_T_object.translation_m
@@ -151,7 +155,7 @@ def _meetings(params: DynamicPickParams, context: Context, world: World) -> list
 
 
 def _descent_s(before: Command, descent: Command, params: DynamicPickParams, context: Context) -> float:
-    """How long the way down takes, by a plan of it that is not followed."""
+    """Return the duration of the descent, by a plan of it that is not followed."""
     assert before.q is not None
     assert descent.world_T_ee is not None
     goal, scene = StraightGoal(descent.world_T_ee), SceneQuery(ignored=frozenset({params.object}))
@@ -163,12 +167,12 @@ def _descent_s(before: Command, descent: Command, params: DynamicPickParams, con
 
 
 def _closing_s(gripper: GripperSpec) -> float:
-    """About how long the fingers close before they meet the object, at half their way."""
+    """Return the approximate time until the fingers meet the object, at half of their stroke."""
     return 0.5 * gripper.max_width_m / 0.2
 
 
 def _duration(commands: Sequence[Command], context: Context) -> float:
-    """Time until the hand is ready to go down, and for that."""
+    """Return the time until the hand is ready to go down, with the time of the descent."""
     planned = sum(command.planned.duration_s for command in commands if command.planned is not None)
     waits = [c.function for c in commands if isinstance(c.function, AwaitObject)]
     return planned + sum(wait.lead_s for wait in waits)

@@ -28,7 +28,16 @@ CLOSED_STAGES = ("grasp", "lift", "return")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailPickParams(PickParams):
-    """Each grasp is shifted by between min and max [m], to either side, along x and along y of the base."""
+    """Parameters of ``fail_pick``, beyond those of ``PickParams``.
+
+    Each grasp is shifted by a distance between min and max, to either side, along x and along y of the base.
+
+    Attributes:
+        grasp_x_offset_min: Least shift along x, m.
+        grasp_x_offset_max: Greatest shift along x, m.
+        grasp_y_offset_min: Least shift along y, m.
+        grasp_y_offset_max: Greatest shift along y, m.
+    """
 
     grasp_x_offset_min: float = 0.05
     grasp_x_offset_max: float = 0.1
@@ -66,7 +75,7 @@ class FailPick(Skill[FailPickParams]):
         )
 
     def commands(self, params: FailPickParams, context: Context) -> Sequence[Command]:
-        """Those of Pick for shifted grasps; the hand closes on what is there, and carries nothing."""
+        """Make the commands of Pick for shifted grasps; the hand closes there, and carries nothing."""
         gripper = context.arm_spec.gripper
         assert gripper is not None
         world = context.world.snapshot()
@@ -87,7 +96,7 @@ class FailPick(Skill[FailPickParams]):
         return tuple(replace(c, function=CloseGripper()) if c.stage in CLOSED_STAGES else c for c in made)
 
     def is_success(self, params: FailPickParams, before: World, after: World, context: Context) -> Outcome:
-        """The object is neither held nor higher than before."""
+        """Check that the object is neither held nor higher than before."""
         gripper = context.arm_spec.gripper
         assert gripper is not None
         then, now = (float(w.states[params.object].world_T_object.translation_m[2]) for w in (before, after))

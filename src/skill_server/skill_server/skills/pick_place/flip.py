@@ -30,9 +30,14 @@ UP_TOL_RAD = math.radians(20.0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlipParams(PlaceParams):
-    """``up_axis`` of the object, in its own frame, is to point up when it lies on ``container``, which stands level.
+    """Parameters of ``flip``, beyond those of ``PlaceParams``; the container must stand level.
 
-    ``flip_tol_deg``: how far from up it may point when it is let go, ``place_z_offset`` [m] over the container.
+    Attributes:
+        up_axis: Axis of the object, in its own frame, that is to point up when it lies on ``container``.
+        flip_tol_deg: Largest angle between that axis and up at the release, deg.
+        place_z_offset: Height over the container at the release, m.
+        x_ratio_range: As in ``PlaceParams``.
+        y_ratio_range: As in ``PlaceParams``.
     """
 
     up_axis: Vector = (0.0, 1.0, 0.0)
@@ -67,11 +72,11 @@ class Flip(Skill[FlipParams]):
         )
 
     def commands(self, params: FlipParams, context: Context) -> Sequence[Command]:
-        """Those of Place, aligned."""
+        """Make the commands of Place, aligned by ``up_axis``."""
         return Place().commands(_aligned(params), context)
 
     def is_success(self, params: FlipParams, before: World, after: World, context: Context) -> Outcome:
-        """As Place, and the axis points up."""
+        """Judge as Place does, and check that the axis points up."""
         found = Place().is_success(_aligned(params), before, after, context)
         if not found.ok:
             return found
@@ -83,7 +88,7 @@ class Flip(Skill[FlipParams]):
         return Outcome(Code.OK if off <= UP_TOL_RAD else Code.NOT_IN_PLACE, text, angle_error_rad=off)
 
     def recovery_skills(self, params: FlipParams, lost: str) -> Sequence[tuple[Skill[Any], Any]] | None:
-        """As Place."""
+        """Return the skills of Place."""
         return Place().recovery_skills(params, lost)
 
 

@@ -1,4 +1,4 @@
-"""Manual pick: Pick with corrections by hand of every grasp: turns about the hand's axes, a shift in the base frame."""
+"""Manual pick: Pick with manual corrections of every grasp: turns about the hand's axes, a shift in the base frame."""
 
 from __future__ import annotations
 
@@ -31,11 +31,16 @@ EXTREMES = ("min", "max")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ManualPickParams(PickParams):
-    """``manual_adjust_ori``: [axis of the hand, deg], done in order; ``adjust_trans_offset`` [m] in the base frame.
+    """Parameters of ``manualpick``, beyond those of ``PickParams``.
 
-    ``adjust_ori`` [hand axis, base axis, min or max] turns each grasp about ``adjust_rotate_axis`` by that one of the
-    angles ``adjust_angle_list_cfg`` [lowest deg, highest deg, how many] for which the two axes agree least or most.
-    ``pre_grasp_offset_manual`` [m], base frame, shifts where the hand is before it comes near.
+    Attributes:
+        manual_adjust_ori: Turns [axis of the hand, deg], applied in order.
+        adjust_trans_offset: Shift of each grasp in the base frame, m.
+        adjust_ori: [hand axis, base axis, min or max]: turns each grasp to the angle for which the two axes agree
+            least or most; None: no such turn.
+        adjust_rotate_axis: Axis of the hand for that turn.
+        adjust_angle_list_cfg: Angles of that turn: [lowest deg, highest deg, count].
+        pre_grasp_offset_manual: Shift of the pose before the grasp in the base frame, m.
     """
 
     manual_adjust_ori: tuple[tuple[str, float], ...] = ()
@@ -47,7 +52,7 @@ class ManualPickParams(PickParams):
 
 
 class _FromBeside(Pick):
-    """Pick that comes from a shifted place."""
+    """Pick that approaches from a shifted pose."""
 
     def pre_grasp(self, grasp: Grasp, params: PickParams, context: Context) -> Pose:
         """See ``Pick``."""
@@ -58,7 +63,7 @@ class _FromBeside(Pick):
 
 
 class ManualPick(Skill[ManualPickParams]):
-    """Grasp as corrected, and lift."""
+    """Grasp at the corrected poses, and lift."""
 
     name = "manualpick"
     aliases = ("manual_pick",)
@@ -92,7 +97,7 @@ class ManualPick(Skill[ManualPickParams]):
         )
 
     def commands(self, params: ManualPickParams, context: Context) -> Sequence[Command]:
-        """Those of Pick, for the corrected grasps."""
+        """Make the commands of Pick for the corrected grasps."""
         gripper = context.arm_spec.gripper
         assert gripper is not None
         world = context.world.snapshot()
@@ -102,7 +107,7 @@ class ManualPick(Skill[ManualPickParams]):
         corrected = _clear(
             [_corrected(grasp.world_T_ee, params, base) for grasp in grasps], params, context, opening
         )
-        # What selects among grasps has done so.
+        # The fields that select among grasps have been applied.
         chosen = replace(
             params,
             grasp_poses=corrected,
@@ -115,11 +120,11 @@ class ManualPick(Skill[ManualPickParams]):
         return _FromBeside().commands(chosen, context)
 
     def is_success(self, params: ManualPickParams, before: World, after: World, context: Context) -> Outcome:
-        """As Pick."""
+        """Judge as Pick does."""
         return Pick().is_success(params, before, after, context)
 
     def recovery_skills(self, params: ManualPickParams, lost: str) -> Sequence[tuple[Skill[Any], Any]]:
-        """Nothing has to come first."""
+        """Return no skills: the skill can be tried again at once."""
         return ()
 
 
@@ -146,7 +151,10 @@ def _check_extreme(params: ManualPickParams) -> Outcome:
 def _clear(
     poses: list[Pose], params: ManualPickParams, context: Context, opening_m: float
 ) -> tuple[Pose, ...]:
-    """Those of ``poses`` at which no open finger stands in the object; all where none is: a hand may know better."""
+    """Return the poses at which no open finger is inside of the object; all when there is none.
+
+    The user may know better.
+    """
     world, gripper = context.world.snapshot(), context.arm_spec.gripper
     assert gripper is not None
     body, where = world.objects[params.object], world.states[params.object].world_T_object

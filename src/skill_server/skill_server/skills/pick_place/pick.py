@@ -42,11 +42,11 @@ __all__ = ["Pick", "PickParams"]
 
 APPROACH_SPEED = 0.8
 SLIP_M = 0.03
-"""How far the object may have moved in the hand between the grasp and the end of the lift."""
+"""The largest motion of the object in the hand between the grasp and the end of the lift."""
 
 
 class Pick(Skill[PickParams]):
-    """Grasp an object from where it stands and lift it."""
+    """Grasp an object and lift it."""
 
     name = "pick"
     params_type = PickParams
@@ -56,7 +56,7 @@ class Pick(Skill[PickParams]):
         return check_pick(params, arm, world)
 
     def commands(self, params: PickParams, context: Context) -> Sequence[Command]:
-        """Grasps by score, judged in batches by the planner, the best of the first batch that has any."""
+        """Choose a grasp: by score, judged in batches by the planner, the best of the first batch that has any."""
         gripper = context.arm_spec.gripper
         assert gripper is not None
         world = context.world.snapshot()
@@ -73,13 +73,22 @@ class Pick(Skill[PickParams]):
         return _command_list(params, context, world, gripper, choice, lift)
 
     def pre_grasp(self, grasp: Grasp, params: PickParams, context: Context) -> Pose:
-        """Where the hand is before it comes near: back along its approach."""
+        """Return the pose before a grasp, back along its approach.
+
+        Args:
+            grasp: Grasp that was chosen.
+            params: Parameters with ``pre_grasp_offset``.
+            context: Context of the run.
+
+        Returns:
+            world_T_ee.
+        """
         gripper = context.arm_spec.gripper
         assert gripper is not None
         return backed_off(grasp.world_T_ee, gripper, params.pre_grasp_offset, grasp.approach)
 
     def is_success(self, params: PickParams, before: World, after: World, context: Context) -> Outcome:
-        """The object is in the gripper, rose by more than ``lift_th``, and moved with the hand."""
+        """Check that the object is in the gripper, rose by more than ``lift_th``, and moved with the hand."""
         gripper = context.arm_spec.gripper
         assert gripper is not None
         if params.process_valid:
@@ -103,7 +112,7 @@ class Pick(Skill[PickParams]):
         )
 
     def recovery_skills(self, params: PickParams, lost: str) -> Sequence[tuple[Skill[Any], Any]]:
-        """Nothing has to come first."""
+        """Return no skills: the skill can be tried again at once."""
         return ()
 
 
@@ -112,7 +121,7 @@ def _opening(params: PickParams, gripper: GripperSpec) -> float:
 
 
 def _stops(grasp: Grasp, pre: Pose, params: PickParams, lift_m: float) -> Candidate:
-    """Before the grasp, at it, lifted, and back before it, as far as the goal asks for them."""
+    """Return the poses before the grasp, at it, lifted, and before it again, as far as the goal asks for them."""
     pose = grasp.world_T_ee
     stops = [pre, pose] if params.pre_grasp_offset > 0.0 else [pose]
     if lift_m > 0.0:
@@ -125,7 +134,7 @@ def _stops(grasp: Grasp, pre: Pose, params: PickParams, lift_m: float) -> Candid
 def _scenes(
     params: PickParams, context: Context, world: World, gripper: GripperSpec, lift_m: float
 ) -> tuple[SceneQuery, ...]:
-    """Open and clear of the object; fingers may touch it; then it is in the hand and no obstacle."""
+    """Return the scenes: open and clear of the object; fingers may touch it; then it is in the hand and no obstacle."""
     ignored = ignored_objects(params.ignore_substring, world)
     opened = gripper_joints(context.robot, gripper, _opening(params, gripper))
     pairs = touch_pairs(context.robot, context.arm_spec, context.held, frozenset({params.object}))
@@ -139,7 +148,7 @@ def _scenes(
 def _command_list(
     params: PickParams, context: Context, world: World, gripper: GripperSpec, choice: Choice, lift_m: float
 ) -> tuple[Command, ...]:
-    """In the SimBox format's order; ``touching`` stands where it ignores the object."""
+    """Return the commands in the SimBox format's order, with ``touching`` where the format ignores the object."""
     stops = list(zip(choice.candidate.world_T_ee, choice.q, strict=True))
     opened, target = OpenGripper(_opening(params, gripper)), frozenset({params.object})
     ignored = UpdateSpecific(ignored_objects(params.ignore_substring, world))

@@ -52,7 +52,7 @@ N_CANDIDATES = 64
 RELEASE_OPENING_M = 0.03
 """The fingers open by this much, so that they do not hit the walls of a narrow container."""
 CARRY_SPEED = 0.6
-"""Part of the allowed speed while carrying, so that grip and tracking have a reserve."""
+"""The part of the allowed speed while carrying, so that grip and tracking have a reserve."""
 
 
 class Place(Skill[PlaceParams]):
@@ -66,9 +66,9 @@ class Place(Skill[PlaceParams]):
         return checks.all_faults((check_goal(params, arm, world), check_numbers(params)))
 
     def commands(self, params: PlaceParams, context: Context) -> Sequence[Command]:
-        """Sampled release poses in random order of place, present heading first.
+        """Sample release poses in random order of place, the present heading first.
 
-        Judged in batches by the planner.
+        The planner judges them in batches.
         """
         gripper = context.arm_spec.gripper
         assert gripper is not None
@@ -85,11 +85,11 @@ class Place(Skill[PlaceParams]):
         return _command_list(params, context, world, gripper, held.object, choice)
 
     def is_success(self, params: PlaceParams, before: World, after: World, context: Context) -> Outcome:
-        """The object was released, is at rest, and where ``success_mode`` wants it."""
+        """Check that the object was released, is at rest, and is at the place that ``success_mode`` asks for."""
         return judge(params, params.object or context.released, after, context)
 
     def recovery_skills(self, params: PlaceParams, lost: str) -> Sequence[tuple[Skill[Any], Any]] | None:
-        """Pick up what was lost."""
+        """Return a Pick of the lost object; None when none is lost."""
         if not lost:
             return None
         again = PickParams(
@@ -105,7 +105,7 @@ class Place(Skill[PlaceParams]):
 
 
 def _held(params: PlaceParams, context: Context, world: World) -> Attachment:
-    """What is to be placed: as recorded when it was grasped, else as the contacts tell."""
+    """Return the object to be placed, as recorded when it was grasped, else by the contacts."""
     held = arm_motions.held(context, world, params.object)
     if held.object == params.container:
         text = f"{held.object!r} cannot be placed into itself; name another container"
@@ -116,7 +116,7 @@ def _held(params: PlaceParams, context: Context, world: World) -> Attachment:
 def _place_poses(
     params: PlaceParams, context: Context, world: World, attachment: Attachment
 ) -> list[tuple[Pose, Pose]]:
-    """Pairs of EE poses in the world: before the release and at it."""
+    """Return pairs of EE poses in the world: before the release and at it."""
     if params.place_poses:
         rise = Pose.of((0.0, 0.0, params.pre_place_z_offset - params.place_z_offset))
         return [(rise @ pose, pose) for pose in params.place_poses]
@@ -143,7 +143,7 @@ def _release_width(world: World, gripper: GripperSpec) -> float:
 def _scenes(
     params: PlaceParams, context: Context, world: World, name: str, gripper: GripperSpec
 ) -> tuple[SceneQuery, ...]:
-    """The object in the hand on the way and at the release; then it is out of the open hand."""
+    """Return the scenes: the object in the hand on the way and at the release; then it is out of the open hand."""
     ignored = ignored_objects(params.ignore_substring, world)
     carried = SceneQuery(
         ignored,
@@ -160,7 +160,10 @@ def _scenes(
 def _command_list(
     params: PlaceParams, context: Context, world: World, gripper: GripperSpec, name: str, choice: Choice
 ) -> tuple[Command, ...]:
-    """In the SimBox format's order; ``touching`` stands where it ignores the object on the retreat."""
+    """Return the commands in the SimBox format's order.
+
+    ``touching`` is set where the format ignores the object on the retreat.
+    """
     poses, q = choice.candidate.world_T_ee, choice.q
     ignored = UpdateSpecific(ignored_objects(params.ignore_substring, world))
     opened = OpenGripper(_release_width(world, gripper))

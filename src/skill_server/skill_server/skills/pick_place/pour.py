@@ -28,12 +28,21 @@ UPRIGHT_RAD = 0.3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PourParams(SkillParams):
-    """``object`` is held and open at the end of its +z; its lip comes to ``height`` [m] over the top of ``container``.
+    """Parameters of ``pour``.
 
-    It is tilted by ``tilt_deg`` for ``wait_steps`` of 1/30 s. ``particles``: beginning of the names of the objects
-    that are poured: more than ``particle_num_th_min`` and at most ``particle_num_th_max`` must end in the container,
-    by its outline or, if above 0, within ``container_radius`` [m] of its origin; empty: none are counted.
-    ``container_up``: [object, its axis x, y or z, least height of that unit axis] of what must stand in the end.
+    Attributes:
+        container: Object to pour into.
+        object: Held object, which is open at the end of its +z; empty: the one in the hand.
+        height: Height of its lip over the top of ``container``, m.
+        tilt_deg: Tilt, deg.
+        wait_steps: Pause while tilted, steps of 1/30 s.
+        particles: Beginning of the names of the poured objects; empty: none are counted.
+        particle_num_th_min: More than this number must end in the container.
+        particle_num_th_max: At most this number may end in the container.
+        container_radius: Above 0: a particle is in the container within this distance of its origin, seen from
+            above, m; 0: within its outline.
+        container_up: Entries [object, its axis x, y or z, least height of that unit axis] of the objects that must
+            stand in the end.
     """
 
     container: str
@@ -49,12 +58,12 @@ class PourParams(SkillParams):
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """Objects whose motion makes the chosen commands wrong."""
+        """The objects whose motion makes the chosen commands wrong."""
         return (self.container,)
 
 
 class Pour(Skill[PourParams]):
-    """Pour out what is in the held object."""
+    """Pour out the content of the held object."""
 
     name = "pour"
     aliases = ("pour_water_succ",)
@@ -87,7 +96,7 @@ class Pour(Skill[PourParams]):
         )
 
     def commands(self, params: PourParams, context: Context) -> Sequence[Command]:
-        """The first side to tilt to that can be reached; back the same way."""
+        """Choose the first side to tilt to that can be reached, and return the same way."""
         world = context.world.snapshot()
         held = arm_motions.held(context, world, params.object)
         angles = 2.0 * math.pi * (np.arange(DIRECTIONS) + context.rng.random()) / DIRECTIONS
@@ -113,7 +122,7 @@ class Pour(Skill[PourParams]):
         )
 
     def is_success(self, params: PourParams, before: World, after: World, context: Context) -> Outcome:
-        """The object is held and upright, and as many particles as asked are in the container."""
+        """Check that the object is held and upright, and as many particles as asked are in the container."""
         held, gripper = arm_motions.held(context, after, params.object), context.arm_spec.gripper
         assert gripper is not None
         found = gripper_state.holds(after, context.robot, gripper, held.object)
@@ -150,7 +159,10 @@ def _check_up(key: str, name: str, axis: str, least: float, world: World) -> Out
 
 
 def _poses(params: PourParams, world: World, name: str, angle: float) -> list[Pose]:
-    """Object poses in the world: upright, then tilted step by step about the lip on the side ``angle`` of the world."""
+    """Return object poses in the world: upright, then tilted step by step about the lip.
+
+    The lip is that on the side ``angle`` of the world.
+    """
     box = object_box(world.objects[name])
     now = world.states[name].world_T_object
     yaw = math.atan2(*(float(v) for v in now.rotation.matrix()[1::-1, 0]))
@@ -166,7 +178,7 @@ def _poses(params: PourParams, world: World, name: str, angle: float) -> list[Po
     poses = []
     for tilt in np.linspace(0.0, math.radians(params.tilt_deg), count + 1):
         turn = Rotation.from_axis_angle(axis, float(tilt))
-        # As long as it stands, the object reaches far below its lip.
+        # While it is upright, the object reaches far below its lip.
         raised = pivot + (0.0, 0.0, float(box.size[2]) * max(0.0, math.cos(tilt)))
         poses.append(Pose.of(raised + turn.matrix() @ from_pivot, turn @ upright))
     return poses

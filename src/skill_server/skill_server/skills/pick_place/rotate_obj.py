@@ -1,4 +1,4 @@
-"""Rotate object: turn what is held about its own axes, and shift it."""
+"""Rotate object: turn the held object about its own axes, and shift it."""
 
 from __future__ import annotations
 
@@ -26,11 +26,17 @@ FIRST = ("", "move", "rotate")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RotateObjParams(SkillParams):
-    """``rotate_obj_euler_delta``: lowest and highest turns about the object's x, new y, new z [deg], drawn between.
+    """Parameters of ``rotate_obj``.
 
-    ``obj_axis_offset``: [axis, m] shifts the point that stays in place; ``trans_offset`` [m], base frame, is added;
-    ``first_motion`` move or rotate does that part first, empty does both at once. ``ctrl_list``: joints that are moved
-    before all this, as in ``joint_ctrl``. Thresholds [m] and [rad].
+    Attributes:
+        rotate_obj_euler_delta: Lowest and highest turns about the object's x, new y, new z, deg; drawn between the two.
+        object: Held object; empty: the one in the hand.
+        obj_axis_offset: Entries [axis, m] that shift the point of the object that stays in place.
+        trans_offset: Shift in the base frame, m.
+        first_motion: ``move`` or ``rotate`` does that part first; empty does both at once.
+        ctrl_list: Joints that are moved before all this, as in ``joint_ctrl``.
+        success_threshold_move: Largest distance of that point from its goal, m.
+        success_threshold_rotate: Largest angle from the goal, rad.
     """
 
     rotate_obj_euler_delta: Range
@@ -74,7 +80,7 @@ class RotateObj(Skill[RotateObjParams]):
         )
 
     def commands(self, params: RotateObjParams, context: Context) -> Sequence[Command]:
-        """The goal, and the waypoint before it where one is asked for."""
+        """Make the motion to the goal, after a waypoint where one is asked for."""
         world = context.world.snapshot()
         poses = self._poses(params, context, world)
         same, touching = arm_motions.neutral(params, context, world), arm_motions.touching_now(context, world)
@@ -89,7 +95,7 @@ class RotateObj(Skill[RotateObjParams]):
         return tuple(made)
 
     def is_success(self, params: RotateObjParams, before: World, after: World, context: Context) -> Outcome:
-        """The object turned by an angle within the range asked for, about its own point, as far as it did not slip."""
+        """Check the object's turn and the position of its fixed point; both fail when it slipped too far."""
         held = arm_motions.held(context, after, params.object)
         then, now = self._begin(params, context, before, held), after.states[held.object].world_T_object
         point = _pivot(params)
@@ -100,7 +106,7 @@ class RotateObj(Skill[RotateObjParams]):
         turn = then.rotation @ arm_motions.intrinsic_xyz(_angles(params, context.seed))
         off = turn.angle_to(now.rotation)
         good = gap <= params.success_threshold_move and off <= params.success_threshold_rotate
-        text = f"{held.object!r} is {gap * 1e3:.1f} mm and {off:.3f} rad from where it should be"
+        text = f"{held.object!r} is {gap * 1e3:.1f} mm and {off:.3f} rad from its goal"
         return Outcome(
             Code.OK if good else Code.NOT_IN_PLACE, text, position_error_m=gap, angle_error_rad=off
         )
@@ -120,12 +126,12 @@ class RotateObj(Skill[RotateObjParams]):
         return [goal @ held.link_T_object.inverse() for goal in goals]
 
     def _begin_q(self, params: RotateObjParams, context: Context, world: World) -> Array:
-        """(dof,) after ``ctrl_list``."""
+        """Return the configuration (dof,) after ``ctrl_list``."""
         q = gripper_state.arm_q(world, context.arm_spec)
         return joint_list.goal(params.ctrl_list, context.robot, context.arm_spec, q)
 
     def _begin(self, params: RotateObjParams, context: Context, world: World, held: Attachment) -> Pose:
-        """Of the object, after ``ctrl_list``."""
+        """Return the pose of the object in the world after ``ctrl_list``."""
         if not params.ctrl_list:
             return world.states[held.object].world_T_object
         return arm_motions.hand_at(context, self._begin_q(params, context, world)) @ held.link_T_object
@@ -138,5 +144,5 @@ def _angles(params: RotateObjParams, seed: int) -> Sequence[float]:
 
 
 def _pivot(params: RotateObjParams) -> Array:
-    """The point (3,) of the object that stays in place."""
+    """Return the point (3,) of the object that stays in place."""
     return sum((m * np.array(arm_motions.AXES[name]) for name, m in params.obj_axis_offset), np.zeros(3))

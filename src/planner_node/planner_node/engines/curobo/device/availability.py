@@ -1,4 +1,4 @@
-"""Can cuRobo run here? Answered from files and package metadata: neither torch nor cuRobo is imported."""
+"""Checks whether cuRobo can run here, from files and package metadata: neither torch nor cuRobo is imported."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 DRIVER_FILES = (Path("/proc/driver/nvidia/version"), Path("/dev/nvidiactl"), Path("/dev/dxg"))
-"""Any of them is there when a driver is loaded: Linux, a container or microVM, WSL."""
+"""Files of which at least one exists when a driver is loaded: Linux, a container or microVM, WSL."""
 WANTED = {"torch": ("2.9", "2.12"), "warp-lang": ("1.19", "1.20"), "cuda-core": ("0.7", "2")}
-"""Distribution: first version that serves, and the first that is not known to."""
+"""Distribution -> the first version that works, and the first that is not known to work."""
 CUROBO_NAMES = ("nvidia-curobo", "nvidia_curobo")
 CUROBO = ("0.8", "0.9")
 CUROBO_COMMIT = "a35a708ecfbb26eb9ab2d7ef22c65919c4fae4a9"
@@ -30,7 +30,7 @@ def _version_of(name: str) -> str | None:
 
 
 def _driver() -> str:
-    """Version of the loaded driver, or nothing where its file does not say."""
+    """Return the version of the loaded driver; empty where its file does not give it."""
     try:
         text = DRIVER_FILES[0].read_text(encoding="utf-8")
     except OSError:
@@ -40,7 +40,7 @@ def _driver() -> str:
 
 
 def _cuda_of_torch() -> str:
-    """CUDA that the installed torch was built for, read from its file of versions; nothing where it is not said."""
+    """Return the CUDA version that the installed torch was built for, from its version file; empty when not found."""
     spec = find_spec("torch")
     for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
         file = Path(folder) / "version.py"
@@ -62,7 +62,7 @@ def _has_driver() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What is looked at; tests replace it."""
+    """The functions that read the machine's state; tests replace them."""
 
     has_driver: Callable[[], bool] = field(default=_has_driver)
     version_of: Callable[[str], str | None] = field(default=_version_of)
@@ -72,7 +72,14 @@ class Machine:
 
 
 def why_absent(machine: Machine | None = None) -> str:
-    """One sentence on what is missing for cuRobo, or nothing when it can be tried."""
+    """Return one sentence on what is missing for cuRobo.
+
+    Args:
+        machine: The functions that read the machine's state; None reads this machine.
+
+    Returns:
+        The sentence; empty when cuRobo can be tried.
+    """
     machine = machine or Machine()
     if not machine.has_driver():
         return f"no NVIDIA driver is loaded (none of {', '.join(map(str, DRIVER_FILES))} exists)"
@@ -83,9 +90,15 @@ def why_absent(machine: Machine | None = None) -> str:
 
 
 def wrong_version(machine: Machine) -> str:
-    """One sentence on the first package whose version does not serve, or nothing.
+    """Return one sentence on the first package whose version does not work.
 
-    A cuRobo on the path without metadata (a source tree) is taken as it is.
+    A cuRobo on the path without metadata (a source tree) is accepted as it is.
+
+    Args:
+        machine: The functions that read the machine's state.
+
+    Returns:
+        The sentence; empty when all versions work.
     """
     curobo = next((v for v in map(machine.version_of, CUROBO_NAMES) if v), None)
     found = {name: machine.version_of(name) for name in WANTED} | {"nvidia-curobo": curobo}
@@ -110,7 +123,7 @@ def _listed(versions: Mapping[str, str | None]) -> str:
 
 
 def _key(text: str) -> tuple[int, ...]:
-    """Comparable leading numbers of a version: ``2.11.0+cu130`` is (2, 11, 0)."""
+    """Return the leading numbers of a version for comparison: ``2.11.0+cu130`` is (2, 11, 0)."""
     numbers: list[int] = []
     for part in text.split("+")[0].split("."):
         digits = "".join(ch for ch in part if ch.isdigit())

@@ -1,4 +1,4 @@
-"""The only file that imports torch and cuRobo, in ``load``; and the words for what may happen to a GPU."""
+"""The only file that imports torch and cuRobo, in ``load``, and the texts for errors of a GPU."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ BROKEN = (
     "driver shutting down",
     "unknown error",
 )
-"""After these a process can use its CUDA context no more."""
+"""Texts of errors after which the process cannot use its CUDA context any more."""
 
 CUDA_KINDS = {"AcceleratorError", "CUDAError", "NVRTCError"}
-"""Names of exceptions that only CUDA is behind: torch's and cuda-core's."""
+"""Names of exceptions that only CUDA causes: those of torch and of cuda-core."""
 CUDA_SIGNS = ("CUDA error", "CUDA_ERROR", "CUresult", "cudaError", "CUDA driver")
-"""How others say it."""
+"""Parts of the texts by which other exceptions name CUDA."""
 SHOWN = 160
 
 
 @dataclass(frozen=True, slots=True)
 class Cuda:
-    """Modules and classes, loaded. Their types are not known where they are not installed."""
+    """The loaded modules and classes. Their types are unknown where they are not installed."""
 
     torch: Any
     device: Any
@@ -69,8 +69,11 @@ class Cuda:
 def load() -> Cuda:
     """Import torch and cuRobo.
 
+    Returns:
+        Their modules and classes.
+
     Raises:
-        EngineLost: an import fails, or torch sees no CUDA device; the text says which.
+        EngineLost: An import fails, or torch finds no CUDA device; the text says which.
     """
     os.environ.setdefault("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:False")
     try:
@@ -124,16 +127,22 @@ def _classes(torch: Any) -> Cuda:  # noqa: ANN401 - a module
 
 
 def cache_dir() -> Path:
-    """Where compiled kernels are kept; without any writable folder, one that is lost with the process."""
+    """Return the folder of compiled kernels; without any writable folder, a temporary one for this process."""
     root = cache_folder(os.environ)
     return Path(tempfile.mkdtemp(prefix="handiwork-")) / "curobo" if root is None else root / "curobo"
 
 
 @contextmanager
 def guarded(what: str) -> Iterator[None]:
-    """Turn what CUDA raises into EngineLost with a cause in words; anything else passes.
+    """Turn errors of CUDA into EngineLost with the cause as text; other errors pass.
 
     Torch and warp raise RuntimeErrors, cuda-core a CUDAError that is none, and cuRobo ValueErrors around both.
+
+    Args:
+        what: The work that is done in the context, such as "writing a scene", for the error text.
+
+    Raises:
+        EngineLost: CUDA failed.
     """
     try:
         yield
@@ -148,7 +157,14 @@ def guarded(what: str) -> Iterator[None]:
 
 
 def cause_of(error: Exception) -> tuple[str, bool] | None:
-    """Words for a CUDA error, and whether the process has lost the device; None for other errors."""
+    """Return the text for a CUDA error.
+
+    Args:
+        error: The exception that was raised.
+
+    Returns:
+        The text, and whether the process has lost the device; None for errors that are not from CUDA.
+    """
     kinds = {kind.__name__ for kind in type(error).__mro__}
     text = " ".join(str(error).split()) or type(error).__name__
     if "OutOfMemoryError" in kinds or "out of memory" in text.lower() or "ERROR_OUT_OF_MEMORY" in text:

@@ -12,9 +12,13 @@ from typing import Any
 
 
 def keep_kernels(folder: Path) -> None:
-    """Make cuRobo's compiler look into ``folder`` first. Files there are trusted like any installed code.
+    """Make cuRobo's compiler read kernels from ``folder`` first, and write there what it compiles.
 
-    Where the installed cuda-core cannot take a kernel back, everything is compiled as before.
+    Files there are trusted like any installed code. Where the installed cuda-core cannot load a stored kernel,
+    everything is compiled as before.
+
+    Args:
+        folder: Folder of the stored kernels.
     """
     from curobo._src.curobolib.backends.cuda_core_backend import kernel_cache
 
@@ -39,7 +43,10 @@ def keep_kernels(folder: Path) -> None:
 
 @contextmanager
 def _modules() -> Iterator[list[Any]]:
-    """What is compiled meanwhile: cuRobo's compiler hands out the kernel, not the module that can be stored."""
+    """Yield a list of the modules that are compiled in the context.
+
+    cuRobo's compiler returns the kernel, not the module that can be stored.
+    """
     import cuda.core
 
     program, modules = cuda.core.Program, []
@@ -60,7 +67,7 @@ def _modules() -> Iterator[list[Any]]:
 
 
 def _key(cache: Any, sources: Any, name: str, includes: Any, flags: Any) -> str:  # noqa: ANN401
-    """Of the kernel's sources, all headers beside them, its name, its flags, the GPU and the compiler's version."""
+    """Return a digest of the sources, all headers beside them, the kernel's name and flags, GPU and compiler."""
     from importlib.metadata import version
 
     digest = hashlib.sha256(cache.get_kernel_hash(sources, name, flags).encode())

@@ -1,1 +1,1 @@
-"""The robot and its surroundings as cuRobo holds them."""
+"""The robot and its surroundings in the form that cuRobo holds."""

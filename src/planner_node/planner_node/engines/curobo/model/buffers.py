@@ -1,4 +1,4 @@
-"""The GPU's copies of spheres and obstacles, written in place so that recorded CUDA graphs see what is new."""
+"""The GPU's copies of spheres and obstacles, written in place so that recorded CUDA graphs read the new values."""
 
 from __future__ import annotations
 
@@ -18,13 +18,25 @@ STILL = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """How many solids fit. Every place costs time, also an empty one: cuRobo's kernels look at each."""
+    """The numbers of solids that fit. Every place costs time, also an empty one: cuRobo's kernels read each.
+
+    Attributes:
+        boxes: Places for boxes.
+        solids: Places for meshes.
+    """
 
     boxes: int = 16
     solids: int = 4
 
     def for_rows(self, rows: Rows) -> Room:
-        """This, or as much more as ``rows`` need, doubled from what there is."""
+        """Return a room in which ``rows`` fit, doubled from this one as often as needed.
+
+        Args:
+            rows: The obstacles.
+
+        Returns:
+            An equal room when they fit already.
+        """
         boxes, solids = self.boxes, self.solids
         while boxes < len(rows.boxes):
             boxes *= 2
@@ -34,7 +46,13 @@ class Room:
 
 
 class SphereBuffer:
-    """The arm's spheres in link frames, shared by all solvers. ``lane``: of which of a batch's problems."""
+    """The arm's spheres in link frames, shared by all solvers.
+
+    Args:
+        cuda: The loaded libraries.
+        params: cuRobo's kinematics parameters, which hold the spheres.
+        lane: Index of the problem in a batch.
+    """
 
     def __init__(self, cuda: Cuda, params: Any, lane: int = 0) -> None:  # noqa: ANN401
         self._cuda, self._params, self._lane = cuda, params, lane
@@ -43,7 +61,14 @@ class SphereBuffer:
         self._rows: Mapping[str, Array] | None = None
 
     def write(self, rows: Mapping[str, Array]) -> bool:
-        """True when something changed."""
+        """Copy the spheres to the GPU when they differ from those there.
+
+        Args:
+            rows: Link -> centres and radii in the link's frame, (s, 4), m.
+
+        Returns:
+            Whether something changed.
+        """
         if rows is self._rows:
             return False
         self._rows, wanted = rows, self._now.copy()
@@ -59,14 +84,27 @@ class SphereBuffer:
 
 
 class WorldBuffer:
-    """Boxes and meshes of one world. ``lane``: of which of a batch's problems."""
+    """Boxes and meshes of one world.
+
+    Args:
+        cuda: The loaded libraries.
+        data: cuRobo's scene data.
+        lane: Index of the problem in a batch.
+    """
 
     def __init__(self, cuda: Cuda, data: Any, lane: int = 0) -> None:  # noqa: ANN401
         self._cuda, self._data, self._lane = cuda, data, lane
         self._now: Rows | None = None
 
     def write(self, rows: Rows) -> bool:
-        """True when something changed; there must be room for ``rows``."""
+        """Copy to the GPU what differs from the obstacles there.
+
+        Args:
+            rows: The obstacles; there must be room for them.
+
+        Returns:
+            Whether something changed.
+        """
         before = self._now
         changed = before is None or before.geometry != rows.geometry
         if changed:

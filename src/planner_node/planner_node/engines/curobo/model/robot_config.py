@@ -17,7 +17,15 @@ from .spheres import HELD_SPHERES, self_offsets
 
 @contextmanager
 def robot_config(robot: Robot, arms: Sequence[ArmSpec]) -> Iterator[dict[str, Any]]:
-    """The configuration for ``arms`` that plan together; the URDF that it names is there while the context lasts."""
+    """Provide cuRobo's configuration for arms that plan together.
+
+    Args:
+        robot: The robot.
+        arms: The arms.
+
+    Yields:
+        The configuration. The URDF file that it names exists while the context lasts.
+    """
     held = held_links(arms)
     offsets = self_offsets(robot, arms[0], held[arms[0].name])
     for arm in arms[1:]:
@@ -33,7 +41,14 @@ def robot_config(robot: Robot, arms: Sequence[ArmSpec]) -> Iterator[dict[str, An
 
 
 def held_links(arms: Sequence[ArmSpec]) -> dict[str, str]:
-    """By arm, the link that carries the spheres of what it holds."""
+    """Return the links that carry the spheres of held objects.
+
+    Args:
+        arms: The arms that plan together.
+
+    Returns:
+        Name of the arm -> name of its link.
+    """
     use = _use(arms)
     return {arm.name: held_link(use, arm.name) for arm in arms}
 

@@ -1,4 +1,4 @@
-"""Our world as cuRobo's rows of boxes and meshes in the robot's base frame, with versions: only news travels."""
+"""Our world as cuRobo's boxes and meshes in the robot's base frame, with versions: only changes are sent."""
 
 from __future__ import annotations
 
@@ -24,7 +24,13 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Solid:
-    """A mesh under a name that tells its content."""
+    """A mesh whose key is a digest of its content.
+
+    Attributes:
+        key: The first 16 digits of the digest.
+        vertices: Corners in the shape's frame, (n, 3), m.
+        triangles: Indices of corners, (m, 3).
+    """
 
     key: str
     vertices: Array
@@ -33,10 +39,16 @@ class Solid:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """``boxes`` (b, 3) full edges, and ``solids``; which of them are on, and where.
+    """The obstacles for cuRobo: which of them are on, and their poses.
 
-    ``box_poses`` (b, 7), ``solid_poses`` (s, 7): shape_T_base as x, y, z and wxyz. ``geometry`` counts changes of boxes
-    and solids.
+    Attributes:
+        geometry: Number of changes of boxes and solids.
+        boxes: Full edge lengths of the boxes, (b, 3), m.
+        solids: The meshes.
+        box_poses: shape_T_base of the boxes as x, y, z in m and wxyz, (b, 7).
+        solid_poses: shape_T_base of the meshes, (s, 7).
+        box_on: Whether each box is an obstacle, (b,).
+        solid_on: Whether each mesh is an obstacle, (s,).
     """
 
     geometry: int
@@ -49,7 +61,11 @@ class Rows:
 
 
 class SceneRows:
-    """Keeps what the last reading made."""
+    """Converts worlds to rows, and keeps what the last conversion made.
+
+    Args:
+        world_T_base: The robot's base in the world.
+    """
 
     def __init__(self, world_T_base: Pose) -> None:
         self._world_T_base = world_T_base
@@ -63,7 +79,16 @@ class SceneRows:
         self._geometry = 0
 
     def read(self, scene: Scene, world: World, off: set[str]) -> Rows:
-        """``scene`` is the packed ``world``; objects in ``off`` are switched off."""
+        """Convert a world.
+
+        Args:
+            scene: The same world in packed form.
+            world: The world.
+            off: Names of objects that are switched off.
+
+        Returns:
+            The obstacles.
+        """
         objects = [o for name, o in world.objects.items() if name in world.states]
         shapes = [shape for o in objects for shape in o.shapes]
         if len(shapes) != len(self._shapes) or any(
@@ -90,7 +115,7 @@ class SceneRows:
         self._poses = np.zeros((len(shapes), 7))
 
     def _place(self, poses: Array) -> None:
-        """Take ``poses`` (m, 12), world_T_shape; only those that changed are turned into quaternions."""
+        """Store ``poses`` (m, 12), world_T_shape. Only those that changed are converted to quaternions."""
         for i in np.flatnonzero((self._at != poses).any(axis=1)):
             rotation = Rotation.from_matrix(poses[i, :9].reshape(3, 3))
             there = Pose.of(poses[i, 9:], rotation).inverse() @ self._world_T_base

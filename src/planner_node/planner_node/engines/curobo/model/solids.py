@@ -9,14 +9,20 @@ from handiwork_core.model.world import Indices, Shape, ShapeKind
 from handiwork_planning.distance.convex_hulls import triangulate
 
 AROUND = 32
-"""Corners of a circle. They lie outside, so that the flats lie half as far inside: 0.24 % of the radius each."""
+"""Corners of a circle. They lie 0.24 % of the radius outside, and the middles of the edges as far inside."""
 RINGS = 8
 
 
 def mesh_of(shape: Shape) -> tuple[Array, Indices]:
-    """Vertices (n, 3) in the shape's frame and triangles (m, 3) of a shape that is no box; vertex sets are centred.
+    """Return a closed mesh of a shape that is no box.
 
-    The frame of CONVEX and MESH is moved to the middle of their vertices, as ``cpu.packing`` does.
+    The frame of CONVEX and MESH is moved to the middle of their vertices, as the CPU engine's packing does.
+
+    Args:
+        shape: The shape; sizes in m.
+
+    Returns:
+        Vertices in the shape's frame, (n, 3), m, and triangles, (m, 3).
     """
     if shape.vertices is not None:
         middle = 0.5 * (shape.vertices.min(axis=0) + shape.vertices.max(axis=0))
@@ -40,7 +46,7 @@ def mesh_of(shape: Shape) -> tuple[Array, Indices]:
 
 
 def _outward(rows: Array) -> tuple[Array, Indices]:
-    """From rows of corners and normals (t, 13): triangles whose corners are counter-clockwise from outside."""
+    """Turn rows of corners and normals (t, 13) into triangles with corners counter-clockwise seen from outside."""
     a, b, c, normal = rows[:, 0:3], rows[:, 3:6], rows[:, 6:9], rows[:, 9:12]
     turned = np.einsum("ij,ij->i", np.cross(b - a, c - a), normal) < 0.0
     b, c = np.where(turned[:, None], c, b), np.where(turned[:, None], b, c)
@@ -51,7 +57,7 @@ def _outward(rows: Array) -> tuple[Array, Indices]:
 
 
 def _revolved(profile: list[tuple[float, float]]) -> tuple[Array, Indices]:
-    """A body of revolution about z; ``profile``: radii and heights from below, ends are closed by fans."""
+    """Return a body of revolution about z. ``profile`` has radii and heights from below; fans close the ends."""
     angle = np.linspace(0.0, 2.0 * np.pi, AROUND, endpoint=False)
     grow = 1.0 / np.cos(np.pi / AROUND) ** 0.5
     rings = [

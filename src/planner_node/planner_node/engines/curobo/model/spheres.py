@@ -18,21 +18,30 @@ from handiwork_planning.scene.robot_model import (
 )
 
 INFLATE_M = 0.0015
-"""Spheres are larger by this in the world: more than our margin and what lies between two of cuRobo's looks."""
+"""Spheres are larger by this against the world: more than our margin and the motion between two of cuRobo's samples."""
 DEEP_M = 10.0
-"""Links that the arm does not move count against other links only. Their radii are less by this, and negative radii
-meet no obstacle; against other links cuRobo adds an offset, which is this."""
+"""Links that the arm does not move are checked against other links only. Their radii are less by this, and spheres of
+negative radius meet no obstacle; against other links cuRobo adds an offset of this size."""
 AWAY = np.array([0.0, 0.0, 0.0, -100.0])
-"""A sphere that is off in both."""
+"""A sphere that meets neither obstacles nor links."""
 HELD_SPHERES = 40
-"""Places for what is held. Each costs time, also an empty one."""
+"""The number of spheres for held objects. Each costs time, also an unused one."""
 COARSE_M = 0.012
-"""How far, about, a sphere of the coarse cover stands out of what is held."""
+"""The distance, about, by which a sphere of the coarse cover reaches out of the held object."""
 CLEAR_M = 0.001
 
 
 def self_offsets(robot: Robot, arm: ArmSpec, held: str) -> dict[str, float]:
-    """What cuRobo adds to each link's radii against other links, so that those are what they are."""
+    """Return the offsets that cuRobo adds to radii against other links, so that those have their true size.
+
+    Args:
+        robot: The robot.
+        arm: The arm that plans.
+        held: Link of the arm that carries the spheres of held objects.
+
+    Returns:
+        Link -> offset in m.
+    """
     chain = _chain(robot, arm, ())
     offsets = {
         s.link: DEEP_M if chain.mounts[s.link].body == 0 else -INFLATE_M
@@ -43,7 +52,13 @@ def self_offsets(robot: Robot, arm: ArmSpec, held: str) -> dict[str, float]:
 
 
 class SphereSheet:
-    """Rows (k, 4) for each link with spheres and for the link ``held``, in the links' frames [m]."""
+    """The spheres of each link with spheres, and of the link ``held``, in the links' frames.
+
+    Args:
+        robot: The robot.
+        arm: The arm that plans.
+        held: Link of the arm that carries the spheres of held objects.
+    """
 
     def __init__(self, robot: Robot, arm: ArmSpec, held: str) -> None:
         self._robot, self._arm, self._held_link = robot, arm, held
@@ -53,7 +68,17 @@ class SphereSheet:
         self._last: tuple[object, dict[str, Array]] = (None, {})
 
     def rows(self, scene: SceneQuery, world: World, query: Query, places: Array) -> dict[str, Array]:
-        """The spheres for a motion between ``places`` (k, n); what is too near there is smaller by as much."""
+        """Return the spheres for a motion; those that are too near to something at its ends are smaller by as much.
+
+        Args:
+            scene: The request's scene.
+            world: The world.
+            query: The reading of the scene for the arm.
+            places: Joint positions at the start and the ends, (k, n), rad or m.
+
+        Returns:
+            Link -> centres and radii in the link's frame, (s, 4), m.
+        """
         touching = touching_at(query, places)
         held_at = [
             (id(world.objects[a.object]), a.link, a.link_T_object.matrix().tobytes()) for a in scene.attached
@@ -83,7 +108,7 @@ class SphereSheet:
         return found
 
     def _link(self, link: str, centers: Array, radii: Array, chain: Chain) -> Array:
-        """Spheres of ``link``, moved to where the gripper's position has them: cuRobo keeps the home position."""
+        """Return the spheres of ``link``, moved for the gripper's position: cuRobo keeps the gripper at home."""
         mount, home = chain.mounts[link], self._home.mounts[link]
         shift = np.linalg.solve(home.body_T_link, mount.body_T_link)
         moved = centers @ shift[:3, :3].T + shift[:3, 3]
@@ -127,7 +152,7 @@ class SphereSheet:
         return self._chains[key]
 
     def _without_contact(self, scene: SceneQuery, world: World) -> set[str]:
-        """Links to switch off for ``scene.allowed``: pairs with what ``objects_off`` does not take away."""
+        """Return links to switch off for ``scene.allowed``: those in pairs that ``objects_off`` does not cover."""
         gone, held = objects_off(scene, world), {a.object for a in scene.attached}
         names = {f"{self._robot.name}/{s.link}": s.link for s in self._robot.spheres if len(s.radii)}
         names |= dict.fromkeys(held, self._held_link)
@@ -135,9 +160,17 @@ class SphereSheet:
 
 
 def objects_off(scene: SceneQuery, world: World) -> set[str]:
-    """Objects that are no obstacle to cuRobo: ignored, attached, or small ones that some link may touch.
+    """Return the objects that are no obstacle to cuRobo: ignored, attached, or small ones that some link may touch.
 
-    cuRobo knows no pairs of link and object. What it overlooks that way is seen when the motion is checked again.
+    cuRobo has no exceptions for pairs of link and object. What it misses that way is found when the motion is
+    checked again.
+
+    Args:
+        scene: The request's scene.
+        world: The world.
+
+    Returns:
+        Names of objects.
     """
     held = {a.object for a in scene.attached}
     off = set(scene.ignored) | held
@@ -149,7 +182,15 @@ def objects_off(scene: SceneQuery, world: World) -> set[str]:
 
 
 def touching_at(query: Query, places: Array) -> dict[str, float]:
-    """By body, how far its spheres must shrink to be clear at ``places`` (k, n) [m]; those that are, are left out."""
+    """Return by how much the spheres of bodies must shrink to be clear of the world.
+
+    Args:
+        query: The reading of the scene for the arm.
+        places: Joint positions at which they must be clear, (k, n), rad or m.
+
+    Returns:
+        Body -> decrease of radius in m, without the bodies that are clear.
+    """
     shapes = len(query.scene.kind)
     d = np.min([query.distances(np.ascontiguousarray(q), 0.01) for q in places], axis=0)
     nearest: dict[str, float] = {}
@@ -161,7 +202,15 @@ def touching_at(query: Query, places: Array) -> dict[str, float]:
 
 
 def coarse(spheres: Array, most: int) -> Array:
-    """At most ``most`` spheres that cover ``spheres`` (k, 4)."""
+    """Cover spheres by fewer ones.
+
+    Args:
+        spheres: Centres and radii, (k, 4), m.
+        most: The largest number of spheres to return.
+
+    Returns:
+        Centres and radii, (at most ``most``, 4), m.
+    """
     edge = 0.012
     while len(spheres) > most:
         parts = patches(spheres, edge)
@@ -172,7 +221,7 @@ def coarse(spheres: Array, most: int) -> Array:
 
 
 def _is_small(world: World, name: str, limit_m: float = 0.3) -> bool:
-    """Does the object fit between the fingers and the wrist, so that little is lost when it is overlooked?"""
+    """Check whether the object fits between fingers and wrist, so that little is lost when it is ignored."""
     corners = [
         0.5 * float(np.linalg.norm(s.size)) if s.vertices is None else float(np.ptp(s.vertices, axis=0).max())
         for s in world.objects[name].shapes

@@ -20,19 +20,32 @@ from .single_solvers import (
 )
 
 MOST_THREADS = 2**31 - 1
-"""Of a launch by warp, whose kernels count them in 32 bits."""
+"""The largest number of threads of a launch by warp, whose kernels count them in 32 bits."""
 
 
 def has_threads(lanes: int, spheres: int, room: Room) -> bool:
-    """Can cuRobo judge that many problems with so many obstacles? It takes a thread for each sphere and place."""
+    """Check whether one launch has enough threads. cuRobo takes one for each sphere and obstacle place.
+
+    Args:
+        lanes: Number of problems.
+        spheres: Spheres of the robot, those for held objects included.
+        room: Places for obstacles.
+    """
     return lanes * SEEDS * MOMENTS * spheres * max(room.boxes, room.solids) <= MOST_THREADS
 
 
 class WideSolvers:
-    """One thread at a time. Every lane has a problem with spheres and a world of its own.
+    """Solvers for a batch; one thread at a time may use them. Every lane has one problem's spheres and world.
 
-    ``frames``: the tools whose poses are goals. Shapes on the GPU never change: a batch with fewer problems than lanes
-    takes as long as a full one.
+    Shapes on the GPU never change: a batch with fewer problems than lanes takes as long as a full one.
+
+    Args:
+        cuda: The loaded libraries.
+        config: cuRobo's configuration of the robot.
+        joint_names: Order of the joints in all arrays.
+        frames: Names of the tool links whose poses are goals.
+        room: Places for obstacles.
+        lanes: Number of problems at a time.
     """
 
     def __init__(
@@ -75,13 +88,19 @@ class WideSolvers:
         return int(self._optimiser.action_horizon)
 
     def update(self, lane: int, spheres: Mapping[str, Array], rows: Rows) -> None:
-        """Bring a lane's spheres, in link frames, and its world up to date; there must be ``room`` for it."""
+        """Write the spheres and the world of a lane.
+
+        Args:
+            lane: Index of the problem.
+            spheres: Link -> centres and radii in the link's frame, (s, 4), m.
+            rows: The obstacles; there must be ``room`` for them.
+        """
         with guarded("writing a scene"):
             self._spheres[lane].write(spheres)
             self._worlds[lane].write(rows)
 
     def free_paths(self) -> None:
-        """Let the tools go anywhere on their ways: cuRobo then holds them at their goals only."""
+        """Let the tools move freely on their paths: cuRobo then constrains their poses at the goals only."""
         with guarded("setting pose criteria"):
             free = self._cuda.ToolPoseCriteria(non_terminal_pose_axes_weight_factor=[0.0] * 6)
             self._optimiser.update_tool_pose_criteria(dict.fromkeys(self._frames, free))
@@ -95,10 +114,19 @@ class WideSolvers:
         seeds: Array | None,
         patience: int,
     ) -> list[list[Array]]:
-        """By problem, trajectories from ``starts`` (b, n) to ``ends`` (b, SEEDS, n), in the worlds of ``lanes`` (b,).
+        """Optimise trajectories of several problems.
 
-        Each is (m, n): the cubic spline's values at its knots, evenly spaced in time. ``base_T_ee`` (b, frames, 7):
-        where all of a problem's ends have the tools. ``seeds`` (b, s, knots, n).
+        Args:
+            lanes: Lane of each problem, (b,).
+            starts: Joint positions at the starts, (b, n), rad or m.
+            ends: Joint positions at the ends, (b, SEEDS, n), rad or m.
+            base_T_ee: Poses of the tools at all of a problem's ends, (b, frames, 7): x, y, z in m and wxyz.
+            seeds: Seed paths, (b, s, knots, n), rad or m; None for straight ones.
+            patience: Attempts of cuRobo to shorten a trajectory.
+
+        Returns:
+            For each problem its trajectories, (m, n) each, rad or m: the cubic spline's values at its knots, evenly
+            spaced in time.
         """
         rows = np.zeros(self.lanes, dtype=np.int64)
         rows[list(lanes)] = np.arange(len(starts))
@@ -121,7 +149,7 @@ class WideSolvers:
         return [[points[lane, i] for i in np.flatnonzero(good[lane])] for lane in lanes]
 
     def close(self) -> None:
-        """Give graphs and memory back."""
+        """Free CUDA graphs and memory."""
         self._optimiser.destroy()
         self._cuda.torch.cuda.empty_cache()
 
@@ -129,14 +157,14 @@ class WideSolvers:
         return self._cuda.device.to_device(np.ascontiguousarray(values))
 
     def _joints(self, q: Array) -> Any:  # noqa: ANN401
-        """Joints as the last axis, in cuRobo's order."""
+        """Copy joint values to the GPU with the last axis in cuRobo's order."""
         return self._tensor(q[..., self._order])
 
     def _state(self, q: Array) -> Any:  # noqa: ANN401
         return self._cuda.JointState.from_position(self._joints(q), joint_names=list(self._theirs))
 
     def _goal(self, poses: Array) -> Any:  # noqa: ANN401
-        """From (b, frames, 7) to cuRobo's (b, horizon 1, link, goal 1, 3 and 4), in its order of links."""
+        """Convert poses (b, frames, 7) to cuRobo's (b, horizon 1, link, goal 1, 3 and 4), in its order of links."""
         order = list(self._optimiser.tool_frames)
         rows = self._tensor(poses[:, [self._frames.index(name) for name in order]])[:, None, :, None]
         return self._cuda.GoalToolPose(
@@ -147,10 +175,10 @@ class WideSolvers:
 
 
 def _interpolate_in_lanes(optimiser: Any) -> None:  # noqa: ANN401
-    """Have cuRobo judge its interpolated trajectories with each lane's spheres.
+    """Make cuRobo judge its interpolated trajectories with each lane's spheres.
 
     At the measured commit it takes the first lane's for all of them (``TrajOptSolver._interpolate_and_compute_metrics``
-    passes no environment), and so refuses what is free or lets pass what is not.
+    passes no environment), and so refuses free motions or accepts colliding ones.
     """
     model = optimiser.additional_metrics_rollouts["interpolated_rollout"].transition_model
     plain = model.compute_augmented_state

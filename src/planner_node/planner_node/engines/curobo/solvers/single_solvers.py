@@ -1,4 +1,4 @@
-"""cuRobo's solvers for one arm, with arrays in and arrays out. Everything on the GPU is behind this class."""
+"""cuRobo's solvers for one arm, with arrays in and arrays out. This class contains all that is on the GPU."""
 
 from __future__ import annotations
 
@@ -17,16 +17,26 @@ from planner_node.engines.curobo.model.scene_rows import Rows
 from .view import look
 
 SEEDS = 4
-"""Trajectories that are optimised side by side."""
+"""The number of trajectories that are optimised at the same time."""
 MOMENTS = 1000
-"""Places of an interpolated trajectory, all of which cuRobo looks at, also at empty ones. Its spline of 20 pieces of at
-most 0.8 s, looked at every 25 ms, takes 661; cuRobo's default is 5000."""
+"""The length of an interpolated trajectory's buffer. cuRobo evaluates all of it, also unused entries. Its spline of 20
+pieces of at most 0.8 s, sampled every 25 ms, takes 661; cuRobo's default is 5000."""
 REACHED_M, REACHED_RAD = 0.001, 0.01
-"""Our goals are exact, and trajectories are pinned to them; this only has to be more than float32 is off."""
+"""Tolerances of goals. Ours are exact, and trajectories end at them: these only exceed the errors of float32."""
 
 
 class Solvers:
-    """One thread at a time. Shapes on the GPU never change, so that recorded CUDA graphs stay valid."""
+    """The solvers of one arm. One thread at a time may use them.
+
+    Shapes on the GPU never change, so that recorded CUDA graphs stay valid.
+
+    Args:
+        cuda: The loaded libraries.
+        config: cuRobo's configuration of the robot.
+        joint_names: Order of the joints in all arrays.
+        room: Places for obstacles.
+        report: Receives the progress of loading.
+    """
 
     def __init__(
         self, cuda: Cuda, config: dict[str, Any], joint_names: Sequence[str], room: Room, report: Report
@@ -59,21 +69,35 @@ class Solvers:
         return int(self._optimiser.action_horizon)
 
     def update(self, spheres: Mapping[str, Array], rows: Rows) -> None:
-        """Bring the arm's spheres, in link frames, and the world up to date; there must be ``room`` for it."""
+        """Write the arm's spheres and the world.
+
+        Args:
+            spheres: Link -> centres and radii in the link's frame, (s, 4), m.
+            rows: The obstacles; there must be ``room`` for them.
+        """
         with guarded("writing the scene"):
             self._spheres.write(spheres)
             self._world.write(rows)
 
     def begin(self) -> None:
-        """Forget the road map of the request before: its world was another, and equal questions get equal answers."""
+        """Discard the road map of the former request: its world was another, and equal requests get equal answers."""
         self._has_fresh_map = False
 
     def optimise(
         self, start: Array, ends: Array, base_T_ee: Array, seeds: Array | None, patience: int
     ) -> list[Array]:
-        """Trajectories from ``start`` (n,) to ``ends`` (SEEDS, n), all at the pose (7,), best first.
+        """Optimise trajectories to one tool pose.
 
-        Each is (m, n): the cubic spline's values at its knots, evenly spaced in time. ``seeds`` (s, knots, n).
+        Args:
+            start: Joint positions at the start, (n,), rad or m.
+            ends: Joint positions at the ends, all at the tool pose, (SEEDS, n), rad or m.
+            base_T_ee: The tool pose, (7,): x, y, z in m and wxyz.
+            seeds: Seed paths, (s, knots, n), rad or m; None for straight ones.
+            patience: Attempts of cuRobo to shorten a trajectory.
+
+        Returns:
+            Trajectories, best first, (m, n) each, rad or m: the cubic spline's values at its knots, evenly spaced in
+            time.
         """
         with guarded("optimising trajectories"):
             result = self._optimiser.solve_pose(
@@ -96,7 +120,15 @@ class Solvers:
         return [points[i] for i in np.flatnonzero(good)]
 
     def graph_seeds(self, start: Array, ends: Array) -> Array | None:
-        """Paths (s, knots, n) through cuRobo's road map to some of ``ends`` (SEEDS, n); None when there are none."""
+        """Find paths through cuRobo's road map.
+
+        Args:
+            start: Joint positions at the start, (n,), rad or m.
+            ends: Joint positions at the ends, (SEEDS, n), rad or m.
+
+        Returns:
+            Paths to some of the ends, (s, knots, n), rad or m; None when there are none.
+        """
         with guarded("searching a road map"):
             if not self._has_fresh_map:
                 self._graph.reset_buffer()
@@ -114,12 +146,20 @@ class Solvers:
             return np.asarray(found.interpolated_waypoints.double().cpu().numpy()[good])
 
     def update_world(self, rows: Rows) -> None:
-        """Bring the world alone up to date, ahead of a request."""
+        """Write the world alone, ahead of a request.
+
+        Args:
+            rows: The obstacles; there must be ``room`` for them.
+        """
         with guarded("writing the scene"):
             self._world.write(rows)
 
     def set_path_weights(self, weights: tuple[float, ...]) -> None:
-        """Weights of the tool's pose on the way (x, y, z, roll, pitch, yaw), in the base frame."""
+        """Set the weights of the tool's pose on the path.
+
+        Args:
+            weights: Weights of x, y, z, roll, pitch and yaw in the base frame.
+        """
         if weights == self._path_weights:
             return
         with guarded("setting pose criteria"):
@@ -128,7 +168,13 @@ class Solvers:
         self._path_weights = weights
 
     def warm_up(self, start: Array, base_T_ee: Array, report: Report) -> None:
-        """Compile and record everything once."""
+        """Compile and record all kernels once.
+
+        Args:
+            start: A free configuration, (n,), rad or m.
+            base_T_ee: The tool pose there, (7,): x, y, z in m and wxyz.
+            report: Receives the progress.
+        """
         ends = np.repeat(start[None] + 0.05, SEEDS, axis=0)
         steps: tuple[tuple[str, Callable[[], object]], ...] = (
             ("trajectories", lambda: self.optimise(start, ends, base_T_ee, None, 1)),
@@ -142,17 +188,24 @@ class Solvers:
         self.begin()
 
     def look(self, q: Array) -> tuple[Array, NDArray[np.bool_]]:
-        """Tool poses (m, 7) at ``q`` (m, n), and whether cuRobo's spheres touch there (m,); see ``view``."""
+        """Judge configurations by cuRobo's own model; see ``view``.
+
+        Args:
+            q: Joint positions, (m, n), rad or m.
+
+        Returns:
+            Poses of the tool in the base frame, (m, 7), and whether cuRobo's spheres touch something there, (m,).
+        """
         with guarded("judging configurations"):
             return look(self._cuda, self.robot, self.scene, q)
 
     def memory_bytes(self) -> int:
-        """What is taken of the GPU, other processes included."""
+        """Return the memory of the GPU that is in use, that of other processes included."""
         free, total = self._torch.cuda.mem_get_info()
         return int(total - free)
 
     def close(self) -> None:
-        """Give graphs and memory back."""
+        """Free CUDA graphs and memory."""
         self._optimiser.destroy()
         self._graph.reset_cuda_graph()
         self._torch.cuda.empty_cache()
@@ -164,7 +217,7 @@ class Solvers:
         return self._cuda.JointState.from_position(self._tensor(np.atleast_2d(q)), joint_names=self._names)
 
     def _goal(self, poses: Array) -> Any:  # noqa: ANN401
-        """From (b, g, 7) to cuRobo's (b, horizon 1, link 1, g, 3 and 4)."""
+        """Convert poses (b, g, 7) to cuRobo's (b, horizon 1, link 1, g, 3 and 4)."""
         rows = self._tensor(poses)[:, None, None]
         return self._cuda.GoalToolPose(
             tool_frames=[self._frame],

@@ -9,18 +9,26 @@ from handiwork_core.model.trajectory import Trajectory
 from handiwork_planning.timing.parameterization import Limits
 
 STEP_S = 0.02
-"""Longest time between samples."""
+"""The longest time between samples, s."""
 STILL_RAD = 2.0e-6
-"""Break points closer than this to an end are the spline's rest before or after the motion: float32 noise."""
+"""Points nearer than this to an end belong to the spline's rest before or after the motion: float32 noise, rad."""
 SLACK = 1.0 + 1.0e-9
 
 
 def timed(points: Array, limits: Limits, names: tuple[str, ...]) -> Trajectory:
-    """The clamped cubic spline through ``points`` (k, n), evenly spaced in time, stretched to the limits.
+    """Return the clamped cubic spline through points that are evenly spaced in time, as fast as the limits allow.
 
     A cubic B-spline that rests at both ends is that spline through its own values at the knots, so nothing of the
-    optimised motion is lost. Its jerk is constant between the points, its acceleration linear: their largest values are
-    exact.
+    optimised motion is lost. Its jerk is constant between the points, its acceleration linear: their largest values
+    are exact.
+
+    Args:
+        points: Joint positions, (k, n), rad or m.
+        limits: Limits of velocity, acceleration and jerk.
+        names: Names of the joints.
+
+    Returns:
+        The trajectory, with samples at most STEP_S apart.
     """
     from scipy.interpolate import CubicSpline  # type: ignore[import-untyped]  # heavy, and only needed here
 
@@ -35,7 +43,14 @@ def timed(points: Array, limits: Limits, names: tuple[str, ...]) -> Trajectory:
 
 
 def without_rest(points: Array) -> Array:
-    """``points`` without those at either end that repeat the end; at least three remain."""
+    """Remove the points at either end that repeat the end.
+
+    Args:
+        points: Joint positions, (k, n), rad or m.
+
+    Returns:
+        The points that are left, at least three.
+    """
     moved = np.abs(points - points[0]).max(axis=1) > STILL_RAD
     ended = np.abs(points - points[-1]).max(axis=1) > STILL_RAD
     if not moved.any():
@@ -47,7 +62,7 @@ def without_rest(points: Array) -> Array:
 
 
 def _seconds_per_step(spline: object, steps: int, limits: Limits) -> float:
-    """Time between two points at which the motion touches the tightest of its limits."""
+    """Return the time between two points at which the motion reaches the tightest of its limits."""
     at = np.arange(steps + 1)
     v, a = spline(at, 1), spline(at, 2)  # type: ignore[operator]
     change = np.diff(a, axis=0)
@@ -66,7 +81,15 @@ def _seconds_per_step(spline: object, steps: int, limits: Limits) -> float:
 
 
 def resampled(path: Array, count: int) -> Array:
-    """(count, n) points evenly along the joint path (k, n)."""
+    """Return points that are evenly spaced along a joint path.
+
+    Args:
+        path: Joint positions, (k, n), rad or m.
+        count: Number of points.
+
+    Returns:
+        Joint positions, (count, n), rad or m.
+    """
     lengths = np.linalg.norm(np.diff(path, axis=0), axis=1)
     at = np.concatenate([[0.0], np.cumsum(lengths)])
     if at[-1] < 1.0e-9:

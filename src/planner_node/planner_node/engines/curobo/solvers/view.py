@@ -1,4 +1,4 @@
-"""cuRobo's own view of configurations, for comparing engines; planning does not use it."""
+"""cuRobo's own judgement of configurations, for comparing engines; planning does not use it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,17 @@ from planner_node.engines.curobo.device.cuda import Cuda
 
 
 def look(cuda: Cuda, robot: Any, scene: Any, q: Array) -> tuple[Array, NDArray[np.bool_]]:  # noqa: ANN401
-    """Tool poses (m, 7) (x, y, z, wxyz) at configurations ``q`` (m, n), and whether anything touches there (m,)."""
+    """Compute tool poses and contacts by cuRobo's model.
+
+    Args:
+        cuda: The loaded libraries.
+        robot: cuRobo's robot configuration.
+        scene: cuRobo's scene collision checker.
+        q: Joint positions, (m, n), rad or m.
+
+    Returns:
+        base_T_tool, (m, 7): x, y, z in m and wxyz; and whether anything touches there, (m,).
+    """
     made = cuda.RobotCollisionCheckerCfg.load_from_config(
         robot_config=robot, scene_collision_checker=scene, collision_activation_distance=0.0
     )

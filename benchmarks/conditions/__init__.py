@@ -1,0 +1,1 @@
+"""What predicates and the node that watches them cost."""

@@ -1,0 +1,1 @@
+"""Inverse kinematics of several arms, beside analytic solvers."""

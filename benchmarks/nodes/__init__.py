@@ -1,0 +1,1 @@
+"""Nodes and their processes: start, rest, memory, and how their end is found."""

@@ -1,0 +1,239 @@
+"""Growth of the memory of every process of the stack while it works: ``python -m benchmarks.nodes.memory --help``.
+
+Starts ``handiwork soak`` (or watches what ``--pid`` names, with all its children), reads the anonymous memory of each
+process every few seconds, leaves the warm-up out, and fits a straight line. Linux only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from handiwork_core.model.geometry import Array
+
+PROC = Path("/proc")
+MB = 1e6
+LEAST_SAMPLES = 5
+END_S = 20.0
+NODE = re.compile(r"__node:=(\S+)")
+
+
+@dataclass(frozen=True)
+class Growth:
+    """A line through the memory of one process.
+
+    Attributes:
+        samples: Number of samples after the warm-up.
+        first_mb: Memory at the first of them, MB.
+        last_mb: Memory at the last of them, MB.
+        slope_mb_h: Slope of the line, MB/h.
+        error_mb_h: Standard error of the slope, MB/h; samples close in time are alike, so it is a lower bound.
+    """
+
+    samples: int
+    first_mb: float
+    last_mb: float
+    slope_mb_h: float
+    error_mb_h: float
+
+
+def growth(times_s: Array, rss_bytes: Array, warm_up_s: float) -> Growth | None:
+    """Fit a line by least squares.
+
+    Args:
+        times_s: Time since the process was first seen, (n,), s.
+        rss_bytes: Its memory, (n,), bytes.
+        warm_up_s: Earlier samples do not count, s.
+
+    Returns:
+        The line; None with fewer than ``LEAST_SAMPLES`` samples after the warm-up.
+    """
+    used = times_s >= warm_up_s
+    if int(used.sum()) < LEAST_SAMPLES:
+        return None
+    hours, mb = times_s[used] / 3600.0, rss_bytes[used] / MB
+    centred = hours - hours.mean()
+    spread = float(centred @ centred)
+    slope = float(centred @ mb) / spread
+    left = mb - mb.mean() - slope * centred
+    error = float(np.sqrt(left @ left / max(len(mb) - 2, 1) / spread))
+    return Growth(len(mb), float(mb[0]), float(mb[-1]), slope, error)
+
+
+def anonymous_bytes(pid: int) -> int | None:
+    """Return the memory of a process that belongs to no file (RssAnon), bytes; None if it has ended.
+
+    Args:
+        pid: The process.
+    """
+    try:
+        text = (PROC / str(pid) / "status").read_text()
+    except OSError:
+        return None
+    found = re.search(r"^RssAnon:\s+(\d+) kB", text, re.MULTILINE)
+    return int(found[1]) * 1024 if found else None
+
+
+def family(root: int) -> list[int]:
+    """Return a process and all its descendants.
+
+    Args:
+        root: The process.
+    """
+    children: dict[int, list[int]] = defaultdict(list)
+    for folder in PROC.iterdir():
+        if folder.name.isdigit():
+            try:
+                after_name = (folder / "stat").read_text().rpartition(")")[2]
+            except OSError:
+                continue
+            children[int(after_name.split()[1])].append(int(folder.name))
+    found = [root]
+    for pid in found:
+        found.extend(children[pid])
+    return found
+
+
+def name_of(pid: int) -> str:
+    """Return the ROS name of a node's process, else the name of its program.
+
+    Args:
+        pid: The process.
+    """
+    try:
+        arguments = (PROC / str(pid) / "cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return "ended"
+    words = [argument.decode(errors="replace") for argument in arguments if argument]
+    node = next((match[1] for word in words if (match := NODE.search(word))), None)
+    scripts = [Path(word).name for word in words[:3] if not word.startswith("-")]
+    return node or " ".join(scripts[:2]) or str(pid)
+
+
+class Watch:
+    """Samples of every process below one; a process that is started again counts as another."""
+
+    def __init__(self, root: int) -> None:
+        self._root, self._begin_s = root, time.monotonic()
+        self._series: dict[int, list[tuple[float, int]]] = defaultdict(list)
+        self._names: dict[int, str] = {}
+
+    def sample(self) -> None:
+        """Read all of them once."""
+        now_s = time.monotonic() - self._begin_s
+        for pid in family(self._root):
+            size = anonymous_bytes(pid)
+            if size is not None:
+                self._series[pid].append((now_s, size))
+                self._names[pid] = name_of(pid)
+
+    def growths(self, warm_up_s: float) -> dict[str, Growth]:
+        """Return the growth of each process that lived long enough, by name and process id.
+
+        Args:
+            warm_up_s: Earlier samples of each process do not count, s.
+        """
+        found = {}
+        for pid, series in self._series.items():
+            rows = np.array(series, dtype=np.float64)
+            line = growth(rows[:, 0] - rows[0, 0], rows[:, 1], warm_up_s)
+            if line is not None:
+                found[f"{self._names[pid]} ({pid})"] = line
+        return dict(sorted(found.items()))
+
+
+def table(growths: dict[str, Growth]) -> str:
+    """Return the growths as Markdown.
+
+    Args:
+        growths: Growth of each process.
+    """
+    lines = ["| process | samples | first, MB | last, MB | slope, MB/h | standard error |"]
+    lines.append("| --- | ---: | ---: | ---: | ---: | ---: |")
+    lines += [
+        f"| {name} | {g.samples} | {g.first_mb:.1f} | {g.last_mb:.1f} | {g.slope_mb_h:+.2f} | {g.error_mb_h:.2f} |"
+        for name, g in growths.items()
+    ]
+    return "\n".join(lines)
+
+
+def parsed() -> argparse.Namespace:
+    """Parse the command line."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.nodes.memory", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=10.0, help="how long it is watched")
+    parser.add_argument(
+        "--warm-up", type=float, default=3.0, help="minutes of each process that do not count"
+    )
+    parser.add_argument("--every", type=float, default=2.0, help="seconds between samples")
+    parser.add_argument(
+        "--pid", type=int, default=0, help="watch this process and its children; 0: start a soak"
+    )
+    parser.add_argument("--limit", type=float, default=1.0, help="greatest slope that passes [MB/h]")
+    parser.add_argument("soak", nargs="*", help="arguments for handiwork soak, after --")
+    arguments = parser.parse_args()
+    if not 0.0 <= arguments.warm_up < arguments.minutes or arguments.every <= 0.0:
+        parser.error("--warm-up must be 0 or more and less than --minutes, --every more than 0")
+    return arguments
+
+
+def watch(root: int, arguments: argparse.Namespace, started: subprocess.Popen[bytes] | None) -> Watch:
+    """Sample until the time is over, or the started process has ended.
+
+    Args:
+        root: The process that is watched with its descendants.
+        arguments: The command line.
+        started: The process that this one has started; None without one.
+    """
+    found, end_s = Watch(root), time.monotonic() + 60.0 * arguments.minutes
+    while time.monotonic() < end_s and (started is None or started.poll() is None):
+        found.sample()
+        time.sleep(arguments.every)  # noqa: TID251 - a steady rate
+    return found
+
+
+def main() -> int:
+    """Print the table; the exit status is 1 if a process grows faster than the limit."""
+    arguments = parsed()
+    if arguments.pid:
+        growths = watch(arguments.pid, arguments, None).growths(60.0 * arguments.warm_up)
+    else:
+        program = str(Path(sys.executable).parent / "handiwork")
+        command = [program, "soak", "--episodes", "1000000"]
+        started = subprocess.Popen([*command, *arguments.soak], stdout=sys.stderr, start_new_session=True)
+        try:
+            growths = watch(started.pid, arguments, started).growths(60.0 * arguments.warm_up)
+        finally:
+            end(started)
+    print(table(growths))
+    if not growths:
+        print("nothing lived longer than the warm-up: give more --minutes", file=sys.stderr)
+        return 2
+    return 1 if any(g.slope_mb_h > arguments.limit for g in growths.values()) else 0
+
+
+def end(started: subprocess.Popen[bytes]) -> None:
+    """End the soak with its stack.
+
+    Args:
+        started: The soak.
+    """
+    if started.poll() is None:
+        os.killpg(started.pid, signal.SIGINT)
+        try:
+            started.wait(END_S)
+        except subprocess.TimeoutExpired:
+            os.killpg(started.pid, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

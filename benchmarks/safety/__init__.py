@@ -1,0 +1,1 @@
+"""What the safety layer costs, and how fast it stops planted faults."""

@@ -1,0 +1,1 @@
+"""Simulators: speed, the wire of Isaac Sim, and exported stages."""

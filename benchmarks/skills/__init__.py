@@ -1,0 +1,1 @@
+"""Skills in physics, and what their choices and their supervision cost."""

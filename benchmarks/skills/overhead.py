@@ -1,0 +1,127 @@
+"""Time from a skill's accepted goal to its first command, without planning: ``python -m benchmarks.skills.overhead``.
+
+Both ends are the first messages about a goal on a status topic, of ``run_skill`` and of the controller, as received in
+this process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import threading
+import time
+
+import numpy as np
+from action_msgs.msg import GoalStatusArray
+from rclpy.qos import QoSProfile, qos_profile_action_status_default
+
+from handiwork_cli.stack.stack import Stack
+
+SKILL = "run_skill"
+CONTROLLERS = {
+    "gripper": "fr3_gripper_controller/gripper_cmd",
+    "arm": "fr3_arm_controller/follow_joint_trajectory",
+}
+WAIT_S = 1.0
+"""Longest wait for a status that is late after a result, s."""
+
+
+class News:
+    """The time of the first status of each action's goals, s of steady time."""
+
+    def __init__(self, stack: Stack) -> None:
+        self._changed = threading.Condition()
+        self._seen: dict[str, set[bytes]] = {name: set() for name in (SKILL, *CONTROLLERS)}
+        self._at_s: dict[str, list[float]] = {name: [] for name in self._seen}
+        qos: QoSProfile = qos_profile_action_status_default
+        for name in self._seen:
+            topic = f"{CONTROLLERS.get(name, name)}/_action/status"
+            stack.client.node.create_subscription(
+                GoalStatusArray, topic, lambda message, name=name: self._take(name, message), qos
+            )
+
+    def _take(self, name: str, message: GoalStatusArray) -> None:
+        now_s = time.monotonic()
+        with self._changed:
+            for status in message.status_list:
+                key = bytes(status.goal_info.goal_id.uuid)
+                if key not in self._seen[name]:
+                    self._seen[name].add(key)
+                    self._at_s[name].append(now_s)
+            self._changed.notify_all()
+
+    def count(self, name: str) -> int:
+        """Return the number of goals so far.
+
+        Args:
+            name: Name of the action.
+        """
+        with self._changed:
+            return len(self._at_s[name])
+
+    def at_s(self, name: str, index: int) -> float:
+        """Wait for a goal and return the time of its first status, s of steady time.
+
+        Args:
+            name: Name of the action.
+            index: Number of the goal.
+
+        Raises:
+            TimeoutError: there was no such goal in time.
+        """
+        with self._changed:
+            if not self._changed.wait_for(lambda: len(self._at_s[name]) > index, WAIT_S):
+                raise TimeoutError(f"{name}: no status of goal {index} within {WAIT_S} s")
+            return self._at_s[name][index]
+
+
+def overhead_s(stack: Stack, news: News, skill: str, parameters: dict[str, object], first: str) -> float:
+    """Run a skill, and return the time from its acceptance to the first command, without that of planning, s.
+
+    Args:
+        stack: The stack.
+        news: The status messages.
+        skill: Name of the skill.
+        parameters: Its parameters.
+        first: Name of the controller that gets the first command.
+
+    Raises:
+        RuntimeError: the skill failed.
+    """
+    ours, theirs = news.count(SKILL), news.count(first)
+    report = stack.client.run(skill, parameters)
+    if not report.outcome.ok:
+        raise RuntimeError(f"{skill} ended {report.outcome.code.name}: {report.outcome.message}")
+    return news.at_s(first, theirs) - news.at_s(SKILL, ours) - report.planning_time_s
+
+
+def main() -> None:
+    """Print one row for each kind of command."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=200)
+    options = parser.parse_args()
+    with Stack({"engine": "cpu"}, write=lambda line: print(line, file=sys.stderr)) as stack:
+        stack.wait_active()
+        news = News(stack)
+        kinds = {
+            "gripper": lambda i: (
+                "gripper_action",
+                {"gripper_state": 1, "width": 0.07 + 0.01 * (i % 2), "wait_steps": 0},
+            ),
+            "arm": lambda i: ("joint_ctrl", {"ctrl_list": [[6, 0.05 if i % 2 else -0.05, "delta"]]}),
+        }
+        overhead_s(stack, news, *kinds["gripper"](1), "gripper")
+        print(
+            f"{'accepted to first command [ms]':<34}{'p50':>8}{'p95':>8}{'p99':>8}{'greatest':>10}{'runs':>6}"
+        )
+        for first, kind in kinds.items():
+            spent = 1e3 * np.array([overhead_s(stack, news, *kind(i), first) for i in range(options.runs)])
+            low, high, top = np.percentile(spent, [50, 95, 99])
+            print(
+                f"{kind(0)[0]:<34}{low:>8.1f}{high:>8.1f}{top:>8.1f}{spent.max():>10.1f}{len(spent):>6}",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()

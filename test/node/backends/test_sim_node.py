@@ -1,0 +1,301 @@
+"""The simulation as a node: the whole contract, goals to their ends, broken files."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from handiwork_msgs.msg import Contacts, ObjectStates, WorldObjects
+from handiwork_msgs.srv import ResetWorld, SetObjectPose, SetPaused, StepWorld
+from rclpy.action import ActionClient
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from control_msgs.action import FollowJointTrajectory, ParallelGripperCommand
+from control_msgs.msg import JointTolerance
+from handiwork_core.model.outcome import Code
+from handiwork_ros.conversions import time_from_msg
+from handiwork_ros.rclpy_support.qos import (
+    CLOCK,
+    LATCHED,
+    LATEST,
+    TF,
+)
+from sim_bridge.node import SimBridge
+from support.nodes.ros_stage import Stage, stage, wait_for
+from support.paths import ROBOTS, ROOT
+from tf2_msgs.msg import TFMessage
+
+ROBOT, SCENE = ROBOTS / "fr3", ROOT / "config/scenes/tabletop.yaml"
+NAMES = [f"fr3_joint{i}" for i in range(1, 8)]
+SUCCEEDED, CANCELED, ABORTED = 4, 5, 6
+
+TOPICS = {
+    "/clock": (Clock, CLOCK),
+    "joint_states": (JointState, LATEST),
+    "world/objects": (WorldObjects, LATCHED),
+    "world/object_states": (ObjectStates, LATEST),
+    "world/contacts": (Contacts, LATEST),
+    "/tf": (TFMessage, TF),
+}
+
+
+class Client:
+    """Keeps the newest message of every topic; calls clients on the executor's thread and waits for their answers."""
+
+    def __init__(self, on: Stage) -> None:
+        self.node, self.executor = Node("client", context=on.context), on.executor
+        self.newest: dict[str, Any] = {}
+        self.bridge: SimBridge | None = None
+        for topic, (kind, qos) in TOPICS.items():
+            self.node.create_subscription(kind, topic, lambda m, t=topic: self.newest.__setitem__(t, m), qos)
+        self.arm = ActionClient(
+            self.node, FollowJointTrajectory, "fr3_arm_controller/follow_joint_trajectory"
+        )
+        self.gripper = ActionClient(self.node, ParallelGripperCommand, "fr3_gripper_controller/gripper_cmd")
+        kinds = {
+            "reset": ResetWorld,
+            "step": StepWorld,
+            "set_paused": SetPaused,
+            "set_object_pose": SetObjectPose,
+        }
+        self.services = {n: self.node.create_client(k, f"sim/{n}") for n, k in kinds.items()}
+        on.add(self.node)
+
+    @property
+    def is_complete(self) -> bool:
+        """Check that a message of every topic came, and every server was found."""
+        servers = self.arm.server_is_ready() and self.gripper.server_is_ready()
+        found = all(service.service_is_ready() for service in self.services.values())
+        return servers and found and set(self.newest) == set(TOPICS)
+
+    def start_over(self) -> None:
+        """Reset the world to its scene file, let it run, and receive its current state."""
+        assert self.call("set_paused", SetPaused.Request(paused=False)).outcome.code == Code.OK
+        answer = self.call("reset", ResetWorld.Request())
+        assert answer.outcome.code == Code.OK, answer.outcome.message
+        wait_for(lambda: self.newest["world/objects"].version == answer.world_version)
+        for topic in (*TOPICS, *TOPICS):  # the first message of each may have been sent before
+            if topic != "world/objects":
+                self.newest.pop(topic)
+                wait_for(lambda topic=topic: topic in self.newest)
+
+    def answer(self, call: Any, timeout_s: float = 20.0) -> Any:
+        """Return the value of the future that ``call`` makes on the executor's thread."""
+        done, values = threading.Event(), []
+
+        def start() -> None:
+            call().add_done_callback(lambda future: (values.append(future.result()), done.set()))
+
+        self.executor.create_task(start)
+        assert done.wait(timeout_s), "no answer in time"
+        return values[0]
+
+    def send(self, client: ActionClient, goal: Any) -> Any:
+        handle = self.answer(lambda: client.send_goal_async(goal))
+        assert handle.accepted
+        return handle
+
+    def result(self, handle: Any) -> Any:
+        return self.answer(handle.get_result_async)
+
+    def call(self, name: str, request: Any) -> Any:
+        return self.answer(lambda: self.services[name].call_async(request))
+
+    def joints(self) -> dict[str, float]:
+        message = self.newest["joint_states"]
+        return dict(zip(message.name, message.position, strict=True))
+
+    def speed(self) -> float:
+        message = self.newest["joint_states"]
+        return max(abs(v) for n, v in zip(message.name, message.velocity, strict=True) if n in NAMES)
+
+    def now_s(self) -> float:
+        return time_from_msg(self.newest["joint_states"].header.stamp)
+
+    def motion(self, turn: float, duration_s: float) -> FollowJointTrajectory.Goal:
+        """Turn the first joint, from where the arm is."""
+        joints = self.joints()
+        end = [joints[n] for n in NAMES]
+        end[0] += turn
+        point = JointTrajectoryPoint(positions=end, velocities=[0.0] * 7)
+        point.time_from_start.sec = int(duration_s)
+        point.time_from_start.nanosec = int((duration_s % 1.0) * 1e9)
+        return FollowJointTrajectory.Goal(trajectory=JointTrajectory(joint_names=NAMES, points=[point]))
+
+
+@pytest.fixture(scope="module")
+def simulation() -> Iterator[Client]:
+    """Start one simulation for all tests of a module."""
+    with stage() as on:
+        values = {"robot_dir": str(ROBOT), "scene_file": str(SCENE)}
+        arguments = [Parameter(name, value=value) for name, value in values.items()]
+        node = SimBridge(context=on.context, parameter_overrides=arguments)
+        on.add(node)
+        made = Client(on)
+        made.bridge = node
+        try:
+            wait_for(lambda: node.is_active and made.is_complete, 30.0)
+            yield made
+        finally:
+            ended = threading.Event()
+            on.executor.create_task(lambda: (node.begin_shutdown(), ended.set()))
+            assert ended.wait(10.0)
+            node.end_shutdown()
+
+
+@pytest.fixture
+def client(simulation: Client) -> Client:
+    simulation.start_over()
+    return simulation
+
+
+def test_every_topic_of_the_contract_is_there(client: Client) -> None:
+    objects = client.newest["world/objects"]
+    assert {o.name for o in objects.objects} == {"floor", "pedestal", "table", "cube", "bin", "can"}
+    assert {s.name for s in client.newest["world/object_states"].states} == {o.name for o in objects.objects}
+    assert client.newest["world/object_states"].version == objects.version
+    assert {t.child_frame_id for t in client.newest["/tf"].transforms} == {o.name for o in objects.objects}
+    assert {*NAMES, "fr3_finger_joint1", "fr3_finger_joint2"} == set(client.joints())
+    wait_for(lambda: {"cube", "table"} in [{c.a, c.b} for c in client.newest["world/contacts"].contacts])
+    before = time_from_msg(client.newest["/clock"].clock)
+    wait_for(lambda: time_from_msg(client.newest["/clock"].clock) > before + 0.1)
+
+
+def test_a_trajectory_succeeds_and_the_arm_is_there(client: Client) -> None:
+    target = client.joints()["fr3_joint1"] + 0.3
+    answer = client.result(client.send(client.arm, client.motion(0.3, 1.0)))
+    assert (answer.status, answer.result.error_code) == (SUCCEEDED, 0)
+    wait_for(lambda: abs(client.joints()["fr3_joint1"] - target) < 5e-3)
+
+
+def test_a_cancel_stops_the_arm_on_its_way(client: Client) -> None:
+    target = client.joints()["fr3_joint1"] + 1.5
+    handle = client.send(client.arm, client.motion(1.5, 3.0))
+    wait_for(lambda: client.speed() > 0.2)
+    client.answer(handle.cancel_goal_async)
+    assert client.result(handle).status == CANCELED
+    wait_for(lambda: client.speed() < 0.01)
+    assert client.joints()["fr3_joint1"] < target - 0.1
+
+
+def test_a_goal_that_is_refused_disturbs_no_running_one(client: Client) -> None:
+    running = client.send(client.arm, client.motion(0.5, 4.0))
+    lifted = client.motion(0.5, 4.0)
+    lifted.path_tolerance = [JointTolerance(name=lifted.trajectory.joint_names[0], position=-1.0)]
+    refused = client.result(client.send(client.arm, lifted))
+    assert refused.status == ABORTED
+    assert "path_tolerance" in refused.result.error_string
+    answer = client.result(running)
+    assert answer.status == SUCCEEDED, answer.result.error_string
+
+
+def test_a_newer_goal_ends_the_older_one(client: Client) -> None:
+    handle = client.send(client.arm, client.motion(1.5, 3.0))
+    wait_for(lambda: client.speed() > 0.2)
+    newer = client.send(client.arm, client.motion(0.0, 1.0))
+    answer = client.result(handle)
+    assert answer.status == ABORTED
+    assert "a newer goal took over" in answer.result.error_string
+    assert client.result(newer).status == SUCCEEDED
+
+
+def test_a_bad_goal_is_aborted_with_the_reason_and_nothing_moves(client: Client) -> None:
+    goal = client.motion(0.3, 1.0)
+    goal.trajectory.joint_names = [*NAMES[:-1], "fr3_elbow"]
+    answer = client.result(client.send(client.arm, goal))
+    assert (answer.status, answer.result.error_code) == (ABORTED, FollowJointTrajectory.Result.INVALID_JOINTS)
+    assert "unknown ['fr3_elbow'], missing ['fr3_joint7']" in answer.result.error_string
+    assert client.speed() < 1e-3
+
+
+@pytest.mark.parametrize(("position", "status"), [(0.01, SUCCEEDED), (0.5, ABORTED)])
+def test_the_gripper_reaches_what_it_can(client: Client, position: float, status: int) -> None:
+    goal = ParallelGripperCommand.Goal(command=JointState(name=["fr3_finger_joint1"], position=[position]))
+    answer = client.result(client.send(client.gripper, goal))
+    assert answer.status == status
+    assert answer.result.reached_goal is (status == SUCCEEDED)
+    assert not answer.result.stalled
+
+
+def test_closing_on_an_object_stalls(client: Client) -> None:
+    # The cube is put between almost closed fingers in a paused world, so that they meet it before it has fallen far.
+    near = ParallelGripperCommand.Goal(command=JointState(name=["fr3_finger_joint1"], position=[0.025]))
+    assert client.result(client.send(client.gripper, near)).result.reached_goal
+    assert client.call("set_paused", SetPaused.Request(paused=True)).outcome.code == Code.OK
+    request = SetObjectPose.Request(object="cube")
+    request.pose.header.frame_id = "world"
+    request.pose.pose.position.x, request.pose.pose.position.z = 0.307, 0.487
+    request.pose.pose.orientation.w = 1.0
+    assert client.call("set_object_pose", request).outcome.code == Code.OK
+    goal = ParallelGripperCommand.Goal(
+        command=JointState(name=["fr3_finger_joint1"], position=[0.0], velocity=[0.2])
+    )
+    handle = client.send(client.gripper, goal)
+    assert client.call("set_paused", SetPaused.Request(paused=False)).outcome.code == Code.OK
+    answer = client.result(handle)
+    assert answer.status == SUCCEEDED
+    assert answer.result.stalled
+    assert not answer.result.reached_goal
+    assert answer.result.state.position[0] > 0.01
+
+
+def test_a_paused_world_stands_still_and_goes_on_by_steps(client: Client) -> None:
+    refused = client.call("step", StepWorld.Request(duration=0.1)).outcome
+    assert refused.code == Code.CONTRADICTION
+    assert client.call("set_paused", SetPaused.Request(paused=True)).outcome.code == Code.OK
+    client.newest.pop("joint_states")
+    wait_for(lambda: "joint_states" in client.newest)
+    before = client.now_s()
+    assert client.call("step", StepWorld.Request(duration=0.25)).outcome.code == Code.OK
+    wait_for(lambda: client.now_s() == pytest.approx(before + 0.25, abs=1e-6))
+    assert client.call("step", StepWorld.Request(duration=float("nan"))).outcome.code == Code.BAD_NUMBER
+
+
+def test_a_reset_raises_the_version_and_the_clock_goes_on(client: Client) -> None:
+    before, version = client.now_s(), client.newest["world/objects"].version
+    answer = client.call("reset", ResetWorld.Request(seed=7, randomize=True))
+    assert (answer.outcome.code, answer.world_version) == (Code.OK, version + 1)
+    wait_for(lambda: client.newest["world/objects"].version == version + 1)
+    assert client.now_s() >= before
+
+
+@pytest.mark.parametrize(
+    ("name", "frame", "w", "code", "field"),
+    [
+        ("cup", "world", 1.0, Code.UNKNOWN_OBJECT, "object"),
+        ("cube", "table", 1.0, Code.UNKNOWN_FRAME, "pose.header.frame_id"),
+        ("cube", "world", 0.0, Code.BAD_NUMBER, "pose.pose.orientation"),
+    ],
+)
+def test_bad_poses_are_refused(
+    client: Client, name: str, frame: str, w: float, code: Code, field: str
+) -> None:
+    request = SetObjectPose.Request(object=name)
+    request.pose.header.frame_id = frame
+    request.pose.pose.orientation.w = w
+    outcome = client.call("set_object_pose", request).outcome
+    assert (outcome.code, outcome.field) == (code, field)
+
+
+def test_a_broken_scene_ends_the_process_with_file_key_and_mend(tmp_path: Path) -> None:
+    path = tmp_path / "broken.yaml"
+    path.write_text(SCENE.read_text().replace("mass: 0.1", "mas: 0.1"))
+    parameters = ["-p", f"robot_dir:={ROBOT}", "-p", f"scene_file:={path}"]
+    apart = ["-r", "__ns:=/apart"]  # from the one of this module
+    command = [sys.executable, "-m", "sim_bridge.node", "--ros-args", *apart, *parameters]
+    ended = subprocess.run(
+        command, capture_output=True, text=True, timeout=60, env=os.environ.copy(), check=False
+    )
+    assert ended.returncode == 2
+    assert f"{path}: objects.cube.mas: unknown key; did you mean 'mass'?" in ended.stderr
+    assert "Traceback" not in ended.stderr

@@ -1,0 +1,86 @@
+"""The conditions node in this process: latched state, events, and responses to good and bad requests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from handiwork_msgs.msg import Condition, ObjectState, ObjectStates, Outcome
+from handiwork_msgs.srv import EvaluateCondition, UnwatchCondition, WatchCondition
+
+from handiwork_ros.rclpy_support.qos import LATEST
+from support.nodes.conditions_peer import Peer, playing
+
+KEY = "object_in_container(object=cube, container=bin)"
+
+
+@pytest.fixture
+def peer(tmp_path: Path) -> Iterator[Peer]:
+    file = tmp_path / "conditions.yaml"
+    file.write_text("conditions: [{name: object_in_container, args: {object: cube, container: bin}}]")
+    with playing(file) as found:
+        yield found
+
+
+def test_what_is_watched_follows_the_world(peer: Peer) -> None:
+    peer.wait(lambda: peer.value(KEY) == Condition.TRUE)
+    assert peer.latest[KEY].margin == pytest.approx(0.2)
+    peer.cube_x = 0.5
+    peer.wait(lambda: peer.value(KEY) == Condition.FALSE)
+    assert "0.300 m" in peer.latest[KEY].reason
+    peer.wait(lambda: [event.value for event in peer.events][-2:] == [Condition.TRUE, Condition.FALSE])
+    assert peer.latest[KEY].evidence[0].value == pytest.approx(-0.3)
+
+
+def test_watch_evaluate_and_unwatch(peer: Peer) -> None:
+    answer = peer.call(WatchCondition.Request(name="object_grabbed", args="{object: cube}"))
+    assert (answer.outcome.code, answer.key) == (Outcome.OK, "object_grabbed(object=cube)")
+    peer.wait(lambda: peer.value(answer.key) == Condition.FALSE)
+    asked = peer.call(EvaluateCondition.Request(name="object_grabbed", args="{object: ghost}"))
+    assert (asked.outcome.code, asked.condition.value) == (Outcome.OK, Condition.UNKNOWN)
+    assert "'ghost'" in asked.condition.reason
+    assert peer.call(UnwatchCondition.Request(key=answer.key)).outcome.code == Outcome.OK
+    peer.wait(lambda: answer.key not in peer.latest)
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "field", "word"),
+    [
+        ("object_grabed", "{object: cube}", "name", "'object_grabbed'"),
+        ("object_grabbed", "{thing: cube}", "args", "thing"),
+        ("object_grabbed", "[", "args", "YAML"),
+    ],
+)
+def test_bad_requests_name_field_and_mend(peer: Peer, name: str, args: str, field: str, word: str) -> None:
+    for kind in (WatchCondition, EvaluateCondition):
+        outcome = peer.call(kind.Request(name=name, args=args)).outcome
+        assert (outcome.code, outcome.field) == (Outcome.BAD_GOAL, field)
+        assert word in outcome.message
+    unwatched = peer.call(UnwatchCondition.Request(key="nothing")).outcome
+    assert (unwatched.code, unwatched.field) == (Outcome.BAD_GOAL, "key")
+    assert KEY in unwatched.message
+
+
+def test_nothing_is_known_while_two_publishers_contradict_each_other(peer: Peer) -> None:
+    peer.wait(lambda: peer.value(KEY) == Condition.TRUE)
+    far = ObjectState(name="cube")
+    far.pose.position.x, far.pose.orientation.w = 9.0, 1.0
+    made: list[Any] = []
+
+    def begin() -> None:
+        other = peer.create_publisher(ObjectStates, "world/object_states", LATEST)
+        message = ObjectStates(version=1, states=[far])
+        made.extend([other, peer.create_timer(0.05, lambda: other.publish(message))])
+
+    def end() -> None:
+        peer.destroy_timer(made[1])
+        peer.destroy_publisher(made[0])
+
+    peer.on_executor(begin)
+    peer.wait(lambda: peer.value(KEY) == Condition.UNKNOWN)
+    asked = peer.call(EvaluateCondition.Request(expression=KEY))
+    assert asked.condition.value == Condition.UNKNOWN
+    peer.on_executor(end)
+    peer.wait(lambda: peer.value(KEY) == Condition.TRUE)

@@ -1,0 +1,137 @@
+"""A controller that answers late: a stop is never OK while an earlier goal may still move the arm."""
+
+from __future__ import annotations
+
+import random
+import threading
+
+import pytest
+
+from handiwork_core.model.outcome import Code
+from support.nodes.ros_stage import wait_for
+
+from .test_clients import GRIPPER, Bench, bench, in_thread, never, path
+
+__all__ = ["bench"]
+LIMIT_S = 20.0
+NOT_YET_S = 0.2
+
+
+def test_a_stop_while_the_goal_is_unanswered_waits_for_its_end(bench: Bench) -> None:
+    """A stop must not be OK because of the former, finished goal while a new one may still move the arm."""
+    assert bench.arm.follow(path(), should_stop=never).ok
+    bench.robot.endless = bench.robot.holds = True
+    bench.robot.arrived.clear()
+    moving, moved = in_thread(lambda: bench.arm.follow(path(), should_stop=never))
+    assert bench.robot.arrived.wait(LIMIT_S)
+    stopping, stopped = in_thread(bench.arm.stop)
+    stopping.join(NOT_YET_S)
+    assert stopping.is_alive(), "the controller may still accept the goal"
+    bench.robot.holds = False
+    stopping.join(LIMIT_S)
+    assert stopped[0].ok, stopped
+    assert bench.robot.moving == 0
+    moving.join(LIMIT_S)
+    assert moved[0].code is Code.CANCELED
+    assert bench.robot.moving == 0
+
+
+def test_a_cancel_while_the_goal_is_unanswered_ends_with_the_arm_at_rest(bench: Bench) -> None:
+    bench.robot.endless = bench.robot.holds = True
+    stop = threading.Event()
+    moving, moved = in_thread(lambda: bench.arm.follow(path(), should_stop=stop.is_set))
+    assert bench.robot.arrived.wait(LIMIT_S)
+    stop.set()
+    moving.join(NOT_YET_S)
+    assert moving.is_alive(), "the controller may still accept the goal"
+    bench.robot.holds = False
+    moving.join(LIMIT_S)
+    assert moved[0].code is Code.CANCELED
+    assert bench.robot.moving == 0
+
+
+def test_a_goal_whose_answer_is_later_than_every_wait_is_cancelled_when_it_comes(bench: Bench) -> None:
+    bench.robot.endless = bench.robot.holds = True
+    outcome = bench.arm.follow(path(), should_stop=never)
+    assert outcome.code is Code.CONTROLLER_REFUSED
+    assert "did not answer" in outcome.message
+    bench.robot.holds = False
+    assert bench.robot.started.wait(LIMIT_S)
+    wait_for(lambda: bench.robot.moving == 0)
+    bench.robot.endless = False
+    assert bench.arm.follow(path(), should_stop=never).ok
+
+
+def test_a_stop_outlasts_a_goal_that_never_arrived(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A live controller that does not know the goal never received it, so the arm is not blocked for ever."""
+    sent = bench.arm._client.send_goal_async
+    monkeypatch.setattr(
+        bench.arm._client,
+        "send_goal_async",
+        lambda goal, goal_uuid: bench.arm._client._pending_goal_requests.setdefault(-1, _Unanswered()),
+    )
+    assert bench.arm.follow(path(), should_stop=never).code is Code.CONTROLLER_REFUSED
+    monkeypatch.setattr(bench.arm._client, "send_goal_async", sent)
+    assert bench.arm.stop().ok
+    assert bench.robot.moved == 0
+    assert bench.arm.follow(path(), should_stop=never).ok
+
+
+class _Unanswered:
+    """A request that was lost."""
+
+    def add_done_callback(self, _callback: object) -> None:
+        """Never call back."""
+
+
+def test_a_motion_that_began_before_a_stop_is_not_sent_after_it(bench: Bench) -> None:
+    """The arm was stopped while the body was between its check of the token and the sending."""
+    asked = 0
+
+    def should_stop() -> bool:
+        nonlocal asked
+        asked += 1
+        if asked == 1:
+            assert bench.arm.stop().ok
+        return False
+
+    assert bench.arm.follow(path(), should_stop=should_stop).code is Code.CANCELED
+    assert bench.robot.moved == 0
+    assert bench.arm.follow(path(), should_stop=never).ok
+
+
+def test_a_stopped_gripper_goal_that_is_accepted_late_is_cancelled(bench: Bench) -> None:
+    bench.robot.endless = bench.robot.holds = True
+    stop = threading.Event()
+    moving, moved = in_thread(lambda: bench.gripper.move(0.04, should_stop=stop.is_set))
+    assert bench.robot.arrived.wait(LIMIT_S)
+    stop.set()
+    moving.join(LIMIT_S)
+    assert moved[0].code is Code.CANCELED
+    bench.robot.holds = False
+    assert bench.robot.started.wait(LIMIT_S)
+    wait_for(lambda: bench.robot.moving == 0)
+    bench.robot.endless, bench.robot.stalled = False, True
+    assert bench.gripper.move(0.02, should_stop=never).ok
+    assert bench.robot.asked_position == pytest.approx(0.02 / GRIPPER.width_per_joint)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_stops_at_random_instants_leave_no_motion(bench: Bench, seed: int) -> None:
+    chance = random.Random(seed)
+    bench.robot.endless = True
+    for _ in range(15):
+        bench.robot.holds = chance.random() < 0.5
+        moving, moved = in_thread(lambda: bench.arm.follow(path(), should_stop=never))
+        threading.Event().wait(chance.choice([0.0, 0.001, 0.01, 0.05]))
+        stopping, stopped = in_thread(bench.arm.stop)
+        threading.Event().wait(chance.choice([0.0, 0.001, 0.01]))
+        bench.robot.holds = False
+        stopping.join(LIMIT_S)
+        assert stopped and stopped[0].ok, stopped
+        if bench.robot.moving:
+            # Only a motion that began after the stop may run now.
+            assert bench.arm.stop().ok
+        moving.join(LIMIT_S)
+        assert moved and moved[0].code is Code.CANCELED, moved
+        assert bench.robot.moving == 0

@@ -1,0 +1,238 @@
+"""The client gives a terminal outcome for every fault of the server."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import rclpy
+from handiwork_msgs.action import Pick
+from handiwork_msgs.msg import NodeStatus
+from rclpy.action import ActionServer, CancelResponse
+from rclpy.executors import SingleThreadedExecutor
+
+from handiwork_core.model.outcome import Code
+from handiwork_ros.clients.skill_client import SkillClient
+from handiwork_ros.liveness.bond_topic import StatusWriter
+from handiwork_ros.rclpy_support.destroy import destroy_with_actions
+
+
+class FakeServer:
+    """Publishes its status and takes goals that end only when cancelled, while ``obeys`` is true."""
+
+    def __init__(self) -> None:
+        self.context = rclpy.Context()
+        rclpy.init(context=self.context)
+        self.node = rclpy.create_node("skill_server", context=self.context)
+        self.signs_on, self.obeys, self.running, self.cancels = True, True, 0, 0
+        self._status = StatusWriter(self.node, "skill_server")
+        self.node.create_timer(0.1, self._beat)
+        self._servers = [
+            ActionServer(self.node, Pick, "pick", self._execute, cancel_callback=self._on_cancel),
+        ]
+        self._executor = SingleThreadedExecutor(context=self.context)
+        self._executor.add_node(self.node)
+        self._ended = rclpy.task.Future(executor=self._executor)
+        self.end_as = self._canceled
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._spin)
+        self._thread.start()
+
+    def _spin(self) -> None:
+        while not self._end.is_set():
+            self._executor.spin_once(timeout_sec=0.05)
+
+    def _beat(self) -> None:
+        if self.signs_on:
+            self._status.publish(NodeStatus(node="skill_server", state=NodeStatus.ACTIVE))
+
+    def restart(self) -> None:
+        """Continue with another writer, as a process that replaces one that has ended."""
+
+        def replace() -> None:
+            self.node.destroy_publisher(self._status._bond)
+            self._status = StatusWriter(self.node, "skill_server")
+
+        self._executor.create_task(replace)
+
+    def _on_cancel(self, _handle: object) -> CancelResponse:
+        self.cancels += 1
+        if self.obeys:
+            self._executor.create_task(self._ended.set_result, None)
+        return CancelResponse.ACCEPT
+
+    async def _execute(self, handle) -> Pick.Result:
+        self.running += 1
+        feedback = Pick.Feedback()
+        feedback.feedback.stage = "long"
+        handle.publish_feedback(feedback)
+        await self._ended
+        return self.end_as(handle)
+
+    def _canceled(self, handle) -> Pick.Result:
+        result = Pick.Result()
+        result.result.outcome.code = int(Code.CANCELED)
+        handle.canceled()
+        return result
+
+    def close(self) -> None:
+        if not self._ended.done():
+            self._executor.create_task(self._ended.set_result, None)
+        self._end.set()
+        self._thread.join()
+        self._executor.shutdown()
+        destroy_with_actions(self.node)
+        rclpy.shutdown(context=self.context)
+
+
+@pytest.fixture
+def server() -> Iterator[FakeServer]:
+    made = FakeServer()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def client(server: FakeServer) -> Iterator[SkillClient]:
+    with SkillClient() as made:
+        until(lambda: made.signs.is_active("skill_server"))
+        until(lambda: all(a.server_is_ready() for kind, a in made._actions.items() if kind is Pick.Goal))
+        yield made
+
+
+def until(true, limit_s: float = 15.0) -> None:
+    end = time.monotonic() + limit_s
+    while not true():
+        assert time.monotonic() < end, "nothing happened"
+        threading.Event().wait(0.005)
+
+
+def test_cancel_ends_the_goal_with_feedback_before(server, client):
+    seen = []
+    run = client.send(Pick.Goal(object="cube"), seen.append)
+    until(lambda: bool(seen))
+    run.cancel()
+    assert run.result(20.0).outcome.code is Code.CANCELED
+    assert run.done
+    assert seen[0].stage == "long"
+
+
+def test_a_cancel_before_the_acceptance_is_not_lost(server, client):
+    run = client.send(Pick.Goal(object="cube"))
+    run.cancel()
+    assert run.result(20.0).outcome.code is Code.CANCELED
+
+
+def never_filled(handle) -> Pick.Result:
+    raise RuntimeError("planted")  # rclpy aborts the goal and sends an empty result
+
+
+def empty_success(handle) -> Pick.Result:
+    handle.succeed()
+    return Pick.Result()
+
+
+def aborted_ok(handle) -> Pick.Result:
+    handle.abort()
+    result = Pick.Result()
+    result.result.outcome.code = int(Code.OK)
+    return result
+
+
+def malformed(handle) -> Pick.Result:
+    handle.succeed()
+    result = Pick.Result()
+    result.result.outcome.code = int(Code.OK)
+    result.result.stopped_at.name = ["more names than positions"]
+    return result
+
+
+@pytest.mark.parametrize(
+    ("end_as", "words"),
+    [
+        (never_filled, ("ABORTED", "UNSET")),
+        (empty_success, ("SUCCEEDED", "UNSET")),
+        (aborted_ok, ("ABORTED", "OK")),
+        (malformed, ("malformed",)),
+    ],
+)
+def test_ok_needs_the_status_succeeded_and_a_filled_result(server, client, end_as, words):
+    server.end_as = end_as
+    run = client.send(Pick.Goal(object="cube"))
+    run.cancel()
+    report = run.result(20.0)
+    assert report.outcome.code is Code.INTERNAL and not report.ok
+    assert all(word in report.message for word in words), report.message
+
+
+def test_a_silent_server_is_asked_to_cancel_and_its_answer_counts(server, client):
+    run = client.send(Pick.Goal(object="cube"))
+    until(lambda: server.running == 1)
+    server.signs_on = False
+    assert run.result(60.0).outcome.code is Code.CANCELED
+    assert server.cancels >= 1
+
+
+def test_a_silent_server_that_answers_no_cancel_ends_the_wait(server, client):
+    server.obeys = False
+    run = client.send(Pick.Goal(object="cube"))
+    until(lambda: server.running == 1)
+    server.signs_on = False
+    report = run.result(60.0)
+    assert report.outcome.code is Code.UNRESPONSIVE
+    assert "silent" in report.outcome.message
+    assert "arm" in report.outcome.message
+    assert server.cancels >= 1
+
+
+def test_a_restarted_server_ends_the_wait(server, client):
+    server.obeys = False  # otherwise the goal, which this fake keeps, is canceled, and its result counts
+    run = client.send(Pick.Goal(object="cube"))
+    until(lambda: server.running == 1)
+    server.restart()
+    report = run.result(60.0)
+    assert report.outcome.code is Code.UNRESPONSIVE
+    assert "restarted" in report.outcome.message
+
+
+def test_the_time_limit_cancels_the_goal(server, client):
+    run = client.send(Pick.Goal(object="cube"))
+    until(lambda: server.running == 1)
+    assert run.result(0.1).outcome.code is Code.CANCELED
+    assert server.cancels >= 1
+
+
+def test_a_failing_feedback_callback_does_not_end_the_goal(server, client):
+    def broken(_progress) -> None:
+        raise ValueError("planted")
+
+    run = client.send(Pick.Goal(object="cube"), broken)
+    until(lambda: server.running == 1)
+    run.cancel()
+    assert run.result(20.0).outcome.code is Code.CANCELED
+
+
+def sockets() -> int:
+    links = []
+    for entry in Path("/proc/self/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            links.append(str(entry.readlink()))
+    return sum(link.startswith("socket:") for link in links)
+
+
+def test_a_closed_client_leaves_no_socket_to_the_garbage_collector():
+    SkillClient().close()  # rclpy opens some files once and keeps them
+    before = sockets()
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(3):
+            SkillClient().close()
+        assert sockets() <= before
+    finally:
+        gc.enable()

@@ -1,0 +1,371 @@
+"""The planning services over a real node, with an engine whose duration and answers the test controls."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from geometry_msgs.msg import TransformStamped
+from handiwork_msgs import srv
+from handiwork_msgs.msg import WorldObjects
+from lifecycle_msgs.msg import Transition
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from sensor_msgs.msg import JointState as JointStateMsg
+
+from handiwork_core.contracts.planning import (
+    CandidatesResult,
+    Capability,
+    Engine,
+    JointGoals,
+    PathRest,
+    PlanRequest,
+    PlanResult,
+    PoseGoals,
+    SceneQuery,
+    Verdict,
+)
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.model.world import (
+    JointState,
+    ObjectState,
+    Shape,
+    ShapeKind,
+    WorldObject,
+)
+from handiwork_core.robot_files.loader import load_robot
+from handiwork_ros import conversions as to
+from handiwork_ros.liveness.heartbeat import Heartbeats
+from handiwork_ros.ports.planner import PlannerClient
+from handiwork_ros.ports.world import RosWorldSource, Subscriptions
+from handiwork_ros.rclpy_support.qos import LATCHED, LATEST, TF_STATIC
+from planner_node.node import PlannerNode
+from planner_node.pipeline.engine_worker import QUEUE_LIMIT
+from support.nodes.ros_stage import Stage, stage, wait_for
+from support.paths import ROBOTS
+from tf2_msgs.msg import TFMessage
+
+ROBOT_DIR = ROBOTS / "fr3"
+ROBOT = load_robot(ROBOT_DIR)
+ARM = ROBOT.arm("")
+
+
+def never() -> bool:
+    return False
+
+
+class SlowEngine(Engine):
+    """Moves straight to the first goal, once ``gate`` is open; refuses attached objects."""
+
+    name = "slow"
+    capabilities = frozenset({Capability.JOINT_GOALS, Capability.POSE_GOALS})
+    gate = threading.Event()
+    entered = threading.Event()
+
+    def __init__(self, robot: Any, world_T_base: Pose, report: Any) -> None:
+        report(0.5, "warming up")
+        self.world: Any = None
+
+    def update_world(self, world: Any) -> None:
+        self.world = world
+
+    def plan(self, request: PlanRequest, should_stop: Any) -> PlanResult:
+        type(self).entered.set()
+        while not type(self).gate.wait(0.01):
+            if should_stop():
+                return PlanResult(Code.CANCELED)
+        if isinstance(request.goal, PoseGoals):
+            raise ArithmeticError("planted")
+        q = np.array([request.start_q, request.goal.q[0]])  # type: ignore[union-attr]
+        return PlanResult(
+            Code.OK, "", Trajectory(ARM.joint_names, np.array([0.0, 1.0]), q, q * 0, q * 0), 0, 0.1
+        )
+
+    def check_candidates(self, request: Any, should_stop: Any) -> Any:
+        return CandidatesResult(Code.OK, "", ())
+
+    def solve_ik(self, request: Any, should_stop: Any) -> Any:
+        raise AssertionError("no test here asks the slow engine for inverse kinematics")
+
+    def explain(self, arm: str, q: Any, scene: SceneQuery) -> Verdict:
+        return Verdict(Code.OK, f"{sorted(self.world.objects)}", None, 0.1)
+
+    def validate(
+        self, arm: str, trajectory: Any, scene: SceneQuery, start_q: Any, rest: PathRest | None = None
+    ) -> Verdict:
+        if rest is not None:
+            return Verdict(Code.OK, f"{rest.from_s:.2f} {sorted(rest.changed)} {len(trajectory.t_s)}")
+        near = np.allclose(start_q, trajectory.q[0])
+        return Verdict(Code.OK if near else Code.TRAJECTORY_REFUSED, "" if near else "starts elsewhere")
+
+
+@dataclass
+class Bench:
+    stage: Stage
+    planner: PlannerNode
+    client: PlannerClient
+    node: Node
+    signs: Heartbeats
+
+    def ask(self, kind: Any, name: str, request: Any) -> Any:
+        """Call a service; the client is made and used on the executor's thread."""
+        answer: list[Any] = []
+
+        def send() -> None:
+            client = self.node.create_client(kind, f"planner/{name}")
+            self.node.get_clock()
+            assert client.wait_for_service(5.0)
+            client.call_async(request).add_done_callback(lambda f: answer.append(f.result()))
+
+        self.stage.executor.create_task(send)
+        wait_for(lambda: bool(answer))
+        return answer[0]
+
+
+@pytest.fixture
+def bench(nothing_left_over: None) -> Iterator[Bench]:
+    SlowEngine.gate.set()
+    SlowEngine.entered.clear()
+    with stage() as made:
+        node = Node("client", context=made.context)
+        signs = Heartbeats(node)
+        client = PlannerClient(node, ROBOT, signs)
+        robot_dir = Parameter("robot_dir", value=str(ROBOT_DIR))
+        planner = PlannerNode(
+            lambda: {"slow": SlowEngine}, context=made.context, parameter_overrides=[robot_dir]
+        )
+        publish_world(node)
+        made.add(node)
+        made.add(planner)
+        wait_for(lambda: signs.is_active("planner_node"))
+        wait_for(lambda: planner._pipeline is not None and planner._pipeline.readers.has_geometry())
+        wait_for(
+            lambda: planner._pipeline is not None and "cube" in planner._pipeline.readers.snapshot().states
+        )
+        wait_for(lambda: planner._pipeline is not None and planner._pipeline.readers.joint_age_s() < 0.5)
+        yield Bench(made, planner, client, node, signs)
+        SlowEngine.gate.set()
+        planner.begin_shutdown()
+        wait_for(planner.is_idle)
+        planner.end_shutdown()
+
+
+def publish_world(node: Node) -> None:
+    link = TransformStamped(child_frame_id="fr3/fr3_link0")
+    link.header.frame_id = "world"
+    node.create_publisher(TFMessage, "/tf_static", TF_STATIC).publish(TFMessage(transforms=[link]))
+    cube = WorldObject("cube", (Shape(ShapeKind.BOX, np.ones(3) * 0.05, Pose.identity()),))
+    node.create_publisher(WorldObjects, "world/objects", LATCHED).publish(
+        to.world_objects_to_msg([cube], 4, 0.0)
+    )
+    state = ObjectState(Pose.of((0.5, 0.0, 0.0)), np.zeros(3), np.zeros(3), 0.0)
+    states = to.object_states_to_msg({"cube": state}, 4, 1.0)
+    joints = to.joint_state_to_msg(
+        JointState(1.0, dict(zip(ARM.joint_names, ARM.home_q.tolist(), strict=True)))
+    )
+    state_pub = node.create_publisher(type(states), "world/object_states", LATEST)
+    joint_pub = node.create_publisher(JointStateMsg, "joint_states", LATEST)
+
+    def show() -> None:
+        state_pub.publish(states)
+        joint_pub.publish(joints)
+
+    node.create_timer(0.02, show)
+
+
+def joint_request(**changes: Any) -> PlanRequest:
+    fields: dict[str, Any] = {"budget_s": 10.0, "seed": 3, **changes}
+    return PlanRequest(ARM.name, ARM.home_q, JointGoals(ARM.home_q[None] + 0.1), **fields)
+
+
+def test_a_plan_comes_back_with_its_world_and_seed(bench: Bench) -> None:
+    result = bench.client.plan(joint_request(), should_stop=never)
+    assert result.code is Code.OK, result.message
+    assert (result.world_version, result.seed) == (4, 3)
+    np.testing.assert_allclose(result.trajectory.q[-1], ARM.home_q + 0.1)  # type: ignore[union-attr]
+    verdict = bench.client.validate(ARM.name, result.trajectory, SceneQuery(), should_stop=never)  # type: ignore[arg-type]
+    assert verdict.code is Code.OK, verdict.message
+
+
+def test_the_rest_of_a_motion_is_judged_in_a_world_that_is_new_enough(bench: Bench) -> None:
+    t = np.linspace(0.0, 1.0, 11)
+    q = np.repeat(ARM.home_q[None], 11, axis=0)
+    path = Trajectory(ARM.joint_names, t, q, q * 0.0, q * 0.0)
+
+    def judged(rest: PathRest) -> Verdict:
+        return bench.client.validate_rest(ARM.name, path, SceneQuery(), rest, should_stop=never)
+
+    verdict = judged(PathRest(0.35, frozenset({"cube"}), 4, 1.0))
+    assert verdict.code is Code.OK, verdict.message
+    assert verdict.message == "0.00 ['cube'] 8", "what is behind the arm is not even sent"
+    newer = judged(PathRest(0.35, frozenset({"cube"}), 5, 1.0))
+    assert newer.code is Code.STALE_WORLD and "is at version 4" in newer.message
+    later = judged(PathRest(0.35, frozenset({"cube"}), 4, 1.5))
+    assert later.code is Code.STALE_WORLD and "min_states_stamp is 1.500" in later.message
+    request = srv.ValidateTrajectory.Request(
+        under_way=True, from_time=-1.0, trajectory=to.trajectory_to_msg(path)
+    )
+    answer = bench.ask(srv.ValidateTrajectory, "validate_trajectory", request)
+    assert answer.outcome.code == Code.BAD_NUMBER and answer.outcome.field == "from_time"
+
+
+def test_life_signs_go_on_during_a_long_plan(bench: Bench) -> None:
+    SlowEngine.gate.clear()
+    results: list[PlanResult] = []
+    worker = threading.Thread(
+        target=lambda: results.append(bench.client.plan(joint_request(), should_stop=never))
+    )
+    worker.start()
+    assert SlowEngine.entered.wait(5.0)
+    begun = time.monotonic()
+    wait_for(lambda: bench.signs.sign("planner_node").heard_s > begun + 2.0)  # type: ignore[union-attr]
+    assert not results
+    SlowEngine.gate.set()
+    worker.join(5.0)
+    assert results[0].code is Code.OK
+
+
+def test_a_planner_with_a_full_queue_is_asked_again_while_there_is_time(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    SlowEngine.gate.clear()
+    taken, results = list[bool](), list[Code]()
+    worker = bench.planner._worker
+    assert worker is not None
+    submit = worker.submit
+
+    def recorded_submit(job: Any) -> bool:
+        taken.append(submit(job))
+        return taken[-1]
+
+    monkeypatch.setattr(worker, "submit", recorded_submit)
+    asked = [
+        threading.Thread(
+            target=lambda: results.append(bench.client.plan(joint_request(), should_stop=never).code)
+        )
+        for _ in range(QUEUE_LIMIT + 1)
+    ]
+    for thread in asked:
+        thread.start()
+    wait_for(lambda: taken.count(True) == QUEUE_LIMIT and False in taken)
+    SlowEngine.gate.set()
+    for thread in asked:
+        thread.join(10.0)
+    assert results == [Code.OK] * (QUEUE_LIMIT + 1)
+
+
+def test_a_failing_engine_is_internal_and_the_node_lives_on(bench: Bench) -> None:
+    goal = PoseGoals((Pose.of((0.4, 0.0, 0.4)),))
+    broken = PlanRequest(ARM.name, ARM.home_q, goal)
+    result = bench.client.plan(broken, should_stop=never)
+    assert result.code is Code.INTERNAL
+    assert "planted" in result.message
+    assert bench.client.plan(joint_request(), should_stop=never).code is Code.OK
+
+
+@pytest.mark.parametrize(
+    ("changes", "code", "words"),
+    [
+        ({"velocity_scaling": 1.5}, Code.BAD_NUMBER, "max_velocity_scaling_factor"),
+        ({"budget_s": -1.0}, Code.BAD_NUMBER, "allowed_planning_time"),
+        ({"scene": SceneQuery(ignored=frozenset({"cub"}))}, Code.UNKNOWN_OBJECT, "'cube'"),
+        ({"hold_vec_weight": (1.0, 0.0, 0.0, 0.0, 0.0, 0.0)}, Code.UNSUPPORTED, "hold_vec_weight"),
+    ],
+)
+def test_bad_requests_are_refused_by_name(bench: Bench, changes: Any, code: Code, words: str) -> None:
+    result = bench.client.plan(joint_request(**changes), should_stop=never)
+    assert result.code is code, result.message
+    assert words in result.message
+    assert not SlowEngine.entered.is_set()
+
+
+def test_nan_zero_quaternion_and_unknown_frame_are_refused(bench: Bench) -> None:
+    request = srv.PlanToPoses.Request()
+    request.goals.header.frame_id = "wrold"
+    request.goals.poses = [to.pose_to_msg(Pose.identity())]
+    answer = bench.ask(srv.PlanToPoses, "plan_to_poses", request).result.outcome
+    assert (answer.code, "wrold" in answer.message) == (Code.UNKNOWN_FRAME, True), answer.message
+    request.goals.header.frame_id = "world"
+    request.goals.poses[0].position.x = math.nan
+    answer = bench.ask(srv.PlanToPoses, "plan_to_poses", request).result.outcome
+    assert (answer.code, answer.field) == (Code.BAD_NUMBER, "goals[0].position")
+
+
+def test_scene_updates_are_all_or_nothing(bench: Bench) -> None:
+    wall = to.world_object_to_msg(
+        WorldObject("wall", (Shape(ShapeKind.SPHERE, np.ones(1), Pose.identity()),))
+    )
+    pose = to.pose_to_msg(Pose.identity())
+    bad = bench.ask(
+        srv.UpdateScene, "update_scene", srv.UpdateScene.Request(add=[wall], add_poses=[pose], remove=["x"])
+    )
+    assert bad.outcome.code == Code.UNKNOWN_OBJECT
+    good = bench.ask(srv.UpdateScene, "update_scene", srv.UpdateScene.Request(add=[wall], add_poses=[pose]))
+    assert (good.outcome.code, good.world_version) == (Code.OK, 5)
+    seen = bench.ask(srv.Explain, "explain", srv.Explain.Request())
+    assert seen.outcome.message == "['cube', 'wall']"
+    assert seen.world_version == 5
+    with stage() as on:
+        node = Node("supervisor", context=on.context)
+        source = RosWorldSource(node, ROBOT, Subscriptions(planner=True))
+        on.add(node)
+        wait_for(lambda: source.snapshot().planner_objects == {"wall"})
+        before = source.snapshot().planner_version
+        bench.ask(srv.UpdateScene, "update_scene", srv.UpdateScene.Request(remove=["wall"]))
+        wait_for(lambda: source.snapshot().planner_version == before + 1)
+        assert not source.snapshot().planner_objects
+
+
+def test_attached_objects_are_refused_by_an_engine_that_cannot(bench: Bench) -> None:
+    request = srv.AttachObject.Request(use_current_pose=False)
+    request.attachment.object, request.attachment.link = "cube", ARM.ee_link
+    assert bench.ask(srv.AttachObject, "attach_object", request).outcome.code == Code.OK
+    assert "attached" in bench.client.plan(joint_request(), should_stop=never).message
+    assert (
+        bench.ask(srv.DetachObject, "detach_object", srv.DetachObject.Request(object="cube")).outcome.code
+        == Code.OK
+    )
+    assert bench.client.plan(joint_request(), should_stop=never).code is Code.OK
+
+
+def test_a_deactivated_planner_says_so(bench: Bench) -> None:
+    bench.stage.executor.create_task(bench.planner.change_state, Transition.TRANSITION_DEACTIVATE)
+    wait_for(lambda: not bench.planner.is_active)
+    assert bench.client.plan(joint_request(), should_stop=never).code is Code.NOT_ACTIVE
+
+
+def test_a_silent_planner_is_lost_and_a_stop_ends_the_call(bench: Bench) -> None:
+    SlowEngine.gate.clear()
+    stop_at = time.monotonic() + 0.3
+    assert (
+        bench.client.plan(joint_request(), should_stop=lambda: time.monotonic() > stop_at).code
+        is Code.CANCELED
+    )
+    SlowEngine.entered.clear()
+    silence = threading.Timer(0.3, bench.planner._beat.cancel)
+    silence.start()
+    begun = time.monotonic()
+    result = bench.client.plan(joint_request(budget_s=60.0), should_stop=never)
+    assert result.code is Code.PLANNER_LOST
+    assert time.monotonic() - begun < 10.0
+
+
+def test_an_engine_that_is_not_installed_ends_the_start(nothing_left_over: None) -> None:
+    with stage() as made:
+        overrides = [Parameter("robot_dir", value=str(ROBOT_DIR)), Parameter("engine", value="curobo")]
+        planner = PlannerNode(
+            lambda: {"slow": SlowEngine}, context=made.context, parameter_overrides=overrides
+        )
+        made.add(planner)
+        wait_for(lambda: planner.exit_code == 2)
+        assert "curobo" in planner.status_text
+        planner.begin_shutdown()
+        planner.end_shutdown()

@@ -1,0 +1,131 @@
+"""Chaos trials repeat by their seed, and their verdicts report false results."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from handiwork_cli.chaos.ros.campaign import burners, resident_bytes
+from handiwork_cli.chaos.ros.goals import Scene, contradiction_of
+from handiwork_cli.chaos.trials import (
+    Fault,
+    FaultKind,
+    GoalKind,
+    Trial,
+    draw_trial,
+)
+from handiwork_cli.chaos.verdict import (
+    BOUND_S,
+    Ending,
+    Findings,
+    Memory,
+    Motion,
+)
+from handiwork_cli.stack.demo_cells import Target
+from handiwork_core.model.outcome import Code
+
+TARGET = Target("arm", "cube", "bin")
+GOOD = Ending(Trial(0, GoalKind.PICK, ()), Code.OK, "", 3.0, recovery_s=0.0)
+KILLED = Trial(0, GoalKind.PICK, (Fault(FaultKind.KILL, "planner_node", 1.0, 0.0),))
+
+
+def test_a_seed_gives_the_same_trials() -> None:
+    first = [draw_trial(7, index, is_holding=False) for index in range(50)]
+    assert first == [draw_trial(7, index, is_holding=False) for index in range(50)]
+    assert first != [draw_trial(8, index, is_holding=False) for index in range(50)]
+
+
+def test_every_goal_and_every_fault_comes_up() -> None:
+    trials = [draw_trial(0, index, is_holding=index % 2 == 0) for index in range(500)]
+    assert {trial.goal for trial in trials} == set(GoalKind)
+    assert {fault.kind for trial in trials for fault in trial.faults} == set(FaultKind)
+
+
+def test_a_held_object_is_placed_and_never_picked_again() -> None:
+    assert not any(draw_trial(0, i, is_holding=True).goal is GoalKind.PICK for i in range(200))
+    assert not any(draw_trial(0, i, is_holding=False).goal is GoalKind.PLACE for i in range(200))
+
+
+@pytest.mark.parametrize(
+    ("ending", "word"),
+    [
+        (replace(GOOD, contradiction="cube rose by 0 mm"), "false OK"),
+        (replace(GOOD, code=Code.UNRESPONSIVE), "false end"),
+        (replace(GOOD, trial=KILLED, code=Code.UNRESPONSIVE, succeeded_later=True), "false end"),
+        (replace(GOOD, took_s=BOUND_S + 1.0), "no end"),
+        (replace(GOOD, recovery_s=None), "not active"),
+    ],
+)
+def test_a_broken_promise_fails_the_run(ending: Ending, word: str) -> None:
+    findings = Findings(0, [GOOD, ending])
+    assert word in " ".join(ending.faults)
+    assert not findings.is_good
+    assert any(word in line for line in findings.lines())
+
+
+def test_a_true_loss_and_a_true_refusal_are_no_faults() -> None:
+    lost = replace(GOOD, trial=KILLED, code=Code.PLANNER_LOST)
+    refused = replace(GOOD, trial=Trial(1, GoalKind.UNKNOWN_OBJECT, ()), code=Code.UNKNOWN_OBJECT)
+    assert Findings(0, [GOOD, lost, refused]).is_good
+
+
+@pytest.mark.parametrize("kind", [FaultKind.FORGED_STATUS, FaultKind.FORGED_BOND, FaultKind.COPIED_BOND])
+def test_a_forged_sign_of_life_is_no_reason_to_end(kind: FaultKind) -> None:
+    forged = Trial(0, GoalKind.PICK, (Fault(kind, "skill_server", 1.0, 2.0),))
+    assert replace(GOOD, trial=forged, code=Code.UNRESPONSIVE).is_false_end
+
+
+def test_motion_without_a_goal_fails_the_run() -> None:
+    assert not Findings(0, [GOOD], [Motion(0, "joint1", 0.3)]).is_good
+
+
+def test_a_run_without_goals_is_not_good() -> None:
+    assert not Findings(0).is_good
+
+
+@pytest.mark.parametrize(
+    ("kind", "cube", "is_true"),
+    [
+        (GoalKind.PICK, (0.5, 0.0, 0.12), True),
+        (GoalKind.PICK, (0.5, 0.0, 0.02), False),
+        (GoalKind.PLACE, (0.52, -0.31, 0.03), True),
+        (GoalKind.PLACE, (0.5, 0.0, 0.02), False),
+        (GoalKind.UNKNOWN_OBJECT, (0.5, 0.0, 0.02), False),
+    ],
+)
+def test_ok_is_held_against_the_simulation(
+    kind: GoalKind, cube: tuple[float, float, float], is_true: bool
+) -> None:
+    places = {"cube": cube, "bin": (0.5, -0.3, 0.0)}
+    assert (contradiction_of(kind, Scene(TARGET, places.get), (0.5, 0.0, 0.02)) == "") == is_true
+
+
+def test_memory_slope_ignores_the_warm_up_and_short_lives() -> None:
+    warm = [(float(t), 1e8 * t) for t in range(0, 100, 10)]
+    steady = [(120.0 + t, 1e9 + 1e6 * t / 3600.0) for t in range(0, 600, 10)]
+    grown = Memory("n", 1, (*warm, *steady))
+    assert grown.slope_mb_per_h == pytest.approx(1.0)
+    assert math.isnan(Memory("n", 1, tuple(warm)).slope_mb_per_h)
+    assert math.isnan(Memory("n", 1, ()).slope_mb_per_h)
+
+
+@pytest.mark.usefixtures("nothing_left_over")
+def test_burners_run_until_their_block_ends() -> None:
+    def children() -> set[str]:
+        return {
+            pid for task in Path("/proc/self/task").glob("*/children") for pid in task.read_text().split()
+        }
+
+    before = children()
+    with burners(2):
+        assert len(children() - before) == 2
+
+
+def test_memory_of_a_process_that_has_ended_is_unknown() -> None:
+    process = subprocess.Popen(["true"])
+    process.wait()
+    assert resident_bytes(process.pid) is None

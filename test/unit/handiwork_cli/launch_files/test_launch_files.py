@@ -1,0 +1,255 @@
+"""The launch files have the same meaning here as for ros2 launch, and faults name file and line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from handiwork_cli.launch_files.evaluation import declared_arguments, plan_processes
+from handiwork_cli.launch_files.model import LaunchError, Substitution
+from handiwork_cli.launch_files.text import parse_template, split_words, typed
+from handiwork_cli.processes.ros_environment import with_ros_defaults
+from handiwork_cli.stack.stack import nodes_of
+from support.paths import ROOT
+
+BRINGUP = ROOT / "launch" / "bringup.launch.xml"
+
+
+def commands(folder: Path, body: str, **arguments: str) -> list[tuple[str, ...]]:
+    """Return the commands of the processes of a launch file.
+
+    Args:
+        folder: Folder of the file.
+        body: Elements inside of ``<launch>``.
+        arguments: Launch arguments.
+    """
+    path = folder / "it.launch.xml"
+    path.write_text(f"<launch>\n{body}\n</launch>")
+    return [spec.command for spec in plan_processes(path, arguments)]
+
+
+def test_template_with_nested_substitution_and_escape() -> None:
+    assert parse_template(r"a\$(b") == ("a$(b",)
+    inner = Substitution("var", (("x",),))
+    assert parse_template("a$(env 'H O' $(var x))b") == ("a", Substitution("env", (("H O",), (inner,))), "b")
+
+
+def test_words_split_at_plain_space_only() -> None:
+    words = split_words(parse_template("run $(var a)/b 'c d' $(var e)"))
+    assert [len(word) for word in words] == [1, 2, 1, 1]
+    assert words[2] == ("c d",)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "value"),
+    [
+        ("4", "float", 4.0),
+        ("4", "", 4),
+        ("4", "str", "4"),
+        ("1", "bool", True),
+        ("yes", "bool", True),
+        ("Off", "bool", False),
+        ("[1, 2]", "list_of_int", [1, 2]),
+    ],
+)
+def test_parameter_types(text: str, kind: str, value: object) -> None:
+    got = typed(text, kind)
+    assert got == value
+    assert type(got) is type(value)
+
+
+def test_mixed_list_is_refused() -> None:
+    with pytest.raises(ValueError, match="one kind"):
+        typed("[1, a]", "")
+
+
+def test_group_forgets_and_unscoped_group_keeps(tmp_path: Path) -> None:
+    body = """<let name="a" value="1"/>
+      <group><let name="a" value="2"/><executable cmd="x $(var a)"/></group><executable cmd="x $(var a)"/>
+      <group scoped="false"><let name="a" value="3"/></group><executable cmd="x $(var a)"/>"""
+    assert [c[1] for c in commands(tmp_path, body)] == ["2", "1", "3"]
+
+
+def test_conditions_and_argument_values(tmp_path: Path) -> None:
+    body = """<arg name="on" default="true"/><executable cmd="x" if="$(var on)"/>
+      <executable cmd="y" unless="$(var on)"/>"""
+    assert commands(tmp_path, body) == [("x",)]
+    assert commands(tmp_path, body, on="false") == [("y",)]
+
+
+def test_include_passes_arguments(tmp_path: Path) -> None:
+    (tmp_path / "in.launch.xml").write_text('<launch><arg name="n"/><executable cmd="x $(var n)"/></launch>')
+    body = '<include file="$(dirname)/in.launch.xml"><arg name="n" value="7"/></include>'
+    assert commands(tmp_path, body) == [("x", "7")]
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("<nodde/>", r"it.launch.xml:2: <nodde> is not supported; did you mean 'node'"),
+        ('<executable cmd="$(vra a)"/>', r":2: \$\(vra"),
+        ('<executable cmd="x" shel="true"/>', r":2: <executable> does not take 'shel'"),
+        ('<executable cmd="x" on_exit="respawn"/>', r":2: on_exit"),
+        ('<executable cmd="x" if="maybe"/>', r":2: 'maybe' is no condition"),
+        ("\n<include file='/no/such'/>", r":3: included file /no/such"),
+        ('<arg name="a"/>', r":2: argument 'a' has no value"),
+        (
+            '<node pkg="planner_node" exec="planer"/>',
+            r":2: package 'planner_node' has no executable 'planer'",
+        ),
+        ('<include file="$(filename)"/>', "break the circle"),
+    ],
+)
+def test_faults_name_their_place(tmp_path: Path, body: str, words: str) -> None:
+    with pytest.raises(LaunchError, match=words):
+        commands(tmp_path, body)
+
+
+def test_bringup_starts_five_nodes_and_four_on_a_real_robot() -> None:
+    labels = [spec.label for spec in plan_processes(BRINGUP, {"real_time_factor": "4"})]
+    assert labels == ["robot_description", "sim_bridge", "planner_node", "skill_server", "conditionals_node"]
+    sim = next(s for s in plan_processes(BRINGUP, {"real_time_factor": "4"}) if s.label == "sim_bridge")
+    assert "real_time_factor:=4.0" in sim.command
+    real = plan_processes(BRINGUP, {"backend": "none"})
+    assert "sim_bridge" not in [spec.label for spec in real]
+    assert all("use_sim_time:=false" in spec.command for spec in real)
+
+
+@pytest.mark.parametrize(("backend", "nodes"), [("isaac", 5), ("isaac_stand_in", 6)])
+def test_isaac_sim_takes_the_simulations_place(backend: str, nodes: int) -> None:
+    planned = {spec.label: spec.command for spec in plan_processes(BRINGUP, {"backend": backend})}
+    assert set(planned) == set(nodes_of(backend))
+    assert len(planned) == nodes
+    assert "use_sim_time:=true" in planned["skill_server"]
+    assert ('interface:="isaac"' in planned.get("sim_bridge", ())) == (backend == "isaac_stand_in")
+
+
+def test_one_argument_takes_the_same_stack_to_a_real_robot(monkeypatch: pytest.MonkeyPatch) -> None:
+    places = {"controller_manager": Path("/opt/cm")}
+    monkeypatch.setattr(
+        "handiwork_cli.launch_files.evaluation.executable_of",
+        lambda package, name: str(places.get(package, Path("/ws") / package) / name),
+        raising=True,
+    )
+    planned = plan_processes(BRINGUP, {"backend": "ros2_control", "robot": "ur10_suction"})
+    labels = [spec.label for spec in planned]
+    assert "sim_bridge" not in labels
+    assert {
+        "controller_manager",
+        "spawn_controllers",
+        "suction_driver",
+        "safety_node",
+        "planner_node",
+        "skill_server",
+    } <= set(labels)
+    by_label = {spec.label: " ".join(spec.command) for spec in planned}
+    assert "ur10_suction/ros2_control.yaml" in by_label["controller_manager"]
+    assert by_label["spawn_controllers"].split()[1].endswith("robots/ur10_suction")
+    assert 'hardware_plugin:="mock_components/GenericSystem"' in by_label["robot_description"]
+    assert "use_sim_time:=false" in by_label["planner_node"]
+    simulated = plan_processes(BRINGUP, {})
+    assert not any("mock_components" in " ".join(spec.command) for spec in simulated)
+
+
+def test_unknown_argument_and_choice_are_refused() -> None:
+    with pytest.raises(LaunchError, match="did you mean 'robot'"):
+        plan_processes(BRINGUP, {"robt": "fr3"})
+    with pytest.raises(LaunchError, match="mujoco"):
+        plan_processes(BRINGUP, {"backend": "mujoko"})
+
+
+DISCOVERY = ("ROS_AUTOMATIC_DISCOVERY_RANGE", "ROS_STATIC_PEERS", "FASTRTPS_DEFAULT_PROFILES_FILE")
+WISHES = (*DISCOVERY, "RMW_IMPLEMENTATION")
+
+
+def planned_discovery(path: Path, **arguments: str) -> set[tuple[str, str, str]]:
+    """Return discovery range, peers and name of the DDS profile of each process that a launch file starts.
+
+    Args:
+        path: The launch file.
+    """
+    required = {a.name: "x" for a in declared_arguments(path) if a.default is None}
+    found = set()
+    for spec in plan_processes(path, {**required, **arguments}):
+        reach, peers, profile = (spec.environment[name] for name in DISCOVERY)
+        found.add((reach, peers, Path(profile).name))
+    return found
+
+
+@pytest.fixture
+def no_discovery_wish(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in WISHES:
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.usefixtures("no_discovery_wish")
+@pytest.mark.parametrize("path", sorted(BRINGUP.parent.glob("*.launch.xml")), ids=lambda path: path.name)
+def test_every_launch_file_keeps_its_nodes_on_this_machine(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if path.name == "discovery.launch.xml":
+        return
+    if path.name == "ros2_control.launch.xml":  # its packages are not among the wheels
+        (tmp_path / "ros2_control.yaml").touch()
+        monkeypatch.setattr(
+            "handiwork_cli.launch_files.evaluation.executable_of", lambda *words: "/".join(words)
+        )
+        assert planned_discovery(path, robot_dir=str(tmp_path)) == {("SYSTEM_DEFAULT", "", "localhost.xml")}
+        return
+    assert planned_discovery(path) == {("SYSTEM_DEFAULT", "", "localhost.xml")}
+
+
+@pytest.mark.usefixtures("no_discovery_wish")
+def test_discovery_argument_opens_the_nodes_to_other_machines() -> None:
+    assert planned_discovery(BRINGUP, discovery="localhost") == {("SYSTEM_DEFAULT", "", "localhost.xml")}
+    assert planned_discovery(BRINGUP, discovery="subnet") == {("SUBNET", "", "fast.xml")}
+    peers = planned_discovery(BRINGUP, discovery="peers", peers="192.0.2.7;192.0.2.8")
+    assert peers == {("LOCALHOST", "192.0.2.7;192.0.2.8", "fast.xml")}
+    with pytest.raises(LaunchError, match="subnet"):
+        planned_discovery(BRINGUP, discovery="subnets")
+
+
+@pytest.mark.usefixtures("no_discovery_wish")
+def test_discovery_of_the_environment_holds_unless_the_argument_says_otherwise(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("ROS_STATIC_PEERS", "192.0.2.7")
+    assert planned_discovery(BRINGUP) == {("LOCALHOST", "192.0.2.7", "fast.xml")}
+    assert planned_discovery(BRINGUP, discovery="localhost") == {("SYSTEM_DEFAULT", "", "localhost.xml")}
+    monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "SUBNET")
+    assert planned_discovery(BRINGUP) == {("SUBNET", "192.0.2.7", "fast.xml")}
+    monkeypatch.setenv("FASTRTPS_DEFAULT_PROFILES_FILE", "/etc/own.xml")
+    assert planned_discovery(BRINGUP) == {("SUBNET", "192.0.2.7", "own.xml")}
+
+
+@pytest.mark.usefixtures("no_discovery_wish")
+def test_another_middleware_is_confined_by_its_range(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RMW_IMPLEMENTATION", "rmw_cyclonedds_cpp")
+    assert {reach for reach, _, _ in planned_discovery(BRINGUP)} == {"LOCALHOST"}
+    assert with_ros_defaults({"RMW_IMPLEMENTATION": "rmw_cyclonedds_cpp"})[DISCOVERY[0]] == "LOCALHOST"
+
+
+@pytest.mark.usefixtures("no_discovery_wish")
+def test_a_profile_of_ones_own_is_kept_and_confined_by_its_range(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FASTRTPS_DEFAULT_PROFILES_FILE", "/etc/own.xml")
+    assert planned_discovery(BRINGUP) == {("LOCALHOST", "", "own.xml")}
+    made = with_ros_defaults({"FASTRTPS_DEFAULT_PROFILES_FILE": "/etc/own.xml"})
+    assert (made[DISCOVERY[0]], made[DISCOVERY[2]]) == ("LOCALHOST", "/etc/own.xml")
+
+
+@pytest.mark.parametrize(
+    ("asked", "reach", "profile"),
+    [
+        ({}, "SYSTEM_DEFAULT", "localhost.xml"),
+        ({"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}, "SYSTEM_DEFAULT", "localhost.xml"),
+        ({"ROS_AUTOMATIC_DISCOVERY_RANGE": "SUBNET"}, "SUBNET", "fast.xml"),
+        ({"ROS_STATIC_PEERS": "192.0.2.7"}, "LOCALHOST", "fast.xml"),
+    ],
+)
+def test_commands_choose_the_profile_by_the_same_rule(
+    asked: dict[str, str], reach: str, profile: str
+) -> None:
+    made = with_ros_defaults(asked)
+    assert Path(made["FASTRTPS_DEFAULT_PROFILES_FILE"]).name == profile
+    assert made["ROS_AUTOMATIC_DISCOVERY_RANGE"] == reach

@@ -1,0 +1,63 @@
+"""A mobile base of ``robot.yaml``: three joints below the former root, and the refusals."""
+
+from __future__ import annotations
+
+import math
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.robot.kinematics import forward, link_poses
+from handiwork_core.robot_files.loader import load_robot
+from support.paths import ROBOTS
+
+BASE = (
+    "base: {kind: holonomic, velocity: 0.5, acceleration: 0.6, jerk: 3.0, "
+    "turn_velocity: 0.8, turn_acceleration: 1.0, turn_jerk: 5.0, range: 3.0}\n"
+)
+
+
+def mobile(folder: Path, base: str = BASE) -> Path:
+    """A copy of the FR3 on wheels, beside its parts."""
+    shutil.copytree(ROBOTS, folder, dirs_exist_ok=True, copy_function=os.link)
+    path = folder / "fr3/robot.yaml"
+    text = path.read_text(encoding="utf-8")
+    path.unlink()
+    path.write_text(text + "\n" + base, encoding="utf-8")
+    return folder / "fr3"
+
+
+def test_the_base_carries_the_robot_and_the_arm_stays_the_same(tmp_path: Path) -> None:
+    fixed, robot = load_robot(ROBOTS / "fr3"), load_robot(mobile(tmp_path))
+    assert robot.base is not None
+    assert robot.root_link == "base_origin"
+    assert robot.base.link == "fr3_link0"
+    assert robot.base.joint_names == ("base_x", "base_y", "base_yaw")
+    assert robot.base.controller == "base_controller"
+    assert fixed.base is None
+    x, yaw = robot.joints["base_x"], robot.joints["base_yaw"]
+    assert (x.upper, x.velocity, x.acceleration, x.jerk) == (3.0, 0.5, 0.6, 3.0)
+    assert (yaw.velocity, yaw.acceleration, yaw.jerk) == (0.8, 1.0, 5.0)
+    q = robot.arm("").home_q
+    same = forward(robot, "", q), forward(fixed, "", q)
+    assert same[0].almost_equal(same[1], within_m=1e-12, within_rad=1e-6)
+    poses = link_poses(robot, {"base_x": 1.0, "base_y": 2.0, "base_yaw": math.pi / 2})
+    assert poses["fr3_link0"].apply((0.5, 0.0, 0.0)) == pytest.approx([1.0, 2.5, 0.0])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        ("velocity: 0.5", "velocity: 0.0", "base.velocity: is 0"),
+        ("turn_jerk: 5.0, ", "", "base.turn_jerk: missing"),
+        ("holonomic", "legged", "base.kind: is 'legged'"),
+        ("range: 3.0", "name: my base", "base.name: is 'my base'"),
+    ],
+)
+def test_what_cannot_be_is_refused(tmp_path: Path, old: str, new: str, fault: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        load_robot(mobile(tmp_path, BASE.replace(old, new, 1)))
+    assert any(fault in one for one in refused.value.faults), refused.value.faults

@@ -1,0 +1,103 @@
+"""Broken robot folders stop with the file, the key and the remedy."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.control.joint_groups import arm_axes
+from handiwork_core.robot_files.loader import load_robot
+from robot_description.formats.ros2_control import controllers
+from support.paths import ROBOTS
+
+FR3 = ROBOTS / "fr3"
+YAML, XACRO, HAND, SPHERES = "robot.yaml", "arm.xacro", "fr3.urdf.xacro", "spheres.yaml"
+FRANKA_HAND = "../parts/franka_hand.xacro"
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "words"),
+    [
+        (YAML, "ee_link: fr3_hand", "ee_link: fr3_hnad", ["arms.fr3_arm.ee_link", "fr3_hnad", "'fr3_hand'"]),
+        (YAML, "[fr3_joint1, ", "[fr3_jiont1, ", ["joints[0]", "fr3_jiont1", "'fr3_joint1'"]),
+        (
+            YAML,
+            "joints: [fr3_joint1, ",
+            "joints: [fr3_finger_joint2, ",
+            ["joints[0]", "mimics fr3_finger_joint1"],
+        ),
+        (YAML, "home: [0.0,", "home: [9.0,", ["home[0]", "9.0", "-2.7437"]),
+        (YAML, "home: [0.0, ", "home: [", ["6 entries", "write 7"]),
+        (YAML, "[fr3_link0, fr3_link1]", "[fr3_link0, x]", ["ignored_pairs[0]", "'x'"]),
+        (YAML, "home_width: 0.08", "home_width: 0.09", ["widths", "0.09"]),
+        (YAML, "max_force", "max_fource", ["max_fource", "unknown key", "max_force"]),
+        (YAML, "  fr3_joint3: {acceleration: 10.0, jerk: 5000.0}\n", "", ["limits.fr3_joint3", "missing"]),
+        (YAML, "urdf: fr3.urdf.xacro", "urdf: no.urdf", ["no.urdf", "check the path"]),
+        (
+            YAML,
+            "    base_link: fr3_link0",
+            "    controller_profile: {path_tolerance: 0.1}\n    base_link: fr3_link0",
+            ["arms.fr3_arm.controller_profile", "0.1, more than greatest_path_tolerance 0.05"],
+        ),
+        (SPHERES, "fr3_hand:", "fr3_hant:", ["links.fr3_hant", "'fr3_hand'"]),
+        (SPHERES, "radius: 0.", "radius: -0.", ["fr3_link0[0]", "-0."]),
+        (XACRO, 'child="fr3_link3"', 'child="fr3_link33"', ["fr3_joint3", "fr3_link33", "fr3_link3"]),
+        (XACRO, 'damping="0.003"', 'axis="0 0 0" damping="0.003"', ["fr3_joint1", "axis is zero"]),
+        (XACRO, 'lower="-2.7437"', 'lower="3"', ["fr3_joint1", "lower limit 3.0", "swap"]),
+        (FRANKA_HAND, 'follows="fr3_finger_joint1"', 'follows="fr3_f"', ["fr3_finger_joint2", "'fr3_f'"]),
+        (
+            XACRO,
+            '<cylinder radius="0.1147" length="0.0255"/>',
+            '<mesh filename="a.stl"/>',
+            ["fr3_link0", "a.stl"],
+        ),
+        (
+            XACRO,
+            'parent="fr3_link0" child="fr3_link1"',
+            'parent="fr3_link4" child="fr3_link1"',
+            ["cycle", "fr3_link2"],
+        ),
+        (HAND, "</robot>", '<link name="loose"/></robot>', ["loose", "one root"]),
+        (
+            XACRO,
+            '<xacro:mass kg="2.9274653454"',
+            '<xacro:mass kg="0"',
+            ["fr3_link1", "no mass", "<inertial>"],
+        ),
+        (XACRO, 'name="fr3_joint8"', 'name="fr3_joint7"', ["fr3_joint7", "2 times", "keep one"]),
+        (FRANKA_HAND, "${2 * quarter}", "${2 * quarter", ["xacro"]),
+        (XACRO, 'type="revolute"', 'type="continuos"', ["continuos", "not supported"]),
+    ],
+)
+def test_a_fault_is_named(tmp_path: Path, file: str, old: str, new: str, words: list[str]) -> None:
+    folder = tmp_path / "fr3"
+    shutil.copytree(FR3, folder)
+    shutil.copytree(FR3.parent / "parts", tmp_path / "parts")
+    text = (folder / file).read_text(encoding="utf-8")
+    assert old in text
+    (folder / file).write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(ConfigError) as caught:
+        load_robot(folder)
+    assert all(word in str(caught.value) for word in words), str(caught.value)
+    assert str(folder) in caught.value.source
+
+
+def test_the_profile_of_a_controller_reaches_the_controller_and_ros2_control(tmp_path: Path) -> None:
+    folder = tmp_path / "fr3"
+    shutil.copytree(FR3, folder)
+    shutil.copytree(FR3.parent / "parts", tmp_path / "parts")
+    text = (folder / YAML).read_text(encoding="utf-8")
+    given = "    controller_profile: {path_tolerance: 0.03, greatest_path_tolerance: 0.06, goal_time: 2.0}\n"
+    (folder / YAML).write_text(
+        text.replace("    base_link: fr3_link0", given + "    base_link: fr3_link0"), encoding="utf-8"
+    )
+    robot = load_robot(folder)
+    names = robot.arms["fr3_arm"].joint_names
+    controller = arm_axes(robot, names, np.zeros(len(names)))["fr3_arm"].controller
+    assert (controller.tolerances.path, controller.tolerances.greatest_path) == (0.03, 0.06)
+    written = controllers(robot, 250)["fr3_arm_hardware_controller"]["ros__parameters"]["constraints"]  # type: ignore[index,call-overload]
+    assert (written["fr3_joint1"]["trajectory"], written["goal_time"]) == (0.03, 2.0)

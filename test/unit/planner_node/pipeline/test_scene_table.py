@@ -1,0 +1,73 @@
+"""The planner's own obstacles: changed as a whole or not at all, and never hidden."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import Code
+from handiwork_core.model.world import (
+    ObjectState,
+    Shape,
+    ShapeKind,
+    World,
+    WorldObject,
+)
+from planner_node.pipeline.planning_scene import PlanningScene
+from planner_node.pipeline.request_checks import Refused
+
+
+def box(name: str) -> WorldObject:
+    """Return a box of 1 m.
+
+    Args:
+        name: Its name.
+    """
+    return WorldObject(name, (Shape(ShapeKind.BOX, np.ones(3), Pose.identity()),))
+
+
+def received(*names: str) -> World:
+    """Return a received world of version 3 with boxes at the origin.
+
+    Args:
+        names: Their names.
+    """
+    states = {n: ObjectState(Pose.identity(), np.zeros(3), np.zeros(3), 0.0) for n in names}
+    return World(0.0, 3, {n: box(n) for n in names}, states)
+
+
+def test_an_obstacle_is_added_and_removed_with_a_new_version() -> None:
+    table = PlanningScene()
+    assert table.update(received("cube"), [box("wall")], [Pose.of((1.0, 0.0, 0.0))], []) == 4
+    merged = table.merged(received("cube"))
+    assert sorted(merged.objects) == ["cube", "wall"]
+    assert merged.version == 4
+    assert merged.states["wall"].world_T_object.translation_m[0] == 1.0
+    assert table.update(received("cube"), [], [], ["wall"]) == 5
+    assert sorted(table.merged(received("cube")).objects) == ["cube"]
+
+
+@pytest.mark.parametrize(
+    ("add", "remove", "code", "field"),
+    [
+        (["post", "cube"], [], Code.CONTRADICTION, "add"),
+        (["post"], ["nothing"], Code.UNKNOWN_OBJECT, "remove"),
+    ],
+)
+def test_a_bad_transaction_changes_nothing(add: list[str], remove: list[str], code: Code, field: str) -> None:
+    table = PlanningScene()
+    with pytest.raises(Refused) as caught:
+        table.update(received("cube"), [box(n) for n in add], [Pose.identity()] * len(add), remove)
+    assert caught.value.outcome.code is code
+    assert caught.value.outcome.field_name == field
+    merged = table.merged(received("cube"))
+    assert (sorted(merged.objects), merged.version) == (["cube"], 3)
+
+
+def test_an_obstacle_stays_when_the_world_takes_its_name_later() -> None:
+    table = PlanningScene()
+    table.update(received("cube"), [box("wall")], [Pose.of((1.0, 0.0, 0.0))], [])
+    merged = table.merged(received("cube", "wall"))
+    assert len(merged.objects) == 3
+    assert any(s.world_T_object.translation_m[0] == 1.0 for s in merged.states.values())

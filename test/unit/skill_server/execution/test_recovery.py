@@ -1,0 +1,129 @@
+"""After a failure: give up, take the next candidate, or grasp again, as the goal asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from handiwork_core.model.geometry import Pose
+from handiwork_core.model.outcome import Code
+from handiwork_core.testing.fakes import Fakes, blocked
+from skill_server.execution.run import run_skill
+from skill_server.skills.pick_place.pick import PickParams
+from skill_server.skills.pick_place.place import Place, PlaceParams
+
+from .test_executor import made, pick
+
+
+def fails_once(fakes: Fakes) -> None:
+    """Let the first closing miss."""
+    width, closings = dict(fakes.cell.width_of), []
+    fakes.cell.width_of = {}
+    move = fakes.gripper.move
+
+    def miss(width_m: float, *, should_stop: Any) -> Any:
+        if width_m == 0.0:
+            closings.append(width_m)
+        if len(closings) > 1:
+            fakes.cell.width_of = width
+        return move(width_m, should_stop=should_stop)
+
+    fakes.gripper.move = miss  # type: ignore[method-assign]
+
+
+@pytest.mark.parametrize("recovery", ["give_up", "next_candidate"])
+def test_a_missed_grasp_ends_the_goal(recovery: str) -> None:
+    f = made()
+    fails_once(f)
+    assert pick(f, PickParams(object="cube", recovery=recovery)).outcome.code is Code.NOTHING_GRASPED
+
+
+def test_a_missed_grasp_is_repeated_elsewhere() -> None:
+    f = made()
+    fails_once(f)
+    run = pick(f, PickParams(object="cube", recovery="regrasp"))
+    assert run.outcome.ok, run.outcome
+    assert [s.stage for s in run.stages].count("recover") == 1
+    approaches = [p.goal for p in f.planner.plans if hasattr(p.goal, "q")]
+    assert np.abs(approaches[0].q - approaches[-1].q).max() > 0.01
+
+
+def test_attempts_are_bounded() -> None:
+    f = made()
+    f.cell.width_of = {}
+    run = pick(f, PickParams(object="cube", recovery="regrasp", max_attempts=4))
+    assert run.outcome.code is Code.NOTHING_GRASPED
+    assert [s.stage for s in run.stages].count("grasp") == 4
+
+
+def test_give_up_takes_no_other_candidate() -> None:
+    f = made()
+    f.planner.refusals = [blocked(Code.PATH_BLOCKED, "gantry/hand", "tray")]
+    assert pick(f, PickParams(object="cube", recovery="give_up")).outcome.code is Code.PATH_BLOCKED
+    assert f.arm.followed == 0
+
+
+def test_another_candidate_is_taken_as_long_as_nothing_was_touched() -> None:
+    f = made()
+    plan, plans = f.planner.plan, []
+
+    def refuse_descend(request: Any, *, should_stop: Any) -> Any:
+        plans.append(request)
+        if len(plans) == 2:
+            return blocked(Code.PATH_BLOCKED, "gantry/hand", "tray")
+        return plan(request, should_stop=should_stop)
+
+    f.planner.plan = refuse_descend  # type: ignore[method-assign]
+    assert pick(f).outcome.ok
+    assert len(plans) > 3
+
+
+def test_what_falls_on_the_way_is_picked_up_again_and_placed() -> None:
+    f = made()
+    assert pick(f).outcome.ok
+    drops: list[float] = []
+
+    def drop_once(t: float) -> None:
+        if t > 0.3 and not drops:
+            drops.append(t)
+            f.cell.drop(0.045 / 2)
+
+    f.arm.on_tick = drop_once
+    run = run_skill(Place(), PlaceParams(container="tray", recovery="regrasp"), f.context)
+    assert run.outcome.ok, run.outcome
+    assert f.context.released == "cube"
+    assert [s.stage for s in run.stages].count("transit") == 2
+
+
+def test_what_missed_the_container_is_placed_again() -> None:
+    f = made()
+    assert pick(f).outcome.ok
+    done: list[int] = []
+
+    def roll_off(call: str) -> None:
+        if call == "clock.sleep" and not f.cell.in_hand and f.context.released and not done:
+            done.append(1)
+            f.cell.poses["cube"] = Pose.of((0.4, 0.1, 0.045 / 2))
+
+    f.cell.before = roll_off
+    run = run_skill(Place(), PlaceParams(container="tray", recovery="regrasp"), f.context)
+    assert done
+    assert run.outcome.ok, run.outcome
+    assert [s.stage for s in run.stages].count("release") == 2
+
+
+def test_a_stop_during_recovery_stops() -> None:
+    f = made()
+    f.cell.width_of = {}
+    f.context.report = lambda p: f.context.token.set(Code.CANCELED) if p.stage == "recover" else None
+    assert pick(f, PickParams(object="cube", recovery="regrasp")).outcome.code is Code.CANCELED
+    assert f.arm.stops >= 1
+
+
+def test_an_unknown_policy_is_refused_before_anything_is_asked() -> None:
+    f = made()
+    outcome = pick(f, PickParams(object="cube", recovery="pray")).outcome
+    assert (outcome.code, outcome.field_name) == (Code.BAD_GOAL, "recovery")
+    assert f.cell.calls == ["arm.stop"]

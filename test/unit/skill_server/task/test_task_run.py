@@ -1,0 +1,153 @@
+"""Running tasks: order, barriers, arms at the same time, the first failure, resuming, repeating."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from handiwork_core.contracts.skill import Progress, Token
+from handiwork_core.model.outcome import OK, Code, Outcome
+from skill_server.execution.run import ExecutionResult
+from skill_server.task.model import Entry
+from skill_server.task.run import Report, State, TaskProgress, TaskResult, run_task
+
+from .test_task_file import GOOD, read
+
+LIMIT_S = 20.0
+
+
+class Doer:
+    """Records the skills that run; ``meet``: paths that wait for one another; ``fails``, ``waits``: paths."""
+
+    def __init__(self) -> None:
+        self.log: list[str] = []
+        self.fails: dict[str, Outcome] = {}
+        self.waits: set[str] = set()
+        self.meet: threading.Barrier | None = None
+        self.lock = threading.Lock()
+
+    def __call__(self, entry: Entry, token: Token, report: Report) -> ExecutionResult:
+        with self.lock:
+            self.log.append(f"{entry.step} {entry.arm} {entry.skill.name}")
+        report(Progress("select", 0, 2, 0.0))
+        if self.meet is not None and entry.step == "1.1" and entry.skill.name == "pick":
+            self.meet.wait(LIMIT_S)
+        outcome = self.fails.get(entry.path, OK)
+        if entry.path in self.waits:
+            assert token.wait(LIMIT_S), "nobody stopped it"
+            outcome = Outcome(token.reason, "stopped")
+        return ExecutionResult(outcome, (), 1.0, 0.0, 1, entry.params.seed)
+
+
+def run(
+    doer: Doer, start: str = "", token: Token | None = None, seen: list[Progress] | None = None
+) -> TaskResult:
+    task = read(GOOD)
+    notes = [] if seen is None else seen
+    return run_task(task, task.index_of(start), doer, token or Token(), notes.append, lambda: 0.0)
+
+
+def states(ended: TaskResult) -> list[str]:
+    return [end.state.name for end in ended.entries]
+
+
+def test_steps_are_barriers_and_the_arms_of_one_run_at_the_same_time() -> None:
+    doer, seen = Doer(), list[Progress]()
+    doer.meet = threading.Barrier(2)
+    ended = run(doer, seen=seen)
+    assert ended.outcome.ok and not ended.resume_from
+    assert states(ended) == ["SUCCEEDED"] * 5
+    assert sorted(doer.log[:3]) == ["1.1 left_arm pick", "1.1 left_arm place", "1.1 right_arm pick"]
+    assert doer.log[3:] == ["1.2 right_arm place", "2.1 left_arm pick"]
+    last = seen[-1]
+    assert isinstance(last, TaskProgress)
+    assert (last.step, last.arm, last.skill, last.done, last.total) == ("2.1", "left_arm", "pick", 4, 5)
+
+
+def test_the_first_failure_ends_the_task_and_the_other_arm() -> None:
+    doer = Doer()
+    doer.fails["skills[0].gantry[0].left[0]"] = Outcome(Code.NO_IK, "out of reach", "select")
+    doer.waits.add("skills[0].gantry[0].right[0]")
+    doer.meet = threading.Barrier(2)
+    ended = run(doer)
+    assert ended.outcome.code is Code.NO_IK
+    assert ended.outcome.message == "step 1.1, left_arm, pick: out of reach"
+    assert states(ended) == ["FAILED", "NOT_STARTED", "FAILED", "NOT_STARTED", "NOT_STARTED"]
+    assert ended.entries[2].run is not None and ended.entries[2].run.outcome.code is Code.CANCELED
+    assert ended.resume_from == "1.1"
+
+
+def test_a_failed_step_is_where_to_resume_and_the_seeds_stay() -> None:
+    doer = Doer()
+    doer.fails["skills[0].gantry[1].right[0]"] = Outcome(Code.NOT_IN_PLACE, "beside")
+    first = run(doer)
+    assert first.resume_from == "1.2"
+    again = run(Doer(), first.resume_from)
+    assert again.outcome.ok
+    assert states(again) == ["SKIPPED"] * 3 + ["SUCCEEDED"] * 2
+    whole = run(Doer())
+    assert [e.run.seed for e in again.entries if e.run] == [e.run.seed for e in whole.entries[3:] if e.run]
+
+
+@pytest.mark.parametrize("reason", [Code.CANCELED, Code.PREEMPTED, Code.SHUTDOWN, Code.TIME_RESET])
+def test_a_stop_reaches_every_arm(reason: Code) -> None:
+    doer, token = Doer(), Token()
+    doer.waits |= {"skills[0].gantry[0].left[0]", "skills[0].gantry[0].right[0]"}
+    threading.Timer(0.05, token.set, (reason,)).start()
+    ended = run(doer, token=token)
+    assert ended.outcome.code is reason
+    assert len(doer.log) == 2
+    assert ended.resume_from == "1.1"
+
+
+def test_a_stop_before_the_start_runs_nothing() -> None:
+    doer, token = Doer(), Token()
+    token.set(Code.CANCELED)
+    ended = run(doer, token=token)
+    assert ended.outcome.code is Code.CANCELED and not doer.log
+    assert set(states(ended)) == {State.NOT_STARTED.name}
+
+
+def test_a_bug_in_one_arm_stops_the_other() -> None:
+    doer = Doer()
+    doer.waits.add("skills[0].gantry[0].right[0]")
+
+    def buggy(entry: Entry, token: Token, report: Report) -> ExecutionResult:
+        if entry.arm == "left_arm":
+            raise ZeroDivisionError("planted")
+        return doer(entry, token, report)
+
+    task = read(GOOD)
+    ended = run_task(task, 0, buggy, Token(), lambda _progress: None, lambda: 0.0)
+    assert ended.outcome.code is Code.INTERNAL and "planted" in ended.outcome.message
+
+
+def test_a_skill_that_never_returns_cannot_keep_the_process_from_ending() -> None:
+    doer, inside, free = Doer(), threading.Barrier(3), threading.Event()
+    kinds: list[bool] = []
+
+    def deaf(entry: Entry, token: Token, report: Report) -> ExecutionResult:
+        if entry.step == "1.1" and entry.skill.name == "pick":
+            kinds.append(threading.current_thread().daemon)
+            inside.wait(LIMIT_S)
+            free.wait(LIMIT_S)
+        return doer(entry, token, report)
+
+    thread = threading.Thread(
+        target=lambda: run_task(read(GOOD), 0, deaf, Token(), lambda _note: None, lambda: 0.0)
+    )
+    thread.start()
+    inside.wait(LIMIT_S)
+    free.set()
+    thread.join(LIMIT_S)
+    assert kinds == [True, True]
+
+
+def test_a_bug_beside_a_skill_is_raised_where_the_task_runs() -> None:
+    def broken(progress: Progress) -> None:
+        raise ValueError("planted")
+
+    ended = run_task(read(GOOD), 0, Doer(), Token(), broken, lambda: 0.0)
+    assert ended.outcome.code is Code.INTERNAL
+    assert "planted" in ended.outcome.message
