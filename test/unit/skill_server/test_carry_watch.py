@@ -7,17 +7,23 @@ from typing import Any
 
 import pytest
 
+from handiwork_core.contracts.skill import Context
 from handiwork_core.model.geometry import Pose
 from handiwork_core.robot.robot import BaseSpec
 from handiwork_core.testing.fakes import Fakes
+from skill_server.execution.execution_state import ExecutionState
 from skill_server.execution.grasp_monitor import LOST_AFTER_S, GraspMonitor
 
 from .placing.test_place_choice import made
 
 
+def monitor(context: Context, *, keeps_hold: bool = True) -> GraspMonitor:
+    return GraspMonitor(context, ExecutionState(context.world.snapshot(), keeps_hold=keeps_hold))
+
+
 def watched(f: Fakes, reports: list[tuple[float, bool]]) -> list[bool]:
     """Return the results of the watch for reports of contacts: (time, whether the fingers touch)."""
-    watch, source = GraspMonitor(f.context), f.context.world
+    watch, source = monitor(f.context), f.context.world
     world, said = source.snapshot(), []
     for time_s, touches in reports:
         contacts = world.contacts if touches else ()
@@ -43,9 +49,9 @@ def test_contacts(reports: list[tuple[float, bool]], said: list[bool]) -> None:
 
 def test_an_object_far_from_the_hand_is_gone_whatever_contacts_say() -> None:
     f: Any = made()
-    assert not GraspMonitor(f.context).dropped()
+    assert not monitor(f.context).dropped()
     f.cell.poses["cube"] = Pose.of((0.4, 0.1, 0.05))
-    assert GraspMonitor(f.context).dropped()
+    assert monitor(f.context).dropped()
 
 
 def test_joints_and_objects_that_are_not_reported_together_make_no_drop() -> None:
@@ -55,7 +61,7 @@ def test_joints_and_objects_that_are_not_reported_together_make_no_drop() -> Non
     world = source.snapshot()
     late = replace(world, joints=replace(world.joints, stamp_s=world.joints.stamp_s + 0.5))
     source.snapshot = lambda: late
-    assert not GraspMonitor(f.context).dropped()
+    assert not monitor(f.context).dropped()
 
 
 def test_a_base_that_drives_on_between_two_looks_makes_no_drop() -> None:
@@ -68,17 +74,17 @@ def test_a_base_that_drives_on_between_two_looks_makes_no_drop() -> None:
     shown = [world, later]
     source.snapshot = lambda: shown[0] if len(shown) == 1 else shown.pop(0)
     source.world_T_base = lambda: driven
-    assert not GraspMonitor(context).dropped()
+    state = ExecutionState(world)
+    assert not GraspMonitor(context, state).dropped()
     shown[:] = [later]
-    assert GraspMonitor(context).dropped()
+    assert GraspMonitor(context, state).dropped()
 
 
-def test_a_switched_off_watch_is_silent() -> None:
+def test_an_object_that_may_leave_the_hand_is_not_dropped() -> None:
     f = made()
     f.cell.poses["cube"] = Pose.of((0.4, 0.1, 0.05))
-    watch = GraspMonitor(f.context)
-    watch.on = False
-    assert not watch.dropped()
+    assert monitor(f.context).dropped()
+    assert not monitor(f.context, keeps_hold=False).dropped()
 
 
 def test_the_limit_leaves_room_for_the_next_report() -> None:

@@ -19,7 +19,6 @@ from handiwork_core.contracts.commands import (
 from handiwork_core.contracts.planning import (
     Attachment,
     Candidate,
-    CandidatesRequest,
     SceneQuery,
 )
 from handiwork_core.contracts.skill import Context, StepFailed
@@ -28,18 +27,19 @@ from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec
-from skill_server.geometry.solids import world_aabb
 from skill_server.motions import arm_motions
-from skill_server.motions.approach_planning import ApproachPlanning
+from skill_server.motions.approach_planning import ApproachPlanning, backed_off
 from skill_server.motions.candidate_selection import Choice, choose
+from skill_server.motions.planner_requests import judge_candidates
 from skill_server.params import checks
 from skill_server.params.simbox_checks import steps
 from skill_server.params.simbox_time import seconds
-from skill_server.state import gripper_state
+from skill_server.state.held_object import refuse_when_holding
 from skill_server.state.motion_limits import process_valid
 from skill_server.state.scene_query import (
     gripper_joints,
     ignored_objects,
+    objects_inside,
     supports,
     touch_pairs,
 )
@@ -139,7 +139,7 @@ def motion_to(goal: float, params: PartParams, context: Context) -> Sequence[Com
             cause.
     """
     world = context.world.snapshot()
-    _refuse_when_holding(context, world)
+    refuse_when_holding(context, world)
     part = part_of(params.object, world)
     if abs(goal - part.position) < 0.5 * params.tolerance * part.joint.range:
         return (Command("look", arm_motions.neutral(params, context, world)),)
@@ -163,15 +163,6 @@ def settled(params: PartParams, part: Part, world: World, context: Context) -> O
     if not params.process_valid:
         return Outcome(Code.OK)
     return process_valid(context, world, part.name, Code.NOT_IN_PLACE)
-
-
-def _refuse_when_holding(context: Context, world: World) -> None:
-    holding = next(iter(context.held), "") or gripper_state.held_by_measurement(
-        world, context.robot, context.arm_spec
-    )
-    if holding:
-        text = f"the gripper already holds {holding!r}; place it or open the gripper first"
-        raise StepFailed(Outcome(Code.CONTRADICTION, text, "select", "object"))
 
 
 class _Way:
@@ -237,14 +228,10 @@ class _Way:
     def _stops(self, grasp: HandleGrasp) -> tuple[Pose, ...]:
         part, params = self._part, self._params
         at = [part.world_T_part(position) @ grasp.part_T_ee for position in (part.position, *self._positions)]
-        stops = [self._back(at[0], params.pre_grasp_offset), *at]
+        stops = [backed_off(at[0], self._gripper, params.pre_grasp_offset), *at]
         if params.release and params.retreat > 0.0:
-            stops.append(self._back(at[-1], params.retreat))
+            stops.append(backed_off(at[-1], self._gripper, params.retreat))
         return tuple(stops)
-
-    def _back(self, pose: Pose, by_m: float) -> Pose:
-        approach = pose.rotation.matrix()[:, self._gripper.ee_axis]
-        return Pose.of(pose.translation_m - by_m * approach, pose.rotation)
 
     def _scenes(self) -> tuple[SceneQuery, ...]:
         """Return the scenes: clear of the part; around its handle; then it moves along and is no obstacle."""
@@ -266,12 +253,8 @@ class _Way:
         pairs = touch_pairs(context.robot, context.arm_spec, held, self._beside)
         scene = SceneQuery(self._ignored, tuple(held.values()), pairs, self._opened)
         way = Candidate(choice.candidate.world_T_ee[1 : 2 + len(self._positions)])
-        arm, budget_s = context.arm_spec.name, self._params.allowed_planning_time
         scenes = (scene,) * len(way.world_T_ee)
-        request = CandidatesRequest(arm, choice.q[1], (way,), scenes, budget_s, context.seed)
-        result = context.planner.check_candidates(request, should_stop=context.token.is_set)
-        context.token.check()
-        context.planning_time_s += result.planning_time_s
+        result = judge_candidates(context, choice.q[1], (way,), scenes, self._params.allowed_planning_time)
         if result.code is not Code.OK:
             return Outcome(result.code, result.message, "select")
         verdict = result.verdicts[0]
@@ -283,11 +266,5 @@ class _Way:
 
 def _inside(name: str, world: World) -> frozenset[str]:
     """Return the objects inside of the part, which move with it."""
-    low, high = world_aabb(world.objects[name], world.states[name].world_T_object)
-    found = set()
-    for other, state in world.states.items():
-        p, item = state.world_T_object.translation_m, world.objects.get(other)
-        movable = item is not None and not item.is_static and item.articulation is None
-        if movable and bool((p > low).all() and (p < high).all()):
-            found.add(other)
-    return frozenset(found)
+    items = [world.objects[other] for other in objects_inside(world, name) if other in world.objects]
+    return frozenset(item.name for item in items if not item.is_static and item.articulation is None)

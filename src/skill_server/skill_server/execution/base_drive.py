@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from handiwork_core.contracts.commands import DriveBase
+from handiwork_core.contracts.commands import Command, DriveBase
 from handiwork_core.contracts.planning import ShouldStop, Verdict
 from handiwork_core.contracts.ports import Arm
 from handiwork_core.contracts.skill import Context, StepFailed
@@ -14,36 +14,48 @@ from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import World
 from skill_server.motions.base_motion import base_of, base_q, root_pose, swept
 from skill_server.motions.quintic_motion import quintic
+from skill_server.params.protocol import RunParams
 from skill_server.supervision.path_supervision import Check, PathSupervision
 from skill_server.supervision.supervised_arm import SupervisedArm
 
-from .motion_steps import MotionSteps
+from .grasp_monitor import GraspMonitor
+from .measurement import fresh_world
 
 
-def drive(function: DriveBase, context: Context, steps: MotionSteps, stage: str, speed: float) -> None:
+def drive(
+    function: DriveBase, command: Command, params: RunParams, context: Context, monitor: GraspMonitor
+) -> None:
     """Send a straight motion from where the base is, and watch what is held.
 
+    Args:
+        function: Says where to, and what is no obstacle.
+        command: Belongs to ``function``.
+        params: Limits of velocity and acceleration.
+        context: Ports of the run, with a base.
+        monitor: Watches what is held.
+
     Raises:
-        StepFailed: the controller's own cause, or what is held is gone.
-        Stopped: the token was set.
+        StepFailed: The controller's own cause, or what is held is gone.
+        Stopped: The token was set.
     """
     assert context.base is not None
-    world, params = steps.world(), steps.params
+    world = fresh_world(context)
     start = base_q(context.robot, world.joints.position)
-    velocity = params.max_velocity_scaling_factor * speed
-    acceleration = params.max_acceleration_scaling_factor * speed
+    velocity = params.max_velocity_scaling_factor * command.speed
+    acceleration = params.max_acceleration_scaling_factor * command.speed
     way = quintic(context.robot, base_of(context.robot), start, function.q, velocity, acceleration)
     root = root_pose(context, world)
     verdict = swept(context, world, root, way.q, function.ignored)
     if verdict.code is not Code.OK:
-        raise StepFailed(Outcome(Code.PATH_BLOCKED, verdict.message, stage, blocking=verdict.blocking))
-    steps.moved = True
+        raise StepFailed(
+            Outcome(Code.PATH_BLOCKED, verdict.message, command.stage, blocking=verdict.blocking)
+        )
     base = _supervised(context, way, function.ignored, world, root)
-    outcome = base.follow(way, should_stop=lambda: context.token.is_set() or steps.watch.dropped())
+    outcome = base.follow(way, should_stop=lambda: context.token.is_set() or monitor.dropped())
     context.token.check()
-    steps.watch.check(stage)
+    monitor.check(command.stage)
     if not outcome.ok:
-        raise StepFailed(replace(outcome, stage=stage))
+        raise StepFailed(replace(outcome, stage=command.stage))
 
 
 def _supervised(context: Context, way: Trajectory, ignored: frozenset[str], then: World, root: Pose) -> Arm:

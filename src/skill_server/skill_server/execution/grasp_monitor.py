@@ -1,11 +1,13 @@
-"""Notices while carrying that the object is gone from the hand, and all the time how fast things move."""
+"""Notices while carrying that the object is gone from the hand, and notes all the time how fast things move."""
 
 from __future__ import annotations
 
-from handiwork_core.contracts.skill import Context, PeakSpeeds, StepFailed
+from handiwork_core.contracts.skill import Context, StepFailed
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.world import World
 from skill_server.state import gripper_state
+
+from .execution_state import ExecutionState
 
 LOST_AFTER_S = 0.1
 """Time of the robot's world without any finger in contact, after which the object counts as dropped."""
@@ -17,25 +19,23 @@ the reports of joints and of objects, which do not come together."""
 
 
 class GraspMonitor:
-    """Looks at each new contact report.
+    """Looks at each new contact report, while the state says that what is held must stay in the hand.
 
     Cheap enough to be asked all the time from the thread that follows a trajectory.
     """
 
-    def __init__(self, context: Context) -> None:
-        self._context = context
-        context.fastest = PeakSpeeds()
+    def __init__(self, context: Context, state: ExecutionState) -> None:
+        self._context, self._state = context, state
         self._touched_s = self._seen_s = float("-inf")
         self._missed = 0
         self._name = ""
-        self.on = True
 
     def dropped(self) -> bool:
         """True once the held object has not been touched for ``LOST_AFTER_S``. Notes how fast everything is."""
         world = self._context.world.snapshot()
         self._context.fastest.see(world)
         gripper, name = self._context.arm_spec.gripper, next(iter(self._context.held), "")
-        if not self.on or gripper is None or not name:
+        if not self._state.keeps_hold or gripper is None or not name:
             return False
         if world.contacts is None and gripper.suction is None:
             return gripper_state.width_m(world, gripper) < gripper.min_width_m + gripper_state.EMPTY_WIDTH_M
@@ -62,7 +62,14 @@ class GraspMonitor:
         return moved_m > GONE_M + HAND_MPS * apart_s
 
     def check(self, stage: str) -> None:
-        """Raise StepFailed with OBJECT_DROPPED, and forget the object, once it is gone."""
+        """Forget the held object once it is gone.
+
+        Args:
+            stage: Stage of the command, for the failure.
+
+        Raises:
+            StepFailed: OBJECT_DROPPED, when it is gone.
+        """
         if self.dropped():
             name = next(iter(self._context.held))
             del self._context.held[name]

@@ -35,9 +35,17 @@ class ExecutionResult:
 
 
 def run_skill(skill: Skill[P], params: P, context: Context) -> ExecutionResult:
-    """SkillAttempt to the end, whatever it is; never raises.
+    """Run a skill to its end, whatever that is; never raises.
 
     On anything but success the arm is at rest when this returns.
+
+    Args:
+        skill: What to do.
+        params: Its checked parameters.
+        context: Ports of the run.
+
+    Returns:
+        How the run ended, with its stages.
     """
     log = StageLog(context)
     run = SkillAttempt(skill, params, context, log)
@@ -81,11 +89,11 @@ def _rest(context: Context, outcome: Outcome) -> Outcome:
         stopped = context.arm.stop()
         if not stopped.ok:
             text = f"{outcome.message}; the arm may still move: {stopped.message}"
-            # Whoever reads CANCELED takes the arm to be at rest.
+            # A client that reads CANCELED takes the arm to be at rest.
             code = stopped.code if outcome.code is Code.CANCELED else outcome.code
             outcome = replace(outcome, code=code, message=text)
         gripper_state.forget_lost(context, context.world.snapshot())
-    except Exception as bug:  # noqa: BLE001 - the first cause stays the outcome; a broken port is told beside it
+    except Exception as bug:  # noqa: BLE001 - the first cause stays the outcome; a broken port is named beside it
         text = f"{outcome.message}; stopping the arm failed: {type(bug).__name__}: {bug}"
         outcome = replace(outcome, code=Code.INTERNAL, message=text)
     return outcome

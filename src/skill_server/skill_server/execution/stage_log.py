@@ -31,11 +31,19 @@ class StageLog:
         self.stage = ""
 
     def expect(self, names: tuple[str, ...]) -> None:
-        """The stages that are to come, in order, after the choice."""
+        """Take the stages that come after the choice.
+
+        Args:
+            names: Their names in order.
+        """
         self._names = ("select", *names)
 
     def enter(self, stage: str) -> None:
-        """Close the open stage as good and open this one, unless it is open already."""
+        """Close the open stage as good and open this one, unless it is open already.
+
+        Args:
+            stage: Its name.
+        """
         if stage == self.stage:
             return
         self.close(Code.OK)
@@ -59,7 +67,11 @@ class StageLog:
         self._context.report(Progress(self.stage, index, count, planning_s, self._fraction))
 
     def close(self, code: Code) -> None:
-        """End the open stage."""
+        """End the open stage.
+
+        Args:
+            code: How it ended.
+        """
         if self.stage:
             took = self._context.clock.now_s() - self._since_s
             spent = self._context.planning_time_s - self._planning_s

@@ -13,7 +13,7 @@ from handiwork_core.model.world import WorldObject
 from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.robot.robot import ArmSpec, GripperSpec, Robot
 from skill_server.geometry.solids import contains, object_box
-from skill_server.state.gripper_state import tool_links
+from skill_server.state.gripper_state import hand_links
 
 from .antipodal_grasps import Grasp, GraspSet
 from .suction_sites import places
@@ -62,7 +62,7 @@ def cup_tool(robot: Robot, arm: ArmSpec, gripper: GripperSpec) -> CupTool:
     poses, found = link_poses(robot, {}), []
     ee_T_root = poses[arm.ee_link].inverse()
     for spheres in robot.spheres:
-        if spheres.link in tool_links(robot, arm):
+        if spheres.link in hand_links(robot, arm):
             centers = (ee_T_root @ poses[spheres.link]).apply(spheres.centers)
             found += [centers + spheres.radii[:, None] * direction for direction in _SIDES]
     points = np.concatenate(found) if found else np.zeros((0, 3))

@@ -6,14 +6,16 @@ from dataclasses import dataclass
 
 from handiwork_core.contracts.planning import (
     JointGoals,
-    PlanRequest,
     PlanResult,
     SceneQuery,
 )
 from handiwork_core.contracts.skill import Context
-from handiwork_core.model.geometry import Array
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.robot.robot import GripperSpec
 from skill_server.params.protocol import RunParams
 from skill_server.params.recovery import Recovery, policy_of
+
+from .planner_requests import plan_motion
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,19 +53,25 @@ class ApproachPlanning:
         Raises:
             Stopped: The token was set.
         """
-        request = PlanRequest(
-            arm=context.arm_spec.name,
-            start_q=start_q,
-            goal=JointGoals(q[None, :]),
-            scene=scene,
+        return plan_motion(
+            context,
+            self.params,
+            start_q,
+            JointGoals(q[None, :]),
+            scene,
+            speed=self.speed,
             hold_vec_weight=self.hold_vec_weight,
-            budget_s=self.params.allowed_planning_time,
-            velocity_scaling=self.params.max_velocity_scaling_factor * self.speed,
-            acceleration_scaling=self.params.max_acceleration_scaling_factor * self.speed,
-            seed=context.seed,
         )
-        context.token.check()
-        result = context.planner.plan(request, should_stop=context.token.is_set)
-        context.token.check()
-        context.planning_time_s += result.planning_time_s
-        return result
+
+
+def backed_off(pose: Pose, gripper: GripperSpec, by_m: float, approach: Array | None = None) -> Pose:
+    """Return the EE pose that a straight approach begins at, or a straight retreat ends at.
+
+    Args:
+        pose: The EE at the object.
+        gripper: Names the axis of the EE that leads to the object.
+        by_m: Distance between both poses [m].
+        approach: Direction (3,) of the approach in the world, where it is not that of the axis.
+    """
+    along = pose.rotation.matrix()[:, gripper.ee_axis] if approach is None else approach
+    return Pose.of(pose.translation_m - by_m * along, pose.rotation)

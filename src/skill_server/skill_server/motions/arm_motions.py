@@ -21,10 +21,10 @@ from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.kinematics import forward
 from handiwork_core.robot.robot import ArmSpec
-from skill_server.geometry.solids import world_aabb
 from skill_server.params import checks
 from skill_server.state import gripper_state
-from skill_server.state.scene_query import ignored_objects, scene_for, supports
+from skill_server.state.held_object import held_name
+from skill_server.state.scene_query import ignored_objects, objects_inside, scene_for, supports
 
 from .approach_planning import ApproachPlanning
 from .candidate_selection import Choice, choose
@@ -81,9 +81,7 @@ def held(context: Context, world: World, name: str = "") -> Attachment:
     Raises:
         StepFailed: The gripper holds nothing, or not the object ``name``.
     """
-    found = next(iter(context.held), "") or gripper_state.held_by_measurement(
-        world, context.robot, context.arm_spec
-    )
+    found = held_name(context, world)
     if not found or found not in world.states:
         text = "the gripper holds nothing; pick an object first"
         raise StepFailed(Outcome(Code.CONTRADICTION, text, "select", "object"))
@@ -121,14 +119,7 @@ def contents(context: Context, world: World) -> frozenset[str]:
     Returns:
         Names of the objects whose origin is within the bounds of a held object.
     """
-    found = set()
-    for name in context.held:
-        low, high = world_aabb(world.objects[name], world.states[name].world_T_object)
-        for other, state in world.states.items():
-            p = state.world_T_object.translation_m
-            if other != name and bool((p > low).all() and (p < high).all()):
-                found.add(other)
-    return frozenset(found)
+    return frozenset().union(*(objects_inside(world, name) for name in context.held))
 
 
 def touching_now(context: Context, world: World) -> frozenset[str]:

@@ -10,7 +10,6 @@ import numpy as np
 
 from handiwork_core.contracts.planning import (
     Candidate,
-    CandidatesRequest,
     CandidateVerdict,
     SceneQuery,
 )
@@ -22,6 +21,7 @@ from skill_server.params.recovery import UNREACHED
 from skill_server.state.gripper_state import arm_q
 
 from .approach_planning import ApproachPlanning
+from .planner_requests import judge_candidates
 
 BATCH = 32
 TURN_WEIGHT = 0.05
@@ -118,17 +118,11 @@ def _judge(
     batch: tuple[Candidate, ...], scenes: tuple[SceneQuery, ...], budget_s: float, context: Context
 ) -> tuple[CandidateVerdict, ...]:
     start_q = arm_q(context.world.snapshot(), context.arm_spec)
-    request = CandidatesRequest(context.arm_spec.name, start_q, batch, scenes, budget_s, context.seed)
-    context.token.check()
-    result = context.planner.check_candidates(request, should_stop=context.token.is_set)
-    context.token.check()
-    context.planning_time_s += result.planning_time_s
+    result = judge_candidates(context, start_q, batch, scenes, budget_s)
     if result.code is not Code.OK:
         raise StepFailed(
             Outcome(result.code, result.message or "the planner refused the candidates", "select")
         )
-    if len(result.verdicts) != len(batch):
-        raise ValueError(f"the planner gave {len(result.verdicts)} verdicts for {len(batch)} candidates")
     return result.verdicts
 
 

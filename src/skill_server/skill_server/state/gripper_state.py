@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,7 +56,7 @@ def reach(robot: Robot, arm: ArmSpec, gripper: GripperSpec) -> Reach:
     Returns:
         The lengths of palm and fingers.
     """
-    palm, tip, hand = 0.0, gripper.tcp_offset_m, hand_links(robot, arm)
+    palm, tip, hand = 0.0, gripper.tcp_offset_m, hand_links(robot, arm, gripper.finger_links)
     widths = (gripper.min_width_m, 0.5 * gripper.max_width_m, gripper.max_width_m)
     for width in widths if gripper.joint else widths[-1:]:
         poses = link_poses(robot, {gripper.joint: gripper.position(width)})
@@ -72,21 +73,22 @@ def reach(robot: Robot, arm: ArmSpec, gripper: GripperSpec) -> Reach:
     return Reach(palm, tip)
 
 
-def hand_links(robot: Robot, arm: ArmSpec) -> frozenset[str]:
-    """Return the EE link and the links that are fixed to it, without fingers.
+def hand_links(robot: Robot, arm: ArmSpec, without: Collection[str] = ()) -> tuple[str, ...]:
+    """Return the EE link and all links that are fixed to it, directly or not.
 
     Args:
         robot: Robot with the joints.
         arm: Arm with the hand.
+        without: Links that do not belong to the hand, such as fingers; links that are fixed to them do not either.
 
     Returns:
         Names of the links.
     """
-    hand, fingers = {arm.ee_link}, arm.gripper.finger_links if arm.gripper is not None else ()
+    hand = [arm.ee_link]
     for joint in robot.joints.values():  # in tree order
-        if joint.type is JointType.FIXED and joint.parent in hand and joint.child not in fingers:
-            hand.add(joint.child)
-    return frozenset(hand)
+        if joint.type is JointType.FIXED and joint.parent in hand and joint.child not in without:
+            hand.append(joint.child)
+    return tuple(hand)
 
 
 def finger_bodies(robot: Robot, gripper: GripperSpec) -> tuple[str, ...]:
@@ -102,23 +104,6 @@ def finger_bodies(robot: Robot, gripper: GripperSpec) -> tuple[str, ...]:
     return tuple(f"{robot.name}/{link}" for link in gripper.finger_links)
 
 
-def tool_links(robot: Robot, arm: ArmSpec) -> tuple[str, ...]:
-    """Return the EE link and all links that are fixed to it, directly or not.
-
-    Args:
-        robot: Robot with the joints.
-        arm: Arm with the tool.
-
-    Returns:
-        Names of the links.
-    """
-    found = [arm.ee_link]
-    for joint in robot.joints.values():
-        if joint.type is JointType.FIXED and joint.parent in found:
-            found.append(joint.child)
-    return tuple(found)
-
-
 def gripper_bodies(robot: Robot, arm: ArmSpec) -> tuple[str, ...]:
     """Return the body names of the fingers and of the hand, or of a suction cup and its holder.
 
@@ -130,7 +115,7 @@ def gripper_bodies(robot: Robot, arm: ArmSpec) -> tuple[str, ...]:
         Names as ``robot/link``.
     """
     if arm.gripper is not None and arm.gripper.suction is not None:
-        return tuple(f"{robot.name}/{link}" for link in tool_links(robot, arm))
+        return tuple(f"{robot.name}/{link}" for link in hand_links(robot, arm))
     fingers = finger_bodies(robot, arm.gripper) if arm.gripper else ()
     return (*fingers, f"{robot.name}/{arm.ee_link}")
 

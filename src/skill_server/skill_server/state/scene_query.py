@@ -127,6 +127,18 @@ def supports(world: World, name: str) -> frozenset[str]:
     return frozenset(found)
 
 
+def objects_inside(world: World, name: str) -> frozenset[str]:
+    """Return the names of the other objects whose origin lies within the bounds of the named one.
+
+    Args:
+        world: The objects and where they are.
+        name: The object that the others lie in.
+    """
+    low, high = world_aabb(world.objects[name], world.states[name].world_T_object)
+    places = {other: state.world_T_object.translation_m for other, state in world.states.items()}
+    return frozenset(n for n, p in places.items() if n != name and (low < p).all() and (p < high).all())
+
+
 def ignored_objects(substrings: Sequence[str], world: World) -> frozenset[str]:
     """Return the objects whose name contains one of some texts.
 

@@ -9,7 +9,6 @@ import pytest
 
 from handiwork_core.contracts.commands import AwaitObject
 from handiwork_core.contracts.skill import StepFailed, Stopped
-from handiwork_core.contracts.skill_params import SkillParams
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code
 from handiwork_core.model.world import (
@@ -19,8 +18,6 @@ from handiwork_core.model.world import (
     WorldObject,
 )
 from handiwork_core.testing.fakes import Cell, Fakes, fakes
-from skill_server.execution.grasp_monitor import GraspMonitor
-from skill_server.execution.motion_steps import MotionSteps
 from skill_server.execution.waits import await_object
 from skill_server.motions.conveyor import remaining_s
 
@@ -44,21 +41,21 @@ class Belt:
         return self._source.world_T_base()
 
 
-def made(speed: np.ndarray) -> tuple[Fakes, MotionSteps]:
+def made(speed: np.ndarray) -> Fakes:
     cube = WorldObject("cube", (Shape(ShapeKind.BOX, np.full(3, 0.04), Pose.identity()),))
     f = fakes(Cell({"cube": cube}, {"cube": Pose.of((0.4, 0.0, 0.02))}))
     f.context.world = Belt(f, speed)
-    return f, MotionSteps(SkillParams(), f.context, f.context.world.snapshot(), GraspMonitor(f.context))
+    return f
 
 
-def wait(f: Fakes, steps: MotionSteps, lead_s: float = 1.0, timeout_s: float = 10.0) -> None:
-    await_object(AwaitObject("cube", POINT, lead_s, timeout_s), f.context, steps, "wait")
+def wait(f: Fakes, lead_s: float = 1.0, timeout_s: float = 10.0) -> None:
+    await_object(AwaitObject("cube", POINT, lead_s, timeout_s), f.context, "wait")
 
 
 def test_the_wait_ends_a_lead_before_the_object_comes() -> None:
-    f, steps = made(SPEED)
+    f = made(SPEED)
     assert remaining_s(f.context.world.snapshot(), "cube", POINT, f.cell.now_s) == pytest.approx(5.0)
-    wait(f, steps)
+    wait(f)
     assert f.cell.now_s == pytest.approx(14.0, abs=0.05)
 
 
@@ -71,14 +68,14 @@ def test_the_wait_ends_a_lead_before_the_object_comes() -> None:
     ],
 )
 def test_an_object_that_does_not_come_in_time_is_told(speed: np.ndarray, lead_s: float, words: str) -> None:
-    f, steps = made(speed)
+    f = made(speed)
     with pytest.raises(StepFailed, match=words) as caught:
-        wait(f, steps, lead_s, 2.0)
+        wait(f, lead_s, 2.0)
     assert caught.value.outcome.code is Code.OBJECT_MOVED
 
 
 def test_a_stop_ends_the_wait_at_once() -> None:
-    f, steps = made(SPEED)
+    f = made(SPEED)
     calls: list[str] = []
 
     def stop_at_the_third(call: str) -> None:
@@ -88,5 +85,5 @@ def test_a_stop_ends_the_wait_at_once() -> None:
 
     f.cell.before = stop_at_the_third
     with pytest.raises(Stopped):
-        wait(f, steps)
+        wait(f)
     assert f.cell.now_s < 10.1

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from handiwork_core.contracts.commands import AwaitObject, Command
-from handiwork_core.contracts.planning import PlanRequest, SceneQuery, StraightGoal
+from handiwork_core.contracts.planning import SceneQuery, StraightGoal
 from handiwork_core.contracts.skill import Context, Skill, StepFailed
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.outcome import Code, Outcome
@@ -19,6 +19,7 @@ from skill_server.grasping.pick_checks import check_pick
 from skill_server.grasping.pick_params import PickParams
 from skill_server.motions import arm_motions
 from skill_server.motions.conveyor import STANDING_MPS, PredictedWorld
+from skill_server.motions.planner_requests import plan_motion
 from skill_server.params import checks
 
 from .pick import Pick
@@ -157,19 +158,8 @@ def _descent_s(before: Command, descent: Command, params: DynamicPickParams, con
     """Return the duration of the descent, by a plan of it that is not followed."""
     assert before.q is not None
     assert descent.world_T_ee is not None
-    request = PlanRequest(
-        arm=context.arm_spec.name,
-        start_q=before.q,
-        goal=StraightGoal(descent.world_T_ee),
-        scene=SceneQuery(ignored=frozenset({params.object})),
-        budget_s=params.allowed_planning_time,
-        velocity_scaling=params.max_velocity_scaling_factor * descent.speed,
-        acceleration_scaling=params.max_acceleration_scaling_factor * descent.speed,
-        seed=context.seed,
-    )
-    result = context.planner.plan(request, should_stop=context.token.is_set)
-    context.token.check()
-    context.planning_time_s += result.planning_time_s
+    goal, scene = StraightGoal(descent.world_T_ee), SceneQuery(ignored=frozenset({params.object}))
+    result = plan_motion(context, params, before.q, goal, scene, speed=descent.speed)
     if result.trajectory is None:
         text = f"no way down: {result.message or result.code.name}"
         raise StepFailed(Outcome(Code.NO_CANDIDATE, text, "select", blocking=result.blocking))

@@ -15,7 +15,7 @@ from handiwork_core.contracts.commands import (
     UpdateSpecific,
 )
 from handiwork_core.contracts.planning import Candidate, SceneQuery
-from handiwork_core.contracts.skill import Context, Skill, StepFailed
+from handiwork_core.contracts.skill import Context, Skill
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import World
@@ -24,11 +24,12 @@ from skill_server.grasping.antipodal_grasps import Grasp
 from skill_server.grasping.grasp_selection import wanted_grasps
 from skill_server.grasping.pick_checks import check_pick
 from skill_server.grasping.pick_params import PickParams
-from skill_server.motions.approach_planning import ApproachPlanning
+from skill_server.motions.approach_planning import ApproachPlanning, backed_off
 from skill_server.motions.candidate_selection import Choice, choose
 from skill_server.params.recovery import CandidateTest
 from skill_server.params.simbox_time import seconds
 from skill_server.state import gripper_state
+from skill_server.state.held_object import refuse_when_holding
 from skill_server.state.motion_limits import process_valid
 from skill_server.state.scene_query import (
     gripper_joints,
@@ -59,7 +60,7 @@ class Pick(Skill[PickParams]):
         gripper = context.arm_spec.gripper
         assert gripper is not None
         world = context.world.snapshot()
-        _refuse_when_holding(context, world)
+        refuse_when_holding(context, world)
         grasps = wanted_grasps(params, context, world, gripper, _opening(params, gripper))
         lift = float(context.rng.uniform(params.post_grasp_offset_min, params.post_grasp_offset_max))
         before = [self.pre_grasp(grasp, params, context) for grasp in grasps]
@@ -82,11 +83,9 @@ class Pick(Skill[PickParams]):
         Returns:
             world_T_ee.
         """
-        pose, approach, gripper = grasp.world_T_ee, grasp.approach, context.arm_spec.gripper
-        if approach is None:
-            assert gripper is not None
-            approach = pose.rotation.matrix()[:, gripper.ee_axis]
-        return Pose.of(pose.translation_m - params.pre_grasp_offset * approach, pose.rotation)
+        gripper = context.arm_spec.gripper
+        assert gripper is not None
+        return backed_off(grasp.world_T_ee, gripper, params.pre_grasp_offset, grasp.approach)
 
     def is_success(self, params: PickParams, before: World, after: World, context: Context) -> Outcome:
         """Check that the object is in the gripper, rose by more than ``lift_th``, and moved with the hand."""
@@ -115,15 +114,6 @@ class Pick(Skill[PickParams]):
     def recovery_skills(self, params: PickParams, lost: str) -> Sequence[tuple[Skill[Any], Any]]:
         """Return no skills: the skill can be tried again at once."""
         return ()
-
-
-def _refuse_when_holding(context: Context, world: World) -> None:
-    holding = next(iter(context.held), "") or gripper_state.held_by_measurement(
-        world, context.robot, context.arm_spec
-    )
-    if holding:
-        text = f"the gripper already holds {holding!r}; place it first"
-        raise StepFailed(Outcome(Code.CONTRADICTION, text, "select", "object"))
 
 
 def _opening(params: PickParams, gripper: GripperSpec) -> float:

@@ -25,6 +25,7 @@ from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, GripperSpec, Robot
+from skill_server.motions import arm_motions
 from skill_server.motions.approach_planning import ApproachPlanning
 from skill_server.motions.candidate_selection import Choice, choose
 from skill_server.params import checks
@@ -105,22 +106,11 @@ class Place(Skill[PlaceParams]):
 
 def _held(params: PlaceParams, context: Context, world: World) -> Attachment:
     """Return the object to be placed, as recorded when it was grasped, else by the contacts."""
-    name = next(iter(context.held), "") or gripper_state.held_by_measurement(
-        world, context.robot, context.arm_spec
-    )
-    if not name or name not in world.states:
-        text = "the gripper holds nothing; pick an object first"
-        raise StepFailed(Outcome(Code.CONTRADICTION, text, "select", "object"))
-    if params.object and params.object != name:
-        text = f"the gripper holds {name!r}, not {params.object!r}; leave object empty or name {name!r}"
-        raise StepFailed(Outcome(Code.CONTRADICTION, text, "select", "object"))
-    if name == params.container:
-        text = f"{name!r} cannot be placed into itself; name another container"
+    held = arm_motions.held(context, world, params.object)
+    if held.object == params.container:
+        text = f"{held.object!r} cannot be placed into itself; name another container"
         raise StepFailed(Outcome(Code.CONTRADICTION, text, "select", "container"))
-    if name not in context.held:
-        base = context.world.world_T_base()
-        context.held[name] = gripper_state.attachment(world, context.robot, context.arm_spec, base, name)
-    return context.held[name]
+    return held
 
 
 def _place_poses(

@@ -1,0 +1,173 @@
+"""Moves the arm for one command: plans, sends the motion, and measures that the arm has arrived."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from handiwork_core.contracts.commands import Command, DummyForward, Motion
+from handiwork_core.contracts.planning import (
+    Goal,
+    JointGoals,
+    PlanResult,
+    PoseGoals,
+    SceneQuery,
+    StraightGoal,
+)
+from handiwork_core.contracts.skill import Context, StepFailed
+from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.trajectory import Trajectory
+from handiwork_core.model.world import World
+from skill_server.motions.arm_motions import hand
+from skill_server.motions.planner_requests import plan_motion
+from skill_server.motions.quintic_motion import quintic
+from skill_server.params.protocol import RunParams
+from skill_server.state.deadline import Deadline
+from skill_server.state.gripper_state import arm_q
+from skill_server.state.scene_query import scene_for
+
+from .execution_state import ExecutionState
+from .grasp_monitor import GraspMonitor
+from .measurement import ARRIVAL_S, POLL_S, check_targets, fresh_world, pause
+from .motion_sending import MotionSender, PlanRefused
+
+SAME_Q_RAD = 0.01
+SAME_START_RAD = 0.002
+"""A motion planned earlier is taken when the arm is this near to its start."""
+
+
+class ArmMover:
+    """Moves the arm of a run. What changes from command to command is in the state that each call is given."""
+
+    def __init__(self, params: RunParams, context: Context, monitor: GraspMonitor) -> None:
+        self._params, self._context, self._monitor = params, context, monitor
+        self._sender = MotionSender(context, monitor)
+
+    def move(self, command: Command, state: ExecutionState) -> None:
+        """Plan to the command's pose, validate, follow, and measure that the arm reached it.
+
+        Args:
+            command: Has a pose.
+            state: Says how to plan; takes the version of the world that the motion was planned in.
+
+        Raises:
+            StepFailed: No motion was found, or the arm did not arrive; with the cause.
+            Stopped: The token was set.
+            ValueError: The planner broke its contract.
+        """
+        assert command.world_T_ee is not None
+        self._monitor.check(command.stage)
+        check_targets(self._context, state)
+        world = fresh_world(self._context)
+        start_q = arm_q(world, self._context.arm_spec)
+        if not np.isfinite(start_q).all():
+            text = "joint_states lacks joints of the arm; check the robot"
+            raise StepFailed(Outcome(Code.ROBOT_LOST, text))
+        if self._is_there(command, hand(self._context, world), start_q):
+            return
+        scene, ready = self._scene(world, command, state), [command.planned]
+        versions = [state.world_version]
+
+        def plan(q: Array) -> Trajectory:
+            planned = ready.pop() if ready else None
+            if planned and _starts_at(planned, q):
+                return planned
+            result = plan_motion(
+                self._context,
+                self._params,
+                q,
+                _goal(command),
+                scene,
+                speed=command.speed,
+                hold_vec_weight=state.hold_vec_weight,
+            )
+            versions.append(result.world_version)
+            return _trajectory_of(result, command)
+
+        self._sender.send_planned(plan, scene, command.stage)
+        self._await_arrival(command.world_T_ee, command.stage)
+        state.world_version = max(versions)
+
+    def move_directly(self, function: DummyForward, command: Command, state: ExecutionState) -> None:
+        """Go straight to a configuration without a planner; the motion is still validated.
+
+        Args:
+            function: Has the configuration.
+            command: Belongs to ``function``.
+            state: Says which objects are no obstacles.
+
+        Raises:
+            StepFailed: The motion was refused or not followed; with the cause.
+            Stopped: The token was set.
+        """
+        context, params = self._context, self._params
+        velocity = params.max_velocity_scaling_factor * command.speed
+        acceleration = params.max_acceleration_scaling_factor * command.speed
+
+        def plan(q: Array) -> Trajectory:
+            return quintic(context.robot, context.arm_spec, q, function.q, velocity, acceleration)
+
+        self._sender.send_planned(plan, self._scene(fresh_world(context), command, state), command.stage)
+
+    def _is_there(self, command: Command, here: Pose, q: Array) -> bool:
+        assert command.world_T_ee is not None
+        near = here.almost_equal(
+            command.world_T_ee, within_m=self._params.t_eps, within_rad=self._params.o_eps
+        )
+        if not near or command.motion is Motion.STRAIGHT or command.q is None:
+            return near
+        return bool(np.abs(command.q - q).max() < SAME_Q_RAD)
+
+    def _scene(self, world: World, command: Command, state: ExecutionState) -> SceneQuery:
+        context = self._context
+        return scene_for(
+            world, context.robot, context.arm_spec, context.held, state.ignored, command.touching
+        )
+
+    def _await_arrival(self, target: Pose, stage: str) -> None:
+        """Wait for measurements within the tolerances; a missed waypoint fails with both errors."""
+        deadline = Deadline(self._context.clock, ARRIVAL_S)
+        t_eps, o_eps = self._params.t_eps, self._params.o_eps
+        while True:
+            world = fresh_world(self._context)
+            gap, turn = hand(self._context, world).distance_to(target)
+            if gap <= t_eps and turn <= o_eps:
+                return
+            if deadline.is_past(world):
+                text = (
+                    f"stopped {gap * 1e3:.1f} mm and {turn:.3f} rad from the waypoint; "
+                    f"allowed are t_eps {t_eps * 1e3:.1f} mm and o_eps {o_eps:.3f} rad"
+                )
+                raise StepFailed(
+                    Outcome(Code.NOT_REACHED, text, stage, position_error_m=gap, angle_error_rad=turn)
+                )
+            pause(self._context, POLL_S)
+
+
+def _starts_at(planned: Trajectory, q: Array) -> bool:
+    return bool(np.abs(planned.q[0] - q).max() < SAME_START_RAD)
+
+
+def _trajectory_of(result: PlanResult, command: Command) -> Trajectory:
+    if result.code is Code.OK and result.trajectory is not None:
+        return result.trajectory
+    text = f"no {command.motion.value} motion for {command.stage!r}: {result.message or result.code.name}"
+    raise PlanRefused(
+        Outcome(
+            result.code,
+            text,
+            command.stage,
+            blocking=result.blocking,
+            position_error_m=result.position_error_m,
+            angle_error_rad=result.angle_error_rad,
+        )
+    )
+
+
+def _goal(command: Command) -> Goal:
+    assert command.world_T_ee is not None
+    if command.motion is Motion.STRAIGHT:
+        return StraightGoal(command.world_T_ee)
+    if command.q is not None:
+        return JointGoals(command.q[None, :])
+    return PoseGoals((command.world_T_ee,))

@@ -1,0 +1,63 @@
+"""State of one command list under way: what the commands done so far leave for those that follow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from handiwork_core.contracts.commands import Command, Motion
+from handiwork_core.contracts.skill import Context
+from handiwork_core.model.geometry import Array
+from handiwork_core.model.world import World
+
+
+@dataclass(slots=True)
+class ExecutionState:
+    """All that changes while a command list is executed, but for what ``Context`` keeps for the whole run.
+
+    ``CommandExecutor`` makes one for each list, and hands it to the functions that read or write it.
+
+    Attributes:
+        before: World that the commands were chosen in.
+        targets: Names of the objects that must still be where they are in ``before``; empty once one is held.
+        ignored: Names of the objects that are no obstacles.
+        hold_vec_weight: Weights of the pose components that plans must hold; None for none.
+        keeps_hold: True while an object in ``Context.held`` must not leave the hand.
+        gripper_m: Width that the gripper was last sent to [m]; None before the first command to it.
+        is_touched: True once the hand has closed, or opened on what it held.
+        world_version: Newest version of the world in which a finished motion was planned.
+        begun: Commands that were begun, in order.
+        first_free_q: Configuration (dof,) [rad] that the first free motion of the list leads to, where it has one.
+    """
+
+    before: World
+    targets: tuple[str, ...] = ()
+    ignored: frozenset[str] = frozenset()
+    hold_vec_weight: tuple[float, ...] | None = None
+    keeps_hold: bool = True
+    gripper_m: float | None = None
+    is_touched: bool = False
+    world_version: int = 0
+    begun: list[Command] = field(default_factory=list)
+    first_free_q: Array | None = None
+
+
+def initial_state(
+    context: Context, commands: Sequence[Command], before: World, targets: tuple[str, ...] = ()
+) -> ExecutionState:
+    """Return the state before the first command; a gripper that holds an object counts as closed.
+
+    Args:
+        context: Ports of the run, and what the arm holds.
+        commands: The list that is to be executed.
+        before: World that the commands were chosen in.
+        targets: Names of the objects that must not move from where they are in ``before``.
+    """
+    gripper = context.arm_spec.gripper
+    free = (c.q for c in commands if c.world_T_ee is not None and c.motion is Motion.FREE)
+    return ExecutionState(
+        before,
+        targets,
+        gripper_m=gripper.min_width_m if gripper is not None and context.held else None,
+        first_free_q=next(free, None),
+    )

@@ -1,0 +1,102 @@
+"""Snapshots that are new enough to act on, and pauses between two of them. Each looks at the token."""
+
+from __future__ import annotations
+
+import time
+
+from handiwork_core.contracts.skill import Context, StepFailed
+from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.world import World
+
+from .execution_state import ExecutionState
+
+STALE_S = 1.0
+"""Age of a snapshot in time of the robot's world."""
+NEWER_S = 0.5
+"""Steady time in which a newer one must come."""
+MOVED_M = 0.01
+"""Distance by which a target may move after the commands were chosen."""
+ARRIVAL_S = 0.5
+"""Time of the robot's world for measurements to catch up with a finished motion."""
+POLL_S = 0.02
+
+
+def fresh_world(context: Context) -> World:
+    """Return the newest snapshot, once it is new enough.
+
+    A fast simulation puts much of its time between two messages, so age in its time alone proves nothing.
+
+    Args:
+        context: Ports of the run.
+
+    Raises:
+        StepFailed: STALE_WORLD when the snapshot is old and no newer one comes.
+        Stopped: The token was set.
+    """
+    until = time.monotonic() + NEWER_S
+    while True:
+        context.token.check()
+        world = context.world.snapshot()
+        old = _old(context, world)
+        if not old:
+            return world
+        if time.monotonic() >= until:
+            raise StepFailed(Outcome(Code.STALE_WORLD, old))
+        context.token.wait(POLL_S)
+
+
+def _old(context: Context, world: World) -> str:
+    """Name the part of the snapshot that is old, in words; empty when all is new."""
+    stamps = {"world state": world.stamp_s}
+    if world.contacts is not None:
+        stamps["report of contacts"] = world.contacts_stamp_s
+    for what, stamp_s in stamps.items():
+        age = context.clock.now_s() - stamp_s
+        if age > STALE_S:
+            return f"the newest {what} is {age:.1f} s old; check its source"
+    return ""
+
+
+def pause(context: Context, seconds: float) -> None:
+    """Wait in time of the robot's world.
+
+    Args:
+        context: Ports of the run.
+        seconds: Length of the wait [s].
+
+    Raises:
+        Stopped: The token was set.
+    """
+    context.clock.sleep(seconds, should_stop=context.token.is_set)
+    context.token.check()
+
+
+def check_targets(context: Context, state: ExecutionState) -> None:
+    """Refuse to go on when a target moved by more than ``MOVED_M`` since the commands were chosen.
+
+    Args:
+        context: Ports of the run.
+        state: Names the targets, and where they were.
+
+    Raises:
+        StepFailed: OBJECT_MOVED with both errors, or STALE_WORLD.
+        Stopped: The token was set.
+    """
+    world = fresh_world(context)
+    for name in state.targets:
+        if name not in world.states or name not in state.before.states:
+            text = f"{name!r} is gone from the world; send the goal again"
+            raise StepFailed(Outcome(Code.OBJECT_MOVED, text))
+        then, now = state.before.states[name].world_T_object, world.states[name].world_T_object
+        gap_m, turn_rad = then.distance_to(now)
+        if gap_m > MOVED_M:
+            text = f"{name!r} moved by {gap_m * 1e3:.0f} mm since the motion was chosen; send the goal again"
+            raise StepFailed(
+                Outcome(
+                    Code.OBJECT_MOVED,
+                    text,
+                    field_name="object",
+                    position_error_m=gap_m,
+                    angle_error_rad=turn_rad,
+                )
+            )
