@@ -94,13 +94,10 @@ class Layout:
         found: NDArray[np.intp] = words[:, None] + steps
         return found
 
-    def number_places(self, arrays: Sequence[str]) -> NDArray[np.intp]:
-        """Return the places of the numbers of several blocks, one after the other, (n,).
-
-        Args:
-            arrays: The blocks.
-        """
-        return np.concatenate([self.places(array, FLOAT64).ravel() for array in arrays])
+    def number_places(self) -> NDArray[np.intp]:
+        """Return the places of the numbers of all blocks, one after the other, (n,)."""
+        parts = [self.places(array, of).ravel() for array, of in self.begins if of is FLOAT64]
+        return np.concatenate(parts) if parts else np.zeros(0, dtype=np.intp)
 
 
 def numbers_at(data: bytes, places: NDArray[np.intp]) -> Array:
@@ -157,26 +154,28 @@ class Template:
     Args:
         form: Its format.
         texts: The texts of the entries of each block; empty tuples for entries without texts.
-        arrays: The blocks whose numbers are written.
     """
 
-    def __init__(self, form: MessageFormat, texts: Mapping[str, Texts], arrays: Sequence[str]) -> None:
+    def __init__(self, form: MessageFormat, texts: Mapping[str, Texts]) -> None:
         sink, self.layout = Sink(texts), Layout()
         _walk(form, sink, self.layout)
         self.layout.size = len(sink.data)
         self._data = sink.data + bytes(aligned(len(sink.data), 8) - len(sink.data))
         self._numbers = np.frombuffer(self._data, dtype="<f8", offset=HEAD)
-        self._places = self.layout.number_places(arrays)
+        self._places = self.layout.number_places()
 
-    def write(self, stamp: tuple[int, int], numbers: Array, version: tuple[int, int] | None = None) -> bytes:
-        """Return the message. Its header is at the beginning.
+    def write(
+        self, stamp: tuple[int, int] | None, numbers: Array, version: tuple[int, int] | None = None
+    ) -> bytes:
+        """Return the message.
 
         Args:
-            stamp: Seconds and nanoseconds of the header.
+            stamp: Seconds and nanoseconds of the header with which it begins; None: it has none.
             numbers: The numbers of all blocks, (n,).
             version: Offset and value of an unsigned number of eight bytes; None: there is none.
         """
-        STAMP.pack_into(self._data, HEAD, *stamp)
+        if stamp is not None:
+            STAMP.pack_into(self._data, HEAD, *stamp)
         if version is not None:
             struct.pack_into("<Q", self._data, *version)
         self._numbers[self._places] = numbers

@@ -85,7 +85,7 @@ class JointReader:
         self._names = [name for (name,) in layout.texts["name"]]
         positions, velocities, efforts = (layout.counts[array] for array in JOINT_ARRAYS)
         self._counts = positions, velocities, efforts
-        self._places = layout.number_places(JOINT_ARRAYS)
+        self._places = layout.number_places()
 
 
 class FrameReader:

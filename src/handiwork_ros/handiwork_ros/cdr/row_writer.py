@@ -44,7 +44,7 @@ class JointWriter:
 
     def _template(self, lengths: tuple[int, ...]) -> Template:
         numbers = {array: [()] * length for array, length in zip(JOINT_ARRAYS, lengths, strict=True)}
-        return Template(JOINT_STATE, {"": [("",)], "name": self._names, **numbers}, JOINT_ARRAYS)
+        return Template(JOINT_STATE, {"": [("",)], "name": self._names, **numbers})
 
 
 class RowWriter:
@@ -76,7 +76,7 @@ class RowWriter:
 
     def _template(self, texts: Texts) -> Template:
         array = self._form.rows.array
-        made = Template(self._form, {"": [(WORLD,)], array: texts}, [array])
+        made = Template(self._form, {"": [(WORLD,)], array: texts})
         versions = made.layout.begins.get(("", UINT64))
         self._version_at = versions[0][0] if versions else None
         return made
