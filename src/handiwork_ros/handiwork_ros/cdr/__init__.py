@@ -1,1 +1,1 @@
-"""Serialized messages, read and written without deserialization."""
+"""Reads and writes serialized messages (CDR) without deserialization: one table of fields, one codec."""

@@ -1,12 +1,11 @@
-"""Joint states, transforms and texts straight from serialized messages, for who hears hundreds of them a second.
+"""Reads joint states, transforms and texts from serialized messages, for nodes that receive hundreds a second.
 
-Names hardly ever change, so the places of the numbers are found once and read in one go afterwards.
-Anything unusual goes the ordinary way.
+Names hardly ever change, so the places of the numbers are found once, and the numbers are read in one go afterwards.
+A message with an unusual layout is deserialized.
 """
 
 from __future__ import annotations
 
-import struct
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,29 +18,29 @@ from handiwork_core.model.geometry import Array
 from handiwork_ros.conversions import time_from_msg
 from tf2_msgs.msg import TFMessage
 
-from .row_reader import (
-    HEAD,
-    LITTLE_ENDIAN,
-    TRANSFORM_NUMBERS,
-    TRANSFORMS,
+from .codec import (
     Layout,
-    Unusual,
-    layout_of,
+    is_little_endian,
+    numbers_at,
+    read_layout,
     stamp_from_bytes,
+    stamps_at,
 )
+from .cursors import HEAD, Unusual, text_span
+from .formats import FLOAT64, JOINT_ARRAYS, JOINT_STATE, TIME, TRANSFORMS
 
-STAMP_END = HEAD + 8
+_ARRAY = TRANSFORMS.rows.array
 
 
 @dataclass(frozen=True, slots=True)
 class JointNumbers:
-    """What a JointState says."""
+    """The content of a JointState message."""
 
     stamp_s: float
     names: list[str]
     """The same list again while only numbers change."""
     counts: tuple[int, int, int]
-    """How many positions, velocities and efforts the message has."""
+    """The numbers of positions, velocities and efforts."""
     numbers: Array
     """All of them, in that order."""
 
@@ -62,39 +61,31 @@ class JointReader:
     """Reads JointState messages one after the other."""
 
     def __init__(self) -> None:
+        self._layout: Layout | None = None
         self._names: list[str] = []
-        self._same, self._size = list[tuple[int, bytes]](), -1
-        """Where names and counts are, which bytes they are, and the length of messages laid out as the last one."""
         self._counts = (0, 0, 0)
-        self._words: NDArray[np.intp] = np.zeros(0, dtype=np.intp)
-        """Where the numbers are, in words of eight bytes."""
+        self._places: NDArray[np.intp] = np.zeros(0, dtype=np.intp)
 
     def read(self, data: bytes) -> JointNumbers:
-        """The numbers of one message."""
-        if len(data) != self._size or any(data[at : at + len(same)] != same for at, same in self._same):
-            plain = _plain(data)
-            self._learn(data, plain)
-            return plain
-        words = np.frombuffer(data, dtype="<f8", offset=HEAD, count=(len(data) - HEAD) // 8)
-        return JointNumbers(stamp_from_bytes(data), self._names, self._counts, words[self._words])
+        """Return the content of one message.
 
-    def _learn(self, data: bytes, plain: JointNumbers) -> None:
-        self._size = -1
-        if data[1] != LITTLE_ENDIAN:
-            return
-        _, at = _text(data, STAMP_END)
-        at = _aligned(at, 4) + 4
-        for _ in plain.names:
-            _, at = _text(data, at)
-        self._names, self._counts, words = plain.names, plain.counts, []
-        self._same = [(STAMP_END, data[STAMP_END:at])]
-        for count in plain.counts:
-            at = _aligned(at, 4) + 4
-            self._same.append((at - 4, data[at - 4 : at]))
-            begin = _aligned(at, 8) if count else at
-            words.append((begin - HEAD) // 8 + np.arange(count))
-            at = begin + 8 * count
-        self._words, self._size = np.concatenate(words), len(data)
+        Args:
+            data: The serialized message.
+        """
+        if self._layout is None or not self._layout.fits(data):
+            self._layout = None
+            try:
+                self._learn(read_layout(data, JOINT_STATE))
+            except Unusual:
+                return _plain(data)
+        return JointNumbers(stamp_from_bytes(data), self._names, self._counts, numbers_at(data, self._places))
+
+    def _learn(self, layout: Layout) -> None:
+        self._layout = layout
+        self._names = [name for (name,) in layout.texts["name"]]
+        positions, velocities, efforts = (layout.counts[array] for array in JOINT_ARRAYS)
+        self._counts = positions, velocities, efforts
+        self._places = layout.number_places()
 
 
 class FrameReader:
@@ -102,34 +93,42 @@ class FrameReader:
 
     def __init__(self) -> None:
         self._layout: Layout | None = None
+        self._edges: list[tuple[str, ...]] = []
+        self._stamps: NDArray[np.intp] = np.zeros((0, 0), dtype=np.intp)
+        self._numbers = self._stamps
 
     def read(self, data: bytes) -> Frames:
-        """All transforms of one message."""
+        """Return all transforms of one message.
+
+        Args:
+            data: The serialized message.
+        """
         if self._layout is None or not self._layout.fits(data):
+            self._layout = None
             try:
-                self._layout = layout_of(data, TRANSFORMS)
+                self._learn(read_layout(data, TRANSFORMS))
             except Unusual:
-                self._layout = None
                 return _plain_frames(data)
-        return Frames(self._layout.names, self._layout.stamps_s(data), self._layout.rows(data))
+        numbers = numbers_at(data, self._numbers)
+        numbers.setflags(write=False)
+        return Frames(self._edges, stamps_at(data, self._stamps), numbers)
+
+    def _learn(self, layout: Layout) -> None:
+        self._layout = layout
+        self._edges = layout.texts[_ARRAY]
+        self._stamps, self._numbers = layout.places(_ARRAY, TIME), layout.places(_ARRAY, FLOAT64)
 
 
 def text_from_bytes(data: bytes) -> str:
-    """What a std_msgs/String says."""
-    if data[1] != LITTLE_ENDIAN:
+    """Return the text of a std_msgs/String; bytes that are no UTF-8 become replacement characters.
+
+    Args:
+        data: The serialized message.
+    """
+    if not is_little_endian(data):
         return str(deserialize_message(data, String).data)
-    return _text(data, HEAD)[0]
-
-
-def _text(data: bytes, at: int) -> tuple[str, int]:
-    """The text at an offset, and the offset behind it."""
-    at = _aligned(at, 4)
-    (length,) = struct.unpack_from("<I", data, at)
-    return data[at + 4 : at + 3 + length].decode(errors="replace"), at + 4 + length
-
-
-def _aligned(at: int, size: int) -> int:
-    return at + -(at - HEAD) % size
+    begin, end = text_span(data, HEAD)
+    return data[begin : end - 1].decode(errors="replace")
 
 
 def _plain(data: bytes) -> JointNumbers:
@@ -147,5 +146,5 @@ def _plain_frames(data: bytes) -> Frames:
     return Frames(
         [(item.header.frame_id, item.child_frame_id) for item in items],
         np.array([time_from_msg(item.header.stamp) for item in items]),
-        np.array(rows).reshape(len(rows), TRANSFORM_NUMBERS),
+        np.array(rows).reshape(len(rows), TRANSFORMS.rows.numbers),
     )

@@ -1,4 +1,4 @@
-"""Joint states, object states and contacts written as bytes, for a node that sends hundreds of them a second.
+"""Writes joint states, object states and contacts as bytes, for a node that sends hundreds of them a second.
 
 Names in such messages hardly ever change, so the places of the numbers are found once, and only numbers are written
 afterwards. ``Publisher.publish`` sends bytes as they are.
@@ -6,123 +6,77 @@ afterwards. ``Publisher.publish`` sends bytes as they are.
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from handiwork_core.model.geometry import Array
 from handiwork_ros.conversions.pose import time_parts
+from handiwork_ros.conversions.world import WORLD
 
-from .row_reader import HEAD
-
-PLAIN_LITTLE_ENDIAN = b"\x00\x01\x00\x00"
-"""The four bytes before the body of a message."""
-
-Texts = Sequence[tuple[str, ...]]
-
-
-class _Body:
-    """A message as it grows; alignment counts from its beginning."""
-
-    def __init__(self, frame: str) -> None:
-        self.data = bytearray(8)  # the stamp
-        self.text(frame)
-
-    def align(self, size: int) -> int:
-        """Pad to a multiple; the length then."""
-        self.data += bytes(-len(self.data) % size)
-        return len(self.data)
-
-    def count(self, value: int) -> None:
-        self.align(4)
-        self.data += struct.pack("<I", value)
-
-    def text(self, value: str) -> None:
-        code = value.encode() + b"\x00"
-        self.count(len(code))
-        self.data += code
-
-    def numbers(self, count: int) -> int:
-        """Room for numbers; where it begins, in words of eight bytes."""
-        begin = self.align(8) if count else len(self.data)
-        self.data += bytes(8 * count)
-        return begin // 8
-
-
-class _Filled:
-    """Bytes of one message whose stamp and numbers are written again and again."""
-
-    def __init__(self, body: _Body, words: NDArray[np.intp]) -> None:
-        self._size = HEAD + len(body.data)
-        body.align(8)
-        self._data = bytearray(PLAIN_LITTLE_ENDIAN + body.data)
-        self._numbers = np.frombuffer(self._data, dtype="<f8", offset=HEAD)
-        self._words = words
-
-    def write(self, stamp_s: float, numbers: Array, version: tuple[int, int] | None = None) -> bytes:
-        struct.pack_into("<iI", self._data, HEAD, *time_parts(stamp_s))
-        if version is not None:
-            struct.pack_into("<Q", self._data, HEAD + version[0], version[1])
-        self._numbers[self._words] = numbers
-        return bytes(self._data[: self._size])
+from .codec import Template
+from .cursors import Texts
+from .formats import JOINT_ARRAYS, JOINT_STATE, UINT64, MessageFormat
 
 
 class JointWriter:
-    """Writes sensor_msgs/JointState of the same joints."""
+    """Writes sensor_msgs/JointState of the same joints.
+
+    Args:
+        names: Names of the joints.
+    """
 
     def __init__(self, names: Sequence[str]) -> None:
-        self._names = tuple(names)
-        self._made: dict[tuple[int, ...], _Filled] = {}
+        self._names = [(name,) for name in names]
+        self._made: dict[tuple[int, ...], Template] = {}
 
     def write(self, stamp_s: float, *arrays: Array) -> bytes:
-        """Positions, velocities, efforts: each for all joints, or empty."""
+        """Return one message.
+
+        Args:
+            stamp_s: Its time, s.
+            arrays: Positions, velocities, efforts, (n,): each for all joints, or empty.
+        """
         lengths = tuple(map(len, arrays))
         if lengths not in self._made:
-            self._made[lengths] = self._lay_out(lengths)
-        return self._made[lengths].write(stamp_s, np.concatenate(arrays))
+            self._made[lengths] = self._template(lengths)
+        return self._made[lengths].write(time_parts(stamp_s), np.concatenate(arrays))
 
-    def _lay_out(self, lengths: tuple[int, ...]) -> _Filled:
-        body, words = _Body(""), list[NDArray[np.intp]]()
-        body.count(len(self._names))
-        for name in self._names:
-            body.text(name)
-        for length in lengths:
-            body.count(length)
-            words.append(body.numbers(length) + np.arange(length))
-        return _Filled(body, np.concatenate(words))
+    def _template(self, lengths: tuple[int, ...]) -> Template:
+        numbers = {array: [()] * length for array, length in zip(JOINT_ARRAYS, lengths, strict=True)}
+        return Template(JOINT_STATE, {"": [("",)], "name": self._names, **numbers})
 
 
 class RowWriter:
-    """Writes messages of rows in frame ``world``: handiwork_msgs/ObjectStates, with a version, and Contacts.
+    """Writes messages in frame ``world`` that have one array, such as handiwork_msgs/ObjectStates and Contacts.
 
     Args:
-        numbers: of each row.
-        is_versioned: whether the message has a version between its header and the rows.
+        form: The format. Its message has a header, and a version or none.
     """
 
-    def __init__(self, numbers: int, *, is_versioned: bool) -> None:
-        self._count, self._is_versioned = numbers, is_versioned
+    def __init__(self, form: MessageFormat) -> None:
+        self._form = form
         self._texts: Texts | None = None
-        self._version_at = 0
-        self._made: _Filled
+        self._made: Template
+        self._version_at: int | None = None
 
     def write(self, stamp_s: float, texts: Texts, numbers: Array, version: int = 0) -> bytes:
-        """One message; ``numbers`` (n, count) go by row."""
-        if texts != self._texts:
-            self._texts, self._made = texts, self._lay_out(texts)
-        place = (self._version_at, version) if self._is_versioned else None
-        return self._made.write(stamp_s, numbers, place)
+        """Return one message.
 
-    def _lay_out(self, texts: Texts) -> _Filled:
-        body, begins = _Body("world"), []
-        if self._is_versioned:
-            self._version_at = 8 * body.numbers(1)
-        body.count(len(texts))
-        for row in texts:
-            for text in row:
-                body.text(text)
-            begins.append(body.numbers(self._count))
-        words = np.array(begins, dtype=np.intp).reshape(-1, 1) + np.arange(self._count)
-        return _Filled(body, words)
+        Args:
+            stamp_s: Its time, s.
+            texts: The texts of each row.
+            numbers: The numbers, (rows, numbers of a row).
+            version: The version, if the message has one.
+        """
+        if texts != self._texts:
+            self._texts, self._made = texts, self._template(texts)
+        place = None if self._version_at is None else (self._version_at, version)
+        return self._made.write(time_parts(stamp_s), numbers.ravel(), place)
+
+    def _template(self, texts: Texts) -> Template:
+        array = self._form.rows.array
+        made = Template(self._form, {"": [(WORLD,)], array: texts})
+        versions = made.layout.begins.get(("", UINT64))
+        self._version_at = versions[0][0] if versions else None
+        return made

@@ -29,7 +29,8 @@ from handiwork_core.model.world import (
 )
 from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.robot.robot import Robot
-from handiwork_ros.cdr.row_reader import ContactsDecoder, StatesDecoder, stamp_from_bytes
+from handiwork_ros.cdr.codec import stamp_from_bytes
+from handiwork_ros.cdr.row_reader import ContactsDecoder, StatesDecoder
 from handiwork_ros.conversions import BadMessage, suction_state_from_msg, time_from_msg
 from handiwork_ros.intake.topic_intake import (
     Complain,

@@ -9,7 +9,8 @@ from rclpy.serialization import serialize_message
 
 from handiwork_core.model.geometry import Pose, Rotation, frozen
 from handiwork_core.model.world import Contact, ObjectState
-from handiwork_ros.cdr.row_reader import ContactsDecoder, StatesDecoder, stamp_from_bytes
+from handiwork_ros.cdr.codec import stamp_from_bytes
+from handiwork_ros.cdr.row_reader import ContactsDecoder, StatesDecoder
 from handiwork_ros.conversions import (
     BadMessage,
     contacts_from_msg,

@@ -10,6 +10,7 @@ from sensor_msgs.msg import JointState
 
 from handiwork_core.model.geometry import Pose, Rotation, frozen
 from handiwork_core.model.world import Contact, ObjectState
+from handiwork_ros.cdr.formats import CONTACTS, OBJECT_STATES
 from handiwork_ros.cdr.row_writer import JointWriter, RowWriter
 from handiwork_ros.conversions import contacts_to_msg, object_states_to_msg, time_to_msg
 
@@ -30,7 +31,7 @@ def test_joint_states(names: list[str], given: tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize("names", NAMES)
 def test_object_states(names: list[str]) -> None:
-    writer = RowWriter(13, is_versioned=True)
+    writer = RowWriter(OBJECT_STATES)
     for turn in range(2):
         turned, shift = Rotation.from_rpy(0.1, 0.2 * turn, 0.3), frozen((turn, 2.0, 3.0))
         states = {name: ObjectState(Pose(turned, shift), shift, 2.0 * shift, 0.0) for name in names}
@@ -42,7 +43,7 @@ def test_object_states(names: list[str]) -> None:
 
 
 def test_contacts_that_come_and_go() -> None:
-    writer = RowWriter(6, is_versioned=False)
+    writer = RowWriter(CONTACTS)
     one = Contact("cube", "fr3/fr3_leftfinger", frozen((1.0, 2.0, 3.0)), frozen((4.0, 5.0, 6.0)))
     other = Contact("can", "table", frozen((0.0, 0.0, 9.0)), frozen((0.1, 0.2, 0.3)))
     for stamp_s, contacts in ((0.01, (one, other)), (0.02, (one,)), (0.03, ()), (0.04, (other, one))):

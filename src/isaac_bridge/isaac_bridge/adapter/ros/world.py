@@ -18,8 +18,8 @@ from handiwork_core.control.rate_limiter import RateLimiter
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.world import ObjectState
 from handiwork_core.scene.loader import Scene
+from handiwork_ros.cdr.formats import CONTACTS, OBJECT_STATES
 from handiwork_ros.cdr.message_reader import FrameReader, Frames, text_from_bytes
-from handiwork_ros.cdr.row_reader import CONTACT_NUMBERS, STATE_NUMBERS
 from handiwork_ros.cdr.row_writer import RowWriter
 from handiwork_ros.conversions import world_objects_to_msg
 from handiwork_ros.intake.topic_intake import number_of
@@ -61,9 +61,9 @@ class WorldInterface:
         self._order: tuple[str, ...] = ()
         self._names: tuple[tuple[str, ...], ...] = ()
         self._written: list[ObjectState | None] = []
-        self._numbers: Array = np.empty((0, STATE_NUMBERS))
-        self._state_writer = RowWriter(STATE_NUMBERS, is_versioned=True)
-        self._contact_writer = RowWriter(CONTACT_NUMBERS, is_versioned=False)
+        self._numbers: Array = np.empty((0, OBJECT_STATES.rows.numbers))
+        self._state_writer = RowWriter(OBJECT_STATES)
+        self._contact_writer = RowWriter(CONTACTS)
         self._objects = LatchedPublisher(node, WorldObjects, "world/objects")
         self._states = node.create_publisher(ObjectStates, "world/object_states", LATEST)
         self._contacts = node.create_publisher(Contacts, "world/contacts", LATEST)
@@ -161,7 +161,7 @@ class WorldInterface:
         if tuple(states) != self._order:
             self._order, self._written = tuple(states), [None] * len(states)
             self._names = tuple((name,) for name in states)
-            self._numbers = np.empty((len(states), STATE_NUMBERS))
+            self._numbers = np.empty((len(states), OBJECT_STATES.rows.numbers))
         for index, state in enumerate(states.values()):
             if state is not self._written[index]:
                 pose, self._written[index] = state.world_T_object, state
