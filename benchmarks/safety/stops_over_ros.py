@@ -168,9 +168,9 @@ class Client:
     def is_ready(self) -> bool:
         """Check whether all topics, services and the action have their other side."""
         found = self.action.server_is_ready() and all(each.service_is_ready() for each in self.services)
-        heard = self.state is not None and self.joints is not None
+        received = self.state is not None and self.joints is not None
         sides = self.button.get_subscription_count() and self.heart.get_subscription_count()
-        return bool(found and heard and sides)
+        return bool(found and received and sides)
 
     def speed(self) -> float:
         """Return the speed of the first joint, rad/s."""
