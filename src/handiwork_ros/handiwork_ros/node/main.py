@@ -16,7 +16,6 @@ from rclpy.signals import SignalHandlerOptions
 
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.process.dds_ports import fault_of
-from handiwork_core.process.heap import give_large_blocks_back
 from handiwork_core.process.writable_folders import choose_log_folder
 from handiwork_ros.rclpy_support.destroy import destroy_with_actions
 
@@ -50,7 +49,6 @@ def run(
     def on_signal(_number: int, _frame: FrameType | None) -> None:
         stop.set()
 
-    give_large_blocks_back()
     # A node that is started without launch is limited to this machine as well.
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     if fault := fault_of(os.environ):
