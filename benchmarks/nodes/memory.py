@@ -2,6 +2,9 @@
 
 Starts ``handiwork soak`` (or watches what ``--pid`` names, with all its children), reads the anonymous memory of each
 process every few seconds, leaves the warm-up out, and fits a straight line. Linux only.
+
+The heap of a process reaches its greatest size within some minutes of work, which depends on the number of goals more
+than on time: a warm-up of less than five minutes shows that rise, and no leak.
 """
 
 from __future__ import annotations
@@ -12,62 +15,21 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import defaultdict
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 
-from handiwork_core.model.geometry import Array
+from benchmarks.nodes.straight_line import Growth, growth, table
 
 PROC = Path("/proc")
-MB = 1e6
-LEAST_SAMPLES = 5
 END_S = 20.0
+GOALS_OF_EPISODE = 3
+"""A pick, a place, and a pick that is canceled."""
 NODE = re.compile(r"__node:=(\S+)")
-
-
-@dataclass(frozen=True)
-class Growth:
-    """A line through the memory of one process.
-
-    Attributes:
-        samples: Number of samples after the warm-up.
-        first_mb: Memory at the first of them, MB.
-        last_mb: Memory at the last of them, MB.
-        slope_mb_h: Slope of the line, MB/h.
-        error_mb_h: Standard error of the slope, MB/h; samples close in time are alike, so it is a lower bound.
-    """
-
-    samples: int
-    first_mb: float
-    last_mb: float
-    slope_mb_h: float
-    error_mb_h: float
-
-
-def growth(times_s: Array, rss_bytes: Array, warm_up_s: float) -> Growth | None:
-    """Fit a line by least squares.
-
-    Args:
-        times_s: Time since the process was first seen, (n,), s.
-        rss_bytes: Its memory, (n,), bytes.
-        warm_up_s: Earlier samples do not count, s.
-
-    Returns:
-        The line; None with fewer than ``LEAST_SAMPLES`` samples after the warm-up.
-    """
-    used = times_s >= warm_up_s
-    if int(used.sum()) < LEAST_SAMPLES:
-        return None
-    hours, mb = times_s[used] / 3600.0, rss_bytes[used] / MB
-    centred = hours - hours.mean()
-    spread = float(centred @ centred)
-    slope = float(centred @ mb) / spread
-    left = mb - mb.mean() - slope * centred
-    error = float(np.sqrt(left @ left / max(len(mb) - 2, 1) / spread))
-    return Growth(len(mb), float(mb[0]), float(mb[-1]), slope, error)
 
 
 def anonymous_bytes(pid: int) -> int | None:
@@ -152,27 +114,12 @@ class Watch:
         return dict(sorted(found.items()))
 
 
-def table(growths: dict[str, Growth]) -> str:
-    """Return the growths as Markdown.
-
-    Args:
-        growths: Growth of each process.
-    """
-    lines = ["| process | samples | first, MB | last, MB | slope, MB/h | standard error |"]
-    lines.append("| --- | ---: | ---: | ---: | ---: | ---: |")
-    lines += [
-        f"| {name} | {g.samples} | {g.first_mb:.1f} | {g.last_mb:.1f} | {g.slope_mb_h:+.2f} | {g.error_mb_h:.2f} |"
-        for name, g in growths.items()
-    ]
-    return "\n".join(lines)
-
-
 def parsed() -> argparse.Namespace:
     """Parse the command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.nodes.memory", description=__doc__)
-    parser.add_argument("--minutes", type=float, default=10.0, help="how long it is watched")
+    parser.add_argument("--minutes", type=float, default=30.0, help="how long it is watched")
     parser.add_argument(
-        "--warm-up", type=float, default=3.0, help="minutes of each process that do not count"
+        "--warm-up", type=float, default=6.0, help="minutes of each process that do not count"
     )
     parser.add_argument("--every", type=float, default=2.0, help="seconds between samples")
     parser.add_argument(
@@ -186,7 +133,7 @@ def parsed() -> argparse.Namespace:
     return arguments
 
 
-def watch(root: int, arguments: argparse.Namespace, started: subprocess.Popen[bytes] | None) -> Watch:
+def watch(root: int, arguments: argparse.Namespace, started: subprocess.Popen[str] | None) -> Watch:
     """Sample until the time is over, or the started process has ended.
 
     Args:
@@ -201,27 +148,55 @@ def watch(root: int, arguments: argparse.Namespace, started: subprocess.Popen[by
     return found
 
 
+class GoalCount:
+    """Passes the lines of a soak on to stderr, and counts the goals of its episodes.
+
+    Args:
+        lines: The output of the soak.
+    """
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        self._lines, self.goals = lines, 0
+        self._thread = threading.Thread(target=self._read, daemon=True)
+        self._thread.start()
+
+    def join(self) -> None:
+        """Wait for the end of the lines."""
+        self._thread.join(END_S)
+
+    def _read(self) -> None:
+        for line in self._lines:
+            sys.stderr.write(line)
+            self.goals += GOALS_OF_EPISODE if line.startswith("episode ") else 0
+
+
 def main() -> int:
     """Print the table; the exit status is 1 if a process grows faster than the limit."""
     arguments = parsed()
+    goals_h = 0.0
     if arguments.pid:
         growths = watch(arguments.pid, arguments, None).growths(60.0 * arguments.warm_up)
     else:
         program = str(Path(sys.executable).parent / "handiwork")
-        command = [program, "soak", "--episodes", "1000000"]
-        started = subprocess.Popen([*command, *arguments.soak], stdout=sys.stderr, start_new_session=True)
+        command = [program, "soak", "--episodes", "1000000", *arguments.soak]
+        started = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
+        assert started.stdout is not None
+        count = GoalCount(started.stdout)
         try:
             growths = watch(started.pid, arguments, started).growths(60.0 * arguments.warm_up)
         finally:
             end(started)
-    print(table(growths))
+            count.join()
+        goals_h = 60.0 * count.goals / arguments.minutes
+        print(f"{count.goals} goals, load {os.getloadavg()[0]:.1f}\n")
+    print(table(growths, goals_h))
     if not growths:
         print("nothing lived longer than the warm-up: give more --minutes", file=sys.stderr)
         return 2
     return 1 if any(g.slope_mb_h > arguments.limit for g in growths.values()) else 0
 
 
-def end(started: subprocess.Popen[bytes]) -> None:
+def end(started: subprocess.Popen[str]) -> None:
     """End the soak with its stack.
 
     Args:

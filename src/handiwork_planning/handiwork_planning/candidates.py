@@ -54,19 +54,20 @@ def judge(
         if first.hit[0] >= 0:
             return CandidateVerdict(Code.GOAL_IN_COLLISION, NO_Q, blocking=queries[0].pair(first.hit))
         return CandidateVerdict(Code.NO_IK, NO_Q)
-    last: Failed | None = None
+    # Not the exception: its traceback holds this frame, and the cycle the arrays of all queries, for many minutes.
+    why: CandidateVerdict | None = None
     for i in np.argsort(np.abs(first.q - start).sum(axis=1), kind="stable"):
         try:
             q = _later(arm, queries, first.q[i], candidate, deadline)
         except Failed as failed:
             if failed.code in (Code.CANCELED, Code.PLAN_BUDGET):
                 raise
-            last = last or failed
+            why = why or CandidateVerdict(failed.code, NO_Q, blocking=failed.blocking)
             continue
         cost = float(np.abs(np.diff(np.concatenate([start[None], q]), axis=0)).sum())
         return CandidateVerdict(Code.OK, q, cost)
-    assert last is not None
-    return CandidateVerdict(last.code, NO_Q, blocking=last.blocking)
+    assert why is not None
+    return why
 
 
 def _later(

@@ -90,11 +90,10 @@ def find_any(
     except Failed as failed:
         if failed.code not in (Code.PATH_BLOCKED, Code.PLAN_BUDGET):
             raise
-        why = failed
-    count = len(goals)
-    goals, owner = _with_more(goals, owner, rounds)
-    if len(goals) == count and why.code is Code.PATH_BLOCKED:
-        raise why
+        count = len(goals)
+        goals, owner = _with_more(goals, owner, rounds)
+        if len(goals) == count and failed.code is Code.PATH_BLOCKED:
+            raise
     path = find(goals, 1, deadline)
     return path, int(owner[path.goal])
 

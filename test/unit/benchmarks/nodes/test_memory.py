@@ -8,7 +8,8 @@ import sys
 
 import numpy as np
 import pytest
-from benchmarks.nodes.memory import Watch, anonymous_bytes, family, growth, name_of, table
+from benchmarks.nodes.memory import GoalCount, Watch, anonymous_bytes, family, name_of
+from benchmarks.nodes.straight_line import Growth, growth, table
 
 GROWS = """
 import sys
@@ -37,6 +38,25 @@ def test_noise_shows_in_the_standard_error() -> None:
     assert line is not None
     assert abs(line.slope_mb_h) < 4.0 * line.error_mb_h
     assert 0.1 < line.error_mb_h < 1.0
+
+
+def test_residuals_that_are_alike_give_a_greater_standard_error() -> None:
+    rng, times = np.random.default_rng(0), np.arange(0.0, 3600.0, 10.0)
+    walk = np.zeros(len(times))
+    for i, step in enumerate(rng.normal(0.0, 1e5, len(times) - 1), start=1):
+        walk[i] = 0.9 * walk[i - 1] + step
+    alike, shuffled = growth(times, 1e8 + walk, 0.0), growth(times, 1e8 + rng.permutation(walk), 0.0)
+    assert alike is not None and shuffled is not None
+    assert alike.error_mb_h > 2.0 * shuffled.error_mb_h
+    assert abs(alike.slope_mb_h) < 4.0 * alike.error_mb_h
+
+
+def test_the_goals_of_a_soak_are_counted_and_growth_is_given_for_a_thousand() -> None:
+    count = GoalCount(["episode 1/9 seed 0: ok, 1.0 s\n", "[planner_node] ready\n"])
+    count.join()
+    assert count.goals == 3
+    row = table({"node": Growth(9, 1.0, 2.0, 4.0, 0.1, 1.0)}, goals_h=2000.0).splitlines()[-1]
+    assert row.endswith("| +4.00 | 0.10 | +2.00 |")
 
 
 def test_too_short_a_life_gives_no_line() -> None:
