@@ -16,6 +16,7 @@ from handiwork_core.safety.config import SafetyConfig, Zone, ZoneShape
 from handiwork_core.scene.loader import load_scene
 from handiwork_safety.supervised_robot import SupervisedRobot
 from handiwork_safety.windows import BRAKE_S, LEAD_S
+from handiwork_safety.wrenches import Wrenches
 from sim_bridge.mujoco.simulation import CONTROL_S, Simulation
 from support.paths import ROOT
 
@@ -28,11 +29,12 @@ ZONE = Zone("doorway", ZoneShape.BOX, (-0.35, 0.45, 0.45), (0.3, 0.5, 0.9))
 class Rig:
     """Hardware that measures and follows windows, and the supervised robot in front of it."""
 
-    def __init__(self, robot: Robot) -> None:
+    def __init__(self, robot: Robot, wrenches: Wrenches | None = None) -> None:
         scene = load_scene(ROOT / "config/scenes/tabletop.yaml")
         self.hardware = Simulation(robot, scene)
         names, first = self.hardware.world.joint_names, self.hardware.joints()
-        self.plant = SupervisedRobot(robot, names, first, SafetyConfig(zones=(ZONE,)), scene.world_T_base)
+        config, at = SafetyConfig(zones=(ZONE,)), scene.world_T_base
+        self.plant = SupervisedRobot(robot, names, first, config, at, wrenches)
         self.windows = 0
 
     def advance(self, *, is_alive: bool = True) -> None:

@@ -19,7 +19,8 @@ from handiwork_core.control.inline_control_thread import SameThread
 from handiwork_core.control.joint_groups import JointArrays
 from handiwork_core.control.trajectory_controller import TrajectoryResult
 from handiwork_core.control.trajectory_goal import TrajectoryGoal
-from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.diagnostics import Diagnosis, Level
+from handiwork_core.model.geometry import Pose
 from handiwork_core.robot.robot import JointType, Robot
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.safety.config import SafetyConfig, load_safety
@@ -34,8 +35,9 @@ from handiwork_ros.rclpy_support.qos import LATEST, STREAM
 from handiwork_ros.rclpy_support.safe_callbacks import guard
 from handiwork_ros.safety.server import SafetyServer
 
-from .supervised_robot import SupervisedRobot, forces_of
+from .supervised_robot import SupervisedRobot
 from .windows import Window
+from .wrenches import Wrenches
 
 WATCH_S = 0.05
 """The period of the checks for joint_states, s of steady time."""
@@ -65,7 +67,7 @@ class SafetyNode(ManagedNode):
         self._order: tuple[list[str], list[int]] = ([], [])
         self._thread: SameThread[SupervisedRobot] | None = None
         self._initial: JointArrays | None = None
-        self._wrenches: dict[str, Array] = {}
+        self._wrenches: Wrenches | None = None
         self._servers: list[SlotServer[TrajectoryGoal, TrajectoryResult]] = []
         self._streams: list[PointStreamServer] = []
         self._silent_ticks = 0
@@ -96,7 +98,16 @@ class SafetyNode(ManagedNode):
         assert self._robot is not None
         assert self._initial is not None
         robot = self._robot
-        plant = SupervisedRobot(robot, self._names, self._initial, self._config, self._world_T_base)
+        if self._wrench_topic:
+            topics = {arm: self._wrench_topic.format(arm=arm) for arm in robot.arms}
+            self._wrenches = Wrenches(topics, self._config.contact_force)
+            self.diagnostics.add("wrench", self._wrench_diagnoses)
+            for arm, topic in topics.items():
+                keep = guard(self, lambda message, arm=arm: self._keep_wrench(arm, message))
+                self.create_subscription(WrenchStamped, topic, keep, STREAM)
+        plant = SupervisedRobot(
+            robot, self._names, self._initial, self._config, self._world_T_base, self._wrenches
+        )
         thread = self._thread = SameThread(plant)
         safety = SafetyServer(
             self,
@@ -111,9 +122,6 @@ class SafetyNode(ManagedNode):
             self._commands[part.name] = self.create_publisher(JointTrajectory, topic, LATEST)
             self._servers.append(arm_server(self, lambda: thread, part, safety.lease))
             self._streams.append(PointStreamServer(self, lambda: thread, part))
-        for name in robot.arms if self._wrench_topic else ():
-            keep = guard(self, lambda message, name=name: self._keep_wrench(name, message))
-            self.create_subscription(WrenchStamped, self._wrench_topic.format(arm=name), keep, STREAM)
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._watch_timer = self.create_timer(WATCH_S, guard(self, self._watch), clock=steady)
 
@@ -128,7 +136,20 @@ class SafetyNode(ManagedNode):
 
     def _keep_wrench(self, arm: str, message: Any) -> None:
         force = message.wrench.force
-        self._wrenches[arm] = np.array([force.x, force.y, force.z])
+        if self._wrenches is not None:
+            self._wrenches.receive(arm, np.array([force.x, force.y, force.z]))
+
+    def _wrench_diagnoses(self) -> list[Diagnosis]:
+        """Return the state of each arm's wrench."""
+        wrenches, arms = self._wrenches, self._robot.arms if self._robot is not None else ()
+        if wrenches is None:
+            return []
+        return [
+            Diagnosis(
+                f"wrench {arm}", Level.ERROR if wrenches.is_missing(arm) else Level.OK, wrenches.text(arm)
+            )
+            for arm in arms
+        ]
 
     def _take(self, message: Any) -> None:
         if not self._names:
@@ -141,7 +162,7 @@ class SafetyNode(ManagedNode):
             self._initial = measured
             return
         plant = self._thread.plant
-        plant.take(measured, forces_of(list(plant.safety.monitor.model.arms), self._wrenches))
+        plant.take(measured)
         for name, window in plant.windows():
             self._commands[name].publish(self._message(name, window, measured.stamp_s))
         self._thread.poll()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -23,6 +23,7 @@ from handiwork_core.safety.state import Violation
 from handiwork_core.safety.supervisor import SafetySupervisor
 
 from .windows import FEWEST_ROWS, LEAD_S, Window, grid, window_of
+from .wrenches import Wrenches
 
 WINDOW_PERIOD_S = 0.04
 """The period in which new windows are sent, s."""
@@ -82,6 +83,7 @@ class SupervisedRobot:
         first: The first measurement.
         config: Limits of the safety layer.
         world_T_root: Pose of the robot's root in the world.
+        wrenches: Contact forces of the arms; None if they are not measured.
     """
 
     def __init__(
@@ -91,7 +93,9 @@ class SupervisedRobot:
         first: JointArrays,
         config: SafetyConfig,
         world_T_root: Pose,
+        wrenches: Wrenches | None = None,
     ) -> None:
+        self.wrenches = wrenches
         self.grippers: dict[str, GripperAxis] = {}
         self.arms: dict[str, ArmAxis] = {}
         for name, axis in arm_axes(robot, names, first.position).items():
@@ -102,6 +106,8 @@ class SupervisedRobot:
         self.safety = SafetySupervisor(
             robot, names, self.arms, self.grippers, first.position, config, world_T_root
         )
+        if wrenches is not None:
+            self.safety.missing = wrenches.fault
         self._judge = SafetyMonitor(robot, names, replace(config, effort_scale=0.0), world_T_root)
         self._measured = first
         self._sent_s = dict.fromkeys(self.arms, -np.inf)
@@ -111,16 +117,17 @@ class SupervisedRobot:
         """Return the newest measurement."""
         return self._measured
 
-    def take(self, measured: JointArrays, force: Array | None = None) -> None:
+    def take(self, measured: JointArrays) -> None:
         """Update the controllers with a measurement.
 
         Args:
             measured: The measurement in the order of ``names``.
-            force: Net contact force on each arm, (a, 3), N; None if it is not measured.
         """
         before = self._measured
         step_s = measured.stamp_s - before.stamp_s
         self._measured = measured
+        if self.wrenches is not None:
+            self.wrenches.advance(step_s)
         if step_s < 0.0 or step_s > LOST_S:
             self.start_over("joint_states paused" if step_s > 0.0 else "time went back")
             return
@@ -131,7 +138,17 @@ class SupervisedRobot:
         if not self.safety.commands_all:
             self._update(before, measured, step_s)
         if self.safety.is_active or any(arm.controller.busy for arm in self.arms.values()):
-            self.safety.control(measured, force, step_s)
+            self._miss_wrenches()
+            self.safety.control(measured, self._forces(), step_s)
+
+    def _forces(self) -> Array | None:
+        return None if self.wrenches is None else self.wrenches.forces(self.safety.monitor.model.arms)
+
+    def _miss_wrenches(self) -> None:
+        """Stop arms that move without the wrenches that their limits of contact force need."""
+        fault = None if self.wrenches is None else self.wrenches.fault()
+        if fault is not None and not self.safety.is_active:
+            self.safety.protective_stop(fault)
 
     def _take_place(self) -> None:
         """Begin the next motion at the measured positions: arms without a command may have been moved by others."""
@@ -234,18 +251,3 @@ class SupervisedRobot:
                 return violation, float(times_s[row])
             last, was = q, qd
         return None, 0.0
-
-
-def forces_of(arms: Sequence[str], wrenches: Mapping[str, Array]) -> Array | None:
-    """Return the net force on each arm from the newest wrenches.
-
-    Args:
-        arms: Names of the arms.
-        wrenches: Forces by arm, (3,), N.
-
-    Returns:
-        Forces, (a, 3), N, zero for an arm without a wrench; None if no wrench has come.
-    """
-    if not wrenches:
-        return None
-    return np.array([wrenches.get(name, np.zeros(3)) for name in arms])

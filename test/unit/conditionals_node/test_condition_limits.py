@@ -9,7 +9,8 @@ import pytest
 from conditionals_node.expressions.build import Builder
 from conditionals_node.expressions.definitions import ConditionSpec, Definitions
 from conditionals_node.monitoring.monitor import Monitor
-from conditionals_node.subtasks.task import read_task
+from conditionals_node.ros.services import Watched
+from conditionals_node.subtasks.task import Task, read_task
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.intake.limits import (
     CONDITION_DEPTH,
@@ -86,3 +87,38 @@ def test_a_task_with_too_many_conditions_is_refused(definitions: Definitions) ->
     steps = ", ".join(f"{{expression: 'object_grabbed(object=o{k})'}}" for k in range(TASK_ENTRIES + 1))
     with pytest.raises(ConfigError, match=f"hold {TASK_ENTRIES + 1} conditions; at most {TASK_ENTRIES}"):
         read_task(f"name: t\nsubtasks: [{{name: a, groups: {{g: [{steps}]}}}}]", definitions)
+
+
+def test_a_task_counts_with_the_conditions_that_are_watched(definitions: Definitions) -> None:
+    """The limit is one for conditions and task together; a task that replaces another needs no room beside it."""
+    watched = Watched(Monitor(1.0), definitions, ROBOT)
+
+    def grabbed(first: int, count: int) -> str:
+        parts = ", ".join(f"o{k}" for k in range(first, first + count))
+        return f"any(object_grabbed(object=[{parts}]))"
+
+    def task(first: int, steps: int) -> Task:
+        made = ", ".join(f"{{expression: '{grabbed(first + 90 * i, 90)}'}}" for i in range(steps))
+        return read_task(f"name: t\nsubtasks: [{{name: a, groups: {{g: [{made}]}}}}]", definitions)
+
+    many = PREDICATES // 90 - 4
+    for k in range(many):
+        watched.monitor.watch(definitions.make("", "", grabbed(90 * k, 90), 0.0), 0.0)
+    watched.begin(task(100_000, 3), 0.0)
+    running = watched.task
+    with pytest.raises(
+        ConfigError, match=r"task: .* predicates would be watched; at most 5000 are, unwatch some"
+    ):
+        watched.begin(task(200_000, 10), 0.0)
+    assert watched.task is running, "a task that is refused replaces none"
+    watched.begin(task(300_000, 4), 0.0)
+    assert watched.task is not running
+
+
+def test_another_hold_for_a_known_condition_is_refused(definitions: Definitions) -> None:
+    definitions.keep(definitions.make("grip", "", LEAF, 0.5))
+    assert definitions.make("grip", "", "", 0.0).hold_s == definitions.make("grip", "", "", 0.5).hold_s == 0.5
+    with pytest.raises(
+        ConfigError, match=r"hold_s: is 2, but 'grip' is known with 0\.5; write 0 to keep that, or"
+    ):
+        definitions.make("grip", "", "", 2.0)

@@ -68,7 +68,7 @@ class Definitions:
             args: Arguments of the predicate as a YAML mapping; empty: none.
             expression: The expression; empty: none.
             hold_s: Time that a new value must last before it counts, s. A condition that has this name already
-                keeps its own.
+                keeps its own; 0 or the same is accepted for it.
 
         Returns:
             The condition.
@@ -89,7 +89,11 @@ class Definitions:
         if not name:
             raise ConfigError("condition", ["name: is empty; name a predicate, or write an expression"])
         if name in self._named and not args.strip():
-            return self._named[name]
+            known = self._named[name]
+            if hold_s not in (0.0, known.hold_s):
+                fault = f"hold_s: is {hold_s:g}, but {name!r} is known with {known.hold_s:g}; write 0 to keep that"
+                raise ConfigError(f"condition {name!r}", [f"{fault}, or choose another name"])
+            return known
         return self._builder.build_text(name, args, hold_s)
 
     def keep(self, condition: Condition) -> None:

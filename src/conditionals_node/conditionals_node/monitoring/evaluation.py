@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -59,13 +60,16 @@ class Evaluation:
             slot.users += 1
         self._sort()
 
-    def count_with(self, expression: Expression) -> int:
-        """Return the number of predicates that there would be with those of an expression.
+    def count_with(self, expressions: Iterable[Expression], without: Iterable[Expression] = ()) -> int:
+        """Return the number of predicates that there would be with those of more expressions.
 
         Args:
-            expression: The expression.
+            expressions: The expressions.
+            without: Expressions that were added and would be dropped.
         """
-        return len(self._slots.keys() | {leaf.key for leaf in expression.leaves()})
+        dropped = Counter(leaf.key for expression in without for leaf in expression.leaves())
+        kept = {key for key, slot in self._slots.items() if slot.users > dropped[key]}
+        return len(kept | {leaf.key for expression in expressions for leaf in expression.leaves()})
 
     def drop(self, expression: Expression) -> None:
         """Undo ``add``.

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from conditionals_node.expressions.build import Condition
+from conditionals_node.expressions.expression import Expression
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.contracts.predicate import Finding, Truth
 from handiwork_core.intake.limits import CONDITIONS, PREDICATES
@@ -98,9 +100,31 @@ class Monitor:
         if len(self._entries) >= CONDITIONS:
             text = f"name: {CONDITIONS} conditions are watched already; unwatch some"
             raise ConfigError(source, [text])
-        predicates = self.evaluation.count_with(condition.expression)
+        self.check_predicates([condition.expression], source, "name")
+
+    def check_predicates(
+        self,
+        expressions: Collection[Expression],
+        source: str,
+        field: str,
+        without: Collection[Expression] = (),
+    ) -> None:
+        """Refuse expressions for whose predicates there is no room.
+
+        Args:
+            expressions: The expressions to be added.
+            source: The request, for the error.
+            field: Field of the request, for the error.
+            without: Expressions that were added and are dropped in their favour.
+
+        Raises:
+            ConfigError: More predicates would be watched than is allowed.
+        """
+        predicates = self.evaluation.count_with(expressions, without)
         if predicates > PREDICATES:
-            text = f"name: {predicates} predicates would be watched; at most {PREDICATES} are, unwatch some"
+            text = (
+                f"{field}: {predicates} predicates would be watched; at most {PREDICATES} are, unwatch some"
+            )
             raise ConfigError(source, [text])
 
     def unwatch(self, key: str) -> bool:

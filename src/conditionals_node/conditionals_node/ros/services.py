@@ -61,6 +61,8 @@ class Watched:
             task: The task.
             now_s: ROS time, s.
         """
+        before = () if self.task is None else self.task.task.expressions.values()
+        self.monitor.check_predicates(task.expressions.values(), "task", "task", without=before)
         if self.task is not None:
             self.task.close()
         self.task = TaskWatch(task, self._robot, self.monitor.evaluation, now_s)

@@ -148,8 +148,8 @@ class BatchView(ArrayArithmetic):
         return self._kept(("push", on, by), lambda: _columns(self._force(on, by)))
 
     def touch(self, a: str, b: str) -> Array:
-        """Return the size of the net force between two bodies, N; a batch has only net forces."""
-        return self.length(*self.push(a, b))
+        """Return the sum of the forces between two bodies without regard to direction, N."""
+        return self._kept(("touch", *sorted((a, b))), lambda: self._squeeze(a, b))
 
     def contact_point(self, on: str, by: str) -> Vec[Array]:
         """Return the mean point of two bodies' contacts, m; nan where they do not touch."""
@@ -219,6 +219,13 @@ class BatchView(ArrayArithmetic):
         if found is None:
             raise Unknown(f"{key} of object {name!r} are not given; add them to the worlds")
         return self.length(*_columns(found))
+
+    def _squeeze(self, a: str, b: str) -> Array:
+        """Return the sum of the sizes of the forces, (n,), N; that of the net force where only this is given."""
+        given = [self._worlds.touches[pair] for pair in {(a, b), (b, a)} if pair in self._worlds.touches]
+        if given and self._worlds.forces is not None:
+            return sum(given, np.zeros(self._n))
+        return self.length(*self.push(a, b))
 
     def _force(self, on: str, by: str) -> Array:
         forces = self._worlds.forces

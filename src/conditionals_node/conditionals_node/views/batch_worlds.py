@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from conditionals_node.views.hulls import shape_points
 from handiwork_core.model.geometry import UNIT_TOLERANCE, Array
-from handiwork_core.model.world import World, WorldObject
+from handiwork_core.model.world import Contact, World, WorldObject
 
 Pair = tuple[str, str]
 
@@ -55,6 +55,8 @@ class Worlds:
         turn_rates: Angular velocities by object, (n, 3), rad/s.
         forces: Net force on the first body of a pair from the second, (n, 3), N, as ``world/contacts`` has them;
             pairs that are left out have none. None: there is no contact source.
+        touches: Sum of the sizes of the forces between the bodies of a pair, in either order, (n,), N, so that a
+            squeeze does not cancel; the size of the net force counts for a pair that is left out.
         contact_points: Mean point of the contacts of a pair, in either order, (n, 3), m.
         joints: Measured positions by joint, (n,), rad or m.
         frames: Poses of frames that are no objects; "robot" is the robot's root link.
@@ -71,6 +73,7 @@ class Worlds:
     velocities: Mapping[str, Array] = field(default_factory=dict)
     turn_rates: Mapping[str, Array] = field(default_factory=dict)
     forces: Mapping[Pair, Array] | None = None
+    touches: Mapping[Pair, Array] = field(default_factory=dict)
     contact_points: Mapping[Pair, Array] = field(default_factory=dict)
     joints: Mapping[str, Array] = field(default_factory=dict)
     frames: Mapping[str, Poses] = field(default_factory=dict)
@@ -89,7 +92,7 @@ class Worlds:
             given: Mapping[object, Array] | None = getattr(self, key)
             if given is not None:
                 object.__setattr__(self, key, {k: _rows(v, 3, f"{key}[{k!r}]", n) for k, v in given.items()})
-        for key in ("joints", "sizes"):
+        for key in ("joints", "sizes", "touches"):
             columns = {
                 name: np.ascontiguousarray(v, dtype=np.float64) for name, v in getattr(self, key).items()
             }
@@ -123,14 +126,14 @@ class Worlds:
             ValueError: An object has another shape in one of the snapshots, not only another size.
         """
         first = worlds[0]
-        pairs = sorted({(c.a, c.b) for world in worlds for c in world.contacts or ()})
-        forces, points = _contacts(worlds, pairs)
+        forces, touches, points = _contacts(worlds)
         return cls(
             objects=first.objects,
             poses={name: _poses(worlds, name) for name in first.states},
             velocities={name: _vectors(worlds, name, "world_v_object") for name in first.states},
             turn_rates={name: _vectors(worlds, name, "world_w_object") for name in first.states},
             forces=None if first.contacts is None else forces,
+            touches=touches,
             contact_points=points,
             joints={
                 name: np.array([world.joints.position.get(name, np.nan) for world in worlds])
@@ -201,17 +204,30 @@ def _lengths(item: WorldObject) -> Array:
     )
 
 
-def _contacts(worlds: Sequence[World], pairs: Sequence[Pair]) -> tuple[dict[Pair, Array], dict[Pair, Array]]:
-    """Return the net forces and mean points of all pairs, row by row."""
+def _contacts(
+    worlds: Sequence[World],
+) -> tuple[dict[Pair, Array], dict[Pair, Array], dict[Pair, Array]]:
+    """Return net forces, sums of the forces' sizes, and mean points of all pairs, row by row.
+
+    Both orders of a pair are one pair here, as they are for a single world.
+    """
+    pairs = sorted({_pair(c) for world in worlds for c in world.contacts or ()})
     forces: dict[Pair, Array] = {pair: np.zeros((len(worlds), 3)) for pair in pairs}
+    sizes: dict[Pair, Array] = {pair: np.zeros(len(worlds)) for pair in pairs}
     points = {pair: np.zeros((len(worlds), 3)) for pair in pairs}
     counts = {pair: np.zeros((len(worlds), 1)) for pair in pairs}
     for i, world in enumerate(worlds):
         for contact in world.contacts or ():
-            pair = (contact.a, contact.b)
-            forces[pair][i] += contact.force_on_a_n
+            pair = _pair(contact)
+            force = contact.force_on_a_n
+            forces[pair][i] += force if pair[0] == contact.a else -force
+            sizes[pair][i] += np.linalg.norm(force)
             points[pair][i] += contact.point_m
             counts[pair][i] += 1.0
     with np.errstate(invalid="ignore"):
         means: dict[Pair, Array] = {pair: points[pair] / counts[pair] for pair in pairs}
-    return forces, means
+    return forces, sizes, means
+
+
+def _pair(contact: Contact) -> Pair:
+    return (contact.a, contact.b) if contact.a <= contact.b else (contact.b, contact.a)

@@ -216,7 +216,7 @@ class View(ABC, Generic[T]):
             b: The other body.
 
         Returns:
-            N; 0 where they do not touch. A batch knows net forces only, and returns their size.
+            N; 0 where they do not touch. A batch that was given net forces only returns their size.
         """
 
     @abstractmethod

@@ -80,7 +80,7 @@ class SortingContext:
 
 
 def look(context: SortingContext, now_s: float) -> None:
-    """Read the cubes, the tip and the gripper.
+    """Read the cubes, the tip and the gripper. An active cube that has left the world is not active any more.
 
     Args:
         context: The logical state.
@@ -89,6 +89,8 @@ def look(context: SortingContext, now_s: float) -> None:
     cell = context.cell
     context.cubes, context.tip = cell.cubes(), cell.tip()
     context.held = False
+    if context.active not in context.cubes:
+        context.active = None
     if context.active is not None:
         cube = context.cubes[context.active].world_T_object.translation_m
         near = float(np.linalg.norm(cube - context.tip.translation_m)) < IN_HAND_M
@@ -117,13 +119,10 @@ def to_cube(context: SortingContext) -> MotionCommand:
     """Return a command down onto the active cube, with the belt, the fingers along its sides.
 
     Args:
-        context: The logical state.
-
-    Raises:
-        RuntimeError: No cube is active.
+        context: The logical state. A cube may leave the world while the grasp is locked: the tip stays where it is.
     """
     if context.active is None:
-        raise RuntimeError("no cube is active: dispatch may decide for grasp only with one")
+        return MotionCommand(context.tip)
     cube = context.cubes[context.active].world_T_object
     x = cube.rotation.matrix()[:, 0]
     heading = float(np.arctan2(x[1], x[0]))

@@ -36,6 +36,7 @@ class SafetySupervisor:
         command: Positions that the robot is to take, (n,), rad or m.
         rate: Their velocities, (n,), rad/s or m/s.
         on_change: Functions that are called, on the same thread, with every new status.
+        missing: Returns the measurement without which no motion may begin now; None while none is missing.
 
     Args:
         robot: The robot.
@@ -61,6 +62,7 @@ class SafetySupervisor:
         self.monitor = SafetyMonitor(robot, names, config, world_T_root)
         self.monitor.warm_up()
         self.on_change: list[Callable[[SafetyStatus], None]] = []
+        self.missing: Callable[[], Violation | None] = lambda: None
         self._machine = SafetyStateMachine()
         self._arms, self._grippers = arms, grippers
         self._index = self.monitor.model.table.place
@@ -88,7 +90,12 @@ class SafetySupervisor:
     def refusal(self) -> GoalRefused | None:
         """Return the reason why no motion may begin now; None if motions may begin."""
         status = self.status
-        return GoalRefused(CODES[status.mode], status.reason) if status.is_stopped else None
+        if status.is_stopped:
+            return GoalRefused(CODES[status.mode], status.reason)
+        missing = self.missing()
+        return (
+            None if missing is None else GoalRefused(ErrorCode.PROTECTIVE_STOP, f"not moved: {missing.text}")
+        )
 
     def reset(self, position: Array, now_s: float) -> None:
         """Take measured positions as commanded, in a world that was reset. A stop stays in force.
@@ -191,6 +198,8 @@ class SafetySupervisor:
         violation = self.status.violation
         known = effort if len(effort) else self._no_effort
         lasting = None if violation is None else self.monitor.lasting(violation.cause, known)
+        if violation is not None and violation.cause is Cause.FEEDBACK:
+            lasting = self.missing()
         self._machine.recover(self._now_s, lasting)
         self._tell()
 

@@ -82,7 +82,7 @@ def robot_bodies(robot: Robot, folder: Path) -> tuple[RobotBody, ...]:
         folder: Folder from which the paths of the robot's meshes start.
 
     Raises:
-        ValueError: A mesh cannot be read; the message names link and file.
+        ValueError: A mesh cannot be read, or a collision shape is missing or unknown; the message names the link.
     """
     links = {item.get("name", ""): item for item in ET.fromstring(robot.urdf).findall("link")}
     above = {joint.child: joint for joint in robot.joints.values()}
@@ -138,7 +138,13 @@ def _shapes(link: ET.Element, name: str, folder: Path) -> tuple[Shape, ...]:
 
 def _shape(item: ET.Element, folder: Path) -> Shape:
     pose = _origin(item.find("origin"))
-    solid = next(iter(item.find("geometry") or ()))
+    # Not the truth value of the element, which ElementTree has deprecated, and not next(): StopIteration inside a
+    # generator becomes a RuntimeError, which names nothing.
+    solid = item.find("geometry/*")
+    if solid is None:
+        raise ValueError(
+            "<collision> has no shape in <geometry>; write a box, cylinder, sphere or mesh there"
+        )
     if solid.tag == "mesh":
         points = hull_vertices(folder / solid.get("filename", "").removeprefix("file://"))
         return Shape(ShapeKind.CONVEX, frozen(()), pose, frozen(points * _numbers(solid, "scale", "1 1 1")))

@@ -23,6 +23,7 @@ from handiwork_core.contracts.planning import (
     ShouldStop,
     Verdict,
 )
+from handiwork_core.intake.robot_watchdog import SILENCE_S
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.trajectory import Trajectory
@@ -41,8 +42,6 @@ from .request_checks import (
 )
 
 R = TypeVar("R")
-
-MAX_JOINT_AGE_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -215,11 +214,11 @@ class PlanningPipeline:
             Joint positions in the arm's order, (dof,), rad or m.
 
         Raises:
-            Refused: ROBOT_LOST when they are older than MAX_JOINT_AGE_S; BAD_GOAL when a joint is missing.
+            Refused: ROBOT_LOST when they are older than SILENCE_S; BAD_GOAL when a joint is missing.
         """
         joints: JointState = self.readers.snapshot().joints
         age_s = self.readers.joint_age_s()
-        if age_s > MAX_JOINT_AGE_S:
+        if age_s > SILENCE_S:
             text = f"no good joint_states for {age_s:.1f} s: {self.readers.joint_silence()}, or send options.start"
             raise Refused(Code.ROBOT_LOST, text, "options.start")
         return ordered_q(joints.position, arm, "joint_states")

@@ -96,7 +96,7 @@ def fit(
         allowance: Largest protrusions.
         step_m: Distance of samples, m.
         rooms: Further bounds of the spheres.
-        rounds: Number of times that a part of the spheres is chosen again, 1 or more; more find slightly fewer spheres.
+        rounds: Number of times that a part of the spheres is chosen again, 0 or more; more find slightly fewer spheres.
 
     Returns:
         Centres, (k, 3), and radii, (k,), m.
@@ -105,7 +105,8 @@ def fit(
     surface = fine[np.unique((fine / (0.8 * step_m)).round().astype(np.int64) @ KEY, return_index=True)[1]]
     centers, radii = _tried(solids, allowance.protrusion_m, step_m, fine, rooms)
     reach, chosen = radii + allowance.cover_m, list[int]()
-    for _ in range(min(PASSES, rounds)):
+    # The first choice is made without rounds, too: nothing would be covered otherwise.
+    for _ in range(min(PASSES, max(rounds, 1))):
         chosen = Choice(_held(centers, reach, surface)).best(rounds, seed=0)
         missed = fine[gaps(fine, centers[chosen], radii[chosen]) > allowance.cover_m]
         surface = np.unique(np.concatenate([surface, missed]), axis=0)
@@ -210,7 +211,7 @@ def fit_link(
         allowance: Largest protrusions.
         step_m: Largest distance of samples, m.
         rooms: Further bounds of the spheres.
-        rounds: Number of times that a part of the spheres is chosen again, 1 or more.
+        rounds: Number of times that a part of the spheres is chosen again, 0 or more.
 
     Returns:
         Centres, (k, 3), and radii, (k,), m.

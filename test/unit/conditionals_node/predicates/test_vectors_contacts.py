@@ -13,6 +13,7 @@ from conditionals_node.predicates.order import ObjectsPlacedInContainerInOrder
 from conditionals_node.predicates.parts import Logical, combined_margin
 from conditionals_node.predicates.support import ObjectOnTop
 from conditionals_node.predicates.touch import ObjectInContact
+from conditionals_node.views.batch_view import BatchView
 from handiwork_core.contracts.predicate import Truth
 from handiwork_core.model.geometry import Array, Pose, frozen
 from handiwork_core.model.world import (
@@ -141,3 +142,23 @@ def test_one_snapshot_does_not_tell_the_order() -> None:
     first, memory = predicate.advance(None, world)
     assert first.truth is Truth.TRUE
     assert predicate.advance(memory, world)[0].truth is Truth.TRUE
+
+
+@pytest.mark.parametrize("orders", [("ab", "ab"), ("ab", "ba")], ids=["one order", "both orders"])
+def test_a_batch_counts_contacts_that_cancel_as_a_single_world_does(orders: tuple[str, str]) -> None:
+    """Two fingers' worth of force on one pair, opposite: the net force is zero, the squeeze is not."""
+    squeeze = [np.array((0.0, 3.0, 0.0)), np.array((0.0, -3.0, 0.0))]
+    signed = [f if order == "ab" else -f for f, order in zip(squeeze, orders, strict=True)]
+    contacts = tuple(
+        Contact(order[0], order[1], frozen(force), frozen((0.1 * i, 0.0, 0.0)))
+        for i, (force, order) in enumerate(zip(signed, orders, strict=True))
+    )
+    alone = replace(single(pressed(np.zeros((1, 3))), 0), contacts=contacts)
+    none = replace(alone, contacts=())
+    for predicate in (ObjectInContact("a", "b"), ObjectInContact("b", "a")):
+        batch = evaluate(predicate, Worlds.of([alone, none]))
+        singles = [predicate.evaluate(world).margin for world in (alone, none)]
+        np.testing.assert_allclose(batch.margin, singles)
+        assert list(batch.holds) == [True, False]
+    view = BatchView(Worlds.of([alone]))
+    np.testing.assert_allclose([float(x[0]) for x in view.contact_point("b", "a")], (0.05, 0.0, 0.0))

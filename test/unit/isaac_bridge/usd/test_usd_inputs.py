@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.scene.loader import load_scene
 from isaac_bridge.usd.export import OBJECTS, export_scene
 from isaac_bridge.usd.prim_names import PrimNames
+from isaac_bridge.usd.robot_bodies import robot_bodies
 from support.paths import ROBOTS
 
 FR3 = ROBOTS / "fr3"
@@ -199,3 +201,14 @@ def test_command_writes_a_stage_and_tells_what_it_leaves_out(
     assert "note: drawer: 1.5 N of friction" in said
     assert Usd.Stage.Open(str(out)).GetDefaultPrim().GetName() == "World"
     assert main(["export-usd", "drawer", "-o", str(tmp_path / "stage.obj")]) == 1
+
+
+@pytest.mark.parametrize("geometry", ["", "<geometry/>"])
+def test_a_collision_without_a_shape_is_refused_with_its_link(geometry: str) -> None:
+    bare = f'<link name="fr3_link1"><collision>{geometry}</collision>'
+    robot = replace(ROBOT, urdf=ROBOT.urdf.replace('<link name="fr3_link1">', bare, 1))
+    assert robot.urdf != ROBOT.urdf
+    with pytest.raises(
+        ValueError, match="link 'fr3_link1': <collision> has no shape in <geometry>; write a box"
+    ):
+        robot_bodies(robot, FR3)

@@ -27,3 +27,9 @@ def test_a_shape_that_cannot_be_covered_is_named() -> None:
     urdf = f"<robot name='r'><link name='a'>{mesh}</link></robot>"
     with pytest.raises(ValueError, match="a: collision must be a box, a cylinder or a sphere"):
         primitives(urdf, "a")
+
+
+def test_without_rounds_the_first_choice_covers() -> None:
+    solids = (Primitive(Pose.of((0.0, 0.0, 0.05)), np.array([0.04, 0.06])),)
+    centers, radii = fit(solids, Allowance(0.01, 0.004), 0.008, rounds=0)
+    assert worst_gap(solids, centers, radii, 0.003) <= 0.005

@@ -14,6 +14,13 @@ from handiwork_core.safety.state import Mode
 ANSWER_S = 5.0
 """The longest wait for a response, s; the state is latched."""
 DONE, REFUSED, NO_ANSWER = 0, 1, 2
+SERVICES = {
+    "stop": "safety/emergency_stop",
+    "reset": "safety/reset",
+    "recover": "safety/recover",
+    "speed": "safety/set_speed_scale",
+}
+"""The service of each action."""
 
 
 def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -23,7 +30,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         commands: Subparsers of ``handiwork``.
     """
     stop = commands.add_parser("stop", help="emergency stop: brake all arms and latch")
-    stop.set_defaults(run=lambda _options: request("emergency_stop", None))
+    stop.set_defaults(run=lambda _options: request(SERVICES["stop"], None))
     parser = commands.add_parser(
         "safety",
         help="state of the safety layer; reset, recover, reduced speed",
@@ -56,15 +63,15 @@ def run(options: argparse.Namespace) -> int:
         return REFUSED
     if options.action == "state":
         return show()
-    return request({"stop": "emergency_stop"}.get(options.action, options.action), options.scale)
+    return request(SERVICES[options.action], options.scale)
 
 
-def request(name: str, scale: float | None) -> int:
+def request(service: str, scale: float | None) -> int:
     """Call one service of the safety layer and print its response.
 
     Args:
-        name: Name of the service below ``safety``; with ``scale`` only for errors.
-        scale: Share of full speed for ``safety/set_speed_scale``; None calls the service ``name``.
+        service: Name of the service.
+        scale: Share of full speed, for ``safety/set_speed_scale``; None for a service without a value.
 
     Returns:
         Exit code: DONE, REFUSED or NO_ANSWER.
@@ -78,13 +85,13 @@ def request(name: str, scale: float | None) -> int:
 
     with SkillClient(node_name="handiwork_command") as client:
         if scale is None:
-            answer = ask(client.node, Trigger, f"safety/{name}", Trigger.Request(), ANSWER_S)
+            answer = ask(client.node, Trigger, service, Trigger.Request(), ANSWER_S)
         else:
             asked = SetSpeedScale.Request(speed_scale=scale)
-            answer = ask(client.node, SetSpeedScale, "safety/set_speed_scale", asked, ANSWER_S)
+            answer = ask(client.node, SetSpeedScale, service, asked, ANSWER_S)
     if answer is None:
         print(
-            f"handiwork safety: safety/{name} does not answer in {ANSWER_S:.0f} s; the robot may still move: "
+            f"handiwork safety: {service} does not answer in {ANSWER_S:.0f} s; the robot may still move: "
             "use the hardware's emergency stop. Start the stack, or set its ROS_DOMAIN_ID",
             file=sys.stderr,
         )

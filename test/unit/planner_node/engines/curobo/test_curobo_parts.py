@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +12,7 @@ from scipy.interpolate import BSpline
 from handiwork_core.contracts.planning import Attachment, SceneQuery
 from handiwork_core.model.geometry import Array, Pose, Rotation
 from handiwork_core.model.outcome import BodyPair
-from handiwork_core.model.world import Shape, ShapeKind
+from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 from handiwork_core.robot.robot import Robot
 from handiwork_planning.timing.parameterization import Limits
 from planner_node.engines import CpuEngine
@@ -178,6 +179,26 @@ def test_spheres_follow_the_gripper_what_is_held_and_what_may_touch(
     scene = SceneQuery(allowed=allowed)
     assert objects_off(scene, world) == {"cube"}, "the table is too large to be overlooked"
     assert (rows(scene)[finger][:, 3] < -50.0).all()
+
+
+def test_spheres_of_a_held_object_are_kept_for_its_newest_version_only(
+    robot: Robot, bare_engine: CpuEngine
+) -> None:
+    """Each version of the held object has spheres of its own size, and older versions are freed."""
+    arm, core = robot.arm(""), bare_engine._core
+    sheet, home = SphereSheet(robot, arm, "held"), np.array(arm.home_q)
+    scene = SceneQuery(attached=(Attachment("ball", arm.ee_link, Pose.of((0.0, 0.0, 0.3))),))
+    for i in range(40):
+        edge = 0.01 + 0.0001 * i
+        world = world_of(("ball", (box((edge, edge, edge)),), Pose.of((2.0, 2.0, 2.0))))
+        bare_engine.update_world(world)
+        held = sheet.rows(scene, world, core.read(arm, scene), home[None])["held"]
+        reach = np.linalg.norm(held[:, :3] - (0.0, 0.0, 0.3), axis=1) + held[:, 3]
+        assert reach[held[:, 3] > 0.0].max() >= 0.5 * edge
+    del world
+    gc.collect()
+    kept = [o for o in gc.get_objects() if isinstance(o, WorldObject) and o.name == "ball"]
+    assert len(kept) <= 3
 
 
 def test_spheres_of_what_touches_shrink_until_it_is_clear(robot: Robot, bare_engine: CpuEngine) -> None:

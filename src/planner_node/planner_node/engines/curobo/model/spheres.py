@@ -64,7 +64,8 @@ class SphereSheet:
         self._robot, self._arm, self._held_link = robot, arm, held
         self._home = _chain(robot, arm, ())
         self._chains: dict[tuple[tuple[str, float], ...], Chain] = {(): self._home}
-        self._covers: dict[int, tuple[object, Array]] = {}
+        self._covers: dict[str, tuple[object, Array]] = {}
+        """The key is the object's name, so that the solid of an older version of the world is not kept."""
         self._last: tuple[object, dict[str, Array]] = (None, {})
 
     def rows(self, scene: SceneQuery, world: World, query: Query, places: Array) -> dict[str, Array]:
@@ -80,8 +81,9 @@ class SphereSheet:
             Link -> centres and radii in the link's frame, (s, 4), m.
         """
         touching = touching_at(query, places)
+        # The solids themselves, which compare by identity: id() of one that was freed may belong to the next one.
         held_at = [
-            (id(world.objects[a.object]), a.link, a.link_T_object.matrix().tobytes()) for a in scene.attached
+            (world.objects[a.object], a.link, a.link_T_object.matrix().tobytes()) for a in scene.attached
         ]
         key = (scene.gripper_m, held_at, scene.allowed, scene.ignored, touching)
         if key != self._last[0]:
@@ -136,12 +138,13 @@ class SphereSheet:
 
     def _cover(self, item: Attachment, world: World) -> Array:
         solid = world.objects[item.object]
-        if id(solid) not in self._covers:
+        known = self._covers.get(item.object)
+        if known is None or known[0] is not solid:
             if len(self._covers) > 64:
                 self._covers.clear()
             exact = np.concatenate([cover(shape) for shape in solid.shapes])
-            self._covers[id(solid)] = (solid, coarse(exact, HELD_SPHERES))
-        return self._covers[id(solid)][1]
+            known = self._covers[item.object] = (solid, coarse(exact, HELD_SPHERES))
+        return known[1]
 
     def _at(self, gripper_m: tuple[tuple[str, float], ...]) -> Chain:
         key = tuple(sorted((name, round(value, 6)) for name, value in gripper_m))

@@ -1,0 +1,69 @@
+"""A limit of contact force whose wrench is missing or old lets no arm move; the real simulation is the hardware."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from handiwork_core.control.drivers import ArmDriver
+from handiwork_core.control.trajectory_controller import Ending
+from handiwork_core.control.trajectory_goal import ErrorCode
+from handiwork_core.robot.robot import Robot
+from handiwork_core.safety.state import Mode, Refusal
+from handiwork_safety.wrenches import WRENCH_LOST_S, Wrenches
+
+from .test_safety_windows import ARM, CONTROL_S, PERIODS, Rig
+
+TOPICS = {ARM: "wrist/wrench"}
+LIMIT_N = 150.0
+STEP_S = PERIODS * CONTROL_S
+REMEDY = "start the sensor that publishes wrist/wrench"
+
+
+def test_no_motion_begins_before_the_first_wrench(robot: Robot) -> None:
+    wrenches = Wrenches(TOPICS, LIMIT_N)
+    rig = Rig(robot, wrenches)
+    for _ in range(5):
+        rig.advance()
+    refused = ArmDriver(rig.plant, ARM).begin(rig.goal(0.5, 2.0))
+    assert refused is not None and refused.code == ErrorCode.PROTECTIVE_STOP
+    assert refused.message == (
+        f"not moved: {ARM} has no wrench yet, at most {WRENCH_LOST_S:g} s are allowed with a contact force limit: "
+        f"{REMEDY}"
+    )
+    wrenches.receive(ARM, np.full(3, np.nan))
+    assert wrenches.is_missing(ARM), "a wrench that is not finite measures nothing"
+    wrenches.receive(ARM, np.zeros(3))
+    assert ArmDriver(rig.plant, ARM).begin(rig.goal(0.5, 2.0)) is None
+
+
+def test_a_wrench_that_ends_stops_the_arm_until_it_is_back(robot: Robot) -> None:
+    wrenches = Wrenches(TOPICS, LIMIT_N)
+    rig, driver = Rig(robot, wrenches), None
+    driver = ArmDriver(rig.plant, ARM)
+    wrenches.receive(ARM, np.zeros(3))
+    assert driver.begin(rig.goal(1.0, 6.0)) is None
+    while rig.speed() < 0.15:
+        wrenches.receive(ARM, np.zeros(3))
+        rig.advance()
+    silent_s = rig.until(lambda: rig.plant.safety.status.is_stopped)
+    assert silent_s == pytest.approx(WRENCH_LOST_S, abs=3 * STEP_S)
+    rig.until(lambda: rig.plant.safety.status.at_rest)
+    result = driver.take()
+    assert result is not None and result.ending is Ending.ABORTED
+    assert f"protective stop: {ARM} has its last wrench of 0.4" in result.message and REMEDY in result.message
+    with pytest.raises(Refusal, match=r"the cause lasts: .* has its last wrench"):
+        rig.plant.safety.recover(np.zeros(0))
+    wrenches.receive(ARM, np.zeros(3))
+    rig.plant.safety.recover(np.zeros(0))
+    assert rig.plant.safety.status.mode is Mode.NORMAL
+
+
+@pytest.mark.parametrize("wrenches", [None, Wrenches(TOPICS, 0.0)], ids=["no topic", "no limit"])
+def test_without_a_topic_or_a_limit_no_wrench_is_missed(robot: Robot, wrenches: Wrenches | None) -> None:
+    rig = Rig(robot, wrenches)
+    driver = ArmDriver(rig.plant, ARM)
+    assert driver.begin(rig.goal(0.3, 1.5)) is None
+    rig.until(lambda: not rig.plant.arms[ARM].controller.busy)
+    result = driver.take()
+    assert result is not None and result.ending is Ending.SUCCEEDED, result
