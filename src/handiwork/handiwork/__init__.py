@@ -18,6 +18,7 @@ _HOMES = {
         "AttachObject AwaitObject CloseGripper Command DetachObject DriveBase DummyForward ExpectJoint "
         "Function Motion OpenGripper UpdatePoseCostMetric UpdateSpecific"
     ),
+    "handiwork_core.model.errors": "HandiworkError",
     "handiwork_core.model.geometry": "Array Pose Rotation",
     "handiwork_core.model.outcome": "BodyPair Code Outcome",
     "handiwork_core.contracts.planning": (

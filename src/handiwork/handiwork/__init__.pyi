@@ -56,6 +56,7 @@ from handiwork_core.contracts.skill import Skill as Skill
 from handiwork_core.contracts.skill import StepFailed as StepFailed
 from handiwork_core.contracts.skill_params import SkillParams as SkillParams
 from handiwork_core.contracts.skill_params import file_field as file_field
+from handiwork_core.model.errors import HandiworkError as HandiworkError
 from handiwork_core.model.geometry import Array as Array
 from handiwork_core.model.geometry import Pose as Pose
 from handiwork_core.model.geometry import Rotation as Rotation

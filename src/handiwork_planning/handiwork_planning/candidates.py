@@ -59,14 +59,14 @@ def judge(
         try:
             q = _later(arm, queries, first.q[i], candidate, deadline)
         except Failed as failed:
-            if failed.code in (Code.CANCELED, Code.PLAN_BUDGET):
+            if failed.outcome.code in (Code.CANCELED, Code.PLAN_BUDGET):
                 raise
             last = last or failed
             continue
         cost = float(np.abs(np.diff(np.concatenate([start[None], q]), axis=0)).sum())
         return CandidateVerdict(Code.OK, q, cost)
     assert last is not None
-    return CandidateVerdict(last.code, NO_Q, blocking=last.blocking)
+    return CandidateVerdict(last.outcome.code, NO_Q, blocking=last.outcome.blocking)
 
 
 def _later(

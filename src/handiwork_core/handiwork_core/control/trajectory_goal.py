@@ -11,7 +11,9 @@ import numpy as np
 from scipy.interpolate import CubicHermiteSpline
 
 from handiwork_core.model.controller_profile import DEFAULT_PROFILE, ControllerProfile
+from handiwork_core.model.errors import HandiworkError
 from handiwork_core.model.geometry import Array
+from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.robot.robot import ArmSpec, BaseSpec, Robot
 
 
@@ -28,7 +30,14 @@ class ErrorCode(IntEnum):
     EMERGENCY_STOP = -307
 
 
-class GoalRefused(ValueError):
+OUTCOMES = {
+    ErrorCode.PROTECTIVE_STOP: Code.PROTECTIVE_STOP,
+    ErrorCode.EMERGENCY_STOP: Code.EMERGENCY_STOP,
+}
+"""Causes of refused goals; all others are CONTROLLER_REFUSED."""
+
+
+class GoalRefused(HandiworkError, ValueError):
     """A goal that must not start; the message names joint, value and limit.
 
     Args:
@@ -37,7 +46,7 @@ class GoalRefused(ValueError):
     """
 
     def __init__(self, code: ErrorCode, message: str) -> None:
-        super().__init__(message)
+        super().__init__(Outcome(OUTCOMES.get(code, Code.CONTROLLER_REFUSED), message))
         self.code = code
 
 

@@ -23,7 +23,9 @@ from handiwork_core.intake.limits import (
     OBJECTS,
 )
 from handiwork_core.intake.regular_files import DataRoots, FileRefused
+from handiwork_core.model.errors import HandiworkError
 from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.scene.layout import shape_points, world_boxes
 from handiwork_core.scene.loader import (
     ObjectSpec,
@@ -54,7 +56,7 @@ class Why(Enum):
     PART = "part"
 
 
-class SpawnRefused(ValueError):
+class SpawnRefused(HandiworkError, ValueError):
     """An object cannot be spawned or deleted.
 
     Args:
@@ -63,8 +65,9 @@ class SpawnRefused(ValueError):
     """
 
     def __init__(self, why: Why, message: str) -> None:
+        code = Code.UNKNOWN_OBJECT if why is Why.UNKNOWN else Code.BAD_GOAL
+        super().__init__(Outcome(code, message))
         self.why = why
-        super().__init__(message)
 
 
 @dataclass(frozen=True, slots=True)

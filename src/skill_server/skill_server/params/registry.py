@@ -13,13 +13,22 @@ from typing import Any
 from handiwork_core.config.dataclass_loader import nearest
 from handiwork_core.contracts.skill import Skill
 from handiwork_core.contracts.skill_params import SkillParams
+from handiwork_core.model.errors import HandiworkError
+from handiwork_core.model.outcome import Code, Outcome
 
 GROUP = "handiwork.skills"
 EXECUTOR_FIELDS = tuple(f.name for f in dataclasses.fields(SkillParams))
 
 
-class UnknownSkill(ValueError):
-    """No skill has the name; the message lists the known ones, or says why it did not load."""
+class UnknownSkill(HandiworkError, ValueError):
+    """No skill has the name.
+
+    Args:
+        message: Lists the known skills, or says why this one did not load.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(Outcome(Code.BAD_GOAL, message, "check", "skill"))
 
 
 @dataclass(frozen=True)
