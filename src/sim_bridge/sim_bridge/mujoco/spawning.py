@@ -33,6 +33,7 @@ from handiwork_core.scene.loader import (
     SceneObject,
     load_scene,
 )
+from handiwork_core.scene.words import READERS
 
 FORMAT = "handiwork"
 """The format of an object as in scene files below ``objects.<name>``, or as ``<scene file>#<name>``."""
@@ -123,7 +124,7 @@ def _from_text(text: str, name: str, folder: Path, roots: DataRoots) -> SceneObj
     try:
         written = mapping_from_yaml(text, "resource_string", GOAL_YAML)
         written.setdefault("pose", {"position": [0.0, 0.0, 0.0]})
-        spec = parse(ObjectSpec, written, "resource_string")
+        spec = parse(ObjectSpec, written, "resource_string", READERS)
     except ConfigError as error:
         raise SpawnRefused(Why.PARSE_ERROR, str(error)) from error
     try:

@@ -9,6 +9,7 @@ import numpy as np
 from handiwork_core.contracts.planning import Attachment
 from handiwork_core.contracts.skill import Context
 from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.model.outcome import (
     OK,
     BodyPair,
@@ -18,12 +19,7 @@ from handiwork_core.model.outcome import (
 from handiwork_core.model.suction import no_seal
 from handiwork_core.model.world import World
 from handiwork_core.robot.kinematics import link_poses
-from handiwork_core.robot.robot import (
-    ArmSpec,
-    GripperSpec,
-    JointType,
-    Robot,
-)
+from handiwork_core.robot.robot import ArmSpec, GripperSpec, Robot
 
 EMPTY_WIDTH_M = 0.001
 """A gripper closed to less than this above its least width holds nothing, m."""
@@ -84,7 +80,7 @@ def hand_links(robot: Robot, arm: ArmSpec) -> frozenset[str]:
     """
     hand, fingers = {arm.ee_link}, arm.gripper.finger_links if arm.gripper is not None else ()
     for joint in robot.joints.values():  # in tree order
-        if joint.type is JointType.FIXED and joint.parent in hand and joint.child not in fingers:
+        if joint.type is JointKind.FIXED and joint.parent in hand and joint.child not in fingers:
             hand.add(joint.child)
     return frozenset(hand)
 
@@ -114,7 +110,7 @@ def tool_links(robot: Robot, arm: ArmSpec) -> tuple[str, ...]:
     """
     found = [arm.ee_link]
     for joint in robot.joints.values():
-        if joint.type is JointType.FIXED and joint.parent in found:
+        if joint.type is JointKind.FIXED and joint.parent in found:
             found.append(joint.child)
     return tuple(found)
 
