@@ -4,9 +4,9 @@ from conditionals_node.batch import Poses as Poses
 from conditionals_node.batch import Verdicts as Verdicts
 from conditionals_node.batch import Worlds as Worlds
 from conditionals_node.batch import evaluate as evaluate
+from conditionals_node.predicates.counting import Logical as Logical
 from conditionals_node.predicates.measured import Measured as Measured
 from conditionals_node.predicates.measured import Relation as Relation
-from conditionals_node.predicates.parts import Logical as Logical
 from conditionals_node.predicates.parts import Part as Part
 from conditionals_node.views.views import T as T
 from conditionals_node.views.views import Unknown as Unknown
