@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from enum import Enum
 
 import numpy as np
+from numpy.typing import NDArray
 
 from handiwork_core.contracts.predicate import Truth
 from handiwork_core.model.geometry import Array
@@ -87,8 +88,9 @@ def counted_margins(margins: Array, low: int, high: int) -> Array:
     unknown, held, count = missing.sum(axis=0), (margins > 0.0).sum(axis=0), len(margins)
     ranked = -np.sort(-np.where(missing, -np.inf, margins), axis=0)
 
-    def at(rank: Array) -> Array:
-        return np.take_along_axis(ranked, np.clip(rank, 0, count - 1)[None], axis=0)[0]
+    def at(rank: NDArray[np.int64]) -> Array:
+        found: Array = np.take_along_axis(ranked, np.clip(rank, 0, count - 1)[None], axis=0)[0]
+        return found
 
     inner = ranked[low - 1] if low > 0 else np.full(margins.shape[1], np.inf)
     outer = np.where(high < count, -at(high - unknown), np.inf)
