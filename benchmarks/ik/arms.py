@@ -14,13 +14,8 @@ import numpy as np
 
 from benchmarks.mbm.sphere_robot import Motion, build_sphere_robot
 from handiwork_core.model.geometry import Array, Pose, Rotation
-from handiwork_core.robot.robot import (
-    ArmSpec,
-    Joint,
-    JointType,
-    Robot,
-    Spheres,
-)
+from handiwork_core.model.joint_kind import JointKind
+from handiwork_core.robot.robot import ArmSpec, Joint, Robot, Spheres
 from handiwork_core.robot_files.loader import load_robot
 
 Point = tuple[float, float, float]
@@ -158,7 +153,7 @@ def _serial(
     joints = {
         f"joint{i + 1}": Joint(
             f"joint{i + 1}",
-            JointType.REVOLUTE,
+            JointKind.REVOLUTE,
             f"link{i}",
             f"link{i + 1}",
             steps[i],
@@ -172,7 +167,7 @@ def _serial(
         for i in range(n)
     }
     names = tuple(joints)
-    joints["tool"] = Joint("tool", JointType.FIXED, f"link{n}", "ee", steps[n], AHEAD)
+    joints["tool"] = Joint("tool", JointKind.FIXED, f"link{n}", "ee", steps[n], AHEAD)
     near = frozenset((f"link{i}", f"link{k}") for i in range(n + 1) for k in range(i, min(n + 1, i + apart)))
     arm = ArmSpec("arm", "link0", "ee", "ee", names, home, None)
     links = (*(f"link{i}" for i in range(n + 1)), "ee")

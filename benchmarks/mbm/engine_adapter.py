@@ -72,7 +72,7 @@ def geometric(engine: CpuEngine, request: PlanRequest, clock: Clock) -> Geometri
         return Geometric(path, planned - began, clock() - began)
     except Failed as failed:
         spent = clock() - began
-        return Geometric(None, spent, spent, f"{failed.code.name}: {failed.message}")
+        return Geometric(None, spent, spent, f"{failed.outcome.code.name}: {failed.outcome.message}")
 
 
 def _search(arm: ArmSpec, query: Query, request: PlanRequest, deadline: Deadline) -> tuple[Array, Query]:

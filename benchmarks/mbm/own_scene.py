@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from handiwork_core.model.geometry import Array, Pose, frozen
+from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.model.world import ObjectState, World
 from handiwork_core.robot.kinematics import forward, joint_motion, joint_position
-from handiwork_core.robot.robot import Joint, JointType, Robot
+from handiwork_core.robot.robot import Joint, Robot
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.scene.loader import Scene, load_scene
 
@@ -84,7 +85,7 @@ def held_still(robot: Robot) -> Robot:
     """
     moved = {name for arm in robot.arms.values() for name in arm.joint_names}
     joints = {
-        name: joint if name in moved or joint.type is JointType.FIXED else _fixed(robot, joint)
+        name: joint if name in moved or joint.type is JointKind.FIXED else _fixed(robot, joint)
         for name, joint in robot.joints.items()
     }
     arms = {name: dataclasses.replace(arm, gripper=None) for name, arm in robot.arms.items()}
@@ -124,4 +125,4 @@ def free_configurations(robot: SphereRobot, world: World, count: int, seed: int)
 
 def _fixed(robot: Robot, joint: Joint) -> Joint:
     rests: Pose = joint.parent_T_joint @ joint_motion(joint, joint_position(robot, joint.name, {}))
-    return dataclasses.replace(joint, type=JointType.FIXED, parent_T_joint=rests, mimic=None)
+    return dataclasses.replace(joint, type=JointKind.FIXED, parent_T_joint=rests, mimic=None)

@@ -14,9 +14,10 @@ from itertools import combinations, pairwise
 import numpy as np
 
 from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import World
-from handiwork_core.robot.robot import JointType, Robot
+from handiwork_core.robot.robot import Robot
 
 from .solids import rotation, world_distance
 
@@ -198,7 +199,7 @@ class Referee:
         for joint in self._robot.joints.values():
             pose = poses[joint.parent] @ _matrix(joint.parent_T_joint)
             moves = joint.name in column
-            if not moves and joint.type is not JointType.FIXED:
+            if not moves and joint.type is not JointKind.FIXED:
                 raise ValueError(f"joint {joint.name} moves but is not the arm's; fix it first")
             poses[joint.child] = pose @ _turns(joint.axis, q[:, column[joint.name]]) if moves else pose
         return poses

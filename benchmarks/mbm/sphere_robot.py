@@ -11,14 +11,9 @@ from typing import TypedDict
 import numpy as np
 
 from handiwork_core.model.geometry import Array, Pose, frozen
+from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.robot.kinematics import link_poses
-from handiwork_core.robot.robot import (
-    ArmSpec,
-    Joint,
-    JointType,
-    Robot,
-    Spheres,
-)
+from handiwork_core.robot.robot import ArmSpec, Joint, Robot, Spheres
 
 from .urdf_text import write_urdf
 
@@ -160,10 +155,10 @@ def _joint(frame: Frame, content: SphereFile, motion: Motion) -> Joint:
     i, axis = frame["joint"], frozen(frame["axis"])
     if i < 0:
         name = f"{frame['name']}_fixed"
-        return Joint(name, JointType.FIXED, frame["parent"], frame["name"], placed, axis)
+        return Joint(name, JointKind.FIXED, frame["parent"], frame["name"], placed, axis)
     return Joint(
         content["joint_names"][i],
-        JointType.REVOLUTE,
+        JointKind.REVOLUTE,
         frame["parent"],
         frame["name"],
         placed,

@@ -8,12 +8,8 @@ from xml.etree import ElementTree as Xml
 import numpy as np
 
 from handiwork_core.model.geometry import Array, Pose
-from handiwork_core.robot.robot import (
-    Joint,
-    JointType,
-    Robot,
-    Spheres,
-)
+from handiwork_core.model.joint_kind import JointKind
+from handiwork_core.robot.robot import Joint, Robot, Spheres
 
 
 def write_urdf(name: str, links: Sequence[str], joints: Sequence[Joint], spheres: Sequence[Spheres]) -> str:
@@ -56,12 +52,12 @@ def write_srdf(robot: Robot) -> str:
 
 
 def _add_joint(root: Xml.Element, joint: Joint) -> None:
-    element = Xml.SubElement(root, "joint", name=joint.name, type=joint.type.value)
+    element = Xml.SubElement(root, "joint", name=joint.name, type=joint.type.word)
     Xml.SubElement(element, "parent", link=joint.parent)
     Xml.SubElement(element, "child", link=joint.child)
     place = joint.parent_T_joint
     Xml.SubElement(element, "origin", xyz=_words(place.translation_m), rpy=_words(roll_pitch_yaw(place)))
-    if joint.type is JointType.FIXED:
+    if joint.type is JointKind.FIXED:
         return
     Xml.SubElement(element, "axis", xyz=_words(joint.axis))
     limits = {

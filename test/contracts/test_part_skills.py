@@ -17,8 +17,9 @@ from handiwork_core.contracts.planning import (
     CandidateVerdict,
 )
 from handiwork_core.contracts.skill import Skill
-from handiwork_core.model.articulation import Articulation, Handle, JointKind
+from handiwork_core.model.articulation import Articulation, Handle
 from handiwork_core.model.geometry import Pose, frozen
+from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.world import (
     Shape,

@@ -12,12 +12,14 @@ from importlib import import_module
 _HOMES = {
     "conditionals_node.batch": "Poses Verdicts Worlds evaluate",
     "conditionals_node.predicates.measured": "Measured Relation",
-    "conditionals_node.predicates.parts": "Logical Part",
+    "conditionals_node.predicates.counting": "Logical",
+    "conditionals_node.predicates.parts": "Part",
     "conditionals_node.views.views": "T Unknown View",
     "handiwork_core.contracts.commands": (
         "AttachObject AwaitObject CloseGripper Command DetachObject DriveBase DummyForward ExpectJoint "
         "Function Motion OpenGripper UpdatePoseCostMetric UpdateSpecific"
     ),
+    "handiwork_core.model.errors": "HandiworkError",
     "handiwork_core.model.geometry": "Array Pose Rotation",
     "handiwork_core.model.outcome": "BodyPair Code Outcome",
     "handiwork_core.contracts.planning": (

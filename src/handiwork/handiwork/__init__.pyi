@@ -4,9 +4,9 @@ from conditionals_node.batch import Poses as Poses
 from conditionals_node.batch import Verdicts as Verdicts
 from conditionals_node.batch import Worlds as Worlds
 from conditionals_node.batch import evaluate as evaluate
+from conditionals_node.predicates.counting import Logical as Logical
 from conditionals_node.predicates.measured import Measured as Measured
 from conditionals_node.predicates.measured import Relation as Relation
-from conditionals_node.predicates.parts import Logical as Logical
 from conditionals_node.predicates.parts import Part as Part
 from conditionals_node.views.views import T as T
 from conditionals_node.views.views import Unknown as Unknown
@@ -56,6 +56,7 @@ from handiwork_core.contracts.skill import Skill as Skill
 from handiwork_core.contracts.skill import StepFailed as StepFailed
 from handiwork_core.contracts.skill_params import SkillParams as SkillParams
 from handiwork_core.contracts.skill_params import file_field as file_field
+from handiwork_core.model.errors import HandiworkError as HandiworkError
 from handiwork_core.model.geometry import Array as Array
 from handiwork_core.model.geometry import Pose as Pose
 from handiwork_core.model.geometry import Rotation as Rotation

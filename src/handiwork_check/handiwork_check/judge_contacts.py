@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from handiwork_core.model.geometry import Array
+from handiwork_core.model.thresholds import OBJECT_REST
 from handiwork_core.model.world import Contact
 from handiwork_core.robot.robot import Robot
 
@@ -14,8 +15,6 @@ from .findings import Finding, failed, missing, passed
 from .recording import Recording
 
 GRAVITY = 9.81
-STILL = 0.02
-"""Objects slower than this are at rest [m/s, rad/s]."""
 
 WEIGHT_SHARE = 0.3
 """Largest difference of the sum of forces on an object at rest from its weight, as a part of that."""
@@ -66,7 +65,10 @@ def resting_objects(robot: Robot, recording: Recording) -> list[str]:
         state = recording.states.get(name)
         if item.is_static or item.articulation is not None or state is None or not recording.contacts:
             continue
-        if np.linalg.norm(state.world_v_object) > STILL or np.linalg.norm(state.world_w_object) > STILL:
+        if (
+            np.linalg.norm(state.world_v_object) > OBJECT_REST
+            or np.linalg.norm(state.world_w_object) > OBJECT_REST
+        ):
             continue
         touched = [_touched(name, contacts) for contacts in recording.contacts]
         if all(touched) and not any(other.startswith(f"{robot.name}/") for one in touched for other in one):

@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from handiwork_core.robot.robot import ArmSpec, JointType, Robot
+from handiwork_core.model.joint_kind import JointKind
+from handiwork_core.robot.robot import ArmSpec, Robot
 
 from .findings import Finding, failed, missing, passed
 from .recording import ArmMotion, JointSample, Recording
@@ -90,7 +91,7 @@ def _limits(robot: Robot, sample: JointSample) -> Finding:
         return passed("joints limits", "every reading is within its limits")
     name, here = next(iter(out.items()))
     joint = robot.joints[name]
-    unit = "m" if joint.type is JointType.PRISMATIC else "rad"
+    unit = "m" if joint.type is JointKind.PRISMATIC else "rad"
     text = f"{name} is at {here:.4g}, outside of {joint.lower:.4g} to {joint.upper:.4g} {unit}"
     by = 1e-3 if unit == "m" else 1.0 / DEGREES
     small = joint.lower - BEYOND <= here * by <= joint.upper + BEYOND
@@ -110,7 +111,7 @@ def amounts(robot: Robot, arm: ArmSpec, sample: JointSample) -> dict[str, float]
     for number, name in enumerate(arm.joint_names):
         joint, here = robot.joints[name], sample.of(name) or 0.0
         amount = FIRST + SPACING * number
-        if joint.type is JointType.PRISMATIC:
+        if joint.type is JointKind.PRISMATIC:
             amount *= SLIDE
         found[name] = amount if here < (joint.lower + joint.upper) / 2.0 else -amount
     return found

@@ -49,7 +49,7 @@ def solve_batch(core: Core, request: IkRequest, should_stop: ShouldStop) -> IkRe
         arm = core.arm(request.arm)
         query = core.read(arm, request.scene)
     except Failed as failed:
-        return result(failed.code)
+        return result(failed.outcome.code)
     if dof != len(arm.joint_names) or not np.isfinite(request.seed_q).all():
         return result(Code.BAD_NUMBER)
     if not request.avoid_collision:

@@ -60,9 +60,9 @@ def judge(
         try:
             q = _later(arm, queries, first.q[i], candidate, deadline)
         except Failed as failed:
-            if failed.code in (Code.CANCELED, Code.PLAN_BUDGET):
+            if failed.outcome.code in (Code.CANCELED, Code.PLAN_BUDGET):
                 raise
-            why = why or CandidateVerdict(failed.code, NO_Q, blocking=failed.blocking)
+            why = why or CandidateVerdict(failed.outcome.code, NO_Q, blocking=failed.outcome.blocking)
             continue
         cost = float(np.abs(np.diff(np.concatenate([start[None], q]), axis=0)).sum())
         return CandidateVerdict(Code.OK, q, cost)

@@ -65,13 +65,13 @@ class CpuEngine(Engine):
             trajectory, goal = self._core.plan(request, deadline)
         except Failed as f:
             return PlanResult(
-                f.code,
-                f.message,
+                f.outcome.code,
+                f.outcome.message,
                 planning_time_s=deadline.used_s,
-                blocking=f.blocking,
+                blocking=f.outcome.blocking,
                 depth_m=f.depth_m,
-                position_error_m=f.errors[0],
-                angle_error_rad=f.errors[1],
+                position_error_m=f.outcome.position_error_m,
+                angle_error_rad=f.outcome.angle_error_rad,
                 world_version=version,
                 seed=request.seed,
             )
@@ -99,7 +99,7 @@ class CpuEngine(Engine):
                 state = new_state(request.seed + 7919 * i)
                 verdicts.append(judge(arm, queries, start, arm.home_q, candidate, state, deadline))
         except Failed as failed:
-            code, message = failed.code, failed.message
+            code, message = failed.outcome.code, failed.outcome.message
             missing = len(request.candidates) - len(verdicts)
             verdicts += [CandidateVerdict(code, np.zeros((0, 0)))] * missing
         return CandidatesResult(
@@ -121,7 +121,7 @@ class CpuEngine(Engine):
             query = self._core.read(spec, scene)
             inside = within_limits(spec, query, q, "configuration")
         except Failed as failed:
-            return Verdict(failed.code, failed.message)
+            return Verdict(failed.outcome.code, failed.outcome.message)
         gap, pair = query.deepest(inside, over_margin=True)
         if pair is None:
             return Verdict(Code.OK, "nothing within 1 m", clearance_m=gap)
@@ -148,7 +148,7 @@ class CpuEngine(Engine):
             spec = core.arm(arm)
             core.read(spec, scene)
         except Failed as failed:
-            return Verdict(failed.code, failed.message)
+            return Verdict(failed.outcome.code, failed.outcome.message)
         if rest is not None:
             world = core.scene.world
             return rest_of_path.collisions(

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import Code
+from handiwork_core.model.thresholds import SAME_WAYPOINT_RAD
 from handiwork_core.model.trajectory import Trajectory
 
 from .collision.motion_check import first_blocked
@@ -29,8 +30,6 @@ The first passes about through the way point at full speed, as the obstacle is o
 """
 PARTS = 8
 """The number of pieces of a rounded corner."""
-SAME_RAD = 1.0e-6
-"""Way points closer than this to the one before are left out."""
 SECOND_LOOK_M = 0.0005
 """Amount by which bodies may come closer than their margins if nothing is rounded, m.
 
@@ -148,6 +147,6 @@ def _guilty(samples: Samples, bad: int, can_yield: NDArray[np.bool_]) -> Ints:
 
 def _distinct(path: Array) -> Array:
     """Return the path without way points that repeat the one before; a path that goes nowhere keeps both ends."""
-    keep = np.abs(np.diff(path, axis=0)).max(axis=1) > SAME_RAD
+    keep = np.abs(np.diff(path, axis=0)).max(axis=1) > SAME_WAYPOINT_RAD
     keep[-1] = True
     return np.ascontiguousarray(path[np.concatenate([[True], keep])])

@@ -21,7 +21,8 @@ from handiwork_core.control.trajectory_controller import TrajectoryResult
 from handiwork_core.control.trajectory_goal import TrajectoryGoal
 from handiwork_core.model.diagnostics import Diagnosis, Level
 from handiwork_core.model.geometry import Pose
-from handiwork_core.robot.robot import JointType, Robot
+from handiwork_core.model.joint_kind import JointKind
+from handiwork_core.robot.robot import Robot
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.safety.config import SafetyConfig, load_safety
 from handiwork_core.safety.state import Cause, Violation
@@ -84,7 +85,7 @@ class SafetyNode(ManagedNode):
         self._config = load_safety(Path(self._safety_file), robot)
         if self._scene_file:
             self._world_T_base = load_scene(Path(self._scene_file)).world_T_base
-        moving = (joint for joint in robot.joints.values() if joint.type is not JointType.FIXED)
+        moving = (joint for joint in robot.joints.values() if joint.type is not JointKind.FIXED)
         self._names, self._robot = tuple(joint.name for joint in moving), robot
         while self._initial is None:
             report(0.5, "waiting for joint_states with all joints of the robot; start its controllers")

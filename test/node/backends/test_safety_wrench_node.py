@@ -16,7 +16,7 @@ from trajectory_msgs.msg import JointTrajectoryPoint
 from control_msgs.action import FollowJointTrajectory
 from handiwork_core.control.trajectory_goal import ErrorCode
 from handiwork_core.model.diagnostics import Diagnosis, Level
-from handiwork_core.robot.robot import JointType
+from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_ros.rclpy_support.qos import STREAM
 from handiwork_safety.node import SafetyNode
@@ -25,7 +25,7 @@ from support.paths import ROBOTS
 
 ROBOT = load_robot(ROBOTS / "fr3")
 ARM = ROBOT.arm("")
-NAMES = [joint.name for joint in ROBOT.joints.values() if joint.type is not JointType.FIXED]
+NAMES = [joint.name for joint in ROBOT.joints.values() if joint.type is not JointKind.FIXED]
 HOME = dict(zip(ARM.joint_names, ARM.home_q, strict=True))
 
 

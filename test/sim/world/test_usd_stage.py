@@ -16,8 +16,9 @@ from scipy.spatial import ConvexHull
 
 from handiwork_cli.stack.demo_cells import described_robots, scene_of
 from handiwork_core.model.geometry import Array, Pose, Rotation
+from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.robot.kinematics import joint_position
-from handiwork_core.robot.robot import JointType, PhysxSolver, Robot
+from handiwork_core.robot.robot import PhysxSolver, Robot
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.scene.loader import Scene, load_scene
 from handiwork_core.scene.usd_gprims import READERS, Attributes
@@ -180,10 +181,10 @@ def test_links_are_those_of_the_simulation(names: tuple[str, str]) -> None:
 @robots
 def test_joints_are_those_of_the_simulation(names: tuple[str, str]) -> None:
     it = cell(*names)
-    model, moving = it.world.model, [j for j in it.robot.joints.values() if j.type is not JointType.FIXED]
+    model, moving = it.world.model, [j for j in it.robot.joints.values() if j.type is not JointKind.FIXED]
     for joint in moving:
         prim = it.prim(f"{it.found.robot_path}/joints/{joint.name}")
-        slides = joint.type is JointType.PRISMATIC
+        slides = joint.type is JointKind.PRISMATIC
         made = (UsdPhysics.PrismaticJoint if slides else UsdPhysics.RevoluteJoint)(prim)
         unit = 1.0 if slides else math.degrees(1.0)
         theirs = model.joint(f"{it.robot.name}/{joint.name}")
@@ -272,7 +273,7 @@ def test_openusd_itself_finds_the_articulation_and_its_root(names: tuple[str, st
         for kind, (paths, _) in parsed.items()
         if kind in (UsdPhysics.ObjectType.RevoluteJoint, UsdPhysics.ObjectType.PrismaticJoint)
     )
-    assert joints == sum(j.type is not JointType.FIXED for j in it.robot.joints.values())
+    assert joints == sum(j.type is not JointKind.FIXED for j in it.robot.joints.values())
 
 
 def test_drives_are_those_of_the_simulation() -> None:

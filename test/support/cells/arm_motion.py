@@ -7,7 +7,8 @@ from scipy.optimize import least_squares
 
 from handiwork_core.control.trajectory_goal import TrajectoryGoal
 from handiwork_core.model.geometry import Array, Pose, Rotation
-from handiwork_core.robot.robot import ArmSpec, JointType, Robot
+from handiwork_core.model.joint_kind import JointKind
+from handiwork_core.robot.robot import ArmSpec, Robot
 
 PERIOD_S = 0.02
 
@@ -20,7 +21,7 @@ def ee_pose(robot: Robot, arm: ArmSpec, q: Array) -> Pose:
     while link != arm.base_link:
         joint = by_child[link]
         turned = Pose.identity()
-        if joint.type is JointType.REVOLUTE:
+        if joint.type is JointKind.REVOLUTE:
             turned = Pose.of((0, 0, 0), Rotation.from_axis_angle(joint.axis, float(values[joint.name])))
         pose, link = joint.parent_T_joint @ turned @ pose, joint.parent
     return pose

@@ -24,7 +24,7 @@ SWITCH = 0.3
 """How likely a thread gives way at a line."""
 
 LIMIT = 200_000
-"""MotionSteps after which a run counts as one that does not end."""
+"""Steps after which a run counts as one that does not end."""
 
 
 class Deadlock(AssertionError):

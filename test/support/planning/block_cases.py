@@ -9,9 +9,10 @@ import numpy as np
 
 from handiwork_core.contracts.planning import SceneQuery
 from handiwork_core.model.geometry import Array, Pose, Rotation
+from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.model.world import Shape, ShapeKind
 from handiwork_core.robot.kinematics import link_poses
-from handiwork_core.robot.robot import JointType, Robot, Spheres
+from handiwork_core.robot.robot import Robot, Spheres
 from handiwork_planning.distance.sphere_cover import cover
 from handiwork_planning.kernels.arrays import OFF
 from handiwork_planning.scene.query import Query, Reader
@@ -64,7 +65,7 @@ def link_matrices(robot: Robot, q: Array) -> dict[str, Array]:
             made[joint.child] = made[joint.parent] @ local
             continue
         x, step = q[:, names.index(joint.name)], np.tile(np.eye(4), (len(q), 1, 1))
-        if joint.type is JointType.PRISMATIC:
+        if joint.type is JointKind.PRISMATIC:
             step[:, :3, 3] = x[:, None] * joint.axis
         else:
             k = np.cross(np.eye(3), joint.axis)

@@ -5,13 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from handiwork_core.model.geometry import Array, Pose, Rotation
-from handiwork_core.robot.robot import (
-    ArmSpec,
-    Joint,
-    JointType,
-    Robot,
-    Spheres,
-)
+from handiwork_core.model.joint_kind import JointKind
+from handiwork_core.robot.robot import ArmSpec, Joint, Robot, Spheres
 
 QUARTER = 0.5 * np.pi
 
@@ -29,7 +24,7 @@ def serial_arm(rng: np.random.Generator, joints: int, slides: int = 0) -> Robot:
         axis = np.eye(3)[rng.integers(3)] * rng.choice([-1.0, 1.0])
         made[f"j{i}"] = Joint(
             f"j{i}",
-            JointType.PRISMATIC if slide else JointType.REVOLUTE,
+            JointKind.PRISMATIC if slide else JointKind.REVOLUTE,
             f"l{i}",
             f"l{i + 1}",
             Pose.of(place, turn),
@@ -41,7 +36,7 @@ def serial_arm(rng: np.random.Generator, joints: int, slides: int = 0) -> Robot:
             100.0,
         )
     tool = Pose.of((0.02, 0.0, 0.1), Rotation.from_rpy(0.1, -0.2, 0.3))
-    made["tool"] = Joint("tool", JointType.FIXED, f"l{joints}", "ee", tool, np.array([0.0, 0.0, 1.0]))
+    made["tool"] = Joint("tool", JointKind.FIXED, f"l{joints}", "ee", tool, np.array([0.0, 0.0, 1.0]))
     links = (*(f"l{i}" for i in range(joints + 1)), "ee")
     names = tuple(f"j{i}" for i in range(joints))
     base = Spheres("l0", np.zeros((1, 3)), np.array([0.05]))
@@ -60,9 +55,9 @@ def tool_matrix(robot: Robot, q: Array) -> Array:
     for joint, x in zip(robot.joints.values(), [*q, 0.0], strict=True):
         m = m @ joint.parent_T_joint.matrix()
         step = np.eye(4)
-        if joint.type is JointType.PRISMATIC:
+        if joint.type is JointKind.PRISMATIC:
             step[:3, 3] = x * joint.axis
-        elif joint.type is JointType.REVOLUTE:
+        elif joint.type is JointKind.REVOLUTE:
             k = np.cross(np.eye(3), joint.axis)
             step[:3, :3] += np.sin(x) * k + (1.0 - np.cos(x)) * (k @ k)
         m = m @ step

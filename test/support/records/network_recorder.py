@@ -44,7 +44,7 @@ class Recorded(Option[Script]):
         return moment.context.holds.get(f"{self.name}.run", False)
 
 
-class MotionSteps(State[Script]):
+class CountedSteps(State[Script]):
     """Ends with its n-th step."""
 
     def __init__(self, name: str, count: int) -> None:

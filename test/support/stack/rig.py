@@ -14,11 +14,11 @@ from handiwork_msgs.msg import Contacts
 from handiwork_msgs.srv import ResetWorld
 from sensor_msgs.msg import JointState
 
-from handiwork_cli.stack.joint_watch import STANDSTILL
 from handiwork_cli.stack.stack import NODES, Stack
 from handiwork_core.contracts.skill import Progress
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import Outcome
+from handiwork_core.model.thresholds import JOINT_REST
 from handiwork_ros.clients.skill_client import GoalHandle, SkillReport
 from handiwork_ros.rclpy_support.qos import LATEST
 
@@ -116,16 +116,16 @@ class JointRecord:
     def assert_rests(self) -> None:
         """Check that the arm is at rest and stays so."""
         fastest = max(self.over(REST_S), key=lambda sample: sample.speed)
-        assert fastest.speed < STANDSTILL, f"a joint moves at {fastest.speed:.3f} rad/s"
+        assert fastest.speed < JOINT_REST, f"a joint moves at {fastest.speed:.3f} rad/s"
 
-    def wait_moving(self, speed: float = 10 * STANDSTILL) -> None:
+    def wait_moving(self, speed: float = 10 * JOINT_REST) -> None:
         """Wait until the arm clearly moves."""
         wait_for("a motion of the arm", lambda: self._samples[-1].speed > speed)
 
     def _rested(self) -> bool:
         """Check rest over several samples: a swinging arm is at rest for a moment at each end."""
         newest = self._samples[-SETTLED:]
-        return len(newest) == SETTLED and all(sample.speed < STANDSTILL for sample in newest)
+        return len(newest) == SETTLED and all(sample.speed < JOINT_REST for sample in newest)
 
     def wait_rest(self, since_s: float) -> None:
         """Check that the arm is at rest within the bound after the steady time ``since_s``, and stays so."""

@@ -8,7 +8,7 @@ import pytest
 
 from conditionals_node.batch import Worlds, evaluate
 from conditionals_node.predicates import BUILTIN
-from conditionals_node.predicates.parts import Logical
+from conditionals_node.predicates.counting import Logical
 from conditionals_node.reference import text
 from handiwork_core.contracts.predicate import Truth
 from support.paths import ROOT

@@ -7,8 +7,9 @@ import itertools
 import numpy as np
 import pytest
 
+from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.robot.kinematics import link_poses
-from handiwork_core.robot.robot import JointType, Robot, Spheres
+from handiwork_core.robot.robot import Robot, Spheres
 from handiwork_core.robot_files.loader import load_robot
 from robot_description.collision_pairs.many_poses import free_joints, many_link_poses
 from robot_description.collision_pairs.pair_sampling import pair_gaps
@@ -69,7 +70,7 @@ def is_adjacent(robot: Robot, pair: tuple[str, str]) -> bool:
     ups = {joint.child: joint for joint in robot.joints.values()}
 
     def anchor(link: str) -> str:
-        while link in ups and ups[link].type is JointType.FIXED:
+        while link in ups and ups[link].type is JointKind.FIXED:
             link = ups[link].parent
         return link
 

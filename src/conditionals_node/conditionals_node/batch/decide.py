@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conditionals_node.predicates.containment import ObjectGroupsInContainers
+from conditionals_node.predicates.counting import TINY, counted_margins
 from conditionals_node.predicates.measured import Measured
 from conditionals_node.predicates.order import ObjectsPlacedInContainerInOrder
-from conditionals_node.predicates.parts import TINY, Logical, Part
+from conditionals_node.predicates.parts import Part
 from conditionals_node.views.batch_view import BatchView
 from conditionals_node.views.batch_worlds import Worlds
 from conditionals_node.views.views import Unknown
@@ -69,7 +70,8 @@ def evaluate(predicate: Predicate, worlds: Worlds) -> Verdicts:
         with np.errstate(invalid="ignore", divide="ignore"):
             groups = predicate.groups(view)
             margins = [together([_margin(part) for part in parts]) for parts in groups]
-            margin = margins[0] if len(margins) == 1 else combined(np.stack(margins), logical, k)
+            bounds = logical.bounds(len(margins), k)
+            margin = margins[0] if len(margins) == 1 else counted_margins(np.stack(margins), *bounds)
     except Unknown as missing:
         return Verdicts(np.full(worlds.n, np.nan), (), str(missing))
     evidence = tuple(item for parts in groups for part in parts for item in part.evidence if item[1].ndim)
@@ -124,34 +126,6 @@ def together(margins: Sequence[Array]) -> Array:
     for margin in reversed(margins):
         result = np.where(margin <= 0.0, margin, result)
     return np.asarray(result)
-
-
-def combined(margins: Array, logical: Logical, k: int) -> Array:
-    """Return the margin of a verdict on several objects.
-
-    Args:
-        margins: One row for each object, (objects, n); nan where unknown.
-        logical: Which of them must be more than 0: ``all``, ``any``, or exactly ``k``.
-        k: Number of objects for ``choose``.
-
-    Returns:
-        The margin (n,) of the object on which the verdict depends; nan where that is unknown.
-    """
-    unknown = np.isnan(margins)
-    in_doubt = unknown.sum(axis=0)
-    if logical is Logical.ALL:
-        lowest = np.where(unknown, np.inf, margins).min(axis=0)
-        return np.where((in_doubt > 0) & (lowest > 0.0), np.nan, lowest)
-    best_first = -np.sort(-np.where(unknown, -np.inf, margins), axis=0)
-    if logical is Logical.ANY:
-        return np.where((in_doubt > 0) & (best_first[0] <= 0.0), np.nan, best_first[0])
-    held, total = (margins > 0.0).sum(axis=0), len(margins)
-    inner = best_first[k - 1] if k > 0 else np.full(margins.shape[1], np.inf)
-    outer = np.maximum(-best_first[k], TINY) if k < total else np.full(margins.shape[1], np.inf)
-    too_few = np.take_along_axis(best_first, np.clip(k - in_doubt - 1, 0, total - 1)[None], axis=0)[0]
-    result = np.where(in_doubt > 0, np.nan, np.minimum(inner, outer))
-    result = np.where(held + in_doubt < k, too_few, result)
-    return np.where(held > k, -best_first[min(k, total - 1)], result)
 
 
 def _margin(part: Part[Array]) -> Array:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from conditionals_node.predicates.counting import TINY, counted_margin, truth_of
 from handiwork_core.contracts.predicate import Finding, Predicate, Truth
 from handiwork_core.intake.limits import CONDITION_DEPTH, CONDITION_NODES
 
@@ -211,15 +211,14 @@ def opposite(found: Finding) -> Finding:
         return found
     if found.truth is Truth.TRUE:
         return Finding(Truth.FALSE, -found.margin, found.reason, found.evidence)
-    return Finding(Truth.TRUE, max(-found.margin, math.ulp(0.0)), found.reason, found.evidence)
+    return Finding(Truth.TRUE, max(-found.margin, TINY), found.reason, found.evidence)
 
 
 def counted(parts: Sequence[Finding], low: int, high: int) -> Finding:
     """Decide whether ``low`` to ``high`` of the parts are TRUE, in three values.
 
-    The margin is that of the part whose change would turn the verdict: with the parts in falling order of margin,
-    the ``low``-th must be above zero and the next after the ``high``-th must not. Parts of different units are
-    compared as plain numbers, so that only the sign counts then.
+    The margin is ``counting.counted_margin``. Parts of different units are compared as plain numbers, so that only the
+    sign counts then.
 
     Args:
         parts: Findings of the parts.
@@ -230,19 +229,8 @@ def counted(parts: Sequence[Finding], low: int, high: int) -> Finding:
         The finding, with the evidence of the parts that decide first.
     """
     holding = sum(part.truth is Truth.TRUE for part in parts)
-    unknown = sum(part.truth is Truth.UNKNOWN for part in parts)
-    margins = sorted((part.margin for part in parts if part.truth is not Truth.UNKNOWN), reverse=True)
-    if holding >= low and holding + unknown <= high:
-        truth = Truth.TRUE
-        bounds = [margins[low - 1]] if low > 0 else []
-        bounds += [-margins[high - unknown]] if high - unknown < len(margins) else []
-        margin = max(min(bounds, default=math.inf), math.ulp(0.0))
-    elif holding > high:
-        truth, margin = Truth.FALSE, -margins[high]
-    elif holding + unknown < low:
-        truth, margin = Truth.FALSE, margins[low - unknown - 1]
-    else:
-        truth, margin = Truth.UNKNOWN, math.nan
+    margin = counted_margin([part.margin for part in parts], low, high)
+    truth = truth_of(margin)
     ordered = _deciding_first(parts, truth, holding > high)
     evidence = tuple(item for part in ordered for item in part.evidence)
     return Finding(truth, margin, _reason(ordered, holding, low, high), evidence)

@@ -25,7 +25,8 @@ from handiwork_core.contracts.predicate import Finding, Predicate
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import Robot
 
-from .parts import Logical, Part, all_parts, conclude, unknown
+from .counting import Logical
+from .parts import Part, all_parts, conclude, unknown
 
 
 class Measured(Predicate):

@@ -21,7 +21,8 @@ from handiwork_core.model.world import World
 from handiwork_core.robot.robot import Robot
 
 from .containment import ObjectInContainer
-from .parts import TINY, all_parts
+from .counting import TINY
+from .parts import all_parts
 
 
 @dataclass(frozen=True, slots=True)

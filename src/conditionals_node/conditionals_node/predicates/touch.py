@@ -17,8 +17,9 @@ from conditionals_node.views.views import T, Unknown, View
 from handiwork_core.contracts.predicate import Predicate
 from handiwork_core.robot.robot import Robot
 
+from .counting import Logical
 from .measured import Measured, touching
-from .parts import Logical, Part
+from .parts import Part
 
 
 @dataclass(frozen=True, slots=True)

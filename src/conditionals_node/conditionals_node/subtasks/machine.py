@@ -4,20 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import Enum
 
+from conditionals_node.predicates.counting import Logical
 from handiwork_core.contracts.predicate import Truth
 
 TruthOf = Callable[["Step"], Truth]
-
-
-class Logical(Enum):
-    """The number of groups of a stage that must be completed."""
-
-    ALL = "all"
-    ANY = "any"
-    CHOOSE = "choose"
-    """K groups or more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +87,8 @@ class Stage:
 
     @property
     def needed(self) -> int:
-        """The number of groups that must be completed."""
-        return {Logical.ALL: len(self.groups), Logical.ANY: 1, Logical.CHOOSE: self.k}[self.logical]
+        """The number of groups that must be completed; ``choose`` means K groups or more."""
+        return self.logical.bounds(len(self.groups), self.k)[0]
 
     def score(self, scores: Sequence[float]) -> float:
         """Return the score of the stage, 0 to 1: the mean of the best groups, as many as are needed.

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 
 from conditionals_node.composites import PickAndPlace, PickAndPlaceOnSurface, StepSpec
 from conditionals_node.events.tracker import EventRules
-
-from .machine import Logical
+from conditionals_node.predicates.counting import Logical
 
 
 @dataclass(frozen=True, slots=True)

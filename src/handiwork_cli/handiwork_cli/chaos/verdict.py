@@ -21,8 +21,6 @@ BOUND_S = 60.0
 """A goal must have ended within this steady time."""
 RECOVERY_BOUND_S = 60.0
 """Every node must be active again this long after the last fault was over [s of steady time]."""
-STANDSTILL_RAD_S = 0.05
-"""The joint speed above which an arm moves."""
 SETTLE_S = 0.5
 """The steady time after the end of a goal in which measurements of its motion may still arrive, s."""
 WARM_UP_S = 120.0

@@ -6,11 +6,10 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
+from handiwork_core.model.thresholds import JOINT_REST
+
 if TYPE_CHECKING:
     from rclpy.node import Node
-
-STANDSTILL = 0.01
-"""The greatest joint speed of an arm at rest [rad/s]."""
 
 
 class JointWatch:
@@ -52,7 +51,7 @@ class JointWatch:
         begin_s, (_, world_s) = time.monotonic(), self.now()
         while time.monotonic() - begin_s < timeout_s:
             speed, stamp_s = self.now()
-            if stamp_s > world_s and speed < STANDSTILL:
+            if stamp_s > world_s and speed < JOINT_REST:
                 return stamp_s - world_s, time.monotonic() - begin_s
             time.sleep(0.001)  # noqa: TID251 - a sample between two joint states
         return None

@@ -143,12 +143,13 @@ class _Faults(list[str]):
         self.readers = readers
 
 
-def load(kind: type[T], path: Path) -> T:
+def load(kind: type[T], path: Path, readers: Mapping[Any, Reader] | None = None) -> T:
     """Build dataclass ``kind`` from a YAML file; see ``parse``.
 
     Args:
         kind: The dataclass.
         path: The file.
+        readers: Readers of further types, by type.
 
     Returns:
         An instance of ``kind``.
@@ -156,7 +157,7 @@ def load(kind: type[T], path: Path) -> T:
     Raises:
         ConfigError: The file cannot be read or has faults.
     """
-    return parse(kind, read_yaml(path), str(path))
+    return parse(kind, read_yaml(path), str(path), readers)
 
 
 def shown(data: Any) -> str:

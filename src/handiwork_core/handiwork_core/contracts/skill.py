@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 
+from handiwork_core.model.errors import HandiworkError
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.supervision import SUPERVISED, SupervisionSettings
@@ -24,20 +25,20 @@ from .ports import Arm, Clock, Gripper, Planner, WorldSource
 P = TypeVar("P")
 
 
-class Stopped(Exception):
-    """The token was set. ``Token.check`` raises it, only the executor catches it."""
-
-
-class StepFailed(Exception):
-    """An expected failure. Skills and the executor's steps raise it, only the executor catches it.
+class Stopped(HandiworkError):
+    """The token was set. ``Token.check`` raises it, only the executor catches it.
 
     Args:
-        outcome: The code and the message.
+        reason: The reason with which the token was set.
+        detail: The reason in words.
     """
 
-    def __init__(self, outcome: Outcome) -> None:
-        super().__init__(outcome.message)
-        self.outcome = outcome
+    def __init__(self, reason: Code = Code.CANCELED, detail: str = "") -> None:
+        super().__init__(Outcome(reason, detail))
+
+
+class StepFailed(HandiworkError):
+    """An expected failure. Skills and the executor's steps raise it, only the executor catches it."""
 
 
 class Token:
@@ -108,7 +109,7 @@ class Token:
     def check(self) -> None:
         """Raise Stopped once set."""
         if self._event.is_set():
-            raise Stopped
+            raise Stopped(self.reason, self.detail)
 
     def wait(self, timeout_s: float) -> bool:
         """Wait until the token is set.

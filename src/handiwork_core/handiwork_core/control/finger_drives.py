@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from handiwork_core.robot.robot import GripperSpec, JointType, Robot
+from handiwork_core.model.joint_kind import JointKind
+from handiwork_core.robot.robot import GripperSpec, Robot
 
 INERTIA_KG = 0.2
 """Reflected inertia of a finger's drive."""
@@ -64,7 +65,7 @@ def finger_drives(robot: Robot, gripper: GripperSpec) -> tuple[FingerDrive, ...]
         The drives, in the order of ``finger_joints``.
     """
     names = finger_joints(robot, gripper)
-    sliding = all(robot.joints[name].type is JointType.PRISMATIC for name in names)
+    sliding = all(robot.joints[name].type is JointKind.PRISMATIC for name in names)
     drives = []
     for name in names:
         lever = 1.0 if sliding else abs(gripper.mean_width_rate) / 2.0

@@ -18,9 +18,8 @@ from handiwork_core.control.trajectory_goal import (
     check,
 )
 from handiwork_core.model.geometry import Array
+from handiwork_core.model.thresholds import REST_TIME_S
 
-STILL_S = 0.05
-"""Time for which a braked arm must be still before it counts as at rest, s."""
 SLOWEST_BRAKE_S = 0.4
 """Longest duration of a brake along the path, s, even if it needs more than the acceleration limits."""
 RISE_PER_S = 0.5
@@ -350,10 +349,10 @@ class TrajectoryController:
         self._end_at_rest(not now.any(), qd, step_s)
 
     def _end_at_rest(self, is_braked: bool, qd: Array, step_s: float) -> None:
-        """End once the arm has been still for ``STILL_S``: an arm that swings out has moments without speed."""
+        """End once the arm has been still for ``REST_TIME_S``: an arm that swings out has moments without speed."""
         still = is_braked and bool(np.abs(qd).max() <= self.tolerances.rest)
         self._still_s = self._still_s + step_s if still else 0.0
-        if self._still_s >= STILL_S:
+        if self._still_s >= REST_TIME_S:
             self._end(self._pending)
 
     def _end(self, result: TrajectoryResult) -> None:

@@ -11,7 +11,10 @@ import numpy as np
 from scipy.interpolate import CubicHermiteSpline
 
 from handiwork_core.model.controller_profile import DEFAULT_PROFILE, ControllerProfile
+from handiwork_core.model.errors import HandiworkError
 from handiwork_core.model.geometry import Array
+from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.thresholds import JOINT_REST, PATH_END_REST
 from handiwork_core.robot.robot import ArmSpec, BaseSpec, Robot
 
 
@@ -28,7 +31,14 @@ class ErrorCode(IntEnum):
     EMERGENCY_STOP = -307
 
 
-class GoalRefused(ValueError):
+OUTCOMES = {
+    ErrorCode.PROTECTIVE_STOP: Code.PROTECTIVE_STOP,
+    ErrorCode.EMERGENCY_STOP: Code.EMERGENCY_STOP,
+}
+"""Causes of refused goals; all others are CONTROLLER_REFUSED."""
+
+
+class GoalRefused(HandiworkError, ValueError):
     """A goal that must not start; the message names joint, value and limit.
 
     Args:
@@ -37,7 +47,7 @@ class GoalRefused(ValueError):
     """
 
     def __init__(self, code: ErrorCode, message: str) -> None:
-        super().__init__(message)
+        super().__init__(Outcome(OUTCOMES.get(code, Code.CONTROLLER_REFUSED), message))
         self.code = code
 
 
@@ -99,7 +109,7 @@ class Tolerances:
     greatest_goal_time_s: float = DEFAULT_PROFILE.greatest_goal_time
     stream: float = DEFAULT_PROFILE.stream_tolerance
     start: float = 0.02
-    rest: float = 0.01
+    rest: float = JOINT_REST
     limit_excess: float = 1.02
 
     @classmethod
@@ -204,7 +214,10 @@ def check(
         "the limit is {limit:.4f}; plan from the newest joint_states",
     )
     _refuse(
-        np.abs(qd[-1]), 1e-3, limits, "ends with {value:.4f} rad/s; the limit is {limit:.4f}; end at rest"
+        np.abs(qd[-1]),
+        PATH_END_REST,
+        limits,
+        "ends with {value:.4f} rad/s; the limit is {limit:.4f}; end at rest",
     )
     if len(t) == 1:
         t, q, qd = np.array([0.0, 1e-3]), np.vstack([q, q]), np.vstack([qd, qd])

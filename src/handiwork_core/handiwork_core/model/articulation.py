@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from enum import IntEnum
 
 import numpy as np
 
+from handiwork_core.model.joint_kind import JointKind
+
 from .geometry import Array, Pose, Rotation
-
-
-class JointKind(IntEnum):
-    """The kind of a joint. Numbers equal those in ``handiwork_msgs/msg/Articulation``."""
-
-    PRISMATIC = 1
-    REVOLUTE = 2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,7 +35,7 @@ class Articulation:
 
     Attributes:
         body: Name of the other object.
-        kind: The kind of the joint.
+        kind: The kind of the joint, PRISMATIC or REVOLUTE.
         body_T_part: Pose of the part at position zero.
         axis: Unit vector in the part's frame, (3,).
         origin: A point on the axis in the part's frame, (3,), m.

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from handiwork_core.model.geometry import Pose, Rotation
+from handiwork_core.model.joint_kind import JointKind
 
-from .robot import Joint, JointType, Robot
+from .robot import Joint, Robot
 
 
 def joint_position(robot: Robot, name: str, joint_positions: Mapping[str, float]) -> float:
@@ -87,9 +88,9 @@ def joint_motion(joint: Joint, position: float) -> Pose:
         joint: The joint.
         position: Its position, rad or m.
     """
-    if joint.type is JointType.REVOLUTE:
+    if joint.type is JointKind.REVOLUTE:
         return Pose.of((0.0, 0.0, 0.0), Rotation.from_axis_angle(joint.axis, position))
-    return Pose.of(joint.axis * position if joint.type is JointType.PRISMATIC else (0.0, 0.0, 0.0))
+    return Pose.of(joint.axis * position if joint.type is JointKind.PRISMATIC else (0.0, 0.0, 0.0))
 
 
 def forward(robot: Robot, arm: str, q: ArrayLike) -> Pose:

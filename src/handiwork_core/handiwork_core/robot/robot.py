@@ -7,21 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import Enum
 
 import numpy as np
 
 from handiwork_core.model.controller_profile import DEFAULT_PROFILE, ControllerProfile
 from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.model.suction import SuctionSpec
-
-
-class JointType(Enum):
-    """URDF joint types that are supported."""
-
-    FIXED = "fixed"
-    REVOLUTE = "revolute"
-    PRISMATIC = "prismatic"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,7 +46,7 @@ class Joint:
     """
 
     name: str
-    type: JointType
+    type: JointKind
     parent: str
     child: str
     parent_T_joint: Pose

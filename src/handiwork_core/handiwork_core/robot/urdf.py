@@ -16,13 +16,14 @@ from handiwork_core.model.geometry import (
     Rotation,
     frozen,
 )
+from handiwork_core.model.joint_kind import JointKind
 
 from .mesh_paths import absent, mesh_path
-from .robot import Joint, JointType, Mimic
+from .robot import Joint, Mimic
 from .urdf_inertia import absent_inertias
 from .urdf_tree import Connection, tree_order
 
-SUPPORTED = {kind.value: kind for kind in JointType}
+SUPPORTED = {kind.word: kind for kind in JointKind}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -18,14 +18,9 @@ from handiwork_core.config.dataclass_loader import (
 from handiwork_core.intake.limits import URDF_BYTES
 from handiwork_core.intake.regular_files import FileRefused, check_file, read_bytes
 from handiwork_core.model.geometry import Array, frozen
+from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.robot.mesh_paths import with_mesh_files
-from handiwork_core.robot.robot import (
-    ArmSpec,
-    Joint,
-    JointType,
-    Robot,
-    Spheres,
-)
+from handiwork_core.robot.robot import ArmSpec, Joint, Robot, Spheres
 from handiwork_core.robot.urdf import UrdfModel, read_urdf
 
 from .keys import (
@@ -149,7 +144,7 @@ def _posture_faults(spec: RobotFile, model: UrdfModel, faults: list[str]) -> Non
         if not _known(name, list(model.joints), key, "joint", faults):
             continue
         joint = model.joints[name]
-        if joint.type is JointType.FIXED or joint.mimic is not None:
+        if joint.type is JointKind.FIXED or joint.mimic is not None:
             faults.append(f"{key}: does not move by itself; take it out")
         elif name in driven:
             faults.append(f"{key}: belongs to an arm or a gripper; take it out, their home says where it is")
@@ -164,7 +159,7 @@ def _arm_faults(key: str, arm: ArmFile, spec: RobotFile, model: UrdfModel, fault
         if not _known(name, list(model.joints), f"{key}.joints[{i}]", "joint", faults):
             continue
         joint = model.joints[name]
-        if joint.type is JointType.FIXED:
+        if joint.type is JointKind.FIXED:
             faults.append(f"{key}.joints[{i}]: {name} is fixed; name a joint that moves")
         elif joint.mimic is not None:
             faults.append(

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from handiwork_core.model.geometry import Pose
-from handiwork_core.robot.robot import JointType
+from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.robot_files.loader import load_robot
 
 from . import kernels
@@ -22,7 +22,7 @@ from .monitor import SafetyMonitor
 def main() -> None:
     """Call each kernel once."""
     robot = load_robot(Path(sys.argv[1]))
-    names = [joint.name for joint in robot.joints.values() if joint.type is not JointType.FIXED]
+    names = [joint.name for joint in robot.joints.values() if joint.type is not JointKind.FIXED]
     SafetyMonitor(robot, names, SafetyConfig(), Pose.identity()).warm_up()
     none, ints = np.zeros(0), np.zeros(0, dtype=np.int64)
     bodies, address = np.zeros((0, 2), dtype=np.int32), np.zeros(0, dtype=np.int32)

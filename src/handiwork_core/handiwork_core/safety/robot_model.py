@@ -9,15 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.robot.kinematics import joint_position
-from handiwork_core.robot.robot import (
-    ArmSpec,
-    BaseSpec,
-    Joint,
-    JointType,
-    Robot,
-    Spheres,
-)
+from handiwork_core.robot.robot import ArmSpec, BaseSpec, Joint, Robot, Spheres
 
 from .config import SafetyConfig, Zone, ZoneFrame, ZoneShape
 
@@ -144,7 +138,7 @@ class RobotModel:
         self.names = tuple(names)
         self.supervised = tuple(name for part in self.parts for name in part.joint_names)
         self.table = _table(robot, self.names, self.supervised, config)
-        moving = [joint for joint in robot.joints.values() if joint.type is not JointType.FIXED]
+        moving = [joint for joint in robot.joints.values() if joint.type is not JointKind.FIXED]
         frames = _frames(robot, moving)
         self.tree = _tree(robot, moving, frames, self.names)
         self.link_arm = arm_of_links(robot)
@@ -204,7 +198,7 @@ def _tree(
         np.array([pose.rotation.matrix() for pose in poses]).reshape(-1, 3, 3),
         np.array([pose.translation_m for pose in poses]).reshape(-1, 3),
         np.array([joint.axis for joint in moving], dtype=np.float64).reshape(-1, 3),
-        np.array([joint.type is JointType.PRISMATIC for joint in moving], dtype=np.int64),
+        np.array([joint.type is JointKind.PRISMATIC for joint in moving], dtype=np.int64),
         np.array(source, dtype=np.int64),
         np.array([law[0] for law in laws], dtype=np.float64),
         np.array(offset, dtype=np.float64),

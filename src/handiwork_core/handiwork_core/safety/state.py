@@ -6,6 +6,9 @@ import math
 from dataclasses import dataclass, replace
 from enum import Enum, IntEnum
 
+from handiwork_core.model.errors import HandiworkError
+from handiwork_core.model.outcome import Code, Outcome
+
 
 class Mode(IntEnum):
     """The state of the layer. Numbers equal those in handiwork_msgs/msg/SafetyState."""
@@ -106,8 +109,15 @@ class SafetyStatus:
         return f"protective stop: {self.violation.text}{ends}"
 
 
-class Refusal(ValueError):
-    """A request that the present state does not allow; the message gives the reason and the remedy."""
+class Refusal(HandiworkError, ValueError):
+    """A request that the present state does not allow.
+
+    Args:
+        message: The reason and the remedy.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(Outcome(Code.BAD_GOAL, message))
 
 
 class SafetyStateMachine:

@@ -11,6 +11,7 @@ from handiwork_core.control.joint_groups import ArmAxis, GripperAxis, JointArray
 from handiwork_core.control.trajectory_controller import Ending, Reference
 from handiwork_core.control.trajectory_goal import ErrorCode, GoalRefused
 from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.thresholds import JOINT_REST, REST_TIME_S
 from handiwork_core.robot.robot import Robot
 
 from .braking import ControlledStop
@@ -19,10 +20,6 @@ from .monitor import SafetyMonitor
 from .pace import reduced_scale
 from .state import MEASURED, Cause, Mode, SafetyStateMachine, SafetyStatus, Violation
 
-REST = 0.01
-"""Measured joint speed below which an arm is at rest, rad/s or m/s."""
-STILL_S = 0.05
-"""Time for which the arms must be that slow after a stop, s."""
 LONGEST_SETTLING_S = 2.0
 """Time after which a stop counts as ended, even if an external force still moves the arms, s."""
 
@@ -281,9 +278,9 @@ class SafetySupervisor:
         if not stop.is_over:
             return
         self._settling_s += step_s
-        is_still = bool((np.abs(joints.velocity[self._index]) <= REST).all())
+        is_still = bool((np.abs(joints.velocity[self._index]) <= JOINT_REST).all())
         self._still_s = self._still_s + step_s if is_still else 0.0
-        if self._still_s >= STILL_S or self._settling_s >= LONGEST_SETTLING_S:
+        if self._still_s >= REST_TIME_S or self._settling_s >= LONGEST_SETTLING_S:
             self._end_stop()
 
     def _end_stop(self) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from enum import Enum
 from pathlib import Path
 
 import numpy as np
 
-from handiwork_core.model.articulation import Articulation, Handle, JointKind
+from handiwork_core.model.articulation import Articulation, Handle
 from handiwork_core.model.geometry import frozen
+from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.model.world import Shape, WorldObject
 
 from .layout import PartDrive, Randomisation, SceneObject
@@ -25,13 +25,6 @@ from .shapes import (
 
 LEAST_ANGLE_RAD = math.radians(30.0)
 """Least angle between a handle's bar and the approach of the hand, rad."""
-
-
-class JointType(Enum):
-    """The type of a joint in a scene file."""
-
-    PRISMATIC = "prismatic"
-    REVOLUTE = "revolute"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +42,7 @@ class JointSpec:
         friction: Friction, N or Nm.
     """
 
-    type: JointType
+    type: JointKind
     axis: tuple[float, float, float]
     range: tuple[float, float]
     origin: tuple[float, float, float] = (0.0, 0.0, 0.0)
@@ -66,7 +59,7 @@ class JointSpec:
             raise ValueError(
                 f"range: runs from {low:g} to {high:g}; write closed, then open, the smaller one first"
             )
-        if self.type is JointType.REVOLUTE and high - low > 2.0 * math.pi:
+        if self.type is JointKind.REVOLUTE and high - low > 2.0 * math.pi:
             raise ValueError(
                 f"range: spans {high - low:g} rad; keep it within one turn, which poses can measure"
             )
@@ -162,7 +155,7 @@ class PartSpec:
         axis, (lower, upper) = np.array(self.joint.axis), self.joint.range
         joint = Articulation(
             body.name,
-            JointKind[self.joint.type.name],
+            self.joint.type,
             self.pose.pose(),
             frozen(axis / np.linalg.norm(axis)),
             frozen(self.joint.origin),

@@ -26,6 +26,7 @@ from .shapes import (
     check_look,
 )
 from .usd import usd_shapes
+from .words import READERS
 
 __all__ = ["Randomisation", "Scene", "SceneObject", "load_scene"]
 
@@ -132,7 +133,7 @@ def load_scene(path: Path) -> Scene:
     Raises:
         ConfigError: The file has faults; the error lists all with file, key and remedy.
     """
-    spec = load(SceneSpec, path)
+    spec = load(SceneSpec, path, READERS)
     objects: list[SceneObject] = []
     faults: list[str] = []
     for name, item in spec.objects.items():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import Enum
 from pathlib import Path
 
 from handiwork_core.model.geometry import Pose, Rotation, frozen
@@ -11,23 +10,12 @@ from handiwork_core.model.world import Shape, ShapeKind
 
 from .mesh_file import hull_vertices, solid_mesh
 
-
-class ShapeType(Enum):
-    """The type of a shape in a scene file."""
-
-    BOX = "box"
-    SPHERE = "sphere"
-    CYLINDER = "cylinder"
-    CAPSULE = "capsule"
-    MESH = "mesh"
-
-
 SIZES = {
-    ShapeType.BOX: ("edges x, y, z", 3),
-    ShapeType.SPHERE: ("radius", 1),
-    ShapeType.CYLINDER: ("radius, length", 2),
-    ShapeType.CAPSULE: ("radius, length of the straight part", 2),
-    ShapeType.MESH: ("nothing, or one scale factor", 0),
+    ShapeKind.BOX: ("edges x, y, z", 3),
+    ShapeKind.SPHERE: ("radius", 1),
+    ShapeKind.CYLINDER: ("radius, length", 2),
+    ShapeKind.CAPSULE: ("radius, length of the straight part", 2),
+    ShapeKind.MESH: ("nothing, or one scale factor", 0),
 }
 
 
@@ -55,7 +43,7 @@ class PoseSpec:
 class ShapeSpec:
     """One solid. ``file``: .obj or .stl beside the scene file; its convex hull, or its solid with ``concave: true``."""
 
-    type: ShapeType
+    type: ShapeKind
     size: tuple[float, ...] = ()
     pose: PoseSpec = field(default_factory=lambda: PoseSpec((0.0, 0.0, 0.0)))
     file: str = ""
@@ -63,15 +51,17 @@ class ShapeSpec:
 
     def __post_init__(self) -> None:
         meaning, count = SIZES[self.type]
-        is_mesh = self.type is ShapeType.MESH
+        is_mesh = self.type is ShapeKind.MESH
         if len(self.size) != count and not (is_mesh and len(self.size) == 1):
-            raise ValueError(f"size {list(self.size)} of a {self.type.value}; write {meaning}")
+            raise ValueError(f"size {list(self.size)} of a {self.type.name.lower()}; write {meaning}")
         if any(edge <= 0.0 for edge in self.size):
             raise ValueError(f"size {list(self.size)} must be more than 0 everywhere")
         if is_mesh != bool(self.file):
             raise ValueError("file belongs to type mesh and to it alone; add it or take it away")
         if self.concave and not is_mesh:
-            raise ValueError(f"concave belongs to type mesh, and a {self.type.value} is convex; take it away")
+            raise ValueError(
+                f"concave belongs to type mesh, and a {self.type.name.lower()} is convex; take it away"
+            )
 
     def build(self, folder: Path) -> Shape:
         """Return the shape as a value; reads the mesh file.
@@ -82,7 +72,7 @@ class ShapeSpec:
         Raises:
             ValueError: The file cannot be read, or is no solid.
         """
-        if self.type is ShapeType.MESH:
+        if self.type is ShapeKind.MESH:
             scale = self.size[0] if self.size else 1.0
             if self.concave:
                 vertices, triangles = solid_mesh(folder / self.file)
@@ -91,7 +81,7 @@ class ShapeSpec:
                 )
             vertices = hull_vertices(folder / self.file) * scale
             return Shape(ShapeKind.CONVEX, frozen(()), self.pose.pose(), frozen(vertices))
-        return Shape(ShapeKind[self.type.name], frozen(self.size), self.pose.pose())
+        return Shape(self.type, frozen(self.size), self.pose.pose())
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,15 +12,8 @@ from handiwork_core.model.geometry import (
     Rotation,
     frozen,
 )
-from handiwork_core.robot.robot import (
-    ArmSpec,
-    GripperSpec,
-    Joint,
-    JointType,
-    Mimic,
-    Robot,
-    Spheres,
-)
+from handiwork_core.model.joint_kind import JointKind
+from handiwork_core.robot.robot import ArmSpec, GripperSpec, Joint, Mimic, Robot, Spheres
 
 RAILS = ("rail_x", "rail_y", "rail_z")
 WRIST = ("wrist_yaw", "wrist_pitch", "wrist_roll")
@@ -41,7 +34,7 @@ def gantry() -> Robot:
     """Return the robot ``gantry`` with arm ``arm``, hand link ``hand``, and fingers that open 0 to 80 mm."""
     joints = {}
     for i, name in enumerate(JOINTS):
-        kind = JointType.PRISMATIC if name in RAILS else JointType.REVOLUTE
+        kind = JointKind.PRISMATIC if name in RAILS else JointKind.REVOLUTE
         bound = 2.0 if name in RAILS else 2.0 * np.pi
         joints[name] = _joint(name, kind, LINKS[i], LINKS[i + 1], AXES[name], bound)
     joints["left_finger_joint"] = _finger("left_finger_joint", "left_finger", 1.0, None)
@@ -49,7 +42,7 @@ def gantry() -> Robot:
         "right_finger_joint", "right_finger", -1.0, Mimic("left_finger_joint", 1.0, 0.0)
     )
     joints["tcp_joint"] = Joint(
-        "tcp_joint", JointType.FIXED, "hand", "tcp", Pose.of((0.0, 0.0, TCP_M)), frozen((0, 0, 1))
+        "tcp_joint", JointKind.FIXED, "hand", "tcp", Pose.of((0.0, 0.0, TCP_M)), frozen((0, 0, 1))
     )
     gripper = GripperSpec(
         "gripper",
@@ -100,7 +93,7 @@ def gantry_pose(q: Array) -> Pose:
 
 
 def _joint(
-    name: str, kind: JointType, parent: str, child: str, axis: tuple[float, float, float], bound: float
+    name: str, kind: JointKind, parent: str, child: str, axis: tuple[float, float, float], bound: float
 ) -> Joint:
     return Joint(
         name, kind, parent, child, Pose.identity(), frozen(axis), -bound, bound, 1.0, 5.0, 100.0, 100.0
@@ -111,5 +104,5 @@ def _finger(name: str, link: str, side: float, mimic: Mimic | None) -> Joint:
     start = Pose.of((0.0, 0.0, 0.06))
     axis = frozen((0.0, side, 0.0))
     return Joint(
-        name, JointType.PRISMATIC, "hand", link, start, axis, 0.0, 0.04, 0.2, 5.0, 100.0, 30.0, mimic
+        name, JointKind.PRISMATIC, "hand", link, start, axis, 0.0, 0.04, 0.2, 5.0, 100.0, 30.0, mimic
     )

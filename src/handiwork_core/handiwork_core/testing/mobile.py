@@ -9,15 +9,11 @@ import numpy as np
 
 from handiwork_core.contracts.planning import ShouldStop
 from handiwork_core.model.geometry import Array, Pose, frozen
+from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import JointState, World
-from handiwork_core.robot.robot import (
-    BaseSpec,
-    Joint,
-    JointType,
-    Robot,
-)
+from handiwork_core.robot.robot import BaseSpec, Joint, Robot
 
 from .fakes import TICK_S, Cell, Fakes, FakeWorld, fakes
 from .gantry import gantry
@@ -31,7 +27,7 @@ def mobile_gantry() -> Robot:
     robot, chain = gantry(), ("origin", "slide_x", "slide_y", "base")
     joints = {}
     for i, (name, axis) in enumerate(zip(BASE.joint_names, AXES, strict=True)):
-        kind = JointType.REVOLUTE if i == 2 else JointType.PRISMATIC
+        kind = JointKind.REVOLUTE if i == 2 else JointKind.PRISMATIC
         limits = (-2.0, 2.0, 0.5, 1.0, 10.0, 1e3)
         joints[name] = Joint(name, kind, chain[i], chain[i + 1], Pose.identity(), frozen(axis), *limits)
     links = (*chain[:3], *robot.links)

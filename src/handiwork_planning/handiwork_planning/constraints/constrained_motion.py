@@ -110,7 +110,7 @@ def _straight(
         try:
             trajectory = move(StraightGoal(poses[i]))
         except Failed as failed:
-            if failed.code in (Code.CANCELED, Code.PLAN_BUDGET):
+            if failed.outcome.code in (Code.CANCELED, Code.PLAN_BUDGET):
                 raise
             continue
         if worst_share(problem, trajectory.q) <= 1.0:

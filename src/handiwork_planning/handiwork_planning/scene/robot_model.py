@@ -8,14 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.robot.kinematics import joint_position
-from handiwork_core.robot.robot import (
-    ArmSpec,
-    Joint,
-    JointType,
-    Robot,
-    Spheres,
-)
+from handiwork_core.robot.robot import ArmSpec, Joint, Robot, Spheres
 from handiwork_planning.kernels.arrays import Ints, RobotArrays
 
 
@@ -118,7 +113,7 @@ def fold(robot: Robot, arm: ArmSpec, world_T_base: Pose, values: Mapping[str, fl
         turn = _z_to(joint.axis)
         start = body_T_zero @ turn
         transforms[index] = np.concatenate([start[:3, :3].ravel(), start[:3, 3]])
-        prismatic[index] = int(joint.type is JointType.PRISMATIC)
+        prismatic[index] = int(joint.type is JointKind.PRISMATIC)
         mounts[link] = Mount(index + 1, turn.T)
     return Chain(transforms, prismatic, mounts)
 
@@ -189,9 +184,9 @@ def _moved(body_T_link: Array, s: Spheres) -> Array:
 def _motion(joint: Joint, value: float) -> Array:
     """Return the pose (4, 4) of the child link at ``value`` in its zero frame."""
     m = np.eye(4)
-    if joint.type is JointType.PRISMATIC:
+    if joint.type is JointKind.PRISMATIC:
         m[:3, 3] = joint.axis * value
-    elif joint.type is JointType.REVOLUTE:
+    elif joint.type is JointKind.REVOLUTE:
         m[:3, :3] = _turn(joint.axis, value)
     return m
 
@@ -219,7 +214,7 @@ def _reach(chain: Chain, groups: list[Group], joints: list[Joint]) -> Array:
     A point's distance from joint j's axis is at most the sum of the link offsets between and its own.
     """
     offsets = np.linalg.norm(chain.transforms[:, 9:], axis=1)
-    travel = [max(abs(j.lower), abs(j.upper)) if j.type is JointType.PRISMATIC else 0.0 for j in joints]
+    travel = [max(abs(j.lower), abs(j.upper)) if j.type is JointKind.PRISMATIC else 0.0 for j in joints]
     reach = np.zeros((len(groups), len(joints)))
     for g, group in enumerate(groups):
         own = float(np.linalg.norm(group.spheres[:, :3], axis=1).max())

@@ -88,11 +88,11 @@ def find_any(
         path = find(goals, 0, first)
         return path, int(owner[path.goal])
     except Failed as failed:
-        if failed.code not in (Code.PATH_BLOCKED, Code.PLAN_BUDGET):
+        if failed.outcome.code not in (Code.PATH_BLOCKED, Code.PLAN_BUDGET):
             raise
         count = len(goals)
         goals, owner = _with_more(goals, owner, rounds)
-        if len(goals) == count and failed.code is Code.PATH_BLOCKED:
+        if len(goals) == count and failed.outcome.code is Code.PATH_BLOCKED:
             raise
     path = find(goals, 1, deadline)
     return path, int(owner[path.goal])

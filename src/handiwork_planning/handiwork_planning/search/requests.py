@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from handiwork_core.contracts.planning import PlanRequest, ShouldStop
+from handiwork_core.model.errors import HandiworkError
 from handiwork_core.model.geometry import Array
-from handiwork_core.model.outcome import BodyPair, Code
+from handiwork_core.model.outcome import BodyPair, Code, Outcome
 from handiwork_core.robot.robot import ArmSpec, Robot
 from handiwork_planning.scene.query import Query
 from handiwork_planning.timing.parameterization import Limits
@@ -20,8 +21,16 @@ NUDGE_RAD = 0.01
 """A configuration this far beyond a limit is moved to the limit instead of being refused."""
 
 
-class Failed(Exception):
-    """An expected failure inside one request; caught by the method that makes the result."""
+class Failed(HandiworkError):
+    """An expected failure inside one request; caught by the method that makes the result.
+
+    Args:
+        code: The cause.
+        message: The cause in words.
+        blocking: The bodies that touch.
+        depth_m: Depth of their overlap, m; nan where none applies.
+        errors: Distance from the target, m, and angle, rad; nan where none applies.
+    """
 
     def __init__(
         self,
@@ -32,14 +41,11 @@ class Failed(Exception):
         depth_m: float = float("nan"),
         errors: tuple[float, float] = (float("nan"), float("nan")),
     ) -> None:
-        super().__init__(message)
-        self.code, self.message, self.blocking, self.depth_m, self.errors = (
-            code,
-            message,
-            blocking,
-            depth_m,
-            errors,
+        position_m, angle_rad = errors
+        super().__init__(
+            Outcome(code, message, blocking=blocking, position_error_m=position_m, angle_error_rad=angle_rad)
         )
+        self.depth_m = depth_m
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,11 @@ import numpy as np
 from handiwork_core.contracts.planning import Verdict
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import Code
+from handiwork_core.model.thresholds import PATH_END_REST
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.robot.robot import ArmSpec, Robot
 
 START_RAD = 0.02
-REST = 1.0e-3
-"""Joint speed [rad/s] that counts as rest."""
 MOST_SAMPLES = 50_000
 """More are refused unread: nothing may keep the engine busy for minutes."""
 SLACK = 1.01
@@ -42,7 +41,7 @@ def motion(robot: Robot, arm: ArmSpec, trajectory: Trajectory, start_q: Array) -
         )
     for end in (0, -1):
         speed = float(np.abs(trajectory.qd[end]).max())
-        if speed > REST:
+        if speed > PATH_END_REST:
             at = 0 if end == 0 else len(trajectory.t_s) - 1
             return _refused(f"is not at rest at sample {at}: {speed:.4f} rad/s; make it stop", at)
     return _limits(robot, arm, trajectory)

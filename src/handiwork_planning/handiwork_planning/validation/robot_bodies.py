@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from handiwork_core.contracts.planning import Attachment
 from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.model.world import World
 from handiwork_core.robot.kinematics import joint_position
-from handiwork_core.robot.robot import ArmSpec, JointType, Robot
+from handiwork_core.robot.robot import ArmSpec, Robot
 
 from .shape_distances import surface
 
@@ -113,9 +114,9 @@ def frames_of(
             value = np.full(len(q), joint_position(robot, joint.name, gripper))
         move = np.zeros((len(q), 4, 4))
         move[:] = np.eye(4)
-        if joint.type is JointType.PRISMATIC:
+        if joint.type is JointKind.PRISMATIC:
             move[:, :3, 3] = value[:, None] * joint.axis
-        elif joint.type is JointType.REVOLUTE:
+        elif joint.type is JointKind.REVOLUTE:
             x, y, z = joint.axis
             k = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
             s, c = np.sin(value)[:, None, None], np.cos(value)[:, None, None]

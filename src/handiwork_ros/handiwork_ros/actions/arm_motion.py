@@ -10,12 +10,10 @@ from typing import Any
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
+from handiwork_core.model.thresholds import JOINT_REST
 from handiwork_ros.rclpy_support.qos import STREAM
 from handiwork_ros.rclpy_support.safe_callbacks import guard
 from handiwork_ros.rclpy_support.service_call import on_executor
-
-STANDSTILL = 0.01
-"""The speed up to which a joint is at rest, rad/s or m/s."""
 
 OBSERVATION_S = 0.8
 """The longest time to wait for a robot at rest, s."""
@@ -48,7 +46,7 @@ def motion_sentence(fastest: tuple[str, float] | None) -> str:
     if fastest is None:
         return f"{UNKNOWN}, as no joint_states came"
     name, speed = fastest
-    return "the arm is at rest" if speed <= STANDSTILL else f"the arm moves, joint {name} at {speed:.2f}/s"
+    return "the arm is at rest" if speed <= JOINT_REST else f"the arm moves, joint {name} at {speed:.2f}/s"
 
 
 def observe_motion(node: Node, timeout_s: float = OBSERVATION_S) -> str:
@@ -70,7 +68,7 @@ def observe_motion(node: Node, timeout_s: float = OBSERVATION_S) -> str:
 
     def on_joints(message: JointState) -> None:
         newest[0] = fastest_joint(list(message.name), list(message.velocity))
-        if newest[0] is not None and newest[0][1] <= STANDSTILL:
+        if newest[0] is not None and newest[0][1] <= JOINT_REST:
             at_rest.set()
 
     def begin() -> None:

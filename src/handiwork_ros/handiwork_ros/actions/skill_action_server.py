@@ -14,6 +14,7 @@ from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.node import Node
 
 from handiwork_core.contracts.skill import Progress, Stopped, Token
+from handiwork_core.model.errors import HandiworkError
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.process.event_text import event_text
 
@@ -38,7 +39,7 @@ E = TypeVar("E", bound=Ended)
 Report = Callable[[Progress], None]
 
 
-class GoalRejected(Exception):
+class GoalRejected(HandiworkError):
     """A goal that is answered at once, because it cannot be done or needs no motion.
 
     Raised by ``SkillBinding.admit``, caught by the action server only.
@@ -49,8 +50,8 @@ class GoalRejected(Exception):
     """
 
     def __init__(self, outcome: Outcome, ended: Any = None) -> None:
-        super().__init__(outcome.message)
-        self.outcome, self.ended = outcome, ended
+        super().__init__(outcome)
+        self.ended = ended
 
 
 @dataclass(frozen=True)

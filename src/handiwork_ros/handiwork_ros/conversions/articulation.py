@@ -6,8 +6,9 @@ import numpy as np
 from geometry_msgs.msg import Point
 from handiwork_msgs.msg import Articulation as ArticulationMsg
 
-from handiwork_core.model.articulation import Articulation, Handle, JointKind
+from handiwork_core.model.articulation import Articulation, Handle
 from handiwork_core.model.geometry import Array, frozen
+from handiwork_core.model.joint_kind import MOVING, JointKind
 from handiwork_core.model.outcome import Code
 
 from .pose import BadMessage, finite, pose_from_msg, pose_to_msg, vector_from_msg, vector_to_msg
@@ -32,7 +33,7 @@ def articulation_from_msg(msg: ArticulationMsg, field: str = "articulation") -> 
     try:
         kind = JointKind(msg.kind)
     except ValueError:
-        kinds = ", ".join(f"{k.name}={k.value}" for k in JointKind)
+        kinds = ", ".join(f"{k.name}={k.value}" for k in MOVING)
         text = f"is {msg.kind}; use NONE=0, {kinds}"
         raise BadMessage(f"{field}.kind", text, Code.BAD_GOAL) from None
     if not msg.body:

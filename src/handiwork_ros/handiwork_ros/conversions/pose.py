@@ -11,6 +11,7 @@ from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Pose as PoseMsg
 from geometry_msgs.msg import Transform, Vector3
 
+from handiwork_core.model.errors import HandiworkError
 from handiwork_core.model.geometry import (
     UNIT_TOLERANCE,
     Array,
@@ -21,7 +22,7 @@ from handiwork_core.model.geometry import (
 from handiwork_core.model.outcome import Code, Outcome
 
 
-class BadMessage(ValueError):
+class BadMessage(HandiworkError, ValueError):
     """A message holds an invalid value. ``outcome`` names the field, its value and a valid one.
 
     Args:
@@ -31,8 +32,7 @@ class BadMessage(ValueError):
     """
 
     def __init__(self, field: str, what: str, code: Code = Code.BAD_NUMBER) -> None:
-        self.outcome = Outcome(code, f"{field} {what}", field_name=field)
-        super().__init__(self.outcome.message)
+        super().__init__(Outcome(code, f"{field} {what}", field_name=field))
 
 
 def at_most(field: str, count: int, most: int, noun: str) -> None:

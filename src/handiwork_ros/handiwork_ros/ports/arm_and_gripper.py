@@ -13,6 +13,7 @@ from control_msgs.action import FollowJointTrajectory, ParallelGripperCommand
 from handiwork_core.contracts.planning import ShouldStop
 from handiwork_core.control.trajectory_goal import ErrorCode
 from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_core.model.thresholds import JOINT_REST
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.robot.robot import ArmSpec, BaseSpec, GripperSpec
 from handiwork_ros.conversions import trajectory_to_msg
@@ -24,8 +25,6 @@ from .sim_time_deadline import Patience
 from .world import RosWorldSource
 
 POLL_S = 0.01
-REST_RAD_S = 0.01
-"""The measured joint speed below which the arm is at rest, rad/s."""
 
 STANDSTILL_S = 0.5
 """The time after which a world that repeats the same stamp is paused, s; its arm is at rest at any measured speed."""
@@ -142,7 +141,7 @@ class ArmClient:
 
     def _is_at_rest(self) -> bool:
         speeds = self._world.snapshot().joints.velocity
-        return all(abs(speeds.get(name, float("inf"))) < REST_RAD_S for name in self._arm.joint_names)
+        return all(abs(speeds.get(name, float("inf"))) < JOINT_REST for name in self._arm.joint_names)
 
     def _lost(self, why: str = "") -> Outcome:
         """Return ROBOT_LOST with the last known state of the joints."""
@@ -150,7 +149,7 @@ class ArmClient:
         mine = [abs(speeds[name]) for name in self._arm.joint_names if name in speeds]
         if not math.isfinite(age_s) or not mine:
             return Outcome(Code.ROBOT_LOST, f"{why}nothing is known of {self._arm.controller}'s joints")
-        state = "at rest" if max(mine) < REST_RAD_S else f"moving at up to {max(mine):.2f} rad/s"
+        state = "at rest" if max(mine) < JOINT_REST else f"moving at up to {max(mine):.2f} rad/s"
         return Outcome(
             Code.ROBOT_LOST, f"{why}{self._arm.controller}'s joints were {state} {age_s:.1f} s ago"
         )

@@ -15,6 +15,7 @@ from rclpy.node import Node
 from handiwork_core.config.dataclass_loader import nearest
 from handiwork_core.intake.counters import IntakeCounter
 from handiwork_core.intake.limits import FRAMES, NAME_CHARACTERS
+from handiwork_core.model.errors import HandiworkError
 from handiwork_core.model.geometry import UNIT_TOLERANCE, Pose
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_ros.conversions import BadMessage, transform_from_msg
@@ -26,7 +27,7 @@ from tf2_msgs.msg import TFMessage
 from .frame_table import FrameTable
 
 
-class UnknownFrame(LookupError):
+class UnknownFrame(HandiworkError, LookupError):
     """A frame is not known, or two frames are not connected. ``outcome`` names it and lists similar names.
 
     Args:
@@ -35,8 +36,7 @@ class UnknownFrame(LookupError):
     """
 
     def __init__(self, message: str, field: str = "") -> None:
-        self.outcome = Outcome(Code.UNKNOWN_FRAME, message, field_name=field)
-        super().__init__(message)
+        super().__init__(Outcome(Code.UNKNOWN_FRAME, message, field_name=field))
 
 
 class FrameBuffer:

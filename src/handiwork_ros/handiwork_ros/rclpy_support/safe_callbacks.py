@@ -9,6 +9,7 @@ from typing import Any
 
 from rclpy.node import Node
 
+from handiwork_core.model.errors import HandiworkError
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_ros.conversions import outcome_to_msg
 
@@ -38,7 +39,8 @@ def guard_service(node: Node, handler: Callable[[Any, Any], Any]) -> Callable[[A
 
     Args:
         node: Logs unexpected exceptions.
-        handler: A plain or async handler. The ``outcome`` of its exception is sent; without one it is INTERNAL.
+        handler: A plain or async handler. The outcome of a ``HandiworkError`` is sent; any other exception is sent as
+            INTERNAL.
 
     Returns:
         The wrapped handler.
@@ -48,10 +50,9 @@ def guard_service(node: Node, handler: Callable[[Any, Any], Any]) -> Callable[[A
         try:
             answer = handler(request, response)
             return await answer if inspect.isawaitable(answer) else answer
+        except HandiworkError as error:
+            return with_outcome(response, error.outcome)
         except Exception as error:  # noqa: BLE001 - an exception must not end spin()
-            expected = getattr(error, "outcome", None)
-            if isinstance(expected, Outcome):
-                return with_outcome(response, expected)
             node.get_logger().error(f"{_name(handler)} failed:\n{traceback.format_exc()}")
             text = f"{node.get_name()}: {_name(handler)} raised {error!r}; see the node's log"
             return with_outcome(response, Outcome(Code.INTERNAL, text))

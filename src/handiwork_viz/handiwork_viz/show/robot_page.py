@@ -9,14 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from handiwork_core.model.geometry import Array, Pose, frozen
+from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.model.world import Shape, ShapeKind
 from handiwork_core.robot.kinematics import joint_position, link_poses
-from handiwork_core.robot.robot import (
-    Joint,
-    JointType,
-    Robot,
-    Spheres,
-)
+from handiwork_core.robot.robot import Joint, Robot, Spheres
 from handiwork_viz.film.solids import link_solids, solid_of
 from handiwork_viz.show.page_guard import PageNotGuarded, guarded_serving
 from robot_description.frames.marked_frames import MarkedFrame, marked_frames
@@ -112,7 +108,7 @@ class RobotPage:
         return [axes, self._server.scene.add_label(f"{name}/label", f"{frame.arm} {frame.what}")]
 
     def _add_sliders(self) -> dict[str, viser.GuiSliderHandle[float]]:
-        free = [j for j in self._robot.joints.values() if j.type is not JointType.FIXED and j.mimic is None]
+        free = [j for j in self._robot.joints.values() if j.type is not JointKind.FIXED and j.mimic is None]
         made = {}
         with self._server.gui.add_folder("joints"):
             for joint in free:
@@ -140,6 +136,6 @@ def _put(node: viser.SceneNodeHandle, pose: Pose) -> None:
 
 
 def _ends(joint: Joint) -> tuple[float, float]:
-    if joint.type is JointType.REVOLUTE:
+    if joint.type is JointKind.REVOLUTE:
         return max(joint.lower, -WIDEST), min(joint.upper, WIDEST)
     return joint.lower, joint.upper

@@ -11,7 +11,8 @@ from handiwork_core.config.dataclass_loader import nearest
 from handiwork_core.control.joint_groups import Indices, JointArrays
 from handiwork_core.isaac_wire import JOINT_STATES, BadWire
 from handiwork_core.model.geometry import Array, frozen
-from handiwork_core.robot.robot import JointType, Robot
+from handiwork_core.model.joint_kind import JointKind
+from handiwork_core.robot.robot import Robot
 
 Counts: TypeAlias = tuple[int, int, int]
 
@@ -26,7 +27,7 @@ def moving_joints(robot: Robot) -> tuple[str, ...]:
     Args:
         robot: The robot.
     """
-    return tuple(joint.name for joint in robot.joints.values() if joint.type is not JointType.FIXED)
+    return tuple(joint.name for joint in robot.joints.values() if joint.type is not JointKind.FIXED)
 
 
 class JointOrder:

@@ -6,8 +6,9 @@ import math
 from dataclasses import dataclass
 
 from handiwork_core.control.finger_drives import FingerDrive, finger_drives
+from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.robot.kinematics import joint_position
-from handiwork_core.robot.robot import JointType, Robot
+from handiwork_core.robot.robot import Robot
 
 BANDWIDTH = 100.0
 """Natural frequency of the servos of arms [rad/s], as in the MuJoCo world."""
@@ -59,7 +60,7 @@ def driven_joints(robot: Robot) -> tuple[DrivenJoint, ...]:
     fingers, leaders = _finger_drives(robot)
     found = []
     for joint in robot.joints.values():
-        if joint.type is JointType.FIXED:
+        if joint.type is JointKind.FIXED:
             continue
         drive: JointDrive | None = JointDrive(True, BANDWIDTH**2, 2.0 * BANDWIDTH)
         if joint.mimic is not None:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from handiwork_core.model.articulation import Articulation, JointKind
+from handiwork_core.model.articulation import Articulation
 from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.scene.layout import Asset
 from handiwork_core.scene.loader import SceneObject
 from handiwork_core.scene.usd import Z_FROM_Y_UP, rigid_part

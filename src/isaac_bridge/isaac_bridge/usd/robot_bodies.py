@@ -14,8 +14,9 @@ from handiwork_core.model.geometry import (
     Rotation,
     frozen,
 )
+from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.model.world import Shape, ShapeKind
-from handiwork_core.robot.robot import Joint, JointType, Robot
+from handiwork_core.robot.robot import Joint, Robot
 from handiwork_core.scene.mesh_file import hull_vertices
 
 from .solid_inertia import MassProperties
@@ -94,7 +95,7 @@ def robot_bodies(robot: Robot, folder: Path) -> tuple[RobotBody, ...]:
         if joint is not None:
             parent, body_T_link = seat[joint.parent]
             body_T_joint = body_T_link @ joint.parent_T_joint
-        if joint is None or joint.type is not JointType.FIXED or (mass and growing[parent].mass):
+        if joint is None or joint.type is not JointKind.FIXED or (mass and growing[parent].mass):
             seat[link] = link, Pose.identity()
             growing[link] = _Growing(joint, parent, body_T_joint, mass)
             if joint is None and mass is None:

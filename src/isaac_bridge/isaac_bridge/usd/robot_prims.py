@@ -6,13 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from handiwork_core.model.geometry import Pose, Rotation
+from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.robot.kinematics import link_poses
-from handiwork_core.robot.robot import (
-    ArmSpec,
-    JointType,
-    PhysxSolver,
-    Robot,
-)
+from handiwork_core.robot.robot import ArmSpec, PhysxSolver, Robot
 
 from .joint_drives import DrivenJoint, driven_joints
 from .joint_prims import JointPlace, MovingJoint, connect, fix
@@ -108,10 +104,10 @@ class RobotPrims:
             return
         place = JointPlace(self._paths[body.parent], other, body.parent_T_joint, Pose.identity())
         path = f"{self.path}/joints/{names.take(joint.name)}"
-        if joint.type is JointType.FIXED:
+        if joint.type is JointKind.FIXED:
             fix(self._stage, path, place)
             return
-        slides = joint.type is JointType.PRISMATIC
+        slides = joint.type is JointKind.PRISMATIC
         made = self._joints[joint.name] = MovingJoint(self._stage, path, place, joint.axis, slides=slides)
         if made.prim.GetName() != joint.name:
             write_named(made.prim, {"isaac:nameOverride": joint.name})

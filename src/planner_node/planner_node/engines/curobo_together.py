@@ -84,7 +84,9 @@ class CuroboTogether:
         try:
             trajectories, goals = self._core.plan_both(requests, deadline)
         except Failed as failed:
-            return TogetherResult(failed.code, failed.message, planning_time_s=deadline.used_s)
+            return TogetherResult(
+                failed.outcome.code, failed.outcome.message, planning_time_s=deadline.used_s
+            )
         return TogetherResult(Code.OK, "", trajectories, tuple(goals), deadline.used_s)
 
     def close(self) -> None:

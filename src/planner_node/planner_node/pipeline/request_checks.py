@@ -15,6 +15,7 @@ from handiwork_core.contracts.planning import (
     PoseGoals,
     SceneQuery,
 )
+from handiwork_core.model.errors import HandiworkError
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.world import World
@@ -25,7 +26,7 @@ STAMP_S = 1e-6
 """Stamps that differ by less are equal: a message holds nanoseconds."""
 
 
-class Refused(Exception):
+class Refused(HandiworkError):
     """The request cannot be served as it is.
 
     Args:
@@ -35,8 +36,7 @@ class Refused(Exception):
     """
 
     def __init__(self, code: Code, message: str, field: str = "") -> None:
-        self.outcome = Outcome(code, message, field_name=field)
-        super().__init__(message)
+        super().__init__(Outcome(code, message, field_name=field))
 
 
 def checked_arm(robot: Robot, name: str) -> ArmSpec:

@@ -26,6 +26,7 @@ from handiwork_core.contracts.planning import (
     StraightGoal,
 )
 from handiwork_core.intake.limits import GOAL_POSES, SCENES
+from handiwork_core.model.errors import HandiworkError
 from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.robot.robot import ArmSpec
@@ -172,10 +173,9 @@ class PlanningServices:
             if worker.stopping.is_set():
                 return Outcome(Code.SHUTDOWN, "planner_node is shutting down; ask again once it is back")
             return job(pipeline, worker.stopping.is_set)
+        except HandiworkError as error:
+            return error.outcome
         except Exception as error:  # noqa: BLE001 - the border of engine code
-            outcome = getattr(error, "outcome", None)
-            if isinstance(outcome, Outcome):
-                return outcome
             self.node.get_logger().error(f"engine {pipeline.engine.name!r} failed:\n{traceback.format_exc()}")
             return Outcome(
                 Code.INTERNAL, f"engine {pipeline.engine.name!r} raised {error!r}; see planner_node's log"

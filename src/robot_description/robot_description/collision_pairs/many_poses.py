@@ -7,7 +7,8 @@ from collections.abc import Collection, Mapping
 import numpy as np
 
 from handiwork_core.model.geometry import Array
-from handiwork_core.robot.robot import Joint, JointType, Robot
+from handiwork_core.model.joint_kind import JointKind
+from handiwork_core.robot.robot import Joint, Robot
 
 Frames = dict[str, tuple[Array, Array]]
 """Rotation (n, 3, 3) and position (n, 3) [m] of each link in the root link's frame."""
@@ -19,7 +20,7 @@ def free_joints(robot: Robot) -> list[Joint]:
     Args:
         robot: The robot.
     """
-    return [j for j in robot.joints.values() if j.type is not JointType.FIXED and j.mimic is None]
+    return [j for j in robot.joints.values() if j.type is not JointKind.FIXED and j.mimic is None]
 
 
 def many_link_poses(
@@ -45,9 +46,9 @@ def many_link_poses(
         fixed = joint.parent_T_joint.rotation.matrix()
         child_place = place + turn @ joint.parent_T_joint.translation_m
         child_turn = turn @ fixed
-        if joint.type is JointType.REVOLUTE:
+        if joint.type is JointKind.REVOLUTE:
             child_turn = child_turn @ _turned(joint.axis, _position(robot, joint, positions))
-        elif joint.type is JointType.PRISMATIC:
+        elif joint.type is JointKind.PRISMATIC:
             child_place = child_place + _position(robot, joint, positions)[:, None] * (
                 child_turn @ joint.axis
             )

@@ -10,7 +10,8 @@ from enum import Enum
 import numpy as np
 
 from handiwork_core.model.geometry import Array
-from handiwork_core.robot.robot import JointType, Robot, Spheres
+from handiwork_core.model.joint_kind import JointKind
+from handiwork_core.robot.robot import Robot, Spheres
 
 from .many_poses import Frames, free_joints, many_link_poses
 
@@ -117,7 +118,7 @@ def neighbours(robot: Robot) -> frozenset[Pair]:
     body = {robot.root_link: robot.root_link}
     above = {robot.root_link: robot.root_link}
     for joint in robot.joints.values():
-        fixed = joint.type is JointType.FIXED
+        fixed = joint.type is JointKind.FIXED
         body[joint.child] = body[joint.parent] if fixed else joint.child
         above[joint.child] = above[joint.parent] if fixed else body[joint.parent]
     found = set()

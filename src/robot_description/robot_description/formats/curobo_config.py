@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.robot.kinematics import joint_position
-from handiwork_core.robot.robot import ArmSpec, JointType, Robot
+from handiwork_core.robot.robot import ArmSpec, Robot
 
 Ignored = dict[str, list[str]]
 """Links that need no check against the link that is the key."""
@@ -96,7 +97,7 @@ def curobo_config(robot: Robot, urdf_path: Path, use: CuroboUse) -> dict[str, An
 
 def _locked(robot: Robot, use: CuroboUse, planned: Sequence[str]) -> dict[str, float]:
     """Return the positions of all joints that move by themselves and are not planned."""
-    free = [j.name for j in robot.joints.values() if j.type is not JointType.FIXED and j.mimic is None]
+    free = [j.name for j in robot.joints.values() if j.type is not JointKind.FIXED and j.mimic is None]
     for name in use.locked:
         if name not in free or name in planned:
             raise ValueError(

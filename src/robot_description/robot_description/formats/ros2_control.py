@@ -13,13 +13,9 @@ from xml.sax.saxutils import quoteattr
 import yaml
 
 from handiwork_core.model.controller_profile import DEFAULT_PROFILE, ControllerProfile
+from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.robot.kinematics import joint_position
-from handiwork_core.robot.robot import (
-    GripperSpec,
-    Joint,
-    JointType,
-    Robot,
-)
+from handiwork_core.robot.robot import GripperSpec, Joint, Robot
 from handiwork_core.robot_files.loader import load_robot
 
 FILE = "ros2_control.yaml"
@@ -102,7 +98,7 @@ def with_hardware(robot: Robot, plugin: str, parameters: Mapping[str, str]) -> s
 def _joints(robot: Robot) -> Iterator[str]:
     grips = {gripper.joint for gripper in _fingers(robot)}
     for joint in robot.joints.values():
-        if joint.type is JointType.FIXED:
+        if joint.type is JointKind.FIXED:
             continue
         commands = [] if joint.mimic else ["position", *([MAX_EFFORT] if joint.name in grips else [])]
         yield f"<joint name={quoteattr(joint.name)}>"

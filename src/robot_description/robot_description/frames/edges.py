@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from handiwork_core.model.geometry import Pose
+from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.robot.kinematics import joint_motion, joint_position
-from handiwork_core.robot.robot import JointType, Robot
+from handiwork_core.robot.robot import Robot
 
 WORLD = "world"
 
@@ -38,7 +39,7 @@ def static_edges(robot: Robot, world_T_base: Pose) -> list[Edge]:
         robot: The robot.
         world_T_base: Pose of the root link.
     """
-    fixed = [joint for joint in robot.joints.values() if joint.type is JointType.FIXED]
+    fixed = [joint for joint in robot.joints.values() if joint.type is JointKind.FIXED]
     edges = [Edge(frame(robot, j.parent), frame(robot, j.child), j.parent_T_joint) for j in fixed]
     return [Edge(WORLD, frame(robot, robot.root_link), world_T_base), *edges]
 
@@ -53,7 +54,7 @@ def moving_edges(robot: Robot, positions: Mapping[str, float]) -> list[Edge]:
     edges = []
     for joint in robot.joints.values():
         source = joint.mimic.joint if joint.mimic is not None else joint.name
-        if joint.type is JointType.FIXED or source not in positions:
+        if joint.type is JointKind.FIXED or source not in positions:
             continue
         parent_T_child = joint.parent_T_joint @ joint_motion(
             joint, joint_position(robot, joint.name, positions)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from handiwork_core.model.geometry import Array
+from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.robot.robot import Robot
 
 from .gripper_survey import GripperFacts
@@ -104,7 +105,7 @@ def _gripper(name: str, arm: FoundArm, robot: Robot, facts: GripperFacts) -> lis
     joint, widths = robot.joints[arm.gripper.joint], facts.rows[:, 1]
     slope = facts.slope
     low, high = (0.0, slope * joint.upper) if slope is not None else (widths.min(), widths.max())
-    force = joint.effort if joint.type.value == "prismatic" and joint.effort > 0.0 else DEFAULT_FORCE_N
+    force = joint.effort if joint.type is JointKind.PRISMATIC and joint.effort > 0.0 else DEFAULT_FORCE_N
     towards, closing = (np.eye(3)[axis] for axis in (facts.ee_axis, facts.closing_axis))
     matrix = np.stack([towards, closing, np.cross(towards, closing)], axis=1)
     return [

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from handiwork_core.robot.robot import Joint, JointType
+from handiwork_core.model.joint_kind import JointKind
+from handiwork_core.robot.robot import Joint
 from handiwork_core.robot.urdf import UrdfModel
 
 MIN_JOINTS = 4
@@ -53,7 +54,7 @@ class Tree:
         self.below: dict[str, list[str]] = {model.links[0]: []}
         for joint in model.joints.values():
             parent = self.body[joint.parent]
-            if joint.type is JointType.FIXED:
+            if joint.type is JointKind.FIXED:
                 self.body[joint.child] = parent
                 self.links[parent].append(joint.child)
             else:

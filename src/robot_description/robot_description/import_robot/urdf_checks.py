@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import xml.etree.ElementTree as ET
 
-from handiwork_core.robot.robot import Joint, JointType
+from handiwork_core.model.joint_kind import JointKind
+from handiwork_core.robot.robot import Joint
 from handiwork_core.robot.urdf import UrdfModel
 from handiwork_core.robot.urdf_inertia import impossible_inertias
 
-FASTEST = {JointType.REVOLUTE: 20.0, JointType.PRISMATIC: 5.0}
+FASTEST = {JointKind.REVOLUTE: 20.0, JointKind.PRISMATIC: 5.0}
 """Greater velocity limits are taken for a mistake, rad/s or m/s."""
 ROUNDING = 1e-3
 
@@ -26,7 +27,7 @@ def doubts(model: UrdfModel, root: ET.Element) -> list[str]:
     """
     found = impossible_inertias(root)
     for joint in model.joints.values():
-        if joint.type is not JointType.FIXED:
+        if joint.type is not JointKind.FIXED:
             found += [f"joint {joint.name}: {text}" for text in _of_joint(joint, model)]
     for link in root.findall("link"):
         if link.find("visual") is not None and link.find("collision") is None:
@@ -42,7 +43,7 @@ def _of_joint(joint: Joint, model: UrdfModel) -> list[str]:
         found.append(f"velocity limit {joint.velocity:g} is very fast; check its unit")
     if joint.effort <= 0.0:
         found.append(f"effort limit {joint.effort:g} lets nothing move; write its torque or force")
-    if joint.type is JointType.REVOLUTE and joint.upper - joint.lower > 4.0 * math.pi + ROUNDING:
+    if joint.type is JointKind.REVOLUTE and joint.upper - joint.lower > 4.0 * math.pi + ROUNDING:
         found.append(f"turns from {joint.lower:g} to {joint.upper:g} rad; plan it only if no cable stops it")
     if joint.mimic is not None:
         source = model.joints[joint.mimic.joint]

@@ -20,7 +20,8 @@ from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
 from handiwork_core.model.geometry import Array
-from handiwork_core.robot.robot import JointType, Robot
+from handiwork_core.model.joint_kind import JointKind
+from handiwork_core.robot.robot import Robot
 from handiwork_core.robot_files.loader import load_robot
 from robot_description.collision_pairs.home_room import (
     Limit,
@@ -269,7 +270,7 @@ def allowance_of(robot: Robot, link: str) -> Allowance:
     while link in above:
         if above[link].name in moved:
             return FINGER if parts else HAND if above[link].name in last else ARM
-        parts |= above[link].type is not JointType.FIXED
+        parts |= above[link].type is not JointKind.FIXED
         link = above[link].parent
     return BODY
 

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from handiwork_core.model.articulation import Articulation, JointKind
+from handiwork_core.model.articulation import Articulation
 from handiwork_core.model.geometry import Pose, frozen
+from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.model.world import ObjectState
 from handiwork_core.scene.loader import SceneObject
 

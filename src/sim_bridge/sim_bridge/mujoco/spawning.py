@@ -23,7 +23,9 @@ from handiwork_core.intake.limits import (
     OBJECTS,
 )
 from handiwork_core.intake.regular_files import DataRoots, FileRefused
+from handiwork_core.model.errors import HandiworkError
 from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.scene.layout import shape_points, world_boxes
 from handiwork_core.scene.loader import (
     ObjectSpec,
@@ -31,6 +33,7 @@ from handiwork_core.scene.loader import (
     SceneObject,
     load_scene,
 )
+from handiwork_core.scene.words import READERS
 
 FORMAT = "handiwork"
 """The format of an object as in scene files below ``objects.<name>``, or as ``<scene file>#<name>``."""
@@ -54,7 +57,7 @@ class Why(Enum):
     PART = "part"
 
 
-class SpawnRefused(ValueError):
+class SpawnRefused(HandiworkError, ValueError):
     """An object cannot be spawned or deleted.
 
     Args:
@@ -63,8 +66,9 @@ class SpawnRefused(ValueError):
     """
 
     def __init__(self, why: Why, message: str) -> None:
+        code = Code.UNKNOWN_OBJECT if why is Why.UNKNOWN else Code.BAD_GOAL
+        super().__init__(Outcome(code, message))
         self.why = why
-        super().__init__(message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +124,7 @@ def _from_text(text: str, name: str, folder: Path, roots: DataRoots) -> SceneObj
     try:
         written = mapping_from_yaml(text, "resource_string", GOAL_YAML)
         written.setdefault("pose", {"position": [0.0, 0.0, 0.0]})
-        spec = parse(ObjectSpec, written, "resource_string")
+        spec = parse(ObjectSpec, written, "resource_string", READERS)
     except ConfigError as error:
         raise SpawnRefused(Why.PARSE_ERROR, str(error)) from error
     try:

@@ -16,14 +16,10 @@ from scipy.spatial import ConvexHull
 
 from handiwork_core.control.finger_drives import finger_drives, finger_joints
 from handiwork_core.model.geometry import Pose, frozen
+from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.model.world import Shape, ShapeKind
 from handiwork_core.robot.kinematics import joint_position
-from handiwork_core.robot.robot import (
-    GripperSpec,
-    Joint,
-    JointType,
-    Robot,
-)
+from handiwork_core.robot.robot import GripperSpec, Joint, Robot
 from handiwork_core.scene.loader import Scene, SceneObject
 from sim_bridge.mujoco.belts import make_belt, part_fixtures, soften
 from sim_bridge.mujoco.parts import add_part
@@ -94,7 +90,7 @@ def driven_joints(robot: Robot) -> tuple[Joint, ...]:
     Args:
         robot: The robot.
     """
-    return tuple(joint for joint in robot.joints.values() if joint.type is not JointType.FIXED)
+    return tuple(joint for joint in robot.joints.values() if joint.type is not JointKind.FIXED)
 
 
 def grippers(robot: Robot) -> tuple[GripperSpec, ...]:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from handiwork_core.model.articulation import Handle, JointKind
+from handiwork_core.model.articulation import Handle
 from handiwork_core.model.geometry import Array, Pose, Rotation
+from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.robot.robot import GripperSpec
 
 from .parts import Part

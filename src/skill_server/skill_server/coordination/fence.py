@@ -36,7 +36,7 @@ from handiwork_core.model.trajectory import Trajectory
 def _pass(token: Token) -> None:
     """Raise Stopped once the token is revoked."""
     if token.is_revoked:
-        raise Stopped
+        raise Stopped(token.reason, token.detail)
 
 
 def _either(token: Token, should_stop: ShouldStop) -> ShouldStop:

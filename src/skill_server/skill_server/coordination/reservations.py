@@ -15,6 +15,7 @@ import numpy as np
 
 from handiwork_core.contracts.skill import Stopped
 from handiwork_core.model.geometry import Array
+from handiwork_core.model.outcome import Code
 from handiwork_core.model.trajectory import Trajectory
 
 LATE_S = 0.3
@@ -320,7 +321,7 @@ class MotionReservations:
     def _mine(self, arm: str, visit: int | None) -> _Place:
         place = self._places[arm]
         if visit not in (None, place.visit):
-            raise Stopped
+            raise Stopped(Code.UNRESPONSIVE, f"arm {arm!r} was given to the next goal")
         return place
 
     def _leave(self, arm: str) -> None:

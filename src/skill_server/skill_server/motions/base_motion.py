@@ -13,6 +13,7 @@ from handiwork_core.contracts.skill import Context, StepFailed
 from handiwork_core.contracts.skill_params import SkillParams
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.thresholds import OTHER_ARM_REST
 from handiwork_core.model.world import World
 from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.robot.robot import BaseSpec, Robot
@@ -21,9 +22,6 @@ from skill_server.state.scene_query import ignored_objects
 
 from . import arm_motions
 from .base_sweep import first_touch
-
-STANDING = 0.02
-"""Joints of other arms that are slower than this are at rest, rad/s or m/s."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +129,7 @@ def drive_to(goal: Array, params: BaseParams, context: Context) -> Sequence[Comm
         raise StepFailed(Outcome(Code.CONTROLLER_REFUSED, text, "select"))
     mine = {*context.arm_spec.joint_names, *base.joint_names}
     others = [name for arm in robot.arms.values() for name in arm.joint_names if name not in mine]
-    busy = [name for name in others if abs(world.joints.velocity.get(name, 0.0)) > STANDING]
+    busy = [name for name in others if abs(world.joints.velocity.get(name, 0.0)) > OTHER_ARM_REST]
     if busy:
         text = f"{busy[0]!r} of another arm moves; drive when all arms are at rest"
         raise StepFailed(Outcome(Code.BUSY, text, "select"))

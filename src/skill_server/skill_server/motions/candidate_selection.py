@@ -16,6 +16,7 @@ from handiwork_core.contracts.planning import (
 from handiwork_core.contracts.skill import Context, StepFailed
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.thresholds import SAME_REFUSED_RAD
 from handiwork_core.model.trajectory import Trajectory
 from skill_server.params.recovery import UNREACHED
 from skill_server.state.gripper_state import arm_q
@@ -26,7 +27,6 @@ from .planner_requests import judge_candidates
 BATCH = 32
 TURN_WEIGHT = 0.05
 """A candidate is still preferred when it scores this much worse for each radian of joint motion that it saves."""
-SAME_Q_RAD = 1e-3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,4 +135,4 @@ def _cause(verdict: CandidateVerdict) -> str:
 
 
 def _refused(q: Array, refused: Sequence[Array]) -> bool:
-    return any(bool(np.abs(q - other).max() < SAME_Q_RAD) for other in refused)
+    return any(bool(np.abs(q - other).max() < SAME_REFUSED_RAD) for other in refused)

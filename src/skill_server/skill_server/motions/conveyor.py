@@ -8,10 +8,8 @@ import numpy as np
 
 from handiwork_core.contracts.ports import WorldSource
 from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.thresholds import BELT_REST_MPS
 from handiwork_core.model.world import World
-
-STANDING_MPS = 0.005
-"""An object slower than this is at rest, m/s."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +45,7 @@ def remaining_s(world: World, name: str, point: Array, now_s: float) -> float:
     """
     state = world.states[name]
     speed = float(np.linalg.norm(state.world_v_object))
-    if speed < STANDING_MPS:
+    if speed < BELT_REST_MPS:
         return float("inf")
     along = state.world_v_object / speed
     way = float((point - state.world_T_object.translation_m) @ along)

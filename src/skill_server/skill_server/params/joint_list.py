@@ -8,8 +8,9 @@ import numpy as np
 
 from handiwork_core.config.dataclass_loader import nearest
 from handiwork_core.model.geometry import Array
+from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.model.outcome import OK, Code, Outcome
-from handiwork_core.robot.robot import ArmSpec, JointType, Robot
+from handiwork_core.robot.robot import ArmSpec, Robot
 from skill_server.params import checks
 
 JointList = tuple[tuple[int | str, float, str], ...]
@@ -63,7 +64,7 @@ def goal(entries: JointList, robot: Robot, arm: ArmSpec, q: Array) -> Array:
     found = np.array(q)
     for joint, value, mode in entries:
         index = joint if isinstance(joint, int) else arm.joint_names.index(joint)
-        slides = robot.joints[arm.joint_names[index]].type is JointType.PRISMATIC
+        slides = robot.joints[arm.joint_names[index]].type is JointKind.PRISMATIC
         amount = value if slides else math.radians(value)
         found[index] = amount if mode == "abs" else found[index] + amount
     return found

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 import typing
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from typing import Any
 
 from handiwork_core.config.dataclass_loader import nearest
+from handiwork_core.contracts.plugins import collect
 from handiwork_core.contracts.skill import Skill
 from handiwork_core.contracts.skill_params import SkillParams
+from handiwork_core.model.errors import HandiworkError
+from handiwork_core.model.outcome import Code, Outcome
 
 GROUP = "handiwork.skills"
-EXECUTOR_FIELDS = tuple(f.name for f in dataclasses.fields(SkillParams))
 
 
-class UnknownSkill(ValueError):
-    """No skill has the name; the message lists the known ones, or says why it did not load."""
+class UnknownSkill(HandiworkError, ValueError):
+    """No skill has the name.
+
+    Args:
+        message: Lists the known skills, or says why this one did not load.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(Outcome(Code.BAD_GOAL, message, "check", "skill"))
 
 
 @dataclass(frozen=True)
@@ -98,17 +106,12 @@ def load_catalog(builtin: Iterable[type[Skill[Any]]], points: Iterable[EntryPoin
     Returns:
         The catalog, with the causes of the entry points that could not be used.
     """
-    skills: dict[str, Skill[Any]] = {kind.name: kind() for kind in builtin}
     broken: dict[str, str] = {}
-    for point in entry_points(group=GROUP) if points is None else points:
-        try:
-            skill = _made(point.load())
-            if skill.name in skills:
-                raise ValueError(f"name {skill.name!r} is taken by {type(skills[skill.name])}; rename it")
-        except Exception as error:  # noqa: BLE001 - the border of plug-in code
-            broken[point.name] = f"{point.value}: {type(error).__name__}: {error}"
-            continue
-        skills[skill.name] = skill
+
+    def note(point: EntryPoint, error: Exception) -> None:
+        broken[point.name] = f"{point.value}: {type(error).__name__}: {error}"
+
+    skills = collect((kind() for kind in builtin), GROUP, make=_made, on_failure=note, points=points)
     return Catalog(skills, broken)
 
 
@@ -124,12 +127,7 @@ def _made(kind: object) -> Skill[Any]:
     if not isinstance(name, str) or not name or plain_name(name) != name:
         raise ValueError(f"name is {name!r}; use lower case letters, digits and single underscores")
     params = getattr(kind, "params_type", None)
-    if not (isinstance(params, type) and dataclasses.is_dataclass(params)):
+    if not (isinstance(params, type) and issubclass(params, SkillParams)):
         raise ValueError(f"params_type is {params!r}; make it a dataclass that extends SkillParams")
-    missing = [f for f in (*EXECUTOR_FIELDS, "targets") if not hasattr(params, f)]
-    if missing:
-        raise ValueError(
-            f"params_type lacks {', '.join(missing)}; extend handiwork_core.contracts.skill_params.SkillParams"
-        )
     typing.get_type_hints(params)
     return kind()

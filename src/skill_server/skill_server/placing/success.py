@@ -6,6 +6,7 @@ import numpy as np
 
 from handiwork_core.contracts.skill import Context
 from handiwork_core.model.outcome import OK, Code, Outcome
+from handiwork_core.model.thresholds import PLACED_REST_MPS
 from handiwork_core.model.world import World
 from skill_server.geometry.solids import object_box, world_aabb
 from skill_server.state import gripper_state
@@ -15,8 +16,6 @@ from . import success_modes
 from .candidates import container_part
 from .params import PlaceParams
 from .success_modes import Judged, Placed
-
-REST_MPS = 0.05
 
 
 def judge(params: PlaceParams, name: str, after: World, context: Context) -> Outcome:
@@ -93,6 +92,6 @@ def _released(name: str, after: World, context: Context) -> Outcome:
 
 def _at_rest(params: PlaceParams, name: str, after: World, context: Context) -> Outcome:
     speed = float(np.linalg.norm(after.states[name].world_v_object))
-    if speed > REST_MPS:
+    if speed > PLACED_REST_MPS:
         return Outcome(Code.NOT_IN_PLACE, f"{name!r} still moves at {speed:.2f} m/s")
     return process_valid(context, after, name, Code.NOT_IN_PLACE) if params.process_valid else OK

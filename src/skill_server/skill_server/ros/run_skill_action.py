@@ -68,7 +68,7 @@ def found(catalog: Catalog, name: str) -> Skill[Any]:
     try:
         return catalog.find(name)
     except UnknownSkill as error:
-        raise GoalRejected(Outcome(Code.BAD_GOAL, str(error), "check", "skill")) from error
+        raise GoalRejected(error.outcome) from error
 
 
 def refusal(error: ConfigError) -> Outcome:

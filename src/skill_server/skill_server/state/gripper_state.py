@@ -10,6 +10,7 @@ import numpy as np
 from handiwork_core.contracts.planning import Attachment
 from handiwork_core.contracts.skill import Context
 from handiwork_core.model.geometry import Array, Pose
+from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.model.outcome import (
     OK,
     BodyPair,
@@ -19,12 +20,7 @@ from handiwork_core.model.outcome import (
 from handiwork_core.model.suction import no_seal
 from handiwork_core.model.world import World
 from handiwork_core.robot.kinematics import link_poses
-from handiwork_core.robot.robot import (
-    ArmSpec,
-    GripperSpec,
-    JointType,
-    Robot,
-)
+from handiwork_core.robot.robot import ArmSpec, GripperSpec, Robot
 
 EMPTY_WIDTH_M = 0.001
 """A gripper closed to less than this above its least width holds nothing, m."""
@@ -86,7 +82,7 @@ def hand_links(robot: Robot, arm: ArmSpec, without: Collection[str] = ()) -> tup
     """
     hand = [arm.ee_link]
     for joint in robot.joints.values():  # in tree order
-        if joint.type is JointType.FIXED and joint.parent in hand and joint.child not in without:
+        if joint.type is JointKind.FIXED and joint.parent in hand and joint.child not in without:
             hand.append(joint.child)
     return tuple(hand)
 

@@ -16,11 +16,10 @@ from handiwork_core.contracts.planning import Verdict
 from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.supervision import SupervisionSettings
+from handiwork_core.model.thresholds import SAME_PLACE_RAD
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import ObjectState, World
 
-SAME_RAD = 0.005
-"""Samples of a trajectory this near to the measured arm are equally likely to be its position; the first one counts."""
 EARLY_S = 0.05
 """An arm may be this much ahead of the time since its motion was sent."""
 RETRY_S = 0.02
@@ -56,7 +55,7 @@ class PathProgress:
         rows = self._trajectory.q[max(first - 1, 0) : max(last, first)]
         if np.isfinite(q).all() and len(rows):
             apart = np.abs(rows - q).max(axis=1)
-            at = max(first - 1, 0) + int(np.argmax(apart <= apart.min() + SAME_RAD))
+            at = max(first - 1, 0) + int(np.argmax(apart <= apart.min() + SAME_PLACE_RAD))
             self.path_s = max(self.path_s, float(t[at]))
         return self.path_s
 

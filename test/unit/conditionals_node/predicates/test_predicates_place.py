@@ -10,6 +10,7 @@ from conditionals_node.predicates.containment import (
     ObjectInContainer,
     ObjectOutsideOfAndOnSurface,
 )
+from conditionals_node.predicates.counting import Logical
 from conditionals_node.predicates.direction import ObjectInFrontOf, ObjectLeftOf
 from conditionals_node.predicates.grip import (
     GripperDetached,
@@ -24,7 +25,6 @@ from conditionals_node.predicates.joints import (
 )
 from conditionals_node.predicates.motion import ObjectAt, ObjectStationary, ObjectUpright
 from conditionals_node.predicates.nearby import ObjectBetween, ObjectNextTo, ObjectsInLine
-from conditionals_node.predicates.parts import Logical
 from conditionals_node.predicates.pile import Order, Stacked
 from conditionals_node.predicates.support import ObjectOnTop
 from conditionals_node.predicates.touch import GripperHitTable, ObjectInContact

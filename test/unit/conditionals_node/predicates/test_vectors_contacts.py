@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from conditionals_node.batch import Poses, Worlds, advance, evaluate
+from conditionals_node.predicates.counting import Logical, counted_margin
 from conditionals_node.predicates.order import ObjectsPlacedInContainerInOrder
-from conditionals_node.predicates.parts import Logical, combined_margin
 from conditionals_node.predicates.support import ObjectOnTop
 from conditionals_node.predicates.touch import ObjectInContact
 from conditionals_node.views.batch_view import BatchView
@@ -81,7 +81,7 @@ def test_counts(logical: Logical) -> None:
                 assert not verdict  # refused when it is registered
                 continue
             margins = [1.0 if value else -1.0 for value in truth]
-            assert (combined_margin(margins, logical, k) > 0.0) == verdict
+            assert (counted_margin(margins, *logical.bounds(len(margins), k)) > 0.0) == verdict
             tried += 1
     assert tried >= 5 * 64
 

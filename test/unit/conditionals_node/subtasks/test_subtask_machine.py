@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from conditionals_node.subtasks.machine import Change, Group, Logical, Stage, Step, TaskRun
+from conditionals_node.predicates.counting import Logical
+from conditionals_node.subtasks.machine import Change, Group, Stage, Step, TaskRun
 from handiwork_core.contracts.predicate import Truth
 from support.paths import ROOT
 

@@ -14,7 +14,7 @@ from decider_node.network.states import Lock, SequenceDecider, State, StateMachi
 from decider_node.network.timed import RunFor, Wait
 from decider_node.network.traversal import Rules
 from support.paths import DATA
-from support.records.network_recorder import MotionSteps, Recorded, Script, graph
+from support.records.network_recorder import CountedSteps, Recorded, Script, graph
 
 TRACES = json.loads((DATA / "deciders/cortex_traces.json").read_text())
 SCENARIOS: dict[str, list[str]] = TRACES["scenarios"]
@@ -111,21 +111,23 @@ def run(
 
 def test_a_sequence_enters_the_next_state_in_the_tick_in_which_the_last_one_ends() -> None:
     run(
-        machine_network(SequenceDecider([MotionSteps("s1", 2), MotionSteps("s2", 1), MotionSteps("s3", 1)])),
+        machine_network(
+            SequenceDecider([CountedSteps("s1", 2), CountedSteps("s2", 1), CountedSteps("s3", 1)])
+        ),
         "sequence",
     )
 
 
 def test_a_sequence_can_loop() -> None:
     run(
-        machine_network(SequenceDecider([MotionSteps("s1", 1), MotionSteps("s2", 2)], loops=True)),
+        machine_network(SequenceDecider([CountedSteps("s1", 1), CountedSteps("s2", 2)], loops=True)),
         "sequence_loop",
     )
 
 
 def test_an_interrupted_sequence_begins_again() -> None:
     run(
-        machine_network(SequenceDecider([MotionSteps("s1", 5)]), "O"),
+        machine_network(SequenceDecider([CountedSteps("s1", 5)]), "O"),
         "sequence_interrupted_restarts",
         {2: "o", 3: "m"},
     )
@@ -134,9 +136,9 @@ def test_an_interrupted_sequence_begins_again() -> None:
 def test_a_locked_sequence_is_not_pre_empted() -> None:
     sequence = SequenceDecider(
         [
-            MotionSteps("reach", 2),
+            CountedSteps("reach", 2),
             Lock(9.0),
-            MotionSteps("act", 3),
+            CountedSteps("act", 3),
             Write(lambda c: c.log.append("write")),
             Unlock(),
         ]
@@ -146,17 +148,17 @@ def test_a_locked_sequence_is_not_pre_empted() -> None:
 
 def test_an_inner_decider_runs_for_its_time() -> None:
     network = machine_network(
-        SequenceDecider([RunFor(Recorded("I"), 0.05 + 1e-6, Rules.CORTEX), MotionSteps("after", 1)])
+        SequenceDecider([RunFor(Recorded("I"), 0.05 + 1e-6, Rules.CORTEX), CountedSteps("after", 1)])
     )
     run(network, "timed_decider_0.05s_at_60Hz")
 
 
 def test_waiting_takes_its_time() -> None:
-    run(machine_network(SequenceDecider([Wait(0.05 + 1e-6), MotionSteps("after", 1)])), "wait_0.05s_at_60Hz")
+    run(machine_network(SequenceDecider([Wait(0.05 + 1e-6), CountedSteps("after", 1)])), "wait_0.05s_at_60Hz")
 
 
 def test_no_time_is_one_tick() -> None:
-    states = [RunFor(Recorded("I0"), 0.0, Rules.CORTEX), Wait(0.0), MotionSteps("after", 1)]
+    states = [RunFor(Recorded("I0"), 0.0, Rules.CORTEX), Wait(0.0), CountedSteps("after", 1)]
     run(machine_network(SequenceDecider(states)), "zero_durations")
 
 

@@ -18,7 +18,7 @@ from decider_node.network.priority import Selector
 from decider_node.network.states import Lock, SequenceDecider, StateMachineDecider, Unlock
 from decider_node.network.text_view import draw
 from decider_node.network.timed import Act, RunUntil
-from support.records.network_recorder import MotionSteps, Recorded, Script, graph
+from support.records.network_recorder import CountedSteps, Recorded, Script, graph
 
 CHAIN = {"A": ["B", "E"], "B": ["C", "D"], "C": ["F"], "E": ["D"]}
 
@@ -79,7 +79,7 @@ def test_a_lock_never_released_stops_the_arm_and_a_reset_recovers() -> None:
     stops: list[str] = []
     root = Recorded("R")
     root.children["m"] = StateMachineDecider(
-        "m", SequenceDecider([Lock(2.0), MotionSteps("endless", 10_000)])
+        "m", SequenceDecider([Lock(2.0), CountedSteps("endless", 10_000)])
     )
     network = Network(root, Script({"R": "m"}), stop=lambda: stops.append("stop"))
     network.tick(0.0)

@@ -7,7 +7,6 @@ import pytest
 
 from handiwork_core.control.trajectory_controller import (
     SILENT_S,
-    STILL_S,
     Ending,
     Reference,
     TrajectoryController,
@@ -21,6 +20,7 @@ from handiwork_core.control.trajectory_goal import (
 )
 from handiwork_core.model.controller_profile import ControllerProfile
 from handiwork_core.model.geometry import Array
+from handiwork_core.model.thresholds import REST_TIME_S
 
 STEP_S = 0.002
 NAMES = ("shoulder", "elbow")
@@ -127,7 +127,7 @@ def test_an_arm_that_stops_short_ends_with_goal_tolerance() -> None:
     assert controller.result.code is ErrorCode.GOAL_TOLERANCE_VIOLATED
     assert "0.30 s after the end" in controller.result.message
     # 1.5 s of motion, 0.3 s of goal time, and the time for which the arm must be still.
-    assert len(positions) * STEP_S == pytest.approx(1.8 + STILL_S, abs=0.02)
+    assert len(positions) * STEP_S == pytest.approx(1.8 + REST_TIME_S, abs=0.02)
 
 
 def test_a_moment_without_speed_is_not_rest() -> None:
@@ -138,7 +138,7 @@ def test_a_moment_without_speed_is_not_rest() -> None:
         swing = np.full(2, 0.03 * np.cos(2.0 * np.pi * 8.0 * i * STEP_S))
         controller.update(controller.reference.position, swing, STEP_S)
         assert controller.result is None
-    for _ in range(int(1.2 * STILL_S / STEP_S)):
+    for _ in range(int(1.2 * REST_TIME_S / STEP_S)):
         controller.update(controller.reference.position, np.zeros(2), STEP_S)
     assert controller.result is not None
     assert controller.result.ending is Ending.CANCELED

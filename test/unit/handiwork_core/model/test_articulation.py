@@ -7,8 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from handiwork_core.model.articulation import Articulation, JointKind
+from handiwork_core.model.articulation import Articulation
 from handiwork_core.model.geometry import Pose, Rotation, frozen
+from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.model.world import (
     JointState,
     ObjectState,

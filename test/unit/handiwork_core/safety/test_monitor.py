@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from handiwork_core.model.geometry import Array, Pose, Rotation
+from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.robot.kinematics import link_poses
-from handiwork_core.robot.robot import JointType, Robot
+from handiwork_core.robot.robot import Robot
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.safety import kernels
 from handiwork_core.safety.config import SafetyConfig, Zone, ZoneFrame, ZoneShape
@@ -23,7 +24,7 @@ PERCEIVED = SafetyConfig(acceleration_scale=1e6, velocity_scale=1e6, tool_speed=
 
 
 def moving(robot: Robot) -> tuple[str, ...]:
-    return tuple(joint.name for joint in robot.joints.values() if joint.type is not JointType.FIXED)
+    return tuple(joint.name for joint in robot.joints.values() if joint.type is not JointKind.FIXED)
 
 
 def home(robot: Robot) -> Array:

@@ -150,6 +150,12 @@ def test_a_scene_without_room_says_so(tmp_path: Path) -> None:
             "objects.block.shapes[0]: size [0.04, 0.04] of a box; write edges",
         ),
         ("type: box, size: [0.04", "type: cube, size: [0.04", "objects.block.shapes[0].type: is 'cube'"),
+        (
+            "type: box, size: [0.04",
+            "type: convex, size: [0.04",
+            "objects.block.shapes[0].type: is 'convex'; use one of ['box', 'capsule', 'cylinder', 'mesh', 'sphere']",
+        ),
+        ("type: box, size: [0.04", "type: 1, size: [0.04", "objects.block.shapes[0].type: is 1; use one of"),
         ("size: [1.0,", "size: [.nan,", "objects.table.shapes[0].size[0]: is nan; write a finite number"),
         ("x: [0.3, 0.7]", "x: [0.7, 0.3]", "objects.block.randomize: x runs from 0.7 down to 0.3"),
         (

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from handiwork_core.config.dataclass_loader import ConfigError
-from handiwork_core.model.articulation import JointKind
+from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.scene.layout import Scene, SceneObject
 from handiwork_core.scene.loader import load_scene
 from support.paths import ROOT

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from handiwork_core.model.articulation import Articulation, Handle, JointKind
+from handiwork_core.model.articulation import Articulation, Handle
 from handiwork_core.model.geometry import Pose, Rotation, frozen
+from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 from handiwork_ros.conversions import BadMessage, world_objects_from_msg, world_objects_to_msg
 

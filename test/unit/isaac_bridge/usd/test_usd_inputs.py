@@ -198,7 +198,7 @@ def test_command_writes_a_stage_and_tells_what_it_leaves_out(
     assert main(["export-usd", "drawer", "-o", str(out)]) == 0
     said = capsys.readouterr().out
     assert "fr3 at /World/fr3" in said
-    assert "note: drawer: 1.5 N of friction" in said
+    assert "note: drawer: 1.5 N of joint friction" in said
     assert Usd.Stage.Open(str(out)).GetDefaultPrim().GetName() == "World"
     assert main(["export-usd", "drawer", "-o", str(tmp_path / "stage.obj")]) == 1
 

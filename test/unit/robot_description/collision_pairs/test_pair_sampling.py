@@ -8,14 +8,9 @@ import numpy as np
 import pytest
 
 from handiwork_core.model.geometry import Pose
+from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.robot.kinematics import link_poses
-from handiwork_core.robot.robot import (
-    Joint,
-    JointType,
-    Mimic,
-    Robot,
-    Spheres,
-)
+from handiwork_core.robot.robot import Joint, Mimic, Robot, Spheres
 from handiwork_core.robot_files.loader import load_robot
 from robot_description.collision_pairs.many_poses import free_joints, many_link_poses
 from robot_description.collision_pairs.pair_sampling import (
@@ -33,7 +28,7 @@ Z = np.array([0.0, 0.0, 1.0])
 
 def turning(name: str, parent: str, child: str, x: float, upper: float, mimic: Mimic | None = None) -> Joint:
     return Joint(
-        name, JointType.REVOLUTE, parent, child, Pose.of((x, 0.0, 0.0)), Z, 0.0, upper, 1.0, mimic=mimic
+        name, JointKind.REVOLUTE, parent, child, Pose.of((x, 0.0, 0.0)), Z, 0.0, upper, 1.0, mimic=mimic
     )
 
 
@@ -42,7 +37,7 @@ def planar(upper: float, radius: float = 0.05) -> Robot:
     joints = {
         "ab": turning("ab", "a", "b", 0.4, upper),
         "bc": turning("bc", "b", "c", 0.4, upper),
-        "cd": Joint("cd", JointType.FIXED, "c", "d", Pose.of((0.4, 0.0, 0.0)), Z),
+        "cd": Joint("cd", JointKind.FIXED, "c", "d", Pose.of((0.4, 0.0, 0.0)), Z),
     }
     spheres = tuple(Spheres(link, np.zeros((1, 3)), np.array([radius])) for link in "abcd")
     return Robot("planar", "a", tuple("abcd"), joints, spheres, frozenset(), {}, "")

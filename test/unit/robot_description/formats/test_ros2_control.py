@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
-from handiwork_core.robot.robot import JointType, Robot
+from handiwork_core.model.joint_kind import JointKind
+from handiwork_core.robot.robot import Robot
 from handiwork_core.robot_files.loader import load_robot
 from robot_description import spawn_controllers
 from robot_description.formats.ros2_control import controllers_text, with_hardware
@@ -68,7 +69,7 @@ def test_every_joint_that_moves_by_itself_is_driven_once(case: tuple[Robot, dict
             [parameters(data, name)["joint"]] if kind == GRIPPER else parameters(data, name)["joints"]
         )
     ]
-    own = {j.name for j in robot.joints.values() if j.type is not JointType.FIXED and j.mimic is None}
+    own = {j.name for j in robot.joints.values() if j.type is not JointKind.FIXED and j.mimic is None}
     assert sorted(driven) == sorted(own)
     for arm in robot.arms.values():
         assert tuple(parameters(data, arm.hardware_controller)["joints"]) == arm.joint_names

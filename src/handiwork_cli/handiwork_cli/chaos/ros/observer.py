@@ -13,7 +13,7 @@ from rclpy.node import Node
 from rclpy.qos import qos_profile_action_status_default
 from sensor_msgs.msg import JointState
 
-from handiwork_cli.chaos.verdict import STANDSTILL_RAD_S
+from handiwork_core.model.thresholds import ARM_MOVES_RAD_S
 from handiwork_ros.rclpy_support.qos import STREAM
 
 from .rogue import MARK
@@ -54,7 +54,7 @@ class Observer:
     def is_moving(self) -> bool:
         """True while a joint moves, by the newest measurement."""
         with self._lock:
-            return self._speed > STANDSTILL_RAD_S
+            return self._speed > ARM_MOVES_RAD_S
 
     def clear_motion(self) -> None:
         """Forget the motion so far."""
@@ -89,7 +89,7 @@ class Observer:
         with self._lock:
             self.received_s = time.monotonic()
             joint, self._speed = max(speeds.items(), key=lambda item: item[1], default=("", 0.0))
-            if self._speed > STANDSTILL_RAD_S and (self._fastest is None or self._speed > self._fastest[1]):
+            if self._speed > ARM_MOVES_RAD_S and (self._fastest is None or self._speed > self._fastest[1]):
                 self._fastest = joint, self._speed
 
     def _on_contacts(self, message: Any) -> None:

@@ -18,10 +18,11 @@ from handiwork_cli.stack.demo_cells import (
     stack_arguments,
     target_of,
 )
-from handiwork_cli.stack.joint_watch import STANDSTILL, JointWatch
+from handiwork_cli.stack.joint_watch import JointWatch
 from handiwork_cli.stack.soak_statistics import Failure, Tally, Waits
 from handiwork_cli.stack.stack import Stack, StackError
 from handiwork_core.config.dataclass_loader import ConfigError
+from handiwork_core.model.thresholds import JOINT_REST
 
 if TYPE_CHECKING:
     from handiwork_msgs.action import Pick, Place
@@ -220,7 +221,7 @@ def _cancel_probe(
         time.sleep(0.001)  # noqa: TID251 - a chosen moment of the episode
     if run_.done:
         return
-    moving = watch.now()[0] > STANDSTILL
+    moving = watch.now()[0] > JOINT_REST
     run_.cancel()
     still = watch.wait_still(STOP_TIMEOUT_S)
     report = run_.result(STOP_TIMEOUT_S)

@@ -216,7 +216,7 @@ class Attempts:
         try:
             path = free_motion.find(self.judge.query, self.start, goals.q, self.seed, limit)
         except Failed as failed:
-            if failed.code is Code.CANCELED:
+            if failed.outcome.code is Code.CANCELED:
                 raise
             return None
         end = goals.q[path.goal]

@@ -285,13 +285,13 @@ def _planned(found: Found, problem: Problem, deadline: Deadline) -> PlanResult:
 
 def _failed(failed: Failed, problem: Problem, deadline: Deadline) -> PlanResult:
     return PlanResult(
-        failed.code,
-        failed.message,
+        failed.outcome.code,
+        failed.outcome.message,
         planning_time_s=deadline.used_s,
-        blocking=failed.blocking,
+        blocking=failed.outcome.blocking,
         depth_m=failed.depth_m,
-        position_error_m=failed.errors[0],
-        angle_error_rad=failed.errors[1],
+        position_error_m=failed.outcome.position_error_m,
+        angle_error_rad=failed.outcome.angle_error_rad,
         world_version=problem.world.version,
         seed=problem.request.seed,
     )

@@ -76,7 +76,7 @@ class GpuCore(Core):
         try:
             return attempts.run(task.goals, with_cpu_path=self._is_seeded)
         except Failed as failed:
-            if failed.code is not Code.PATH_BLOCKED:
+            if failed.outcome.code is not Code.PATH_BLOCKED:
                 raise
             self.handed_over += 1
             return super().plan(request, deadline)

@@ -6,6 +6,8 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
+from handiwork_core.model.errors import HandiworkError
+from handiwork_core.model.outcome import Code, Outcome
 from handiwork_ros.conversions import BadMessage
 from handiwork_ros.node.managed_node import ManagedNode
 
@@ -13,7 +15,7 @@ NOT_FOUND, INCORRECT_STATE, FAILED, OK, UNSUPPORTED = 2, 3, 4, 1, 0
 """Codes of Result.msg, equal in all versions."""
 
 
-class Refused(Exception):
+class Refused(HandiworkError):
     """A request that ends with a code and a sentence.
 
     Args:
@@ -22,8 +24,8 @@ class Refused(Exception):
     """
 
     def __init__(self, code: int, message: str) -> None:
+        super().__init__(Outcome(Code.BAD_GOAL, message))
         self.code = code
-        super().__init__(message)
 
 
 class StandardServices:

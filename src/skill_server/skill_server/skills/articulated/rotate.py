@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from handiwork_core.contracts.commands import Command
 from handiwork_core.contracts.skill import Context, Skill
-from handiwork_core.model.articulation import JointKind
+from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot

@@ -12,13 +12,14 @@ from handiwork_core.contracts.planning import SceneQuery, StraightGoal
 from handiwork_core.contracts.skill import Context, Skill, StepFailed
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.outcome import Code, Outcome
+from handiwork_core.model.thresholds import BELT_REST_MPS
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, GripperSpec, Robot
 from skill_server.grasping.grasp_selection import wanted_grasps
 from skill_server.grasping.pick_checks import check_pick
 from skill_server.grasping.pick_params import PickParams
 from skill_server.motions import arm_motions
-from skill_server.motions.conveyor import STANDING_MPS, PredictedWorld
+from skill_server.motions.conveyor import PredictedWorld
 from skill_server.motions.planner_requests import plan_motion
 from skill_server.params import checks
 
@@ -80,7 +81,7 @@ class DynamicPick(Skill[DynamicPickParams]):
         world = context.world.snapshot()
         state = world.states[params.object]
         speed = float(np.linalg.norm(state.world_v_object))
-        if speed < STANDING_MPS:
+        if speed < BELT_REST_MPS:
             return Pick().commands(params, context)
         why = [f"{params.object!r} passes before the hand can be there"]
         for point in _meetings(params, context, world):
