@@ -21,6 +21,7 @@ class Executor:
 
     def __init__(self, run: Interleaver) -> None:
         self._run, self._tasks = run, Queue(run)
+        self._is_shutdown = False  # read by rclpy_internals, as of rclpy's own
         self._waiting: list[Any] = []
         run.spawn(self._spin, "executor", daemon=True)
 

@@ -36,7 +36,7 @@ def monitors() -> tuple[Monitor[StackContext], ...]:
 
 
 def look(context: StackContext, now_s: float) -> None:
-    """Read the bins, the tip and the cup. An active bin that has left the world is not active any more.
+    """Read the bins, the tip and the cup.
 
     Args:
         context: The logical state.
@@ -45,8 +45,6 @@ def look(context: StackContext, now_s: float) -> None:
     context.bins = context.cell.bins()
     context.tip = context.cell.tip()
     context.suction = context.cell.suction()
-    if context.active not in context.bins:
-        context.active = context.posture = None
     context.is_lifted = context.is_lifted and context.is_attached
 
 

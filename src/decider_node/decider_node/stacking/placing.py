@@ -189,8 +189,7 @@ class PlacePlan:
         place: Array = self._place.translation_m[:2]
         below = context.layout.below(self._index)
         name = None if below is None else context.places.get(below)
-        # A stacked bin that has left the world is missed by its place only after a while.
-        if name is None or name not in context.bins:
+        if name is None:
             return place
         under = context.bins[name].world_T_object.translation_m[:2]
         return np.asarray(place + np.clip(under - place, -MOST_OFF_PLACE_M, MOST_OFF_PLACE_M))

@@ -143,32 +143,3 @@ def test_a_bin_that_left_the_cell_is_no_longer_refused_while_another_is_carried(
     stacking.cell.poses["bin_1"] = Pose.of((-20.0, -10.0, -100.0), LEANING)
     stacking.tick()
     assert stacking.context.refused == {}
-
-
-@pytest.mark.parametrize("stage", ["pick_bin", "closing", "place_bin"])
-def test_an_active_bin_that_leaves_the_world_is_given_up_for_the_next_one(stage: str) -> None:
-    stacking = Stacking({"bin_0": on_belt(0.57, upside_down=True)}, ONE)
-    while not (stacking.cell.on if stage == "closing" else stacking.leaves[-1] == stage):
-        stacking.tick()
-    assert stacking.context.active == "bin_0"
-    del stacking.cell.poses["bin_0"]
-    stacking.cell.held = ""
-    stacking.tick()
-    assert stacking.context.active is None
-    stacking.cell.poses["bin_1"] = on_belt(0.57, upside_down=True)
-    stacking.run(1000)
-    assert stacking.context.stacked == ["bin_1"]
-
-
-def test_a_stacked_bin_that_leaves_the_world_does_not_stop_the_one_above_it() -> None:
-    stacking = Stacking({"bin_0": on_belt(0.57, upside_down=True)}, Layout((0.64,), (-0.31,), 2, -0.59))
-    stacking.run(500)
-    stacking.cell.poses["bin_1"] = on_belt(0.57, upside_down=True)
-    until_held_for_placing(stacking)
-    for _ in range(100):
-        stacking.tick()
-        if stacking.cell.at.translation_m[2] < 0.1:
-            break
-    del stacking.cell.poses["bin_0"]
-    stacking.run(round(0.5 / TICK_S))
-    assert stacking.context.active == "bin_1"

@@ -109,17 +109,21 @@ def test_failure_of_a_set_is_the_nearest_miss_of_all(robot: Robot, query: Query)
         pose_goals(query, poses, home(robot)[None], 0, Deadline.start(never, 60.0))
     with pytest.raises(Failed) as nearest:
         pose_goals(query, poses[-1:], home(robot)[None], 0, Deadline.start(never, 60.0))
-    assert all_of_them.value.code is nearest.value.code is Code.NO_IK
-    assert sum(all_of_them.value.errors) == pytest.approx(sum(nearest.value.errors), abs=0.1)
+    assert all_of_them.value.outcome.code is nearest.value.outcome.code is Code.NO_IK
+    misses = [
+        found.value.outcome.position_error_m + found.value.outcome.angle_error_rad
+        for found in (all_of_them, nearest)
+    ]
+    assert misses[0] == pytest.approx(misses[1], abs=0.1)
     inside = (hand_down(robot, 0.5, 0.2, -0.05),)
     with pytest.raises(Failed) as touching:
         pose_goals(query, poses + inside, home(robot)[None], 0, Deadline.start(never, 60.0))
     failed = touching.value
-    assert failed.code is Code.GOAL_IN_COLLISION and "1 of 701 goal poses" in failed.message
-    assert failed.blocking is not None and failed.blocking.b == "table" and failed.depth_m > 0.0
+    assert failed.outcome.code is Code.GOAL_IN_COLLISION and "1 of 701 goal poses" in failed.outcome.message
+    assert failed.outcome.blocking is not None and failed.outcome.blocking.b == "table" and failed.depth_m > 0.0
     with pytest.raises(Failed) as empty:
         pose_goals(query, (), home(robot)[None], 0, Deadline.start(never, 60.0))
-    assert empty.value.code is Code.BAD_GOAL
+    assert empty.value.outcome.code is Code.BAD_GOAL
 
 
 def test_a_stop_ends_a_large_goal_set(robot: Robot, query: Query) -> None:
@@ -127,7 +131,7 @@ def test_a_stop_ends_a_large_goal_set(robot: Robot, query: Query) -> None:
     deadline = Deadline.start(lambda: next(looks) >= 3, 60.0)
     with pytest.raises(Failed) as stopped:
         pose_goals(query, far_away(5000), home(robot)[None], 0, deadline)
-    assert stopped.value.code is Code.CANCELED and next(looks) == 4
+    assert stopped.value.outcome.code is Code.CANCELED and next(looks) == 4
 
 
 def test_nearest_poses_and_poses_from_anywhere_take_turns(robot: Robot, query: Query) -> None:
@@ -224,7 +228,7 @@ def test_a_search_is_not_repeated_when_there_is_nothing_more_or_it_was_stopped()
         seen: list[tuple[int, int, float]] = []
         with pytest.raises(Failed) as failed:
             find_any(rounds_of(*sizes), 100, asked(0, [refusal], seen), Deadline.start(never, 8.0))
-        assert failed.value.code is refusal and len(seen) == 1
+        assert failed.value.outcome.code is refusal and len(seen) == 1
 
 
 def test_the_second_search_is_not_flooded_with_goals() -> None:

@@ -95,11 +95,11 @@ def test_a_second_look_at_the_path_itself_is_lenient(
             continue
         with pytest.raises(Failed) as failed:
             timed(robot, query, path, rule, monkeypatch)
-        assert failed.value.code is Code.PLAN_FAILED
-        assert failed.value.blocking is not None
+        assert failed.value.outcome.code is Code.PLAN_FAILED
+        assert failed.value.outcome.blocking is not None
 
 
 def test_a_stop_is_heeded(robot: Robot, query: Query, path: Array, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(Failed) as failed:
         timed(robot, query, path, lambda q, _: np.zeros(len(q), bool), monkeypatch, never=True)
-    assert failed.value.code is Code.CANCELED
+    assert failed.value.outcome.code is Code.CANCELED

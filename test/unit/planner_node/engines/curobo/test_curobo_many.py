@@ -263,7 +263,7 @@ def test_arms_whose_goals_meet_are_told_so(both: dual_arm.TogetherCore, dual: Ro
     ]
     with pytest.raises(Failed) as raised:
         both.plan_both((meet[0], meet[1]), Deadline.start(never, 10.0))
-    assert raised.value.code in (Code.GOAL_IN_COLLISION, Code.NO_IK), raised.value.message
+    assert raised.value.outcome.code in (Code.GOAL_IN_COLLISION, Code.NO_IK), raised.value.outcome.message
 
 
 def test_the_distance_of_two_arms_is_what_the_engine_says(dual: Robot) -> None:
