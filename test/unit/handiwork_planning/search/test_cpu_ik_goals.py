@@ -120,7 +120,9 @@ def test_failure_of_a_set_is_the_nearest_miss_of_all(robot: Robot, query: Query)
         pose_goals(query, poses + inside, home(robot)[None], 0, Deadline.start(never, 60.0))
     failed = touching.value
     assert failed.outcome.code is Code.GOAL_IN_COLLISION and "1 of 701 goal poses" in failed.outcome.message
-    assert failed.outcome.blocking is not None and failed.outcome.blocking.b == "table" and failed.depth_m > 0.0
+    assert (
+        failed.outcome.blocking is not None and failed.outcome.blocking.b == "table" and failed.depth_m > 0.0
+    )
     with pytest.raises(Failed) as empty:
         pose_goals(query, (), home(robot)[None], 0, Deadline.start(never, 60.0))
     assert empty.value.outcome.code is Code.BAD_GOAL
