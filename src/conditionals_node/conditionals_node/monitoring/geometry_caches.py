@@ -7,12 +7,13 @@ days, with a reset of the world every few seconds, they would hold a thousand fo
 from __future__ import annotations
 
 from conditionals_node.views.bounding_boxes import outline
-from conditionals_node.views.hulls import hull, shape_points
+from conditionals_node.views.hulls import hull
 from conditionals_node.views.world_view import box_of
+from handiwork_core.scene.bounds import hull_points
 
 from .visuals import edges
 
-BY_IDENTITY = (outline, hull, shape_points, box_of, edges)
+BY_IDENTITY = (outline, hull, hull_points, box_of, edges)
 
 
 def forget_geometry() -> None:

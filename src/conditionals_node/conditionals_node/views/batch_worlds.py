@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from conditionals_node.views.hulls import shape_points
 from handiwork_core.model.geometry import UNIT_TOLERANCE, Array
 from handiwork_core.model.world import Contact, World, WorldObject
+from handiwork_core.scene.bounds import hull_points
 
 Pair = tuple[str, str]
 
@@ -200,7 +200,7 @@ def _ratio(base: WorldObject, item: WorldObject) -> float:
 def _lengths(item: WorldObject) -> Array:
     """Return all numbers of an object's geometry that grow with it."""
     return np.concatenate(
-        [np.zeros(0), *(np.concatenate([shape.size, shape_points(shape).ravel()]) for shape in item.shapes)]
+        [np.zeros(0), *(np.concatenate([shape.size, hull_points(shape).ravel()]) for shape in item.shapes)]
     )
 
 

@@ -10,8 +10,9 @@ from scipy.spatial import ConvexHull, QhullError
 
 from handiwork_core.model.geometry import Array, Pose, frozen
 from handiwork_core.model.world import Shape, ShapeKind, WorldObject
+from handiwork_core.scene.bounds import hull_points
 
-from .hulls import GeometryError, shape_points
+from .hulls import GeometryError
 from .kernels import boxes_of_many
 
 MANY_POINTS = 64
@@ -41,7 +42,7 @@ def outline(item: WorldObject) -> Outline:
     Raises:
         GeometryError: The object has no shape, or one without finite points.
     """
-    if not item.shapes or any(not _usable(shape_points(shape)) for shape in item.shapes):
+    if not item.shapes or any(not _usable(hull_points(shape)) for shape in item.shapes):
         raise GeometryError(f"object {item.name!r} has a shape without points, or none; give it a solid")
     balls = np.vstack([np.zeros((0, 4)), *(_balls(shape) for shape in item.shapes)])
     discs = np.vstack([np.zeros((0, 7)), *(_discs(shape) for shape in item.shapes)])
@@ -97,7 +98,7 @@ def _balls(shape: Shape) -> Array:
         return np.array([[*(place - half), shape.size[0]], [*(place + half), shape.size[0]]])
     if shape.kind is ShapeKind.CYLINDER:
         return np.zeros((0, 4))
-    points = _corners(shape_points(shape))
+    points = _corners(hull_points(shape))
     return np.hstack([points, np.zeros((len(points), 1))])
 
 

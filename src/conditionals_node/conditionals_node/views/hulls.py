@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +11,7 @@ from scipy.spatial import ConvexHull, QhullError
 
 from handiwork_core.model.geometry import Array, Pose, frozen
 from handiwork_core.model.world import Shape, ShapeKind, WorldObject
-from handiwork_core.scene.round_points import ball, ring
+from handiwork_core.scene.bounds import hull_points
 
 OPEN_TOP_NORMAL_Z = 0.7
 """z of the normal from which a hull's face belongs to the open top."""
@@ -87,7 +86,7 @@ def hull(item: WorldObject) -> Hull:
     Raises:
         GeometryError: The geometry is flat, tiny or empty.
     """
-    points = np.vstack([np.zeros((0, 3)), *(shape_points(shape) for shape in item.shapes)])
+    points = np.vstack([np.zeros((0, 3)), *(hull_points(shape) for shape in item.shapes)])
     found = _built(_Points(points))
     if isinstance(found, str):
         raise GeometryError(f"object {item.name!r} {found}")
@@ -156,32 +155,6 @@ def _built(key: _Points) -> Hull | str:
         frozen(vertices.mean(axis=0)),
         float(vertices[:, 2].max()),
     )
-
-
-@functools.lru_cache(maxsize=2048)
-def shape_points(shape: Shape) -> Array:
-    """Return the points whose hull stands for a shape; kept, since shapes never change.
-
-    Args:
-        shape: The shape.
-
-    Returns:
-        (n, 3) in the object's frame, m; empty for a shape without geometry.
-    """
-    if shape.vertices is not None:
-        local: Array = shape.vertices.reshape(-1, 3)
-    elif shape.kind is ShapeKind.BOX:
-        local = np.array(list(itertools.product((-0.5, 0.5), repeat=3))) * shape.size
-    elif shape.kind is ShapeKind.CYLINDER:
-        circle = ring(shape.size[0])
-        local = np.vstack([circle + (0.0, 0.0, z) for z in (-shape.size[1] / 2, shape.size[1] / 2)])
-    elif shape.kind in (ShapeKind.SPHERE, ShapeKind.CAPSULE):
-        half = shape.size[1] / 2 if shape.kind is ShapeKind.CAPSULE else 0.0
-        local = ball(shape.size[0], half)
-    else:
-        local = np.zeros((0, 3))
-    with np.errstate(invalid="ignore"):  # a point that is not finite is reported later, by name
-        return frozen(shape.object_T_shape.apply(local))
 
 
 def _volume_centroid(triangles: Array, inner: Array) -> Array:

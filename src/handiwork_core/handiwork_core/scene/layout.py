@@ -16,7 +16,9 @@ from handiwork_core.model.geometry import (
     Rotation,
     frozen,
 )
-from handiwork_core.model.world import Shape, ShapeKind, WorldObject
+from handiwork_core.model.world import Shape, WorldObject
+
+from .bounds import box_points
 
 CLEARANCE_M = 0.01
 """Least horizontal distance between a scattered object and all others, m."""
@@ -196,28 +198,6 @@ def _draw_family(family: Sequence[SceneObject], rng: np.random.Generator) -> tup
     return tuple(made)
 
 
-def shape_points(shape: Shape) -> Array:
-    """Return points whose axis-aligned box contains a shape.
-
-    Args:
-        shape: The shape.
-
-    Returns:
-        Points in the object's frame, (n, 3), m.
-    """
-    if shape.vertices is not None:
-        return shape.object_T_shape.apply(shape.vertices)
-    if shape.kind is ShapeKind.BOX:
-        half = shape.size / 2.0
-    elif shape.kind is ShapeKind.SPHERE:
-        half = np.repeat(shape.size[0], 3)
-    else:
-        cap = shape.size[0] if shape.kind is ShapeKind.CAPSULE else 0.0
-        half = np.array([shape.size[0], shape.size[0], shape.size[1] / 2.0 + cap])
-    corners = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=np.float64)
-    return shape.object_T_shape.apply(corners * half)
-
-
 def world_boxes(item: SceneObject) -> Array:
     """Return axis-aligned boxes of an object's shapes in ``world``.
 
@@ -227,7 +207,7 @@ def world_boxes(item: SceneObject) -> Array:
     Returns:
         Lowest and highest corner of each shape, (shapes, 2, 3), m.
     """
-    points = [item.world_T_object.apply(shape_points(shape)) for shape in item.body.shapes]
+    points = [item.world_T_object.apply(box_points(shape)) for shape in item.body.shapes]
     return np.array([(p.min(axis=0), p.max(axis=0)) for p in points])
 
 

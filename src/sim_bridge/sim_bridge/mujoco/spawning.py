@@ -26,7 +26,8 @@ from handiwork_core.intake.regular_files import DataRoots, FileRefused
 from handiwork_core.model.errors import HandiworkError
 from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.outcome import Code, Outcome
-from handiwork_core.scene.layout import shape_points, world_boxes
+from handiwork_core.scene.bounds import box_points
+from handiwork_core.scene.layout import world_boxes
 from handiwork_core.scene.loader import (
     ObjectSpec,
     Scene,
@@ -258,7 +259,7 @@ def own_bounds(item: SceneObject) -> Array:
     Returns:
         The lowest and the highest corner, (2, 3), m.
     """
-    points = np.concatenate([shape_points(shape) for shape in item.body.shapes])
+    points = np.concatenate([box_points(shape) for shape in item.body.shapes])
     return np.array((points.min(axis=0), points.max(axis=0)))
 
 

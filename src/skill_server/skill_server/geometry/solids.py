@@ -10,6 +10,7 @@ from scipy.spatial import ConvexHull, QhullError
 
 from handiwork_core.model.geometry import Array, Pose, Rotation
 from handiwork_core.model.world import Shape, ShapeKind, WorldObject
+from handiwork_core.scene.bounds import support, world_aabb
 
 from .mesh_contacts import inside_mesh
 
@@ -41,50 +42,6 @@ class OrientedBox:
             The box.
         """
         return OrientedBox(outer @ self.pose, self.size)
-
-
-def support(shape: Shape, direction: Array) -> float:
-    """Return the largest coordinate of a solid along a direction.
-
-    Args:
-        shape: Solid.
-        direction: Unit vector in the shape's frame, (3,).
-
-    Returns:
-        The coordinate, m, from the origin of the shape's frame.
-    """
-    d, s = direction, shape.size
-    if shape.kind is ShapeKind.BOX:
-        return float(np.abs(d) @ s) / 2.0
-    if shape.kind is ShapeKind.SPHERE:
-        return float(s[0])
-    if shape.kind is ShapeKind.CYLINDER:
-        return float(s[0] * np.hypot(d[0], d[1]) + abs(d[2]) * s[1] / 2.0)
-    if shape.kind is ShapeKind.CAPSULE:
-        return float(s[0] + abs(d[2]) * s[1] / 2.0)
-    assert shape.vertices is not None
-    return float(np.max(shape.vertices @ d))
-
-
-def world_aabb(body: WorldObject, world_T_object: Pose) -> tuple[Array, Array]:
-    """Return the exact axis-aligned bounds of all shapes of a body.
-
-    Args:
-        body: Object.
-        world_T_object: Pose of the object.
-
-    Returns:
-        Least and greatest coordinates in the world, (3,) each, m.
-    """
-    low, high = np.full(3, np.inf), np.full(3, -np.inf)
-    for shape in body.shapes:
-        world_T_shape = world_T_object @ shape.object_T_shape
-        turn = world_T_shape.rotation.matrix()
-        for axis in range(3):
-            centre = float(world_T_shape.translation_m[axis])
-            high[axis] = max(high[axis], centre + support(shape, turn[axis]))
-            low[axis] = min(low[axis], centre - support(shape, -turn[axis]))
-    return low, high
 
 
 def object_box(body: WorldObject) -> OrientedBox:

@@ -10,8 +10,9 @@ import numpy as np
 from handiwork_core.model.geometry import Array, Pose, Rotation
 from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 from handiwork_core.robot.robot import GripperSpec
+from handiwork_core.scene.bounds import support, world_aabb
 from skill_server.geometry.mesh_contacts import opposite_pairs
-from skill_server.geometry.solids import shape_box, support, world_aabb
+from skill_server.geometry.solids import shape_box
 from skill_server.state.gripper_state import Reach
 
 from .finger_clearance import FINGER_THICKNESS_M, fingers_blocked

@@ -8,11 +8,11 @@ import numpy as np
 
 from handiwork_core.model.geometry import Array, Pose, Rotation
 from handiwork_core.model.world import Shape, World, WorldObject
+from handiwork_core.scene.bounds import world_aabb
 from skill_server.geometry.axis_alignment import axis_cone, plane_cone
 from skill_server.geometry.held_orientation import held_rotations, holds_a_turn
 from skill_server.geometry.orientation_cones import Cone, cones_of
 from skill_server.geometry.rotation_sampler import sample_rotations
-from skill_server.geometry.solids import world_aabb
 
 from .params import PlaceParams
 from .release_points import (

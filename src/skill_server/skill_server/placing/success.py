@@ -8,7 +8,8 @@ from handiwork_core.contracts.skill import Context
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.thresholds import PLACED_REST_MPS
 from handiwork_core.model.world import World
-from skill_server.geometry.solids import object_box, world_aabb
+from handiwork_core.scene.bounds import world_aabb
+from skill_server.geometry.solids import object_box
 from skill_server.state import gripper_state
 from skill_server.state.motion_limits import process_valid
 

@@ -8,7 +8,7 @@ from handiwork_core.contracts.planning import Attachment, SceneQuery
 from handiwork_core.model.outcome import BodyPair
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, GripperSpec, Robot
-from skill_server.geometry.solids import world_aabb
+from handiwork_core.scene.bounds import world_aabb
 
 from .gripper_state import gripper_bodies
 

@@ -7,8 +7,8 @@ import pytest
 
 from handiwork_core.model.geometry import Pose, Rotation
 from handiwork_core.model.world import Shape, ShapeKind, WorldObject
+from handiwork_core.scene.bounds import world_aabb
 from handiwork_core.testing.gantry import TCP_M, gantry
-from skill_server.geometry.solids import world_aabb
 from skill_server.grasping.antipodal_grasps import (
     CLEARANCE_M,
     SUPPORT_MARGIN_M,

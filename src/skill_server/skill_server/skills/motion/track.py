@@ -14,7 +14,7 @@ from handiwork_core.model.geometry import Array, Pose, Rotation
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
-from skill_server.geometry.solids import world_aabb
+from handiwork_core.scene.bounds import world_aabb
 from skill_server.motions import arm_motions
 from skill_server.params import checks
 

@@ -15,7 +15,8 @@ from handiwork_core.model.geometry import Pose, Rotation
 from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
-from skill_server.geometry.solids import object_box, world_aabb
+from handiwork_core.scene.bounds import world_aabb
+from skill_server.geometry.solids import object_box
 from skill_server.motions import arm_motions
 from skill_server.params import checks
 from skill_server.placing.box_overlap import inside_from_above
