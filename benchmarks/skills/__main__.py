@@ -13,7 +13,7 @@ from handiwork_core.model.geometry import Array, Pose, Rotation
 from handiwork_core.testing.gantry import gantry
 from skill_server.geometry.orientation_cones import OrientationFilter
 from skill_server.geometry.solids import OrientedBox
-from skill_server.grasping.graspnet_rows import Part, annotated
+from skill_server.grasping.graspnet_rows import RatioRange, annotated
 from skill_server.placing.box_overlap import iou
 from skill_server.placing.candidates import PlaceSetting, releases
 from skill_server.placing.params import PlaceParams
@@ -75,7 +75,7 @@ def main() -> None:
     rng, here = np.random.default_rng(0), setting()
     gripper = gantry().arms["arm"].gripper
     assert gripper is not None
-    hand, annotation, part = gripper, rows(N_GRASPS, rng), Part(2, 0.1, 0.9)
+    hand, annotation, part = gripper, rows(N_GRASPS, rng), RatioRange(2, 0.1, 0.9)
     a = OrientedBox(Pose.of((0.0, 0.0, 0.0), Rotation.from_rpy(0.1, 0.2, 0.3)), np.array([0.1, 0.2, 0.3]))
     b = OrientedBox(Pose.of((0.02, 0.03, 0.04), Rotation.from_rpy(0.5, 0.1, 0.9)), np.array([0.2, 0.1, 0.2]))
     table: dict[str, Callable[[], object]] = {

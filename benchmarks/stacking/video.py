@@ -13,7 +13,7 @@ from handiwork_viz.film.film import (
     write_film,
     write_still,
 )
-from handiwork_viz.film.recorder import PERIOD_S, Instant, Recording
+from handiwork_viz.film.recorder import PERIOD_S, FilmRecording, Instant
 
 from .episode import Episode
 from .simulated_cell import ROOT
@@ -61,7 +61,7 @@ class Filming:
         """
         robot = episode.cell.robot
         objects = {item.name: item.body for item in episode.cell.world.scene.objects if item.name != "table"}
-        recording = Recording(objects, Pose.identity(), tuple(self._instants))
+        recording = FilmRecording(objects, Pose.identity(), tuple(self._instants))
         folder = ROOT / "src/robot_description/robots" / robot.name
         projection = Projection(recording, robot, folder, CAMERA, SUN)
         write_still(projection.frames(self._instants[-1:], STILL_PX)[0], path.with_suffix(".png"))

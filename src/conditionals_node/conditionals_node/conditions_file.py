@@ -10,7 +10,7 @@ from handiwork_core.config.dataclass_loader import ConfigError, load
 from .expressions.build import Condition
 from .expressions.definitions import ConditionSpec, Definitions
 from .subtasks.specs import TaskSpec
-from .subtasks.task import Task, build_task
+from .subtasks.task import WatchedTask, build_task
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class ConditionsFile:
     task: TaskSpec | None = None
 
 
-def load_conditions(path: Path, definitions: Definitions) -> tuple[list[Condition], Task | None]:
+def load_conditions(path: Path, definitions: Definitions) -> tuple[list[Condition], WatchedTask | None]:
     """Read the conditions of a file, and its task.
 
     Args:

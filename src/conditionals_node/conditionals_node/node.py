@@ -28,7 +28,7 @@ from handiwork_ros.rclpy_support.safe_callbacks import guard
 from .conditions_file import load_conditions
 from .expressions.build import Builder
 from .expressions.definitions import Definitions
-from .monitoring.monitor import Monitor
+from .monitoring.monitor import ConditionMonitor
 from .ros.markers import Markers
 from .ros.messages import (
     ShownMessages,
@@ -87,7 +87,7 @@ class ConditionalsNode(ManagedNode):
         self._robot = load_robot(Path(self._robot_dir))
         definitions = Definitions(Builder(self._robot, self._bodies))
         self._initial = load_conditions(Path(self._file), definitions) if self._file else ([], None)
-        self.watched = Watched(Monitor(self._max_age_s), definitions, self._robot)
+        self.watched = Watched(ConditionMonitor(self._max_age_s), definitions, self._robot)
 
     def on_start(self) -> None:
         """Subscribe to the world and watch the conditions of the file."""

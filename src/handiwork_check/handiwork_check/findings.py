@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 
-class Verdict(Enum):
+class CheckVerdict(Enum):
     """The result of one check; MISSING is for a part that was not offered, or could not be checked."""
 
     PASS = "pass"
@@ -17,7 +17,7 @@ class Verdict(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CheckFinding:
     """One line of the report.
 
     Attributes:
@@ -29,7 +29,7 @@ class Finding:
     """
 
     check: str
-    verdict: Verdict
+    verdict: CheckVerdict
     text: str
     remedy: str = ""
     required: bool = True
@@ -37,20 +37,20 @@ class Finding:
     @property
     def is_fault(self) -> bool:
         """The backend breaks the contract here."""
-        return self.verdict is Verdict.FAIL or (self.verdict is Verdict.MISSING and self.required)
+        return self.verdict is CheckVerdict.FAIL or (self.verdict is CheckVerdict.MISSING and self.required)
 
 
-def passed(check: str, text: str) -> Finding:
+def passed(check: str, text: str) -> CheckFinding:
     """Return a finding of a part that agrees with the contract.
 
     Args:
         check: Group and name of the check.
         text: The observation.
     """
-    return Finding(check, Verdict.PASS, text)
+    return CheckFinding(check, CheckVerdict.PASS, text)
 
 
-def failed(check: str, text: str, remedy: str) -> Finding:
+def failed(check: str, text: str, remedy: str) -> CheckFinding:
     """Return a finding of a part that is there and wrong.
 
     Args:
@@ -58,10 +58,10 @@ def failed(check: str, text: str, remedy: str) -> Finding:
         text: The observation.
         remedy: The correction.
     """
-    return Finding(check, Verdict.FAIL, text, remedy)
+    return CheckFinding(check, CheckVerdict.FAIL, text, remedy)
 
 
-def missing(check: str, text: str, remedy: str, *, required: bool) -> Finding:
+def missing(check: str, text: str, remedy: str, *, required: bool) -> CheckFinding:
     """Return a finding of a part that is not there.
 
     Args:
@@ -70,10 +70,10 @@ def missing(check: str, text: str, remedy: str, *, required: bool) -> Finding:
         remedy: The correction.
         required: Whether the backend breaks the contract without it.
     """
-    return Finding(check, Verdict.MISSING, text, remedy, required)
+    return CheckFinding(check, CheckVerdict.MISSING, text, remedy, required)
 
 
-def is_good(findings: Sequence[Finding]) -> bool:
+def is_good(findings: Sequence[CheckFinding]) -> bool:
     """Check that there is a finding and that none breaks the contract.
 
     Args:
@@ -82,7 +82,7 @@ def is_good(findings: Sequence[Finding]) -> bool:
     return bool(findings) and not any(finding.is_fault for finding in findings)
 
 
-def report_lines(findings: Sequence[Finding]) -> Iterator[str]:
+def report_lines(findings: Sequence[CheckFinding]) -> Iterator[str]:
     """Return the report for a person.
 
     Args:
@@ -97,13 +97,13 @@ def report_lines(findings: Sequence[Finding]) -> Iterator[str]:
         yield f"{finding.verdict.value:<8}{finding.check:<{width}}  {finding.text}{optional}"
         if finding.remedy:
             yield f"{'':<8}{'':<{width}}  remedy: {finding.remedy}"
-    counts = {verdict: sum(finding.verdict is verdict for finding in findings) for verdict in Verdict}
+    counts = {verdict: sum(finding.verdict is verdict for finding in findings) for verdict in CheckVerdict}
     faults = sum(finding.is_fault for finding in findings)
     summed = ", ".join(f"{count} {verdict.value}" for verdict, count in counts.items())
     yield f"{summed}: {'the contract holds' if is_good(findings) else f'{faults} to correct'}"
 
 
-def report_json(robot: str, findings: Sequence[Finding]) -> str:
+def report_json(robot: str, findings: Sequence[CheckFinding]) -> str:
     """Return the report for a program, as JSON.
 
     Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from .findings import Finding, failed, missing, passed
+from .findings import CheckFinding, failed, missing, passed
 from .recording import Received, Recording
 
 WALL_S = 5.0
@@ -26,7 +26,7 @@ def is_simulated(recording: Recording) -> bool:
     return bool(recording.joints) and abs(recording.joints[-1].stamp_s - recording.system_s) > WALL_S
 
 
-def judge_clock(recording: Recording) -> Iterator[Finding]:
+def judge_clock(recording: Recording) -> Iterator[CheckFinding]:
     """Judge that the clock and the stamps go forward, that the clock runs, and that both agree.
 
     Args:
@@ -55,7 +55,7 @@ def judge_clock(recording: Recording) -> Iterator[Finding]:
         yield _agreement(clock, joints)
 
 
-def _forward(check: str, what: str, received: Sequence[Received]) -> Finding:
+def _forward(check: str, what: str, received: Sequence[Received]) -> CheckFinding:
     for before, after in pairwise(received):
         if after.stamp_s < before.stamp_s:
             text = f"{what} went back from {before.stamp_s:.3f} s to {after.stamp_s:.3f} s"
@@ -66,7 +66,7 @@ def _forward(check: str, what: str, received: Sequence[Received]) -> Finding:
     return passed(check, f"{len(received)} stamps of {what} never went back")
 
 
-def _going_on(clock: Sequence[Received]) -> Finding:
+def _going_on(clock: Sequence[Received]) -> CheckFinding:
     passed_s, waited_s = clock[-1].stamp_s - clock[0].stamp_s, clock[-1].received_s - clock[0].received_s
     factor = passed_s / waited_s if waited_s > 0.0 else 0.0
     if passed_s <= 0.0:
@@ -75,7 +75,7 @@ def _going_on(clock: Sequence[Received]) -> Finding:
     return passed("clock going on", f"{factor:.2f} times real time")
 
 
-def _agreement(clock: Sequence[Received], joints: Sequence[Received]) -> Finding:
+def _agreement(clock: Sequence[Received], joints: Sequence[Received]) -> CheckFinding:
     # Both advance between two messages, so those nearest in time of arrival are compared.
     middle = joints[len(joints) // 2]
     near = min(clock, key=lambda tick: abs(tick.received_s - middle.received_s))

@@ -11,7 +11,7 @@ from handiwork_core.model.thresholds import OBJECT_REST
 from handiwork_core.model.world import Contact
 from handiwork_core.robot.robot import Robot
 
-from .findings import Finding, failed, missing, passed
+from .findings import CheckFinding, failed, missing, passed
 from .recording import Recording
 
 GRAVITY = 9.81
@@ -20,7 +20,7 @@ WEIGHT_SHARE = 0.3
 """Largest difference of the sum of forces on an object at rest from its weight, as a part of that."""
 
 
-def judge_contacts(robot: Robot, recording: Recording) -> Iterator[Finding]:
+def judge_contacts(robot: Robot, recording: Recording) -> Iterator[CheckFinding]:
     """Judge that the forces on objects at rest carry their weights.
 
     Args:
@@ -36,7 +36,7 @@ def judge_contacts(robot: Robot, recording: Recording) -> Iterator[Finding]:
         remedy = "let an object with a mass rest on another, away from the robot, and check again"
         yield missing(check, "nothing rests on anything", remedy, required=False)
         return
-    faults: list[Finding] = []
+    faults: list[CheckFinding] = []
     for name in resting:
         up_n = float(np.mean([force_on(name, contacts)[2] for contacts in recording.contacts]))
         weight_n = recording.objects[name].mass_kg * GRAVITY

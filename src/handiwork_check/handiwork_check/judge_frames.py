@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from handiwork_core.robot.robot import Robot
 
-from .findings import Finding, failed, passed
+from .findings import CheckFinding, failed, passed
 from .recording import FrameMessage, Recording
 
 LOST = 50
@@ -68,7 +68,7 @@ def writers_of(messages: Sequence[FrameMessage], offered: int) -> list[Writer]:
     return found
 
 
-def judge_frames(robot: Robot, recording: Recording) -> Iterator[Finding]:
+def judge_frames(robot: Robot, recording: Recording) -> Iterator[CheckFinding]:
     """Judge that every edge has one publisher, every frame one parent, and that one tree has all names.
 
     Args:
@@ -112,7 +112,7 @@ def wanted_frames(robot: Robot, recording: Recording) -> list[str]:
     return [*dict.fromkeys(f"{robot.name}/{link}" for link in links), *sorted(recording.objects)]
 
 
-def _one_publisher(recording: Recording) -> Finding:
+def _one_publisher(recording: Recording) -> CheckFinding:
     check = "frames publishers"
     sources: dict[tuple[str, str], list[str]] = {}
     for is_static, topic in ((False, "/tf"), (True, "/tf_static")):

@@ -9,7 +9,7 @@ from itertools import pairwise
 from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.robot.robot import ArmSpec, Robot
 
-from .findings import Finding, failed, missing, passed
+from .findings import CheckFinding, failed, missing, passed
 from .recording import ArmMotion, JointSample, Recording
 
 FIRST, SPACING = 0.03, 0.01
@@ -27,7 +27,7 @@ BEYOND = 0.02
 DEGREES = math.degrees(1.0)
 
 
-def judge_readings(robot: Robot, recording: Recording) -> Iterator[Finding]:
+def judge_readings(robot: Robot, recording: Recording) -> Iterator[CheckFinding]:
     """Judge names, lengths, numbers and limits of joints at rest.
 
     Args:
@@ -64,7 +64,7 @@ def needed_joints(robot: Robot) -> tuple[str, ...]:
     return (*found, *(robot.base.joint_names if robot.base is not None else ()))
 
 
-def _numbers(sample: JointSample) -> Finding:
+def _numbers(sample: JointSample) -> CheckFinding:
     check, count = "joints numbers", len(sample.names)
     if len(sample.position) != count or len(sample.velocity) != count:
         text = f"{count} names, {len(sample.position)} positions, {len(sample.velocity)} velocities"
@@ -81,7 +81,7 @@ def _numbers(sample: JointSample) -> Finding:
     return passed(check, "positions and velocities are finite")
 
 
-def _limits(robot: Robot, sample: JointSample) -> Finding:
+def _limits(robot: Robot, sample: JointSample) -> CheckFinding:
     out = {}
     for name in needed_joints(robot):
         joint, here = robot.joints[name], sample.of(name)
@@ -117,7 +117,7 @@ def amounts(robot: Robot, arm: ArmSpec, sample: JointSample) -> dict[str, float]
     return found
 
 
-def judge_motion(motion: ArmMotion) -> Iterator[Finding]:
+def judge_motion(motion: ArmMotion) -> Iterator[CheckFinding]:
     """Judge that each joint, and no other, moved as commanded, and that speeds agree with the motion.
 
     Args:
@@ -175,7 +175,7 @@ def _fault(name: str, asked: Mapping[str, float], moved: Mapping[str, float]) ->
     return text
 
 
-def _speeds(motion: ArmMotion, moved: Mapping[str, float]) -> Finding:
+def _speeds(motion: ArmMotion, moved: Mapping[str, float]) -> CheckFinding:
     """Compare the sum of speeds over time with the way, for the joint that went farthest."""
     name = max(moved, key=lambda joint: abs(moved[joint]))
     check = f"joints speeds {motion.arm}"

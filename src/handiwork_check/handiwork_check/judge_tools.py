@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from handiwork_core.robot.robot import GripperSpec
 
-from .findings import Finding, failed, missing, passed
+from .findings import CheckFinding, failed, missing, passed
 from .recording import GripperMotion, SuctionTrial
 
 NEAR_SHARE = 0.06
@@ -16,7 +16,7 @@ WIDTH_M = 0.006
 """Largest difference of the opening from the width of the held object, m."""
 
 
-def judge_gripper(spec: GripperSpec, motions: Sequence[GripperMotion]) -> Iterator[Finding]:
+def judge_gripper(spec: GripperSpec, motions: Sequence[GripperMotion]) -> Iterator[CheckFinding]:
     """Judge free motions first, then those on an object.
 
     Args:
@@ -40,7 +40,7 @@ def judge_gripper(spec: GripperSpec, motions: Sequence[GripperMotion]) -> Iterat
         yield _stall(check, spec, motion)
 
 
-def _free(spec: GripperSpec, motions: Sequence[GripperMotion], stroke: float) -> Finding:
+def _free(spec: GripperSpec, motions: Sequence[GripperMotion], stroke: float) -> CheckFinding:
     check, near = f"gripper truth {spec.name}", NEAR_SHARE * stroke
     if not motions:
         remedy = f"serve {spec.name}_controller/gripper_cmd"
@@ -70,7 +70,7 @@ def _free(spec: GripperSpec, motions: Sequence[GripperMotion], stroke: float) ->
     return passed(check, f"moved by {way:.4f}, and was where it said")
 
 
-def _stall(check: str, spec: GripperSpec, motion: GripperMotion) -> Finding:
+def _stall(check: str, spec: GripperSpec, motion: GripperMotion) -> CheckFinding:
     width_m = spec.width(motion.after)
     reading = f"{motion.object_m * 1e3:.0f} mm between the fingers, the reading says {width_m * 1e3:.0f} mm"
     if motion.fault:
@@ -84,7 +84,7 @@ def _stall(check: str, spec: GripperSpec, motion: GripperMotion) -> Finding:
     return failed(check, f"{said}: {reading}", remedy)
 
 
-def judge_suction(name: str, trials: Sequence[SuctionTrial]) -> Iterator[Finding]:
+def judge_suction(name: str, trials: Sequence[SuctionTrial]) -> Iterator[CheckFinding]:
     """Judge a cup in free air, then on an object.
 
     Args:
@@ -108,7 +108,7 @@ def judge_suction(name: str, trials: Sequence[SuctionTrial]) -> Iterator[Finding
         yield faults[0] if faults else passed(check, f"{len(group)} states are true")
 
 
-def _suction_fault(check: str, trial: SuctionTrial) -> Finding | None:
+def _suction_fault(check: str, trial: SuctionTrial) -> CheckFinding | None:
     state, switch = trial.state, "on" if trial.on else "off"
     if state is None:
         return failed(check, f"no suction_state after {switch}", "publish suction_state all the time, 50 Hz")

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from .contract import InterfaceRule, TopicRule
-from .findings import Finding, failed, missing, passed
+from .findings import CheckFinding, failed, missing, passed
 from .recording import Publisher, Received, Recording
 
 RATE_SHARE = 0.8
 """Part of the wanted rate that must arrive: a subscriber on a busy machine misses some messages."""
 
 
-def judge_topics(rules: Sequence[TopicRule], recording: Recording) -> Iterator[Finding]:
+def judge_topics(rules: Sequence[TopicRule], recording: Recording) -> Iterator[CheckFinding]:
     """Judge the publishers, types and QoS of topics.
 
     Args:
@@ -35,7 +35,7 @@ def judge_topics(rules: Sequence[TopicRule], recording: Recording) -> Iterator[F
             yield _qos(rule, publishers)
 
 
-def judge_rates(rules: Sequence[TopicRule], recording: Recording) -> Iterator[Finding]:
+def judge_rates(rules: Sequence[TopicRule], recording: Recording) -> Iterator[CheckFinding]:
     """Judge that messages arrive, and often enough.
 
     Args:
@@ -67,7 +67,7 @@ def judge_rates(rules: Sequence[TopicRule], recording: Recording) -> Iterator[Fi
 
 def judge_interfaces(
     kind: str, rules: Sequence[InterfaceRule], offered: Mapping[str, str]
-) -> Iterator[Finding]:
+) -> Iterator[CheckFinding]:
     """Judge the presence and the types of actions or services.
 
     Args:
@@ -98,7 +98,7 @@ def measured_rate(received: Sequence[Received]) -> float:
     return max(((len(received) - 1) / span for span in spans if span > 0.0), default=0.0)
 
 
-def _type_fault(rule: TopicRule, publishers: Sequence[Publisher]) -> Finding | None:
+def _type_fault(rule: TopicRule, publishers: Sequence[Publisher]) -> CheckFinding | None:
     wrong = [publisher for publisher in publishers if publisher.type != rule.type]
     if not wrong:
         return None
@@ -106,7 +106,7 @@ def _type_fault(rule: TopicRule, publishers: Sequence[Publisher]) -> Finding | N
     return failed(f"topic {rule.name}", text, f"publish {rule.type}, and the other under another name")
 
 
-def _count_fault(rule: TopicRule, publishers: Sequence[Publisher]) -> Finding | None:
+def _count_fault(rule: TopicRule, publishers: Sequence[Publisher]) -> CheckFinding | None:
     if not rule.single or len(publishers) == 1:
         return None
     names = ", ".join(sorted(publisher.node for publisher in publishers))
@@ -114,7 +114,7 @@ def _count_fault(rule: TopicRule, publishers: Sequence[Publisher]) -> Finding | 
     return failed(f"topic {rule.name}", text, "let one node alone publish it; end or remap the others")
 
 
-def _qos(rule: TopicRule, publishers: Sequence[Publisher]) -> Finding:
+def _qos(rule: TopicRule, publishers: Sequence[Publisher]) -> CheckFinding:
     check = f"qos {rule.name}"
     for publisher in publishers:
         if not publisher.is_reliable:

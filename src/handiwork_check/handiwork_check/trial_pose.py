@@ -22,7 +22,7 @@ PRESS_M = 0.001
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class ObjectTrial:
     """An object and its pose.
 
     Attributes:
@@ -38,7 +38,7 @@ class Trial:
 
 def grip_trial(
     spec: GripperSpec, objects: Mapping[str, WorldObject], world_T_tcp: Pose, ee_R_tcp: Rotation
-) -> Trial | None:
+) -> ObjectTrial | None:
     """Return the first object whose one solid fits between the fingers, with its middle at the TCP; None without one.
 
     Args:
@@ -54,13 +54,13 @@ def grip_trial(
                 turn = _carry(int(axis), spec.closing_axis)
                 world_R = world_T_tcp.rotation.matrix() @ ee_R_tcp.matrix().T @ turn
                 shape = Pose.of(world_T_tcp.translation_m, Rotation.from_matrix(world_R))
-                return Trial(name, float(extents[axis]), shape @ shape_T_object)
+                return ObjectTrial(name, float(extents[axis]), shape @ shape_T_object)
     return None
 
 
 def suction_trial(
     spec: GripperSpec, objects: Mapping[str, WorldObject], world_T_tcp: Pose, ee_R_tcp: Rotation
-) -> Trial | None:
+) -> ObjectTrial | None:
     """Return the first object with a flat top that is wider than the cup, its top at the rim; None without one.
 
     Args:
@@ -79,7 +79,9 @@ def suction_trial(
             world_R = world_T_tcp.rotation.matrix() @ ee_R_tcp.matrix().T
             ahead = world_R[:, spec.ee_axis] * (extents[2] / 2.0 - PRESS_M)
             place = world_T_tcp.translation_m + ahead
-            return Trial(name, 0.0, Pose.of(place, Rotation.from_matrix(world_R @ turn)) @ shape_T_object)
+            return ObjectTrial(
+                name, 0.0, Pose.of(place, Rotation.from_matrix(world_R @ turn)) @ shape_T_object
+            )
     return None
 
 

@@ -19,7 +19,7 @@ from .cartesian_motion import track
 from .constraints.constrained_motion import plan_held
 from .postprocessing import timed_free, timed_straight
 from .scene.query import Query, Reader
-from .scene.scene import Scene
+from .scene.scene import CollisionScene
 from .search.goal_search import find_pose
 from .search.joint_motion import find_joints
 from .search.requests import (
@@ -36,7 +36,7 @@ class Core:
 
     def __init__(self, robot: Robot, world_T_root: Pose) -> None:
         self.robot, self.world_T_root = robot, world_T_root
-        self.scene = Scene()
+        self.scene = CollisionScene()
         self._reader = Reader(robot, world_T_root)
 
     def arm(self, name: str) -> ArmSpec:

@@ -18,7 +18,7 @@ from .ik.pose_ik import solve_pose
 from .kernels import kinematics
 from .kernels.rng import as_bits, new_state
 from .scene.query import Query, Reader
-from .scene.scene import Scene
+from .scene.scene import CollisionScene
 from .scene.shape_poses import Placing
 from .search import cartesian_line, path_search, rrt_connect
 from .timing.parameterization import Limits, parameterise
@@ -36,7 +36,7 @@ def warm_up(robot: Robot, world_T_base: Pose, report: Report) -> None:
         report: Called before each kernel with the share done, 0 to 1, and the kernel's name.
     """
     arm = next(iter(robot.arms.values()))
-    query = Reader(robot, world_T_base).read(arm, Scene(), SceneQuery())
+    query = Reader(robot, world_T_base).read(arm, CollisionScene(), SceneQuery())
     steps = _steps(query, np.array(arm.home_q))
     for i, (name, step) in enumerate(steps):
         report(i / len(steps), f"kernel {name}")

@@ -27,7 +27,7 @@ from handiwork_ros.rclpy_support.safe_callbacks import guard
 from handiwork_ros.safety.server import SafetyServer
 from isaac_bridge.adapter.ros.cups import CupInterface
 from isaac_bridge.adapter.ros.joints import WATCH_S, JointInterface
-from isaac_bridge.adapter.ros.run_services import RunServices
+from isaac_bridge.adapter.ros.run_services import IsaacRunServices
 from isaac_bridge.adapter.ros.services import SimulatorServices
 from isaac_bridge.adapter.ros.world import WorldInterface
 
@@ -131,7 +131,7 @@ class IsaacBridge(ManagedNode):
         joints.on_restart.append(self._world.start_over)
         joints.on_measured.append(self._world.fetch)
         simulator = SimulatorServices(self, scene, joints, self._world)
-        self._run = RunServices(self, scene, joints, simulator.ask, simulator.group)
+        self._run = IsaacRunServices(self, scene, joints, simulator.ask, simulator.group)
         self._cups = CupInterface(self, robot, simulator.ask, simulator.group, joints.wire)
         joints.on_restart.append(self._cups.start_over)
         joints.on_paused += [self._world.repeat, self._cups.repeat]

@@ -11,7 +11,7 @@ import rclpy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.executors import SingleThreadedExecutor
 
-from handiwork_core.intake.counters import IntakeStatistics, Publisher
+from handiwork_core.intake.counters import IntakeStatistics, PublisherCount
 from handiwork_core.model.diagnostics import Diagnosis, Level
 from handiwork_ros.node.diagnostics import IntakeDiagnoses
 from handiwork_ros.node.managed_node import ManagedNode
@@ -90,7 +90,7 @@ def test_dropped_messages_and_publishers_are_reported(rig: Rig) -> None:
 
     def statistics() -> tuple[IntakeStatistics, ...]:
         dropped[0] += 50
-        by = (Publisher("/rogue", "01ab"),)
+        by = (PublisherCount("/rogue", "01ab"),)
         return (IntakeStatistics("joint_states", 2 * dropped[0], dropped[0], "j1 is nan", 0.01, by),)
 
     rig.node.diagnostics.add("intake", IntakeDiagnoses(statistics))

@@ -16,7 +16,7 @@ from handiwork_core.robot.robot import Robot, Spheres
 from handiwork_planning.distance.sphere_cover import cover
 from handiwork_planning.kernels.arrays import OFF
 from handiwork_planning.scene.query import Query, Reader
-from handiwork_planning.scene.scene import Scene
+from handiwork_planning.scene.scene import CollisionScene
 from handiwork_planning.validation.shape_distances import distance, radius
 
 from .demo_world import world_of
@@ -39,7 +39,7 @@ class Case:
         """Return the query with ``margins`` in place of those of the reader."""
         held = [(a.object, (HELD[a.object],), Pose.identity()) for a in self.scene.attached]
         items = [(name, (shape,), pose) for name, (shape, pose) in self.shapes.items()]
-        scene = Scene()
+        scene = CollisionScene()
         scene.update(world_of(*items, *held))
         query = Reader(self.robot, Pose.identity()).read(self.robot.arm(""), scene, self.scene)
         table = np.array([[self.margins.get((b, c), OFF) for c in query.columns] for b in query.bodies])

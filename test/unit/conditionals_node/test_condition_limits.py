@@ -8,9 +8,9 @@ import pytest
 
 from conditionals_node.expressions.build import Builder
 from conditionals_node.expressions.definitions import ConditionSpec, Definitions
-from conditionals_node.monitoring.monitor import Monitor
+from conditionals_node.monitoring.monitor import ConditionMonitor
 from conditionals_node.ros.services import Watched
-from conditionals_node.subtasks.task import Task, read_task
+from conditionals_node.subtasks.task import WatchedTask, read_task
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.intake.limits import (
     CONDITION_DEPTH,
@@ -59,7 +59,7 @@ def test_a_file_with_names_that_double_is_refused(definitions: Definitions) -> N
 
 
 def test_conditions_that_are_watched_are_counted(definitions: Definitions) -> None:
-    monitor = Monitor(1.0)
+    monitor = ConditionMonitor(1.0)
     for k in range(CONDITIONS):
         monitor.watch(definitions.make("", "", f"object_grabbed(object=o{k})", 0.0), 0.0)
     with pytest.raises(ConfigError, match=f"{CONDITIONS} conditions are watched already; unwatch some"):
@@ -71,7 +71,7 @@ def test_conditions_that_are_watched_are_counted(definitions: Definitions) -> No
 
 
 def test_predicates_that_are_watched_are_counted(definitions: Definitions) -> None:
-    monitor = Monitor(1.0)
+    monitor = ConditionMonitor(1.0)
 
     def watch(k: int) -> None:
         parts = ", ".join(f"o{k}_{i}" for i in range(90))
@@ -91,13 +91,13 @@ def test_a_task_with_too_many_conditions_is_refused(definitions: Definitions) ->
 
 def test_a_task_counts_with_the_conditions_that_are_watched(definitions: Definitions) -> None:
     """The limit is one for conditions and task together; a task that replaces another needs no room beside it."""
-    watched = Watched(Monitor(1.0), definitions, ROBOT)
+    watched = Watched(ConditionMonitor(1.0), definitions, ROBOT)
 
     def grabbed(first: int, count: int) -> str:
         parts = ", ".join(f"o{k}" for k in range(first, first + count))
         return f"any(object_grabbed(object=[{parts}]))"
 
-    def task(first: int, steps: int) -> Task:
+    def task(first: int, steps: int) -> WatchedTask:
         made = ", ".join(f"{{expression: '{grabbed(first + 90 * i, 90)}'}}" for i in range(steps))
         return read_task(f"name: t\nsubtasks: [{{name: a, groups: {{g: [{made}]}}}}]", definitions)
 

@@ -11,8 +11,8 @@ import pytest
 
 from handiwork_check.contract import action_rules, service_rules, topic_rules
 from handiwork_check.findings import (
-    Finding,
-    Verdict,
+    CheckFinding,
+    CheckVerdict,
     is_good,
     report_json,
     report_lines,
@@ -133,7 +133,7 @@ def grip(**changes: object) -> list[GripperMotion]:
     return motions
 
 
-def judge(recording: Recording) -> list[Finding]:
+def judge(recording: Recording) -> list[CheckFinding]:
     """Return all findings from a recording of topics alone.
 
     Args:
@@ -151,7 +151,7 @@ def judge(recording: Recording) -> list[Finding]:
     ]
 
 
-def fault(findings: Sequence[Finding], check: str) -> Finding:
+def fault(findings: Sequence[CheckFinding], check: str) -> CheckFinding:
     """Return the only fault: of this check, with a remedy, and part of the report.
 
     Args:
@@ -173,7 +173,7 @@ def test_a_good_backend_passes_every_check() -> None:
         *judge_gripper(GRIPPER, grip()),
         *judge_suction("cup", [air(sealed=False), seal(sealed=True, held="box")]),
     ]
-    assert {finding.verdict for finding in findings} == {Verdict.PASS}
+    assert {finding.verdict for finding in findings} == {CheckVerdict.PASS}
     assert is_good(findings)
     assert list(report_lines(findings))[-1].endswith("the contract holds")
 
@@ -191,7 +191,7 @@ def test_fault_1_a_missing_topic() -> None:
     recording = good()
     publishers = {name: found for name, found in recording.publishers.items() if name != "/world/contacts"}
     found = fault(judge(replace(recording, publishers=publishers)), "topic /world/contacts")
-    assert found.verdict is Verdict.MISSING
+    assert found.verdict is CheckVerdict.MISSING
     assert "handiwork_msgs/msg/Contacts" in found.remedy
 
 

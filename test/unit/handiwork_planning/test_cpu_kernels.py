@@ -17,7 +17,7 @@ from handiwork_planning.distance.shapes import to_shape
 from handiwork_planning.kernels import kinematics
 from handiwork_planning.kernels.rng import new_state, uniform
 from handiwork_planning.scene.query import Reader
-from handiwork_planning.scene.scene import Scene
+from handiwork_planning.scene.scene import CollisionScene
 from handiwork_planning.validation import shape_distances
 from support.planning.demo_world import world_of
 
@@ -70,7 +70,7 @@ def project(shape: Shape, p: Array) -> Array:
 
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda s: s.kind.name)
 def test_distance_of_each_shape_matches_projection_and_the_referee(shape: Shape) -> None:
-    scene, pose = Scene(), Pose.of((0.3, -0.2, 0.1), Rotation.from_rpy(0.1, 1.2, -0.4))
+    scene, pose = CollisionScene(), Pose.of((0.3, -0.2, 0.1), Rotation.from_rpy(0.1, 1.2, -0.4))
     scene.update(world_of(("thing", (shape,), pose)))
     world_T_shape = pose @ shape.object_T_shape
     points = RNG.normal(size=(200, 3)) * 0.25
@@ -83,7 +83,7 @@ def test_distance_of_each_shape_matches_projection_and_the_referee(shape: Shape)
 
 
 def test_moving_an_object_moves_its_shape_in_place() -> None:
-    scene = Scene()
+    scene = CollisionScene()
     for x in (0.0, 1.0):
         scene.update(
             world_of(
@@ -117,7 +117,7 @@ def test_forward_kinematics_of_tool_and_spheres(robot: Robot) -> None:
     arm, base = robot.arm(""), Pose.of((0.2, 0.1, 0.3), Rotation.from_rpy(0.1, 0.2, 0.3))
     gripper = arm.gripper
     assert gripper is not None
-    query = Reader(robot, base).read(arm, Scene(), SceneQuery(gripper_m=((gripper.joint, 0.013),)))
+    query = Reader(robot, base).read(arm, CollisionScene(), SceneQuery(gripper_m=((gripper.joint, 0.013),)))
     q = RNG.uniform(query.robot.lower, query.robot.upper)
     pose, frames = np.empty((1, 12)), query.frames
     kinematics.tool_poses(q[None], query.robot, pose)
@@ -137,7 +137,7 @@ def test_forward_kinematics_of_tool_and_spheres(robot: Robot) -> None:
 
 def test_no_sphere_moves_farther_than_its_reach_allows(robot: Robot) -> None:
     arm = robot.arm("")
-    query = Reader(robot, Pose.identity()).read(arm, Scene(), SceneQuery())
+    query = Reader(robot, Pose.identity()).read(arm, CollisionScene(), SceneQuery())
     arrays = query.robot
     for _ in range(200):
         a = RNG.uniform(arrays.lower, arrays.upper)

@@ -22,7 +22,7 @@ from skill_server.geometry.orientation_cones import (
     surviving,
 )
 from skill_server.geometry.solids import OrientedBox
-from skill_server.grasping.graspnet_rows import Part, annotated, depth_table
+from skill_server.grasping.graspnet_rows import RatioRange, annotated, depth_table
 from skill_server.params.simbox_format import translated
 from skill_server.placing.box_overlap import iou
 from skill_server.placing.candidates import PlaceSetting, target_points
@@ -163,7 +163,9 @@ def test_the_described_grippers_are_those_of_the_vectors(name: str) -> None:
 
 @pytest.mark.parametrize("facts", cases(ROWS, "cases_json"), ids=lambda c: f"{c['robot']}-{c['id']}")
 def test_grasp_rows(facts: dict[str, Any]) -> None:
-    part = facts["constraints"] and Part("xyz".index(facts["constraints"][0]), *facts["constraints"][1:])
+    part = facts["constraints"] and RatioRange(
+        "xyz".index(facts["constraints"][0]), *facts["constraints"][1:]
+    )
     table = interp1d(ROWS["ed_table_width"], ROWS["ed_table_offset"], kind="cubic")
     spec = replace(
         gripper_of(facts),

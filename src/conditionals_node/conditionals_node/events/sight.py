@@ -12,7 +12,7 @@ from handiwork_core.model.geometry import Pose
 from handiwork_core.model.world import ObjectState, World
 from handiwork_core.robot.robot import GripperSpec, Robot
 
-from .tracker import Motion, Sight
+from .tracker import ObjectMotion, Sight
 
 MIN_FORCE_N = 0.1
 """Force from which a contact counts, N."""
@@ -48,7 +48,7 @@ class Eyes:
         ]
         self._fingers = frozenset(finger for hand in self._hands for finger in hand)
         self._surfaces = frozenset(surfaces)
-        self._motions: dict[str, tuple[ObjectState, Motion]] = {}
+        self._motions: dict[str, tuple[ObjectState, ObjectMotion]] = {}
 
     def look(self, world: World, aim: Aim) -> Sight:
         """Make the sight of one snapshot.
@@ -88,13 +88,13 @@ class Eyes:
         """Return True when all fingers of a hand press on the object."""
         return fingers is not None and any(len(hand) > 1 and fingers.issuperset(hand) for hand in self._hands)
 
-    def _motion(self, name: str, state: ObjectState) -> Motion:
+    def _motion(self, name: str, state: ObjectState) -> ObjectMotion:
         """Return the motion of an object; the former one while the object does not move."""
         kept = self._motions.get(name)
         if kept is not None and _is_still(kept[0], state):
             return kept[1]
         speed = math.sqrt(float(state.world_v_object @ state.world_v_object))
-        motion = Motion(state.world_T_object.translation_m, speed, _tilt(state.world_T_object))
+        motion = ObjectMotion(state.world_T_object.translation_m, speed, _tilt(state.world_T_object))
         self._motions[name] = (state, motion)
         return motion
 

@@ -81,7 +81,7 @@ class EventRules:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Motion:
+class ObjectMotion:
     """The motion of one object.
 
     Attributes:
@@ -113,7 +113,7 @@ class Sight:
     """
 
     stamp_s: float
-    motions: Mapping[str, Motion]
+    motions: Mapping[str, ObjectMotion]
     touched: tuple[str, ...] = ()
     gripped: tuple[str, ...] = ()
     touches_surface: bool = False

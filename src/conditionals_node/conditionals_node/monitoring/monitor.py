@@ -56,7 +56,7 @@ class _Entry:
         return True
 
 
-class Monitor:
+class ConditionMonitor:
     """Keeps the watched conditions and their values.
 
     A change counts once it has lasted the condition's ``hold_s``; a change to or from UNKNOWN counts at once.

@@ -17,10 +17,10 @@ from conditionals_node.expressions.expression import Leaf
 from conditionals_node.predicates.measured import Relation
 from conditionals_node.views.pair_view import (
     RowsView,
-    Scene,
     Slot,
     Solids,
     Touching,
+    WorldRows,
 )
 from handiwork_core.contracts.predicate import Predicate, Truth
 from handiwork_core.model.world import World
@@ -40,7 +40,7 @@ class _Kind:
     predicate: Relation
     slots: dict[str, Slot]
 
-    def decide(self, scene: Scene) -> tuple[list[bool], list[bool]]:
+    def decide(self, scene: WorldRows) -> tuple[list[bool], list[bool]]:
         """Return which rows hold, and which of these verdicts are sure."""
         (parts,) = self.predicate.groups(RowsView(scene, self.slots, len(self.keys)))
         margins = [part.margin for part in parts]
@@ -79,7 +79,7 @@ class Sweep:
         self._look_at(world)
         wanted = [kind for kind in self._kinds if sum(map(truths.__contains__, kind.keys)) >= LEAST]
         found: set[str] = set()
-        if not wanted or not (scene := Scene(world, self._solids, self._touching)).is_finite():
+        if not wanted or not (scene := WorldRows(world, self._solids, self._touching)).is_finite():
             return found
         with np.errstate(invalid="ignore", divide="ignore"):
             for kind in wanted:

@@ -14,7 +14,7 @@ from .measured import Relation
 from .parts import Part
 
 
-class Mode(Enum):
+class ComparedPart(Enum):
     """The part of the object that is compared in height."""
 
     BBOX = "bbox"
@@ -57,7 +57,7 @@ class Vertical(Relation):
     reference_object: str
     tolerance: float = 0.01
     z_margin: float = 0.0
-    mode: Mode = Mode.BBOX
+    mode: ComparedPart = ComparedPart.BBOX
 
     def references(self) -> tuple[str, ...]:
         """Return the reference."""
@@ -74,7 +74,7 @@ class Vertical(Relation):
         Returns:
             z in world, m.
         """
-        if self.mode is Mode.CENTROID:
+        if self.mode is ComparedPart.CENTROID:
             return view.centre(name)[2]
         box = view.box(name)
         return box[5] if upper else box[2]

@@ -10,7 +10,7 @@ from rclpy.node import Node
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
-from conditionals_node.monitoring.monitor import ConditionStatus, Monitor
+from conditionals_node.monitoring.monitor import ConditionMonitor, ConditionStatus
 from conditionals_node.monitoring.visuals import Drawing, draw
 from handiwork_core.contracts.predicate import Truth
 from handiwork_core.model.world import World
@@ -40,7 +40,7 @@ class Markers:
         self._pub = node.create_publisher(MarkerArray, "conditions/markers", LATEST)
         self._drawn_s = 0.0
 
-    def show(self, world: World, monitor: Monitor) -> None:
+    def show(self, world: World, monitor: ConditionMonitor) -> None:
         """Publish the drawings of the watched conditions; without subscribers nothing is computed.
 
         Args:

@@ -9,8 +9,8 @@ from handiwork_msgs.srv import EvaluateCondition, UnwatchCondition, WatchConditi
 
 from conditionals_node.expressions.build import Condition
 from conditionals_node.expressions.definitions import Definitions
-from conditionals_node.monitoring.monitor import ConditionStatus, Monitor
-from conditionals_node.subtasks.task import Task, read_task
+from conditionals_node.monitoring.monitor import ConditionMonitor, ConditionStatus
+from conditionals_node.subtasks.task import WatchedTask, read_task
 from conditionals_node.subtasks.watch import TaskWatch
 from handiwork_core.config.dataclass_loader import ConfigError, nearest
 from handiwork_core.model.outcome import OK, Code, Outcome
@@ -34,11 +34,11 @@ class Watched:
         robot: Description of the robot.
     """
 
-    def __init__(self, monitor: Monitor, definitions: Definitions, robot: Robot) -> None:
+    def __init__(self, monitor: ConditionMonitor, definitions: Definitions, robot: Robot) -> None:
         self.monitor, self.definitions, self._robot = monitor, definitions, robot
         self.task: TaskWatch | None = None
 
-    def begin_all(self, conditions: list[Condition], task: Task | None, now_s: float) -> None:
+    def begin_all(self, conditions: list[Condition], task: WatchedTask | None, now_s: float) -> None:
         """Watch the conditions and the task of a file.
 
         Args:
@@ -54,7 +54,7 @@ class Watched:
         if task is not None:
             self.begin(task, now_s)
 
-    def begin(self, task: Task, now_s: float) -> None:
+    def begin(self, task: WatchedTask, now_s: float) -> None:
         """Watch a task from its start, in place of the one before.
 
         Args:

@@ -57,7 +57,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class SubtaskStage:
     """Groups side by side.
 
     Attributes:
@@ -193,7 +193,7 @@ class StageRun:
         stage: The stage.
     """
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: SubtaskStage) -> None:
         self.stage = stage
         self.groups = [GroupRun(group) for group in stage.groups]
 
@@ -226,7 +226,7 @@ class TaskRun:
         stages: The stages in order.
     """
 
-    def __init__(self, stages: Sequence[Stage]) -> None:
+    def __init__(self, stages: Sequence[SubtaskStage]) -> None:
         self.stages = tuple(stages)
         self.runs = [StageRun(stage) for stage in stages]
         self.current = 0

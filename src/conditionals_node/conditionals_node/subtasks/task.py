@@ -12,7 +12,7 @@ from conditionals_node.expressions.expression import Expression
 from handiwork_core.config.dataclass_loader import ConfigError, mapping_from_yaml, parse
 from handiwork_core.intake.limits import PREDICATES, TASK_ENTRIES, TASK_YAML
 
-from .machine import Group, Stage, Step
+from .machine import Group, Step, SubtaskStage
 from .specs import SubtaskSpec, TaskSpec
 
 MOVED_FIELDS = ("object", "objects", "object1")
@@ -33,7 +33,7 @@ class Aims:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Task:
+class WatchedTask:
     """A task that can be watched.
 
     Attributes:
@@ -45,13 +45,13 @@ class Task:
     """
 
     name: str
-    stages: tuple[Stage, ...]
+    stages: tuple[SubtaskStage, ...]
     expressions: Mapping[str, Expression]
     aims: tuple[Aims, ...]
     rules: EventRules
 
 
-def read_task(text: str, definitions: Definitions) -> Task:
+def read_task(text: str, definitions: Definitions) -> WatchedTask:
     """Read a task from YAML.
 
     Args:
@@ -68,7 +68,7 @@ def read_task(text: str, definitions: Definitions) -> Task:
     return build_task(parse(TaskSpec, data, "task"), definitions)
 
 
-def build_task(spec: TaskSpec, definitions: Definitions) -> Task:
+def build_task(spec: TaskSpec, definitions: Definitions) -> WatchedTask:
     """Build a task with the expressions of all steps.
 
     Args:
@@ -95,7 +95,7 @@ def build_task(spec: TaskSpec, definitions: Definitions) -> Task:
             continue
         try:
             made = tuple(Group(name, steps, subtask.skip) for name, steps in groups.items())
-            stages.append(Stage(subtask.name, made, subtask.logical, subtask.K, subtask.score))
+            stages.append(SubtaskStage(subtask.name, made, subtask.logical, subtask.K, subtask.score))
         except ValueError as error:
             faults.append(f"{where}.{error}")
     if len(expressions) > TASK_ENTRIES:
@@ -105,7 +105,7 @@ def build_task(spec: TaskSpec, definitions: Definitions) -> Task:
         faults.append(f"subtasks: hold {len(predicates)} predicates; at most {PREDICATES} are taken")
     if faults:
         raise ConfigError("task", faults)
-    return Task(spec.name, tuple(stages), expressions, tuple(aims), spec.events)
+    return WatchedTask(spec.name, tuple(stages), expressions, tuple(aims), spec.events)
 
 
 def _steps(

@@ -13,7 +13,7 @@ from handiwork_core.model.world import World
 from handiwork_core.robot.robot import Robot
 
 from .machine import Change, Step, TaskRun
-from .task import Task
+from .task import WatchedTask
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class TaskWatch:
         now_s: ROS time, s.
     """
 
-    def __init__(self, task: Task, robot: Robot, evaluation: Evaluation, now_s: float) -> None:
+    def __init__(self, task: WatchedTask, robot: Robot, evaluation: Evaluation, now_s: float) -> None:
         self.task, self._evaluation = task, evaluation
         self._eyes = Eyes(robot, task.rules.surfaces)
         for expression in task.expressions.values():

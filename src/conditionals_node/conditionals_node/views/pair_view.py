@@ -89,7 +89,7 @@ class Touching:
         return found
 
 
-class Scene:
+class WorldRows:
     """The numbers of one world: ``q`` (n, 4), ``p``, ``v`` and ``w`` (n, 3) of ``solids``, ``forces`` (m, 3).
 
     Args:
@@ -157,7 +157,7 @@ class RowsView(ArrayArithmetic):
         n: Number of rows.
     """
 
-    def __init__(self, scene: Scene, slots: Mapping[str, Slot], n: int) -> None:
+    def __init__(self, scene: WorldRows, slots: Mapping[str, Slot], n: int) -> None:
         super().__init__(n)
         self._scene, self._slots = scene, slots
 

@@ -16,10 +16,10 @@ from handiwork_planning.ik.single import descend
 from handiwork_planning.kernels.arrays import OFF, flat
 from handiwork_planning.kernels.kinematics import tool_poses
 from handiwork_planning.scene.query import Query, Reader
-from handiwork_planning.scene.scene import Scene
+from handiwork_planning.scene.scene import CollisionScene
 
 from .command import MotionCommand
-from .cycle import Gains, Motion, follow
+from .cycle import Gains, MotionState, follow
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Reference:
+class ServoReference:
     """The reference for the servos of one cycle.
 
     Attributes:
@@ -88,7 +88,7 @@ class ReactiveController:
         self, robot: Robot, arm: ArmSpec, world_T_base: Pose, settings: Settings | None = None
     ) -> None:
         self.arm, self.settings = arm, settings or Settings()
-        self._reader, self._scene = Reader(robot, world_T_base), Scene()
+        self._reader, self._scene = Reader(robot, world_T_base), CollisionScene()
         self._held: tuple[Attachment, ...] = ()
         self._gripper: tuple[tuple[str, float], ...] = ()
         self._off: frozenset[str] = frozenset()
@@ -186,7 +186,7 @@ class ReactiveController:
                 return q
         return None
 
-    def step(self, command: MotionCommand, q: Array, dt: float) -> Reference:
+    def step(self, command: MotionCommand, q: Array, dt: float) -> ServoReference:
         """Run one cycle.
 
         Args:
@@ -210,14 +210,16 @@ class ReactiveController:
         gains = gains._replace(
             linear_speed=command.speed * gains.linear_speed, angular_speed=command.speed * gains.angular_speed
         )
-        motion = Motion(start, self._velocity * command.speed, self._acceleration, self._goal, self._rate)
+        motion = MotionState(
+            start, self._velocity * command.speed, self._acceleration, self._goal, self._rate
+        )
         follow(
             motion, flat(aim), command.world_v_target, seed, dt, gains,
             self._query.robot, self._query.scene, self._query.margins, self._pairs, report,
         )  # fmt: skip
         return self._moved(start, dt, report)
 
-    def stop(self, q: Array, dt: float) -> Reference:
+    def stop(self, q: Array, dt: float) -> ServoReference:
         """Run one cycle of braking at the limit of the acceleration.
 
         Args:
@@ -246,10 +248,10 @@ class ReactiveController:
         leash = self.settings.leash
         return np.asarray(np.clip(self._q, q - leash, q + leash))
 
-    def _moved(self, start: Array, dt: float, report: Array) -> Reference:
+    def _moved(self, start: Array, dt: float, report: Array) -> ServoReference:
         robot = self._query.robot
         self._q = np.clip(start + self._rate * dt, robot.lower, robot.upper)
-        return Reference(
+        return ServoReference(
             self._q.copy(),
             self._rate.copy(),
             float(report[0]),

@@ -32,7 +32,7 @@ class Gains(NamedTuple):
     nearing: float
 
 
-class Motion(NamedTuple):
+class MotionState(NamedTuple):
     """The state of the arm's motion; a cycle writes ``goal`` and ``rate``."""
 
     q: Array
@@ -84,7 +84,7 @@ def tool_rate(robot: RobotArrays, frames: Array, tool: Array, jacobian: Array) -
 
 
 @kernel
-def joint_bounds(m: Motion, robot: RobotArrays, dt: float, low: Array, high: Array) -> None:
+def joint_bounds(m: MotionState, robot: RobotArrays, dt: float, low: Array, high: Array) -> None:
     """Write the velocities from which the next cycles can still keep all limits.
 
     Args:
@@ -105,7 +105,7 @@ def joint_bounds(m: Motion, robot: RobotArrays, dt: float, low: Array, high: Arr
 
 @kernel
 def follow(
-    m: Motion,
+    m: MotionState,
     target: Array,
     target_rate: Array,
     seed: Array,
@@ -164,7 +164,7 @@ def follow(
 
 
 @kernel
-def _goal(m: Motion, target: Array, seed: Array, robot: RobotArrays) -> bool:
+def _goal(m: MotionState, target: Array, seed: Array, robot: RobotArrays) -> bool:
     """Keep ``m.goal`` at the target: search from its last value, else from ``seed``."""
     left, trial = np.empty(6), m.goal.copy()
     if not descend(trial, target, robot, 10, left):
@@ -177,7 +177,14 @@ def _goal(m: Motion, target: Array, seed: Array, robot: RobotArrays) -> bool:
 
 @kernel
 def _cost(
-    m: Motion, jacobian: Array, wanted: Array, far: float, reachable: bool, gains: Gains, h: Array, g: Array
+    m: MotionState,
+    jacobian: Array,
+    wanted: Array,
+    far: float,
+    reachable: bool,
+    gains: Gains,
+    h: Array,
+    g: Array,
 ) -> None:
     n = len(m.q)
     share = 1.0e9

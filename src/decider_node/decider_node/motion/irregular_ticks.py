@@ -18,7 +18,7 @@ BRAKED_S = 0.1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Point:
+class TrajectorySample:
     """One point of a trajectory.
 
     Attributes:
@@ -47,7 +47,9 @@ class UnevenCycles:
         self.controller = controller
         self._stamp_s = self._due_s = float("-inf")
 
-    def point(self, command: MotionCommand | None, stamp_s: float, q: Array, rate: Array) -> Point | None:
+    def point(
+        self, command: MotionCommand | None, stamp_s: float, q: Array, rate: Array
+    ) -> TrajectorySample | None:
         """Run one cycle.
 
         Args:
@@ -73,4 +75,4 @@ class UnevenCycles:
             arm.go_on(late_s)
         reference = arm.stop(q, dt) if command is None else arm.step(command, q, dt)
         self._due_s = stamp_s + dt
-        return Point(reference.q, reference.rate, dt)
+        return TrajectorySample(reference.q, reference.rate, dt)

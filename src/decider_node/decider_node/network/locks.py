@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HeldLock:
     """A lock since ``since_s`` that must be released within ``limit_s``."""
 
     since_s: float
@@ -17,7 +17,7 @@ class Locks:
     """Locks of one path, by decider."""
 
     def __init__(self) -> None:
-        self._held: dict[object, Held] = {}
+        self._held: dict[object, HeldLock] = {}
 
     def take(self, decider: object, now_s: float, limit_s: float) -> None:
         """Lock a decider; one that has the lock keeps its first time.
@@ -32,7 +32,7 @@ class Locks:
         """
         if limit_s <= 0.0:
             raise ValueError(f"lock limit {limit_s} s: must be more than 0")
-        self._held.setdefault(decider, Held(now_s, limit_s))
+        self._held.setdefault(decider, HeldLock(now_s, limit_s))
 
     def release(self, decider: object) -> None:
         """Unlock a decider; without a lock nothing happens.
@@ -49,7 +49,7 @@ class Locks:
     def __contains__(self, decider: object) -> bool:
         return decider in self._held
 
-    def held(self, decider: object) -> Held | None:
+    def held(self, decider: object) -> HeldLock | None:
         """Return the lock of a decider.
 
         Args:

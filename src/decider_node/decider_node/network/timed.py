@@ -12,7 +12,7 @@ SAME_TIME_S = 1e-9
 """Sums of periods are too short by up to this, s."""
 
 
-class Wait(State[C]):
+class WaitState(State[C]):
     """Ends with the first tick that is ``duration_s`` or more after its beginning.
 
     Args:

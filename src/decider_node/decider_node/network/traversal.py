@@ -25,7 +25,7 @@ class Rules(enum.Enum):
 
 
 @dataclass(frozen=True, eq=False)
-class Placed(Generic[C]):
+class PathEntry(Generic[C]):
     """A decider on the path, and the last parameters from its parent."""
 
     decider: Decider[C]
@@ -46,7 +46,7 @@ class Descent(Generic[C]):
     def __init__(self, root: Decider[C], rules: Rules = Rules.STRICT) -> None:
         refuse_cycles(root)
         self.root, self.rules, self.locks = root, rules, Locks()
-        self._path: list[Placed[C]] = []
+        self._path: list[PathEntry[C]] = []
 
     @property
     def path(self) -> tuple[Decider[C], ...]:
@@ -76,7 +76,7 @@ class Descent(Generic[C]):
             self._refuse_old_lock(self._path[start].decider, now_s)
         depth = start or 0
         old, self._path = self._path, self._path[:depth]
-        next_one = Placed(self.root, None) if start is None else old[start]
+        next_one = PathEntry(self.root, None) if start is None else old[start]
         branched = False
         while True:
             if not branched and (depth >= len(old) or old[depth].decider is not next_one.decider):
@@ -110,7 +110,7 @@ class Descent(Generic[C]):
         """Empty the path without exits and with the locks kept, as Cortex does at a reset."""
         self._path = []
 
-    def moment(self, placed: Placed[C], context: C, now_s: float) -> TickContext[C]:
+    def moment(self, placed: PathEntry[C], context: C, now_s: float) -> TickContext[C]:
         """Return the context of this tick for a decider on the path.
 
         Args:
@@ -120,7 +120,7 @@ class Descent(Generic[C]):
         """
         return TickContext(context, now_s, placed.parameters, placed.decider, self.locks)
 
-    def _visit(self, placed: Placed[C], is_new: bool, context: C, now_s: float) -> Decision | None:
+    def _visit(self, placed: PathEntry[C], is_new: bool, context: C, now_s: float) -> Decision | None:
         moment = self.moment(placed, context, now_s)
         self._path.append(placed)
         try:
@@ -132,20 +132,20 @@ class Descent(Generic[C]):
         except Exception as error:
             raise DeciderFailed(placed.decider.name, "enter or decide", error) from error
 
-    def _child(self, parent: Decider[C], decision: Decision) -> Placed[C]:
+    def _child(self, parent: Decider[C], decision: Decision) -> PathEntry[C]:
         child = parent.children.get(decision.child)
         if child is None:
             raise MissingChild(parent.name, decision.child, parent.children)
         if any(placed.decider is child for placed in self._path):
             raise CycleFound([*(placed.decider.name for placed in self._path), child.name])
-        return Placed(child, decision.parameters)
+        return PathEntry(child, decision.parameters)
 
-    def _leave_old(self, old: list[Placed[C]], depth: int, context: C, now_s: float) -> None:
+    def _leave_old(self, old: list[PathEntry[C]], depth: int, context: C, now_s: float) -> None:
         """Call the exits of the deciders that the new path does not have, leaf first."""
         stays = depth if self.rules is Rules.STRICT or depth < len(old) else 0
         self._exit_all(old[stays:], context, now_s)
 
-    def _exit_all(self, leaving: list[Placed[C]], context: C, now_s: float) -> None:
+    def _exit_all(self, leaving: list[PathEntry[C]], context: C, now_s: float) -> None:
         """Call every exit, also after one has raised; the first error is raised at the end."""
         first: DeciderFailed | None = None
         for placed in reversed(leaving):

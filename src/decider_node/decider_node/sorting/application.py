@@ -19,7 +19,7 @@ from decider_node.motion.motion_states import (
 from decider_node.network.decider import Decider, Decision, TickContext
 from decider_node.network.network import FunctionMonitor, Network
 from decider_node.network.states import Lock, SequenceDecider, State, StateMachineDecider, Unlock, Write
-from decider_node.network.timed import Wait
+from decider_node.network.timed import WaitState
 from handiwork_core.model.geometry import (
     Array,
     Pose,
@@ -188,7 +188,7 @@ def _drop() -> StateMachineDecider[SortingContext]:
         Reach(to_bin, 0.03, 0.2),
         Lock(5.0),
         Write(lambda context: context.cell.grip(OPEN_M)),
-        Wait(0.4),
+        WaitState(0.4),
         Write(count),
         Unlock(),
     ]

@@ -11,7 +11,7 @@ from decider_node.motion.motion_states import Reach, Shift, Stay
 from decider_node.network.decider import Decider, Decision, TickContext
 from decider_node.network.network import Network
 from decider_node.network.states import Lock, SequenceDecider, State, StateMachineDecider, Unlock, Write
-from decider_node.network.timed import Act, Wait
+from decider_node.network.timed import Act, WaitState
 from handiwork_core.model.geometry import Array, Pose, Rotation
 
 from .cell import SHELF_RADIUS_M, SHELF_TOOL_Z_M, shelf_axis
@@ -164,7 +164,7 @@ def _to_shelf(name: str, after: Callable[[StackContext], None]) -> StateMachineD
         Stay(plan.shelf_command, 0.2),
         Lock(LOCK_LIMIT_S),
         Write(_open),
-        Wait(0.2),
+        WaitState(0.2),
         Shift(plan.off_shelf, 0.03, 0.6),
         Shift(lambda context: np.array([0.0, 0.0, 0.35]), 0.08),
         Reach(above_shelf, 0.08, 0.2),
@@ -212,7 +212,7 @@ def _place() -> StateMachineDecider[StackContext]:
         Stay(plan.stack_command, 0.3),
         Lock(LOCK_LIMIT_S),
         Write(_open),
-        Wait(0.1),
+        WaitState(0.1),
         Shift(lambda context: np.array([0.0, 0.0, 0.12]), 0.03, 0.6),
         Write(done),
         Unlock(),

@@ -42,7 +42,7 @@ def bin_body(name: str) -> WorldObject:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Grasp:
+class CupPose:
     """A pose of the tip of the cup that holds a bin.
 
     Attributes:
@@ -102,7 +102,7 @@ def _on_wall(axis: int, sign: float) -> Pose:
     return Pose.of(at, Rotation.from_matrix(np.column_stack([x, np.cross(-out, x), -out])))
 
 
-def grasp_of(world_T_bin: Pose, *, half_turned: bool, on_shelf: bool = False) -> Grasp:
+def grasp_of(world_T_bin: Pose, *, half_turned: bool, on_shelf: bool = False) -> CupPose:
     """Return the grasp of a bin: from above, of a bottom or of a wall; from behind, of a bottom on the shelf.
 
     Args:
@@ -115,7 +115,7 @@ def grasp_of(world_T_bin: Pose, *, half_turned: bool, on_shelf: bool = False) ->
     tip = world_T_bin @ (INSIDE if from_inside else OUTSIDE if wall is None else _on_wall(*wall))
     if half_turned:
         tip = Pose.of(tip.translation_m, tip.rotation @ HALF_TURN)
-    return Grasp(tip, from_inside or wall is not None, HEIGHT_M + 0.06 if from_inside else 0.1)
+    return CupPose(tip, from_inside or wall is not None, HEIGHT_M + 0.06 if from_inside else 0.1)
 
 
 def stands_at(world_T_bin: Pose, place: Pose) -> bool:

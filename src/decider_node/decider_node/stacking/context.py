@@ -13,7 +13,7 @@ from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.suction import SuctionState
 from handiwork_core.model.world import ObjectState
 
-from .bin import Grasp
+from .bin import CupPose
 from .layout import Layout
 
 
@@ -90,7 +90,7 @@ class StackContext:
     place: int | None = None
     """The place for the held bin; None: no bin is held as it is placed, or no place is open."""
     active: str | None = None
-    grasp: Grasp | None = None
+    grasp: CupPose | None = None
     posture: Array | None = None
     is_lifted: bool = False
     """True when the bin in the cup was lifted clear of its surroundings; after a new start that is not known."""

@@ -15,7 +15,7 @@ from handiwork_check.contract import (
     service_rules,
     topic_rules,
 )
-from handiwork_check.findings import Finding, failed, missing
+from handiwork_check.findings import CheckFinding, failed, missing
 from handiwork_check.judge_clock import is_simulated, judge_clock
 from handiwork_check.judge_contacts import judge_contacts
 from handiwork_check.judge_frames import judge_frames
@@ -23,7 +23,7 @@ from handiwork_check.judge_joints import amounts, judge_motion, judge_readings
 from handiwork_check.judge_tools import judge_gripper, judge_suction
 from handiwork_check.judge_topics import judge_interfaces, judge_rates, judge_topics
 from handiwork_check.recording import GripperMotion, Recording, SuctionTrial
-from handiwork_check.trial_pose import Trial, grip_trial, suction_trial
+from handiwork_check.trial_pose import ObjectTrial, grip_trial, suction_trial
 from handiwork_core.model.geometry import Pose, Rotation
 from handiwork_core.model.world import ObjectState, WorldObject
 from handiwork_core.robot.robot import ArmSpec, GripperSpec, Robot
@@ -63,7 +63,7 @@ class Examiner:
         self._frames = FrameBuffer(node)
         self._mover = Mover(node, self._listener)
 
-    def examine(self, plan: Plan) -> Iterator[Finding]:
+    def examine(self, plan: Plan) -> Iterator[CheckFinding]:
         """Examine the backend.
 
         Args:
@@ -90,7 +90,7 @@ class Examiner:
                     recording
                 )
 
-    def _received(self, plan: Plan, recording: Recording) -> Iterator[Finding]:
+    def _received(self, plan: Plan, recording: Recording) -> Iterator[CheckFinding]:
         rules = topic_rules(self._robot, is_simulated=is_simulated(recording))
         if "topics" in plan.groups:
             yield from judge_topics(rules, recording)
@@ -108,12 +108,12 @@ class Examiner:
         if "contacts" in plan.groups:
             yield from judge_contacts(self._robot, recording)
 
-    def _arms(self, recording: Recording) -> Iterator[Finding]:
+    def _arms(self, recording: Recording) -> Iterator[CheckFinding]:
         for arm in self._robot.arms.values():
             asked = amounts(self._robot, arm, recording.joints[-1])
             yield from judge_motion(self._mover.move_arm(arm, asked))
 
-    def _grippers(self, recording: Recording) -> Iterator[Finding]:
+    def _grippers(self, recording: Recording) -> Iterator[CheckFinding]:
         for arm, tool in self._tools():
             if tool.suction is None:
                 home = self._mover.reading(tool)
@@ -124,7 +124,7 @@ class Examiner:
                     self._mover.move_gripper(tool, home)
                 yield from judge_gripper(tool, motions)
 
-    def _cups(self, recording: Recording) -> Iterator[Finding]:
+    def _cups(self, recording: Recording) -> Iterator[CheckFinding]:
         for arm, tool in self._tools():
             if tool.suction is not None:
                 trials = [self._mover.switch(tool, on=on) for on in (True, False)]
@@ -169,7 +169,7 @@ class Examiner:
         felt = held.state is not None and held.state.sealed
         return [held, freed] if is_there or felt else []
 
-    def _trial(self, arm: ArmSpec, tool: GripperSpec, recording: Recording) -> Trial | None:
+    def _trial(self, arm: ArmSpec, tool: GripperSpec, recording: Recording) -> ObjectTrial | None:
         offered = recording.services
         if "/sim/set_paused" not in offered or "/sim/set_object_pose" not in offered:
             return None
@@ -181,7 +181,7 @@ class Examiner:
             return None
         return _chosen(tool, recording.objects, world_T_tcp, ee_R_tcp)
 
-    def _restore(self, trial: Trial, states: Mapping[str, ObjectState]) -> None:
+    def _restore(self, trial: ObjectTrial, states: Mapping[str, ObjectState]) -> None:
         if trial.name in states:
             self._put(trial.name, states[trial.name].world_T_object)
 
@@ -199,6 +199,6 @@ class Examiner:
 
 def _chosen(
     tool: GripperSpec, objects: Mapping[str, WorldObject], world_T_tcp: Pose, ee_R_tcp: Rotation
-) -> Trial | None:
+) -> ObjectTrial | None:
     choose = grip_trial if tool.suction is None else suction_trial
     return choose(tool, objects, world_T_tcp, ee_R_tcp)

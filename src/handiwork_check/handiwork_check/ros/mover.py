@@ -22,7 +22,7 @@ from handiwork_check.recording import (
 )
 from handiwork_core.robot.robot import ArmSpec, GripperSpec
 from handiwork_ros.rclpy_support.action_call import ActionCall, GoalSequence
-from handiwork_ros.rclpy_support.service_call import Silence, call
+from handiwork_ros.rclpy_support.service_call import NoAnswer, call
 
 from .listener import Listener
 
@@ -153,7 +153,7 @@ class Mover:
             self._services[name] = self._node.create_client(kind, name)
         service = self._services[name]
         answer = call(self._node, service, request, timeout_s=SERVICE_S, is_new=is_new)
-        return None if isinstance(answer, Silence) else answer
+        return None if isinstance(answer, NoAnswer) else answer
 
     def _follow(self, arm: ArmSpec, to: Mapping[str, float]) -> str:
         point = JointTrajectoryPoint(positions=list(to.values()), velocities=[0.0] * len(to))

@@ -32,7 +32,7 @@ SECONDS_PER_HOUR = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class TrialEnding:
     """The end of one trial. Times are steady [s].
 
     Attributes:
@@ -86,7 +86,7 @@ class Ending:
 
 
 @dataclass(frozen=True, slots=True)
-class Motion:
+class UnaskedMotion:
     """A joint that moved while no goal ran.
 
     Attributes:
@@ -130,8 +130,8 @@ class Findings:
     """All findings of a run so far."""
 
     seed: int
-    endings: list[Ending] = field(default_factory=list)
-    motions: list[Motion] = field(default_factory=list)
+    endings: list[TrialEnding] = field(default_factory=list)
+    motions: list[UnaskedMotion] = field(default_factory=list)
     greatest_force_n: float = 0.0
     force_bodies: tuple[str, str] | None = None
     memory: list[Memory] = field(default_factory=list)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from xml.parsers import expat
 
-from .model import Place, Template
+from .model import SourceLine, Template
 from .text import parse_template, truth
 
 
@@ -18,7 +18,7 @@ class Element:
         attributes: Its attributes.
     """
 
-    def __init__(self, place: Place, tag: str, attributes: dict[str, str]) -> None:
+    def __init__(self, place: SourceLine, tag: str, attributes: dict[str, str]) -> None:
         self.place, self.tag = place, tag
         self.inside: list[Element] = []
         self._attributes = attributes
@@ -153,7 +153,7 @@ def read_elements(path: Path) -> Element:
     stack: list[Element] = []
 
     def begin(tag: str, attributes: dict[str, str]) -> None:
-        element = Element(Place(path, parser.CurrentLineNumber), tag, attributes)
+        element = Element(SourceLine(path, parser.CurrentLineNumber), tag, attributes)
         (stack[-1].inside if stack else top).append(element)
         stack.append(element)
 

@@ -13,19 +13,19 @@ from handiwork_core.config.dataclass_loader import nearest
 from .model import (
     Action,
     Argument,
-    Condition,
     Executable,
-    Group,
+    GroupAction,
     Include,
+    LaunchCondition,
     LaunchError,
     Let,
-    Node,
+    NodeAction,
     ParameterFile,
-    Place,
     ProcessOptions,
     ProcessSpec,
     PushNamespace,
     SetEnvironment,
+    SourceLine,
     Template,
 )
 from .package_paths import executable_of
@@ -65,7 +65,7 @@ def declared_arguments(path: Path) -> tuple[Argument, ...]:
         for action in actions:
             if isinstance(action, Argument):
                 found.append(action)
-            elif isinstance(action, Group):
+            elif isinstance(action, GroupAction):
                 found.extend(walk(action.actions))
         return found
 
@@ -129,11 +129,11 @@ class _Evaluator:
             scope.namespace = _join_namespace(scope.namespace, _text(action.namespace, action.place, scope))
         elif isinstance(action, Include):
             self._include(action, scope, depth)
-        elif isinstance(action, Group):
+        elif isinstance(action, GroupAction):
             inner = scope.copy() if action.scoped else scope
             for member in action.actions:
                 self._run(member, inner, depth)
-        elif isinstance(action, Node):
+        elif isinstance(action, NodeAction):
             self.found.append(_node(action, scope))
         else:
             self.found.append(_executable(action, scope))
@@ -148,11 +148,11 @@ class _Evaluator:
         self.file(path, scope, depth + 1)
 
 
-def _text(template: Template, place: Place, scope: Scope) -> str:
+def _text(template: Template, place: SourceLine, scope: Scope) -> str:
     return evaluate(template, place, scope.variables, scope.environment)
 
 
-def _holds(condition: Condition, place: Place, scope: Scope) -> bool:
+def _holds(condition: LaunchCondition, place: SourceLine, scope: Scope) -> bool:
     if condition.wanted is not None and condition.unwanted is not None:
         raise place.error("has both if and unless; write one of them")
     template = condition.wanted if condition.wanted is not None else condition.unwanted
@@ -161,7 +161,7 @@ def _holds(condition: Condition, place: Place, scope: Scope) -> bool:
     return _truth(template, place, scope) == (condition.wanted is not None)
 
 
-def _truth(template: Template, place: Place, scope: Scope) -> bool:
+def _truth(template: Template, place: SourceLine, scope: Scope) -> bool:
     try:
         return truth(_text(template, place, scope))
     except LaunchError:
@@ -182,7 +182,7 @@ def _declare(argument: Argument, scope: Scope) -> None:
         )
 
 
-def _node(node: Node, scope: Scope) -> ProcessSpec:
+def _node(node: NodeAction, scope: Scope) -> ProcessSpec:
     def text(template: Template) -> str:
         return _text(template, node.place, scope)
 
@@ -204,7 +204,7 @@ def _node(node: Node, scope: Scope) -> ProcessSpec:
     return _spec(label, command, node.options, node.place, scope)
 
 
-def _parameter_words(node: Node, scope: Scope) -> list[str]:
+def _parameter_words(node: NodeAction, scope: Scope) -> list[str]:
     words: list[str] = []
     for parameter in node.parameters:
         if isinstance(parameter, ParameterFile):
@@ -233,7 +233,9 @@ def _executable(action: Executable, scope: Scope) -> ProcessSpec:
     return _spec(label, command, action.options, action.place, scope)
 
 
-def _spec(label: str, command: list[str], options: ProcessOptions, place: Place, scope: Scope) -> ProcessSpec:
+def _spec(
+    label: str, command: list[str], options: ProcessOptions, place: SourceLine, scope: Scope
+) -> ProcessSpec:
     environment = dict(scope.environment)
     for name, value in options.environment:
         environment[_text(name, place, scope)] = _text(value, place, scope)

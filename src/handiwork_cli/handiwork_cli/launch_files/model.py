@@ -12,7 +12,7 @@ class LaunchError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SourceLine:
     """A line of a file."""
 
     file: Path
@@ -40,7 +40,7 @@ Template = tuple["str | Substitution", ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class LaunchCondition:
     """The ``if`` and ``unless`` attributes of an action; None when they are not there."""
 
     wanted: Template | None = None
@@ -60,8 +60,8 @@ class Argument:
         choices: Valid values; empty allows any.
     """
 
-    place: Place
-    condition: Condition
+    place: SourceLine
+    condition: LaunchCondition
     name: str
     default: Template | None
     description: str
@@ -72,8 +72,8 @@ class Argument:
 class Let:
     """``<let>``: sets a variable from here on."""
 
-    place: Place
-    condition: Condition
+    place: SourceLine
+    condition: LaunchCondition
     name: Template
     value: Template
 
@@ -82,8 +82,8 @@ class Let:
 class SetEnvironment:
     """``<set_env>``: sets an environment variable of the processes from here on, within the group."""
 
-    place: Place
-    condition: Condition
+    place: SourceLine
+    condition: LaunchCondition
     name: Template
     value: Template
 
@@ -92,8 +92,8 @@ class SetEnvironment:
 class PushNamespace:
     """``<push_ros_namespace>``: a prefix of the namespaces of the nodes from here on, within the group."""
 
-    place: Place
-    condition: Condition
+    place: SourceLine
+    condition: LaunchCondition
     namespace: Template
 
 
@@ -101,18 +101,18 @@ class PushNamespace:
 class Include:
     """``<include>``: another file, with these variables set before it."""
 
-    place: Place
-    condition: Condition
+    place: SourceLine
+    condition: LaunchCondition
     file: Template
     arguments: tuple[tuple[Template, Template], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class GroupAction:
     """``<group>``: a scoped group restores variables, environment and namespace at its end."""
 
-    place: Place
-    condition: Condition
+    place: SourceLine
+    condition: LaunchCondition
     scoped: bool
     actions: tuple[Action, ...]
 
@@ -128,7 +128,7 @@ class Parameter:
         type: Type identifier of launch; empty for the rules of YAML.
     """
 
-    place: Place
+    place: SourceLine
     name: Template
     value: Template
     type: str
@@ -138,7 +138,7 @@ class Parameter:
 class ParameterFile:
     """``<param from>``: a ROS parameter file."""
 
-    place: Place
+    place: SourceLine
     file: Template
 
 
@@ -168,11 +168,11 @@ class ProcessOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class NodeAction:
     """``<node>``; arguments are words that may contain substitutions."""
 
-    place: Place
-    condition: Condition
+    place: SourceLine
+    condition: LaunchCondition
     options: ProcessOptions
     package: Template
     executable: Template
@@ -188,14 +188,14 @@ class Node:
 class Executable:
     """``<executable cmd>``: any program."""
 
-    place: Place
-    condition: Condition
+    place: SourceLine
+    condition: LaunchCondition
     options: ProcessOptions
     name: Template | None
     command: tuple[Template, ...]
 
 
-Action = Argument | Let | SetEnvironment | PushNamespace | Include | Group | Node | Executable
+Action = Argument | Let | SetEnvironment | PushNamespace | Include | GroupAction | NodeAction | Executable
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from handiwork_core.config.dataclass_loader import nearest
 
 from .model import (
     LaunchError,
-    Place,
+    SourceLine,
     Substitution,
     Template,
 )
@@ -20,13 +20,13 @@ from .text import truth
 
 @dataclass(frozen=True, slots=True)
 class _Context:
-    place: Place
+    place: SourceLine
     variables: Mapping[str, str]
     environment: Mapping[str, str]
 
 
 def evaluate(
-    template: Template, place: Place, variables: Mapping[str, str], environment: Mapping[str, str]
+    template: Template, place: SourceLine, variables: Mapping[str, str], environment: Mapping[str, str]
 ) -> str:
     """Join the values of a template's parts.
 

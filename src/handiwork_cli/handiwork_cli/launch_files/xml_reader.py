@@ -16,14 +16,14 @@ from .element import Element, read_elements
 from .model import (
     Action,
     Argument,
-    Condition,
     Executable,
-    Group,
+    GroupAction,
     Include,
+    LaunchCondition,
     LaunchError,
     LaunchFile,
     Let,
-    Node,
+    NodeAction,
     Parameter,
     ParameterFile,
     ProcessOptions,
@@ -62,43 +62,45 @@ def _action(element: Element) -> Action:
     read = _READERS.get(element.tag)
     if read is None:
         raise element.place.error(f"<{element.tag}> is not supported; {nearest(element.tag, list(_READERS))}")
-    action = read(element, Condition(element.optional("if"), element.optional("unless")))
+    action = read(element, LaunchCondition(element.optional("if"), element.optional("unless")))
     element.close()
     return action
 
 
-def _argument(element: Element, condition: Condition) -> Argument:
+def _argument(element: Element, condition: LaunchCondition) -> Argument:
     choices = tuple(child.text("value") for child in element.take("choice"))
     default, description = element.optional("default"), element.text("description", "")
     return Argument(element.place, condition, element.text("name"), default, description, choices)
 
 
-def _let(element: Element, condition: Condition) -> Let:
+def _let(element: Element, condition: LaunchCondition) -> Let:
     return Let(element.place, condition, element.required("name"), element.required("value"))
 
 
-def _set_env(element: Element, condition: Condition) -> SetEnvironment:
+def _set_env(element: Element, condition: LaunchCondition) -> SetEnvironment:
     return SetEnvironment(element.place, condition, element.required("name"), element.required("value"))
 
 
-def _push_namespace(element: Element, condition: Condition) -> PushNamespace:
+def _push_namespace(element: Element, condition: LaunchCondition) -> PushNamespace:
     return PushNamespace(element.place, condition, element.required("namespace"))
 
 
-def _include(element: Element, condition: Condition) -> Include:
+def _include(element: Element, condition: LaunchCondition) -> Include:
     return Include(
         element.place, condition, element.required("file"), _pairs(element, "arg", "name", "value")
     )
 
 
-def _group(element: Element, condition: Condition) -> Group:
+def _group(element: Element, condition: LaunchCondition) -> GroupAction:
     scoped = element.boolean("scoped", True)
-    return Group(element.place, condition, scoped, tuple(_action(child) for child in element.children()))
+    return GroupAction(
+        element.place, condition, scoped, tuple(_action(child) for child in element.children())
+    )
 
 
-def _node(element: Element, condition: Condition) -> Node:
+def _node(element: Element, condition: LaunchCondition) -> NodeAction:
     element.text("output", "")  # all output is printed on the screen
-    return Node(
+    return NodeAction(
         place=element.place,
         condition=condition,
         options=_options(element),
@@ -113,7 +115,7 @@ def _node(element: Element, condition: Condition) -> Node:
     )
 
 
-def _executable(element: Element, condition: Condition) -> Executable:
+def _executable(element: Element, condition: LaunchCondition) -> Executable:
     element.text("output", "")
     command = _words(element.required("cmd"))
     return Executable(element.place, condition, _options(element), element.optional("name"), command)
@@ -167,7 +169,7 @@ def _words(template: Template | None) -> tuple[Template, ...]:
     return split_words(template) if template is not None else ()
 
 
-_READERS: dict[str, Callable[[Element, Condition], Action]] = {
+_READERS: dict[str, Callable[[Element, LaunchCondition], Action]] = {
     "arg": _argument,
     "let": _let,
     "set_env": _set_env,

@@ -6,7 +6,7 @@ from typing import Any
 
 from rclpy.node import Node
 
-from handiwork_ros.rclpy_support.service_call import Silence, call
+from handiwork_ros.rclpy_support.service_call import NoAnswer, call
 
 
 def ask(node: Node, kind: Any, name: str, request: Any, timeout_s: float) -> Any:
@@ -23,4 +23,4 @@ def ask(node: Node, kind: Any, name: str, request: Any, timeout_s: float) -> Any
         The response; None when there is none in time.
     """
     answer = call(node, node.create_client(kind, name), request, timeout_s=timeout_s, is_new=True)
-    return None if isinstance(answer, Silence) else answer
+    return None if isinstance(answer, NoAnswer) else answer

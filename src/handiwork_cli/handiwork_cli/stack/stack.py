@@ -128,13 +128,13 @@ class Stack:
         Raises:
             StackError: There was no response in time.
         """
-        from handiwork_ros.rclpy_support.service_call import Silence, call
+        from handiwork_ros.rclpy_support.service_call import NoAnswer, call
 
         is_new, node = name not in self._services, self.client.node
         if is_new:
             self._services[name] = node.create_client(kind, name)
         answer = call(node, self._services[name], request, timeout_s=ANSWER_S, is_new=is_new)
-        if isinstance(answer, Silence):
+        if isinstance(answer, NoAnswer):
             raise StackError(f"service {name} gave no answer in {ANSWER_S:.0f} s; see the lines above")
         return answer
 

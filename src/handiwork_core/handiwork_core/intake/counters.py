@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Publisher:
+class PublisherCount:
     """One publisher of a topic.
 
     Attributes:
@@ -41,7 +41,7 @@ class IntakeStatistics:
     dropped: int
     last_fault: str
     good_age_s: float
-    publishers: tuple[Publisher, ...]
+    publishers: tuple[PublisherCount, ...]
 
 
 class IntakeCounter:
@@ -79,7 +79,7 @@ class IntakeCounter:
         self.dropped_since_good += 1
         self.last_fault = fault
 
-    def statistics(self, now_s: float, publishers: tuple[Publisher, ...] = ()) -> IntakeStatistics:
+    def statistics(self, now_s: float, publishers: tuple[PublisherCount, ...] = ()) -> IntakeStatistics:
         """Return the counts as a value.
 
         Args:
@@ -90,7 +90,7 @@ class IntakeCounter:
             self.topic, self.received, self.dropped, self.last_fault, now_s - self.good_s, publishers
         )
 
-    def silence_text(self, publishers: Sequence[Publisher], advice: str) -> str:
+    def silence_text(self, publishers: Sequence[PublisherCount], advice: str) -> str:
         """Return the reason why there is no newer value, in one sentence.
 
         Args:
@@ -104,7 +104,7 @@ class IntakeCounter:
         return f"{self.topic} has no good message: the last {count} were dropped, because {self.last_fault}; {by}"
 
 
-def listed(publishers: Iterable[Publisher]) -> str:
+def listed(publishers: Iterable[PublisherCount]) -> str:
     """Return the publishers of a topic as a part of a sentence.
 
     Args:

@@ -8,7 +8,7 @@ from handiwork_core.model.geometry import Array
 from handiwork_core.robot.robot import ArmSpec, Robot
 from handiwork_planning.distance.sphere_cover import patches
 
-from .robot_model import Chain, Group
+from .robot_model import Chain, SphereGroup
 
 ARM_GAP_M = 0.008
 """Arms keep this distance from each other, m; it allows for how exactly each follows its path."""
@@ -35,7 +35,7 @@ def links_moved_by(robot: Robot, arm: ArmSpec) -> frozenset[str]:
     return frozenset(moved)
 
 
-def swept(chain: Chain, groups: list[Group], q: Array) -> list[Group]:
+def swept(chain: Chain, groups: list[SphereGroup], q: Array) -> list[SphereGroup]:
     """Return groups that cover all places that the moving ``groups`` pass through.
 
     Every point of a sphere on the way lies in a sphere of the result, which is split so that its parts are small.
@@ -54,7 +54,7 @@ def swept(chain: Chain, groups: list[Group], q: Array) -> list[Group]:
     q = _refined(chain, moving, q)
     frames = _frames(chain, q)
     return [
-        Group(g.name, g.link, 0, part, other=True)
+        SphereGroup(g.name, g.link, 0, part, other=True)
         for g in moving
         for part in patches(_covered(_placed(frames[g.body], g), g.spheres[:, 3]), PATCH_M)
     ]
@@ -79,7 +79,7 @@ def coarse(spheres: Array) -> Array:
     return np.column_stack([centres, radii])
 
 
-def _refined(chain: Chain, groups: list[Group], q: Array) -> Array:
+def _refined(chain: Chain, groups: list[SphereGroup], q: Array) -> Array:
     """Return rows (m, n) with more between them, so that no sphere moves by more than about ``STEP_M`` per row."""
     if len(q) < 2:
         return q
@@ -109,7 +109,7 @@ def _frames(chain: Chain, q: Array) -> list[Array]:
     return frames
 
 
-def _placed(frames: Array, group: Group) -> Array:
+def _placed(frames: Array, group: SphereGroup) -> Array:
     """Return the centres (k, s, 3) in the world."""
     centres = group.spheres[:, :3] @ frames[:, :3, :3].transpose(0, 2, 1)
     return np.asarray(centres + frames[:, None, :3, 3])

@@ -24,8 +24,8 @@ from handiwork_planning.kernels.arrays import (
 )
 
 from .other_arms import ARM_GAP_M, links_moved_by, swept
-from .robot_model import Chain, Group, assemble, fold, joint_values, link_groups
-from .scene import Scene
+from .robot_model import Chain, SphereGroup, assemble, fold, joint_values, link_groups
+from .scene import CollisionScene
 
 LINK_MARGIN_M = 0.0007
 """Distance that robot links keep from objects, m: more than an edge test can miss (``batch_check.FINEST_M``)."""
@@ -168,13 +168,13 @@ class Reader:
     def __init__(self, robot: Robot, world_T_base: Pose) -> None:
         self._robot, self._base = robot, world_T_base
         self._chains: dict[
-            tuple[str, tuple[tuple[str, float], ...]], tuple[Chain, list[Group], RobotArrays]
+            tuple[str, tuple[tuple[str, float], ...]], tuple[Chain, list[SphereGroup], RobotArrays]
         ] = {}
         self._covers: dict[str, tuple[object, Array]] = {}
         """The key is the object's name, so that the solid of an older version of the world is not kept."""
         self._links: dict[str, frozenset[str]] = {}
 
-    def read(self, arm: ArmSpec, scene: Scene, query: SceneQuery) -> Query:
+    def read(self, arm: ArmSpec, scene: CollisionScene, query: SceneQuery) -> Query:
         """Return the arrays for the kernels.
 
         Args:
@@ -199,7 +199,7 @@ class Reader:
 
     def _chain(
         self, arm: ArmSpec, gripper_m: tuple[tuple[str, float], ...]
-    ) -> tuple[Chain, list[Group], RobotArrays]:
+    ) -> tuple[Chain, list[SphereGroup], RobotArrays]:
         key = (arm.name, tuple(sorted((name, round(value, 6)) for name, value in gripper_m)))
         if key not in self._chains:
             if len(self._chains) > 64:
@@ -221,7 +221,7 @@ class Reader:
             self._links[arm] = links_moved_by(self._robot, self._robot.arm(arm))
         return self._links[arm]
 
-    def _other(self, scene: Scene, query: SceneQuery, other: OtherArm) -> list[Group]:
+    def _other(self, scene: CollisionScene, query: SceneQuery, other: OtherArm) -> list[SphereGroup]:
         """Return the links that the other arm moves and what it holds, on its way; its fingers also fully open."""
         arm, joints = self._robot.arm(other.arm), {**dict(query.gripper_m), **dict(other.gripper_m)}
         chain, groups, _ = self._chain(arm, tuple(joints.items()))
@@ -233,10 +233,10 @@ class Reader:
             groups += [g for g in opened if g.link in arm.gripper.finger_links]
         for held in other.attached:
             ball = np.concatenate([g.spheres for g in self._held(scene, chain, held)])
-            groups.append(Group(held.object, "", chain.mounts[held.link].body, ball))
+            groups.append(SphereGroup(held.object, "", chain.mounts[held.link].body, ball))
         return swept(chain, groups, other.q)
 
-    def _held(self, scene: Scene, chain: Chain, held: Attachment) -> list[Group]:
+    def _held(self, scene: CollisionScene, chain: Chain, held: Attachment) -> list[SphereGroup]:
         if held.object not in scene.world.objects:
             raise KeyError(f"attached object {held.object!r} is not one of {sorted(scene.world.objects)}")
         if held.link not in chain.mounts:
@@ -251,9 +251,11 @@ class Reader:
         body_T_object = mount.body_T_link @ held.link_T_object.matrix()
         centres = spheres[:, :3] @ body_T_object[:3, :3].T + body_T_object[:3, 3]
         moved = np.column_stack([centres, spheres[:, 3]])
-        return [Group(held.object, held.link, mount.body, part, attached=True) for part in patches(moved)]
+        return [
+            SphereGroup(held.object, held.link, mount.body, part, attached=True) for part in patches(moved)
+        ]
 
-    def _margins(self, scene: Scene, query: SceneQuery, groups: list[Group]) -> Array:
+    def _margins(self, scene: CollisionScene, query: SceneQuery, groups: list[SphereGroup]) -> Array:
         """Return the margins (g, m + g).
 
         Bodies that the arm does not move are off, and so are ignored, attached and allowed bodies.

@@ -15,7 +15,7 @@ from handiwork_planning.kernels.arrays import Ints, RobotArrays
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Group:
+class SphereGroup:
     """Spheres of one body under one name.
 
     Attributes:
@@ -118,7 +118,7 @@ def fold(robot: Robot, arm: ArmSpec, world_T_base: Pose, values: Mapping[str, fl
     return Chain(transforms, prismatic, mounts)
 
 
-def link_groups(robot: Robot, chain: Chain) -> list[Group]:
+def link_groups(robot: Robot, chain: Chain) -> list[SphereGroup]:
     """Return the collision spheres of every link, in its body's frame.
 
     Args:
@@ -126,7 +126,7 @@ def link_groups(robot: Robot, chain: Chain) -> list[Group]:
         chain: Its moving part.
     """
     return [
-        Group(
+        SphereGroup(
             f"{robot.name}/{s.link}",
             s.link,
             chain.mounts[s.link].body,
@@ -137,7 +137,7 @@ def link_groups(robot: Robot, chain: Chain) -> list[Group]:
     ]
 
 
-def assemble(robot: Robot, arm: ArmSpec, chain: Chain, groups: list[Group]) -> RobotArrays:
+def assemble(robot: Robot, arm: ArmSpec, chain: Chain, groups: list[SphereGroup]) -> RobotArrays:
     """Pack chain and groups for the kernels.
 
     Args:
@@ -208,7 +208,7 @@ def _z_to(axis: Array) -> Array:
     return m
 
 
-def _reach(chain: Chain, groups: list[Group], joints: list[Joint]) -> Array:
+def _reach(chain: Chain, groups: list[SphereGroup], joints: list[Joint]) -> Array:
     """Return the largest lever (g, n) of each group about each joint.
 
     A point's distance from joint j's axis is at most the sum of the link offsets between and its own.
@@ -224,7 +224,7 @@ def _reach(chain: Chain, groups: list[Group], joints: list[Joint]) -> Array:
     return reach
 
 
-def _pairs(robot: Robot, groups: list[Group]) -> Ints:
+def _pairs(robot: Robot, groups: list[SphereGroup]) -> Ints:
     """Return group pairs (k, 2) on different bodies that are not ignored.
 
     An attached object is paired with links of other bodies.

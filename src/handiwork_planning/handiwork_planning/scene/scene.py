@@ -13,7 +13,7 @@ from .shape_packing import NO_ROWS, Packed, Packer
 from .shape_poses import Placing
 
 
-class Scene:
+class CollisionScene:
     """The world as arrays for the kernels.
 
     ``arrays`` has the shapes, ``names`` (m,) the object of each shape.

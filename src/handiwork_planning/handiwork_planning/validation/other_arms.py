@@ -17,8 +17,8 @@ from handiwork_core.robot.robot import ArmSpec, Robot
 
 from .robot_bodies import (
     NEAR_M,
-    Body,
-    Track,
+    BodyPath,
+    LinkBalls,
     frames_of,
     held_body,
     link_body,
@@ -41,7 +41,7 @@ class Way:
         frames: Poses of its link in the world, (k, 4, 4).
     """
 
-    body: Body
+    body: LinkBalls
     frames: Array
 
     @cached_property
@@ -74,7 +74,7 @@ def placed_links(robot: Robot, query: SceneQuery) -> frozenset[str]:
 
 
 def arm_gaps(
-    robot: Robot, arm: ArmSpec, root: Pose, world: World, query: SceneQuery, tracks: list[Track]
+    robot: Robot, arm: ArmSpec, root: Pose, world: World, query: SceneQuery, tracks: list[BodyPath]
 ) -> Iterator[tuple[BodyPair, Array, float]]:
     """Compute the distance of every pair of a body that the arm moves and one of another arm.
 
@@ -117,7 +117,7 @@ def _ways(robot: Robot, root: Pose, world: World, query: SceneQuery, other: Othe
         yield Way(body, frames[body.link])
 
 
-def _refined(q: Array, placed_bodies: list[tuple[Array, Body]]) -> Array:
+def _refined(q: Array, placed_bodies: list[tuple[Array, LinkBalls]]) -> Array:
     """Return more rows (m, n) between those of ``q`` (k, n)."""
     if len(q) < 2:
         return q
@@ -131,7 +131,7 @@ def _refined(q: Array, placed_bodies: list[tuple[Array, Body]]) -> Array:
     return np.concatenate([*parts, q[-1:]])
 
 
-def gaps_to_way(track: Track, way: Way) -> Array:
+def gaps_to_way(track: BodyPath, way: Way) -> Array:
     """Return the smallest distance to a body anywhere on its way, (m,), m; beyond NEAR_M a lower bound.
 
     Args:

@@ -21,7 +21,7 @@ NEAR_M = 0.02
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Body:
+class LinkBalls:
     """Balls in a link's frame.
 
     Attributes:
@@ -45,7 +45,7 @@ class Body:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Track:
+class BodyPath:
     """A body over time.
 
     Attributes:
@@ -55,7 +55,7 @@ class Track:
         radius: Radius of that ball, m.
     """
 
-    body: Body
+    body: LinkBalls
     frames: Array
     middle: Array
     radius: float
@@ -69,7 +69,7 @@ class Track:
         return placed(self.frames[rows], self.body)
 
 
-def link_body(robot: Robot, link: str) -> Body | None:
+def link_body(robot: Robot, link: str) -> LinkBalls | None:
     """Return the balls of a link; None if it has none.
 
     Args:
@@ -78,11 +78,11 @@ def link_body(robot: Robot, link: str) -> Body | None:
     """
     for s in robot.spheres:
         if s.link == link and len(s.radii):
-            return Body(f"{robot.name}/{link}", link, np.column_stack([s.centers, s.radii]), False)
+            return LinkBalls(f"{robot.name}/{link}", link, np.column_stack([s.centers, s.radii]), False)
     return None
 
 
-def held_body(world: World, held: Attachment) -> Body:
+def held_body(world: World, held: Attachment) -> LinkBalls:
     """Return points of a held object's surface in the frame of the link that holds it.
 
     Args:
@@ -91,7 +91,7 @@ def held_body(world: World, held: Attachment) -> Body:
     """
     points = np.concatenate([surface(s) for s in world.objects[held.object].shapes])
     balls = np.column_stack([held.link_T_object.apply(points[:, :3]), points[:, 3]])
-    return Body(held.object, held.link, balls, True)
+    return LinkBalls(held.object, held.link, balls, True)
 
 
 def frames_of(
@@ -125,7 +125,7 @@ def frames_of(
     return frames
 
 
-def placed(frames: Array, body: Body) -> Array:
+def placed(frames: Array, body: LinkBalls) -> Array:
     """Return the centres of balls in the world, (m, k, 3), m.
 
     Args:
@@ -135,7 +135,7 @@ def placed(frames: Array, body: Body) -> Array:
     return np.asarray(body.balls[:, :3] @ frames[:, :3, :3].transpose(0, 2, 1) + frames[:, None, :3, 3])
 
 
-def track_of(frames: Array, body: Body) -> Track:
+def track_of(frames: Array, body: LinkBalls) -> BodyPath:
     """Return a body over time.
 
     Args:
@@ -144,7 +144,7 @@ def track_of(frames: Array, body: Body) -> Track:
     """
     around = body.around
     middle = frames[:, :3, :3] @ around[:3] + frames[:, :3, 3]
-    return Track(body, frames, middle, float(around[3]))
+    return BodyPath(body, frames, middle, float(around[3]))
 
 
 def rigid_parts(robot: Robot, arm: ArmSpec) -> dict[str, str]:
@@ -160,7 +160,7 @@ def rigid_parts(robot: Robot, arm: ArmSpec) -> dict[str, str]:
     return part
 
 
-def between(a: Track, b: Track) -> Array:
+def between(a: BodyPath, b: BodyPath) -> Array:
     """Return the smallest distance between the balls of two bodies, (m,), m; beyond NEAR_M a lower bound.
 
     Args:
@@ -178,7 +178,7 @@ def between(a: Track, b: Track) -> Array:
     return np.asarray(gaps)
 
 
-def _facing(track: Track, other: Track, rows: NDArray[np.int64]) -> tuple[Array, Array]:
+def _facing(track: BodyPath, other: BodyPath, rows: NDArray[np.int64]) -> tuple[Array, Array]:
     """Return centres (r, k, 3) and radii (k,) of the balls that come within NEAR_M of the ball around ``other``."""
     centres, radii = track.centres(rows), track.body.balls[:, 3]
     apart = np.linalg.norm(centres - other.middle[rows, None], axis=2) - radii - other.radius

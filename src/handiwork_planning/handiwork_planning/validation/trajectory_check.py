@@ -22,8 +22,8 @@ from handiwork_core.robot.robot import ArmSpec, Robot
 from .other_arms import arm_gaps, placed_links
 from .robot_bodies import (
     NEAR_M,
-    Body,
-    Track,
+    BodyPath,
+    LinkBalls,
     between,
     frames_of,
     held_body,
@@ -99,7 +99,7 @@ def collisions(
     return worst
 
 
-def bodies_of(robot: Robot, world: World, query: SceneQuery) -> list[Body]:
+def bodies_of(robot: Robot, world: World, query: SceneQuery) -> list[LinkBalls]:
     """Return the links, without those of other arms that the query places, and the held objects.
 
     Args:
@@ -113,7 +113,7 @@ def bodies_of(robot: Robot, world: World, query: SceneQuery) -> list[Body]:
 
 
 def _centres(
-    robot: Robot, arm: ArmSpec, root: Pose, gripper: dict[str, float], bodies: list[Body], q: Array
+    robot: Robot, arm: ArmSpec, root: Pose, gripper: dict[str, float], bodies: list[LinkBalls], q: Array
 ) -> Array:
     frames = frames_of(robot, arm, root, gripper, q)
     return np.concatenate([placed(frames[b.link], b) for b in bodies], axis=1)
@@ -144,7 +144,7 @@ def _object_gaps(
     arm: ArmSpec,
     world: World,
     query: SceneQuery,
-    tracks: list[Track],
+    tracks: list[BodyPath],
 ) -> Iterator[tuple[BodyPair, Array, float]]:
     """Yield every pair with an object: names, distance (m,) over time, and the distance below which it is refused."""
     skipped = query.ignored | {a.object for a in query.attached}
@@ -169,7 +169,7 @@ def _object_gaps(
 
 
 def _robot_gaps(
-    robot: Robot, arm: ArmSpec, query: SceneQuery, tracks: list[Track]
+    robot: Robot, arm: ArmSpec, query: SceneQuery, tracks: list[BodyPath]
 ) -> Iterator[tuple[BodyPair, Array, float]]:
     """Yield the same for every pair of bodies that the robot carries."""
     allowed, rigid = {frozenset(p) for p in query.allowed}, rigid_parts(robot, arm)
@@ -183,7 +183,7 @@ def _robot_gaps(
             yield BodyPair(a.name, b.name), between(one, other), -OTHER_DEPTH_M
 
 
-def _to_shape(track: Track, shape_T_world: Pose, shape: Shape) -> Array:
+def _to_shape(track: BodyPath, shape_T_world: Pose, shape: Shape) -> Array:
     """Return the smallest distance (m,) over the balls.
 
     It is exact below NEAR_M; beyond that it is a lower bound by the ball around them.

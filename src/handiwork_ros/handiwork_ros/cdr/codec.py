@@ -40,7 +40,7 @@ def stamp_from_bytes(data: bytes) -> float:
     return float(sec) + 1e-9 * float(nanosec)
 
 
-class Layout:
+class MessageLayout:
     """Texts of one message, and the places of its numbers. Blocks are named by their array.
 
     Args:
@@ -105,7 +105,7 @@ def numbers_at(data: bytes, places: NDArray[np.intp]) -> Array:
 
     Args:
         data: The message.
-        places: See ``Layout.places``.
+        places: See ``MessageLayout.places``.
     """
     words = np.frombuffer(data, dtype="<f8", offset=HEAD, count=(len(data) - HEAD) // 8)
     found: Array = words[places]
@@ -117,7 +117,7 @@ def stamps_at(data: bytes, places: NDArray[np.intp]) -> Array:
 
     Args:
         data: The message.
-        places: See ``Layout.places``, (n, 1).
+        places: See ``MessageLayout.places``, (n, 1).
     """
     words = np.frombuffer(data, dtype="<i4", offset=HEAD, count=(len(data) - HEAD) // 4)
     seconds = places[:, 0]
@@ -125,7 +125,7 @@ def stamps_at(data: bytes, places: NDArray[np.intp]) -> Array:
     return found
 
 
-def read_layout(data: bytes, form: MessageFormat) -> Layout:
+def read_layout(data: bytes, form: MessageFormat) -> MessageLayout:
     """Find the texts of a message and the places of its numbers.
 
     Args:
@@ -139,7 +139,7 @@ def read_layout(data: bytes, form: MessageFormat) -> Layout:
     if data[:2] != PLAIN_LITTLE_ENDIAN:
         raise Unusual
     source = Source(data)
-    layout = Layout(len(data))
+    layout = MessageLayout(len(data))
     try:
         _walk(form, source, layout)
     except (struct.error, UnicodeDecodeError) as error:
@@ -157,7 +157,7 @@ class Template:
     """
 
     def __init__(self, form: MessageFormat, texts: Mapping[str, Texts]) -> None:
-        sink, self.layout = Sink(texts), Layout()
+        sink, self.layout = Sink(texts), MessageLayout()
         _walk(form, sink, self.layout)
         self.layout.size = len(sink.data)
         self._data = sink.data + bytes(aligned(len(sink.data), 8) - len(sink.data))
@@ -182,7 +182,7 @@ class Template:
         return bytes(self._data[: self.layout.size])
 
 
-def _walk(form: MessageFormat, along: Source | Sink, layout: Layout) -> None:
+def _walk(form: MessageFormat, along: Source | Sink, layout: MessageLayout) -> None:
     """Go through all fields of a message once, and note texts and places."""
     for block in form.blocks:
         entries, runs, name = along.enter(block), block.runs, block.array

@@ -19,7 +19,7 @@ from handiwork_ros.conversions import time_from_msg
 from tf2_msgs.msg import TFMessage
 
 from .codec import (
-    Layout,
+    MessageLayout,
     is_little_endian,
     numbers_at,
     read_layout,
@@ -46,7 +46,7 @@ class JointNumbers:
 
 
 @dataclass(frozen=True, slots=True)
-class Frames:
+class TransformRows:
     """Transforms of one message."""
 
     edges: list[tuple[str, ...]]
@@ -61,7 +61,7 @@ class JointReader:
     """Reads JointState messages one after the other."""
 
     def __init__(self) -> None:
-        self._layout: Layout | None = None
+        self._layout: MessageLayout | None = None
         self._names: list[str] = []
         self._counts = (0, 0, 0)
         self._places: NDArray[np.intp] = np.zeros(0, dtype=np.intp)
@@ -80,7 +80,7 @@ class JointReader:
                 return _plain(data)
         return JointNumbers(stamp_from_bytes(data), self._names, self._counts, numbers_at(data, self._places))
 
-    def _learn(self, layout: Layout) -> None:
+    def _learn(self, layout: MessageLayout) -> None:
         self._layout = layout
         self._names = [name for (name,) in layout.texts["name"]]
         positions, velocities, efforts = (layout.counts[array] for array in JOINT_ARRAYS)
@@ -92,12 +92,12 @@ class FrameReader:
     """Reads TFMessage messages one after the other."""
 
     def __init__(self) -> None:
-        self._layout: Layout | None = None
+        self._layout: MessageLayout | None = None
         self._edges: list[tuple[str, ...]] = []
         self._stamps: NDArray[np.intp] = np.zeros((0, 0), dtype=np.intp)
         self._numbers = self._stamps
 
-    def read(self, data: bytes) -> Frames:
+    def read(self, data: bytes) -> TransformRows:
         """Return all transforms of one message.
 
         Args:
@@ -111,9 +111,9 @@ class FrameReader:
                 return _plain_frames(data)
         numbers = numbers_at(data, self._numbers)
         numbers.setflags(write=False)
-        return Frames(self._edges, stamps_at(data, self._stamps), numbers)
+        return TransformRows(self._edges, stamps_at(data, self._stamps), numbers)
 
-    def _learn(self, layout: Layout) -> None:
+    def _learn(self, layout: MessageLayout) -> None:
         self._layout = layout
         self._edges = layout.texts[_ARRAY]
         self._stamps, self._numbers = layout.places(_ARRAY, TIME), layout.places(_ARRAY, FLOAT64)
@@ -139,11 +139,11 @@ def _plain(data: bytes) -> JointNumbers:
     return JointNumbers(time_from_msg(message.header.stamp), list(message.name), counts, numbers)
 
 
-def _plain_frames(data: bytes) -> Frames:
+def _plain_frames(data: bytes) -> TransformRows:
     items = deserialize_message(data, TFMessage).transforms
     places = ((item.transform.translation, item.transform.rotation) for item in items)
     rows = [(at.x, at.y, at.z, turn.x, turn.y, turn.z, turn.w) for at, turn in places]
-    return Frames(
+    return TransformRows(
         [(item.header.frame_id, item.child_frame_id) for item in items],
         np.array([time_from_msg(item.header.stamp) for item in items]),
         np.array(rows).reshape(len(rows), TRANSFORMS.rows.numbers),

@@ -17,7 +17,7 @@ from handiwork_core.model.world import Contact, ObjectState
 from handiwork_ros.conversions import contacts_from_msg, object_states_from_msg
 from handiwork_ros.conversions.pose import unit_wxyz
 
-from .codec import Layout, numbers_at, read_layout, stamp_from_bytes
+from .codec import MessageLayout, numbers_at, read_layout, stamp_from_bytes
 from .cursors import Unusual
 from .formats import CONTACTS, FLOAT64, OBJECT_STATES, UINT64, MessageFormat
 
@@ -27,7 +27,7 @@ class _Rows:
 
     def __init__(self, form: MessageFormat) -> None:
         self._form, self._array = form, form.rows.array
-        self._layout: Layout | None = None
+        self._layout: MessageLayout | None = None
         self._places: NDArray[np.intp] = np.zeros((0, 0), dtype=np.intp)
         self._before: Array | None = None
 

@@ -9,7 +9,7 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock as ClockMsg
 
-from handiwork_core.intake.counters import Publisher
+from handiwork_core.intake.counters import PublisherCount
 from handiwork_core.intake.writer_sequences import WriterSequences
 from handiwork_ros.rclpy_support.polled_group import PolledGroup
 from handiwork_ros.rclpy_support.qos import CLOCK_PROBE
@@ -36,11 +36,11 @@ class TopicWriters:
 
     def __init__(self, node: Node, topics: Sequence[str]) -> None:
         self._node, self._topics = node, {topic: node.resolve_topic_name(topic) for topic in topics}
-        self._found: dict[str, tuple[Publisher, ...]] = {}
+        self._found: dict[str, tuple[PublisherCount, ...]] = {}
         steady = Clock(clock_type=ClockType.STEADY_TIME)
         self._timer = node.create_timer(LOOK_S, guard(node, self.look), clock=steady)
 
-    def of(self, topic: str) -> tuple[Publisher, ...]:
+    def of(self, topic: str) -> tuple[PublisherCount, ...]:
         """Return the publishers of a topic at the last query, sorted by node.
 
         Args:
@@ -85,7 +85,7 @@ class ClockWriters:
                 self._writers.take(number, heard_s)
 
 
-def publishers_of(node: Node, topic: str) -> tuple[Publisher, ...]:
+def publishers_of(node: Node, topic: str) -> tuple[PublisherCount, ...]:
     """Return the publishers of a topic now.
 
     Args:
@@ -98,7 +98,7 @@ def publishers_of(node: Node, topic: str) -> tuple[Publisher, ...]:
     found = {}
     for info in node.get_publishers_info_by_topic(topic):
         gid = bytes(info.endpoint_gid[:GID_BYTES]).hex()
-        found[gid] = Publisher(_full_name(info.node_namespace, info.node_name), gid)
+        found[gid] = PublisherCount(_full_name(info.node_namespace, info.node_name), gid)
     return tuple(sorted(found.values(), key=lambda one: (one.node, one.gid)))
 
 

@@ -46,7 +46,7 @@ class EventKind(Enum):
 
 
 @dataclass(frozen=True)
-class Event:
+class BondEvent:
     """One change.
 
     Attributes:
@@ -111,7 +111,7 @@ class Sign:
 
 
 @dataclass(frozen=True)
-class Writer:
+class BondWriter:
     """A writer of the bond's topic in the ROS graph.
 
     Attributes:
@@ -160,7 +160,9 @@ class Bond:
         self._candidates: dict[bytes, tuple[float, Sample]] = {}
         self._named: set[bytes] = set()
 
-    def receive(self, sample: Sample, now_s: float, writers: Callable[[], Iterable[Writer]]) -> list[Event]:
+    def receive(
+        self, sample: Sample, now_s: float, writers: Callable[[], Iterable[BondWriter]]
+    ) -> list[BondEvent]:
         """Process a message.
 
         Args:
@@ -190,8 +192,12 @@ class Bond:
         return self._accept(sample, now_s)
 
     def look(
-        self, now_s: float, delay_s: float, writers: Callable[[], Iterable[Writer]], alive_writers: int | None
-    ) -> list[Event]:
+        self,
+        now_s: float,
+        delay_s: float,
+        writers: Callable[[], Iterable[BondWriter]],
+        alive_writers: int | None,
+    ) -> list[BondEvent]:
         """Judge the liveness of the writer. Only a process that was not delayed itself may call this.
 
         Args:
@@ -211,7 +217,7 @@ class Bond:
             events += self._consider(sample, now_s, listed, first_s)
         return events
 
-    def check_process(self) -> list[Event]:
+    def check_process(self) -> list[BondEvent]:
         """Check whether a process of this machine has ended, which also a delayed process may judge.
 
         Returns:
@@ -237,8 +243,13 @@ class Bond:
             self._process.close()
 
     def _judge(
-        self, sign: Sign, now_s: float, delay_s: float, listed: tuple[Writer, ...], alive_writers: int | None
-    ) -> list[Event]:
+        self,
+        sign: Sign,
+        now_s: float,
+        delay_s: float,
+        listed: tuple[BondWriter, ...],
+        alive_writers: int | None,
+    ) -> list[BondEvent]:
         if any(writer.gid == sign.gid for writer in listed):
             self._listed_s = now_s
         limit_s, silence_s = self.limit_s(SILENCE_S, delay_s), now_s - sign.heard_s
@@ -253,8 +264,8 @@ class Bond:
         return []
 
     def _consider(
-        self, sample: Sample, now_s: float, listed: tuple[Writer, ...], first_s: float | None = None
-    ) -> list[Event]:
+        self, sample: Sample, now_s: float, listed: tuple[BondWriter, ...], first_s: float | None = None
+    ) -> list[BondEvent]:
         """Process a message of a writer that is not the bonded one."""
         known = self._candidates.pop(sample.gid, None)
         first_s = known[0] if known is not None else (now_s if first_s is None else first_s)
@@ -280,31 +291,31 @@ class Bond:
             return self._process.has_ended
         return self.loss is Loss.SILENT
 
-    def _bind(self, sample: Sample, now_s: float) -> list[Event]:
+    def _bind(self, sample: Sample, now_s: float) -> list[BondEvent]:
         self.close()
         self._process = self._watch_process(sample.pid, sample.process_space)
         self._listed_s, self._numbers = now_s, WriterSequence(sample.sequence, sample.source_ns)
         self.loss, self.reason = Loss.NONE, ""
         return self._accept(sample, now_s)
 
-    def _accept(self, sample: Sample, now_s: float) -> list[Event]:
+    def _accept(self, sample: Sample, now_s: float) -> list[BondEvent]:
         before, self._delay_s = self.loss, sample.delay_s
         self.sign = Sign(now_s, sample.state, sample.message, sample.pid, sample.host, sample.gid)
         if sample.is_leaving:
             return self._lose(Loss.LEAVING, f"{self._name} (pid {sample.pid}) shuts down")
         self.loss, self.reason = Loss.NONE, ""
         text = f"{self._name} (pid {sample.pid}) is back"
-        return [Event(EventKind.RETURNED, text)] if before is not Loss.NONE else []
+        return [BondEvent(EventKind.RETURNED, text)] if before is not Loss.NONE else []
 
-    def _lose(self, loss: Loss, reason: str) -> list[Event]:
+    def _lose(self, loss: Loss, reason: str) -> list[BondEvent]:
         """Report each loss once; a node that left or was silent before it is gone was lost before."""
         before, self.loss, self.reason = self.loss, loss, reason
-        return [Event(EventKind.LOST, reason)] if before is Loss.NONE else []
+        return [BondEvent(EventKind.LOST, reason)] if before is Loss.NONE else []
 
-    def _intrude(self, sample: Sample, what: str) -> list[Event]:
+    def _intrude(self, sample: Sample, what: str) -> list[BondEvent]:
         if sample.gid in self._named or len(self._named) >= CANDIDATES:
             return []
         self._named.add(sample.gid)
         where = f"pid {sample.pid} on {sample.host or 'an unnamed host'}, writer {sample.gid.hex()}"
         text = f"a second status of {self._name} ({where}) {what}; it is ignored"
-        return [Event(EventKind.INTRUDER, text)]
+        return [BondEvent(EventKind.INTRUDER, text)]

@@ -17,7 +17,7 @@ from rclpy.subscription import Subscription
 from handiwork_ros.rclpy_support.qos import BOND, STATUS
 from handiwork_ros.rclpy_support.rclpy_internals import event_handle
 
-from .bond import Sample, Writer
+from .bond import BondWriter, Sample
 from .process_identity import host_name, process_space
 
 STATUS_TOPIC = "handiwork/status"
@@ -35,7 +35,7 @@ def bond_topic(name: str) -> str:
     return f"{BOND_TOPIC}/{name}"
 
 
-def writers_of(node: Node, name: str) -> tuple[Writer, ...]:
+def writers_of(node: Node, name: str) -> tuple[BondWriter, ...]:
     """Return the writers of a bond that the graph lists.
 
     Args:
@@ -44,7 +44,7 @@ def writers_of(node: Node, name: str) -> tuple[Writer, ...]:
     """
     topic = node.resolve_topic_name(bond_topic(name))
     listed = node.get_publishers_info_by_topic(topic)
-    return tuple(Writer(bytes(info.endpoint_gid), info.node_name) for info in listed)
+    return tuple(BondWriter(bytes(info.endpoint_gid), info.node_name) for info in listed)
 
 
 def sample_of(message: NodeStatus, sequence: int, source_ns: int) -> Sample:

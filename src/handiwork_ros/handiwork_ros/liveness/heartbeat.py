@@ -16,9 +16,9 @@ from handiwork_ros.rclpy_support.safe_callbacks import guard
 from handiwork_ros.rclpy_support.service_call import on_executor
 from handiwork_ros.rclpy_support.silence_limits import SILENCE_S, SchedulingDelay
 
-from .bond import Bond, Event, EventKind, Loss, Sign
+from .bond import Bond, BondEvent, EventKind, Loss, Sign
 from .bond_topic import BOND_TOPIC, AliveWriters, bond_topic, sample_of, writers_of
-from .process_identity import ProcessWatch
+from .process_identity import ProcessEndWatch
 
 __all__ = ["SILENCE_S", "Heartbeats", "Loss", "Sign"]
 
@@ -191,7 +191,7 @@ class Heartbeats:
     def _peer(self, name: str) -> _Peer:
         with self._lock:
             if name not in self._peers:
-                self._peers[name] = _Peer(Bond(name, ProcessWatch))
+                self._peers[name] = _Peer(Bond(name, ProcessEndWatch))
                 if self._node.executor is None:
                     self._subscribe(name)
                 else:
@@ -230,7 +230,7 @@ class Heartbeats:
                 )
             self._publish(name, peer, events)
 
-    def _judge(self, name: str, peer: _Peer, now_s: float) -> list[Event]:
+    def _judge(self, name: str, peer: _Peer, now_s: float) -> list[BondEvent]:
         alive = None if peer.alive is None else peer.alive.count()
         delay_s = self._delay.greatest_s(now_s)
         return peer.bond.look(now_s, delay_s, lambda: writers_of(self._node, name), alive)
@@ -238,7 +238,7 @@ class Heartbeats:
     def _is_held_up(self, now_s: float) -> bool:
         return now_s - self._looked_s > LOOK_S + LAG_S or now_s - self._held_up_s < READING_S
 
-    def _publish(self, name: str, peer: _Peer, events: list[Event]) -> None:
+    def _publish(self, name: str, peer: _Peer, events: list[BondEvent]) -> None:
         """Call the callbacks of these events; without the lock, because callbacks may call queries."""
         for event in events:
             if event.kind is EventKind.INTRUDER or peer.on_loss:

@@ -30,7 +30,7 @@ def process_space() -> str:
         return ""
 
 
-class ProcessWatch:
+class ProcessEndWatch:
     """Detects the end of a process of this machine, without waiting; processes of other machines are not known."""
 
     def __init__(self, pid: int, space: str) -> None:

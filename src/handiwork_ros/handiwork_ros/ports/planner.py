@@ -42,7 +42,7 @@ from handiwork_ros.conversions import (
     trajectory_to_msg,
 )
 from handiwork_ros.liveness.heartbeat import Heartbeats
-from handiwork_ros.rclpy_support.service_call import Silence, call
+from handiwork_ros.rclpy_support.service_call import NoAnswer, call
 
 PLANNER = "planner_node"
 GRACE_S = 2.0
@@ -237,16 +237,16 @@ class PlannerClient:
             should_stop=should_stop,
             is_lost=is_lost,
         )
-        if answer is Silence.STOPPED:
+        if answer is NoAnswer.STOPPED:
             return Code.CANCELED, "stopped while waiting for the planner"
-        if answer is Silence.LOST:
+        if answer is NoAnswer.LOST:
             _loss, reason = self._signs.loss(PLANNER)
             text = f"{reason or f'{PLANNER} was restarted, or is not there,'} during planner/{name}"
             return Code.PLANNER_LOST, f"{text}; restart it and send the goal again"
-        if answer is Silence.TIMEOUT:
+        if answer is NoAnswer.TIMEOUT:
             text = f"{PLANNER} lives but did not answer planner/{name} within {timeout_s:.1f} s; send the goal again"
             return Code.PLANNER_LOST, text
-        if answer is Silence.FAILED:
+        if answer is NoAnswer.FAILED:
             return Code.INTERNAL, f"calling planner/{name} failed; see the log of {self._node.get_name()}"
         return answer
 

@@ -14,7 +14,7 @@ from handiwork_core.model.suction import SuctionState, no_seal
 from handiwork_core.robot.robot import GripperSpec
 from handiwork_ros.conversions import outcome_from_msg, suction_state_from_msg
 from handiwork_ros.rclpy_support.ros_clock import RosClock
-from handiwork_ros.rclpy_support.service_call import Silence, call
+from handiwork_ros.rclpy_support.service_call import NoAnswer, call
 
 from .arm_and_gripper import GripperClient
 from .robot_watch import RobotWatch
@@ -80,9 +80,9 @@ class SuctionClient:
             should_stop=should_stop,
             is_lost=lambda: bool(self._watch.why_lost),
         )
-        if answer is Silence.STOPPED:
+        if answer is NoAnswer.STOPPED:
             return Outcome(Code.CANCELED, "stopped while the cup was switched"), None
-        if isinstance(answer, Silence):
+        if isinstance(answer, NoAnswer):
             text = f"{self._name} did not answer ({answer.value}); is the cup's driver running?"
             return Outcome(Code.GRIPPER_FAILED, text), None
         return outcome_from_msg(answer.outcome), suction_state_from_msg(answer.state)

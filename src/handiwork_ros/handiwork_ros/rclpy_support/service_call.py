@@ -23,7 +23,7 @@ rmw_fastrtps waits 0.1 s for it.
 """
 
 
-class Silence(Enum):
+class NoAnswer(Enum):
     """The reasons why a call has no answer."""
 
     STOPPED = "stopped"
@@ -65,7 +65,7 @@ def call(
     should_stop: Callable[[], bool] = _never,
     is_lost: Callable[[], bool] = _never,
     is_new: bool = False,
-) -> Any | Silence:
+) -> Any | NoAnswer:
     """Send a request and wait for the response; a response that comes later is dropped.
 
     Args:
@@ -109,12 +109,14 @@ def call(
         if (silence := _silence(deadline, should_stop, is_lost)) is not None:
             on_executor(node, forget)
             return silence
-    return futures[0].result() if futures and futures[0].result() is not None else Silence.FAILED
+    return futures[0].result() if futures and futures[0].result() is not None else NoAnswer.FAILED
 
 
-def _silence(deadline: float, should_stop: Callable[[], bool], is_lost: Callable[[], bool]) -> Silence | None:
+def _silence(
+    deadline: float, should_stop: Callable[[], bool], is_lost: Callable[[], bool]
+) -> NoAnswer | None:
     if should_stop():
-        return Silence.STOPPED
+        return NoAnswer.STOPPED
     if is_lost():
-        return Silence.LOST
-    return Silence.TIMEOUT if time.monotonic() > deadline else None
+        return NoAnswer.LOST
+    return NoAnswer.TIMEOUT if time.monotonic() > deadline else None

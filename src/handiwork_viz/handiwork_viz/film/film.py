@@ -19,8 +19,8 @@ from .camera import CAMERA, SUN, Camera, Sun
 from .palette import color_of
 from .picture import Studio
 from .rasterizer import Image
-from .recorder import PERIOD_S, Instant, Recording
-from .solids import Solid, joined, link_solids, solid_of
+from .recorder import PERIOD_S, FilmRecording, Instant
+from .solids import BodyTriangles, joined, link_solids, solid_of
 
 FILM_PX, STILL_PX = (480, 300), (960, 600)
 EDGE_M = 0.004
@@ -89,7 +89,7 @@ class Projection:
     """Draws instants of a recording."""
 
     def __init__(
-        self, recording: Recording, robot: Robot, robot_dir: Path, camera: Camera = CAMERA, sun: Sun = SUN
+        self, recording: FilmRecording, robot: Robot, robot_dir: Path, camera: Camera = CAMERA, sun: Sun = SUN
     ) -> None:
         self._recording, self._robot, self._camera, self._sun = recording, robot, camera, sun
         first = recording.instants[0].objects
@@ -123,7 +123,7 @@ class Projection:
 
 
 def render(
-    recording: Recording, robot: Robot, robot_dir: Path, name: str, container: str, folder: Path
+    recording: FilmRecording, robot: Robot, robot_dir: Path, name: str, container: str, folder: Path
 ) -> None:
     """Write ``demo.webp`` and ``demo.png``.
 
@@ -146,6 +146,6 @@ def render(
     write_film(projection.frames(instants[::skip], FILM_PX), skip * PERIOD_S, folder / "demo.webp")
 
 
-def _body(body: WorldObject) -> Solid:
+def _body(body: WorldObject) -> BodyTriangles:
     color = color_of(body.name, body.is_static)
     return joined([solid_of(shape, color, EDGE_M) for shape in body.shapes])

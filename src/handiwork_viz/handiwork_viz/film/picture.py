@@ -11,7 +11,7 @@ from handiwork_core.model.geometry import Pose
 
 from .camera import CAMERA, SUN, Camera, Sun
 from .rasterizer import Floats, Image, Indices, fill, shade
-from .solids import Solid, joined
+from .solids import BodyTriangles, joined
 
 SMOOTHING = 2
 """Samples per pixel, along each side."""
@@ -47,8 +47,8 @@ class Studio:
 
     def __init__(
         self,
-        moving: Mapping[str, Solid],
-        still: Solid,
+        moving: Mapping[str, BodyTriangles],
+        still: BodyTriangles,
         ground_z: float,
         size_px: tuple[int, int],
         camera: Camera = CAMERA,
@@ -96,7 +96,7 @@ class Studio:
         )
         return image
 
-    def _with(self, below: Layer, solid: Solid) -> Layer:
+    def _with(self, below: Layer, solid: BodyTriangles) -> Layer:
         seen = self._camera.project(solid.corners, self._width, self._height).astype(np.float32)
         lit = self._sun.project(solid.corners).astype(np.float32)
         nearness, index, light = below.nearness.copy(), below.index.copy(), below.light.copy()

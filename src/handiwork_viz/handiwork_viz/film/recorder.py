@@ -28,7 +28,7 @@ class Instant:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Recording:
+class FilmRecording:
     """Instants ``PERIOD_S`` apart in steady time.
 
     Attributes:
@@ -75,7 +75,7 @@ class Recorder:
         self._thread = threading.Thread(target=self._spin, name=node_name, daemon=True)
         self._thread.start()
 
-    def stop(self) -> Recording:
+    def stop(self) -> FilmRecording:
         """End the recording and read it; a second call is not allowed.
 
         Raises:
@@ -112,7 +112,7 @@ class Recorder:
         while not self._ended.is_set():
             self._executor.spin_once(timeout_sec=0.1)
 
-    def _read(self) -> Recording:
+    def _read(self) -> FilmRecording:
         from rclpy.serialization import deserialize_message
 
         from handiwork_ros.conversions import (
@@ -134,4 +134,4 @@ class Recorder:
             poses = {name: state.world_T_object for name, state in states.items()}
             instants.append(Instant(dict(joint_state.position), poses))
         world_T_root = self._frames.lookup("world", f"{self._robot.name}/{self._robot.root_link}")
-        return Recording(world_objects_from_msg(self._geometry), world_T_root, tuple(instants))
+        return FilmRecording(world_objects_from_msg(self._geometry), world_T_root, tuple(instants))

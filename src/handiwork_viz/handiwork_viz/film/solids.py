@@ -28,7 +28,7 @@ Color = tuple[float, float, float]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Solid:
+class BodyTriangles:
     """Triangles of one body in its own frame.
 
     Attributes:
@@ -41,32 +41,32 @@ class Solid:
     normals: Array
     colors: Array
 
-    def moved(self, pose: Pose) -> Solid:
+    def moved(self, pose: Pose) -> BodyTriangles:
         """Return the same triangles in another frame.
 
         Args:
             pose: Pose of the body in that frame.
         """
         turn = pose.matrix()[:3, :3].T
-        return Solid(self.corners @ turn + pose.matrix()[:3, 3], self.normals @ turn, self.colors)
+        return BodyTriangles(self.corners @ turn + pose.matrix()[:3, 3], self.normals @ turn, self.colors)
 
 
-def joined(solids: Sequence[Solid]) -> Solid:
+def joined(solids: Sequence[BodyTriangles]) -> BodyTriangles:
     """Return all solids as one; an empty one without any.
 
     Args:
         solids: Solids in the same frame.
     """
     if not solids:
-        return Solid(np.empty((0, 3, 3)), np.empty((0, 3, 3)), np.empty((0, 3)))
-    return Solid(
+        return BodyTriangles(np.empty((0, 3, 3)), np.empty((0, 3, 3)), np.empty((0, 3)))
+    return BodyTriangles(
         np.concatenate([s.corners for s in solids]),
         np.concatenate([s.normals for s in solids]),
         np.concatenate([s.colors for s in solids]),
     )
 
 
-def solid_of(shape: Shape, color: Color, rounding_m: float) -> Solid:
+def solid_of(shape: Shape, color: Color, rounding_m: float) -> BodyTriangles:
     """Return the surface of a shape in its object's frame.
 
     Args:
@@ -88,10 +88,10 @@ def solid_of(shape: Shape, color: Color, rounding_m: float) -> Solid:
         core = half - edge if shape.kind is ShapeKind.CYLINDER else half
         corners, normals = _revolved(radius - edge, core, edge)
     linear = np.array(color) ** 2.2
-    return Solid(corners, normals, np.tile(linear, (len(corners), 1))).moved(shape.object_T_shape)
+    return BodyTriangles(corners, normals, np.tile(linear, (len(corners), 1))).moved(shape.object_T_shape)
 
 
-def link_solids(robot: Robot, folder: Path) -> dict[str, Solid]:
+def link_solids(robot: Robot, folder: Path) -> dict[str, BodyTriangles]:
     """Return the surface of each link by the visuals of the URDF; hand and fingers are dark.
 
     Meshes are drawn as their hulls.

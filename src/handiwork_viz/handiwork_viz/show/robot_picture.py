@@ -20,8 +20,8 @@ from handiwork_core.robot.robot import ArmSpec, Robot
 from handiwork_viz.film.camera import SUN, Camera, Sun
 from handiwork_viz.film.picture import Studio
 from handiwork_viz.film.solids import (
+    BodyTriangles,
     Color,
-    Solid,
     joined,
     link_solids,
     solid_of,
@@ -76,7 +76,7 @@ def write_picture(picture: Pictures.Image, path: Path) -> None:
     few.save(path, optimize=True)
 
 
-def axes_solid(pose: Pose, length_m: float) -> Solid:
+def axes_solid(pose: Pose, length_m: float) -> BodyTriangles:
     """Return three arrows from a frame's origin along its axes.
 
     Args:
@@ -123,7 +123,7 @@ def _from_hand(ee: Pose, tcp: Pose) -> Camera:
     return Camera(frozen(eye), frozen(tcp.translation_m - 0.02 * ahead), 34.0)
 
 
-def _panel(body: Solid, axes: Solid, camera: Camera, words: str) -> Pictures.Image:
+def _panel(body: BodyTriangles, axes: BodyTriangles, camera: Camera, words: str) -> Pictures.Image:
     sun = Sun(SUN.direction, frozen(camera.target))
     ground = float(body.corners[..., 2].min())
     image = Studio({}, joined([body, axes]), ground, PANEL_PX, camera, sun).take({})

@@ -17,7 +17,7 @@ FRAME_STEPS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class GraphPaths:
     """Paths of the prims that the graph uses.
 
     Attributes:
@@ -31,7 +31,7 @@ class Cell:
     fixed: tuple[str, ...] = ()
 
 
-def ros_graph(version: str, cell: Cell) -> Graph:
+def ros_graph(version: str, cell: GraphPaths) -> Graph:
     """Return the graph of the bridge.
 
     The robot's frames are not published here: robot_description does that from the joints, and an edge has one
@@ -85,7 +85,7 @@ class _Growing:
             self.link(f"{source}.{pin}", f"{sink}.{pin}")
 
 
-def _commands(made: _Growing, cell: Cell) -> None:
+def _commands(made: _Growing, cell: GraphPaths) -> None:
     """Add the subscription. One message waits at most: it takes one in each tick, and older ones would only be late."""
     made.ros(
         "Commands",
@@ -100,7 +100,7 @@ def _commands(made: _Growing, cell: Cell) -> None:
     made.link_all("Commands", "Controller", pins)
 
 
-def _states_5(made: _Growing, cell: Cell) -> None:
+def _states_5(made: _Growing, cell: GraphPaths) -> None:
     made.ros(
         "States",
         f"{ROS}.ROS2PublishJointState",
@@ -111,7 +111,7 @@ def _states_5(made: _Growing, cell: Cell) -> None:
     made.link("Time.simulationTime", "States.timeStamp")
 
 
-def _states_6(made: _Growing, cell: Cell) -> None:
+def _states_6(made: _Growing, cell: GraphPaths) -> None:
     made.add("Joints", "isaacsim.sensors.physics.IsaacReadJointState", prim=Targets((cell.robot,)))
     made.link("Step.step", "Joints.execIn")
     made.ros("States", f"{ROS}.ROS2PublishJointState", ("Joints", "execOut"), topicName=wire.JOINT_STATES)

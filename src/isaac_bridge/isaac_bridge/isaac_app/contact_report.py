@@ -13,7 +13,7 @@ from handiwork_core.model.world import Contact
 Three = Sequence[float]
 
 
-class Point(Protocol):
+class ReportedPoint(Protocol):
     """One contact point.
 
     Attributes:
@@ -42,7 +42,7 @@ class Header(Protocol):
 
 
 def contacts_of(
-    headers: Iterable[Header], points: Sequence[Point], body_of: Callable[[int], str], step_s: float
+    headers: Iterable[Header], points: Sequence[ReportedPoint], body_of: Callable[[int], str], step_s: float
 ) -> tuple[Contact, ...]:
     """Return net force and mean point for each pair of bodies, each pair once, names in alphabetical order.
 

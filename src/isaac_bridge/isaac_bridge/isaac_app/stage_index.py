@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from handiwork_core.model.geometry import Pose
-from isaac_bridge.graph.ros_graph import Cell
+from isaac_bridge.graph.ros_graph import GraphPaths
 
 if TYPE_CHECKING:
     from pxr import Usd
@@ -45,9 +45,9 @@ class StageIndex:
     fixed: tuple[str, ...] = ()
     belts: dict[str, Velocity] = field(default_factory=dict)
 
-    def cell(self) -> Cell:
+    def cell(self) -> GraphPaths:
         """Return the paths that the graph needs."""
-        return Cell(self.robot, tuple(self.objects.values()), self.fixed)
+        return GraphPaths(self.robot, tuple(self.objects.values()), self.fixed)
 
     def body_at(self, path: str) -> str:
         """Return the body that a prim belongs to; empty when it is not ours.

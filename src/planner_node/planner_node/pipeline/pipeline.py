@@ -32,7 +32,7 @@ from handiwork_core.robot.robot import ArmSpec, Robot
 
 from .planning_scene import PlanningScene
 from .request_checks import (
-    Refused,
+    RequestRefused,
     check_capabilities,
     check_newness,
     check_others,
@@ -64,7 +64,9 @@ class WorldReaders:
 
 
 class PlanningPipeline:
-    """Serves checked requests. Its methods run on the engine's thread, and raise ``Refused`` for invalid requests.
+    """Serves checked requests. Its methods run on the engine's thread.
+
+    They raise ``RequestRefused`` for invalid requests.
 
     Args:
         robot: The robot.
@@ -220,7 +222,7 @@ class PlanningPipeline:
         age_s = self.readers.joint_age_s()
         if age_s > SILENCE_S:
             text = f"no good joint_states for {age_s:.1f} s: {self.readers.joint_silence()}, or send options.start"
-            raise Refused(Code.ROBOT_LOST, text, "options.start")
+            raise RequestRefused(Code.ROBOT_LOST, text, "options.start")
         return ordered_q(joints.position, arm, "joint_states")
 
     def _read(self, arm: str, scene: SceneQuery, min_version: int) -> tuple[World, SceneQuery]:
@@ -229,11 +231,11 @@ class PlanningPipeline:
 
     def _world(self, min_version: int) -> World:
         if not self.readers.has_geometry():
-            raise Refused(
+            raise RequestRefused(
                 Code.STALE_WORLD, "world/objects was never received; start the simulation or the perception"
             )
         if (conflict := self.readers.conflict()) is not None:
-            raise Refused(conflict.code, conflict.message)
+            raise RequestRefused(conflict.code, conflict.message)
         world = self.table.merged(self.readers.snapshot())
         check_world(world, min_version)
         self.engine.update_world(world)
@@ -261,7 +263,7 @@ def _left(deadline_s: float) -> float:
     left_s = deadline_s - time.monotonic()
     if left_s <= 0.0:
         text = "options.allowed_planning_time was used up while waiting for earlier requests; ask again or send more"
-        raise Refused(Code.PLAN_BUDGET, text, "options.allowed_planning_time")
+        raise RequestRefused(Code.PLAN_BUDGET, text, "options.allowed_planning_time")
     return left_s
 
 
@@ -269,7 +271,7 @@ def _in_order(trajectory: Trajectory, arm: ArmSpec) -> Trajectory:
     if sorted(trajectory.joint_names) != sorted(arm.joint_names):
         names, wanted = list(trajectory.joint_names), list(arm.joint_names)
         text = f"trajectory.joint_names are {names}; arm {arm.name!r} has {wanted}"
-        raise Refused(Code.BAD_GOAL, text, "trajectory.joint_names")
+        raise RequestRefused(Code.BAD_GOAL, text, "trajectory.joint_names")
     order = np.array([trajectory.joint_names.index(name) for name in arm.joint_names])
     columns = (trajectory.q[:, order], trajectory.qd[:, order], trajectory.qdd[:, order])
     return Trajectory(arm.joint_names, trajectory.t_s, *columns)

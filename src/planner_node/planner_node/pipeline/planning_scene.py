@@ -15,7 +15,7 @@ from handiwork_core.model.geometry import Pose
 from handiwork_core.model.outcome import Code
 from handiwork_core.model.world import ObjectState, World, WorldObject
 
-from .request_checks import Refused
+from .request_checks import RequestRefused
 
 OWN = " (planner's own)"
 
@@ -47,7 +47,7 @@ class PlanningScene:
             Refused: A name to remove is not the planner's own, a name to add is taken, or a count is wrong.
         """
         if len(add) != len(poses):
-            raise Refused(
+            raise RequestRefused(
                 Code.BAD_GOAL, f"add_poses has {len(poses)} poses for {len(add)} objects", "add_poses"
             )
         with self._lock:
@@ -56,16 +56,16 @@ class PlanningScene:
                 if name not in own:
                     hint = nearest(name, sorted(own)) if own else "it has none"
                     text = f"{name!r} is not one of the planner's own obstacles; {hint}"
-                    raise Refused(Code.UNKNOWN_OBJECT, text, "remove")
+                    raise RequestRefused(Code.UNKNOWN_OBJECT, text, "remove")
                 del own[name]
             for item, pose in zip(add, poses, strict=True):
                 if item.name in own or item.name in world.objects:
                     text = f"object {item.name!r} exists; choose another name or remove it first"
-                    raise Refused(Code.CONTRADICTION, text, "add")
+                    raise RequestRefused(Code.CONTRADICTION, text, "add")
                 own[item.name] = (item, pose)
             if len(own) > OBJECTS:
                 text = f"the planner would have {len(own)} own obstacles; at most {OBJECTS} are kept, remove some"
-                raise Refused(Code.BAD_GOAL, text, "add")
+                raise RequestRefused(Code.BAD_GOAL, text, "add")
             self._own = own
             self._changes += 1
             return world.version + self._changes
@@ -91,7 +91,7 @@ class PlanningScene:
         with self._lock:
             if name and name not in self._attached:
                 text = f"object {name!r} is not attached; attached are {sorted(self._attached)}"
-                raise Refused(Code.UNKNOWN_OBJECT, text, "object")
+                raise RequestRefused(Code.UNKNOWN_OBJECT, text, "object")
             self._attached = {k: v for k, v in self._attached.items() if name and k != name}
 
     def merged(self, world: World) -> World:

@@ -26,7 +26,7 @@ STAMP_S = 1e-6
 """Stamps that differ by less are equal: a message holds nanoseconds."""
 
 
-class Refused(HandiworkError):
+class RequestRefused(HandiworkError):
     """The request cannot be served as it is.
 
     Args:
@@ -52,7 +52,7 @@ def checked_arm(robot: Robot, name: str) -> ArmSpec:
     try:
         return robot.arm(name)
     except KeyError as error:
-        raise Refused(Code.BAD_GOAL, str(error.args[0]), "options.arm") from error
+        raise RequestRefused(Code.BAD_GOAL, str(error.args[0]), "options.arm") from error
 
 
 def check_limits(budget_s: float, velocity_scaling: float, acceleration_scaling: float) -> None:
@@ -74,7 +74,7 @@ def check_limits(budget_s: float, velocity_scaling: float, acceleration_scaling:
     for name, value, top in limits:
         if not 0.0 < value <= top:
             text = f"options.{name} is {value:g}; send a number above 0 and at most {top:g}"
-            raise Refused(Code.BAD_NUMBER, text, f"options.{name}")
+            raise RequestRefused(Code.BAD_NUMBER, text, f"options.{name}")
 
 
 def checked_q(values: Iterable[float], arm: ArmSpec, field: str) -> Array:
@@ -94,9 +94,9 @@ def checked_q(values: Iterable[float], arm: ArmSpec, field: str) -> Array:
     flat, dof = np.asarray(tuple(values), dtype=np.float64), len(arm.joint_names)
     if flat.size == 0 or flat.size % dof:
         text = f"{field} has {flat.size} numbers; send {dof} per configuration of arm {arm.name!r}"
-        raise Refused(Code.BAD_GOAL, text, field)
+        raise RequestRefused(Code.BAD_GOAL, text, field)
     if not np.isfinite(flat).all():
-        raise Refused(Code.BAD_NUMBER, f"{field} is {flat.tolist()}; send finite numbers", field)
+        raise RequestRefused(Code.BAD_NUMBER, f"{field} is {flat.tolist()}; send finite numbers", field)
     return flat.reshape(-1, dof)
 
 
@@ -116,7 +116,9 @@ def ordered_q(position: Mapping[str, float], arm: ArmSpec, field: str) -> Array:
     """
     missing = [name for name in arm.joint_names if name not in position]
     if missing:
-        raise Refused(Code.BAD_GOAL, f"{field} lacks {missing}; name every joint of arm {arm.name!r}", field)
+        raise RequestRefused(
+            Code.BAD_GOAL, f"{field} lacks {missing}; name every joint of arm {arm.name!r}", field
+        )
     return np.array([position[name] for name in arm.joint_names])
 
 
@@ -144,7 +146,7 @@ def check_scene(scene: SceneQuery, world: World, robot: Robot, field: str = "opt
         _known(joint, sorted(robot.joints), f"{field}.gripper", Code.BAD_GOAL)
         if not np.isfinite(value):
             text = f"{field}.gripper: {joint} is {value}; send a finite number"
-            raise Refused(Code.BAD_NUMBER, text, f"{field}.gripper")
+            raise RequestRefused(Code.BAD_NUMBER, text, f"{field}.gripper")
 
 
 def check_others(scene: SceneQuery, world: World, robot: Robot, arm: ArmSpec) -> None:
@@ -167,7 +169,7 @@ def check_others(scene: SceneQuery, world: World, robot: Robot, arm: ArmSpec) ->
             text = (
                 f"{field}.positions has {other.q.shape[1]} numbers a row; arm {other.arm!r} has {dof} joints"
             )
-            raise Refused(Code.BAD_GOAL, text, f"{field}.positions")
+            raise RequestRefused(Code.BAD_GOAL, text, f"{field}.positions")
         inner = SceneQuery(attached=other.attached, gripper_m=other.gripper_m)
         check_scene(inner, world, robot, field)
 
@@ -184,12 +186,12 @@ def check_newness(world: World, rest: PathRest) -> None:
     """
     if world.version < rest.objects_version:
         text = f"world/objects is at version {world.version}, min_objects_version is {rest.objects_version}"
-        raise Refused(Code.STALE_WORLD, f"{text}; ask again", "min_objects_version")
+        raise RequestRefused(Code.STALE_WORLD, f"{text}; ask again", "min_objects_version")
     if world.stamp_s < rest.states_stamp_s - STAMP_S:
         text = (
             f"world/object_states is of {world.stamp_s:.3f} s, min_states_stamp is {rest.states_stamp_s:.3f}"
         )
-        raise Refused(Code.STALE_WORLD, f"{text}; ask again", "min_states_stamp")
+        raise RequestRefused(Code.STALE_WORLD, f"{text}; ask again", "min_states_stamp")
 
 
 def check_world(world: World, min_version: int) -> None:
@@ -204,10 +206,12 @@ def check_world(world: World, min_version: int) -> None:
     """
     unplaced = sorted(set(world.objects) - set(world.states))
     if unplaced:
-        raise Refused(Code.STALE_WORLD, f"no pose was received for {unplaced}; publish world/object_states")
+        raise RequestRefused(
+            Code.STALE_WORLD, f"no pose was received for {unplaced}; publish world/object_states"
+        )
     if world.version < min_version:
         text = f"the world is at version {world.version}, options.min_world_version is {min_version}; ask again later"
-        raise Refused(Code.STALE_WORLD, text, "options.min_world_version")
+        raise RequestRefused(Code.STALE_WORLD, text, "options.min_world_version")
 
 
 def check_capabilities(engine: str, capabilities: frozenset[Capability], request: PlanRequest) -> None:
@@ -237,10 +241,10 @@ def check_capabilities(engine: str, capabilities: frozenset[Capability], request
     lacking = [c.value for c in needed if c not in capabilities]
     if lacking:
         text = f"engine {engine!r} cannot do {lacking}; it can do {sorted(c.value for c in capabilities)}"
-        raise Refused(Code.UNSUPPORTED, text)
+        raise RequestRefused(Code.UNSUPPORTED, text)
 
 
 def _known(name: str, choices: list[str], field: str, code: Code) -> None:
     if name not in choices:
         hint = nearest(name, choices) if choices else "there is none"
-        raise Refused(code, f"{field}: {name!r} is not known; {hint}", field)
+        raise RequestRefused(code, f"{field}: {name!r} is not known; {hint}", field)

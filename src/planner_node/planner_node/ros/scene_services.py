@@ -14,7 +14,7 @@ from handiwork_core.model.outcome import OK, Code
 from handiwork_ros import conversions as to
 from handiwork_ros.rclpy_support.latched_publisher import LatchedPublisher
 from handiwork_ros.rclpy_support.safe_callbacks import guard_service, with_outcome
-from planner_node.pipeline.request_checks import Refused, check_scene
+from planner_node.pipeline.request_checks import RequestRefused, check_scene
 
 if TYPE_CHECKING:
     from .services import PlanningServices
@@ -45,7 +45,7 @@ def add_scene_services(services: PlanningServices) -> Callable[[], None]:
         check_scene(SceneQuery(attached=(item,)), world, pipeline.robot, "attachment")
         if request.use_current_pose:
             if item.object not in world.states:
-                raise Refused(
+                raise RequestRefused(
                     Code.STALE_WORLD,
                     f"no pose was received for {item.object!r}; send pose",
                     "attachment.pose",

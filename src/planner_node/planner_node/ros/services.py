@@ -37,7 +37,7 @@ from handiwork_ros.rclpy_support.safe_callbacks import guard_service, with_outco
 from planner_node.pipeline.engine_worker import QUEUE_LIMIT, EngineWorker
 from planner_node.pipeline.pipeline import PlanningPipeline
 from planner_node.pipeline.request_checks import (
-    Refused,
+    RequestRefused,
     check_limits,
     checked_arm,
     checked_q,
@@ -98,7 +98,7 @@ class PlanningServices:
             Refused: NOT_ACTIVE, while the node is not active.
         """
         if self.pipeline is None:
-            raise Refused(Code.NOT_ACTIVE, NOT_ACTIVE)
+            raise RequestRefused(Code.NOT_ACTIVE, NOT_ACTIVE)
         return self.pipeline
 
     def pose_in_world(self, pose: Any, frame_id: str, field: str) -> Pose:
@@ -144,7 +144,7 @@ class PlanningServices:
         """Return the pose of a frame in ``world``; None for ``world`` itself."""
         if not frame_id:
             text = f"{field}: header.frame_id is empty; name the frame, such as 'world'"
-            raise Refused(Code.UNKNOWN_FRAME, text, f"{field}.header.frame_id")
+            raise RequestRefused(Code.UNKNOWN_FRAME, text, f"{field}.header.frame_id")
         if frame_id == "world":
             return None
         return self.frames.lookup("world", frame_id, f"{field}.header.frame_id")
@@ -154,13 +154,13 @@ class PlanningServices:
         pipeline, worker, done = self.ready_pipeline(), self._worker, Future()
         executor = self.node.executor
         if worker is None or executor is None:
-            raise Refused(Code.NOT_ACTIVE, NOT_ACTIVE)
+            raise RequestRefused(Code.NOT_ACTIVE, NOT_ACTIVE)
 
         def work() -> None:
             executor.create_task(done.set_result, self._value(pipeline, job, worker))
 
         if not worker.submit(work):
-            raise Refused(Code.BUSY, f"{QUEUE_LIMIT} requests are under way already; ask again later")
+            raise RequestRefused(Code.BUSY, f"{QUEUE_LIMIT} requests are under way already; ask again later")
         value = await done
         if isinstance(value, Outcome):
             return with_outcome(response, value)
@@ -215,7 +215,7 @@ class PlanningServices:
     def _poses(self, array: Any, field: str) -> tuple[Pose, ...]:
         to.at_most(f"{field}.poses", len(array.poses), GOAL_POSES, "poses")
         if not array.poses:
-            raise Refused(Code.BAD_GOAL, f"{field} is empty; send at least one pose", field)
+            raise RequestRefused(Code.BAD_GOAL, f"{field} is empty; send at least one pose", field)
         return self.poses_in_world(array.poses, array.header.frame_id, field, lambda i: f"{field}[{i}]")
 
     async def _plan_to_poses(self, request: Any, response: Any) -> Any:
@@ -236,7 +236,7 @@ class PlanningServices:
         def goal(_arm: ArmSpec) -> Goal:
             if not 0.0 < request.max_deviation < float("inf"):
                 text = f"max_deviation is {request.max_deviation}; send a number above 0"
-                raise Refused(Code.BAD_NUMBER, text, "max_deviation")
+                raise RequestRefused(Code.BAD_NUMBER, text, "max_deviation")
             pose = self.pose_in_world(request.goal.pose, request.goal.header.frame_id, "goal")
             return StraightGoal(pose, request.max_deviation)
 
@@ -262,7 +262,7 @@ class PlanningServices:
         candidates = self._candidates(request)
         counts = {len(c.world_T_ee) for c in candidates}
         if not candidates or 0 in counts:
-            raise Refused(
+            raise RequestRefused(
                 Code.BAD_GOAL, "candidates is empty or holds an empty one; send poses", "candidates"
             )
         scenes = tuple(to.scene_from_msg(s, f"scenes[{i}]") for i, s in enumerate(request.scenes)) or (
@@ -273,7 +273,7 @@ class PlanningServices:
             text = (
                 f"scenes has {len(scenes)} entries for candidates of {poses} poses; send one, or one per pose"
             )
-            raise Refused(Code.BAD_GOAL, text, "scenes")
+            raise RequestRefused(Code.BAD_GOAL, text, "scenes")
         asked = CandidatesRequest(arm.name, start, candidates, scenes, options.budget_s, options.seed)
 
         def fill(value: Any) -> None:
@@ -338,7 +338,7 @@ def _rest(request: Any) -> PathRest | None:
         return None
     if not 0.0 <= request.from_time < float("inf"):
         text = f"from_time is {request.from_time}; send the time that the arm has reached, 0 or more"
-        raise Refused(Code.BAD_NUMBER, text, "from_time")
+        raise RequestRefused(Code.BAD_NUMBER, text, "from_time")
     stamp_s = to.time_from_msg(request.min_states_stamp)
     return PathRest(request.from_time, frozenset(request.changed), request.min_objects_version, stamp_s)
 

@@ -39,7 +39,7 @@ class FoundArm:
     gripper: FoundGripper | None
 
 
-class Tree:
+class RigidTree:
     """Rigid bodies of a URDF, each named by its topmost link, and the joints that move them.
 
     Args:
@@ -117,7 +117,7 @@ def find_arms(model: UrdfModel, tips: Iterable[str] = ()) -> tuple[FoundArm, ...
         model: The URDF.
         tips: Links that are known to be tools; empty: every end of a chain that is long enough.
     """
-    tree = Tree(model)
+    tree = RigidTree(model)
     hands = {body for body in tree.links if _is_hand(tree, body)}
     ends = [tree.body[tip] for tip in tips] or [body for body in tree.links if _is_end(tree, body, hands)]
     named = {tree.body[tip]: tip for tip in tips}
@@ -125,7 +125,7 @@ def find_arms(model: UrdfModel, tips: Iterable[str] = ()) -> tuple[FoundArm, ...
     return tuple(arm for arm in arms if arm is not None)
 
 
-def _is_hand(tree: Tree, body: str) -> bool:
+def _is_hand(tree: RigidTree, body: str) -> bool:
     """Check whether one joint drives all bodies below, the others mimic it, and it moves a body directly below."""
     bodies = tree.under(body)
     drives = tree.free(bodies)
@@ -134,14 +134,14 @@ def _is_hand(tree: Tree, body: str) -> bool:
     return any(tree.above[each].name == drives[0] for each in tree.below[body])
 
 
-def _is_end(tree: Tree, body: str, hands: set[str]) -> bool:
+def _is_end(tree: RigidTree, body: str, hands: set[str]) -> bool:
     if body in hands:
         return True
     inside = any(body in tree.under(hand) for hand in hands)
     return not tree.below[body] and body in tree.above and not inside
 
 
-def _arm(tree: Tree, end: str, tip: str | None, has_gripper: bool, ends: set[str]) -> FoundArm | None:
+def _arm(tree: RigidTree, end: str, tip: str | None, has_gripper: bool, ends: set[str]) -> FoundArm | None:
     path = tree.up(end)
     fork = max((i for i, joint in enumerate(path) if _forks(tree, joint, ends)), default=-1)
     chain = [joint for joint in path[fork + 1 :] if joint.mimic is None]
@@ -157,7 +157,7 @@ def _arm(tree: Tree, end: str, tip: str | None, has_gripper: bool, ends: set[str
     return FoundArm(chain[0].parent, ee, tcp, tuple(joint.name for joint in chain), gripper)
 
 
-def _forks(tree: Tree, joint: Joint, ends: set[str]) -> bool:
+def _forks(tree: RigidTree, joint: Joint, ends: set[str]) -> bool:
     """Check whether the body that a joint moves carries several arms."""
     arms = 0
     for body in tree.below[joint.child]:
@@ -166,7 +166,7 @@ def _forks(tree: Tree, joint: Joint, ends: set[str]) -> bool:
     return arms > 1
 
 
-def _gripper(tree: Tree, hand: str) -> FoundGripper:
+def _gripper(tree: RigidTree, hand: str) -> FoundGripper:
     bodies = tree.under(hand)
     links = tuple(link for body in bodies for link in tree.links[body])
     return FoundGripper(tree.free(bodies)[0], links)

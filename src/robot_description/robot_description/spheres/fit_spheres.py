@@ -32,7 +32,7 @@ from robot_description.collision_pairs.home_room import (
 )
 from robot_description.solids.primitives import Solid, primitives, union_distance
 
-from .set_cover import Choice
+from .set_cover import CoverChoice
 
 COVER_M = 0.001
 """Largest distance of a surface point from the nearest sphere, m."""
@@ -108,12 +108,12 @@ def fit(
     reach, chosen = radii + allowance.cover_m, list[int]()
     # The first choice is made without rounds, too: nothing would be covered otherwise.
     for _ in range(min(PASSES, max(rounds, 1))):
-        chosen = Choice(_held(centers, reach, surface)).best(rounds, seed=0)
+        chosen = CoverChoice(_held(centers, reach, surface)).best(rounds, seed=0)
         missed = fine[gaps(fine, centers[chosen], radii[chosen]) > allowance.cover_m]
         surface = np.unique(np.concatenate([surface, missed]), axis=0)
     # A few further spheres cover the points that are still missed.
     if len(missed):
-        chosen += Choice(_held(centers, reach, missed)).best(0, seed=0)
+        chosen += CoverChoice(_held(centers, reach, missed)).best(0, seed=0)
     return centers[chosen], radii[chosen]
 
 

@@ -17,7 +17,7 @@ NEAR_BEST = 0.85
 """Sets that add at least this share of the best set's items may be drawn in its place."""
 
 
-class Choice:
+class CoverChoice:
     """A choice of sets.
 
     Args:

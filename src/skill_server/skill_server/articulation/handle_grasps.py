@@ -12,7 +12,7 @@ from handiwork_core.model.geometry import Array, Pose, Rotation
 from handiwork_core.model.joint_kind import JointKind
 from handiwork_core.robot.robot import GripperSpec
 
-from .parts import Part
+from .parts import PartState
 
 PLACES = (0.5, 0.25, 0.75)
 """The grasped places on the bar, as parts of its length from head to tail."""
@@ -73,7 +73,7 @@ def _hand(tcp: Array, approach: Array, closing: Array, gripper: GripperSpec) -> 
     return Pose.of(tcp - gripper.tcp_offset_m * approach, Rotation.from_matrix(columns))
 
 
-def positions_to(part: Part, goal: float, reach_m: float) -> tuple[float, ...]:
+def positions_to(part: PartState, goal: float, reach_m: float) -> tuple[float, ...]:
     """Divide the motion of a joint into pieces on which the hand may move straight.
 
     A hand that holds the handle at the distance ``reach_m`` leaves its arc by ``SAGITTA_M`` at most.

@@ -45,7 +45,7 @@ from skill_server.state.scene_query import (
 )
 
 from .handle_grasps import HandleGrasp, grasps_of, positions_to
-from .parts import Part, check_part, part_of
+from .parts import PartState, check_part, part_of
 
 APPROACH_SPEED, MOTION_SPEED = 0.8, 0.4
 CLEARANCE_M = 0.004
@@ -114,7 +114,7 @@ def check(params: PartParams, arm: ArmSpec, world: World) -> Outcome:
     )
 
 
-def _fits(arm: ArmSpec, part: Part) -> Outcome:
+def _fits(arm: ArmSpec, part: PartState) -> Outcome:
     assert arm.gripper is not None
     most, width = arm.gripper.max_width_m - CLEARANCE_M, part.handle.width_m
     text = (
@@ -148,7 +148,7 @@ def motion_to(goal: float, params: PartParams, context: Context) -> Sequence[Com
     return way.commands(choice, grasp)
 
 
-def settled(params: PartParams, part: Part, world: World, context: Context) -> Outcome:
+def settled(params: PartParams, part: PartState, world: World, context: Context) -> Outcome:
     """Check whether part and robot were calm, if the goal asks for it.
 
     Args:
@@ -168,7 +168,9 @@ def settled(params: PartParams, part: Part, world: World, context: Context) -> O
 class _Way:
     """The path from the pose before the handle to the end of the joint's motion, and the retreat."""
 
-    def __init__(self, part: Part, goal: float, params: PartParams, context: Context, world: World) -> None:
+    def __init__(
+        self, part: PartState, goal: float, params: PartParams, context: Context, world: World
+    ) -> None:
         gripper = context.arm_spec.gripper
         assert gripper is not None
         self._part, self._params, self._context, self._gripper = part, params, context, gripper

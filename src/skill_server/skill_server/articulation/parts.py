@@ -13,7 +13,7 @@ from skill_server.params import checks
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class PartState:
     """A part at one instant.
 
     Attributes:
@@ -93,7 +93,7 @@ def check_part(field_name: str, name: str, world: World) -> Outcome:
     return found
 
 
-def part_of(name: str, world: World) -> Part:
+def part_of(name: str, world: World) -> PartState:
     """Return the part of a goal that ``check_part`` has accepted.
 
     Args:
@@ -113,4 +113,4 @@ def part_of(name: str, world: World) -> Part:
         raise StepFailed(Outcome(Code.UNKNOWN_OBJECT, f"{part!r} is gone from the world", "", "object"))
     body = world.states[joint.body].world_T_object
     position = joint.position(body.inverse() @ world.states[part].world_T_object)
-    return Part(part, joint, joint.handle, body, position)
+    return PartState(part, joint, joint.handle, body, position)

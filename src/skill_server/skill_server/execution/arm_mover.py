@@ -22,7 +22,7 @@ from skill_server.motions.arm_motions import hand
 from skill_server.motions.planner_requests import plan_motion
 from skill_server.motions.quintic_motion import quintic
 from skill_server.params.protocol import RunParams
-from skill_server.state.deadline import Deadline
+from skill_server.state.deadline import MeasurementDeadline
 from skill_server.state.gripper_state import arm_q
 from skill_server.state.scene_query import scene_for
 
@@ -126,7 +126,7 @@ class ArmMover:
 
     def _await_arrival(self, target: Pose, stage: str) -> None:
         """Wait for measurements within the tolerances; a missed waypoint fails with both errors."""
-        deadline = Deadline(self._context.clock, ARRIVAL_S)
+        deadline = MeasurementDeadline(self._context.clock, ARRIVAL_S)
         t_eps, o_eps = self._params.t_eps, self._params.o_eps
         while True:
             world = fresh_world(self._context)

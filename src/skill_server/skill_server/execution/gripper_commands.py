@@ -8,7 +8,7 @@ from handiwork_core.contracts.skill import Context, StepFailed
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.robot.robot import GripperSpec
 from skill_server.state import gripper_state
-from skill_server.state.deadline import Deadline
+from skill_server.state.deadline import MeasurementDeadline
 
 from .execution_state import ExecutionState
 from .measurement import ARRIVAL_S, POLL_S, check_targets, fresh_world, pause
@@ -35,7 +35,7 @@ def open_gripper(width_m: float | None, context: Context, state: ExecutionState,
     _note_release(context)
     if not _send(wanted_m, context, state, stage):
         return
-    deadline = Deadline(context.clock, ARRIVAL_S)
+    deadline = MeasurementDeadline(context.clock, ARRIVAL_S)
     while True:
         world = fresh_world(context)
         measured_m = gripper_state.width_m(world, gripper)
@@ -80,7 +80,7 @@ def attach(name: str, context: Context, state: ExecutionState, stage: str) -> No
         Stopped: The token was set.
     """
     gripper = _gripper_of(context)
-    deadline = Deadline(context.clock, ARRIVAL_S)
+    deadline = MeasurementDeadline(context.clock, ARRIVAL_S)
     while True:
         world = fresh_world(context)
         found = gripper_state.holds(world, context.robot, gripper, name)

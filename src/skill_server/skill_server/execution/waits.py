@@ -10,7 +10,7 @@ from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.world import World
 from skill_server.articulation.parts import part_of
 from skill_server.motions.conveyor import remaining_s
-from skill_server.state.deadline import Deadline
+from skill_server.state.deadline import MeasurementDeadline
 
 from .grasp_monitor import GraspMonitor
 from .measurement import POLL_S, fresh_world, pause
@@ -95,7 +95,7 @@ def settled_world(context: Context, monitor: GraspMonitor, stage: str) -> World:
         StepFailed: OBJECT_DROPPED, or STALE_WORLD.
         Stopped: The token was set.
     """
-    ended_s, fresh = context.clock.now_s(), Deadline(context.clock, NEW_WORLD_S)
+    ended_s, fresh = context.clock.now_s(), MeasurementDeadline(context.clock, NEW_WORLD_S)
     while True:
         pause(context, POLL_S)
         monitor.check(stage)

@@ -13,7 +13,7 @@ from handiwork_core.robot.robot import GripperSpec
 from handiwork_core.scene.bounds import support, world_aabb
 from skill_server.geometry.mesh_contacts import opposite_pairs
 from skill_server.geometry.solids import shape_box
-from skill_server.state.gripper_state import Reach
+from skill_server.state.gripper_state import GripperReach
 
 from .finger_clearance import FINGER_THICKNESS_M, fingers_blocked
 from .opposite_faces import face_closings
@@ -74,7 +74,7 @@ class _Line:
 
 
 def grasps_for(
-    body: WorldObject, world_T_object: Pose, gripper: GripperSpec, reach: Reach, opening_m: float
+    body: WorldObject, world_T_object: Pose, gripper: GripperSpec, reach: GripperReach, opening_m: float
 ) -> GraspSet:
     """Make antipodal grasps of a body of primitives that rests on a support at its lowest point.
 
@@ -171,7 +171,9 @@ def _approach(closing: Array, tilt_rad: float) -> Array:
     return np.asarray(np.cos(tilt_rad) * down + np.sin(tilt_rad) * side)
 
 
-def _depth(line: _Line, approach: Array, gripper: GripperSpec, reach: Reach, floor: float) -> float | None:
+def _depth(
+    line: _Line, approach: Array, gripper: GripperSpec, reach: GripperReach, floor: float
+) -> float | None:
     """Return the depth of the TCP beyond the near surface, m.
 
     None where no depth is both firm and clear of the support.

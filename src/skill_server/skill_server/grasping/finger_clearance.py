@@ -11,7 +11,7 @@ from handiwork_core.model.world import WorldObject
 from handiwork_core.robot.robot import GripperSpec
 from skill_server.geometry.orientation_cones import Mask
 from skill_server.geometry.solids import contains
-from skill_server.state.gripper_state import Reach
+from skill_server.state.gripper_state import GripperReach
 
 FINGER_THICKNESS_M = 0.015
 
@@ -21,7 +21,7 @@ def fingers_blocked(
     body: WorldObject,
     world_T_object: Pose,
     gripper: GripperSpec,
-    reach: Reach,
+    reach: GripperReach,
     opening_m: float,
 ) -> Mask:
     """Check for each pose of the EE whether an open finger is inside of a shape, at points of both fingers.
@@ -47,7 +47,7 @@ def fingers_blocked(
     return np.asarray(inside.reshape(len(world_T_ee), -1).any(axis=1))
 
 
-def _finger_points(gripper: GripperSpec, reach: Reach, opening_m: float) -> Array:
+def _finger_points(gripper: GripperSpec, reach: GripperReach, opening_m: float) -> Array:
     """Return points (n, 3) of both open fingers in the EE frame, m."""
     third = 3 - gripper.ee_axis - gripper.closing_axis
     points = []

@@ -18,7 +18,7 @@ from skill_server.state import gripper_state
 from .antipodal_grasps import Grasp, grasps_for
 from .graspnet_rows import (
     GraspFileError,
-    Part,
+    RatioRange,
     annotated,
     depth_table,
     read_rows,
@@ -188,8 +188,8 @@ def _of_shapes(
     return GraspTable(turns, positions, tcp, score, width, f"{len(made.grasps)} were made ({made.removed})")
 
 
-def _part(params: PickParams) -> Part:
-    return Part("xyz".index(params.constraint_axis), *params.constraint_ratio_range)
+def _part(params: PickParams) -> RatioRange:
+    return RatioRange("xyz".index(params.constraint_axis), *params.constraint_ratio_range)
 
 
 def _grasp(table: GraspTable, i: int, params: PickParams, context: Context, gripper: GripperSpec) -> Grasp:

@@ -45,7 +45,7 @@ class Annotated:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class RatioRange:
     """Keeps grasps whose TCP is between two ratios of the range along an axis of the object.
 
     Attributes:
@@ -124,7 +124,7 @@ def annotated(
     *,
     grasp_scale: float = 1.0,
     tcp_offset_m: float | None = None,
-    part: Part | None = None,
+    part: RatioRange | None = None,
     extra_depth: Callable[[Array], Array] | None = None,
 ) -> Annotated:
     """Return the grasps of the rows as they are, then each turned by 180 degrees about the approach.
@@ -182,7 +182,7 @@ def depth_table(gripper: GripperSpec) -> Callable[[Array], Array] | None:
     return lambda asked: np.asarray(spline(np.clip(asked, widths[0], widths[-1])))
 
 
-def within_part(tcp: Array, part: Part) -> Mask:
+def within_part(tcp: Array, part: RatioRange) -> Mask:
     """Check which points are between two ratios of their range, ends included in spite of round-off.
 
     Args:

@@ -19,7 +19,7 @@ ROUND_TURNS = 12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Place:
+class CupSite:
     """A place for the cup, in the frame of the shape.
 
     Attributes:
@@ -36,7 +36,7 @@ class Place:
     """Places of one face have one number; those of a round surface 0."""
 
 
-def places(shape: Shape, radius_m: float, bend_m: float) -> Iterator[Place]:
+def places(shape: Shape, radius_m: float, bend_m: float) -> Iterator[CupSite]:
     """Find places where a rim meets the shape all around.
 
     Args:
@@ -51,13 +51,13 @@ def places(shape: Shape, radius_m: float, bend_m: float) -> Iterator[Place]:
         yield from _on_face(triangles, normal, radius_m, face)
     if shape.kind is ShapeKind.SPHERE and _sagitta(float(shape.size[0]), radius_m) <= bend_m:
         for normal in _directions():
-            yield Place(shape.size[0] * normal, normal, 0.0)
+            yield CupSite(shape.size[0] * normal, normal, 0.0)
     if shape.kind is ShapeKind.CYLINDER and shape.size[1] / 2.0 > radius_m + EDGE_M:
         if _sagitta(float(shape.size[0]), radius_m) > bend_m:
             return
         for angle in 2.0 * np.pi * np.arange(ROUND_TURNS) / ROUND_TURNS:
             normal = np.array([np.cos(angle), np.sin(angle), 0.0])
-            yield Place(shape.size[0] * normal, normal, 0.0)
+            yield CupSite(shape.size[0] * normal, normal, 0.0)
 
 
 def _sagitta(radius_m: float, rim_m: float) -> float:
@@ -109,7 +109,7 @@ def _discs(radius: float, half: float) -> Iterator[tuple[Array, Array]]:
         yield np.stack([middle, rim[:-1] + half * up, rim[1:] + half * up], axis=1), up
 
 
-def _on_face(triangles: Array, normal: Array, radius_m: float, face: int) -> Iterator[Place]:
+def _on_face(triangles: Array, normal: Array, radius_m: float, face: int) -> Iterator[CupSite]:
     """Yield points of a grid over the face, the middle first, whose rim is on it."""
     side = np.cross(normal, np.eye(3)[int(np.argmin(np.abs(normal)))])
     side /= np.linalg.norm(side)
@@ -128,7 +128,7 @@ def _on_face(triangles: Array, normal: Array, radius_m: float, face: int) -> Ite
     inside = _inside(flat, (grid[:, None] + rim).reshape(-1, 2)).reshape(len(grid), -1).all(axis=1)
     height = float(triangles[0, 0] @ normal)
     for point in grid[inside]:
-        yield Place(point @ axes + height * normal, normal, float(np.linalg.norm(point - middle)), face)
+        yield CupSite(point @ axes + height * normal, normal, float(np.linalg.norm(point - middle)), face)
 
 
 def _cross(a: Array, b: Array) -> Array:

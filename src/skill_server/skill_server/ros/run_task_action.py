@@ -16,7 +16,7 @@ from skill_server.task.model import Task
 from skill_server.task.read import Site, read_task
 from skill_server.task.run import (
     EntryEnd,
-    State,
+    TaskEntryState,
     TaskProgress,
     TaskResult,
     run_task,
@@ -82,7 +82,7 @@ def _checked(goal: Any, site: Site) -> tuple[Task, int]:
 
 
 def _untouched(task: Task) -> tuple[EntryEnd, ...]:
-    return tuple(EntryEnd(entry, State.NOT_STARTED) for entry in task.entries)
+    return tuple(EntryEnd(entry, TaskEntryState.NOT_STARTED) for entry in task.entries)
 
 
 def _result(outcome: Outcome, ended: TaskResult | None) -> RunTask.Result:

@@ -31,7 +31,7 @@ def oldest_stamp_s(world: World) -> float:
     return min(stamps)
 
 
-class Deadline:
+class MeasurementDeadline:
     """Past once a world was measured ``span_s`` after now, or once no newer one has come in ``SILENT_S``.
 
     On a busy machine the clock is received long before the joints of the same instant.

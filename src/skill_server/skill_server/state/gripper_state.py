@@ -27,7 +27,7 @@ EMPTY_WIDTH_M = 0.001
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class GripperReach:
     """Distances from the EE origin along the approach axis.
 
     Attributes:
@@ -39,7 +39,7 @@ class Reach:
     tip_m: float
 
 
-def reach(robot: Robot, arm: ArmSpec, gripper: GripperSpec) -> Reach:
+def reach(robot: Robot, arm: ArmSpec, gripper: GripperSpec) -> GripperReach:
     """Return the lengths of the hand by the collision spheres of the EE link and of the finger links.
 
     Fingers of a linkage reach further at some openings than at others; the furthest counts.
@@ -66,7 +66,7 @@ def reach(robot: Robot, arm: ArmSpec, gripper: GripperSpec) -> Reach:
                 palm = max(palm, farthest)
             else:
                 tip = max(tip, farthest)
-    return Reach(palm, tip)
+    return GripperReach(palm, tip)
 
 
 def hand_links(robot: Robot, arm: ArmSpec, without: Collection[str] = ()) -> tuple[str, ...]:

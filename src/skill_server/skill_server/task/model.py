@@ -32,7 +32,7 @@ class Entry:
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
+class TaskStep:
     """One step of a task; the next one begins when every arm is done.
 
     Attributes:
@@ -58,7 +58,7 @@ class Task:
 
     name: str
     seed: int
-    steps: tuple[Step, ...]
+    steps: tuple[TaskStep, ...]
     notes: tuple[str, ...] = ()
     robot: Robot | None = None
 

@@ -26,7 +26,7 @@ from skill_server.params.parsing import LARGEST_SEED
 from skill_server.params.registry import Catalog, UnknownSkill
 from skill_server.params.validation import in_words, judged_parameters
 
-from .model import Entry, Step, Task, derived_seed
+from .model import Entry, Task, TaskStep, derived_seed
 from .robots import RobotReading
 
 P = TypeVar("P")
@@ -102,7 +102,7 @@ def read_task(text: str, source: str, site: Site, seed: int | None = None) -> Ta
     data = mapping_from_yaml(text, source, TASK_YAML)
     reading = _Reading(site, 0, names=(site.robot.name,))
     prefix, body = _body(data, reading)
-    name, steps = "", tuple[Step, ...]()
+    name, steps = "", tuple[TaskStep, ...]()
     if body is not None:
         name = _top(body, prefix, reading, seed)
         if body.get("robots") is not None:
@@ -157,11 +157,11 @@ def _top(body: Mapping[str, Any], prefix: str, reading: _Reading, seed: int | No
     return str(name)
 
 
-def _groups(groups: object, path: str, reading: _Reading) -> tuple[Step, ...]:
+def _groups(groups: object, path: str, reading: _Reading) -> tuple[TaskStep, ...]:
     if not isinstance(groups, list) or not groups:
         reading.fault(path, f"is {shown(groups)}; write a list of groups, each {{robot: [steps]}}")
         return ()
-    steps: list[Step] = []
+    steps: list[TaskStep] = []
     robot = reading.site.robot.name
     for g, group in enumerate(groups):
         where = f"{path}[{g}]"
@@ -186,7 +186,7 @@ def _count(groups: object) -> int:
     return 1 if "name" in groups else sum(_count(one) for one in groups.values())
 
 
-def _steps(steps: object, path: str, group: int, reading: _Reading) -> list[Step]:
+def _steps(steps: object, path: str, group: int, reading: _Reading) -> list[TaskStep]:
     if not isinstance(steps, list) or not steps:
         reading.fault(path, f"is {shown(steps)}; write a list of steps, each {{arm: [skills]}}")
         return []
@@ -201,7 +201,7 @@ def _steps(steps: object, path: str, group: int, reading: _Reading) -> list[Step
     return made
 
 
-def _step(step: Mapping[str, Any], path: str, label: str, reading: _Reading) -> Step:
+def _step(step: Mapping[str, Any], path: str, label: str, reading: _Reading) -> TaskStep:
     arms: dict[str, tuple[Entry, ...]] = {}
     for word, skills in step.items():
         where = f"{path}.{str(word)[:80]}"
@@ -220,7 +220,7 @@ def _step(step: Mapping[str, Any], path: str, label: str, reading: _Reading) -> 
         else:
             found = (_entry(one, f"{where}[{i}]", label, arm, i, reading) for i, one in enumerate(skills))
             arms[arm.name] = tuple(entry for entry in found if entry is not None)
-    return Step(label, arms)
+    return TaskStep(label, arms)
 
 
 def arm_of(robot: Robot, word: str) -> ArmSpec | None:

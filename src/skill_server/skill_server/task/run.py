@@ -12,10 +12,10 @@ from handiwork_core.contracts.skill import Progress, Token
 from handiwork_core.model.outcome import OK, Code, Outcome
 from skill_server.execution.run import ExecutionResult
 
-from .model import Entry, Step, Task
+from .model import Entry, Task, TaskStep
 
 
-class State(IntEnum):
+class TaskEntryState(IntEnum):
     """State of a skill of a task; the numbers equal those in ``TaskEntry.msg``."""
 
     NOT_STARTED = 0
@@ -36,7 +36,7 @@ class EntryEnd:
     """
 
     entry: Entry
-    state: State
+    state: TaskEntryState
     run: ExecutionResult | None = None
 
 
@@ -104,7 +104,7 @@ def run_task(
     begun_s, book = now_s(), _Book(task, report)
     for entry in task.entries:
         if any(entry.step == step.label for step in task.steps[:start]):
-            book.note(entry, State.SKIPPED)
+            book.note(entry, TaskEntryState.SKIPPED)
     outcome, resume_from = OK, ""
     for step in task.steps[start:]:
         outcome = _run_step(step, do, token, book)
@@ -124,7 +124,7 @@ class _Book:
     states: dict[str, EntryEnd] = field(default_factory=dict)
     first: Outcome = OK
 
-    def note(self, entry: Entry, state: State, run: ExecutionResult | None = None) -> None:
+    def note(self, entry: Entry, state: TaskEntryState, run: ExecutionResult | None = None) -> None:
         with self.lock:
             self.states[entry.path] = EntryEnd(entry, state, run)
 
@@ -136,13 +136,15 @@ class _Book:
     def ends(self) -> tuple[EntryEnd, ...]:
         with self.lock:
             return tuple(
-                self.states.get(entry.path, EntryEnd(entry, State.NOT_STARTED)) for entry in self.task.entries
+                self.states.get(entry.path, EntryEnd(entry, TaskEntryState.NOT_STARTED))
+                for entry in self.task.entries
             )
 
     def progress(self, entry: Entry, of: Progress) -> None:
         with self.lock:
             done = sum(
-                end.state in (State.SUCCEEDED, State.FAILED, State.SKIPPED) for end in self.states.values()
+                end.state in (TaskEntryState.SUCCEEDED, TaskEntryState.FAILED, TaskEntryState.SKIPPED)
+                for end in self.states.values()
             )
         total = len(self.task.entries)
         self.report(
@@ -161,7 +163,7 @@ class _Book:
         )
 
 
-def _run_step(step: Step, do: Do, token: Token, book: _Book) -> Outcome:
+def _run_step(step: TaskStep, do: Do, token: Token, book: _Book) -> Outcome:
     mine = token.child()
     lists = list(step.arms.values())
     if len(lists) == 1:
@@ -203,13 +205,13 @@ def _run_arm(entries: Sequence[Entry], do: Do, token: Token, book: _Book) -> Non
     for entry in entries:
         if token.is_set():
             return
-        book.note(entry, State.RUNNING)
+        book.note(entry, TaskEntryState.RUNNING)
         try:
             run = do(entry, token, lambda progress, entry=entry: book.progress(entry, progress))  # type: ignore[misc]
             outcome = run.outcome
         except Exception as error:  # noqa: BLE001 - the border of plug-in code; the other arms must be stopped
             run, outcome = None, Outcome(Code.INTERNAL, f"{entry.skill.name!r} raised {error!r}")
-        book.note(entry, State.SUCCEEDED if outcome.ok else State.FAILED, run)
+        book.note(entry, TaskEntryState.SUCCEEDED if outcome.ok else TaskEntryState.FAILED, run)
         if not outcome.ok:
             where = f"step {entry.step}, {entry.arm}, {entry.skill.name}"
             book.fail(replace(outcome, message=f"{where}: {outcome.message or outcome.code.name}"))

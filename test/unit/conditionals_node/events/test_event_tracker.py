@@ -9,7 +9,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from conditionals_node.events.tracker import EventCode, EventRules, EventTracker, Motion, Sight
+from conditionals_node.events.tracker import EventCode, EventRules, EventTracker, ObjectMotion, Sight
 from support.paths import ROOT
 
 DATA = ROOT / "test" / "data" / "conditionals"
@@ -36,7 +36,7 @@ def sights(v: dict[str, np.ndarray], world: int) -> list[Sight | None]:
             _, x, y, _ = v["quat"][t, world, i].astype(float)
             tilt = float(np.arccos(np.clip(1.0 - 2.0 * (x * x + y * y), -1.0, 1.0)))
             speed = float(np.linalg.norm(v["vel"][t, world, i]))
-            motions[name] = Motion(v["pos"][t, world, i].astype(float), speed, tilt)
+            motions[name] = ObjectMotion(v["pos"][t, world, i].astype(float), speed, tilt)
         closed = float(v["finger_joint"][t, world] / np.float32(np.pi / 4))
         intended = frozenset(json.loads(str(v["intended"][world])))
         gripped = touched if closed >= 0.3 else ()
@@ -84,8 +84,8 @@ def play(rules: EventRules, *seen: Sight) -> list[list[str]]:
     return [[event.code.name for event in tracker.update(item)] for item in seen]
 
 
-def at(x: float, speed: float = 0.0, tilt: float = 0.0) -> Motion:
-    return Motion(np.array([x, 0.0, 0.5]), speed, tilt)
+def at(x: float, speed: float = 0.0, tilt: float = 0.0) -> ObjectMotion:
+    return ObjectMotion(np.array([x, 0.0, 0.5]), speed, tilt)
 
 
 def test_a_release_at_the_goal_is_no_drop() -> None:

@@ -7,7 +7,7 @@ import gc
 import numpy as np
 
 from conditionals_node.expressions.build import Builder
-from conditionals_node.monitoring.monitor import Monitor
+from conditionals_node.monitoring.monitor import ConditionMonitor
 from handiwork_core.contracts.predicate import Truth
 from handiwork_core.model.geometry import Pose, frozen
 from handiwork_core.model.world import (
@@ -44,7 +44,7 @@ def living() -> int:
 def test_objects_of_former_worlds_are_not_kept() -> None:
     builder, monitor = (
         Builder(load_robot(ROBOTS / "fr3")),
-        Monitor(1.0),
+        ConditionMonitor(1.0),
     )
     for upper, lower in zip(NAMES[1:], NAMES, strict=False):
         for name, container in (("object_above", "reference_object"), ("object_in_container", "container")):

@@ -13,7 +13,7 @@ from conditionals_node.conditions_file import load_conditions
 from conditionals_node.expressions.build import Builder, Condition
 from conditionals_node.expressions.definitions import Definitions
 from conditionals_node.expressions.expression import Leaf, Not
-from conditionals_node.monitoring.monitor import ConditionStatus, Monitor
+from conditionals_node.monitoring.monitor import ConditionMonitor, ConditionStatus
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.contracts.predicate import Finding, LatchedPredicate, Truth
 from handiwork_core.model.geometry import Pose, frozen
@@ -31,13 +31,13 @@ def world(speed: float, stamp_s: float) -> World:
     return World(stamp_s, states={"cube": state}, contacts=(), contacts_stamp_s=stamp_s)
 
 
-def watching(hold_s: float = 0.0) -> Monitor:
-    monitor = Monitor(max_age_s=1.0)
+def watching(hold_s: float = 0.0) -> ConditionMonitor:
+    monitor = ConditionMonitor(max_age_s=1.0)
     monitor.watch(BUILDER.build("object_stationary", STILL, hold_s), 0.0)
     return monitor
 
 
-def only(monitor: Monitor) -> ConditionStatus:
+def only(monitor: ConditionMonitor) -> ConditionStatus:
     (shown,) = monitor.shown()
     return shown
 
@@ -75,11 +75,11 @@ def test_an_old_world_is_unknown_at_once() -> None:
 def test_old_contacts_and_joints_are_unknown() -> None:
     grabbed = BUILDER.build("object_grabbed", {"object": "cube"})
     late = World(9.0, states=world(0.0, 9.0).states, contacts=(), contacts_stamp_s=2.0)
-    assert "world/contacts" in Monitor(1.0).decide(grabbed, late, 9.0).reason
+    assert "world/contacts" in ConditionMonitor(1.0).decide(grabbed, late, 9.0).reason
     opened = BUILDER.build("gripper_open", {})
     joints = World(9.0, joints=JointState(2.0, {"fr3_finger_joint1": 0.04}))
-    assert "joint_states" in Monitor(1.0).decide(opened, joints, 9.0).reason
-    assert Monitor(10.0).decide(opened, joints, 9.0).truth is Truth.TRUE
+    assert "joint_states" in ConditionMonitor(1.0).decide(opened, joints, 9.0).reason
+    assert ConditionMonitor(10.0).decide(opened, joints, 9.0).truth is Truth.TRUE
 
 
 def test_a_step_back_of_the_clock_starts_again() -> None:
@@ -128,7 +128,7 @@ def test_bad_conditions_are_refused(name: str, args: str, words: list[str]) -> N
 
 
 def test_equal_predicates_are_decided_once_and_only_when_something_they_read_has_changed() -> None:
-    monitor, definitions = Monitor(max_age_s=1.0), Definitions(BUILDER)
+    monitor, definitions = ConditionMonitor(max_age_s=1.0), Definitions(BUILDER)
     for text in (STILL_TEXT, f"not {STILL_TEXT}", f"{STILL_TEXT} or gripper_open()"):
         monitor.watch(definitions.make("", "", text, 0.0), 0.0)
     first = world(0.0, 1.0)
@@ -154,7 +154,7 @@ def test_deciding_once_leaves_no_trace_in_what_is_watched() -> None:
 
 
 def test_an_expression_knows_what_its_parts_know() -> None:
-    monitor = Monitor(max_age_s=1.0)
+    monitor = ConditionMonitor(max_age_s=1.0)
     monitor.watch(Definitions(BUILDER).make("fine", "", f"{STILL_TEXT} or gripper_open()", 0.0), 0.0)
     (change,) = monitor.update(world(0.0, 1.0), 1.0)
     assert (change.condition.key, change.finding.truth) == ("fine", Truth.TRUE)
@@ -182,7 +182,7 @@ class ThirdTime(LatchedPredicate):
 
 def test_what_was_before_is_remembered_for_each_condition_until_time_jumps_back() -> None:
     leaf = Leaf("third_time()", "third_time", "", ThirdTime())
-    monitor = Monitor(max_age_s=1.0)
+    monitor = ConditionMonitor(max_age_s=1.0)
     monitor.watch(Condition("plain", "plain", "", leaf), 0.0)
     monitor.watch(Condition("opposite", "opposite", "", Not(leaf)), 0.0)
     still = world(0.0, 1.0)

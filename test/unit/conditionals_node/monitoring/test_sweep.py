@@ -10,7 +10,7 @@ import pytest
 from conditionals_node.expressions.build import Builder, Condition
 from conditionals_node.expressions.expression import Leaf
 from conditionals_node.monitoring.evaluation import Evaluation
-from conditionals_node.monitoring.monitor import Monitor
+from conditionals_node.monitoring.monitor import ConditionMonitor
 from conditionals_node.monitoring.vectorized import Sweep
 from conditionals_node.predicates import ObjectInContainer
 from handiwork_core.contracts.predicate import Finding, Truth
@@ -134,8 +134,8 @@ class Asked(Evaluation):
         return super().__call__(leaf)
 
 
-def watching(texts: list[str]) -> tuple[Monitor, Asked, list[Condition]]:
-    monitor, asked = Monitor(1.0), Asked()
+def watching(texts: list[str]) -> tuple[ConditionMonitor, Asked, list[Condition]]:
+    monitor, asked = ConditionMonitor(1.0), Asked()
     monitor.evaluation = asked
     found = [condition for text in texts for condition in conditions(text)]
     for condition in found:

@@ -24,7 +24,7 @@ from conditionals_node.predicates.direction import (
 from conditionals_node.predicates.motion import Axis, ObjectStationary, ObjectUpright
 from conditionals_node.predicates.nearby import ObjectBetween, ObjectNextTo, ObjectsInLine
 from conditionals_node.predicates.vertical import (
-    Mode,
+    ComparedPart,
     ObjectAbove,
     ObjectAboveBottom,
     ObjectBelow,
@@ -134,7 +134,7 @@ BOX_CASES: dict[str, Predicate] = {
     "above": ObjectAbove("a", "b"),
     "above_bottom": ObjectAboveBottom("a", "b"),
     "above_margin": ObjectAbove("a", "b", z_margin=0.03),
-    "above_centroid": ObjectAbove("a", "b", mode=Mode.CENTROID),
+    "above_centroid": ObjectAbove("a", "b", mode=ComparedPart.CENTROID),
     "below": ObjectBelow("a", "b"),
     "below_top": ObjectBelowTop("a", "b"),
     "between": ObjectBetween("a", "b", "c"),

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from conditionals_node.predicates.counting import Logical
-from conditionals_node.subtasks.machine import Change, Group, Stage, Step, TaskRun
+from conditionals_node.subtasks.machine import Change, Group, Step, SubtaskStage, TaskRun
 from handiwork_core.contracts.predicate import Truth
 from support.paths import ROOT
 
@@ -27,10 +27,10 @@ def load() -> dict[str, Any]:
     return found
 
 
-def stages(v: dict[str, Any], task: int) -> list[Stage]:
+def stages(v: dict[str, Any], task: int) -> list[SubtaskStage]:
     names = v["logical_names"]
     return [
-        Stage(
+        SubtaskStage(
             f"stage{s}",
             tuple(
                 Group(
@@ -121,7 +121,7 @@ def play_letters(run: TaskRun, *snapshots: str) -> list[str]:
 
 
 def one_group(*weights: float, skip: bool = False) -> TaskRun:
-    return TaskRun([Stage("s", (group(*weights, skip=skip),))])
+    return TaskRun([SubtaskStage("s", (group(*weights, skip=skip),))])
 
 
 def test_in_order_each_condition_must_hold_in_its_turn() -> None:
@@ -144,7 +144,7 @@ def test_what_is_unknown_neither_gains_nor_loses() -> None:
 
 
 def test_a_completed_group_never_goes_back_but_an_open_one_loses_its_score() -> None:
-    stage = Stage("s", (Group("one", (Step("a"),)), Group("two", (Step("b"), Step("c")))))
+    stage = SubtaskStage("s", (Group("one", (Step("a"),)), Group("two", (Step("b"), Step("c")))))
     run = TaskRun([stage])
     play_letters(run, "ab", "")
     assert [state.next for state in run.runs[0].groups] == [1, 0]
@@ -162,13 +162,13 @@ def test_a_completed_group_never_goes_back_but_an_open_one_loses_its_score() -> 
 def test_scores_of_stages(
     logical: Logical, k: int, scores: tuple[float, ...], score: float, needed: int
 ) -> None:
-    stage = Stage("s", tuple(Group(name, (Step(name),)) for name in "abc"), logical, k)
+    stage = SubtaskStage("s", tuple(Group(name, (Step(name),)) for name in "abc"), logical, k)
     assert stage.score(scores) == pytest.approx(score)
     assert stage.needed == needed
 
 
 def test_only_one_stage_is_finished_by_a_snapshot_and_a_finished_task_stays() -> None:
-    run = TaskRun([Stage("one", (group(1.0),)), Stage("two", (group(1.0),), weight=0.5)])
+    run = TaskRun([SubtaskStage("one", (group(1.0),)), SubtaskStage("two", (group(1.0),), weight=0.5)])
     play_letters(run, "a")
     assert (run.current, run.score()) == (1, pytest.approx(2 / 3))
     play_letters(run, "a", "", "")
@@ -177,11 +177,11 @@ def test_only_one_stage_is_finished_by_a_snapshot_and_a_finished_task_stays() ->
 
 def test_impossible_stages_are_refused() -> None:
     with pytest.raises(ValueError, match="K: is 2; with 1 groups write 1 to 1"):
-        Stage("s", (group(1.0),), Logical.CHOOSE, 2)
+        SubtaskStage("s", (group(1.0),), Logical.CHOOSE, 2)
     with pytest.raises(ValueError, match="groups: is empty"):
-        Stage("s", ())
+        SubtaskStage("s", ())
     with pytest.raises(ValueError, match="score: is 2"):
-        Stage("s", (group(1.0),), weight=2.0)
+        SubtaskStage("s", (group(1.0),), weight=2.0)
     with pytest.raises(ValueError, match="has no conditions"):
         Group("g", ())
     with pytest.raises(ValueError, match="negative"):

@@ -13,8 +13,8 @@ from conditionals_node.events.tracker import EventCode
 from conditionals_node.expressions.build import Builder
 from conditionals_node.expressions.definitions import Definitions
 from conditionals_node.monitoring.evaluation import Evaluation
-from conditionals_node.subtasks.machine import Group, Stage, Step, TaskRun
-from conditionals_node.subtasks.task import Task, read_task
+from conditionals_node.subtasks.machine import Group, Step, SubtaskStage, TaskRun
+from conditionals_node.subtasks.task import WatchedTask, read_task
 from conditionals_node.subtasks.watch import TaskWatch
 from handiwork_core.config.dataclass_loader import ConfigError
 from handiwork_core.contracts.predicate import Truth
@@ -37,7 +37,7 @@ ZERO = frozen((0.0, 0.0, 0.0))
 PUT_AWAY = "{name: tidy, subtasks: [{name: put, pick_and_place: {object: [cube], container: bin}}]}"
 
 
-def read(text: str) -> Task:
+def read(text: str) -> WatchedTask:
     return read_task(text, Definitions(Builder(ROBOT)))
 
 
@@ -233,7 +233,7 @@ def test_without_the_ladder_it_expands_as_the_vectors_say() -> None:
 )
 def test_its_short_traces_agree_with_the_vectors(name: str, truths: list[str]) -> None:
     steps = (Step("g", 0.0), Step("i", 1.0))
-    run = TaskRun([Stage("s", (Group("a", steps, skip=True),))])
+    run = TaskRun([SubtaskStage("s", (Group("a", steps, skip=True),))])
     names = dict(zip("gi", VECTORS["pick_and_place"]["names"], strict=True))
     for truth, (_, status, stage, score) in zip(truths, VECTORS["pick_and_place"][name], strict=True):
         changes = run.update(lambda step, truth=truth: Truth.of(step.key in truth))

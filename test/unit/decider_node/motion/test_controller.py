@@ -10,7 +10,7 @@ import pytest
 from decider_node.motion.approach import Approach
 from decider_node.motion.bounded_step import solve_bounded
 from decider_node.motion.command import MotionCommand
-from decider_node.motion.controller import ReactiveController, Reference
+from decider_node.motion.controller import ReactiveController, ServoReference
 from handiwork_core.model.geometry import (
     Array,
     Pose,
@@ -43,7 +43,7 @@ def made(robot: Robot) -> ReactiveController:
 
 def run(
     controller: ReactiveController, q: Array, command: Callable[[float], MotionCommand], seconds: float
-) -> list[Reference]:
+) -> list[ServoReference]:
     """Run an arm that is where it was commanded to be one cycle ago."""
     references = []
     for k in range(round(seconds / DT)):

@@ -6,7 +6,7 @@ import numpy as np
 
 from decider_node.motion.command import MotionCommand
 from decider_node.motion.controller import ReactiveController
-from decider_node.motion.irregular_ticks import LONGEST_S, Point, UnevenCycles
+from decider_node.motion.irregular_ticks import LONGEST_S, TrajectorySample, UnevenCycles
 from handiwork_core.model.geometry import Array, Pose, Rotation
 from handiwork_core.robot_files.loader import load_robot
 from support.paths import ROBOTS
@@ -22,7 +22,7 @@ def made() -> tuple[UnevenCycles, Array, Array]:
     return UnevenCycles(ReactiveController(robot, arm, Pose.identity())), arm.home_q, most
 
 
-def at(point: Point, stamp_s: float, now_s: float) -> Array:
+def at(point: TrajectorySample, stamp_s: float, now_s: float) -> Array:
     """Return the positions of an arm that follows the line of a point."""
     return point.q + point.rate * (now_s - stamp_s - point.ahead_s)
 

@@ -11,7 +11,7 @@ from decider_node.network.decider import Decider
 from decider_node.network.network import Network
 from decider_node.network.priority import Selector
 from decider_node.network.states import Lock, SequenceDecider, State, StateMachineDecider, Unlock, Write
-from decider_node.network.timed import RunFor, Wait
+from decider_node.network.timed import RunFor, WaitState
 from decider_node.network.traversal import Rules
 from support.paths import DATA
 from support.records.network_recorder import CountedSteps, Recorded, Script, graph
@@ -154,11 +154,14 @@ def test_an_inner_decider_runs_for_its_time() -> None:
 
 
 def test_waiting_takes_its_time() -> None:
-    run(machine_network(SequenceDecider([Wait(0.05 + 1e-6), CountedSteps("after", 1)])), "wait_0.05s_at_60Hz")
+    run(
+        machine_network(SequenceDecider([WaitState(0.05 + 1e-6), CountedSteps("after", 1)])),
+        "wait_0.05s_at_60Hz",
+    )
 
 
 def test_no_time_is_one_tick() -> None:
-    states = [RunFor(Recorded("I0"), 0.0, Rules.CORTEX), Wait(0.0), CountedSteps("after", 1)]
+    states = [RunFor(Recorded("I0"), 0.0, Rules.CORTEX), WaitState(0.0), CountedSteps("after", 1)]
     run(machine_network(SequenceDecider(states)), "zero_durations")
 
 

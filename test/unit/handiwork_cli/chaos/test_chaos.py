@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from handiwork_cli.chaos.ros.campaign import burners, resident_bytes
-from handiwork_cli.chaos.ros.goals import Scene, contradiction_of
+from handiwork_cli.chaos.ros.goals import TrialScene, contradiction_of
 from handiwork_cli.chaos.trials import (
     Fault,
     FaultKind,
@@ -20,16 +20,16 @@ from handiwork_cli.chaos.trials import (
 )
 from handiwork_cli.chaos.verdict import (
     BOUND_S,
-    Ending,
     Findings,
     Memory,
-    Motion,
+    TrialEnding,
+    UnaskedMotion,
 )
 from handiwork_cli.stack.demo_cells import Target
 from handiwork_core.model.outcome import Code
 
 TARGET = Target("arm", "cube", "bin")
-GOOD = Ending(Trial(0, GoalKind.PICK, ()), Code.OK, "", 3.0, recovery_s=0.0)
+GOOD = TrialEnding(Trial(0, GoalKind.PICK, ()), Code.OK, "", 3.0, recovery_s=0.0)
 KILLED = Trial(0, GoalKind.PICK, (Fault(FaultKind.KILL, "planner_node", 1.0, 0.0),))
 
 
@@ -60,7 +60,7 @@ def test_a_held_object_is_placed_and_never_picked_again() -> None:
         (replace(GOOD, recovery_s=None), "not active"),
     ],
 )
-def test_a_broken_promise_fails_the_run(ending: Ending, word: str) -> None:
+def test_a_broken_promise_fails_the_run(ending: TrialEnding, word: str) -> None:
     findings = Findings(0, [GOOD, ending])
     assert word in " ".join(ending.faults)
     assert not findings.is_good
@@ -80,7 +80,7 @@ def test_a_forged_sign_of_life_is_no_reason_to_end(kind: FaultKind) -> None:
 
 
 def test_motion_without_a_goal_fails_the_run() -> None:
-    assert not Findings(0, [GOOD], [Motion(0, "joint1", 0.3)]).is_good
+    assert not Findings(0, [GOOD], [UnaskedMotion(0, "joint1", 0.3)]).is_good
 
 
 def test_a_run_without_goals_is_not_good() -> None:
@@ -101,7 +101,7 @@ def test_ok_is_held_against_the_simulation(
     kind: GoalKind, cube: tuple[float, float, float], is_true: bool
 ) -> None:
     places = {"cube": cube, "bin": (0.5, -0.3, 0.0)}
-    assert (contradiction_of(kind, Scene(TARGET, places.get), (0.5, 0.0, 0.02)) == "") == is_true
+    assert (contradiction_of(kind, TrialScene(TARGET, places.get), (0.5, 0.0, 0.02)) == "") == is_true
 
 
 def test_memory_slope_ignores_the_warm_up_and_short_lives() -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from handiwork_core.intake.counters import IntakeCounter, Publisher, duplicate_name
+from handiwork_core.intake.counters import IntakeCounter, PublisherCount, duplicate_name
 
-ROGUE, SIM = Publisher("/lab/rogue", "01ff"), Publisher("/sim_bridge", "02aa")
+ROGUE, SIM = PublisherCount("/lab/rogue", "01ff"), PublisherCount("/sim_bridge", "02aa")
 
 
 def test_statistics_count_what_came_and_what_was_dropped() -> None:

@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from handiwork_core.intake.counters import IntakeStatistics, Publisher
+from handiwork_core.intake.counters import IntakeStatistics, PublisherCount
 from handiwork_core.model.diagnostics import (
     Level,
     RateMeter,
@@ -42,7 +42,7 @@ def test_delay_has_a_level(delay_s: float, level: Level) -> None:
     ],
 )
 def test_intake_names_drops_and_publishers(age_s: float, dropped_hz: float, level: Level) -> None:
-    publishers = (Publisher("/rogue", "01ab"), Publisher("/sim_bridge", "02cd"))
+    publishers = (PublisherCount("/rogue", "01ab"), PublisherCount("/sim_bridge", "02cd"))
     counts = IntakeStatistics("joint_states", 200, 100, "position of j1 is nan", age_s, publishers)
     found = intake_diagnosis(counts, 100.0, dropped_hz)
     assert found.level is level

@@ -31,7 +31,7 @@ from handiwork_planning.constraints.pose_constraint import (
 )
 from handiwork_planning.kernels.arrays import flat
 from handiwork_planning.scene.query import Reader
-from handiwork_planning.scene.scene import Scene
+from handiwork_planning.scene.scene import CollisionScene
 from planner_node.engines import CpuEngine
 from support.planning.demo_world import box, hand_down, world_of
 
@@ -75,7 +75,7 @@ def test_projection_brings_held_components_back_and_moves_little(
 ) -> None:
     arm, rng = robot.arm(""), np.random.default_rng(4)
     base = Pose.of((0.2, -0.1, 0.3), Rotation.from_rpy(0.2, -0.3, 0.9))
-    arrays = Reader(robot, base).read(arm, Scene(), SceneQuery()).robot
+    arrays = Reader(robot, base).read(arm, CollisionScene(), SceneQuery()).robot
     reached = 0
     for _ in range(100):
         start = rng.uniform(0.9 * arrays.lower, 0.9 * arrays.upper)

@@ -9,7 +9,7 @@ from handiwork_core.model.geometry import Array, Pose, Rotation
 from handiwork_core.model.world import Shape, ShapeKind
 from handiwork_planning.distance import mesh_bvh, mesh_sphere_cover, sphere_cover
 from handiwork_planning.distance.shapes import to_shape
-from handiwork_planning.scene.scene import Scene
+from handiwork_planning.scene.scene import CollisionScene
 from handiwork_planning.validation import mesh_distances, shape_distances
 from support.planning.demo_world import world_of
 from support.planning.solids import bowl, box_mesh, frame, revolved
@@ -25,7 +25,7 @@ MESHES = {
 
 def distances(shape: Shape, pose: Pose, points: Array) -> Array:
     """Return distances by the kernels, for points in the shape's frame."""
-    scene = Scene()
+    scene = CollisionScene()
     scene.update(world_of(("thing", (shape,), pose)))
     world_T_shape = pose @ shape.object_T_shape
     return np.array([to_shape(scene.arrays, 0, *world_T_shape.apply(p)) for p in points])

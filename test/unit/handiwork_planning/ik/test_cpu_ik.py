@@ -19,14 +19,14 @@ from handiwork_planning.ik.pose_ik import PoseSearch, flat_poses, solve_pose
 from handiwork_planning.kernels.rng import new_state
 from handiwork_planning.kernels.simd import LANES
 from handiwork_planning.scene.query import Query, Reader
-from handiwork_planning.scene.scene import Scene
+from handiwork_planning.scene.scene import CollisionScene
 from support.planning.serial_arms import gap, limits, pose_of, serial_arm, tool_matrix
 
 ARMS = [(5, 0), (6, 0), (6, 1), (7, 0), (7, 1), (14, 0)]
 
 
 def query_of(robot: Robot) -> Query:
-    return Reader(robot, Pose.identity()).read(robot.arm(""), Scene(), SceneQuery())
+    return Reader(robot, Pose.identity()).read(robot.arm(""), CollisionScene(), SceneQuery())
 
 
 def inside(robot: Robot, rng: np.random.Generator, count: int) -> Array:

@@ -20,7 +20,7 @@ from handiwork_core.robot.robot import Robot
 from handiwork_planning.kernels.arrays import flat
 from handiwork_planning.scene import shape_packing
 from handiwork_planning.scene.query import Reader
-from handiwork_planning.scene.scene import Scene
+from handiwork_planning.scene.scene import CollisionScene
 from handiwork_planning.scene.shape_poses import Placing
 
 
@@ -80,7 +80,7 @@ def test_a_hull_is_made_once_whatever_object_it_comes_in(monkeypatch: pytest.Mon
         return make(vertices)
 
     monkeypatch.setattr(shape_packing, "triangulate", counted)
-    scene, one, other = Scene(), hull(rng), hull(rng)
+    scene, one, other = CollisionScene(), hull(rng), hull(rng)
     scene.update(world_with(rng, {"a": one, "b": other}))
     copy = Shape(one.kind, one.size, one.object_T_shape, np.array(one.vertices))
     scene.update(world_with(rng, {"a": copy, "b": other, "c": one}, version=2))
@@ -91,7 +91,7 @@ def test_a_hull_is_made_once_whatever_object_it_comes_in(monkeypatch: pytest.Mon
 
 
 def test_a_changed_world_is_packed_as_if_it_were_new() -> None:
-    rng, scene = np.random.default_rng(3), Scene()
+    rng, scene = np.random.default_rng(3), CollisionScene()
     shapes = {f"s{i}": hull(rng) for i in range(4)}
     shapes["ball"] = Shape(ShapeKind.SPHERE, np.array([0.2]), any_pose(rng))
     scene.update(world_with(rng, shapes))
@@ -101,7 +101,7 @@ def test_a_changed_world_is_packed_as_if_it_were_new() -> None:
     known = {name: state for name, state in world.states.items() if name != "s3"}
     world = World(0.0, 2, world.objects, known)
     scene.update(world)
-    fresh = Scene()
+    fresh = CollisionScene()
     fresh.update(world)
     assert scene.names == fresh.names == ("s0", "s1", "ball")
     for changed, new in zip(scene.arrays, fresh.arrays, strict=True):
@@ -109,7 +109,12 @@ def test_a_changed_world_is_packed_as_if_it_were_new() -> None:
 
 
 def test_a_held_object_of_an_older_version_of_the_world_is_not_kept(robot: Robot) -> None:
-    rng, reader, scene, arm = np.random.default_rng(9), Reader(robot, Pose.identity()), Scene(), robot.arm("")
+    rng, reader, scene, arm = (
+        np.random.default_rng(9),
+        Reader(robot, Pose.identity()),
+        CollisionScene(),
+        robot.arm(""),
+    )
     ball = Shape(ShapeKind.SPHERE, np.array([0.02]), Pose.identity())
     held = SceneQuery(attached=(Attachment("held_one", arm.ee_link, Pose.identity()),))
     for version in range(30):

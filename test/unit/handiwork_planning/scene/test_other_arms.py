@@ -28,7 +28,7 @@ from handiwork_planning.scene.robot_model import fold, joint_values, link_groups
 from planner_node.engines import CpuEngine
 from planner_node.pipeline.pipeline import PlanningPipeline, WorldReaders
 from planner_node.pipeline.planning_scene import PlanningScene
-from planner_node.pipeline.request_checks import Refused
+from planner_node.pipeline.request_checks import RequestRefused
 from support.cells.dual_fr3 import write_dual_fr3
 from support.planning.demo_world import box, world_of
 
@@ -192,7 +192,7 @@ def test_the_pipeline_reads_joints_of_other_arms_as_measured(cell: Engine, dual:
         OtherArm("third_arm", right[None]),
         OtherArm("right_arm", right[None, :6]),
     ):
-        with pytest.raises(Refused, match="others"):
+        with pytest.raises(RequestRefused, match="others"):
             pipeline.explain(dual.arm("left_arm"), left, SceneQuery(others=(bad,)), 0)
 
 

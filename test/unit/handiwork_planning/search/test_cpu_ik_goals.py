@@ -16,7 +16,7 @@ from handiwork_planning.ik import multi_start
 from handiwork_planning.ik.pose_ik import flat_poses
 from handiwork_planning.kernels.rng import new_state
 from handiwork_planning.scene.query import Query, Reader
-from handiwork_planning.scene.scene import Scene
+from handiwork_planning.scene.scene import CollisionScene
 from handiwork_planning.search import goal_configurations as cpu_goals
 from handiwork_planning.search.free_motion import Path
 from handiwork_planning.search.goal_configurations import goal_rounds, pose_goals
@@ -31,7 +31,7 @@ def never() -> bool:
 
 @pytest.fixture
 def query(robot: Robot) -> Query:
-    scene = Scene()
+    scene = CollisionScene()
     scene.update(world_of(*demo_items()))
     return Reader(robot, Pose.identity()).read(robot.arm(""), scene, SceneQuery())
 

@@ -14,7 +14,7 @@ from handiwork_core.robot.robot import Robot
 from handiwork_planning import postprocessing
 from handiwork_planning.kernels.arrays import Ints
 from handiwork_planning.scene.query import Query, Reader
-from handiwork_planning.scene.scene import Scene
+from handiwork_planning.scene.scene import CollisionScene
 from handiwork_planning.search.requests import Deadline, Failed, limits_of
 
 from .test_cpu_timing import to_polyline
@@ -25,7 +25,7 @@ Rule = Callable[[Array, bool], Array]
 
 @pytest.fixture
 def query(robot: Robot) -> Query:
-    return Reader(robot, Pose.identity()).read(robot.arm(""), Scene(), SceneQuery())
+    return Reader(robot, Pose.identity()).read(robot.arm(""), CollisionScene(), SceneQuery())
 
 
 @pytest.fixture

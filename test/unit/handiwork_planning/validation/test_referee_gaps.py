@@ -9,16 +9,16 @@ from handiwork_core.model.geometry import Array, Pose, Rotation
 from handiwork_planning.validation.other_arms import Way, gaps_to_way
 from handiwork_planning.validation.robot_bodies import (
     NEAR_M,
-    Body,
-    Track,
+    BodyPath,
+    LinkBalls,
     between,
     track_of,
 )
 
 
-def body(rng: np.random.Generator, count: int) -> Body:
+def body(rng: np.random.Generator, count: int) -> LinkBalls:
     balls = np.column_stack([rng.uniform(-0.1, 0.1, (count, 3)), rng.choice([0.01, 0.017, 0.03], count)])
-    return Body("a body", "its link", balls, False)
+    return LinkBalls("a body", "its link", balls, False)
 
 
 def way(rng: np.random.Generator, rows: int, middle: float) -> Array:
@@ -28,7 +28,7 @@ def way(rng: np.random.Generator, rows: int, middle: float) -> Array:
     return np.stack([Pose.of(tuple(p), r).matrix() for p, r in zip(place, turn, strict=True)])
 
 
-def balls_of(track: Track, row: int) -> tuple[Array, Array]:
+def balls_of(track: BodyPath, row: int) -> tuple[Array, Array]:
     return track.centres(np.array([row]))[0], track.body.balls[:, 3]
 
 

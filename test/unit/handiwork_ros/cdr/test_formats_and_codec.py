@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from rclpy.serialization import deserialize_message, serialize_message
 
-from handiwork_ros.cdr.codec import Layout, Template, numbers_at, read_layout, stamps_at
+from handiwork_ros.cdr.codec import MessageLayout, Template, numbers_at, read_layout, stamps_at
 from handiwork_ros.cdr.cursors import HEAD, Unusual
 from handiwork_ros.cdr.formats import FLOAT64, FORMATS, TEXT, TIME, UINT64, Block, MessageFormat
 
@@ -95,7 +95,7 @@ def values_of(message: Any, block: Block, of: Any) -> list[list[Any]]:
     return [[get(entry, name) for name in names] for entry in entries_of(message, block)]
 
 
-def check(layout: Layout, data: bytes, message: Any, form: MessageFormat) -> None:
+def check(layout: MessageLayout, data: bytes, message: Any, form: MessageFormat) -> None:
     """Compare everything that a layout finds with the message."""
     for block in form.blocks:
         types = {of for of, _ in block.runs}

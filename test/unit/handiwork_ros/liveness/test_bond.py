@@ -11,11 +11,11 @@ from handiwork_ros.liveness.bond import (
     CANDIDATES,
     UNNAMED_S,
     Bond,
-    Event,
+    BondEvent,
+    BondWriter,
     EventKind,
     Loss,
     Sample,
-    Writer,
 )
 from handiwork_ros.liveness.writer_sequence import NO_SEQUENCE
 from handiwork_ros.rclpy_support.silence_limits import (
@@ -44,12 +44,12 @@ class FakeProcess:
 class Graph:
     """A bond in a graph that the test defines."""
 
-    writers: list[Writer] = field(default_factory=lambda: [Writer(TRUE, NAME)])
+    writers: list[BondWriter] = field(default_factory=lambda: [BondWriter(TRUE, NAME)])
     alive: int | None = 1
     delay_s: float = 0.0
     now_s: float = 100.0
     processes: dict[int, FakeProcess] = field(default_factory=dict)
-    events: list[Event] = field(default_factory=list)
+    events: list[BondEvent] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.bond = Bond(NAME, lambda pid, _space: self.processes.setdefault(pid, FakeProcess()))
@@ -168,7 +168,7 @@ def test_a_process_that_lives_is_silent_when_the_graph_has_forgotten_it(graph: G
     graph.alive = 0
     graph.run(10.0, beats=False)
     assert graph.loss is Loss.SILENT
-    graph.writers.append(Writer(TRUE, NAME))
+    graph.writers.append(BondWriter(TRUE, NAME))
     graph.run(1.0)
     assert graph.loss is Loss.NONE
 
@@ -176,7 +176,7 @@ def test_a_process_that_lives_is_silent_when_the_graph_has_forgotten_it(graph: G
 def test_a_writer_that_the_graph_forgets_for_a_moment_is_not_lost(graph: Graph) -> None:
     graph.writers.clear()
     graph.run(0.5)
-    graph.writers.append(Writer(TRUE, NAME))
+    graph.writers.append(BondWriter(TRUE, NAME))
     graph.run(2.0)
     assert not graph.events
 
@@ -194,7 +194,7 @@ def test_a_stopped_process_returns_with_its_writer(graph: Graph) -> None:
 
 def test_a_restart_is_one_loss_and_a_new_bond(graph: Graph) -> None:
     graph.processes[10].has_ended = True
-    graph.writers.append(Writer(OTHER, NAME))
+    graph.writers.append(BondWriter(OTHER, NAME))
     graph.receive(Sample(OTHER, 1, ACTIVE, "", 11))
     assert len(graph.of(EventKind.LOST)) == 1
     assert "restarted" in graph.of(EventKind.LOST)[0]
@@ -206,7 +206,7 @@ def test_a_restart_is_one_loss_and_a_new_bond(graph: Graph) -> None:
 def test_a_restart_after_the_loss_was_reported_is_no_second_loss(graph: Graph) -> None:
     graph.processes[10].has_ended = True
     graph.run(1.0, beats=False)
-    graph.writers.append(Writer(OTHER, NAME))
+    graph.writers.append(BondWriter(OTHER, NAME))
     graph.receive(Sample(OTHER, 1, ACTIVE, "", 11))
     assert len(graph.of(EventKind.LOST)) == 1
     assert graph.bond.sign is not None and graph.bond.sign.gid == OTHER
@@ -217,11 +217,11 @@ def test_a_second_node_takes_the_place_of_a_silent_one_unless_that_ones_process_
     graph: Graph, is_local: bool
 ) -> None:
     graph.processes[10].is_known = is_local
-    graph.writers.append(Writer(OTHER, NAME))
+    graph.writers.append(BondWriter(OTHER, NAME))
     graph.run(2.0, beats=False, forged=Sample(OTHER, 1, ACTIVE, "", 11))
     assert graph.bond.sign is not None
     assert graph.bond.sign.pid == (10 if is_local else 11)
-    graph.writers.remove(Writer(TRUE, NAME))
+    graph.writers.remove(BondWriter(TRUE, NAME))
     graph.run(1.0, beats=False, forged=Sample(OTHER, 100, ACTIVE, "", 11))
     assert graph.bond.sign.pid == 11
 
@@ -239,7 +239,7 @@ FORGERIES = {
 @pytest.mark.parametrize("node", ["rogue", NAME])
 def test_a_forged_status_causes_no_loss_and_is_named_once(graph: Graph, what: str, node: str) -> None:
     graph.run(10.0)
-    graph.writers.append(Writer(OTHER, node))
+    graph.writers.append(BondWriter(OTHER, node))
     graph.alive = 2
     graph.run(UNNAMED_S + 3.0, forged=FORGERIES[what])
     assert not graph.of(EventKind.LOST)
@@ -253,7 +253,7 @@ def test_a_forged_status_causes_no_loss_and_is_named_once(graph: Graph, what: st
 @pytest.mark.parametrize("is_local", [True, False])
 def test_a_forged_status_hides_no_loss(graph: Graph, what: str, node: str, is_local: bool) -> None:
     graph.run(10.0)
-    graph.writers.append(Writer(OTHER, node))
+    graph.writers.append(BondWriter(OTHER, node))
     graph.run(3.0, forged=FORGERIES[what])
     graph.alive = 1  # of the two
     graph.processes[10].has_ended = graph.processes[10].is_known = is_local
@@ -265,10 +265,10 @@ def test_a_message_before_the_graph_knows_the_node_is_taken_at_a_later_look() ->
     graph = Graph(writers=[])
     graph.beat()
     assert graph.bond.sign is None
-    graph.writers.append(Writer(TRUE, "_NODE_NAME_UNKNOWN_"))
+    graph.writers.append(BondWriter(TRUE, "_NODE_NAME_UNKNOWN_"))
     graph.look()
     assert graph.bond.sign is None
-    graph.writers[:] = [Writer(TRUE, NAME)]
+    graph.writers[:] = [BondWriter(TRUE, NAME)]
     graph.now_s += LOOK_S
     graph.look()
     assert graph.bond.sign is not None and graph.bond.sign.pid == 10
@@ -296,7 +296,7 @@ def test_a_middleware_without_sequence_numbers_is_believed() -> None:
 
 @pytest.mark.parametrize("writers", [1, 2])
 def test_a_message_that_is_delivered_again_disturbs_nothing(graph: Graph, writers: int) -> None:
-    graph.writers += [Writer(OTHER, "rogue")] * (writers - 1)
+    graph.writers += [BondWriter(OTHER, "rogue")] * (writers - 1)
     graph.receive(graph.newest)
     graph.run(3.0)
     assert not graph.events
@@ -313,7 +313,7 @@ def test_numbers_that_jump_are_believed_while_there_is_one_writer(graph: Graph, 
 
 def test_a_status_that_was_repeated_leaves_nothing_behind(graph: Graph) -> None:
     graph.run(10.0)
-    graph.writers.append(Writer(OTHER, "rogue"))
+    graph.writers.append(BondWriter(OTHER, "rogue"))
     graph.run(5.0, forged=FORGERIES["the true writer repeated"])
     graph.writers.pop()
     graph.run(20.0)

@@ -8,14 +8,14 @@ import sys
 
 import pytest
 
-from handiwork_ros.liveness.process_identity import ProcessWatch, process_space
+from handiwork_ros.liveness.process_identity import ProcessEndWatch, process_space
 
 pytestmark = pytest.mark.processes
 
 
 def test_the_end_of_a_child_is_seen_before_it_is_waited_for() -> None:
     child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    watch = ProcessWatch(child.pid, process_space())
+    watch = ProcessEndWatch(child.pid, process_space())
     try:
         assert watch.is_known
         assert not watch.has_ended
@@ -32,11 +32,11 @@ def test_the_end_of_a_child_is_seen_before_it_is_waited_for() -> None:
 def test_a_process_that_ended_before_is_known_to_have_ended() -> None:
     child = subprocess.Popen([sys.executable, "-c", ""])
     child.wait()
-    assert ProcessWatch(child.pid, process_space()).has_ended
+    assert ProcessEndWatch(child.pid, process_space()).has_ended
 
 
 def test_nothing_is_known_of_another_machine() -> None:
     for space in ("", "another-boot pid:[1]"):
-        watch = ProcessWatch(os.getpid(), space)
+        watch = ProcessEndWatch(os.getpid(), space)
         assert not watch.is_known
         assert not watch.has_ended

@@ -10,9 +10,9 @@ from handiwork_core import isaac_wire as wire
 from isaac_bridge.graph.check import graph_faults
 from isaac_bridge.graph.model import Graph, Link, Node, Targets
 from isaac_bridge.graph.ogn_schema import DOCUMENTED, V5_1, V6_0
-from isaac_bridge.graph.ros_graph import Cell, ros_graph
+from isaac_bridge.graph.ros_graph import GraphPaths, ros_graph
 
-CELL = Cell("/World/fr3", ("/World/Objects/cube", "/World/Objects/bin"), ("/World/camera",))
+CELL = GraphPaths("/World/fr3", ("/World/Objects/cube", "/World/Objects/bin"), ("/World/camera",))
 versions = pytest.mark.parametrize("version", list(DOCUMENTED))
 
 
@@ -29,7 +29,7 @@ def values(graph: Graph, name: str) -> dict[str, object]:
 @versions
 def test_graph_is_as_documented(version: str) -> None:
     assert graph_faults(ros_graph(version, CELL), DOCUMENTED[version]) == []
-    assert graph_faults(ros_graph(version, Cell("/World/fr3", ())), DOCUMENTED[version]) == []
+    assert graph_faults(ros_graph(version, GraphPaths("/World/fr3", ())), DOCUMENTED[version]) == []
 
 
 def test_graph_of_one_version_is_none_of_another() -> None:

@@ -11,7 +11,7 @@ from handiwork_core.robot.robot import Robot
 from planner_node.engines import CpuEngine
 from planner_node.pipeline.pipeline import PlanningPipeline, WorldReaders
 from planner_node.pipeline.planning_scene import PlanningScene
-from planner_node.pipeline.request_checks import Refused
+from planner_node.pipeline.request_checks import RequestRefused
 
 
 @pytest.mark.parametrize(("age_s", "is_silent"), [(SILENCE_S - 0.05, False), (SILENCE_S + 0.05, True)])
@@ -25,6 +25,8 @@ def test_joints_count_until_the_robot_is_silent(
     if not is_silent:
         assert pipeline.measured_q(arm).tolist() == list(arm.home_q)
         return
-    with pytest.raises(Refused, match=r"no good joint_states for 1\.2 s: joint_states is silent") as refused:
+    with pytest.raises(
+        RequestRefused, match=r"no good joint_states for 1\.2 s: joint_states is silent"
+    ) as refused:
         pipeline.measured_q(arm)
     assert refused.value.outcome.code is Code.ROBOT_LOST

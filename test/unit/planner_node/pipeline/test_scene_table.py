@@ -15,7 +15,7 @@ from handiwork_core.model.world import (
     WorldObject,
 )
 from planner_node.pipeline.planning_scene import PlanningScene
-from planner_node.pipeline.request_checks import Refused
+from planner_node.pipeline.request_checks import RequestRefused
 
 
 def box(name: str) -> WorldObject:
@@ -57,7 +57,7 @@ def test_an_obstacle_is_added_and_removed_with_a_new_version() -> None:
 )
 def test_a_bad_transaction_changes_nothing(add: list[str], remove: list[str], code: Code, field: str) -> None:
     table = PlanningScene()
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(RequestRefused) as caught:
         table.update(received("cube"), [box(n) for n in add], [Pose.identity()] * len(add), remove)
     assert caught.value.outcome.code is code
     assert caught.value.outcome.field_name == field

@@ -10,7 +10,7 @@ from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 from handiwork_core.testing.gantry import gantry
 from skill_server.geometry.mesh_contacts import inside_mesh, opposite_pairs
 from skill_server.grasping.antipodal_grasps import grasps_for
-from skill_server.state.gripper_state import Reach
+from skill_server.state.gripper_state import GripperReach
 
 OUTER, INNER, HEIGHT = 0.07, 0.06, 0.06
 WALL = OUTER - INNER
@@ -66,7 +66,7 @@ def test_the_hole_is_outside() -> None:
 def test_a_wall_is_grasped_from_above_with_a_finger_in_the_hole() -> None:
     gripper = gantry().arms["arm"].gripper
     assert gripper is not None
-    body, reach = WorldObject("ring", (ring(),)), Reach(0.05, gripper.tcp_offset_m + 0.005)
+    body, reach = WorldObject("ring", (ring(),)), GripperReach(0.05, gripper.tcp_offset_m + 0.005)
     found = grasps_for(body, Pose.identity(), gripper, reach, 0.08).grasps
     assert found
     assert all(grasp.width_m in (pytest.approx(WALL), pytest.approx(HEIGHT)) for grasp in found)

@@ -13,7 +13,7 @@ from handiwork_core.model.world import JointState, World
 from handiwork_core.testing.fakes import Cell, Fakes, fakes
 from skill_server.execution.run import run_skill
 from skill_server.skills.motion.home import Home, HomeParams
-from skill_server.state.deadline import SILENT_S, Deadline
+from skill_server.state.deadline import SILENT_S, MeasurementDeadline
 
 
 @dataclass
@@ -33,7 +33,7 @@ def seen(stamp_s: float, joints_s: float) -> World:
 
 def test_old_joints_beside_a_new_world_are_not_the_last_word() -> None:
     world, wall = Times(1.0), Times()
-    deadline = Deadline(world, 0.5, wall.now_s)
+    deadline = MeasurementDeadline(world, 0.5, wall.now_s)
     world.now = 9.0
     assert not deadline.is_past(seen(9.0, 1.2))
     assert deadline.is_past(seen(1.5, 1.5))
@@ -42,7 +42,7 @@ def test_old_joints_beside_a_new_world_are_not_the_last_word() -> None:
 
 def test_silence_ends_the_wait() -> None:
     world, wall = Times(1.0), Times()
-    deadline = Deadline(world, 0.5, wall.now_s)
+    deadline = MeasurementDeadline(world, 0.5, wall.now_s)
     wall.now = 100.0
     assert not deadline.is_past(seen(1.4, 1.2))
     world.now = 2.0

@@ -10,7 +10,7 @@ from handiwork_core.contracts.skill import Progress, Token
 from handiwork_core.model.outcome import OK, Code, Outcome
 from skill_server.execution.run import ExecutionResult
 from skill_server.task.model import Entry
-from skill_server.task.run import Report, State, TaskProgress, TaskResult, run_task
+from skill_server.task.run import Report, TaskEntryState, TaskProgress, TaskResult, run_task
 
 from .test_task_file import GOOD, read
 
@@ -94,8 +94,16 @@ def test_a_failed_step_is_where_to_resume_and_the_seeds_stay() -> None:
 def test_a_stop_reaches_every_arm(reason: Code) -> None:
     doer, token = Doer(), Token()
     doer.waits |= {"skills[0].gantry[0].left[0]", "skills[0].gantry[0].right[0]"}
-    threading.Timer(0.05, token.set, (reason,)).start()
+    both_run = doer.meet = threading.Barrier(3)
+
+    def stop() -> None:
+        both_run.wait(LIMIT_S)
+        token.set(reason)
+
+    stopper = threading.Thread(target=stop)
+    stopper.start()
     ended = run(doer, token=token)
+    stopper.join()
     assert ended.outcome.code is reason
     assert len(doer.log) == 2
     assert ended.resume_from == "1.1"
@@ -106,7 +114,7 @@ def test_a_stop_before_the_start_runs_nothing() -> None:
     token.set(Code.CANCELED)
     ended = run(doer, token=token)
     assert ended.outcome.code is Code.CANCELED and not doer.log
-    assert set(states(ended)) == {State.NOT_STARTED.name}
+    assert set(states(ended)) == {TaskEntryState.NOT_STARTED.name}
 
 
 def test_a_bug_in_one_arm_stops_the_other() -> None:

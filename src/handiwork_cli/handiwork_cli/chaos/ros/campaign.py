@@ -17,15 +17,15 @@ from handiwork_cli.chaos.verdict import (
     BOUND_S,
     RECOVERY_BOUND_S,
     SETTLE_S,
-    Ending,
     Findings,
     Memory,
-    Motion,
+    TrialEnding,
+    UnaskedMotion,
 )
 from handiwork_cli.stack.demo_cells import robot_of, stack_arguments, target_of
 from handiwork_cli.stack.stack import NODES, Stack, StackError
 
-from .goals import Place3, Scene, contradiction_of, message_of, position_from
+from .goals import Place3, TrialScene, contradiction_of, message_of, position_from
 from .injector import Injector
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ KILO = 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ChaosPlan:
     """The settings of a run. It ends after ``goals`` goals or ``minutes`` of steady time, whichever is first.
 
     Attributes:
@@ -59,7 +59,7 @@ class Plan:
     real_time_factor: float
 
 
-def run_campaign(plan: Plan, write: Callable[[str], None], log: Callable[[str], None]) -> Findings:
+def run_campaign(plan: ChaosPlan, write: Callable[[str], None], log: Callable[[str], None]) -> Findings:
     """Run the trials.
 
     Args:
@@ -113,7 +113,7 @@ def burners(count: int) -> Iterator[None]:
 class _Campaign:
     """One stack under trial."""
 
-    def __init__(self, plan: Plan, stack: Stack, findings: Findings) -> None:
+    def __init__(self, plan: ChaosPlan, stack: Stack, findings: Findings) -> None:
         from rclpy.action import ActionClient
 
         from control_msgs.action import FollowJointTrajectory
@@ -127,11 +127,11 @@ class _Campaign:
         self._lifted = ActionClient(
             stack.client.node, FollowJointTrajectory, f"{arm.controller}/follow_joint_trajectory"
         )
-        self._scene = Scene(self._target, self._position)
+        self._scene = TrialScene(self._target, self._position)
         self._holds = False
         self._memory: dict[tuple[str, int], list[tuple[float, float]]] = {}
 
-    def trial(self, index: int) -> Ending:
+    def trial(self, index: int) -> TrialEnding:
         """Send one goal, inject its faults, wait for its end and for the recovery of all nodes."""
         trial = draw_trial(self._plan.seed, index, is_holding=self._holds)
         if not self._holds and trial.goal is GoalKind.PICK:
@@ -151,7 +151,7 @@ class _Campaign:
             Memory(node, pid, tuple(samples)) for (node, pid), samples in self._memory.items()
         ]
 
-    def _run(self, trial: Trial, before: Place3 | None) -> Ending:
+    def _run(self, trial: Trial, before: Place3 | None) -> TrialEnding:
         goal, client = message_of(trial.goal, self._target), self._stack.client
         known, begin_s = self._observer.succeeded(), time.monotonic()
         send: Any = client.send_task if trial.goal is GoalKind.LARGE_TASK else client.send
@@ -166,7 +166,7 @@ class _Campaign:
         ended_ok = report.outcome.ok
         contradiction = contradiction_of(trial.goal, self._scene, before) if ended_ok else ""
         later = False if ended_ok else self._succeeds_later(known, trial)
-        return Ending(trial, report.outcome.code, report.outcome.message, took_s, contradiction, later)
+        return TrialEnding(trial, report.outcome.code, report.outcome.message, took_s, contradiction, later)
 
     def _succeeds_later(self, known: frozenset[bytes], trial: Trial) -> bool:
         """Return whether the server reports success of a goal that was given up; wait while a goal still runs there."""
@@ -182,7 +182,7 @@ class _Campaign:
         _pause(SETTLE_S)
         motion = self._observer.motion()
         if motion is not None:
-            self._findings.motions.append(Motion(trial.index, *motion))
+            self._findings.motions.append(UnaskedMotion(trial.index, *motion))
 
     def _recovered(self) -> float | None:
         """Wait until every node is active; return the time [s], or None when one does not come back."""

@@ -30,7 +30,7 @@ Place3 = tuple[float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class TrialScene:
     """The objects of a run.
 
     Attributes:
@@ -69,7 +69,7 @@ def message_of(kind: GoalKind, target: Target) -> Pick.Goal | Place.Goal | RunSk
     return Pick.Goal(object=target.object, arm=target.arm, pre_grasp_offset=float("nan"))
 
 
-def contradiction_of(kind: GoalKind, scene: Scene, before: Place3 | None) -> str:
+def contradiction_of(kind: GoalKind, scene: TrialScene, before: Place3 | None) -> str:
     """Return why an OK of a goal is false.
 
     Args:

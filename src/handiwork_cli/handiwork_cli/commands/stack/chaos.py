@@ -6,7 +6,7 @@ import argparse
 import sys
 import time
 
-from handiwork_cli.chaos.ros.campaign import Plan, load_now, run_campaign
+from handiwork_cli.chaos.ros.campaign import ChaosPlan, load_now, run_campaign
 from handiwork_cli.stack.stack import StackError
 
 MANY = 1_000_000
@@ -38,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
     Returns:
         Exit code, 0 exactly when every promise was kept.
     """
-    plan = Plan(
+    plan = ChaosPlan(
         options.robot, options.seed, options.goals, options.minutes, options.load, options.real_time_factor
     )
     begin_s = time.monotonic()

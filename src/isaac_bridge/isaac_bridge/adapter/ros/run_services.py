@@ -27,7 +27,7 @@ Ask = Callable[[Any, Any], Awaitable[Any]]
 """Calls a client with a request, and returns the response; None when there was none."""
 
 
-class RunServices:
+class IsaacRunServices:
     """``sim/set_paused``, ``sim/step`` in whole frames, ``sim/set_belt_velocity``.
 
     Args:

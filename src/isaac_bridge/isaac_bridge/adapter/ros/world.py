@@ -19,7 +19,7 @@ from handiwork_core.model.geometry import Array, Pose
 from handiwork_core.model.world import ObjectState
 from handiwork_core.scene.loader import Scene
 from handiwork_ros.cdr.formats import CONTACTS, OBJECT_STATES
-from handiwork_ros.cdr.message_reader import FrameReader, Frames, text_from_bytes
+from handiwork_ros.cdr.message_reader import FrameReader, TransformRows, text_from_bytes
 from handiwork_ros.cdr.row_writer import RowWriter
 from handiwork_ros.conversions import world_objects_to_msg
 from handiwork_ros.intake.topic_intake import number_of
@@ -144,7 +144,7 @@ class WorldInterface:
             for text in contacts:
                 self._pass_on(text)
 
-    def _take_objects(self, frames: Frames, number: int) -> bool:
+    def _take_objects(self, frames: TransformRows, number: int) -> bool:
         """Take the objects among the frames of one message; return whether there are any."""
         taken = self.tracker.take_all(frames.edges, frames.numbers, frames.stamps_s)
         if taken is None:

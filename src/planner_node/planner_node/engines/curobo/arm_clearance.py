@@ -18,7 +18,7 @@ STEP_M = 0.004
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Mover:
+class MovingSpheres:
     """The spheres that an arm moves.
 
     Attributes:
@@ -36,7 +36,7 @@ class Mover:
     names: tuple[str, ...]
 
     @classmethod
-    def of(cls, query: Query) -> Mover:
+    def of(cls, query: Query) -> MovingSpheres:
         """Return the spheres that the arm of ``query`` moves, with those of held objects.
 
         Args:
@@ -71,7 +71,7 @@ class Apart:
     """
 
     def __init__(self, robot: Robot, queries: tuple[Query, Query]) -> None:
-        a, b = (Mover.of(query) for query in queries)
+        a, b = (MovingSpheres.of(query) for query in queries)
         self._arms, self._ignored = (a, b), robot.ignored_pairs
         known = np.array([[self._is_ignored(m, n) for n in b.names] for m in a.names])
         self._asked = ~known[np.ix_(a.owner, b.owner)]

@@ -66,7 +66,7 @@ class Goals:
         base_T_tool = self.base_T_world @ world_T_tool
         return np.array([*base_T_tool.translation_m, *base_T_tool.rotation.wxyz])
 
-    def groups(self, start: Array) -> list[Group]:
+    def groups(self, start: Array) -> list[ToolPoseGoals]:
         """Divide the configurations into groups with equal tool poses.
 
         Configurations of a group that differ by less than ALIKE_RAD in every joint are kept once.
@@ -86,13 +86,13 @@ class Goals:
                 if all(np.abs(self.q[i] - self.q[k]).max() > ALIKE_RAD for k in taken):
                     taken.append(int(i))
             rows = np.array(taken, dtype=np.int64)
-            found.append(Group(self.q[rows], tools[left[0]], self.owner[rows]))
+            found.append(ToolPoseGoals(self.q[rows], tools[left[0]], self.owner[rows]))
             left = left[~same]
         return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Group:
+class ToolPoseGoals:
     """Goal configurations at one tool pose.
 
     Attributes:
@@ -105,7 +105,7 @@ class Group:
     tool: Array
     owner: Ints
 
-    def seeded(self, turn: int) -> Group:
+    def seeded(self, turn: int) -> ToolPoseGoals:
         """Return SEEDS configurations of the group: the next ones each turn, some repeated where there are fewer.
 
         Args:
@@ -115,7 +115,7 @@ class Group:
             A group of SEEDS configurations at the same tool pose.
         """
         rows = (turn * SEEDS + np.arange(SEEDS)) % len(self.ends)
-        return Group(self.ends[rows], self.tool, self.owner[rows])
+        return ToolPoseGoals(self.ends[rows], self.tool, self.owner[rows])
 
     def first_taken(self, judge: Judge, found: list[Array], start: Array) -> tuple[Trajectory, int] | None:
         """Return the first motion that passes the checks, in cuRobo's order.
@@ -222,7 +222,7 @@ class Attempts:
         end = goals.q[path.goal]
         straight = resampled(np.array([self.start, end]), self.solvers.knots)
         seeds = np.array([resampled(path.points, self.solvers.knots), straight])
-        group = Group(
+        group = ToolPoseGoals(
             np.repeat(end[None], SEEDS, axis=0),
             goals.tools()[path.goal],
             np.repeat(goals.owner[path.goal], SEEDS),
@@ -231,7 +231,7 @@ class Attempts:
         return self._best(goals, group, seeds, 3)
 
     def _best(
-        self, goals: Goals, group: Group, seeds: Array | None, patience: int
+        self, goals: Goals, group: ToolPoseGoals, seeds: Array | None, patience: int
     ) -> tuple[Trajectory, int] | None:
         """Optimise once, and return the first motion that passes the checks, in cuRobo's order."""
         pose = goals.base_pose(group.tool)

@@ -16,14 +16,14 @@ from handiwork_planning.planner import Core
 from handiwork_planning.process_pool import Problem
 from handiwork_planning.search.requests import Deadline, Failed
 
-from .attempts import Group, through_places
+from .attempts import ToolPoseGoals, through_places
 from .device.cuda import Cuda
-from .model.buffers import Room
+from .model.buffers import BufferSizes
 from .model.robot_config import held_links, robot_config
 from .model.scene_rows import Rows, SceneRows
 from .model.spheres import HELD_SPHERES, SphereSheet, objects_off
 from .solvers.batch_solvers import WideSolvers, has_threads
-from .task import Task
+from .task import CuroboTask
 from .task import is_for_cpu as is_not_for_curobo
 
 ROUNDS = 3
@@ -44,7 +44,7 @@ class Lane:
         self._sheets: dict[str, SphereSheet] = {}
         self.rows: Rows | None = None
 
-    def take(self, problem: Problem, deadline: Deadline) -> Task:
+    def take(self, problem: Problem, deadline: Deadline) -> CuroboTask:
         """Read a problem.
 
         Args:
@@ -58,13 +58,13 @@ class Lane:
             Failed: The start, a goal or a number of the request is invalid, or the time is used up.
         """
         self.core.scene.update(problem.world)
-        task = Task.of(self.core, problem.request, deadline)
+        task = CuroboTask.of(self.core, problem.request, deadline)
         self.rows = self._rows.read(
             self.core.scene, problem.world, objects_off(task.request.scene, problem.world)
         )
         return task
 
-    def spheres(self, task: Task, ends: Array) -> dict[str, Array]:
+    def spheres(self, task: CuroboTask, ends: Array) -> dict[str, Array]:
         """Return the arm's spheres for motions to ``ends``.
 
         Args:
@@ -82,7 +82,7 @@ class Lane:
 
 
 @dataclass(slots=True, eq=False)
-class Open:
+class OpenProblem:
     """A problem for which no motion was found yet.
 
     Attributes:
@@ -98,10 +98,10 @@ class Open:
     lane: int
     problem: Problem
     deadline: Deadline
-    task: Task
-    groups: list[Group] = field(default_factory=list)
+    task: CuroboTask
+    groups: list[ToolPoseGoals] = field(default_factory=list)
 
-    def group(self, turn: int) -> Group:
+    def group(self, turn: int) -> ToolPoseGoals:
         """Return the goal configurations of a turn, all at one tool pose; the first turn has the nearest pose.
 
         Args:
@@ -128,7 +128,7 @@ class BatchCore:
     def __init__(self, robot: Robot, world_T_root: Pose, cuda: Cuda, lanes: int) -> None:
         self._robot, self._cuda = robot, cuda
         self._spheres = sum(len(item.radii) for item in robot.spheres) + HELD_SPHERES
-        if not has_threads(lanes, self._spheres, Room()):
+        if not has_threads(lanes, self._spheres, BufferSizes()):
             raise ValueError(
                 f"lanes is {lanes}: too many for one launch with {self._spheres} spheres; give fewer, such as 16"
             )
@@ -165,7 +165,7 @@ class BatchCore:
 
     def _chunk(self, problems: dict[int, Problem], should_stop: ShouldStop) -> dict[int, PlanResult]:
         results: dict[int, PlanResult] = {}
-        waiting: list[Open] = []
+        waiting: list[OpenProblem] = []
         for lane, (place, problem) in enumerate(problems.items()):
             deadline = Deadline.start(should_stop, problem.request.budget_s)
             try:
@@ -178,7 +178,7 @@ class BatchCore:
                     self.handed_over += 1
                     results[place] = self._by_cpu(lane, problem, deadline)
                     continue
-                waiting.append(Open(place, lane, problem, deadline, task))
+                waiting.append(OpenProblem(place, lane, problem, deadline, task))
             except Failed as failed:
                 results[place] = _failed(failed, problem, deadline)
         for turn in range(ROUNDS if waiting else 0):
@@ -194,7 +194,7 @@ class BatchCore:
             results[one.place] = self._by_cpu(one.lane, one.problem, one.deadline)
         return results
 
-    def _turn(self, waiting: list[Open], turn: int) -> list[Found | None]:
+    def _turn(self, waiting: list[OpenProblem], turn: int) -> list[Found | None]:
         """Run one pass of cuRobo: straight paths to the nearest ends in the first turn, later through random places."""
         solvers = self._ready(waiting)
         groups, seeds = [one.group(turn) for one in waiting], []
@@ -223,14 +223,14 @@ class BatchCore:
         """Check whether cuRobo can take the lane's world together with those of all other lanes."""
         rows, solvers = self._lanes[lane].rows, self._solvers.get(arm.name)
         assert rows is not None
-        room = (solvers.room if solvers is not None else Room()).for_rows(rows)
+        room = (solvers.room if solvers is not None else BufferSizes()).for_rows(rows)
         return has_threads(len(self._lanes), self._spheres, room)
 
-    def _ready(self, waiting: list[Open]) -> WideSolvers:
+    def _ready(self, waiting: list[OpenProblem]) -> WideSolvers:
         """Return the arm's solvers. They are built at its first problem, and again when a world has outgrown them."""
         arm = waiting[0].task.arm
         before = self._solvers.get(arm.name)
-        room = before.room if before is not None else Room()
+        room = before.room if before is not None else BufferSizes()
         for one in waiting:
             rows = self._lanes[one.lane].rows
             assert rows is not None
@@ -242,7 +242,7 @@ class BatchCore:
         self._solvers[arm.name] = made = self._made(arm, room)
         return made
 
-    def _made(self, arm: ArmSpec, room: Room) -> WideSolvers:
+    def _made(self, arm: ArmSpec, room: BufferSizes) -> WideSolvers:
         with robot_config(self._robot, (arm,)) as config:
             made = WideSolvers(self._cuda, config, arm.joint_names, (arm.ee_link,), room, len(self._lanes))
         made.free_paths()

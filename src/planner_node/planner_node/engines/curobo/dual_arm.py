@@ -19,15 +19,15 @@ from handiwork_planning.search.requests import Deadline, Failed
 from handiwork_planning.timing.parameterization import Limits
 
 from .arm_clearance import GAP_M, Apart
-from .attempts import MOST, Group, through_places
+from .attempts import MOST, ToolPoseGoals, through_places
 from .device.cuda import Cuda
-from .model.buffers import Room
+from .model.buffers import BufferSizes
 from .model.robot_config import held_links, robot_config
 from .model.scene_rows import Rows, SceneRows
 from .model.spheres import SphereSheet, objects_off
 from .solvers.batch_solvers import WideSolvers
 from .solvers.single_solvers import SEEDS
-from .task import Task
+from .task import CuroboTask
 from .trajectory_check import timed_within
 
 Pair = tuple[PlanRequest, PlanRequest]
@@ -43,7 +43,7 @@ class Ends:
     """
 
     q: Array
-    groups: tuple[Group, Group]
+    groups: tuple[ToolPoseGoals, ToolPoseGoals]
 
 
 class TogetherCore(Core):
@@ -65,7 +65,7 @@ class TogetherCore(Core):
         self._second_held = held[self.arms[1].name]
         self._sheets = [SphereSheet(robot, arm, held[arm.name]) for arm in self.arms]
         self._seconds = links_moved_by(robot, self.arms[1])
-        self._solvers = self._made(Room())
+        self._solvers = self._made(BufferSizes())
 
     def plan_both(
         self, requests: Pair, deadline: Deadline
@@ -106,21 +106,21 @@ class TogetherCore(Core):
         """Free the GPU."""
         self._solvers.close()
 
-    def _made(self, room: Room) -> WideSolvers:
+    def _made(self, room: BufferSizes) -> WideSolvers:
         names = [name for arm in self.arms for name in arm.joint_names]
         with robot_config(self.robot, self.arms) as config:
             made = WideSolvers(self._cuda, config, names, [arm.ee_link for arm in self.arms], room, 1)
         made.free_paths()
         return made
 
-    def _task(self, requests: Pair, k: int, deadline: Deadline) -> Task:
+    def _task(self, requests: Pair, k: int, deadline: Deadline) -> CuroboTask:
         """Return one arm's part of the problem, as if the other arm were not there."""
         other = requests[1 - k]
         nothing = OtherArm(other.arm, np.zeros((0, len(self.arms[1 - k].joint_names))))
         scene = replace(requests[k].scene, others=(nothing,))
-        return Task.of(self, replace(requests[k], scene=scene), deadline)
+        return CuroboTask.of(self, replace(requests[k], scene=scene), deadline)
 
-    def _ends(self, tasks: list[Task], apart: Apart) -> list[Ends]:
+    def _ends(self, tasks: list[CuroboTask], apart: Apart) -> list[Ends]:
         """Return pairs of tool poses at which the arms are apart, nearest first, or raise Failed."""
         groups = [list(task.goals.groups(task.start))[:SEEDS] for task in tasks]
         found: list[Ends] = []
@@ -143,7 +143,7 @@ class TogetherCore(Core):
             raise Failed(Code.GOAL_IN_COLLISION, text, blocking=pair, depth_m=-float(nearest))
         return found
 
-    def _tried(self, tasks: list[Task], ends: Ends, turn: int, rng: np.random.Generator) -> list[Array]:
+    def _tried(self, tasks: list[CuroboTask], ends: Ends, turn: int, rng: np.random.Generator) -> list[Array]:
         """Return cuRobo's motions from straight seeds in the first turn, and later from seeds through random places."""
         rows = (turn * SEEDS + np.arange(SEEDS)) % len(ends.q)
         q, starts = ends.q[rows], [task.start for task in tasks]
@@ -161,7 +161,7 @@ class TogetherCore(Core):
         start = np.concatenate(starts)[None]
         return self._solvers.optimise([0], start, q[None], np.array([poses]), seeds, 3 if turn else 1)[0]
 
-    def _prepare(self, tasks: list[Task], parts: tuple[Array, Array]) -> None:
+    def _prepare(self, tasks: list[CuroboTask], parts: tuple[Array, Array]) -> None:
         """Write the spheres: those of links that the second arm moves by its sheet, all others by the first arm's."""
         world, found = self.scene.world, []
         for task, sheet, part in zip(tasks, self._sheets, parts, strict=True):
@@ -180,7 +180,7 @@ class TogetherCore(Core):
         self._solvers.update(0, spheres, rows)
 
     def _taken(
-        self, tasks: list[Task], apart: Apart, ends: Ends, points: Array, refused: Counter[str]
+        self, tasks: list[CuroboTask], apart: Apart, ends: Ends, points: Array, refused: Counter[str]
     ) -> tuple[tuple[Trajectory, Trajectory], list[int]] | None:
         """Return both arms' parts of ``points`` (m, n + m), or None after counting the reason."""
         row = int(np.abs(ends.q - points[-1]).max(axis=1).argmin())

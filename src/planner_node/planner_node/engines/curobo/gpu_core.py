@@ -13,17 +13,17 @@ from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import World
 from handiwork_core.robot.robot import ArmSpec, Robot
 from handiwork_planning.planner import Core
-from handiwork_planning.scene.scene import Scene
+from handiwork_planning.scene.scene import CollisionScene
 from handiwork_planning.search.requests import Deadline, Failed
 
 from .attempts import Attempts, Goals
 from .device.cuda import Cuda
-from .model.buffers import Room
+from .model.buffers import BufferSizes
 from .model.robot_config import held_links, robot_config
 from .model.scene_rows import Rows, SceneRows
 from .model.spheres import SphereSheet, objects_off
 from .solvers.single_solvers import Solvers
-from .task import Task, is_for_cpu
+from .task import CuroboTask, is_for_cpu
 
 
 class GpuCore(Core):
@@ -50,7 +50,7 @@ class GpuCore(Core):
         """The number of requests for which cuRobo found no motion, and that the CPU engine's search then planned."""
         for i, arm in enumerate(robot.arms.values()):
             share = 1.0 / len(robot.arms)
-            self._open(arm, Room(), lambda f, text, i=i, s=share: report((i + f) * s, text))  # type: ignore[misc]
+            self._open(arm, BufferSizes(), lambda f, text, i=i, s=share: report((i + f) * s, text))  # type: ignore[misc]
 
     def plan(self, request: PlanRequest, deadline: Deadline) -> tuple[Trajectory, int]:
         """Plan a motion; see ``Core.plan``. The CPU engine plans straight lines and motions past another arm.
@@ -69,7 +69,7 @@ class GpuCore(Core):
         """
         if is_for_cpu(request):
             return super().plan(request, deadline)
-        task = Task.of(self, request, deadline)
+        task = CuroboTask.of(self, request, deadline)
         solvers, prepare = self._ready(task)
         solvers.set_path_weights(task.judge.path_weights)
         attempts = Attempts(solvers, prepare, task.judge, task.start, task.home, request.seed, deadline)
@@ -81,7 +81,7 @@ class GpuCore(Core):
             self.handed_over += 1
             return super().plan(request, deadline)
 
-    def _ready(self, task: Task) -> tuple[Solvers, Callable[[Array], None]]:
+    def _ready(self, task: CuroboTask) -> tuple[Solvers, Callable[[Array], None]]:
         """Return the arm's solvers in this request's world, and the function that writes its spheres for given ends."""
         arm, scene, world = task.arm, task.request.scene, self.scene.world
         sheet = self._sheets[arm.name]
@@ -120,7 +120,7 @@ class GpuCore(Core):
         """Return the memory of the GPU that is in use, that of other processes included."""
         return next(iter(self._solvers.values())).memory_bytes()
 
-    def _open(self, arm: ArmSpec, room: Room, report: Report) -> Solvers:
+    def _open(self, arm: ArmSpec, room: BufferSizes, report: Report) -> Solvers:
         with robot_config(self.robot, (arm,)) as config:
             solvers = Solvers(self._cuda, config, arm.joint_names, room, report)
         self._solvers[arm.name] = solvers
@@ -128,7 +128,7 @@ class GpuCore(Core):
         home = np.array(arm.home_q)
         query = self.read(arm, SceneQuery())
         goals = Goals(home[None], np.zeros(1, dtype=np.int64), self._base_T_world, query)
-        empty = self._rows.read(Scene(), World(0.0), set())
+        empty = self._rows.read(CollisionScene(), World(0.0), set())
         solvers.update(self._sheets[arm.name].rows(SceneQuery(), World(0.0), query, home[None]), empty)
         solvers.warm_up(home, goals.base_pose(goals.tools()[0]), report)
         return solvers

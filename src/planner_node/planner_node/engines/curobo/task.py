@@ -26,7 +26,7 @@ from handiwork_planning.search.requests import (
 )
 
 from .attempts import Goals
-from .trajectory_check import Held, Judge
+from .trajectory_check import HeldComponents, Judge
 
 
 def is_for_cpu(request: PlanRequest) -> bool:
@@ -39,7 +39,7 @@ def is_for_cpu(request: PlanRequest) -> bool:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Task:
+class CuroboTask:
     """One request made ready for cuRobo.
 
     Attributes:
@@ -64,7 +64,7 @@ class Task:
         return np.array(self.arm.home_q)
 
     @classmethod
-    def of(cls, core: Core, request: PlanRequest, deadline: Deadline) -> Task:
+    def of(cls, core: Core, request: PlanRequest, deadline: Deadline) -> CuroboTask:
         """Read a request. The CPU engine finds the goal configurations: exact, within limits and free.
 
         Args:
@@ -82,7 +82,7 @@ class Task:
         start, query = checked_start(arm, core.read(arm, request.scene), request.start_q)
         deadline.poll()
         _check_scalings(request)
-        held = Held.of(request, query, start, core.world_T_root)
+        held = HeldComponents.of(request, query, start, core.world_T_root)
         if held is not None and isinstance(request.goal, PoseGoals):
             held.check_goals(request.goal.world_T_ee)
         judged = query.grazing_at(request.goal.q) if isinstance(request.goal, JointGoals) else query
@@ -98,7 +98,7 @@ def _goals(
     query: Query,
     start: Array,
     deadline: Deadline,
-    held: Held | None,
+    held: HeldComponents | None,
 ) -> Goals:
     root_T_world = core.world_T_root.inverse()
     if isinstance(request.goal, JointGoals):

@@ -36,7 +36,7 @@ BEYOND_RAD = 1.0e-3
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Held:
+class HeldComponents:
     """Pose components that the motion must keep.
 
     Attributes:
@@ -48,7 +48,9 @@ class Held:
     weights: tuple[float, ...]
 
     @classmethod
-    def of(cls, request: PlanRequest, query: Query, start: Array, world_T_base: Pose) -> Held | None:
+    def of(
+        cls, request: PlanRequest, query: Query, start: Array, world_T_base: Pose
+    ) -> HeldComponents | None:
         """Return the held components of a request.
 
         Args:
@@ -133,7 +135,7 @@ class Judge:
     query: Query
     limits: Limits
     names: tuple[str, ...]
-    held: Held | None
+    held: HeldComponents | None
     refused: Counter[str] = field(default_factory=Counter)
 
     @property

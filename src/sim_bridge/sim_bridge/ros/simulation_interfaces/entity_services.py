@@ -25,7 +25,7 @@ from sim_bridge.ros.simulation_interfaces.server import (
     NOT_FOUND,
     OK,
     UNSUPPORTED,
-    Refused,
+    ServiceRefused,
     put_result,
 )
 from simulation_interfaces.msg import Bounds, EntityCategory, EntityState
@@ -35,7 +35,9 @@ INVALID_POSE_TO_SET = 101
 
 
 class EntityServices:
-    """Handlers of services about objects. A handler fills the response, and raises ``Refused`` for invalid requests.
+    """Handlers of services about objects. A handler fills the response.
+
+    It raises ``ServiceRefused`` for invalid requests.
 
     Args:
         loop: Returns the thread that runs now.
@@ -122,12 +124,12 @@ class EntityServices:
         linear = np.array([given.twist.linear.x, given.twist.linear.y, given.twist.linear.z])
         angular = np.array([given.twist.angular.x, given.twist.angular.y, given.twist.angular.z])
         if not np.isfinite([linear, angular]).all():
-            raise Refused(FAILED, f"the twist of {item.name!r} is not finite; give numbers")
+            raise ServiceRefused(FAILED, f"the twist of {item.name!r} is not finite; give numbers")
         if not parts.twist:
             linear, angular = state.world_v_object, state.world_w_object
         elif (item.body.is_static or item.body.articulation is not None) and (linear.any() or angular.any()):
             text = f"{item.name!r} is {'static' if item.body.is_static else 'a part'}; give no twist"
-            raise Refused(FAILED, text)
+            raise ServiceRefused(FAILED, text)
         loop = self._loop()
         try:
             await self._wait(
@@ -136,7 +138,7 @@ class EntityServices:
                 )
             )
         except ValueError as error:
-            raise Refused(INVALID_POSE_TO_SET, str(error)) from error
+            raise ServiceRefused(INVALID_POSE_TO_SET, str(error)) from error
         ignored = "the acceleration is not set: forces make it" if parts.acceleration else ""
         put_result(response, OK, ignored)
 
@@ -154,19 +156,19 @@ class EntityServices:
     async def _one(self, name: str) -> tuple[SceneObject, ObjectState]:
         known = {item.name: (item, state) for item, state in await self._all()}
         if name not in known:
-            raise Refused(NOT_FOUND, f"{name[:80]!r} is no object; {nearest(name, sorted(known))}")
+            raise ServiceRefused(NOT_FOUND, f"{name[:80]!r} is no object; {nearest(name, sorted(known))}")
         return known[name]
 
     async def _found(self, filters: Any) -> list[tuple[str, ObjectState]]:
         """Return the objects that pass every filter."""
         if filters.tags.tags:
-            raise Refused(UNSUPPORTED, "objects have no tags; filter by name, category or bounds")
+            raise ServiceRefused(UNSUPPORTED, "objects have no tags; filter by name, category or bounds")
         wanted = {one.category for one in filters.categories}
         every = await self._all()
         try:
             names = set(named_like((item.name for item, _ in every), filters.filter))
         except ValueError as error:
-            raise Refused(FAILED, str(error)) from error
+            raise ServiceRefused(FAILED, str(error)) from error
         general = EntityCategory.CATEGORY_OBJECT
         return [
             (item.name, state)
@@ -182,9 +184,13 @@ def _meets(item: SceneObject, world_T_object: Pose, bounds: Any) -> bool:
         return True
     points = np.array([(p.x, p.y, p.z) for p in bounds.points])
     if bounds.type == Bounds.TYPE_CONVEX_HULL:
-        raise Refused(UNSUPPORTED, "bounds that are a convex hull are not understood; give a box or a sphere")
+        raise ServiceRefused(
+            UNSUPPORTED, "bounds that are a convex hull are not understood; give a box or a sphere"
+        )
     if len(points) != 2 or not np.isfinite(points).all():
-        raise Refused(FAILED, f"bounds of type {bounds.type} have two finite points, not {len(points)}")
+        raise ServiceRefused(
+            FAILED, f"bounds of type {bounds.type} have two finite points, not {len(points)}"
+        )
     if bounds.type == Bounds.TYPE_SPHERE:
         return meets_sphere(item, world_T_object, points[0], float(points[1, 0]))
     box: Array = np.array((points.min(axis=0), points.max(axis=0)))
@@ -206,7 +212,7 @@ def _state_to_msg(state: ObjectState) -> EntityState:
 
 def _check_world(frame: str, code: int) -> None:
     if frame not in ("", "world"):
-        raise Refused(code, f"the state is in {frame!r}; give it in 'world'")
+        raise ServiceRefused(code, f"the state is in {frame!r}; give it in 'world'")
 
 
 def read_pose(message: Any, code: int) -> Pose:
@@ -222,4 +228,4 @@ def read_pose(message: Any, code: int) -> Pose:
     try:
         return pose_from_msg(message, "pose")
     except BadMessage as error:
-        raise Refused(code, str(error)) from error
+        raise ServiceRefused(code, str(error)) from error

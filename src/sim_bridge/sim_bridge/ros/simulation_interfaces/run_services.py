@@ -16,7 +16,7 @@ from sim_bridge.ros.simulation_interfaces.server import (
     FAILED,
     OK,
     UNSUPPORTED,
-    Refused,
+    ServiceRefused,
     put_result,
 )
 from sim_bridge.ros.simulation_interfaces.spawn_services import SpawnServices
@@ -58,7 +58,9 @@ ABOUT = (
 
 
 class RunServices:
-    """Handlers of services about the run. A handler fills the response, and raises ``Refused`` for invalid requests.
+    """Handlers of services about the run. A handler fills the response.
+
+    It raises ``ServiceRefused`` for invalid requests.
 
     Args:
         node: The node, for its state.
@@ -130,9 +132,9 @@ class RunServices:
         """
         wanted, loop = request.state.state, self._loop()
         if wanted not in (SimulationState.STATE_PLAYING, SimulationState.STATE_PAUSED):
-            raise Refused(UNSUPPORTED, f"state {wanted} cannot be set; give playing (1) or paused (2)")
+            raise ServiceRefused(UNSUPPORTED, f"state {wanted} cannot be set; give playing (1) or paused (2)")
         if wanted == self._state():
-            raise Refused(ALREADY_THERE, "it is in this state already")
+            raise ServiceRefused(ALREADY_THERE, "it is in this state already")
 
         def switch() -> None:
             loop.paused = wanted == SimulationState.STATE_PAUSED
@@ -152,7 +154,7 @@ class RunServices:
         """
         scope = request.scope or ALL
         if not scope & (STATE | SPAWNED):
-            raise Refused(
+            raise ServiceRefused(
                 UNSUPPORTED, f"scope {scope} cannot be reset: time never goes back; add SCOPE_STATE (2)"
             )
         loop, spawned = self._loop(), self._spawns.spawned
@@ -174,7 +176,7 @@ class RunServices:
         try:
             await self._wait(loop.submit(reset))
         except ValueError as error:
-            raise Refused(FAILED, str(error)) from error
+            raise ServiceRefused(FAILED, str(error)) from error
         if scope & SPAWNED:
             self._spawns.spawned = ()
         put_result(response, OK, "time continues: it is never reset" if scope & TIME else "")
@@ -199,9 +201,9 @@ class RunServices:
 
     def _check_steps(self, steps: int) -> None:
         if not self._loop().paused:
-            raise Refused(FAILED, "the simulation runs; set it to paused (2) first")
+            raise ServiceRefused(FAILED, "the simulation runs; set it to paused (2) first")
         if not 0 < steps <= MOST_STEPS:
-            raise Refused(FAILED, f"{steps} steps are asked for; give 1 to {MOST_STEPS}")
+            raise ServiceRefused(FAILED, f"{steps} steps are asked for; give 1 to {MOST_STEPS}")
 
     async def _simulate(self, handle: Any) -> Any:
         from simulation_interfaces.action import SimulateSteps
@@ -210,8 +212,8 @@ class RunServices:
         try:
             self._check_steps(steps)
             if self._stepping:
-                raise Refused(FAILED, "another simulate_steps runs; wait for its end")
-        except Refused as refused:
+                raise ServiceRefused(FAILED, "another simulate_steps runs; wait for its end")
+        except ServiceRefused as refused:
             put_result(result, refused.code, str(refused))
             handle.abort()
             return result

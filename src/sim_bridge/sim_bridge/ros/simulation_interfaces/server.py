@@ -15,7 +15,7 @@ NOT_FOUND, INCORRECT_STATE, FAILED, OK, UNSUPPORTED = 2, 3, 4, 1, 0
 """Codes of Result.msg, equal in all versions."""
 
 
-class Refused(HandiworkError):
+class ServiceRefused(HandiworkError):
     """A request that ends with a code and a sentence.
 
     Args:
@@ -29,7 +29,7 @@ class Refused(HandiworkError):
 
 
 class StandardServices:
-    """Services of one node. Handlers are coroutines that fill the response, and may raise ``Refused``.
+    """Services of one node. Handlers are coroutines that fill the response, and may raise ``ServiceRefused``.
 
     Args:
         node: Hosts them.
@@ -61,9 +61,9 @@ class StandardServices:
         async def guarded(request: Any, response: Any) -> Any:
             try:
                 if not self._node.is_active:
-                    raise Refused(INCORRECT_STATE, "sim_bridge is not active; activate it first")
+                    raise ServiceRefused(INCORRECT_STATE, "sim_bridge is not active; activate it first")
                 await handler(request, response)
-            except Refused as refused:
+            except ServiceRefused as refused:
                 put_result(response, refused.code, str(refused))
             except BadMessage as error:
                 put_result(response, FAILED, str(error))

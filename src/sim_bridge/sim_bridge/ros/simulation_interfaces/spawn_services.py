@@ -32,7 +32,7 @@ from sim_bridge.ros.simulation_interfaces.server import (
     FAILED,
     NOT_FOUND,
     OK,
-    Refused,
+    ServiceRefused,
     put_result,
 )
 from simulation_interfaces.msg import Spawnable
@@ -55,7 +55,9 @@ CODES = {
 
 
 class SpawnServices:
-    """Handlers of spawning and deleting. A handler fills the response, and raises ``Refused`` for invalid requests.
+    """Handlers of spawning and deleting. A handler fills the response.
+
+    It raises ``ServiceRefused`` for invalid requests.
 
     Attributes:
         spawned: Names of the objects that were spawned since the start, or since they were last reset.
@@ -106,13 +108,13 @@ class SpawnServices:
 
         if len(request.spawn_requests) > SPAWNED_AT_ONCE:
             text = f"{len(request.spawn_requests)} objects are asked for; ask for at most {SPAWNED_AT_ONCE} at once"
-            raise Refused(FAILED, text)
+            raise ServiceRefused(FAILED, text)
         for one in request.spawn_requests:
             result = SpawnResult()
             try:
                 result.entity_name = await self._spawn(one)
                 put_result(result, OK)
-            except Refused as refused:
+            except ServiceRefused as refused:
                 put_result(result, refused.code, str(refused))
             response.results.append(result)
         bad = [one.result.error_message for one in response.results if one.result.result != OK]
@@ -151,13 +153,13 @@ class SpawnServices:
         """
         if len(request.sources) > SPAWNED_AT_ONCE:
             text = f"{len(request.sources)} sources are named; name at most {SPAWNED_AT_ONCE} at once"
-            raise Refused(FAILED, text)
+            raise ServiceRefused(FAILED, text)
         for source in [self._loop().simulation.declared.source, *request.sources]:
             path = Path(source.removeprefix(FILE))
             try:
                 scene = await self._read(partial(self._scene_of, path))
             except (ConfigError, FileRefused) as error:
-                raise Refused(FAILED, str(error)) from error
+                raise ServiceRefused(FAILED, str(error)) from error
             for item in scene.objects:
                 if item.body.articulation is None:
                     made = Spawnable(description=f"{item.name} of {path.stem}")
@@ -167,7 +169,7 @@ class SpawnServices:
 
     async def _spawn(self, request: Any) -> str:
         if request.entity_namespace:
-            raise Refused(
+            raise ServiceRefused(
                 NAMESPACE_INVALID, "objects have no interfaces of their own; leave entity_namespace empty"
             )
         loop = self._loop()
@@ -190,7 +192,7 @@ class SpawnServices:
         try:
             found = await self._read(read)
         except SpawnRefused as refused:
-            raise Refused(CODES[refused.why], str(refused)) from refused
+            raise ServiceRefused(CODES[refused.why], str(refused)) from refused
 
         def take_in() -> str:
             name, scene = named(), simulation.world.scene
@@ -212,7 +214,7 @@ class SpawnServices:
         try:
             job = self._readers.submit(read)
         except TooManyReaders as error:
-            raise Refused(FAILED, str(error)) from error
+            raise ServiceRefused(FAILED, str(error)) from error
         found: T = await self._wait(job)
         return found
 
@@ -220,9 +222,9 @@ class SpawnServices:
         try:
             return await self._wait(loop.submit(change))
         except SpawnRefused as refused:
-            raise Refused(CODES[refused.why], str(refused)) from refused
+            raise ServiceRefused(CODES[refused.why], str(refused)) from refused
         except ValueError as error:
-            raise Refused(FAILED, str(error)) from error
+            raise ServiceRefused(FAILED, str(error)) from error
 
 
 def _in_world(simulation: Simulation, frame: str) -> Pose:
@@ -230,5 +232,5 @@ def _in_world(simulation: Simulation, frame: str) -> Pose:
         return Pose.identity()
     states = simulation.world.object_states()
     if frame not in states:
-        raise Refused(INVALID_POSE, f"frame {frame!r} is not 'world' or one of {sorted(states)}")
+        raise ServiceRefused(INVALID_POSE, f"frame {frame!r} is not 'world' or one of {sorted(states)}")
     return states[frame].world_T_object

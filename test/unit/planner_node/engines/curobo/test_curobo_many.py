@@ -28,7 +28,7 @@ from handiwork_planning.search.requests import Deadline, Failed
 from planner_node.engines import CpuEngine
 from planner_node.engines.curobo import batch_core, dual_arm
 from planner_node.engines.curobo.arm_clearance import Apart
-from planner_node.engines.curobo.model.buffers import Room
+from planner_node.engines.curobo.model.buffers import BufferSizes
 from planner_node.engines.curobo.solvers import batch_solvers
 from planner_node.engines.curobo.solvers.single_solvers import MOMENTS, SEEDS
 from planner_node.engines.curobo.solvers.spline import resampled
@@ -43,7 +43,7 @@ class StraightSolvers:
 
     made: list[StraightSolvers] = []  # noqa: RUF012
 
-    def __init__(self, room: Room, lanes: int) -> None:
+    def __init__(self, room: BufferSizes, lanes: int) -> None:
         self.room, self.lanes, self.knots = room, lanes, KNOTS
         self.asked: list[tuple[list[int], Array, Array, Array]] = []
         self.spheres: dict[int, Mapping[str, Array]] = {}

@@ -16,7 +16,7 @@ from handiwork_core.model.world import Shape, ShapeKind, WorldObject
 from handiwork_core.robot.robot import Robot
 from handiwork_planning.timing.parameterization import Limits
 from planner_node.engines import CpuEngine
-from planner_node.engines.curobo.model.buffers import Room
+from planner_node.engines.curobo.model.buffers import BufferSizes
 from planner_node.engines.curobo.model.scene_rows import SceneRows
 from planner_node.engines.curobo.model.solids import mesh_of
 from planner_node.engines.curobo.model.spheres import (
@@ -140,7 +140,10 @@ def test_rows_of_the_scene_are_in_the_base_frame_and_count_geometry(
     other = world_of(*items[:-1])
     bare_engine.update_world(other)
     assert rows.read(scene, other, set()).geometry == first.geometry + 1
-    assert Room(4, 1).for_rows(first) == Room(8, 1) and Room().for_rows(first) == Room()
+    assert (
+        BufferSizes(4, 1).for_rows(first) == BufferSizes(8, 1)
+        and BufferSizes().for_rows(first) == BufferSizes()
+    )
 
 
 def test_spheres_follow_the_gripper_what_is_held_and_what_may_touch(

@@ -17,7 +17,7 @@ STILL = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class BufferSizes:
     """The numbers of solids that fit. Every place costs time, also an empty one: cuRobo's kernels read each.
 
     Attributes:
@@ -28,7 +28,7 @@ class Room:
     boxes: int = 16
     solids: int = 4
 
-    def for_rows(self, rows: Rows) -> Room:
+    def for_rows(self, rows: Rows) -> BufferSizes:
         """Return a room in which ``rows`` fit, doubled from this one as often as needed.
 
         Args:
@@ -42,7 +42,7 @@ class Room:
             boxes *= 2
         while solids < len(rows.solids):
             solids *= 2
-        return Room(boxes, solids)
+        return BufferSizes(boxes, solids)
 
 
 class SphereBuffer:

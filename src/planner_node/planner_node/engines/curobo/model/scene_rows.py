@@ -15,7 +15,7 @@ from handiwork_core.model.world import (
     ShapeKind,
     World,
 )
-from handiwork_planning.scene.scene import Scene
+from handiwork_planning.scene.scene import CollisionScene
 
 from .solids import mesh_of
 
@@ -23,7 +23,7 @@ Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Solid:
+class SolidMesh:
     """A mesh whose key is a digest of its content.
 
     Attributes:
@@ -53,7 +53,7 @@ class Rows:
 
     geometry: int
     boxes: Array
-    solids: tuple[Solid, ...]
+    solids: tuple[SolidMesh, ...]
     box_poses: Array
     solid_poses: Array
     box_on: Flags
@@ -70,15 +70,15 @@ class SceneRows:
     def __init__(self, world_T_base: Pose) -> None:
         self._world_T_base = world_T_base
         self._shapes: list[Shape] = []
-        self._solids: dict[int, tuple[Shape, Solid]] = {}
+        self._solids: dict[int, tuple[Shape, SolidMesh]] = {}
         self._is_box: Flags = np.zeros(0, dtype=bool)
         self._boxes: Array = np.zeros((0, 3))
-        self._made: tuple[Solid, ...] = ()
+        self._made: tuple[SolidMesh, ...] = ()
         self._at: Array = np.zeros((0, 12))
         self._poses: Array = np.zeros((0, 7))
         self._geometry = 0
 
-    def read(self, scene: Scene, world: World, off: set[str]) -> Rows:
+    def read(self, scene: CollisionScene, world: World, off: set[str]) -> Rows:
         """Convert a world.
 
         Args:
@@ -123,9 +123,9 @@ class SceneRows:
         self._at = poses.copy()
 
 
-def _solid(shape: Shape) -> Solid:
+def _solid(shape: Shape) -> SolidMesh:
     vertices, triangles = mesh_of(shape)
     digest = hashlib.sha1(
         np.ascontiguousarray(vertices).tobytes() + triangles.tobytes(), usedforsecurity=False
     )
-    return Solid(digest.hexdigest()[:16], vertices, triangles)
+    return SolidMesh(digest.hexdigest()[:16], vertices, triangles)

@@ -9,7 +9,7 @@ import numpy as np
 
 from handiwork_core.model.geometry import Array
 from planner_node.engines.curobo.device.cuda import Cuda, guarded
-from planner_node.engines.curobo.model.buffers import Room, SphereBuffer, WorldBuffer
+from planner_node.engines.curobo.model.buffers import BufferSizes, SphereBuffer, WorldBuffer
 from planner_node.engines.curobo.model.scene_rows import Rows
 
 from .single_solvers import (
@@ -23,7 +23,7 @@ MOST_THREADS = 2**31 - 1
 """The largest number of threads of a launch by warp, whose kernels count them in 32 bits."""
 
 
-def has_threads(lanes: int, spheres: int, room: Room) -> bool:
+def has_threads(lanes: int, spheres: int, room: BufferSizes) -> bool:
     """Check whether one launch has enough threads. cuRobo takes one for each sphere and obstacle place.
 
     Args:
@@ -54,7 +54,7 @@ class WideSolvers:
         config: dict[str, Any],
         joint_names: Sequence[str],
         frames: Sequence[str],
-        room: Room,
+        room: BufferSizes,
         lanes: int,
     ) -> None:
         self._cuda, self._names, self._frames = cuda, list(joint_names), list(frames)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from handiwork_core.contracts.planning import Report
 from handiwork_core.model.geometry import Array
 from planner_node.engines.curobo.device.cuda import Cuda, guarded
-from planner_node.engines.curobo.model.buffers import Room, SphereBuffer, WorldBuffer
+from planner_node.engines.curobo.model.buffers import BufferSizes, SphereBuffer, WorldBuffer
 from planner_node.engines.curobo.model.scene_rows import Rows
 
 from .view import look
@@ -39,7 +39,12 @@ class Solvers:
     """
 
     def __init__(
-        self, cuda: Cuda, config: dict[str, Any], joint_names: Sequence[str], room: Room, report: Report
+        self,
+        cuda: Cuda,
+        config: dict[str, Any],
+        joint_names: Sequence[str],
+        room: BufferSizes,
+        report: Report,
     ) -> None:
         self._cuda, self._torch, self._names, self.room = cuda, cuda.torch, list(joint_names), room
         with guarded("building its solvers"):
