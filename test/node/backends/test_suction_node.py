@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from handiwork_msgs.srv import SetBeltVelocity
 from rclpy.node import Node
 from rclpy.parameter import Parameter
+from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 from std_srvs.srv import SetBool
 
@@ -21,6 +23,7 @@ from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.suction import SuctionState
 from handiwork_core.robot.kinematics import link_poses
 from handiwork_core.robot_files.loader import load_robot
+from handiwork_ros.ports.robot_watch import RobotWatch
 from handiwork_ros.ports.suction import SuctionClient, tool_client
 from handiwork_ros.ports.world import RosWorldSource, Subscriptions
 from handiwork_ros.rclpy_support.qos import LATEST
@@ -44,7 +47,8 @@ class User:
         self.node = Node("user", context=on.context, parameter_overrides=given)
         self.world = RosWorldSource(self.node, ROBOT, Subscriptions(contacts=True))
         assert TOOL is not None
-        self.tool = tool_client(self.node, TOOL, self.world)
+        self.watch = RobotWatch(self.node, self.world)
+        self.tool = tool_client(self.node, TOOL, self.world, self.watch)
         assert isinstance(self.tool, SuctionClient)
         on.add(self.node)
 
@@ -65,7 +69,10 @@ def simulated(scene: str, robot: Path = FOLDER) -> Iterator[tuple[Stage, SimBrid
         node = SimBridge(context=on.context, parameter_overrides=given)
         on.add(node)
         wait_for(lambda: node.is_active, 30.0)
-        yield on, node
+        try:
+            yield on, node
+        finally:
+            node.on_stop()
 
 
 def put_before_cup(node: SimBridge, gap_m: float) -> None:
@@ -146,19 +153,28 @@ class Valve(Node):
     def __init__(self, on: Stage) -> None:
         super().__init__("valve", context=on.context)
         self.is_open, self.vacuum, self.works, self.speaks = False, True, True, True
+        self.has_joints, self.closes, self.takes_s = True, True, 0.0
+        self._joints = self.create_publisher(JointState, "joint_states", LATEST)
         self._switch = self.create_publisher(Bool, "vacuum/ok", LATEST)
         self.create_service(SetBool, "vacuum/set", self._set)
-        self.create_timer(0.02, self._tell)
+        self.create_timer(0.02, self._publish)
         on.add(self)
 
-    def _tell(self) -> None:
+    def _publish(self) -> None:
+        if self.has_joints:
+            names = ROBOT.arm("").joint_names
+            joints = JointState(name=names, position=[0.0] * len(names))
+            joints.header.stamp = self.get_clock().now().to_msg()
+            self._joints.publish(joints)
         if self.speaks:
             self._switch.publish(Bool(data=self.is_open and self.vacuum))
 
     def _set(self, request: Any, response: Any) -> Any:
-        if self.works:
+        time.sleep(self.takes_s)  # noqa: TID251 - a slow valve
+        works = self.works and (self.closes or request.data)
+        if works:
             self.is_open = request.data
-        response.success, response.message = self.works, "" if self.works else "no pressure"
+        response.success, response.message = works, "" if works else "no pressure"
         return response
 
 
@@ -190,6 +206,30 @@ def test_a_real_valve_and_switch_serve_the_same_client() -> None:
         refused = user.move(ON)
         assert refused.code is Code.GRIPPER_FAILED
         assert "no pressure" in refused.message
+
+
+def test_the_cup_is_off_when_a_lost_robot_ends_the_wait_for_its_valve() -> None:
+    with stage() as on:
+        given = [Parameter("robot_dir", value=str(FOLDER))]
+        driver, valve = SuctionDriver(context=on.context, parameter_overrides=given), Valve(on)
+        on.add(driver)
+        wait_for(lambda: driver.is_active, 20.0)
+        user = User(on, sim_time=False)
+        wait_for(lambda: user.state().stamp_s > 0.0)
+        valve.has_joints, valve.takes_s = False, 0.2
+        wait_for(lambda: bool(user.watch.why_lost))
+        for vacuum in (True, False):
+            valve.vacuum = vacuum
+            failed = user.move(ON)
+            assert failed.code is Code.GRIPPER_FAILED
+            assert "lost" in failed.message
+            assert "may still suck" not in failed.message
+            assert not valve.is_open
+        valve.closes = False
+        failed = user.move(ON)
+        assert "lost" in failed.message
+        assert "may still suck" in failed.message
+        assert "no pressure" in failed.message
 
 
 def test_the_driver_of_a_robot_without_a_cup_stands_by() -> None:

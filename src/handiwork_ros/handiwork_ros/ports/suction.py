@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 from handiwork_msgs.srv import SetSuction
 from rclpy.node import Node
@@ -23,10 +24,16 @@ from .world import RosWorldSource
 POLL_S = 0.01
 ANSWER_S = 5.0
 """The longest wait for the service's answer, s of steady time."""
+RELEASE_S = 2.5
+"""The longest wait for the answer to switching off after a failure, s of steady time."""
 SEAL_S = 1.0
 """The longest wait for a seal, s of the world's time."""
 SILENT_S = 3.0
 """The time without a newer state after which the cup's driver is lost, s of steady time; also for a paused world."""
+
+
+def _never() -> bool:
+    return False
 
 
 class SuctionClient:
@@ -46,6 +53,7 @@ class SuctionClient:
         self._watch = watch or RobotWatch(node, world)
         self._name = f"{gripper.name}_controller/set_suction"
         self._client = node.create_client(SetSuction, self._name)
+        self._answered: SuctionState | None = None
 
     def move(self, width_m: float, *, should_stop: ShouldStop) -> Outcome:
         """Switch the suction; see ``Gripper.move``.
@@ -56,36 +64,54 @@ class SuctionClient:
             should_stop: Returns True when the call must end.
 
         Returns:
-            OK, or the cause; after a failure to seal the suction is off.
+            OK, or the cause. After a failure to seal the suction is off; if it cannot be switched off, the message
+            says so.
         """
         on = width_m <= self._gripper.min_width_m
-        known = self._world.snapshot().suction.get(self._gripper.name)
-        done, state = self._switch(should_stop, on=on)
-        if on and done.code is Code.CANCELED and not (known is not None and known.on):
-            self._switch(lambda: False, on=False)  # the first request may still arrive, but before this one
+        was_on = self._is_on()
+        done, state = self._switch(should_stop, self._is_lost, on=on)
+        if on and state is None and not was_on:
+            return self._off_after(done)  # the first request may still arrive, but before this one
         if not done.ok or not on or state is None:
             return done
         verdict = self._await_seal(state, should_stop)
-        if not verdict.ok:
-            self._switch(lambda: False, on=False)
-        return verdict
+        return verdict if verdict.ok else self._off_after(verdict)
 
-    def _switch(self, should_stop: ShouldStop, *, on: bool) -> tuple[Outcome, SuctionState | None]:
+    def _off_after(self, failed: Outcome) -> Outcome:
+        """Switch the suction off and wait until it is off, also for a lost robot and after a cancel."""
+        done, _ = self._switch(_never, _never, on=False, timeout_s=RELEASE_S)
+        if done.ok:
+            return failed
+        text = f"{failed.message}; the cup may still suck, as it could not be switched off: {done.message}"
+        return replace(failed, message=text)
+
+    def _is_on(self) -> bool:
+        published = self._world.snapshot().suction.get(self._gripper.name)
+        known = [state for state in (self._answered, published) if state is not None]
+        return bool(known) and max(known, key=lambda state: state.stamp_s).on
+
+    def _is_lost(self) -> bool:
+        return bool(self._watch.why_lost)
+
+    def _switch(
+        self, should_stop: ShouldStop, is_lost: ShouldStop, *, on: bool, timeout_s: float = ANSWER_S
+    ) -> tuple[Outcome, SuctionState | None]:
         request = SetSuction.Request(on=on)
         answer = call(
             self._node,
             self._client,
             request,
-            timeout_s=ANSWER_S,
+            timeout_s=timeout_s,
             should_stop=should_stop,
-            is_lost=lambda: bool(self._watch.why_lost),
+            is_lost=is_lost,
         )
         if answer is NoAnswer.STOPPED:
             return Outcome(Code.CANCELED, "stopped while the cup was switched"), None
         if isinstance(answer, NoAnswer):
             text = f"{self._name} did not answer ({answer.value}); is the cup's driver running?"
             return Outcome(Code.GRIPPER_FAILED, text), None
-        return outcome_from_msg(answer.outcome), suction_state_from_msg(answer.state)
+        self._answered = suction_state_from_msg(answer.state)
+        return outcome_from_msg(answer.outcome), self._answered
 
     def _await_seal(self, state: SuctionState, should_stop: ShouldStop) -> Outcome:
         until_s, begun_s = self._clock.now_s() + SEAL_S, state.stamp_s

@@ -190,17 +190,18 @@ def test_spheres_of_a_held_object_are_kept_for_its_newest_version_only(
     """Each version of the held object has spheres of its own size, and older versions are freed."""
     arm, core = robot.arm(""), bare_engine._core
     sheet, home = SphereSheet(robot, arm, "held"), np.array(arm.home_q)
-    scene = SceneQuery(attached=(Attachment("ball", arm.ee_link, Pose.of((0.0, 0.0, 0.3))),))
+    name = "held in this test only"
+    scene = SceneQuery(attached=(Attachment(name, arm.ee_link, Pose.of((0.0, 0.0, 0.3))),))
     for i in range(40):
         edge = 0.01 + 0.0001 * i
-        world = world_of(("ball", (box((edge, edge, edge)),), Pose.of((2.0, 2.0, 2.0))))
+        world = world_of((name, (box((edge, edge, edge)),), Pose.of((2.0, 2.0, 2.0))))
         bare_engine.update_world(world)
         held = sheet.rows(scene, world, core.read(arm, scene), home[None])["held"]
         reach = np.linalg.norm(held[:, :3] - (0.0, 0.0, 0.3), axis=1) + held[:, 3]
         assert reach[held[:, 3] > 0.0].max() >= 0.5 * edge
     del world
     gc.collect()
-    kept = [o for o in gc.get_objects() if isinstance(o, WorldObject) and o.name == "ball"]
+    kept = [o for o in gc.get_objects() if isinstance(o, WorldObject) and o.name == name]
     assert len(kept) <= 3
 
 
