@@ -107,6 +107,8 @@ def install_wheels(log: str, *what: str) -> None:
 def build_interfaces() -> None:
     """Build the interface packages that changed, side by side, and install them as wheels.
 
+    They have a low priority, as the kernels, which one process compiles, take longer.
+
     Raises:
         Missing: a build failed.
     """
@@ -125,7 +127,7 @@ def build_interfaces() -> None:
     shutil.rmtree(wheels, ignore_errors=True)
     with announced(f"Building {', '.join(package.name for package in changed)}"):
         started = [
-            (package.name, *start(package.name, wheel_command(package, wheels, headers)))
+            (package.name, *start(package.name, ["nice", *wheel_command(package, wheels, headers)]))
             for package in changed
         ]
         for name, process, log in started:
@@ -160,12 +162,16 @@ def install_packages() -> None:
     if is_done("packages", content):
         return
     with announced(f"Installing {len(packages)} packages of src/"):
-        folders = [option for package in packages for option in ("-e", str(package))]
-        options = ("--no-build-isolation", "--no-deps", "--config-settings", "editable_mode=compat")
         commands = [(package.name, name) for package in packages for name in commands_of(package)]
         for package, name in commands:
             unlink_command(package, name)
-        install("pip install -e", "packages", *options, *folders)
+        wheels = BUILD / "editable"
+        shutil.rmtree(wheels, ignore_errors=True)
+        script = Path(__file__).with_name("editable_wheels.py")
+        command = [str(VENV / "bin" / "python"), str(script), str(wheels), *map(str, packages)]
+        finish("making editable wheels", *start("editable wheels", command))
+        made = [str(path) for path in sorted(wheels.glob("*.whl"))]
+        install("pip install", "packages", "--no-index", "--no-deps", "--force-reinstall", *made)
         for package in packages:
             link_share(package)
         for package, name in commands:
