@@ -8,7 +8,8 @@ set(PIP_ROS OFF)
 if(NOT DEFINED Python3_EXECUTABLE)
   set(Python3_FIND_VIRTUALENV FIRST)
 endif()
-find_package(Python3 QUIET COMPONENTS Interpreter)
+list(PREPEND CMAKE_MODULE_PATH "${CMAKE_CURRENT_LIST_DIR}/find")
+find_package(Python3 QUIET COMPONENTS Interpreter Development.Module NumPy)
 
 # The first rosidl_cmake on Python's path counts only when it belongs to the wheel: a sourced ROS comes before it.
 set(_pip_ros_query [[
@@ -31,6 +32,8 @@ if(_pip_ros_status EQUAL 0 AND EXISTS "${_pip_ros_prefix}/share/rosidl_cmake/cma
     set(ENV{AMENT_PREFIX_PATH} "$ENV{AMENT_PREFIX_PATH}:${_pip_ros_prefix}")
   endif()
   cmake_language(DEFER DIRECTORY "${CMAKE_SOURCE_DIR}" CALL pip_ros_correct_include_paths)
+else()
+  list(POP_FRONT CMAKE_MODULE_PATH)
 endif()
 
 # Replaces include paths below /opt/python, which exist only in the wheels' build container, by this Python's own.

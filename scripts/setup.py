@@ -112,7 +112,7 @@ def build_interfaces() -> None:
     Raises:
         Missing: a build failed.
     """
-    shared = [*(ROOT / "cmake").glob("*.*"), REQUIREMENTS / "build.txt"]
+    shared = [*(ROOT / "cmake").rglob("*.*"), REQUIREMENTS / "build.txt"]
     contents = {
         package: hash_files([*shared, *(path for path in package.rglob("*") if path.is_file())])
         for package in INTERFACES
