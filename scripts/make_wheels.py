@@ -21,7 +21,7 @@ from setup import (
     announced,
     find_headers,
     finish,
-    pip,
+
     start,
     wheel_command,
 )

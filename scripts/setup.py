@@ -29,7 +29,7 @@ from steps import (
     install,
     is_done,
     mark_done,
-    pip,
+    python_script,
     start,
 )
 
@@ -147,10 +147,10 @@ def wheel_command(package: Path, wheels: Path, headers: list[Path]) -> list[str]
         headers: Folders of Python's C headers, the one with Python.h first; none if Python has its own.
     """
     folder = BUILD / "interfaces" / package.name
-    settings = ["--config-settings", f"build-dir={folder}"]
+    settings = [f"build-dir={folder}"]
     if headers:
-        settings += ["--config-settings", f"cmake.define.Python3_INCLUDE_DIR={headers[0]}"]
-    return pip("wheel", "--no-build-isolation", "--no-deps", "-w", str(wheels), *settings, str(package))
+        settings.append(f"cmake.define.Python3_INCLUDE_DIR={headers[0]}")
+    return python_script("interface_wheel.py", str(wheels), str(package), *settings)
 
 
 def install_packages() -> None:
@@ -167,8 +167,7 @@ def install_packages() -> None:
             unlink_command(package, name)
         wheels = BUILD / "editable"
         shutil.rmtree(wheels, ignore_errors=True)
-        script = Path(__file__).with_name("editable_wheels.py")
-        command = [str(VENV / "bin" / "python"), str(script), str(wheels), *map(str, packages)]
+        command = python_script("editable_wheels.py", str(wheels), *map(str, packages))
         finish("making editable wheels", *start("editable wheels", command))
         made = [str(path) for path in sorted(wheels.glob("*.whl"))]
         install("pip install", "packages", "--no-index", "--no-deps", "--force-reinstall", *made)

@@ -139,6 +139,16 @@ def pip(*arguments: str) -> list[str]:
     return [str(VENV / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", *arguments]
 
 
+def python_script(name: str, *arguments: str) -> list[str]:
+    """Return a command that runs a script of this folder in the venv.
+
+    Args:
+        name: File name of the script.
+        arguments: Arguments of the script.
+    """
+    return [str(VENV / "bin" / "python"), str(Path(__file__).with_name(name)), *arguments]
+
+
 def install(name: str, log: str, *arguments: str) -> None:
     """Install by pip, one installation at a time.
 
