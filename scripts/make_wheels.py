@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path
 
 from machine import Missing
+from steps import pip
 
 from setup import (
     BUILD,
@@ -21,7 +22,6 @@ from setup import (
     announced,
     find_headers,
     finish,
-
     start,
     wheel_command,
 )
