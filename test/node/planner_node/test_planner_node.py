@@ -303,7 +303,7 @@ def test_scene_updates_are_all_or_nothing(bench: Bench) -> None:
     wall = to.world_object_to_msg(
         WorldObject("wall", (Shape(ShapeKind.SPHERE, np.ones(1), Pose.identity()),))
     )
-    pose = to.pose_to_msg(Pose.identity())
+    pose = to.pose_to_msg(Pose.of((0.5, 0.0, 2.0)))
     bad = bench.ask(
         srv.UpdateScene, "update_scene", srv.UpdateScene.Request(add=[wall], add_poses=[pose], remove=["x"])
     )
@@ -317,11 +317,19 @@ def test_scene_updates_are_all_or_nothing(bench: Bench) -> None:
         node = Node("supervisor", context=on.context)
         source = RosWorldSource(node, ROBOT, Subscriptions(planner=True))
         on.add(node)
-        wait_for(lambda: source.snapshot().planner_objects == {"wall"})
+        wait_for(lambda: set(source.snapshot().planner_objects) == {"wall"})
+        (shape,) = source.snapshot().planner_objects["wall"].shapes
+        assert shape.object_T_shape.translation_m.tolist() == [0.5, 0.0, 2.0]
         before = source.snapshot().planner_version
         bench.ask(srv.UpdateScene, "update_scene", srv.UpdateScene.Request(remove=["wall"]))
         wait_for(lambda: source.snapshot().planner_version == before + 1)
         assert not source.snapshot().planner_objects
+        attach = srv.AttachObject.Request(use_current_pose=False)
+        attach.attachment.object, attach.attachment.link = "cube", ARM.ee_link
+        bench.ask(srv.AttachObject, "attach_object", attach)
+        wait_for(lambda: source.snapshot().planner_version == before + 2)
+        bench.ask(srv.DetachObject, "detach_object", srv.DetachObject.Request(object="cube"))
+        wait_for(lambda: source.snapshot().planner_version == before + 3)
 
 
 def test_attached_objects_are_refused_by_an_engine_that_cannot(bench: Bench) -> None:

@@ -122,9 +122,9 @@ class World:
     suction: Mapping[str, SuctionState] = field(default_factory=dict)
     """Suction cups by the names of their grippers."""
     planner_version: int = 0
-    """Rises with every change of the obstacles that were sent to the planner alone."""
-    planner_objects: frozenset[str] = frozenset()
-    """Their names; ``objects`` is without them."""
+    """Rises with every change of the planner's own obstacles and attachments; 1 before the first, 0 if unknown."""
+    planner_objects: Mapping[str, WorldObject] = field(default_factory=dict)
+    """The planner's own obstacles by name; ``objects`` is without them. Their frame is ``world``."""
 
 
 def part_positions(objects: Mapping[str, WorldObject], states: Mapping[str, ObjectState]) -> dict[str, float]:

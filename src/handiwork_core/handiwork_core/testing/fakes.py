@@ -63,6 +63,8 @@ class Cell:
     in_hand: str = ""
     hand_T_object: Pose = field(default_factory=Pose.identity)
     has_contacts: bool = True
+    planner_version: int = 1
+    planner_objects: dict[str, WorldObject] = field(default_factory=dict)
     calls: list[str] = field(default_factory=list)
     before: Callable[[str], None] = lambda _call: None
 
@@ -140,7 +142,17 @@ class FakeWorld:
         position |= {"left_finger_joint": cell.width_m / 2.0, "right_finger_joint": cell.width_m / 2.0}
         joints = JointState(cell.now_s, position, {name: 0.0 for name in position})
         seen = contacts if cell.has_contacts else None
-        return World(cell.now_s, 1, dict(cell.objects), states, seen, cell.now_s, joints)
+        return World(
+            cell.now_s,
+            1,
+            dict(cell.objects),
+            states,
+            seen,
+            cell.now_s,
+            joints,
+            planner_version=cell.planner_version,
+            planner_objects=dict(cell.planner_objects),
+        )
 
 
 class FakePlanner:

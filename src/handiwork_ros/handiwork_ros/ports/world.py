@@ -298,7 +298,7 @@ class RosWorldSource:
             frames=self._known_frames(joints),
             suction={name: cup for name, intake in self._cups.items() if (cup := intake.value()) is not None},
             planner_version=planner_version,
-            planner_objects=frozenset(obstacles),
+            planner_objects=obstacles,
         )
 
     def _known_frames(self, joints: JointState) -> dict[str, Pose]:

@@ -28,6 +28,7 @@ class PlanningScene:
         self._own: dict[str, tuple[WorldObject, Pose]] = {}
         self._attached: dict[str, Attachment] = {}
         self._changes = 0
+        self._attach_changes = 0
 
     def update(
         self, world: World, add: Sequence[WorldObject], poses: Sequence[Pose], remove: Sequence[str]
@@ -78,6 +79,7 @@ class PlanningScene:
         """
         with self._lock:
             self._attached = {**self._attached, attachment.object: attachment}
+            self._attach_changes += 1
 
     def detach(self, name: str) -> None:
         """Detach one object, or all for an empty name.
@@ -93,6 +95,7 @@ class PlanningScene:
                 text = f"object {name!r} is not attached; attached are {sorted(self._attached)}"
                 raise RequestRefused(Code.UNKNOWN_OBJECT, text, "object")
             self._attached = {k: v for k, v in self._attached.items() if name and k != name}
+            self._attach_changes += 1
 
     def merged(self, world: World) -> World:
         """Return the received world with the planner's own obstacles.
@@ -118,9 +121,15 @@ class PlanningScene:
             return frozenset(name for own in self._own for name in (own, f"{own}{OWN}"))
 
     def own(self) -> tuple[int, tuple[WorldObject, ...]]:
-        """Return one plus the number of changes of the planner's own obstacles, and the obstacles."""
+        """Return the planner's own scene.
+
+        Returns:
+            One plus the number of changes of obstacles and attachments, and the obstacles with ``world`` as their
+            frame.
+        """
         with self._lock:
-            return self._changes + 1, tuple(item for item, _ in self._own.values())
+            version, own = 1 + self._changes + self._attach_changes, tuple(self._own.values())
+        return version, tuple(_in_world(item, pose) for item, pose in own)
 
     def query(self, scene: SceneQuery) -> SceneQuery:
         """Return the request's scene with the attached objects. The request's own entries have priority.
@@ -132,3 +141,11 @@ class PlanningScene:
             attached = dict(self._attached)
         attached.update({item.object: item for item in scene.attached})
         return dataclasses.replace(scene, attached=tuple(attached.values()))
+
+
+def _in_world(item: WorldObject, world_T_object: Pose) -> WorldObject:
+    shapes = tuple(
+        dataclasses.replace(shape, object_T_shape=world_T_object @ shape.object_T_shape)
+        for shape in item.shapes
+    )
+    return dataclasses.replace(item, shapes=shapes)

@@ -27,8 +27,8 @@ def add_scene_services(services: PlanningServices) -> Callable[[], None]:
         services: The planner's services, with the node and the pipeline.
 
     Returns:
-        A function that publishes the planner's own obstacles; call it also when the services open. A client that
-        supervises a motion under way has it judged again when they change.
+        A function that publishes the planner's own scene; call it also when the services open. A client that
+        supervises a motion under way has it judged again when the version changes.
     """
     node = services.node
     obstacles = LatchedPublisher(node, WorldObjects, "planner/obstacles")
@@ -56,10 +56,12 @@ def add_scene_services(services: PlanningServices) -> Callable[[], None]:
                 item.object, item.link, world_T_link.inverse() @ world.states[item.object].world_T_object
             )
         pipeline.table.attach(item)
+        publish()
         return with_outcome(response, OK)
 
     def detach(request: Any, response: Any) -> Any:
         services.ready_pipeline().table.detach(request.object)
+        publish()
         return with_outcome(response, OK)
 
     def update(request: Any, response: Any) -> Any:

@@ -65,7 +65,7 @@ def _supervised(context: Context, way: Trajectory, ignored: frozenset[str], then
         return context.base
 
     def judge(check: Check, path_s: float, _should_stop: ShouldStop) -> Verdict:
-        same = frozenset(check.world.objects) - check.changed
+        same = frozenset() if check.is_whole else frozenset(check.world.objects) - check.changed
         return swept(context, check.world, root, way.remaining(path_s).q, ignored | same)
 
     excluded = ignored | frozenset(context.held)

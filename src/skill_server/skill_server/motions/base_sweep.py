@@ -56,10 +56,10 @@ def first_touch(
 
     Args:
         robot: Robot with a base.
-        world: Snapshot of the world.
+        world: Snapshot of the world, with the planner's own obstacles.
         world_T_root: Pose of the root link.
         path: Positions of the base, (n, 3), m and rad.
-        ignored: Objects that are no obstacles.
+        ignored: Objects that are no obstacles; the planner's own obstacles always count.
         held: Held objects.
 
     Returns:
@@ -72,13 +72,12 @@ def first_touch(
         world_T_root @ link_poses(robot, dict(zip(names, row.tolist(), strict=True)))[robot.base.link]
         for row in path
     ]
-    obstacles = [n for n in world.objects if n in world.states and n not in ignored and n not in held]
+    obstacles = _obstacles(world, ignored | frozenset(held))
     found: Touch | None = None
     for ball in balls:
         centers = np.array([base.apply(ball.centers) for base in bases])
-        for name in obstacles:
-            pose = world.states[name].world_T_object
-            near = (_gaps(world.objects[name], pose, centers) - ball.radii).min(axis=1)
+        for name, item, pose in obstacles:
+            near = (_gaps(item, pose, centers) - ball.radii).min(axis=1)
             index = int(np.argmax(near < CLEARANCE_M))
             if near[0] < CLEARANCE_M or not near[index] < CLEARANCE_M:
                 continue
@@ -86,6 +85,13 @@ def first_touch(
             if found is None or share < found.share:
                 found = Touch(BodyPair(ball.name, name), share)
     return found
+
+
+def _obstacles(world: World, excluded: frozenset[str]) -> list[tuple[str, WorldObject, Pose]]:
+    """Return names, shapes and world_T_object of the objects that count, and of the planner's own obstacles."""
+    names = [name for name in world.objects if name in world.states and name not in excluded]
+    received = [(name, world.objects[name], world.states[name].world_T_object) for name in names]
+    return received + [(name, item, Pose.identity()) for name, item in world.planner_objects.items()]
 
 
 def _balls(robot: Robot, world: World, held: Mapping[str, Attachment]) -> list[_Ball]:
@@ -100,7 +106,8 @@ def _balls(robot: Robot, world: World, held: Mapping[str, Attachment]) -> list[_
     ]
     for name, grip in held.items():
         if name in world.objects:
-            corners = np.concatenate([shape_box(shape).corners() for shape in world.objects[name].shapes])
+            shapes = world.objects[name].shapes
+            corners = np.concatenate([s.object_T_shape.apply(shape_box(s).corners()) for s in shapes])
             middle = 0.5 * (corners.min(axis=0) + corners.max(axis=0))
             radius = np.linalg.norm(corners - middle, axis=1).max()
             there = base_T_root @ poses[grip.link] @ grip.link_T_object
@@ -113,6 +120,6 @@ def _gaps(item: WorldObject, pose: Pose, points: Array) -> Array:
     gaps = []
     for shape in item.shapes:
         box = shape_box(shape)
-        local = (pose @ box.pose).inverse().apply(points)
+        local = (pose @ shape.object_T_shape @ box.pose).inverse().apply(points)
         gaps.append(np.linalg.norm(np.maximum(np.abs(local) - box.size / 2.0, 0.0), axis=-1))
     return np.asarray(np.min(gaps, axis=0))

@@ -76,6 +76,31 @@ class _Poses:
         return cls(names, positions, np.array([pose.rotation.wxyz for pose in poses]).reshape(-1, 4))
 
 
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """The differences between two worlds.
+
+    Attributes:
+        names: Objects that are new, moved, or of a new version of the geometry.
+        is_planners: True if the planner's own obstacles or attachments have changed, whose earlier state is not
+            known to a client.
+    """
+
+    names: frozenset[str] = frozenset()
+    is_planners: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.names) or self.is_planners
+
+    def __or__(self, other: Changes) -> Changes:
+        return Changes(self.names | other.names, self.is_planners or other.is_planners)
+
+    def text(self) -> str:
+        """Return the subject of a message about these changes."""
+        names = [repr(name) for name in sorted(self.names)[:3]]
+        return ", ".join([*names, *(["the planner's own scene"] if self.is_planners else [])])
+
+
 class WorldChanges:
     """Finds the objects that have changed since a world in which a motion was judged.
 
@@ -97,30 +122,23 @@ class WorldChanges:
         """
         self._judged, self._seen = world, world
         self._poses = _Poses.of(world.states, self._excluded)
-        self._changed: frozenset[str] = frozenset()
+        self._changed = Changes()
 
-    def since(self, world: World) -> frozenset[str]:
-        """Return the objects that are new, moved, or of a new version of the geometry.
-
-        The planner's own obstacles are among them, once the planner has got or lost one. The call is cheap while
-        nothing is new.
+    def since(self, world: World) -> Changes:
+        """Return what has changed; the call is cheap while nothing is new.
 
         Args:
             world: Newest snapshot.
 
         Returns:
-            Names of the changed objects.
+            The changes.
         """
         seen = self._seen
         is_same = world.states is seen.states and world.objects is seen.objects
         if not is_same or _planners_of(world) != _planners_of(seen):
-            self._seen, self._changed = world, self._compare(world) | self._planners(world)
+            is_planners = _planners_of(world) != _planners_of(self._judged) and _has_own_scene(world)
+            self._seen, self._changed = world, Changes(self._compare(world), is_planners)
         return self._changed
-
-    def _planners(self, world: World) -> frozenset[str]:
-        """Return all of the planner's own obstacles when they have changed: their earlier state is not known here."""
-        is_new = _planners_of(world) != _planners_of(self._judged)
-        return world.planner_objects if is_new else frozenset()
 
     def _compare(self, world: World) -> frozenset[str]:
         poses, before = _Poses.of(world.states, self._excluded), self._poses
@@ -140,11 +158,16 @@ class WorldChanges:
 
 
 def _planners_of(world: World) -> tuple[int, frozenset[str]]:
-    """Return the number of the planner's obstacles with their names.
+    """Return the version of the planner's own scene with the names of its obstacles.
 
-    A planner that was started again counts from the beginning, so the number alone is not enough.
+    A planner that was started again counts from the beginning, so the version alone is not enough.
     """
-    return world.planner_version, world.planner_objects
+    return world.planner_version, frozenset(world.planner_objects)
+
+
+def _has_own_scene(world: World) -> bool:
+    """Check whether the planner was given anything since it started: a new one, or a lost one, blocks no path."""
+    return world.planner_version > 1
 
 
 def _picked(poses: _Poses, names: list[str]) -> _Poses:
@@ -159,12 +182,19 @@ class Check:
     Attributes:
         world: World in which it is judged.
         changed: Objects that have changed since the last check.
+        is_whole: True if all objects count, as the planner's own scene has changed.
         since_s: Steady time at which the oldest of these changes was observed, s.
     """
 
     world: World
     changed: frozenset[str]
+    is_whole: bool
     since_s: float
+
+    @property
+    def changes(self) -> Changes:
+        """The changes that are judged."""
+        return Changes(self.changed, self.is_whole)
 
 
 class PathSupervision:
@@ -182,7 +212,7 @@ class PathSupervision:
         self._settings = settings
         self._changes = WorldChanges(world, excluded, settings)
         self._open: Check | None = None
-        self._owed: frozenset[str] = frozenset()
+        self._owed = Changes()
         self._since_s: float | None = None
         self._next_s = float("-inf")
         self._last = Verdict(Code.OK)
@@ -206,15 +236,16 @@ class PathSupervision:
         waiting = [s for s in (self._open.since_s if self._open else None, self._since_s) if s is not None]
         oldest_s = min(waiting, default=now_s)
         if self.fault is None and now_s - oldest_s > self._settings.answer_s:
-            self.fault = self._unanswered(changed or (self._open.changed if self._open else frozenset()))
+            self.fault = self._unanswered(changed or (self._open.changes if self._open else changed))
         if self.fault is not None or not changed or self._open is not None or now_s < self._next_s:
             return None
         assert self._since_s is not None
-        there = frozenset(world.objects) | world.planner_objects
-        self._open = Check(world, changed & there, self._since_s)
-        self._owed, self._since_s = frozenset(), None
+        self._open = Check(
+            world, changed.names & frozenset(world.objects), changed.is_planners, self._since_s
+        )
+        self._owed, self._since_s = Changes(), None
         self._changes.take(world)
-        if not self._open.changed:  # what had changed is gone
+        if not self._open.changes:  # what had changed is gone
             self._open = None
             return None
         self._next_s = now_s + self._settings.period_s
@@ -236,15 +267,15 @@ class PathSupervision:
             text = f"the world changed and the rest of the path is blocked: {verdict.message}"
             self.fault = Outcome(Code.PATH_BLOCKED, text, blocking=verdict.blocking)
             return
-        self._owed, self._since_s = self._owed | check.changed, check.since_s
+        self._owed, self._since_s = self._owed | check.changes, check.since_s
         self._next_s = now_s + RETRY_S
 
-    def _unanswered(self, changed: frozenset[str]) -> Outcome:
+    def _unanswered(self, changed: Changes) -> Outcome:
         last = self._last
         code = Code.PLANNER_LOST if last.code in SILENT else last.code
         why = last.message if last.code is not Code.OK else "the planner did not answer"
-        names = ", ".join(repr(name) for name in sorted(changed)[:3])
-        text = f"{names} changed and the rest of the path was not judged within {self._settings.answer_s:g} s: {why}"
+        late = f"the rest of the path was not judged within {self._settings.answer_s:g} s"
+        text = f"{changed.text()} changed and {late}: {why}"
         return Outcome(code, text)
 
 

@@ -140,7 +140,8 @@ def planner_judge(
 
     def judge(check: Check, path_s: float, should_stop: ShouldStop) -> Verdict:
         world = check.world
-        rest = PathRest(path_s, check.changed, world.version, world.stamp_s)
+        changed = frozenset[str]() if check.is_whole else check.changed
+        rest = PathRest(path_s, changed, world.version, world.stamp_s)
         gone = frozenset(then.objects) - frozenset(world.objects)
         return planner.validate_rest(arm, trajectory, without(scene, gone), rest, should_stop=should_stop)
 

@@ -82,28 +82,43 @@ def test_what_moved_or_is_new_is_judged_in_that_world(now: World, changed: set[s
     assert check.world is now and check.since_s == 5.0
 
 
-def test_an_obstacle_that_only_the_planner_knows_is_judged_once() -> None:
-    then = world(cube=at(0.3))
+def obstacles(*names: str) -> dict[str, WorldObject]:
+    return {name: WorldObject(name, ()) for name in names}
+
+
+def test_a_change_of_the_planners_own_scene_is_judged_once_and_against_all() -> None:
+    then = replace(world(cube=at(0.3)), planner_version=1)
     supervision = supervised(then)
-    now = replace(then, planner_version=1, planner_objects=frozenset({"fence"}))
+    now = replace(then, planner_version=2, planner_objects=obstacles("fence"))
     check = begun(supervision, now, 5.0)
-    assert check.changed == {"fence"}
+    assert check.is_whole
     supervision.finish(OK, 5.1)
     assert supervision.update(replace(now, stamp_s=11.0), 6.0) is None
-    again = replace(
-        now, planner_objects=frozenset({"post"})
-    )  # a planner that was started again counts from 0
-    assert begun(supervision, again, 7.0).changed == {"post"}
-    supervision.finish(REFUSED, 7.1)
+    restarted = replace(now, planner_objects=obstacles("post"))  # its version counts from 1 once more
+    assert begun(supervision, restarted, 7.0).is_whole
+    supervision.finish(OK, 7.1)
+    attached = replace(restarted, planner_version=3)
+    assert begun(supervision, attached, 8.0).is_whole
+    supervision.finish(REFUSED, 8.1)
     assert supervision.fault is not None and supervision.fault.code is Code.PATH_BLOCKED
 
 
 def test_a_planner_that_lost_its_obstacles_stops_no_motion() -> None:
-    then = replace(world(cube=at(0.3)), planner_version=3, planner_objects=frozenset({"fence"}))
+    then = replace(world(cube=at(0.3)), planner_version=3, planner_objects=obstacles("fence"))
     supervision = supervised(then)
-    assert supervision.update(replace(then, planner_version=0, planner_objects=frozenset()), 5.0) is None
-    assert supervision.update(replace(then, planner_version=0, planner_objects=frozenset()), 9.0) is None
+    lost, restarted = (replace(then, planner_version=v, planner_objects={}) for v in (0, 1))
+    for now_s, now in enumerate((lost, restarted, restarted), 5):
+        assert supervision.update(now, float(now_s)) is None
     assert supervision.fault is None
+
+
+def test_a_change_of_the_planners_own_scene_that_is_not_judged_in_time_stops_the_motion() -> None:
+    then = replace(world(cube=at(0.3)), planner_version=1)
+    supervision = supervised(then)
+    begun(supervision, replace(then, planner_version=2), 5.0)
+    assert supervision.update(replace(then, planner_version=2), 5.0 + SETTINGS.answer_s + 0.1) is None
+    assert supervision.fault is not None and supervision.fault.code is Code.PLANNER_LOST
+    assert "the planner's own scene changed" in supervision.fault.message
 
 
 def test_slow_motion_adds_up_to_a_change() -> None:

@@ -216,8 +216,11 @@ def test_objects_that_vanish_are_not_asked_about(name: str) -> None:
     assert rest.changed == {"wall"} and "ball" not in scene.ignored
 
 
+@pytest.mark.parametrize("is_planners", [False, True])
 @pytest.mark.parametrize(("x", "code"), [(0.55, Code.PATH_BLOCKED), (3.0, Code.OK)])
-def test_a_base_brakes_for_what_comes_into_the_rest_of_its_way(x: float, code: Code) -> None:
+def test_a_base_brakes_for_what_comes_into_the_rest_of_its_way(
+    x: float, code: Code, is_planners: bool
+) -> None:
     cell = made().cell
     tall = Shape(ShapeKind.BOX, np.array([0.05, 1.0, 2.0]), Pose.identity())
     cell.objects["wall"] = WorldObject("wall", (tall,), True)
@@ -225,7 +228,11 @@ def test_a_base_brakes_for_what_comes_into_the_rest_of_its_way(x: float, code: C
     f, base, _world = mobile_fakes(cell)
 
     def tick(t: float) -> None:
-        if t >= 0.4:
+        if t >= 0.4 and is_planners:
+            shape = replace(tall, object_T_shape=Pose.of((x, 0.0, 0.2)))
+            f.cell.planner_objects["wall"] = WorldObject("wall", (shape,), True)
+            f.cell.planner_version = 2
+        elif t >= 0.4:
             put_wall(f, x)
         wait_for_checks()
 
