@@ -88,11 +88,11 @@ class Stack:
         if self._asked is None:
             os.environ.pop(DOMAIN, None)
 
-    def wait_active(self, timeout_s: float = 180.0) -> float:
-        """Wait until all nodes are active.
+    def wait_active(self, timeout_s: float = 300.0) -> float:
+        """Wait until all nodes are active. A node that compiles kernels on a busy machine may take many minutes.
 
         Args:
-            timeout_s: Longest wait, s.
+            timeout_s: Longest time without progress of any node, s.
 
         Returns:
             Time that this took, s.
@@ -100,19 +100,30 @@ class Stack:
         Raises:
             StackError: A required process ended, or the time is over; the message names the nodes that are missing.
         """
-        begin_s = time.monotonic()
+        begin_s = progress_s = time.monotonic()
+        before = self._progress()
         while True:
             missing = [name for name in self.nodes if not self.client.signs.is_active(name)]
-            waited_s = time.monotonic() - begin_s
+            now_s = time.monotonic()
+            waited_s = now_s - begin_s
+            if (progress := self._progress()) != before:
+                before, progress_s = progress, now_s
             if not missing and self.client.wait_ready(5.0):
                 return waited_s
             if not self._thread.is_alive():
                 raise StackError("the stack ended while it started; the lines above say why")
-            if waited_s > timeout_s:
-                raise StackError(
-                    f"not active after {timeout_s:.0f} s: {', '.join(missing)}; see the lines above"
+            if now_s - progress_s > timeout_s:
+                names = ", ".join(missing)
+                text = (
+                    f"not active after {waited_s:.0f} s, the last {timeout_s:.0f} s without progress: {names}"
                 )
+                raise StackError(f"{text}; see the lines above")
             time.sleep(0.05)  # noqa: TID251 - polls services
+
+    def _progress(self) -> list[tuple[int, str] | None]:
+        """Return state and status text of each node as last received."""
+        signs = [self.client.signs.sign(name) for name in self.nodes]
+        return [None if sign is None else (sign.state, sign.message) for sign in signs]
 
     def call(self, kind: Any, name: str, request: Any) -> Any:
         """Call a service and wait for its response.
