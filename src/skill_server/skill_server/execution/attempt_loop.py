@@ -10,7 +10,7 @@ from handiwork_core.contracts.commands import Command, UpdateSpecific
 from handiwork_core.contracts.skill import Context, Skill, StepFailed
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.world import World
-from skill_server.motions.arm_motions import hand_at
+from skill_server.motions.arm_motions import hand_at, no_obstacles
 from skill_server.params.protocol import RunParams
 from skill_server.params.recovery import (
     LOST,
@@ -99,7 +99,9 @@ class SkillAttempt:
         self, commands: Sequence[Command], before: World, targets: tuple[str, ...] = ()
     ) -> CommandExecutor:
         """Execute a list with a state of its own, which the decisions about recovery read afterwards."""
-        state = self._state = initial_state(self._context, commands, before, targets)
+        # Motions before the first UpdateSpecific ignore them too: an arm in contact must be able to leave.
+        ignored = no_obstacles(self._params.ignore_substring, self._context, before)
+        state = self._state = initial_state(self._context, commands, before, targets, ignored)
         executor = CommandExecutor(self._params, self._context, self._log, state)
         try:
             executor.execute(commands)
