@@ -116,7 +116,9 @@ class SkillContract(ABC, Generic[P]):
             pytest.skip("the parameters do not extend SkillParams")
         fakes = self.fakes()
         size = np.full(3, 0.01)
-        fakes.cell.objects["bystander"] = WorldObject("bystander", (Shape(ShapeKind.BOX, size, Pose.identity()),))
+        fakes.cell.objects["bystander"] = WorldObject(
+            "bystander", (Shape(ShapeKind.BOX, size, Pose.identity()),)
+        )
         fakes.cell.poses["bystander"] = Pose.of((9.0, 9.0, 0.0))
         ignoring = dataclasses.replace(params, ignore_substring=("bystand",))
         outcome = type(self).run(self.skill(), ignoring, fakes.context).outcome

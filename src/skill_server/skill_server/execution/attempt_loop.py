@@ -10,7 +10,7 @@ from handiwork_core.contracts.commands import Command, UpdateSpecific
 from handiwork_core.contracts.skill import Context, Skill, StepFailed
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.world import World
-from skill_server.motions.arm_motions import hand_at, no_obstacles
+from skill_server.motions.arm_motions import hand_at, no_obstacles, touching_now
 from skill_server.params.protocol import RunParams
 from skill_server.params.recovery import (
     LOST,
@@ -18,6 +18,7 @@ from skill_server.params.recovery import (
     Recovery,
     policy_of,
     way_back,
+    way_back_holding,
 )
 from skill_server.state import gripper_state
 
@@ -151,22 +152,19 @@ class SkillAttempt:
         return True
 
     def _tries_again(self, failure: Outcome, carried: str, tried: list[str]) -> bool:
-        """Step back and run what brings the object into the hand again, where the policy is REGRASP."""
+        """Where the policy is REGRASP, step back, and run what brings the object into the hand if it is lost."""
         context, tries = self._context, len(tried) + 1
         if self._policy is not Recovery.REGRASP or failure.code not in LOST or tries >= self._attempts:
             return False
+        if self._still_carries(carried):
+            return self._replans_in_hand(failure, tried)
         first = self._skill.recovery_skills(self._params, context.released or carried)
         if first is None or not context.arm.stop().ok:
             return False
         tried.append(failure.message)
         if self._state.first_free_q is not None:
             context.refused.append(self._state.first_free_q)
-        self._log.enter("recover")
-        try:
-            self._execute(way_back(self._state.begun, context), context.world.snapshot())
-        except StepFailed as stuck:
-            text = f"{failure.message}; stepping back failed: {stuck.outcome.message}"
-            raise StepFailed(replace(failure, message=text)) from stuck
+        self._step_back(way_back(self._state.begun, context), failure)
         context.released = ""
         for skill, params in first:
             outcome = SkillAttempt(skill, params, context, self._log).run()
@@ -174,3 +172,27 @@ class SkillAttempt:
                 text = f"{failure.message}; trying again failed: {outcome.message}"
                 raise StepFailed(replace(outcome, message=text))
         return True
+
+    def _still_carries(self, carried: str) -> bool:
+        """True when what was in the hand at the beginning was not let go, and is measured to be in it."""
+        context = self._context
+        if self._state.is_touched or carried not in context.held:
+            return False
+        return not gripper_state.is_lost(context.world.snapshot(), context.robot, context.arm_spec, carried)
+
+    def _replans_in_hand(self, failure: Outcome, tried: list[str]) -> bool:
+        """Step back with the object, so that the commands are chosen again in the world as it is now."""
+        if not self._context.arm.stop().ok:
+            return False
+        tried.append(failure.message)
+        touching = touching_now(self._context, self._context.world.snapshot())
+        self._step_back(way_back_holding(self._state.begun, touching), failure)
+        return True
+
+    def _step_back(self, commands: Sequence[Command], failure: Outcome) -> None:
+        self._log.enter("recover")
+        try:
+            self._execute(commands, self._context.world.snapshot())
+        except StepFailed as stuck:
+            text = f"{failure.message}; stepping back failed: {stuck.outcome.message}"
+            raise StepFailed(replace(failure, message=text)) from stuck
