@@ -17,8 +17,7 @@ from skill_server.state import gripper_state
 from skill_server.task.model import Entry, Task, TaskStep
 from skill_server.task.resume import skipped
 from skill_server.task.run import Report, TaskResult, run_task
-
-from ..execution.test_executor import made
+from unit.skill_server.execution.test_executor import made
 
 PICK = Entry("a", "1.1", "arm", Pick(), PickParams(object="cube"))
 PLACE = Entry("b", "1.1", "arm", Place(), PlaceParams(container="tray"))
