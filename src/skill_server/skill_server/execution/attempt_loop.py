@@ -23,6 +23,7 @@ from skill_server.params.recovery import (
 from skill_server.state import gripper_state
 
 from .command_executor import CommandExecutor
+from .command_judge import CommandJudge, judge_of
 from .execution_state import ExecutionState, initial_state
 from .measurement import fresh_world
 from .motion_sending import PlanRefused, WayBlocked
@@ -69,7 +70,8 @@ class SkillAttempt:
             self._log.enter("select")
             try:
                 before = fresh_world(context)
-                executor = self._execute(self._chosen(tried), before, self._params.targets)
+                judge = judge_of(self._skill, self._params)
+                executor = self._execute(self._chosen(tried), before, self._params.targets, judge)
                 outcome = self._judge(before, executor)
                 if outcome.ok or not self._tries_again(outcome, carried, tried):
                     return outcome
@@ -97,13 +99,17 @@ class SkillAttempt:
         return commands
 
     def _execute(
-        self, commands: Sequence[Command], before: World, targets: tuple[str, ...] = ()
+        self,
+        commands: Sequence[Command],
+        before: World,
+        targets: tuple[str, ...] = (),
+        judge: CommandJudge | None = None,
     ) -> CommandExecutor:
         """Execute a list with a state of its own, which the decisions about recovery read afterwards."""
         # Motions before the first UpdateSpecific ignore them too: an arm in contact must be able to leave.
         ignored = no_obstacles(self._params.ignore_substring, self._context, before)
         state = self._state = initial_state(self._context, commands, before, targets, ignored)
-        executor = CommandExecutor(self._params, self._context, self._log, state)
+        executor = CommandExecutor(self._params, self._context, self._log, state, judge)
         try:
             executor.execute(commands)
         finally:
