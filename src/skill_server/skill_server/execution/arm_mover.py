@@ -20,6 +20,7 @@ from handiwork_core.model.geometry import Array
 from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.model.trajectory import Trajectory
 from handiwork_core.model.world import World
+from skill_server.motions.joint_tolerances import joint_tolerances
 from skill_server.motions.planner_requests import plan_motion
 from skill_server.motions.quintic_motion import quintic
 from skill_server.params.protocol import RunParams
@@ -75,7 +76,7 @@ class ArmMover:
         def plan(q: Array) -> Trajectory:
             planned = ready.pop() if ready else None
             if planned and _starts_at(planned, q):
-                return planned
+                return self._with_tolerances(planned)
             result = plan_motion(
                 self._context,
                 self._params,
@@ -86,7 +87,7 @@ class ArmMover:
                 hold_vec_weight=state.hold_vec_weight,
             )
             versions.append(result.world_version)
-            return _trajectory_of(result, command)
+            return self._with_tolerances(_trajectory_of(result, command))
 
         self._sender.send_planned(plan, scene, command.stage)
         self._await_arrival(command)
@@ -112,6 +113,14 @@ class ArmMover:
             return quintic(context.robot, context.arm_spec, q, function.q, velocity, acceleration)
 
         self._sender.send_planned(plan, self._scene(fresh_world(context), command, state), command.stage)
+
+    def _with_tolerances(self, trajectory: Trajectory) -> Trajectory:
+        """Ask the controller for what the waypoint asks for."""
+        context, params = self._context, self._params
+        tolerances = joint_tolerances(
+            context.robot, context.arm_spec, trajectory.q[-1], params.t_eps, params.o_eps
+        )
+        return replace(trajectory, goal_tolerance=tolerances)
 
     def _is_there(self, command: Command, world: World, q: Array) -> bool:
         near = self._judge.is_subtask_done(command, world, self._context).ok
