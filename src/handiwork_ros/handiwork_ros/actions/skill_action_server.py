@@ -22,6 +22,7 @@ from .admission import Admission, AdmissionQueue
 from .arm_lease import ArmLease, Job, Policy
 from .multi_arm_lease import MultiArmLease
 from .result_message import Encode, bare_result, filled_result
+from .time_allowance import TimeAllowance, allowance_fault, allowance_s
 
 log = logging.getLogger(__name__)
 
@@ -73,8 +74,8 @@ class SkillBinding(Generic[E]):
 
     Attributes:
         name: Name of the action.
-        action_type: Type of the action. If a goal has a field ``when_busy`` and it is not empty, that replaces the
-            server's policy.
+        action_type: Type of the action. A goal's field ``time_allowance`` limits its time; a field ``when_busy`` that
+            is not empty replaces the server's policy.
         admit: Checks a goal message on the thread of an ``AdmissionQueue`` and within its time, and moves nothing. It
             returns the body or raises ``GoalRejected``. The body runs on the arm's worker and returns once the arm is
             at rest.
@@ -135,6 +136,7 @@ class SkillActionServer(Generic[E]):
         self._admission = admission
         self._checked: dict[bytes, Admission] = {}
         self._goals: dict[bytes, _Admitted[E]] = {}
+        self._allowances: dict[bytes, TimeAllowance] = {}
         self.server = ActionServer(
             node or lease.node,
             binding.action_type,
@@ -166,6 +168,11 @@ class SkillActionServer(Generic[E]):
             admitted.hold.take(key, holder, admitted.policy)
             arms = ",".join(lease.arm for lease in admitted.hold.leases)
             self._log("goal taken", key, skill=holder, arms=arms)
+            self._allowances[key] = TimeAllowance(
+                self._lease.node,
+                allowance_s(goal),
+                lambda why: admitted.hold.first.stop(key, Code.TIMED_OUT, why),
+            )
         self._goals[key] = admitted
         handle.execute()
 
@@ -173,6 +180,8 @@ class SkillActionServer(Generic[E]):
         """Return the skill's verdict on a goal; on the thread of the admissions."""
         try:
             self._policy_of(goal)
+            if fault := allowance_fault(goal):
+                return GoalRejected(fault)
             return self._binding.admit(goal)
         except GoalRejected as refusal:
             return refusal
@@ -252,6 +261,8 @@ class SkillActionServer(Generic[E]):
                 admitted.hold.give_back(key)
         finally:
             del self._goals[key]
+            if allowance := self._allowances.pop(key, None):
+                allowance.close()
 
     def _log_end(self, key: bytes, outcome: Outcome, lasted_s: float) -> None:
         is_good = outcome.code in (Code.OK, Code.CANCELED)

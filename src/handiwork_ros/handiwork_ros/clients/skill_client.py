@@ -130,6 +130,7 @@ class SkillClient:
         *,
         arm: str = "",
         when_busy: str = "",
+        time_allowance_s: float = 0.0,
         on_feedback: OnFeedback | None = None,
         timeout_s: float = 120.0,
     ) -> SkillReport:
@@ -140,13 +141,14 @@ class SkillClient:
             parameters: Parameters of the skill by name; None: its defaults.
             arm: Name of the arm; empty: the robot's only arm.
             when_busy: ``reject``, ``queue`` or ``preempt``; empty: the server's policy.
+            time_allowance_s: Time after which the server ends the goal, s in the time of the robot's world; 0: never.
             on_feedback: See ``send``.
             timeout_s: Time after which the goal is cancelled, s.
 
         Returns:
             The report of the goal; failures are outcomes in it.
         """
-        goal = skill_goal(skill, parameters, arm, when_busy)
+        goal = skill_goal(skill, parameters, arm, when_busy, time_allowance_s)
         return self.send(goal, on_feedback).result(timeout_s)
 
     def pick(
@@ -197,6 +199,7 @@ class SkillClient:
         resume_from: str = "",
         seed: int | None = None,
         check_only: bool = False,
+        time_allowance_s: float = 0.0,
         on_feedback: OnTaskFeedback | None = None,
         timeout_s: float = 3600.0,
     ) -> TaskReport:
@@ -208,6 +211,7 @@ class SkillClient:
             resume_from: Step ``<group>.<step>``, counted from 1, to begin with; empty: the first.
             seed: Replaces the seed of the file; None: the file's.
             check_only: Only check the task; nothing moves.
+            time_allowance_s: See ``run``.
             on_feedback: See ``send_task``.
             timeout_s: Time after which the task is cancelled, s.
 
@@ -215,7 +219,7 @@ class SkillClient:
             The report of the task; failures are outcomes in it.
         """
         goal = RunTask.Goal(task=task, source=source, resume_from=resume_from, check_only=check_only)
-        goal.use_seed, goal.seed = seed is not None, seed or 0
+        goal.use_seed, goal.seed, goal.time_allowance = seed is not None, seed or 0, float(time_allowance_s)
         return self.send_task(goal, on_feedback).result(timeout_s)
 
     def close(self) -> None:
@@ -243,7 +247,11 @@ class SkillClient:
 
 
 def skill_goal(
-    skill: str, parameters: Mapping[str, Any] | None = None, arm: str = "", when_busy: str = ""
+    skill: str,
+    parameters: Mapping[str, Any] | None = None,
+    arm: str = "",
+    when_busy: str = "",
+    time_allowance_s: float = 0.0,
 ) -> RunSkill.Goal:
     """Make the goal of ``run_skill`` for any skill.
 
@@ -252,9 +260,12 @@ def skill_goal(
         parameters: Parameters of the skill by name, sent as a YAML mapping; None: its defaults.
         arm: Name of the arm; empty: the robot's only arm.
         when_busy: ``reject``, ``queue`` or ``preempt``; empty: the server's policy.
+        time_allowance_s: Time after which the server ends the goal, s in the time of the robot's world; 0: never.
 
     Returns:
         The goal message.
     """
     text = yaml.safe_dump(dict(parameters), default_flow_style=True, sort_keys=False) if parameters else ""
-    return RunSkill.Goal(skill=skill, parameters=text, arm=arm, when_busy=when_busy)
+    return RunSkill.Goal(
+        skill=skill, parameters=text, arm=arm, when_busy=when_busy, time_allowance=float(time_allowance_s)
+    )
