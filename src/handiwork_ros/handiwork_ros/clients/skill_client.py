@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any, TypeAlias
 
-import rclpy
 import yaml
 from handiwork_msgs.action import Pick, Place, RunSkill, RunTask
 from rclpy.action import ActionClient
-from rclpy.executors import SingleThreadedExecutor
-from rclpy.signals import SignalHandlerOptions
 
 from handiwork_core.contracts.skill import Progress
 from handiwork_ros.actions.arm_motion import observe_motion
@@ -30,7 +26,7 @@ from handiwork_ros.actions.task_report import (
     task_report_from_msg,
 )
 from handiwork_ros.liveness.heartbeat import Heartbeats
-from handiwork_ros.rclpy_support.destroy import destroy_with_actions
+from handiwork_ros.rclpy_support.background_node import BackgroundNode
 
 from .goal_handle import SERVER, FeedbackCall, GoalHandle
 
@@ -50,18 +46,14 @@ class SkillClient:
     """
 
     def __init__(self, *, domain_id: int | None = None, node_name: str = "handiwork_client") -> None:
-        self._context = rclpy.Context()
-        rclpy.init(context=self._context, domain_id=domain_id, signal_handler_options=SignalHandlerOptions.NO)
-        self.node = rclpy.create_node(node_name, context=self._context)
+        self._background = BackgroundNode(node_name, domain_id=domain_id)
+        self.node = self._background.node
         self.signs = Heartbeats(self.node)
         self.signs.watch(SERVER)
         kinds = {"pick": Pick, "place": Place, "run_skill": RunSkill, "run_task": RunTask}
         self._actions = {kind.Goal: ActionClient(self.node, kind, name) for name, kind in kinds.items()}
-        self._executor = SingleThreadedExecutor(context=self._context)
-        self._executor.add_node(self.node)
-        self._closing = threading.Event()
-        self._thread = threading.Thread(target=self._spin, name=node_name, daemon=True)
-        self._thread.start()
+        self._closing = self._background.closing
+        self._background.start()
 
     def wait_ready(self, timeout_s: float = 30.0) -> bool:
         """Wait until the skill server is active and its actions are there.
@@ -226,12 +218,9 @@ class SkillClient:
         """End the thread and leave the ROS graph; goals that run are not cancelled."""
         if self._closing.is_set():
             return
-        self._closing.set()
-        self._thread.join()
-        self._executor.shutdown()
+        self._background.stop()
         self.signs.close()
-        destroy_with_actions(self.node)
-        rclpy.shutdown(context=self._context)
+        self._background.destroy()
 
     def __enter__(self) -> SkillClient:
         return self
@@ -240,10 +229,6 @@ class SkillClient:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-    def _spin(self) -> None:
-        while not self._closing.is_set():
-            self._executor.spin_once(timeout_sec=0.1)
 
 
 def skill_goal(
