@@ -16,7 +16,7 @@ from handiwork_core.model.geometry import (
 )
 from handiwork_core.model.world import Contact, ObjectState
 from handiwork_core.robot.robot import Robot
-from handiwork_core.safety.kernels import net_forces
+from handiwork_core.safety.contact_forces import net_forces
 from handiwork_core.safety.robot_model import arm_of_links
 from handiwork_core.scene.loader import Scene
 from sim_bridge.mujoco.belts import Belts
