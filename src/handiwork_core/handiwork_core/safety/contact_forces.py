@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from handiwork_core.model.geometry import Array
 
 from .jit import compiled
-from .robot_model import Ints
+from .kernel_arrays import Ints
 
 
 @compiled

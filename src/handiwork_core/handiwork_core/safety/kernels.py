@@ -1,6 +1,6 @@
 """The checks of one control period, compiled. Independent of planner and controllers: own kinematics, own limits.
 
-Vectors of the whole robot are (n,) in the order of its joint vector; frames are those of ``robot_model.Tree``.
+Vectors of the whole robot are (n,) in the order of its joint vector; frames are those of ``kernel_arrays.Tree``.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import math
 from handiwork_core.model.geometry import Array
 
 from .jit import compiled
-from .robot_model import Body, JointTable, Scratch, Tree, Zones
+from .kernel_arrays import Body, JointTable, Scratch, Tree, Zones
 from .tool_kinematics import forward, tool_speed
 from .zone_check import check_zones
 

@@ -12,7 +12,8 @@ from handiwork_core.robot.robot import Robot
 
 from . import kernels
 from .config import SafetyConfig
-from .robot_model import RobotModel, Scratch
+from .kernel_arrays import Scratch
+from .robot_model import RobotModel
 from .state import Cause, Violation
 from .tool_kinematics import fastest_tool
 

@@ -7,7 +7,7 @@ import math
 from handiwork_core.model.geometry import Array
 
 from .jit import compiled
-from .robot_model import Body, Scratch, Tree
+from .kernel_arrays import Body, Scratch, Tree
 
 
 @compiled

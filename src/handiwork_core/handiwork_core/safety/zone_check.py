@@ -9,7 +9,7 @@ import numpy as np
 from handiwork_core.model.geometry import Array
 
 from .jit import compiled
-from .robot_model import Body, Scratch, Zones
+from .kernel_arrays import Body, Scratch, Zones
 
 SAMPLES = 6
 """Number of places on the way to the stop at which a sphere is compared with a zone."""

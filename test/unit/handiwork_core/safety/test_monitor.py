@@ -14,8 +14,8 @@ from handiwork_core.robot.robot import Robot
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_core.safety.config import SafetyConfig, Zone, ZoneFrame, ZoneShape
 from handiwork_core.safety.contact_forces import net_forces
+from handiwork_core.safety.kernel_arrays import Scratch
 from handiwork_core.safety.monitor import SafetyMonitor
-from handiwork_core.safety.robot_model import Scratch
 from handiwork_core.safety.state import Cause, Violation
 from handiwork_core.safety.tool_kinematics import forward
 from handiwork_core.safety.zone_check import place as place_point
