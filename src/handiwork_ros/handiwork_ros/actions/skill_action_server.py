@@ -13,13 +13,13 @@ from rclpy.node import Node
 
 from handiwork_core.contracts.skill import Token
 from handiwork_core.model.outcome import Code, Outcome
-from handiwork_core.process.event_text import event_text
 
 from .admission import Admission, AdmissionQueue
 from .arm_lease import ArmLease, Policy
 from .body_run import run_body
+from .goal_log import GoalLog
 from .multi_arm_lease import MultiArmLease
-from .result_message import Encode, bare_result, filled_result
+from .result_message import Encode, bare_result, end_goal, filled_result
 from .skill_binding import ArmRequest, E, GoalRejected, Report, SkillBinding
 
 log = logging.getLogger(__name__)
@@ -64,6 +64,7 @@ class SkillActionServer(Generic[E]):
         self._lease, self._binding, self._policy = lease, binding, policy
         self._arms = arms or {}
         self._admission = admission
+        self._log = GoalLog(lease.node, binding.name)
         self._checked: dict[bytes, Admission] = {}
         self._goals: dict[bytes, _Admitted[E]] = {}
         self.server = ActionServer(
@@ -95,8 +96,7 @@ class SkillActionServer(Generic[E]):
             label = self._binding.label
             holder = label(goal) if label else self._binding.name
             admitted.hold.take(key, holder, admitted.policy)
-            arms = ",".join(lease.arm for lease in admitted.hold.leases)
-            self._log("goal taken", key, skill=holder, arms=arms)
+            self._log.taken(key, holder, [lease.arm for lease in admitted.hold.leases])
         self._goals[key] = admitted
         handle.execute()
 
@@ -159,9 +159,9 @@ class SkillActionServer(Generic[E]):
             log.exception("%s: a goal ended in an error of the server", self._binding.name)
             outcome, run = Outcome(Code.INTERNAL, f"the skill server raised {error!r}; see its log"), None
         sent, result = self._encode(handle.request, outcome, run)
-        self._log_end(bytes(handle.goal_id.uuid), sent, time.monotonic() - begun_s)
+        self._log.ended(bytes(handle.goal_id.uuid), sent, time.monotonic() - begun_s)
         try:
-            _end(handle, sent)
+            end_goal(handle, sent)
         except Exception as error:  # broad on purpose: the middleware may refuse any transition
             log.exception("%s: the goal could not be ended as %s", self._binding.name, sent.code.name)
             text = f"{sent.code.name}: {sent.message}; ending the goal raised {error!r}"
@@ -190,28 +190,6 @@ class SkillActionServer(Generic[E]):
         finally:
             del self._goals[key]
 
-    def _log_end(self, key: bytes, outcome: Outcome, lasted_s: float) -> None:
-        is_good = outcome.code in (Code.OK, Code.CANCELED)
-        self._log(
-            "goal ended",
-            key,
-            is_warning=not is_good,
-            code=outcome.code.name,
-            stage=outcome.stage,
-            field=outcome.field_name,
-            duration_s=lasted_s,
-            message="" if is_good else outcome.message,
-        )
-
-    def _log(self, event: str, key: bytes, *, is_warning: bool = False, **fields: str | float) -> None:
-        """Log one event of a goal, with its id, in a form that programs can parse."""
-        logger = self._lease.node.get_logger()
-        text = event_text(event, goal=key.hex(), action=self._binding.name, **fields)
-        if is_warning:  # two calls, because rclpy allows one severity for each calling line
-            logger.warning(text)
-        else:
-            logger.info(text)
-
     def _encode(self, goal: Any, outcome: Outcome, run: E | None) -> tuple[Outcome, Any]:
         """Return the outcome that is sent and the result message with it."""
         binding, make = self._binding, self._binding.encode_for
@@ -220,13 +198,3 @@ class SkillActionServer(Generic[E]):
         )
         plain: Encode = lambda one: binding.encode(one, None)  # noqa: E731 - parallel to ``whole``
         return filled_result(binding.name, binding.action_type, outcome, (whole, plain))
-
-
-def _end(handle: Any, outcome: Outcome) -> None:
-    """Make the transition of a goal that belongs to its outcome."""
-    if outcome.code is Code.OK:
-        handle.succeed()
-    elif outcome.code is Code.CANCELED and handle.is_cancel_requested:
-        handle.canceled()
-    else:
-        handle.abort()
