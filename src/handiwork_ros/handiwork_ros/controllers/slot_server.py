@@ -13,10 +13,11 @@ from rclpy.task import Future
 from control_msgs.action import FollowJointTrajectory, ParallelGripperCommand
 from handiwork_core.control.control_thread import ControlThread
 from handiwork_core.control.drivers import ArmDriver
+from handiwork_core.control.goal_refusal import ErrorCode
 from handiwork_core.control.goal_slot import Goal, GoalSlot
 from handiwork_core.control.gripper_controller import GripperGoal, GripperResult
 from handiwork_core.control.trajectory_controller import Ending, TrajectoryResult
-from handiwork_core.control.trajectory_goal import ErrorCode, TrajectoryGoal
+from handiwork_core.control.trajectory_goal import TrajectoryGoal
 from handiwork_core.robot.robot import ArmSpec, BaseSpec, GripperSpec
 from handiwork_core.safety.lease import HeartbeatLease
 from handiwork_ros.controllers.feedback import feedback_to_msg
