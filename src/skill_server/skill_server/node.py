@@ -18,7 +18,8 @@ from handiwork_core.model.outcome import Code, Outcome
 from handiwork_core.robot_files.loader import load_robot
 from handiwork_ros.actions.admission import AdmissionQueue
 from handiwork_ros.actions.arm_lease import Policy
-from handiwork_ros.actions.skill_action_server import SkillActionServer, SkillBinding
+from handiwork_ros.actions.skill_action_server import SkillActionServer
+from handiwork_ros.actions.skill_binding import SkillBinding
 from handiwork_ros.liveness.heartbeat import Heartbeats
 from handiwork_ros.node.diagnostics import IntakeDiagnoses
 from handiwork_ros.node.main import run

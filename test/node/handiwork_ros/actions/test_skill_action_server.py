@@ -25,12 +25,8 @@ from handiwork_core.model.outcome import OK, Code, Outcome
 from handiwork_ros.actions.admission import AdmissionQueue
 from handiwork_ros.actions.arm_lease import QUEUE_LENGTH, ArmLease, Policy
 from handiwork_ros.actions.multi_arm_lease import MultiArmLease
-from handiwork_ros.actions.skill_action_server import (
-    GoalRejected,
-    Report,
-    SkillActionServer,
-    SkillBinding,
-)
+from handiwork_ros.actions.skill_action_server import SkillActionServer
+from handiwork_ros.actions.skill_binding import GoalRejected, Report, SkillBinding
 from handiwork_ros.rclpy_support.destroy import destroy_with_actions
 
 NAMES = {
